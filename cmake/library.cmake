@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# evenkeel_library(NAME SOURCES ... HEADERS ... LINK ... PRIVATE_LINK ...)
+# Makes the target evenkeel_NAME with its alias evenkeel::NAME. Without SOURCES it is header-only.
+# HEADERS are relative to include/; each must compile alone (target all_verify_interface_header_sets).
+function(evenkeel_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/)
+  if(arg_SOURCES)
+    set(scope PUBLIC)
+    add_library(evenkeel_${name} ${arg_SOURCES})
+    target_link_libraries(evenkeel_${name} PRIVATE $<BUILD_INTERFACE:evenkeel_warnings> ${arg_PRIVATE_LINK})
+    target_compile_definitions(evenkeel_${name} PRIVATE EVENKEEL_BUILDING)
+    if(BUILD_SHARED_LIBS)
+      target_compile_definitions(evenkeel_${name} PUBLIC EVENKEEL_SHARED)
+    endif()
+    set_target_properties(evenkeel_${name} PROPERTIES
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  else()
+    set(scope INTERFACE)
+    add_library(evenkeel_${name} INTERFACE)
+  endif()
+  add_library(evenkeel::${name} ALIAS evenkeel_${name})
+  set_target_properties(evenkeel_${name} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+  target_compile_features(evenkeel_${name} ${scope} cxx_std_20)
+  target_sources(evenkeel_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include
+    FILES ${arg_HEADERS})
+  target_link_libraries(evenkeel_${name} ${scope} ${arg_LINK})
+  set_property(GLOBAL APPEND PROPERTY EVENKEEL_LIBRARIES ${name})
+endfunction()
+
+# evenkeel_test(NAME SOURCES ... LINK ... [LABELS ...])
+# One gtest program; every TEST in it is a ctest of its own. Suites that end in Concurrency get the
+# label stress (they run again under ThreadSanitizer).
+function(evenkeel_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE evenkeel_warnings ${arg_LINK} GTest::gtest_main GTest::gmock)
+  gtest_discover_tests(${name} TEST_FILTER -*Concurrency.* PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 60
+    DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} TEST_FILTER *Concurrency.* TEST_LIST ${name}_stress
+    PROPERTIES LABELS "stress;${arg_LABELS}" TIMEOUT 120 DISCOVERY_TIMEOUT 60)
+endfunction()

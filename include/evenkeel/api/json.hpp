@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// A JSON document as a value: what dynamic objects, patches and the embedded API server are made of.
+// Parsing is nlohmann's (in src/); no third-party type stands here. api/nlohmann.hpp converts.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/base/export.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Input that is not what it should be. what() is "where: expected X, found Y"; `where` names the
+/// object and the field, as far as they are known: "pods/default/web-0: spec.replicas".
+class EVENKEEL_API DecodeError : public Error {
+ public:
+  DecodeError(std::string where, const std::string& problem)
+      : Error(where.empty() ? problem : where + ": " + problem), where_(std::move(where)), problem_(problem) {}
+  const std::string& where() const { return where_; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  std::string where_;
+  std::string problem_;
+};
+
+/// A JSON value: null, bool, integer (64 bits, signed), number, string, array or object. Objects are
+/// kept sorted by name, so that equal documents have equal text, as the API server writes them.
+/// Regular: copies are deep, == compares by value; an integer and a number of the same value are equal.
+/// Thread safety: as for standard containers.
+class EVENKEEL_API Json {
+ public:
+  using Array = std::vector<Json>;
+  struct Member;
+  /// Members sorted by name; at most one per name. Iterates as `for (auto& [name, value] : object)`;
+  /// names must not be changed.
+  class EVENKEEL_API Object {
+   public:
+    using iterator = Member*;
+    using const_iterator = const Member*;
+    iterator begin() noexcept;
+    iterator end() noexcept;
+    const_iterator begin() const noexcept;
+    const_iterator end() const noexcept;
+    std::size_t size() const noexcept;
+    bool empty() const noexcept { return size() == 0; }
+    Json* find(std::string_view name) noexcept;
+    const Json* find(std::string_view name) const noexcept;
+    /// The value of `name`, inserted as null if absent.
+    Json& operator[](std::string_view name);
+    bool erase(std::string_view name);
+    void reserve(std::size_t count);
+    bool operator==(const Object& other) const noexcept;
+
+   private:
+    std::vector<Member> members_;
+  };
+  enum class Kind : std::uint8_t { null, boolean, integer, number, string, array, object };
+
+  Json() noexcept;
+  Json(std::nullptr_t) noexcept;
+  Json(bool value) noexcept;
+  Json(std::integral auto value) noexcept : Json(Integer{static_cast<std::int64_t>(value)}) {}
+  Json(double value) noexcept;
+  Json(std::string value) noexcept;
+  Json(std::string_view value);
+  Json(const char* value);
+  Json(Array value) noexcept;
+  Json(Object value) noexcept;
+  Json(const Json&);
+  Json(Json&&) noexcept;
+  Json& operator=(const Json&);
+  Json& operator=(Json&&) noexcept;
+  ~Json();
+
+  /// `Json::object({{"name", "web"}, {"replicas", 3}})`, `Json::array({1, 2})`.
+  static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
+  static Json array(std::initializer_list<Json> items = {});
+
+  /// Reads a document; throws DecodeError with line and column. `name` is what the error calls the
+  /// input. Duplicate members: the last wins. Nesting deeper than 512 is refused.
+  static Json parse(std::string_view text, std::string_view name = "JSON");
+  /// Compact text; with indent >= 0, one member a line.
+  std::string dump(int indent = -1) const;
+  void dump_to(std::string& out) const;
+
+  Kind kind() const noexcept;
+  /// "null", "boolean", "integer", "number", "string", "array" or "object".
+  std::string_view kind_name() const noexcept;
+  bool is_null() const noexcept { return kind() == Kind::null; }
+  bool is_bool() const noexcept { return kind() == Kind::boolean; }
+  bool is_integer() const noexcept { return kind() == Kind::integer; }
+  bool is_number() const noexcept { return kind() == Kind::integer || kind() == Kind::number; }
+  bool is_string() const noexcept { return kind() == Kind::string; }
+  bool is_array() const noexcept { return kind() == Kind::array; }
+  bool is_object() const noexcept { return kind() == Kind::object; }
+
+  /// The value; throws DecodeError if it is of another kind. as_number() takes integers too.
+  bool as_bool() const;
+  std::int64_t as_integer() const;
+  double as_number() const;
+  const std::string& as_string() const;
+  std::string& as_string();
+  const Array& as_array() const;
+  Array& as_array();
+  const Object& as_object() const;
+  Object& as_object();
+
+  /// The value, or `otherwise` if it is of another kind (also when absent: see at()).
+  bool bool_or(bool otherwise) const noexcept;
+  std::int64_t integer_or(std::int64_t otherwise) const noexcept;
+  std::string string_or(std::string_view otherwise) const;
+
+  /// Member or item; null if it does not exist or this is no object or array. Never throws, never
+  /// inserts. The reference lives as long as this document is unchanged.
+  const Json& operator[](std::string_view member) const noexcept;
+  const Json& operator[](const char* member) const noexcept { return (*this)[std::string_view(member)]; }
+  const Json& operator[](std::size_t index) const noexcept;
+  /// The member, inserted as null if absent. A null value becomes an object first; any other kind throws.
+  Json& operator[](std::string_view member);
+  Json& operator[](const char* member) { return (*this)[std::string_view(member)]; }
+  Json& operator[](std::size_t index);
+
+  /// Member `name`, or nullptr if absent or this is no object.
+  const Json* find(std::string_view name) const noexcept;
+  Json* find(std::string_view name) noexcept;
+  bool contains(std::string_view name) const noexcept { return find(name) != nullptr; }
+  /// Walks members (and array indexes) by name; null if any step is absent: at({"metadata", "name"}).
+  const Json& at(std::initializer_list<std::string_view> path) const noexcept;
+  /// Removes a member; returns whether it was there.
+  bool erase(std::string_view name);
+  void push_back(Json item);
+  /// Items or members; 0 for other kinds.
+  std::size_t size() const noexcept;
+  bool empty() const noexcept { return size() == 0; }
+
+  bool operator==(const Json& other) const noexcept;
+
+ private:
+  struct Integer {
+    std::int64_t value;
+  };
+  explicit Json(Integer value) noexcept;
+
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> value_;
+};
+
+struct Json::Member {
+  std::string name;
+  Json value;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name of an object among its kind, as every floor speaks of it.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace evenkeel::inline v0 {
+
+/// Namespace and name of an object. `namespace_` is empty for cluster-scoped kinds.
+struct ObjectKey {
+  std::string namespace_ = {};
+  std::string name = {};
+
+  auto operator<=>(const ObjectKey&) const = default;
+
+  /// "namespace/name", or "name" without a namespace.
+  std::string str() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
+};
+
+}  // namespace evenkeel::inline v0
+
+template <>
+struct std::hash<evenkeel::ObjectKey> {
+  std::size_t operator()(const evenkeel::ObjectKey& key) const noexcept {
+    const std::size_t first = std::hash<std::string>{}(key.namespace_);
+    return first ^ (std::hash<std::string>{}(key.name) + 0x9e3779b97f4a7c15ULL + (first << 6) + (first >> 2));
+  }
+};

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one way in which bytes reach an API server: libcurl in production (http/curl_transport.hpp), an API
+// server core in the same process in tests (testing/in_process_transport.hpp). Everything above is the same.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/http/message.hpp>
+
+namespace evenkeel::inline v0 {
+
+enum class TransportErrorCode : std::uint8_t {
+  resolve,      ///< The host name has no address.
+  connect,      ///< Nothing listens, or it did not answer in time.
+  tls,          ///< The certificates do not fit, or no TLS is spoken.
+  timeout,      ///< The deadline passed, or a stream was silent for too long.
+  interrupted,  ///< The connection broke before the answer was whole.
+  protocol,     ///< What came back is not HTTP, or breaks a limit.
+  closed,       ///< The transport itself is shutting down.
+};
+
+/// No (whole) answer came. what() carries method, URL and reason.
+class EVENKEEL_API TransportError : public Error {
+ public:
+  TransportError(TransportErrorCode code, const std::string& what) : Error(what), code_(code) {}
+  TransportErrorCode code() const noexcept { return code_; }
+
+ private:
+  TransportErrorCode code_;
+};
+
+/// What became of an asynchronous call: a value, or the exception that a blocking call would have thrown.
+template <class T>
+class Outcome {
+ public:
+  Outcome(T value) : result_(std::move(value)) {}
+  Outcome(std::exception_ptr error) : result_(std::move(error)) {}
+
+  bool ok() const noexcept { return result_.index() == 0; }
+  /// The value; throws the error if there is none.
+  T& value() & {
+    rethrow();
+    return std::get<0>(result_);
+  }
+  T&& value() && {
+    rethrow();
+    return std::get<0>(std::move(result_));
+  }
+  /// The error, or null.
+  std::exception_ptr error() const noexcept { return ok() ? nullptr : std::get<1>(result_); }
+
+ private:
+  void rethrow() const {
+    if (!ok()) std::rethrow_exception(std::get<1>(result_));
+  }
+  std::variant<T, std::exception_ptr> result_;
+};
+
+namespace http {
+
+/// A running exchange. Dropping the handle does not end it.
+class EVENKEEL_API Call {
+ public:
+  virtual ~Call() = default;
+  /// Ends the exchange soon; its completion or on_end still comes, once, with Cancelled if nothing came
+  /// before. Idempotent; any thread.
+  virtual void cancel() noexcept = 0;
+  /// For streams: stop and restart reading from the socket (back-pressure). Any thread; no-ops elsewhere.
+  virtual void pause() noexcept {}
+  virtual void resume() noexcept {}
+};
+
+/// Receives a stream (a watch, a streamed list). Members are called one at a time, in order, on the
+/// transport's thread; they must neither block for long nor throw. on_end is called exactly once, last.
+class EVENKEEL_API StreamHandler {
+ public:
+  virtual ~StreamHandler() = default;
+  virtual void on_response(int status, const Headers& headers) = 0;
+  /// A piece of the body of any size; cut anywhere. Valid during the call.
+  virtual void on_data(std::string_view piece) = 0;
+  /// Null: the server ended the body properly. Otherwise a TransportError or Cancelled.
+  virtual void on_end(std::exception_ptr error) = 0;
+};
+
+/// Called exactly once, on the transport's thread; must neither block nor throw.
+using Completion = std::function<void(Outcome<Response>)>;
+
+/// Thread safety: all members may be called concurrently. Lifetime: destruction ends what still runs (with
+/// TransportErrorCode::closed) and joins its thread; it must not happen on that thread.
+class EVENKEEL_API Transport {
+ public:
+  virtual ~Transport() = default;
+  /// Sends a request and collects the whole answer. Any status is an answer, not an error.
+  virtual std::shared_ptr<Call> send(Request request, Completion completion) = 0;
+  /// Sends a request whose answer is read as it comes, on a connection of its own.
+  virtual std::shared_ptr<Call> stream(Request request, std::shared_ptr<StreamHandler> handler) = 0;
+
+  /// send(), waiting for the answer. Throws TransportError; Cancelled when `stop` is requested.
+  Response fetch(Request request, std::stop_token stop = {});
+};
+
+}  // namespace http
+}  // namespace evenkeel::inline v0

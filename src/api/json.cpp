@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <evenkeel/api/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+const Json null_json;
+constexpr int max_depth = 512;
+
+auto lower_bound_of(auto begin, auto end, std::string_view name) {
+  return std::lower_bound(begin, end, name,
+                          [](const Json::Member& member, std::string_view wanted) { return member.name < wanted; });
+}
+
+/// Builds a Json from nlohmann's events. Keeps the stack of open containers; refuses deep nesting.
+class Builder : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Builder(std::string_view name) : name_(name) {}
+
+  bool null() override { return put(Json()); }
+  bool boolean(bool value) override { return put(Json(value)); }
+  bool number_integer(number_integer_t value) override { return put(Json(value)); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+      return put(Json(static_cast<double>(value)));
+    return put(Json(static_cast<std::int64_t>(value)));
+  }
+  bool number_float(number_float_t value, const string_t&) override { return put(Json(value)); }
+  bool string(string_t& value) override { return put(Json(std::move(value))); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Json(Json::Object())); }
+  bool key(string_t& value) override {
+    key_ = std::move(value);
+    return true;
+  }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(Json(Json::Array())); }
+  bool end_array() override { return close(); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
+    std::string text = error.what();
+    // nlohmann prefixes "[json.exception.parse_error.101] "; what follows says line, column and reason.
+    if (const auto end = text.find("] "); end != std::string::npos) text.erase(0, end + 2);
+    throw DecodeError(name_, text);
+  }
+
+  Json take() { return std::move(root_); }
+
+ private:
+  Json& slot(Json value) {
+    if (stack_.empty()) return root_ = std::move(value);
+    Json& parent = *stack_.back();
+    if (parent.is_array()) {
+      parent.push_back(std::move(value));
+      return parent.as_array().back();
+    }
+    return parent.as_object()[key_] = std::move(value);
+  }
+  bool put(Json value) {
+    slot(std::move(value));
+    return true;
+  }
+  bool open(Json container) {
+    if (stack_.size() >= max_depth)
+      throw DecodeError(name_, "nested deeper than " + std::to_string(max_depth) + " levels");
+    stack_.push_back(&slot(std::move(container)));
+    return true;
+  }
+  bool close() {
+    stack_.pop_back();
+    return true;
+  }
+
+  std::string name_;
+  Json root_;
+  // Pointers stay valid: a container grows only while it is the innermost open one.
+  std::vector<Json*> stack_;
+  std::string key_;
+};
+
+void dump_string(std::string& out, std::string_view text) {
+  static constexpr char hex[] = "0123456789abcdef";
+  out += '"';
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    out.append(text, start, i - start);
+    start = i + 1;
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        out += "\\u00";
+        out += hex[c >> 4];
+        out += hex[c & 15];
+    }
+  }
+  out.append(text, start);
+  out += '"';
+}
+
+void dump_number(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += "null";  // JSON has no other word for it
+    return;
+  }
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  out.append(buffer.data(), end.ptr);
+}
+
+void new_line(std::string& out, int indent, int depth) {
+  if (indent < 0) return;
+  out += '\n';
+  out.append(static_cast<std::size_t>(indent) * static_cast<std::size_t>(depth), ' ');
+}
+
+void dump_value(std::string& out, const Json& value, int indent, int depth) {
+  switch (value.kind()) {
+    case Json::Kind::null: out += "null"; return;
+    case Json::Kind::boolean: out += value.as_bool() ? "true" : "false"; return;
+    case Json::Kind::integer: out += std::to_string(value.as_integer()); return;
+    case Json::Kind::number: dump_number(out, value.as_number()); return;
+    case Json::Kind::string: dump_string(out, value.as_string()); return;
+    case Json::Kind::array: {
+      out += '[';
+      bool first = true;
+      for (const Json& item : value.as_array()) {
+        if (!first) out += ',';
+        first = false;
+        new_line(out, indent, depth + 1);
+        dump_value(out, item, indent, depth + 1);
+      }
+      if (!first) new_line(out, indent, depth);
+      out += ']';
+      return;
+    }
+    case Json::Kind::object: {
+      out += '{';
+      bool first = true;
+      for (const auto& [name, member] : value.as_object()) {
+        if (!first) out += ',';
+        first = false;
+        new_line(out, indent, depth + 1);
+        dump_string(out, name);
+        out += indent < 0 ? ":" : ": ";
+        dump_value(out, member, indent, depth + 1);
+      }
+      if (!first) new_line(out, indent, depth);
+      out += '}';
+      return;
+    }
+  }
+}
+
+[[noreturn]] void wrong_kind(std::string_view wanted, const Json& found) {
+  throw DecodeError("", "expected " + std::string(wanted) + ", found " + std::string(found.kind_name()));
+}
+
+}  // namespace
+
+Json::Object::iterator Json::Object::begin() noexcept { return members_.data(); }
+Json::Object::iterator Json::Object::end() noexcept { return members_.data() + members_.size(); }
+Json::Object::const_iterator Json::Object::begin() const noexcept { return members_.data(); }
+Json::Object::const_iterator Json::Object::end() const noexcept { return members_.data() + members_.size(); }
+std::size_t Json::Object::size() const noexcept { return members_.size(); }
+void Json::Object::reserve(std::size_t count) { members_.reserve(count); }
+
+const Json* Json::Object::find(std::string_view name) const noexcept {
+  const auto place = lower_bound_of(begin(), end(), name);
+  return place != end() && place->name == name ? &place->value : nullptr;
+}
+Json* Json::Object::find(std::string_view name) noexcept {
+  return const_cast<Json*>(static_cast<const Object*>(this)->find(name));
+}
+Json& Json::Object::operator[](std::string_view name) {
+  // Documents mostly arrive in order: the end is tried first.
+  if (members_.empty() || members_.back().name < name) return members_.emplace_back(std::string(name), Json()).value;
+  const auto place = lower_bound_of(members_.begin(), members_.end(), name);
+  if (place->name == name) return place->value;
+  return members_.insert(place, Member{std::string(name), Json()})->value;
+}
+bool Json::Object::erase(std::string_view name) {
+  const auto place = lower_bound_of(members_.begin(), members_.end(), name);
+  if (place == members_.end() || place->name != name) return false;
+  members_.erase(place);
+  return true;
+}
+bool Json::Object::operator==(const Object& other) const noexcept {
+  return std::equal(begin(), end(), other.begin(), other.end(), [](const Member& a, const Member& b) {
+    return a.name == b.name && a.value == b.value;
+  });
+}
+
+Json::Json() noexcept = default;
+Json::Json(std::nullptr_t) noexcept {}
+Json::Json(bool value) noexcept : value_(value) {}
+Json::Json(Integer value) noexcept : value_(value.value) {}
+Json::Json(double value) noexcept : value_(value) {}
+Json::Json(std::string value) noexcept : value_(std::move(value)) {}
+Json::Json(std::string_view value) : value_(std::string(value)) {}
+Json::Json(const char* value) : value_(std::string(value)) {}
+Json::Json(Array value) noexcept : value_(std::move(value)) {}
+Json::Json(Object value) noexcept : value_(std::move(value)) {}
+Json::Json(const Json&) = default;
+Json::Json(Json&&) noexcept = default;
+Json& Json::operator=(const Json& other) {
+  Json copy(other);  // `other` may be a part of this
+  return *this = std::move(copy);
+}
+Json& Json::operator=(Json&& other) noexcept {
+  Json taken(std::move(other));
+  value_.swap(taken.value_);
+  return *this;
+}
+Json::~Json() = default;
+
+Json Json::object(std::initializer_list<std::pair<std::string_view, Json>> members) {
+  Object object;
+  object.reserve(members.size());
+  for (const auto& [name, value] : members) object[name] = value;
+  return Json(std::move(object));
+}
+Json Json::array(std::initializer_list<Json> items) { return Json(Array(items)); }
+
+Json Json::parse(std::string_view text, std::string_view name) {
+  Builder builder(name);
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder))
+    throw DecodeError(std::string(name), "not a JSON document");
+  return builder.take();
+}
+std::string Json::dump(int indent) const {
+  std::string out;
+  dump_value(out, *this, indent, 0);
+  return out;
+}
+void Json::dump_to(std::string& out) const { dump_value(out, *this, -1, 0); }
+
+Json::Kind Json::kind() const noexcept { return static_cast<Kind>(value_.index()); }
+std::string_view Json::kind_name() const noexcept {
+  static constexpr std::string_view names[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
+  return names[value_.index()];
+}
+
+bool Json::as_bool() const {
+  if (const auto* value = std::get_if<bool>(&value_)) return *value;
+  wrong_kind("boolean", *this);
+}
+std::int64_t Json::as_integer() const {
+  if (const auto* value = std::get_if<std::int64_t>(&value_)) return *value;
+  wrong_kind("integer", *this);
+}
+double Json::as_number() const {
+  if (const auto* value = std::get_if<double>(&value_)) return *value;
+  if (const auto* value = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*value);
+  wrong_kind("number", *this);
+}
+const std::string& Json::as_string() const {
+  if (const auto* value = std::get_if<std::string>(&value_)) return *value;
+  wrong_kind("string", *this);
+}
+std::string& Json::as_string() { return const_cast<std::string&>(static_cast<const Json*>(this)->as_string()); }
+const Json::Array& Json::as_array() const {
+  if (const auto* value = std::get_if<Array>(&value_)) return *value;
+  wrong_kind("array", *this);
+}
+Json::Array& Json::as_array() { return const_cast<Array&>(static_cast<const Json*>(this)->as_array()); }
+const Json::Object& Json::as_object() const {
+  if (const auto* value = std::get_if<Object>(&value_)) return *value;
+  wrong_kind("object", *this);
+}
+Json::Object& Json::as_object() { return const_cast<Object&>(static_cast<const Json*>(this)->as_object()); }
+
+bool Json::bool_or(bool otherwise) const noexcept {
+  const auto* value = std::get_if<bool>(&value_);
+  return value ? *value : otherwise;
+}
+std::int64_t Json::integer_or(std::int64_t otherwise) const noexcept {
+  const auto* value = std::get_if<std::int64_t>(&value_);
+  return value ? *value : otherwise;
+}
+std::string Json::string_or(std::string_view otherwise) const {
+  const auto* value = std::get_if<std::string>(&value_);
+  return value ? *value : std::string(otherwise);
+}
+
+const Json* Json::find(std::string_view name) const noexcept {
+  const auto* object = std::get_if<Object>(&value_);
+  return object ? object->find(name) : nullptr;
+}
+Json* Json::find(std::string_view name) noexcept {
+  auto* object = std::get_if<Object>(&value_);
+  return object ? object->find(name) : nullptr;
+}
+const Json& Json::operator[](std::string_view member) const noexcept {
+  const Json* found = find(member);
+  return found ? *found : null_json;
+}
+const Json& Json::operator[](std::size_t index) const noexcept {
+  const auto* items = std::get_if<Array>(&value_);
+  return items && index < items->size() ? (*items)[index] : null_json;
+}
+Json& Json::operator[](std::string_view member) {
+  if (is_null()) value_ = Object();
+  return as_object()[member];
+}
+Json& Json::operator[](std::size_t index) {
+  Array& items = as_array();
+  if (index >= items.size()) throw DecodeError("", "no item " + std::to_string(index));
+  return items[index];
+}
+const Json& Json::at(std::initializer_list<std::string_view> path) const noexcept {
+  const Json* place = this;
+  for (const std::string_view step : path) {
+    if (place->is_array()) {
+      std::size_t index = 0;
+      const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
+      if (error != std::errc() || end != step.data() + step.size()) return null_json;
+      place = &(*place)[index];
+    } else {
+      place = &(*place)[step];
+    }
+  }
+  return *place;
+}
+bool Json::erase(std::string_view name) {
+  auto* object = std::get_if<Object>(&value_);
+  return object && object->erase(name);
+}
+void Json::push_back(Json item) {
+  if (is_null()) value_ = Array();
+  as_array().push_back(std::move(item));
+}
+std::size_t Json::size() const noexcept {
+  if (const auto* items = std::get_if<Array>(&value_)) return items->size();
+  if (const auto* object = std::get_if<Object>(&value_)) return object->size();
+  return 0;
+}
+
+bool Json::operator==(const Json& other) const noexcept {
+  if (is_number() && other.is_number() && kind() != other.kind()) return as_number() == other.as_number();
+  return value_ == other.value_;
+}
+
+}  // namespace evenkeel::inline v0

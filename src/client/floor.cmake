@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+set(client_headers)
+set(client_sources)

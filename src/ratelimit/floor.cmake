@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+set(ratelimit_headers)
+set(ratelimit_sources)

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+set(workqueue_headers)
+set(workqueue_sources)
