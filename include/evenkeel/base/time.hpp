@@ -15,4 +15,12 @@ using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 /// A point of calendar time: timestamps of objects, Leases, log lines. Never used to wait.
 using WallTime = std::chrono::time_point<std::chrono::system_clock, std::chrono::microseconds>;
 
+/// `from` + `delay`, or the latest point that exists where the sum would pass it; `from` itself if the
+/// delay is not positive.
+constexpr TimePoint deadline_after(TimePoint from, Duration delay) noexcept {
+  if (delay <= Duration::zero()) return from;
+  if (from > TimePoint::max() - delay) return TimePoint::max();
+  return from + delay;
+}
+
 }  // namespace evenkeel::inline v0

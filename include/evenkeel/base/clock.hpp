@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time as something that is handed in. Whoever reads the time or waits for it does so through a Clock,
+// so that a test can drive delays of hours in no time and without a sleep.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/time.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Tells the time and waits for it.
+/// Thread safety: all members may be called concurrently.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+
+  /// Steady time: delays, deadlines, rate limits.
+  virtual TimePoint now() const noexcept = 0;
+  /// Calendar time: what is written into documents. May jump.
+  virtual WallTime wall_now() const noexcept = 0;
+
+  /// Releases `lock`, blocks until `condition` is notified, takes it again. May return early.
+  virtual void wait(CondVar& condition, MutexLock& lock) const = 0;
+  /// The same, but not past `deadline`. May return early: re-check both the condition and now().
+  virtual void wait_until(CondVar& condition, MutexLock& lock, TimePoint deadline) const = 0;
+};
+
+/// The machine's own clocks.
+class RealClock final : public Clock {
+ public:
+  TimePoint now() const noexcept override { return std::chrono::steady_clock::now(); }
+  WallTime wall_now() const noexcept override {
+    return std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
+  }
+  void wait(CondVar& condition, MutexLock& lock) const override { condition.wait(lock); }
+  void wait_until(CondVar& condition, MutexLock& lock, TimePoint deadline) const override {
+    condition.wait_until(lock, deadline);
+  }
+};
+
+/// The clock that is used where none is given. It has no state.
+inline const std::shared_ptr<const Clock>& real_clock() {
+  static const std::shared_ptr<const Clock> clock = std::make_shared<const RealClock>();
+  return clock;
+}
+
+/// Virtual time: it stands still until advance(). A thread that waits through this clock is woken when
+/// the time that it waits for is reached, by the thread that advances; nothing ever sleeps.
+///
+/// A test of blocked threads first calls wait_for_waiters(n), so that it knows them to be parked, and
+/// then advance(d). A thread that was notified but did not run yet still counts as a waiter; one whose
+/// deadline was reached does not.
+/// Thread safety: all members may be called concurrently; advance() must not be called while holding a
+/// mutex that a waiter waits with.
+class ManualClock final : public Clock {
+ public:
+  /// Both times start at a fixed, arbitrary point: steady at zero, calendar at 2026-01-01T00:00:00Z.
+  ManualClock() = default;
+  explicit ManualClock(WallTime wall_start) : wall_start_(wall_start) {}
+
+  TimePoint now() const noexcept override EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock guard(mutex_);
+    return now_;
+  }
+  WallTime wall_now() const noexcept override EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock guard(mutex_);
+    return wall_start_ + std::chrono::duration_cast<WallTime::duration>(now_.time_since_epoch());
+  }
+  void wait(CondVar& condition, MutexLock& lock) const override { park(condition, lock, TimePoint::max()); }
+  void wait_until(CondVar& condition, MutexLock& lock, TimePoint deadline) const override {
+    park(condition, lock, deadline);
+  }
+
+  /// Moves time forward by `by` and wakes every waiter whose deadline is reached, the end included.
+  void advance(Duration by) EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock guard(mutex_);
+    now_ = deadline_after(now_, by);
+    wake_due(guard);
+  }
+
+  /// Moves time forward to the earliest deadline that a parked thread waits for and wakes those that
+  /// wait for it. Does nothing if none waits for a time. Returns the time then.
+  TimePoint advance_to_next() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock guard(mutex_);
+    const TimePoint next = earliest();
+    if (next != TimePoint::max() && next > now_) now_ = next;
+    const TimePoint reached = now_;
+    wake_due(guard);
+    return reached;
+  }
+
+  /// Blocks, in real time, until at least `count` threads are parked in wait() or wait_until().
+  void wait_for_waiters(std::size_t count) const EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock guard(mutex_);
+    while (parked() < count) changed_.wait(guard);
+  }
+
+  /// Threads parked now.
+  std::size_t waiters() const EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock guard(mutex_);
+    return parked();
+  }
+
+ private:
+  struct Waiter {
+    CondVar* condition;
+    Mutex* mutex;
+    TimePoint deadline;
+    bool due = false;     // its deadline was reached: it counts as parked no more
+    bool pinned = false;  // a thread in wake_due() is using condition and mutex
+  };
+
+  // Registering happens under the caller's lock, and whoever wakes takes that same lock before it
+  // notifies, so a waiter that is registered but not yet blocked cannot miss the wake-up.
+  void park(CondVar& condition, MutexLock& lock, TimePoint deadline) const EVENKEEL_EXCLUDES(mutex_) {
+    Waiter self{.condition = &condition, .mutex = &lock.mutex(), .deadline = deadline};
+    {
+      MutexLock guard(mutex_);
+      if (deadline <= now_) return;
+      waiters_.push_back(&self);
+      changed_.notify_all();
+    }
+    condition.wait(lock);
+    leave(self, lock);
+  }
+
+  // A waiter may go only while nobody uses its mutex and condition. It must not hold its own mutex
+  // while it waits for that, because the thread that uses them is about to take it.
+  void leave(Waiter& self, MutexLock& lock) const EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
+    {
+      MutexLock guard(mutex_);
+      if (!self.pinned) {
+        erase(self);
+        return;
+      }
+    }
+    lock.unlock();
+    {
+      MutexLock guard(mutex_);
+      while (self.pinned) changed_.wait(guard);
+      erase(self);
+    }
+    lock.lock();
+  }
+
+  void erase(Waiter& self) const EVENKEEL_REQUIRES(mutex_) {
+    for (auto at = waiters_.begin(); at != waiters_.end(); ++at) {
+      if (*at != &self) continue;
+      waiters_.erase(at);
+      break;
+    }
+    changed_.notify_all();
+  }
+
+  // Lock order is caller's mutex, then mutex_; so the guard is released around each wake-up.
+  void wake_due(MutexLock& guard) const EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
+    while (Waiter* waiter = next_due()) {
+      waiter->due = true;
+      waiter->pinned = true;
+      guard.unlock();
+      {
+        MutexLock theirs(*waiter->mutex);
+        waiter->condition->notify_all();
+      }
+      guard.lock();
+      waiter->pinned = false;
+      changed_.notify_all();
+    }
+  }
+
+  Waiter* next_due() const EVENKEEL_REQUIRES(mutex_) {
+    Waiter* first = nullptr;
+    for (Waiter* waiter : waiters_) {
+      if (waiter->due || waiter->deadline > now_) continue;
+      if (first == nullptr || waiter->deadline < first->deadline) first = waiter;
+    }
+    return first;
+  }
+
+  TimePoint earliest() const EVENKEEL_REQUIRES(mutex_) {
+    TimePoint next = TimePoint::max();
+    for (const Waiter* waiter : waiters_) {
+      if (!waiter->due && waiter->deadline < next) next = waiter->deadline;
+    }
+    return next;
+  }
+
+  std::size_t parked() const EVENKEEL_REQUIRES(mutex_) {
+    std::size_t count = 0;
+    for (const Waiter* waiter : waiters_) count += waiter->due ? 0 : 1;
+    return count;
+  }
+
+  mutable Mutex mutex_;
+  mutable CondVar changed_;  // a waiter came, went or was unpinned
+  mutable std::vector<Waiter*> waiters_ EVENKEEL_GUARDED_BY(mutex_);
+  TimePoint now_ EVENKEEL_GUARDED_BY(mutex_){};
+  WallTime wall_start_{std::chrono::seconds{1767225600}};  // set by constructors only
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mutex, lock and condition variable that clang's thread safety analysis understands
+// (-Wthread-safety). Off clang the annotations are empty. Waiting goes through base/clock.hpp.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include <evenkeel/base/time.hpp>
+
+#if defined(__clang__)
+#define EVENKEEL_ANNOTATE(attribute) __attribute__((attribute))
+#else
+#define EVENKEEL_ANNOTATE(attribute)
+#endif
+
+#define EVENKEEL_CAPABILITY(name) EVENKEEL_ANNOTATE(capability(name))
+#define EVENKEEL_SCOPED_CAPABILITY EVENKEEL_ANNOTATE(scoped_lockable)
+#define EVENKEEL_GUARDED_BY(mutex) EVENKEEL_ANNOTATE(guarded_by(mutex))
+#define EVENKEEL_PT_GUARDED_BY(mutex) EVENKEEL_ANNOTATE(pt_guarded_by(mutex))
+#define EVENKEEL_REQUIRES(...) EVENKEEL_ANNOTATE(requires_capability(__VA_ARGS__))
+#define EVENKEEL_EXCLUDES(...) EVENKEEL_ANNOTATE(locks_excluded(__VA_ARGS__))
+#define EVENKEEL_ACQUIRE(...) EVENKEEL_ANNOTATE(acquire_capability(__VA_ARGS__))
+#define EVENKEEL_RELEASE(...) EVENKEEL_ANNOTATE(release_capability(__VA_ARGS__))
+#define EVENKEEL_TRY_ACQUIRE(...) EVENKEEL_ANNOTATE(try_acquire_capability(__VA_ARGS__))
+#define EVENKEEL_RETURN_CAPABILITY(mutex) EVENKEEL_ANNOTATE(lock_returned(mutex))
+#define EVENKEEL_NO_THREAD_SAFETY_ANALYSIS EVENKEEL_ANNOTATE(no_thread_safety_analysis)
+
+namespace evenkeel::inline v0 {
+
+/// A std::mutex whose holders clang can check. Not recursive.
+/// Thread safety: all members may be called concurrently.
+class EVENKEEL_CAPABILITY("mutex") Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void lock() EVENKEEL_ACQUIRE() { mutex_.lock(); }
+  void unlock() EVENKEEL_RELEASE() { mutex_.unlock(); }
+  bool try_lock() EVENKEEL_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+
+ private:
+  friend class MutexLock;
+  std::mutex mutex_;
+};
+
+/// Holds a Mutex for a scope. It may be released early and taken again, and a CondVar may wait on it.
+/// Thread safety: one thread at a time. Lifetime: keeps a reference to the mutex.
+class EVENKEEL_SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) EVENKEEL_ACQUIRE(mutex) : mutex_(mutex), lock_(mutex.mutex_) {}
+  ~MutexLock() EVENKEEL_RELEASE() = default;
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+  void lock() EVENKEEL_ACQUIRE() { lock_.lock(); }
+  void unlock() EVENKEEL_RELEASE() { lock_.unlock(); }
+  /// The mutex that this lock was made for, held or not.
+  Mutex& mutex() const { return mutex_; }
+
+ private:
+  friend class CondVar;
+  Mutex& mutex_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+/// A condition variable on a Mutex. Wait through a Clock (base/clock.hpp), not directly, so that
+/// virtual time can drive the waiter; both forms here may return early, so re-check what you wait for.
+/// Thread safety: all members may be called concurrently.
+class CondVar {
+ public:
+  void notify_one() noexcept { condition_.notify_one(); }
+  void notify_all() noexcept { condition_.notify_all(); }
+
+  /// Releases `lock`, blocks until notified, takes it again.
+  void wait(MutexLock& lock) { condition_.wait(lock.lock_); }
+  /// The same, but not past `deadline` of the steady clock.
+  void wait_until(MutexLock& lock, TimePoint deadline) { condition_.wait_until(lock.lock_, deadline); }
+
+ private:
+  std::condition_variable condition_;
+};
+
+}  // namespace evenkeel::inline v0
