@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# What people type. Each target installs what it needs through the package manager (scripts/install-deps).
+#   make demo        an operator at work against the embedded API server (KEEP=1 leaves both running)
+#   make test        build and pass the tests
+#   make check       everything else that must hold: format, lint, layers, sanitizers, consumers, documents
+#   make bench       the benchmarks, as JSON under build/bench
+#   make apiserver   build the embedded API server as a program; its path is the last line printed
+#   make deps        only install what is missing
+
+.PHONY: demo test check bench apiserver deps clean
+.DEFAULT_GOAL := help
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
+.PHONY: help
+help:
+	@sed -n 's/^#   //p' Makefile
+
+deps:
+	@scripts/install-deps build
+
+demo:
+	@scripts/install-deps build
+	@scripts/build release demo-operator evenkeel-apiserver
+	@scripts/demo build/release
+
+test:
+	@scripts/install-deps build
+	@scripts/build dev
+	ctest --preset dev
+
+check:
+	@scripts/install-deps check
+	@scripts/check
+
+bench:
+	@scripts/install-deps bench
+	@scripts/build bench
+	@scripts/bench build/bench
+
+apiserver:
+	@scripts/install-deps build >&2
+	@scripts/build release evenkeel-apiserver >&2
+	@echo $(CURDIR)/build/release/src/evenkeel-apiserver
+
+clean:
+	rm -rf build

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every C++ block of README.md and docs/, and checks that local links lead somewhere.
+
+A block is a whole file if it contains a main() or an #include; otherwise it is put into a function body
+that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.in (default: plain.cpp.in).
+`<!-- code: skip REASON -->` passes over one block and is counted."""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r'(?:<!--\s*code:\s*(?P<how>[^>]*?)\s*-->\s*\n)?```cpp[^\n]*\n(?P<code>.*?)```', re.S)
+LINK = re.compile(r'\]\((?!https?:|#|mailto:)([^)#\s]+)')
+
+
+def program(code, how):
+    if 'int main(' in code or '#include' in code:
+        return code
+    frame = (ROOT / 'docs/code' / f'{how or "plain"}.cpp.in').read_text()
+    return frame.replace('@CODE@', code)
+
+
+def main():
+    failed = skipped = compiled = 0
+    pages = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
+    with tempfile.TemporaryDirectory() as scratch:
+        for page in pages:
+            text = page.read_text()
+            for target in LINK.findall(text):
+                if not (page.parent / target).exists():
+                    print(f'{page.relative_to(ROOT)}: link to {target}, which does not exist')
+                    failed += 1
+            for match in BLOCK.finditer(text):
+                how = match['how'] or ''
+                line = text[:match.start('code')].count('\n') + 1
+                if how.startswith('skip'):
+                    skipped += 1
+                    continue
+                source = pathlib.Path(scratch) / 'block.cpp'
+                source.write_text(program(match['code'], how))
+                done = subprocess.run(['g++', '-std=c++20', '-fsyntax-only', '-Wall', '-Wextra', '-Wno-unused',
+                                       '-I', str(ROOT / 'include'), str(source)], capture_output=True, text=True)
+                compiled += 1
+                if done.returncode:
+                    failed += 1
+                    print(f'{page.relative_to(ROOT)}:{line}: does not compile\n{done.stderr[:2000]}')
+    print(f'{len(pages)} pages, {compiled} blocks compiled, {skipped} skipped, {failed} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Counts the preprocessed lines of every public header and refuses one that outgrew its budget: compile time
+is a feature. Budgets: docs/style.md."""
+import concurrent.futures
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUDGET = {'ratelimit': 45_000, 'workqueue': 52_000}
+OTHERS = 70_000
+# Named for what it brings in.
+EXEMPT = {'api/nlohmann.hpp'}
+
+
+def lines(header):
+    out = subprocess.run(['g++', '-std=c++20', '-E', '-P', '-I', str(ROOT / 'include'), '-x', 'c++', str(header)],
+                         capture_output=True, check=True).stdout
+    return out.count(b'\n')
+
+
+def main():
+    headers = [h for h in sorted((ROOT / 'include/evenkeel').rglob('*.hpp'))
+               if str(h.relative_to(ROOT / 'include/evenkeel')) not in EXEMPT]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        counts = list(pool.map(lines, headers))
+    failed = False
+    largest = (0, '')
+    for header, count in zip(headers, counts):
+        name = str(header.relative_to(ROOT / 'include/evenkeel'))
+        budget = BUDGET.get(name.split('/')[0], OTHERS)
+        largest = max(largest, (count, name))
+        if count > budget:
+            failed = True
+            print(f'{name}: {count} preprocessed lines, budget {budget}')
+    print(f'{len(headers)} headers, the largest {largest[1]} with {largest[0]} lines')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the floors of docs/architecture.md against the includes of the code.
+
+Refused: an include of a higher floor, of another floor's detail/, of the umbrella from inside, of a
+banned or third-party header in include/, and of threads, locks or clocks in a core.
+Run by ctest; prints one line per offence and exits 1 if there is any."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# A floor may include itself and the floors that it names here, with everything below them.
+FLOORS = {
+    'base': [],
+    'ratelimit': ['base'],
+    'workqueue': ['ratelimit'],
+    'api': ['base'],
+    'http': ['base'],
+    'client': ['api', 'http'],
+    'cache': ['client'],
+    'election': ['client'],
+    'controller': ['workqueue', 'cache'],
+    'manager': ['controller', 'election'],
+    'coordination': ['client', 'controller'],
+    'testing': ['manager', 'coordination'],
+}
+BANNED = {'iostream', 'regex', 'filesystem', 'future', 'random', 'ranges', 'coroutine'}
+THIRD_PARTY = re.compile(r'^(nlohmann|spdlog|fmt|curl|simdjson\.h|yaml-cpp|boost|openssl|CLI|gtest|gmock|benchmark|prometheus)')
+THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
+# Cores decide; they get time and input as arguments. What is not named core by its file name is listed here.
+CORE = re.compile(r'(_core|/list_splitter|/frame_splitter|/reflector)\.(hpp|cpp)$')
+# In the embedded API server everything is core but these shells.
+TESTING_SHELLS = re.compile(r'/(api_server|http_server|in_process_transport|tls_certificates|faults|kubeconfig_writer|loopback\w*)\.(hpp|cpp)$')
+CORE_BANNED = {'thread', 'mutex', 'condition_variable', 'shared_mutex', 'evenkeel/base/mutex.hpp', 'evenkeel/base/clock.hpp'}
+NOW = re.compile(r'\b(steady_clock|system_clock)::now\(')
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def below(floor):
+    seen, todo = set(), [floor]
+    while todo:
+        one = todo.pop()
+        if one not in seen:
+            seen.add(one)
+            todo += FLOORS[one]
+    return seen
+
+
+def floor_of(path):
+    parts = path.parts
+    for top in ('include/evenkeel', 'src'):
+        prefix = pathlib.PurePath(top).parts
+        if parts[:len(prefix)] == prefix and len(parts) > len(prefix) + 1:
+            return parts[len(prefix)] if parts[len(prefix)] in FLOORS else None
+    return None
+
+
+def is_core(name):
+    if name.startswith('src/testing/'):
+        return not TESTING_SHELLS.search(name)
+    return bool(CORE.search(name))
+
+
+def offences(path):
+    name = str(path)
+    text = (ROOT / path).read_text()
+    floor = floor_of(path)
+    allowed = below(floor) if floor else None
+    public = name.startswith('include/')
+    for quote, target in INCLUDE.findall(text):
+        if target == 'evenkeel/evenkeel.hpp' and name != 'include/evenkeel/evenkeel.hpp' and (public or name.startswith('src/')):
+            if not name.startswith('src/apiserver'):
+                yield 'includes the umbrella'
+        if target.startswith('evenkeel/') and target.count('/') >= 2:
+            other = target.split('/')[1]
+            if allowed is not None and other in FLOORS and other not in allowed:
+                yield f'floor {floor} includes {target} of a higher floor'
+            if '/detail/' in target and floor != other and name.startswith(('include/', 'src/')):
+                yield f'includes a private header of another floor: {target}'
+        if public and target in BANNED:
+            yield f'includes <{target}>, banned in public headers'
+        if public and THIRD_PARTY.match(target) and not target.startswith(THIRD_PARTY_ALLOWED.get(name, '\0')):
+            yield f'a third-party header in a public one: {target}'
+        if is_core(name) and target in CORE_BANNED:
+            yield f'a core includes {target}'
+    if is_core(name) and NOW.search(text):
+        yield 'a core reads a clock'
+    if public and '#pragma once' not in text:
+        yield 'has no #pragma once'
+    if 'SPDX-License-Identifier: Apache-2.0' not in text[:200]:
+        yield 'has no SPDX line'
+
+
+def main():
+    files = sorted(p.relative_to(ROOT) for top in ('include', 'src', 'tests', 'examples', 'benchmarks')
+                   for ext in ('*.hpp', '*.cpp') for p in (ROOT / top).rglob(ext))
+    found = [f'{path}: {offence}' for path in files for offence in offences(path)]
+    print('\n'.join(found) or f'{len(files)} files keep the floors')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
