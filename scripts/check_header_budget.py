@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Counts the preprocessed lines of every public header and refuses one that outgrew its budget: compile time
-is a feature. Budgets: docs/style.md."""
+is a feature. Raise one only with a reason in the commit."""
 import concurrent.futures
 import pathlib
 import subprocess
