@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-set(manager_headers)
-set(manager_sources)
+set(manager_headers lifecycle_core.hpp log.hpp)
+set(manager_sources lifecycle_core.cpp log.cpp)

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/manager/lifecycle_core.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Kind = LifecycleAction::Kind;
+
+TimePoint at(Duration since_start) {
+  return TimePoint{} + since_start;
+}
+
+LifecycleAction start(std::size_t part) {
+  return {Kind::start, part};
+}
+LifecycleAction stop(std::size_t part) {
+  return {Kind::stop, part};
+}
+LifecycleAction cancel(std::size_t part) {
+  return {Kind::cancel, part};
+}
+
+// Two parts of each stage that has work: 0 controller, 1 cache, 2 server, 3 task, 4 controller.
+class LifecycleCoreTest : public ::testing::Test {
+ protected:
+  LifecycleCoreTest() {
+    LifecycleCore::Actions none;
+    core.add("demo", Stage::controllers, none);
+    core.add("cache", Stage::caches, none);
+    core.add("metrics", Stage::servers, none);
+    core.add("task", Stage::others, none);
+    core.add("pods", Stage::controllers, none);
+    EXPECT_THAT(none, IsEmpty());
+  }
+  void start_all() {
+    core.start();
+    for (std::size_t part : {2, 1, 3, 0, 4}) core.started(part, at(0s));
+  }
+
+  LifecycleCore core{{.grace_period = 10s, .cancel_period = 2s}};
+};
+
+TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {
+  EXPECT_THAT(core.start(), ElementsAre(start(2)));
+  EXPECT_THAT(core.started(2, at(0s)), ElementsAre(start(1)));
+  EXPECT_THAT(core.started(1, at(0s)), ElementsAre(start(3)));
+  EXPECT_THAT(core.started(3, at(0s)), ElementsAre(start(0), start(4)));
+  EXPECT_THAT(core.started(0, at(0s)), IsEmpty());
+  EXPECT_THAT(core.started(4, at(0s)), IsEmpty());
+  EXPECT_FALSE(core.stopping());
+  EXPECT_FALSE(core.finished());
+}
+
+TEST_F(LifecycleCoreTest, StopsTasksThenControllersThenCachesThenServers) {
+  start_all();
+  EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(3)));
+  EXPECT_THAT(core.ended(3, "", at(1s)), ElementsAre(stop(0), stop(4)));
+  EXPECT_THAT(core.ended(4, "", at(1s)), IsEmpty()) << "the other controller still runs";
+  EXPECT_THAT(core.ended(0, "", at(1s)), ElementsAre(stop(1)));
+  EXPECT_THAT(core.ended(1, "", at(1s)), ElementsAre(stop(2)));
+  EXPECT_FALSE(core.finished());
+  EXPECT_THAT(core.ended(2, "", at(1s)), IsEmpty());
+  EXPECT_TRUE(core.finished());
+  EXPECT_EQ(core.error(), "");
+  EXPECT_THAT(core.cancelled(), IsEmpty());
+  EXPECT_EQ(core.deadline(), std::nullopt);
+}
+
+TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) {
+  start_all();
+  core.stop(at(1s));
+  core.ended(3, "", at(1s));
+  EXPECT_EQ(core.deadline(), at(11s));
+  EXPECT_THAT(core.tick(at(10s)), IsEmpty());
+  core.ended(4, "", at(10s));
+  EXPECT_THAT(core.tick(at(11s)), ElementsAre(cancel(0)));
+  EXPECT_THAT(core.cancelled(), ElementsAre("demo"));
+  EXPECT_THAT(core.ended(0, "", at(11s)), ElementsAre(stop(1), cancel(1))) << "no second grace period";
+  EXPECT_THAT(core.ended(1, "", at(11s)), ElementsAre(stop(2), cancel(2)));
+  core.ended(2, "", at(11s));
+  EXPECT_TRUE(core.finished());
+  EXPECT_THAT(core.stuck(), IsEmpty());
+}
+
+TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {
+  start_all();
+  core.stop(at(0s));
+  core.ended(3, "", at(0s));
+  core.ended(4, "", at(0s));
+  core.tick(at(10s));
+  EXPECT_EQ(core.deadline(), at(12s));
+  EXPECT_FALSE(core.finished());
+  core.tick(at(12s));
+  EXPECT_TRUE(core.finished());
+  EXPECT_THAT(core.stuck(), ElementsAre("demo"));
+}
+
+TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {
+  LifecycleCore patient{{.grace_period = -1ns}};
+  LifecycleCore::Actions none;
+  patient.add("demo", Stage::controllers, none);
+  patient.start();
+  patient.started(0, at(0s));
+  patient.stop(at(0s));
+  EXPECT_EQ(patient.deadline(), std::nullopt);
+  EXPECT_THAT(patient.tick(at(24h)), IsEmpty());
+  EXPECT_FALSE(patient.finished());
+}
+
+TEST_F(LifecycleCoreTest, AZeroGracePeriodCancelsAtOnce) {
+  LifecycleCore hasty{{.grace_period = 0s}};
+  LifecycleCore::Actions none;
+  hasty.add("demo", Stage::controllers, none);
+  hasty.start();
+  hasty.started(0, at(0s));
+  EXPECT_THAT(hasty.stop(at(1s)), ElementsAre(stop(0)));
+  EXPECT_EQ(hasty.deadline(), at(1s));
+  EXPECT_THAT(hasty.tick(at(1s)), ElementsAre(cancel(0)));
+}
+
+TEST_F(LifecycleCoreTest, AnErrorStopsEverythingAndTheFirstIsKept) {
+  start_all();
+  EXPECT_THAT(core.ended(0, "no such kind", at(1s)), ElementsAre(stop(3)));
+  EXPECT_TRUE(core.stopping());
+  EXPECT_THAT(core.ended(3, "interrupted", at(1s)), ElementsAre(stop(4)));
+  EXPECT_EQ(core.error(), "demo: no such kind");
+}
+
+TEST_F(LifecycleCoreTest, APartMayEndWithoutAnError) {
+  start_all();
+  EXPECT_THAT(core.ended(3, "", at(1s)), IsEmpty());
+  EXPECT_FALSE(core.stopping());
+  EXPECT_THAT(core.stop(at(2s)), ElementsAre(stop(0), stop(4)));
+}
+
+TEST_F(LifecycleCoreTest, APartThatCannotStartStopsWhatStartedAndNothingElseStarts) {
+  core.start();
+  core.started(2, at(0s));
+  EXPECT_THAT(core.ended(1, "no server", at(0s)), ElementsAre(stop(2)));
+  core.ended(2, "", at(0s));
+  EXPECT_TRUE(core.finished());
+  EXPECT_EQ(core.error(), "cache: no server");
+}
+
+TEST_F(LifecycleCoreTest, WhatStartsWhileAStopComesIsStoppedOnceItHasStarted) {
+  core.start();
+  EXPECT_THAT(core.stop(at(0s)), IsEmpty()) << "the server is still starting";
+  EXPECT_THAT(core.started(2, at(0s)), ElementsAre(stop(2)));
+  core.ended(2, "", at(0s));
+  EXPECT_TRUE(core.finished());
+}
+
+TEST_F(LifecycleCoreTest, APartAddedWhileRunningStartsAtOnceAndNoneWhileStopping) {
+  start_all();
+  LifecycleCore::Actions actions;
+  EXPECT_EQ(core.add("late", Stage::controllers, actions), 5U);
+  EXPECT_THAT(actions, ElementsAre(start(5)));
+  core.stop(at(0s));
+  EXPECT_THROW(core.add("too late", Stage::controllers, actions), std::invalid_argument);
+}
+
+TEST_F(LifecycleCoreTest, StopIsIdempotentAndWithoutPartsItFinishesAtOnce) {
+  LifecycleCore empty;
+  EXPECT_THAT(empty.start(), IsEmpty());
+  EXPECT_FALSE(empty.finished());
+  EXPECT_THAT(empty.stop(at(0s)), IsEmpty());
+  EXPECT_THAT(empty.stop(at(0s)), IsEmpty());
+  EXPECT_TRUE(empty.finished());
+}
+
+}  // namespace
+}  // namespace evenkeel
