@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checking an object against its schema, with the field errors a real API server gives.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+#include "schema.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+/// Custom kinds: everything openAPIV3Schema can say (types, required, enum, bounds, lengths, pattern,
+/// formats, items, uniqueItems, allOf, anyOf, oneOf, not, nullable), duplicates in lists of type set and map,
+/// and CEL rules (cel.hpp). Built-in kinds: required fields, enums and list keys of the OpenAPI, plus the
+/// rules of builtin_validation.cpp. `old` is the stored object (null on create); CEL transition rules need
+/// it. metadata is not looked at, except for embedded resources. Empty = valid. Order: by schema walk, as the
+/// real server.
+std::vector<FieldError> validate(const Json& object, const KindSchema& kind, const Json& old = {});
+
+/// Why a Go decoder could not read this object of a built-in kind; empty if it could:
+/// "json: cannot unmarshal number into Go struct field ConfigMap.data of type string".
+/// The full message is `KIND in version "V" cannot be handled as a KIND: ` and this. Custom kinds: only
+/// metadata (the real server decodes ObjectMeta only).
+std::optional<std::string> decode_error(const Json& object, const KindSchema& kind);
+
+}  // namespace evenkeel::inline v0::testing
