@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 

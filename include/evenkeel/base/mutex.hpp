@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutex, lock and condition variable that clang's thread safety analysis understands
-// (-Wthread-safety). Off clang the annotations are empty. Waiting goes through base/clock.hpp.
+// A mutex and a lock that clang's thread safety analysis understands (-Wthread-safety). Off clang the
+// annotations are empty. Its condition variable is in base/cond_var.hpp.
 #pragma once
 
-#include <condition_variable>
 #include <mutex>
-
-#include <evenkeel/base/time.hpp>
 
 #if defined(__clang__)
 #define EVENKEEL_ANNOTATE(attribute) __attribute__((attribute))
@@ -63,23 +60,6 @@ class EVENKEEL_SCOPED_CAPABILITY MutexLock {
   friend class CondVar;
   Mutex& mutex_;
   std::unique_lock<std::mutex> lock_;
-};
-
-/// A condition variable on a Mutex. Wait through a Clock (base/clock.hpp), not directly, so that
-/// virtual time can drive the waiter; both forms here may return early, so re-check what you wait for.
-/// Thread safety: all members may be called concurrently.
-class CondVar {
- public:
-  void notify_one() noexcept { condition_.notify_one(); }
-  void notify_all() noexcept { condition_.notify_all(); }
-
-  /// Releases `lock`, blocks until notified, takes it again.
-  void wait(MutexLock& lock) { condition_.wait(lock.lock_); }
-  /// The same, but not past `deadline` of the steady clock.
-  void wait_until(MutexLock& lock, TimePoint deadline) { condition_.wait_until(lock.lock_, deadline); }
-
- private:
-  std::condition_variable condition_;
 };
 
 }  // namespace evenkeel::inline v0

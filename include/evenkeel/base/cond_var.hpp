@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The condition variable of base/mutex.hpp. Waiting goes through base/clock.hpp.
+#pragma once
+
+#include <condition_variable>
+
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/time.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// A condition variable on a Mutex. Wait through a Clock (base/clock.hpp), not directly, so that
+/// virtual time can drive the waiter; both forms here may return early, so re-check what you wait for.
+/// Thread safety: all members may be called concurrently.
+class CondVar {
+ public:
+  void notify_one() noexcept { condition_.notify_one(); }
+  void notify_all() noexcept { condition_.notify_all(); }
+
+  /// Releases `lock`, blocks until notified, takes it again.
+  void wait(MutexLock& lock) { condition_.wait(lock.lock_); }
+  /// The same, but not past `deadline` of the steady clock.
+  void wait_until(MutexLock& lock, TimePoint deadline) { condition_.wait_until(lock.lock_, deadline); }
+
+ private:
+  std::condition_variable condition_;
+};
+
+}  // namespace evenkeel::inline v0

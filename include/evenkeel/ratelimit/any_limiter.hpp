@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A limiter whose type is not part of the type of what holds it.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/ratelimit/limiter.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Holds any limiter or rule for keys of type Key. A copy is a limiter of its own, with what it
+/// remembers (a copy of a shared() one shares still). A moved-from one may only be assigned or destroyed.
+/// Thread safety: one thread at a time.
+template <class Key>
+class AnyLimiter {
+ public:
+  template <class L>
+  requires(!std::same_as<std::remove_cvref_t<L>, AnyLimiter> && LimiterOrRule<L, Key>) AnyLimiter(L limiter)
+      : held_(std::make_unique<Held<LimiterFor<Key, L>>>(limiter_for<Key>(std::move(limiter)))) {}
+
+  AnyLimiter(const AnyLimiter& other) : held_(other.held_->clone()) {}
+  AnyLimiter(AnyLimiter&&) noexcept = default;
+  AnyLimiter& operator=(const AnyLimiter& other) {
+    held_ = other.held_->clone();
+    return *this;
+  }
+  AnyLimiter& operator=(AnyLimiter&&) noexcept = default;
+  ~AnyLimiter() = default;
+
+  Duration when(const Key& key, TimePoint now) { return held_->when(key, now); }
+  void forget(const Key& key) { held_->forget(key); }
+  std::uint64_t retries(const Key& key) const { return held_->retries(key); }
+
+ private:
+  struct Base {
+    virtual ~Base() = default;
+    virtual std::unique_ptr<Base> clone() const = 0;
+    virtual Duration when(const Key& key, TimePoint now) = 0;
+    virtual void forget(const Key& key) = 0;
+    virtual std::uint64_t retries(const Key& key) const = 0;
+  };
+
+  template <class L>
+  struct Held final : Base {
+    explicit Held(L held) : limiter(std::move(held)) {}
+    std::unique_ptr<Base> clone() const override { return std::make_unique<Held>(limiter); }
+    Duration when(const Key& key, TimePoint now) override { return limiter.when(key, now); }
+    void forget(const Key& key) override { limiter.forget(key); }
+    std::uint64_t retries(const Key& key) const override {
+      return static_cast<std::uint64_t>(limiter.retries(key));
+    }
+    L limiter;
+  };
+
+  std::unique_ptr<Base> held_;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a queue uses that was not told otherwise.
+#pragma once
+
+#include <chrono>
+
+#include <evenkeel/ratelimit/any_limiter.hpp>
+#include <evenkeel/ratelimit/exponential.hpp>
+#include <evenkeel/ratelimit/max_of.hpp>
+#include <evenkeel/ratelimit/token_bucket.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// max_of(exponential(5 ms, 1000 s), token_bucket(10 per second, burst 100)), client-go's default for
+/// controllers. Mind the bucket: after a thousand failures at once the next key to fail, whichever it
+/// is, waits for 90 s. with_max_delay caps that; exponential alone has no limit over all keys.
+template <class Key>
+AnyLimiter<Key> default_limiter() {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  return max_of(exponential(milliseconds{5}, seconds{1000}), token_bucket(10, 100));
+}
+
+}  // namespace evenkeel::inline v0
