@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 set(manager_headers lifecycle_core.hpp log.hpp)
-set(manager_sources lifecycle_core.cpp log.cpp)
+set(manager_sources flags.cpp lifecycle_core.cpp log.cpp yaml.cpp)

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of an operator: what ek::run() understands. docs/flags.md is the table for people.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/manager/log.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+struct Flags {
+  std::string kubeconfig = {};
+  std::string context = {};
+  std::string namespace_ = {};
+  std::optional<std::size_t> workers = {};
+  LogLevel log_level = LogLevel::info;
+  LogFormat log_format = LogFormat::text;
+  std::string log_file = {};
+  std::optional<Duration> grace_period = {};
+  std::optional<Duration> sync_timeout = {};
+  std::optional<Duration> reconcile_timeout = {};
+  bool print_crds = false;
+};
+
+/// Either flags to go on with, or a text to print and the exit code to end with.
+struct FlagsOutcome {
+  Flags flags = {};
+  std::optional<int> exit_code = {};  ///< 0 after --help and --version, 2 for a flag that is wrong.
+  std::string text = {};              ///< For standard output if the code is 0, else for standard error.
+};
+
+FlagsOutcome parse_flags(int argc, const char* const* argv, const std::string& name,
+                         const std::string& version, const std::string& description);
+
+/// "500ms", "30s", "2m", "1h30m"; "0" is zero. nullopt if it is anything else, negative or too long.
+std::optional<Duration> parse_duration(std::string_view text);
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON documents as YAML for people's eyes: what --print-crds prints.
+#pragma once
+
+#include <string>
+
+#include <evenkeel/api/json.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+/// Block style, members in the order of the document, strings quoted unless they can be read as nothing
+/// but strings. Any YAML reader gives the same document back.
+std::string to_yaml(const Json& document);
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager/flags.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::parse_duration;
+using ::testing::HasSubstr;
+
+detail::FlagsOutcome parse(std::initializer_list<const char*> arguments) {
+  std::vector<const char*> argv = {"/bin/demo-operator"};
+  argv.insert(argv.end(), arguments);
+  return detail::parse_flags(static_cast<int>(argv.size()), argv.data(), "demo-operator", "1.2.3",
+                             "Reconciles Demos.");
+}
+
+TEST(Flags, AllMayBeLeftOut) {
+  const auto outcome = parse({});
+  EXPECT_FALSE(outcome.exit_code);
+  EXPECT_EQ(outcome.flags.kubeconfig, "");
+  EXPECT_FALSE(outcome.flags.workers);
+  EXPECT_EQ(outcome.flags.log_level, LogLevel::info);
+  EXPECT_EQ(outcome.flags.log_format, LogFormat::text);
+  EXPECT_FALSE(outcome.flags.print_crds);
+}
+
+TEST(Flags, EachIsRead) {
+  const auto outcome =
+      parse({"--kubeconfig", "k.yaml", "--context=c", "--namespace", "ns", "--workers", "8",
+             "--log-level=debug", "--log-format", "json", "--log-file=l.log", "--grace-period", "1m30s",
+             "--sync-timeout=500ms", "--reconcile-timeout", "2h", "--print-crds"});
+  ASSERT_FALSE(outcome.exit_code) << outcome.text;
+  EXPECT_EQ(outcome.flags.kubeconfig, "k.yaml");
+  EXPECT_EQ(outcome.flags.context, "c");
+  EXPECT_EQ(outcome.flags.namespace_, "ns");
+  EXPECT_EQ(outcome.flags.workers, 8U);
+  EXPECT_EQ(outcome.flags.log_level, LogLevel::debug);
+  EXPECT_EQ(outcome.flags.log_format, LogFormat::json);
+  EXPECT_EQ(outcome.flags.log_file, "l.log");
+  EXPECT_EQ(outcome.flags.grace_period, 90s);
+  EXPECT_EQ(outcome.flags.sync_timeout, 500ms);
+  EXPECT_EQ(outcome.flags.reconcile_timeout, 2h);
+  EXPECT_TRUE(outcome.flags.print_crds);
+}
+
+TEST(Flags, HelpAndVersionEndWithCodeZero) {
+  EXPECT_EQ(parse({"--version"}).exit_code, 0);
+  EXPECT_EQ(parse({"--version"}).text, "demo-operator 1.2.3\n");
+  EXPECT_EQ(parse({"--help"}).exit_code, 0);
+  EXPECT_THAT(parse({"-h"}).text, HasSubstr("Reconciles Demos."));
+}
+
+struct Wrong {
+  std::vector<const char*> arguments;
+  const char* says;
+};
+
+TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
+  const std::vector<Wrong> all = {
+      {{"--colour"}, "--colour"},
+      {{"stray"}, "stray"},
+      {{"--kubeconfig"}, "--kubeconfig"},
+      {{"--workers", "0"}, "--workers: \"0\" is no number from 1 to 4096"},
+      {{"--workers", "4097"}, "\"4097\""},
+      {{"--workers", "two"}, "\"two\""},
+      {{"--workers", "3x"}, "\"3x\""},
+      {{"--log-level", "loud"}, "--log-level: \"loud\" is none of debug, error, info, off, warn"},
+      {{"--log-format", "xml"}, "--log-format: \"xml\" is none of json, text"},
+      {{"--grace-period", "soon"}, "--grace-period: \"soon\" is no duration"},
+      {{"--sync-timeout", "10"}, "--sync-timeout: \"10\" is no duration"},
+      {{"--reconcile-timeout", "-1s"}, "--reconcile-timeout"},
+  };
+  for (const Wrong& wrong : all) {
+    std::vector<const char*> argv = {"x"};
+    argv.insert(argv.end(), wrong.arguments.begin(), wrong.arguments.end());
+    const auto outcome = detail::parse_flags(static_cast<int>(argv.size()), argv.data(), "demo", "1", "");
+    EXPECT_EQ(outcome.exit_code, 2) << wrong.says;
+    EXPECT_THAT(outcome.text, HasSubstr(wrong.says));
+    EXPECT_THAT(outcome.text, HasSubstr("See demo --help."));
+  }
+}
+
+// The table for people may not forget a flag, nor keep one that is gone.
+TEST(Flags, TheTableInTheDocumentationListsExactlyTheFlagsOfHelp) {
+  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
+  ASSERT_TRUE(file) << "docs/flags.md is missing";
+  const std::string table{std::istreambuf_iterator<char>(file), {}};
+  const std::string help = parse({"--help"}).text;
+  const auto flags_of = [](const std::string& text, const std::string& before) {
+    std::vector<std::string> flags;
+    for (std::size_t at = text.find(before + "--"); at != std::string::npos;
+         at = text.find(before + "--", at + 1)) {
+      const std::size_t begin = at + before.size();
+      flags.push_back(
+          text.substr(begin, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", begin) - begin));
+    }
+    return flags;
+  };
+  std::vector<std::string> in_help = flags_of(help, "  ");
+  in_help.push_back("--help");  // printed as -h,--help
+  EXPECT_THAT(flags_of(table, "| `"), ::testing::UnorderedElementsAreArray(in_help));
+}
+
+TEST(ParseDuration, ReadsSumsOfUnits) {
+  EXPECT_EQ(parse_duration("500ms"), 500ms);
+  EXPECT_EQ(parse_duration("1h30m"), 90min);
+  EXPECT_EQ(parse_duration("7us9ns"), 7009ns);
+  EXPECT_EQ(parse_duration("0"), 0s);
+  EXPECT_EQ(parse_duration("0s"), 0s);
+}
+
+TEST(ParseDuration, RefusesEverythingElse) {
+  for (const char* text : {"", "5", "s", "5 s", "-5s", "5x", "1.5s", "5s ", "3000000h", "99999999999s"}) {
+    EXPECT_FALSE(parse_duration(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel
