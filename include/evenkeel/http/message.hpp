@@ -41,7 +41,7 @@ class EVENKEEL_API Headers {
 
 struct Request {
   Method method = Method::get;
-  std::string target = {};   ///< Path and query, percent-encoded: "/api/v1/pods?limit=500".
+  std::string target = {};  ///< Path and query, percent-encoded: "/api/v1/pods?limit=500".
   Headers headers = {};
   std::string body = {};
   /// Ends the exchange with a TransportError; unset: the transport's default (requests 60 s, streams none).

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstring>
+#include <http/curl_exchange.hpp>
+#include <http/curl_loop.hpp>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <system_error>
+
+namespace evenkeel::inline v0::http::detail {
+namespace {
+
+TimePoint now() {
+  return std::chrono::steady_clock::now();
+}
+
+std::string duration_text(Duration duration) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+}
+
+/// One part of a URL, or "" if it has none.
+std::string part_of(CURLU* url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return {};
+  std::string result = text;
+  curl_free(text);
+  return result;
+}
+
+TransportErrorCode code_of(CURLcode code) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return TransportErrorCode::resolve;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_PROXY:
+    case CURLE_OPERATION_TIMEDOUT:
+      return TransportErrorCode::connect;  // only the connect phase has a limit in curl
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_ENGINE_INITFAILED:
+    case CURLE_USE_SSL_FAILED:
+      return TransportErrorCode::tls;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_WRITE_ERROR:
+      return TransportErrorCode::protocol;
+    default:
+      return TransportErrorCode::interrupted;
+  }
+}
+
+template <class T>
+void set(CURL* easy, CURLoption option, T value) {
+  if (curl_easy_setopt(easy, option, value) == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
+}
+
+void set_blob(CURL* easy, CURLoption option, const std::string& data) {
+  // Not copied: the exchange holds the material for as long as the handle.
+  curl_blob blob{.data = const_cast<char*>(data.data()), .len = data.size(), .flags = CURL_BLOB_NOCOPY};
+  set(easy, option, &blob);
+}
+
+/// Unacknowledged data or probes end the connection after `*dead_peer_timeout`, not after a quarter of an
+/// hour.
+int limit_silence(void* dead_peer_timeout, curl_socket_t socket, curlsocktype) {
+  const auto limit = *static_cast<const Duration*>(dead_peer_timeout);
+  const auto ms = static_cast<unsigned>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+  return CURL_SOCKOPT_OK;
+}
+
+std::string authority_of(std::string_view host, const std::string& port) {
+  return std::string(host) + ":" + port;
+}
+
+}  // namespace
+
+Endpoint parse_endpoint(const CurlTransportOptions& options) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), curl_url_cleanup);
+  const auto fail = [&](const char* why) {
+    throw std::invalid_argument("CurlTransportOptions.server \"" + options.server + "\": " + why);
+  };
+  if (curl_url_set(url.get(), CURLUPART_URL, options.server.c_str(), 0) != CURLUE_OK) fail("not a URL");
+  const std::string scheme = part_of(url.get(), CURLUPART_SCHEME);
+  if (scheme != "https" && scheme != "http") fail("must start with https:// or http://");
+  if (!part_of(url.get(), CURLUPART_USER).empty()) {
+    throw std::invalid_argument("CurlTransportOptions.server: must not carry a user or password");
+  }
+  if (!part_of(url.get(), CURLUPART_QUERY).empty()) fail("must not carry a query");
+
+  Endpoint endpoint;
+  endpoint.tls = scheme == "https";
+  const std::string host = part_of(url.get(), CURLUPART_HOST);
+  std::string port = part_of(url.get(), CURLUPART_PORT);
+  std::string path = part_of(url.get(), CURLUPART_PATH);
+  while (!path.empty() && path.back() == '/') path.pop_back();
+  endpoint.base = scheme + "://" + (port.empty() ? host : authority_of(host, port)) + path;
+  endpoint.url = endpoint.base;
+  if (!endpoint.tls || options.tls.server_name.empty() || options.tls.server_name == host) return endpoint;
+
+  // curl takes the name to verify from the URL, so the URL carries it and the connection is sent elsewhere.
+  endpoint.host_header = "Host: " + (port.empty() ? host : authority_of(host, port));
+  if (port.empty()) port = "443";
+  endpoint.url = scheme + "://" + authority_of(options.tls.server_name, port) + path;
+  endpoint.connect_to = "::" + authority_of(host, port);
+  return endpoint;
+}
+
+CurlExchange::CurlExchange(std::shared_ptr<CurlLoop> loop, Request request, Completion completion,
+                           std::shared_ptr<StreamHandler> handler)
+    : loop_(std::move(loop)),
+      request_(std::move(request)),
+      completion_(std::move(completion)),
+      handler_(std::move(handler)),
+      is_stream_(handler_ != nullptr) {}
+
+CurlExchange::~CurlExchange() {
+  if (easy_ != nullptr) curl_easy_cleanup(detach());
+}
+
+void CurlExchange::cancel() noexcept {
+  if (!cancelled_.exchange(true)) loop_->post(CurlLoop::Command::cancel, shared_from_this());
+}
+
+void CurlExchange::pause() noexcept {
+  if (is_stream_) paused_.store(true);
+}
+
+void CurlExchange::resume() noexcept {
+  if (paused_.exchange(false)) loop_->post(CurlLoop::Command::resume, shared_from_this());
+}
+
+void CurlExchange::attach(CURL* easy, const Endpoint& endpoint, const CurlTransportOptions& options,
+                          std::shared_ptr<const TlsMaterial> tls) {
+  easy_ = easy;
+  tls_ = std::move(tls);
+  max_header_bytes_ = options.max_header_bytes;
+  max_body_bytes_ = options.max_body_bytes;
+  dress_request(endpoint, options);
+  dress_body();
+  dress_connection(endpoint, options);
+  if (endpoint.tls) dress_tls(options);
+}
+
+void CurlExchange::dress_request(const Endpoint& endpoint, const CurlTransportOptions& options) {
+  set(easy_, CURLOPT_PRIVATE, static_cast<void*>(this));
+  set(easy_, CURLOPT_ERRORBUFFER, error_text_);
+  set(easy_, CURLOPT_URL, (endpoint.url + request_.target).c_str());
+  set(easy_, CURLOPT_PATH_AS_IS, 1L);
+  set(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
+  set(easy_, CURLOPT_FOLLOWLOCATION, 0L);
+  set(easy_, CURLOPT_HEADERFUNCTION, &CurlExchange::on_header);
+  set(easy_, CURLOPT_HEADERDATA, static_cast<void*>(this));
+  set(easy_, CURLOPT_WRITEFUNCTION, &CurlExchange::on_body);
+  set(easy_, CURLOPT_WRITEDATA, static_cast<void*>(this));
+  set(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  if (request_.headers.find("User-Agent") == nullptr) {
+    set(easy_, CURLOPT_USERAGENT, options.user_agent.c_str());
+  }
+  for (const auto& [name, value] : request_.headers) {
+    // "Name;" is curl's spelling of a header without a value.
+    add_header(value.empty() ? name + ";" : name + ": " + value);
+  }
+  if (!endpoint.host_header.empty()) add_header(endpoint.host_header);
+  add_header("Expect:");  // do not wait for 100 Continue
+  if (request_.headers.find("Content-Type") == nullptr) add_header("Content-Type:");
+  set(easy_, CURLOPT_HTTPHEADER, header_lines_);
+}
+
+void CurlExchange::dress_body() {
+  if (request_.method == Method::get && request_.body.empty()) {
+    set(easy_, CURLOPT_HTTPGET, 1L);
+    return;
+  }
+  if (request_.method == Method::delete_ && request_.body.empty()) {
+    set(easy_, CURLOPT_CUSTOMREQUEST, "DELETE");
+    return;
+  }
+  // Read by callback rather than from POSTFIELDS, because only then can a second sending be refused.
+  set(easy_, CURLOPT_POST, 1L);
+  set(easy_, CURLOPT_CUSTOMREQUEST, std::string(method_name(request_.method)).c_str());
+  set(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
+  set(easy_, CURLOPT_READFUNCTION, &CurlExchange::on_upload);
+  set(easy_, CURLOPT_READDATA, static_cast<void*>(this));
+  set(easy_, CURLOPT_SEEKFUNCTION, &CurlExchange::on_rewind);
+  set(easy_, CURLOPT_SEEKDATA, static_cast<void*>(this));
+}
+
+void CurlExchange::dress_connection(const Endpoint& endpoint, const CurlTransportOptions& options) {
+  const auto ms = [](Duration d) {
+    return static_cast<long>(std::chrono::ceil<std::chrono::milliseconds>(d).count());
+  };
+  const auto seconds = [](Duration d) {
+    return std::max(1L, static_cast<long>(std::chrono::duration_cast<std::chrono::seconds>(d).count()));
+  };
+  set(easy_, CURLOPT_NOSIGNAL, 1L);
+  set(easy_, CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, ms(options.connect_timeout)));
+  set(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
+  set(easy_, CURLOPT_TCP_KEEPIDLE, seconds(options.dead_peer_timeout / 2));
+  set(easy_, CURLOPT_TCP_KEEPINTVL, seconds(options.dead_peer_timeout / 6));
+  set(easy_, CURLOPT_SOCKOPTFUNCTION, &limit_silence);
+  set(easy_, CURLOPT_SOCKOPTDATA, const_cast<Duration*>(&options.dead_peer_timeout));
+  if (options.proxy) set(easy_, CURLOPT_PROXY, options.proxy->c_str());
+  if (!endpoint.connect_to.empty()) {
+    connect_to_ = curl_slist_append(nullptr, endpoint.connect_to.c_str());
+    set(easy_, CURLOPT_CONNECT_TO, connect_to_);
+  }
+  if (is_stream_) {
+    set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    set(easy_, CURLOPT_FRESH_CONNECT, 1L);
+    set(easy_, CURLOPT_FORBID_REUSE, 1L);
+  } else {
+    set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    set(easy_, CURLOPT_PIPEWAIT, endpoint.tls ? 1L : 0L);
+  }
+}
+
+void CurlExchange::dress_tls(const CurlTransportOptions& options) {
+  set(easy_, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  if (options.tls.insecure) {
+    set(easy_, CURLOPT_SSL_VERIFYPEER, 0L);
+    set(easy_, CURLOPT_SSL_VERIFYHOST, 0L);
+  } else if (!tls_->ca.empty()) {
+    set_blob(easy_, CURLOPT_CAINFO_BLOB, tls_->ca);
+    // Without this the system's directory of authorities would be trusted beside the one given.
+    set(easy_, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  }
+  if (!tls_->cert.empty()) {
+    set_blob(easy_, CURLOPT_SSLCERT_BLOB, tls_->cert);
+    set(easy_, CURLOPT_SSLCERTTYPE, "PEM");
+  }
+  if (!tls_->key.empty()) {
+    set_blob(easy_, CURLOPT_SSLKEY_BLOB, tls_->key);
+    set(easy_, CURLOPT_SSLKEYTYPE, "PEM");
+  }
+}
+
+void CurlExchange::add_header(const std::string& line) {
+  curl_slist* longer = curl_slist_append(header_lines_, line.c_str());
+  if (longer == nullptr) throw std::bad_alloc();
+  header_lines_ = longer;
+}
+
+CURL* CurlExchange::detach() {
+  CURL* easy = std::exchange(easy_, nullptr);
+  curl_easy_reset(easy);
+  curl_slist_free_all(std::exchange(header_lines_, nullptr));
+  curl_slist_free_all(std::exchange(connect_to_, nullptr));
+  tls_.reset();
+  return easy;
+}
+
+CURLcode CurlExchange::unpause() {
+  last_activity_ = now();
+  return easy_ != nullptr ? curl_easy_pause(easy_, CURLPAUSE_CONT) : CURLE_OK;
+}
+
+void CurlExchange::start_clock(TimePoint at, const CurlTransportOptions& options) {
+  last_activity_ = at;
+  if (is_stream_) {
+    deadline_ = request_.deadline.value_or(TimePoint::max());
+    idle_ = request_.idle_timeout.value_or(options.idle_timeout);
+  } else {
+    deadline_ = request_.deadline.value_or(deadline_after(at, options.request_timeout));
+  }
+}
+
+TimePoint CurlExchange::next_look(TimePoint at) const {
+  if (idle_ <= Duration::zero()) return deadline_;
+  // Who does not read cannot tell a silent peer: while paused, the silence starts over.
+  const TimePoint since = paused_.load(std::memory_order_relaxed) ? at : last_activity_;
+  return std::min(deadline_, deadline_after(since, idle_));
+}
+
+std::exception_ptr CurlExchange::overdue(TimePoint at, const std::string& base) const {
+  const auto timeout = [&](const std::string& reason) {
+    return std::make_exception_ptr(TransportError(TransportErrorCode::timeout, describe(base, reason)));
+  };
+  if (deadline_ <= at) return timeout(is_stream_ ? "deadline exceeded" : "no answer before the deadline");
+  const bool reading = !paused_.load(std::memory_order_relaxed);
+  if (idle_ > Duration::zero() && reading && deadline_after(last_activity_, idle_) <= at) {
+    return timeout("nothing was received for " + duration_text(idle_));
+  }
+  return nullptr;
+}
+
+std::string CurlExchange::describe(const std::string& base, std::string_view reason) const {
+  return std::string(method_name(request_.method)) + " " + base + request_.target + ": " +
+         std::string(reason);
+}
+
+std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base) const {
+  if (handler_error_) return handler_error_;
+  if (cancelled()) return std::make_exception_ptr(Cancelled(describe(base, "cancelled")));
+  if (code == CURLE_OK) return nullptr;
+  std::string reason = error_text_[0] != '\0' ? error_text_ : curl_easy_strerror(code);
+  if (!limit_.empty()) reason = limit_;
+  long os_error = 0;
+  if (code == CURLE_COULDNT_CONNECT && curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error) == CURLE_OK &&
+      os_error != 0) {
+    reason = std::generic_category().message(static_cast<int>(os_error));
+  }
+  if (code == CURLE_SEND_FAIL_REWIND) reason = "the connection broke after the request was sent";
+  return std::make_exception_ptr(TransportError(code_of(code), describe(base, reason)));
+}
+
+void CurlExchange::finish(std::exception_ptr error) noexcept {
+  if (std::exchange(finished_, true)) return;
+  try {
+    // Moved out, so that what the callbacks hold is released as soon as they have run.
+    const Completion completion = std::move(completion_);
+    const std::shared_ptr<StreamHandler> handler = std::move(handler_);
+    if (handler) {
+      handler->on_end(std::move(error));
+    } else if (error) {
+      completion(Outcome<Response>(std::move(error)));
+    } else {
+      completion(Outcome<Response>(std::move(response_)));
+    }
+  } catch (...) {
+    // Callbacks must not throw; one that does cannot be told anything more.
+  }
+}
+
+std::size_t CurlExchange::on_header(char* data, std::size_t size, std::size_t count, void* self) {
+  const std::size_t bytes = size * count;
+  return static_cast<CurlExchange*>(self)->take_header({data, bytes}) ? bytes : 0;
+}
+
+bool CurlExchange::take_header(std::string_view line) {
+  last_activity_ = now();
+  if (cancelled()) return false;
+  header_bytes_ += line.size();
+  if (header_bytes_ > max_header_bytes_) {
+    limit_ = "the answer's headers exceed " + std::to_string(max_header_bytes_) + " bytes";
+    return false;
+  }
+  if (responded_) return true;  // trailers
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+  if (line.empty()) return end_of_headers();
+  if (line.starts_with("HTTP/")) {
+    response_.headers = {};
+    return true;
+  }
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return true;
+  std::string_view value = line.substr(colon + 1);
+  while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
+  while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
+  response_.headers.add(std::string(line.substr(0, colon)), std::string(value));
+  return true;
+}
+
+bool CurlExchange::end_of_headers() {
+  long status = 0;
+  curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
+  if (status < 200) return true;  // an interim answer; the real one follows
+  responded_ = true;
+  response_.status = static_cast<int>(status);
+  if (!is_stream_) {
+    curl_off_t length = -1;
+    curl_easy_getinfo(easy_, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    if (length > 0) response_.body.reserve(static_cast<std::size_t>(std::min<curl_off_t>(length, 1 << 20)));
+    return true;
+  }
+  try {
+    handler_->on_response(response_.status, response_.headers);
+  } catch (...) {
+    handler_error_ = std::current_exception();
+    return false;
+  }
+  return true;
+}
+
+std::size_t CurlExchange::on_body(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& exchange = *static_cast<CurlExchange*>(self);
+  const std::size_t bytes = size * count;
+  exchange.last_activity_ = now();
+  // Whoever pauses sets the flag; what arrives after that stays with curl, and then with the kernel.
+  if (exchange.paused_.load() && !exchange.cancelled()) return CURL_WRITEFUNC_PAUSE;
+  return exchange.take_body({data, bytes}) ? bytes : 0;
+}
+
+bool CurlExchange::take_body(std::string_view piece) {
+  if (cancelled()) return false;
+  try {
+    if (is_stream_) {
+      handler_->on_data(piece);
+      return true;
+    }
+    if (response_.body.size() + piece.size() > max_body_bytes_) {
+      limit_ = "the answer exceeds " + std::to_string(max_body_bytes_) + " bytes";
+      return false;
+    }
+    response_.body += piece;
+  } catch (...) {
+    handler_error_ = std::current_exception();
+    return false;
+  }
+  return true;
+}
+
+std::size_t CurlExchange::on_upload(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& exchange = *static_cast<CurlExchange*>(self);
+  const std::size_t bytes = std::min(size * count, exchange.request_.body.size() - exchange.uploaded_);
+  std::memcpy(data, exchange.request_.body.data() + exchange.uploaded_, bytes);
+  exchange.uploaded_ += bytes;
+  return bytes;
+}
+
+int CurlExchange::on_rewind(void* self, curl_off_t offset, int origin) {
+  auto& exchange = *static_cast<CurlExchange*>(self);
+  const Method method = exchange.request_.method;
+  if (method == Method::post || method == Method::patch || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
+  exchange.uploaded_ = static_cast<std::size_t>(offset);
+  return CURL_SEEKFUNC_OK;
+}
+
+}  // namespace evenkeel::inline v0::http::detail

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+#include <http/curl_loop.hpp>
+#include <iterator>
+#include <stdexcept>
+
+namespace evenkeel::inline v0::http::detail {
+namespace {
+
+constexpr std::size_t max_idle_handles = 128;  // 5.6 KB each
+
+TimePoint now() {
+  return std::chrono::steady_clock::now();
+}
+
+/// Data if there is any, else the file. Throws std::runtime_error if the file cannot be read.
+std::string data_or_file(const std::string& data, const std::string& path, const char* what) {
+  if (!data.empty() || path.empty()) return data;
+  std::ifstream file(path, std::ios::binary);
+  std::string content(std::istreambuf_iterator<char>(file), {});
+  if (!file.good() && !file.eof()) throw std::runtime_error(std::string("cannot read ") + what + " " + path);
+  if (content.empty()) throw std::runtime_error(std::string(what) + " " + path + " is missing or empty");
+  return content;
+}
+
+}  // namespace
+
+CurlLoop::CurlLoop(CurlTransportOptions options)
+    : options_(std::move(options)), endpoint_(parse_endpoint(options_)), multi_(curl_multi_init()) {
+  if (multi_ == nullptr) throw std::bad_alloc();
+  curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+  curl_multi_setopt(multi_, CURLMOPT_MAX_CONCURRENT_STREAMS,
+                    static_cast<long>(std::min<std::size_t>(options_.max_in_flight, 1000)));
+}
+
+CurlLoop::~CurlLoop() {
+  for (CURL* easy : idle_handles_) curl_easy_cleanup(easy);
+  curl_multi_cleanup(multi_);
+}
+
+void CurlLoop::post(Command command, std::shared_ptr<CurlExchange> exchange) noexcept {
+  bool first = false;
+  {
+    MutexLock lock(mutex_);
+    if (stopped_) return;
+    first = inbox_.empty();
+    inbox_.emplace_back(command, std::move(exchange));
+  }
+  if (first) curl_multi_wakeup(multi_);
+}
+
+void CurlLoop::stop() noexcept {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  curl_multi_wakeup(multi_);
+}
+
+void CurlLoop::run() {
+  while (take_commands()) {
+    start_queued();
+    int running = 0;
+    curl_multi_perform(multi_, &running);
+    reap();
+    expire();
+    start_queued();
+    curl_multi_poll(multi_, nullptr, 0, poll_timeout(), nullptr);
+  }
+  end_all();
+}
+
+bool CurlLoop::take_commands() {
+  Inbox commands;
+  {
+    MutexLock lock(mutex_);
+    if (stopping_) return false;
+    commands.swap(inbox_);
+  }
+  for (const auto& [command, exchange] : commands) obey(command, exchange);
+  return true;
+}
+
+void CurlLoop::obey(Command command, const std::shared_ptr<CurlExchange>& exchange) {
+  switch (command) {
+    case Command::start:
+      start(exchange);
+      return;
+    case Command::cancel:
+      if (!exchange->finished()) end(*exchange, exchange->error_of(CURLE_OK, endpoint_.base));
+      return;
+    case Command::resume:
+      if (const CURLcode code = exchange->unpause(); code != CURLE_OK) {
+        end(*exchange, exchange->error_of(code, endpoint_.base));
+      }
+      return;
+  }
+}
+
+void CurlLoop::start(const std::shared_ptr<CurlExchange>& exchange) {
+  live_.insert(exchange);
+  exchange->start_clock(now(), options_);
+  if (auto error = exchange->overdue(now(), endpoint_.base)) {
+    end(*exchange, std::move(error));
+    return;
+  }
+  arm(*exchange);
+  if (exchange->is_stream()) {
+    launch(*exchange);
+  } else {
+    queue_.push_back(exchange);
+  }
+}
+
+void CurlLoop::start_queued() {
+  while (!queue_.empty() && in_flight_ < limit()) {
+    const std::shared_ptr<CurlExchange> next = std::move(queue_.front());
+    queue_.pop_front();
+    if (!next->finished()) launch(*next);
+  }
+}
+
+void CurlLoop::launch(CurlExchange& exchange) {
+  try {
+    exchange.attach(take_easy(), endpoint_, options_, endpoint_.tls ? tls_material() : nullptr);
+  } catch (const std::exception& error) {
+    if (exchange.running()) curl_easy_cleanup(exchange.detach());
+    end(exchange, std::make_exception_ptr(TransportError(TransportErrorCode::tls,
+                                                         exchange.describe(endpoint_.base, error.what()))));
+    return;
+  }
+  curl_multi_add_handle(multi_, exchange.easy());
+  if (!exchange.is_stream()) ++in_flight_;
+}
+
+CURL* CurlLoop::take_easy() {
+  CURL* easy = nullptr;
+  if (!idle_handles_.empty()) {
+    easy = idle_handles_.back();
+    idle_handles_.pop_back();
+  } else {
+    easy = curl_easy_init();
+  }
+  if (easy == nullptr) throw std::bad_alloc();
+  return easy;
+}
+
+std::shared_ptr<const TlsMaterial> CurlLoop::tls_material() {
+  const TlsOptions& tls = options_.tls;
+  const TimePoint at = now();
+  if (tls_ && at - tls_read_at_ < options_.tls_reload) return tls_;
+  tls_read_at_ = at;
+  try {
+    TlsMaterial fresh{.ca = tls.insecure ? std::string() : data_or_file(tls.ca_data, tls.ca_file, "CA file"),
+                      .cert = data_or_file(tls.cert_data, tls.cert_file, "client certificate"),
+                      .key = data_or_file(tls.key_data, tls.key_file, "client key")};
+    tls_ = std::make_shared<const TlsMaterial>(std::move(fresh));
+  } catch (const std::exception&) {
+    if (!tls_) throw;  // while a rotation is under way, the old ones serve
+  }
+  return tls_;
+}
+
+void CurlLoop::reap() {
+  int left = 0;
+  while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    char* self = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &self);
+    auto& exchange = *reinterpret_cast<CurlExchange*>(self);
+    long version = 0;
+    if (!exchange.is_stream() &&
+        curl_easy_getinfo(message->easy_handle, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&
+        version != 0) {
+      http2_ = version == CURL_HTTP_VERSION_2_0;
+    }
+    end(exchange, exchange.error_of(message->data.result, endpoint_.base));
+  }
+}
+
+void CurlLoop::expire() {
+  const TimePoint at = now();
+  while (!timers_.empty() && timers_.begin()->first <= at) {
+    CurlExchange& exchange = *timers_.begin()->second;
+    disarm(exchange);
+    if (auto error = exchange.overdue(at, endpoint_.base)) {
+      end(exchange, std::move(error));
+    } else {
+      arm(exchange);
+    }
+  }
+}
+
+void CurlLoop::arm(CurlExchange& exchange) {
+  const TimePoint at = exchange.next_look(now());
+  exchange.armed = at;
+  if (at != TimePoint::max()) timers_.emplace(at, &exchange);
+}
+
+void CurlLoop::disarm(CurlExchange& exchange) {
+  timers_.erase({exchange.armed, &exchange});
+}
+
+int CurlLoop::poll_timeout() const {
+  constexpr Duration longest = std::chrono::seconds{60};
+  if (timers_.empty()) return 60'000;
+  const Duration left = std::clamp<Duration>(timers_.begin()->first - now(), Duration::zero(), longest);
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+}
+
+void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {
+  const std::shared_ptr<CurlExchange> keep = exchange.shared_from_this();
+  disarm(exchange);
+  if (exchange.running()) {
+    curl_multi_remove_handle(multi_, exchange.easy());
+    if (!exchange.is_stream()) --in_flight_;
+    CURL* easy = exchange.detach();
+    if (idle_handles_.size() < max_idle_handles) {
+      idle_handles_.push_back(easy);
+    } else {
+      curl_easy_cleanup(easy);
+    }
+  }
+  live_.erase(keep);
+  exchange.finish(std::move(error));
+}
+
+void CurlLoop::end_all() {
+  for (;;) {
+    Inbox commands;
+    {
+      MutexLock lock(mutex_);
+      commands.swap(inbox_);
+      stopped_ = commands.empty() && live_.empty();
+      if (stopped_) return;
+    }
+    for (const auto& [command, exchange] : commands) {
+      if (command == Command::start) live_.insert(exchange);
+    }
+    while (!live_.empty()) {
+      CurlExchange& exchange = **live_.begin();
+      end(exchange,
+          std::make_exception_ptr(TransportError(
+              TransportErrorCode::closed, exchange.describe(endpoint_.base, "the transport was closed"))));
+    }
+  }
+}
+
+}  // namespace evenkeel::inline v0::http::detail

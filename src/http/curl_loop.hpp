@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread behind the curl transport: a multi handle, a queue of what may not run yet, and timers.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <http/curl_exchange.hpp>
+#include <memory>
+#include <set>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <curl/curl.h>
+
+#include <evenkeel/base/mutex.hpp>
+
+namespace evenkeel::inline v0::http::detail {
+
+/// Thread safety: post() and stop() from any thread; run() on one, all private members on that one.
+class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
+ public:
+  enum class Command : unsigned char { start, cancel, resume };
+
+  explicit CurlLoop(CurlTransportOptions options);
+  ~CurlLoop();
+  CurlLoop(const CurlLoop&) = delete;
+  CurlLoop& operator=(const CurlLoop&) = delete;
+
+  void post(Command command, std::shared_ptr<CurlExchange> exchange) noexcept;
+  /// Works until stop(), then ends what still runs with `closed`.
+  void run();
+  void stop() noexcept;
+
+ private:
+  using Inbox = std::vector<std::pair<Command, std::shared_ptr<CurlExchange>>>;
+
+  bool take_commands();
+  void obey(Command command, const std::shared_ptr<CurlExchange>& exchange);
+  void start(const std::shared_ptr<CurlExchange>& exchange);
+  void start_queued();
+  void launch(CurlExchange& exchange);
+  void reap();
+  void expire();
+  void arm(CurlExchange& exchange);
+  void disarm(CurlExchange& exchange);
+  void end(CurlExchange& exchange, std::exception_ptr error);
+  void end_all();
+  int poll_timeout() const;
+  std::size_t limit() const { return http2_ ? options_.max_in_flight : options_.max_in_flight_http1; }
+  std::shared_ptr<const TlsMaterial> tls_material();
+  CURL* take_easy();
+
+  const CurlTransportOptions options_;
+  const Endpoint endpoint_;
+  CURLM* const multi_;
+
+  Mutex mutex_;
+  Inbox inbox_ EVENKEEL_GUARDED_BY(mutex_);
+  bool stopping_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;  // nobody reads the inbox any more
+
+  // The loop's thread only.
+  std::unordered_set<std::shared_ptr<CurlExchange>> live_;
+  std::deque<std::shared_ptr<CurlExchange>> queue_;
+  std::set<std::pair<TimePoint, CurlExchange*>> timers_;
+  std::vector<CURL*> idle_handles_;
+  std::size_t in_flight_ = 0;  // requests, without streams
+  bool http2_ = false;
+  std::shared_ptr<const TlsMaterial> tls_;
+  TimePoint tls_read_at_{};
+};
+
+}  // namespace evenkeel::inline v0::http::detail

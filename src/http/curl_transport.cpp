@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <http/curl_loop.hpp>
+#include <pthread.h>
+#include <stdexcept>
+#include <thread>
+
+#include <evenkeel/http/curl_transport.hpp>
+
+namespace evenkeel::inline v0::http {
+namespace {
+
+void check(const CurlTransportOptions& options) {
+  const auto positive = [](Duration value, const char* name) {
+    if (value <= Duration::zero()) {
+      throw std::invalid_argument("CurlTransportOptions." + std::string(name) + ": must be positive");
+    }
+  };
+  positive(options.request_timeout, "request_timeout");
+  positive(options.connect_timeout, "connect_timeout");
+  positive(options.dead_peer_timeout, "dead_peer_timeout");
+  if (options.idle_timeout < Duration::zero()) {
+    throw std::invalid_argument("CurlTransportOptions.idle_timeout: must not be negative");
+  }
+  if (options.max_in_flight == 0 || options.max_in_flight_http1 == 0) {
+    throw std::invalid_argument("CurlTransportOptions.max_in_flight: must be at least 1");
+  }
+}
+
+/// The host's signals are none of our thread's business, nor is a SIGPIPE of ours the host's.
+void block_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+class CurlTransport final : public Transport {
+ public:
+  explicit CurlTransport(CurlTransportOptions options)
+      : loop_(std::make_shared<detail::CurlLoop>(std::move(options))), thread_([loop = loop_] {
+          block_signals();
+          pthread_setname_np(pthread_self(), "evenkeel-http");
+          loop->run();
+        }) {}
+
+  ~CurlTransport() override {
+    loop_->stop();
+    if (thread_.get_id() == std::this_thread::get_id()) {
+      thread_.detach();  // a completion held the last handle; the thread owns the loop and ends by itself
+    } else {
+      thread_.join();
+    }
+  }
+
+  std::shared_ptr<Call> send(Request request, Completion completion) override {
+    if (!completion) throw std::invalid_argument("Transport::send: no completion");
+    return submit(std::move(request), std::move(completion), nullptr);
+  }
+
+  std::shared_ptr<Call> stream(Request request, std::shared_ptr<StreamHandler> handler) override {
+    if (!handler) throw std::invalid_argument("Transport::stream: no handler");
+    return submit(std::move(request), {}, std::move(handler));
+  }
+
+ private:
+  std::shared_ptr<Call> submit(Request request, Completion completion,
+                               std::shared_ptr<StreamHandler> handler) {
+    auto exchange = std::make_shared<detail::CurlExchange>(loop_, std::move(request), std::move(completion),
+                                                           std::move(handler));
+    loop_->post(detail::CurlLoop::Command::start, exchange);
+    return exchange;
+  }
+
+  const std::shared_ptr<detail::CurlLoop> loop_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::shared_ptr<Transport> make_curl_transport(CurlTransportOptions options) {
+  check(options);
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (ready != CURLE_OK) throw std::runtime_error("libcurl cannot be initialised");
+  return std::make_shared<CurlTransport>(std::move(options));
+}
+
+}  // namespace evenkeel::inline v0::http

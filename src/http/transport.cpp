@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/http/transport.hpp>
+
+namespace evenkeel::inline v0::http {
+namespace {
+
+/// What the waiting thread and the completion share; it outlives whichever of them ends last.
+struct Exchange {
+  Mutex mutex;
+  CondVar done;
+  std::optional<Outcome<Response>> outcome EVENKEEL_GUARDED_BY(mutex);
+};
+
+}  // namespace
+
+Response Transport::fetch(Request request, std::stop_token stop) {
+  std::string name = std::string(method_name(request.method)) + " " + request.target;
+  if (stop.stop_requested()) throw Cancelled(name + ": cancelled");
+  auto exchange = std::make_shared<Exchange>();
+  const auto call = send(std::move(request), [exchange](Outcome<Response> outcome) {
+    MutexLock lock(exchange->mutex);
+    exchange->outcome.emplace(std::move(outcome));
+    exchange->done.notify_all();
+  });
+  const StopWaker waker(stop, exchange->mutex, exchange->done);
+  {
+    MutexLock lock(exchange->mutex);
+    while (!exchange->outcome && !stop.stop_requested()) exchange->done.wait(lock);
+    if (exchange->outcome) return std::move(*exchange->outcome).value();
+  }
+  call->cancel();
+  throw Cancelled(name + ": cancelled");
+}
+
+}  // namespace evenkeel::inline v0::http
