@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/controller/predicate.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+bool is_update(const ObjectEvent& event) {
+  return event.type == EventType::updated && event.old != nullptr;
+}
+
+// Servers keep both sorted, but nothing says that they must.
+template <class Range>
+bool same_pairs(const Range& left, const Range& right) {
+  if (left.size() != right.size()) return false;
+  const auto sorted = [](const Range& range) {
+    std::vector<std::pair<std::string_view, std::string_view>> pairs;
+    pairs.reserve(range.size());
+    for (const auto& pair : range) pairs.push_back(pair);
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+  };
+  return sorted(left) == sorted(right);
+}
+
+}  // namespace
+
+Predicate operator&&(Predicate left, Predicate right) {
+  return [left = std::move(left), right = std::move(right)](const ObjectEvent& event) {
+    return left(event) && right(event);
+  };
+}
+
+Predicate operator||(Predicate left, Predicate right) {
+  return [left = std::move(left), right = std::move(right)](const ObjectEvent& event) {
+    return left(event) || right(event);
+  };
+}
+
+Predicate operator!(Predicate inner) {
+  return [inner = std::move(inner)](const ObjectEvent& event) { return !inner(event); };
+}
+
+Predicate generation_changed() {
+  return [](const ObjectEvent& event) {
+    if (!is_update(event)) return true;
+    const WireObject& now = *event.object;
+    const WireObject& before = *event.old;
+    if (now.uid() != before.uid() || now.is_being_deleted() != before.is_being_deleted()) return true;
+    if (now.generation() == 0 && before.generation() == 0)
+      return now.resource_version() != before.resource_version();
+    return now.generation() != before.generation();
+  };
+}
+
+Predicate labels_changed() {
+  return [](const ObjectEvent& event) {
+    return !is_update(event) || !same_pairs(event.object->labels(), event.old->labels());
+  };
+}
+
+Predicate annotations_changed() {
+  return [](const ObjectEvent& event) {
+    return !is_update(event) || !same_pairs(event.object->annotations(), event.old->annotations());
+  };
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <evenkeel/controller/predicate.hpp>
+
+#include "event_fixture.hpp"
+
+namespace evenkeel {
+namespace {
+
+const WireObject base = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"5",
+  "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
+const WireObject same = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"5",
+  "labels":{"tier":"front","app":"web"},"annotations":{"note":"x"}})");
+const WireObject status_only = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+  "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
+const WireObject spec_changed = wire(R"({"name":"a","uid":"u1","generation":2,"resourceVersion":"6",
+  "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
+const WireObject label_changed = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+  "labels":{"app":"web","tier":"back"},"annotations":{"note":"x"}})");
+const WireObject label_removed = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+  "labels":{"app":"web"},"annotations":{"note":"x"}})");
+const WireObject annotated = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+  "labels":{"app":"web","tier":"front"},"annotations":{"note":"x","more":"y"}})");
+const WireObject deleting = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+  "deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["f"],"labels":{"app":"web","tier":"front"}})");
+const WireObject recreated = wire(R"({"name":"a","uid":"u2","generation":1,"resourceVersion":"9",
+  "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
+
+TEST(Predicate, EmptyLetsEverythingThrough) {
+  EXPECT_TRUE(Predicate()(added(base)));
+  EXPECT_TRUE(Predicate()(updated(base, same)));
+  EXPECT_TRUE(Predicate()(deleted(base)));
+}
+
+TEST(Predicate, GenerationChangedDropsStatusWritesAndResyncs) {
+  const Predicate predicate = generation_changed();
+  EXPECT_TRUE(predicate(added(base)));
+  EXPECT_TRUE(predicate(deleted(base)));
+  EXPECT_FALSE(predicate(updated(base, same)));
+  EXPECT_FALSE(predicate(updated(base, status_only)));
+  EXPECT_FALSE(predicate(updated(base, label_changed)));
+  EXPECT_TRUE(predicate(updated(base, spec_changed)));
+}
+
+TEST(Predicate, GenerationChangedNeverHidesADeletionOrANewObjectOfTheSameName) {
+  EXPECT_TRUE(generation_changed()(updated(base, deleting)));
+  EXPECT_TRUE(generation_changed()(updated(base, recreated)));
+}
+
+TEST(Predicate, GenerationChangedComparesVersionsWhereThereIsNoGeneration) {
+  const WireObject before = wire(R"({"name":"a","uid":"u","resourceVersion":"1"})");
+  const WireObject after = wire(R"({"name":"a","uid":"u","resourceVersion":"2"})");
+  EXPECT_TRUE(generation_changed()(updated(before, after)));
+  EXPECT_FALSE(generation_changed()(updated(before, before)));
+}
+
+TEST(Predicate, LabelsChanged) {
+  const Predicate predicate = labels_changed();
+  EXPECT_TRUE(predicate(added(base)));
+  EXPECT_TRUE(predicate(deleted(base)));
+  EXPECT_FALSE(predicate(updated(base, same))) << "order is no change";
+  EXPECT_FALSE(predicate(updated(base, annotated)));
+  EXPECT_TRUE(predicate(updated(base, label_changed)));
+  EXPECT_TRUE(predicate(updated(base, label_removed)));
+}
+
+TEST(Predicate, AnnotationsChanged) {
+  const Predicate predicate = annotations_changed();
+  EXPECT_TRUE(predicate(added(base)));
+  EXPECT_FALSE(predicate(updated(base, label_changed)));
+  EXPECT_TRUE(predicate(updated(base, annotated)));
+  EXPECT_TRUE(predicate(updated(annotated, base)));
+}
+
+TEST(Predicate, OnesOwnIsAnyCallable) {
+  const Predicate deletions = [](const ObjectEvent& event) { return event.type == EventType::deleted; };
+  EXPECT_TRUE(deletions(deleted(base)));
+  EXPECT_FALSE(deletions(added(base)));
+}
+
+TEST(Predicate, CombinesWithAndOrNot) {
+  const Predicate yes = [](const ObjectEvent&) { return true; };
+  const Predicate no = [](const ObjectEvent&) { return false; };
+  int asked = 0;
+  const Predicate counting = [&](const ObjectEvent&) { return ++asked > 0; };
+  const ObjectEvent event = updated(base, label_changed);
+  EXPECT_TRUE((yes && yes)(event));
+  EXPECT_FALSE((yes && no)(event));
+  EXPECT_TRUE((no || yes)(event));
+  EXPECT_FALSE((no || no)(event));
+  EXPECT_FALSE((!yes)(event));
+  EXPECT_TRUE((!no)(event));
+  EXPECT_FALSE((no && counting)(event));
+  EXPECT_TRUE((yes || counting)(event));
+  EXPECT_EQ(asked, 0) << "the right side is asked only if it matters";
+  EXPECT_TRUE((generation_changed() || labels_changed())(event));
+  EXPECT_FALSE((generation_changed() && labels_changed())(event));
+}
+
+}  // namespace
+}  // namespace evenkeel
