@@ -304,7 +304,11 @@ std::string CurlExchange::describe(const std::string& base, std::string_view rea
 std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base) const {
   if (handler_error_) return handler_error_;
   if (cancelled()) return std::make_exception_ptr(Cancelled(describe(base, "cancelled")));
-  if (code == CURLE_OK) return nullptr;
+  if (code == CURLE_OK && responded_) return nullptr;
+  if (code == CURLE_OK) {  // curl takes a connection that ends among the headers for a whole answer
+    return std::make_exception_ptr(TransportError(TransportErrorCode::interrupted,
+                                                  describe(base, "the connection ended within the headers")));
+  }
   std::string reason = error_text_[0] != '\0' ? error_text_ : curl_easy_strerror(code);
   if (!limit_.empty()) reason = limit_;
   long os_error = 0;

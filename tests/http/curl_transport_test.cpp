@@ -1,0 +1,825 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <fstream>
+#include <latch>
+#include <random>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/http/curl_transport.hpp>
+
+#include "certificates.hpp"
+#include "scripted_server.hpp"
+
+namespace evenkeel::http {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using tests::Authority;
+using tests::Connection;
+using tests::Pem;
+using tests::ScriptedServer;
+
+std::shared_ptr<Transport> transport_to(const ScriptedServer& server, CurlTransportOptions options = {}) {
+  options.server = server.url();
+  options.proxy = "";
+  return make_curl_transport(std::move(options));
+}
+
+TimePoint in(Duration delay) {
+  return std::chrono::steady_clock::now() + delay;
+}
+
+/// Answers every request of every connection with the same status and body.
+ScriptedServer::Script always(int status, std::string body, std::string headers = "") {
+  return [=](Connection& connection) {
+    while (connection.read_request()) connection.respond(status, body, headers);
+  };
+}
+
+/// The TransportError or Cancelled that `run` throws, as "code: text" or "cancelled: text".
+template <class Run>
+std::string error_of(Run run) {
+  static constexpr const char* names[] = {"resolve",     "connect",  "tls",   "timeout",
+                                          "interrupted", "protocol", "closed"};
+  try {
+    run();
+  } catch (const TransportError& error) {
+    return std::string(names[static_cast<int>(error.code())]) + ": " + error.what();
+  } catch (const Cancelled& error) {
+    return std::string("cancelled: ") + error.what();
+  }
+  return "no error";
+}
+
+std::string error_of(const std::exception_ptr& error) {
+  return error_of([&] {
+    if (error) std::rethrow_exception(error);
+  });
+}
+
+/// Keeps what a stream delivers, and lets a test wait for it.
+class Recorder : public StreamHandler {
+ public:
+  void on_response(int status, const Headers& headers) override {
+    const std::lock_guard lock(mutex_);
+    status_ = status;
+    headers_ = headers;
+    changed_.notify_all();
+  }
+  void on_data(std::string_view piece) override {
+    {
+      const std::lock_guard lock(mutex_);
+      data_ += piece;
+      changed_.notify_all();
+    }
+    if (during_data) during_data();
+  }
+  void on_end(std::exception_ptr error) override {
+    const std::lock_guard lock(mutex_);
+    ++ends_;
+    error_ = std::move(error);
+    changed_.notify_all();
+  }
+
+  std::string wait_for_end() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ends_ > 0; });
+    return error_of(error_);
+  }
+  void wait_for_bytes(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return data_.size() >= count; });
+  }
+  bool ended() {
+    const std::lock_guard lock(mutex_);
+    return ends_ > 0;
+  }
+  std::size_t bytes() {
+    const std::lock_guard lock(mutex_);
+    return data_.size();
+  }
+  int status_ = 0;
+  Headers headers_;
+  std::string data_;
+  std::function<void()> during_data;  ///< On the transport's thread, after each piece.
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int ends_ = 0;
+  std::exception_ptr error_;
+};
+
+/// The outcome of a send(), for a thread that waits.
+struct Landing {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int completions = 0;
+  std::string error;
+  Response response;
+
+  static Completion into(const std::shared_ptr<Landing>& landing) {
+    return [landing](Outcome<Response> outcome) {
+      const std::lock_guard lock(landing->mutex);
+      ++landing->completions;
+      if (outcome.ok()) {
+        landing->response = std::move(outcome).value();
+      } else {
+        landing->error = error_of(outcome.error());
+      }
+      landing->changed.notify_all();
+    };
+  }
+  void wait() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return completions > 0; });
+  }
+};
+
+TEST(CurlTransport, SendsMethodTargetHeadersAndBodyAsGiven) {
+  std::mutex mutex;
+  std::vector<Request> seen;
+  ScriptedServer server([&](Connection& connection) {
+    while (auto request = connection.read_request()) {
+      {
+        const std::lock_guard lock(mutex);
+        seen.push_back(*request);
+      }
+      connection.respond(200, "{}");
+    }
+  });
+  const auto transport = transport_to(server, {.user_agent = "demo/1.2"});
+  for (const Method method : {Method::get, Method::post, Method::put, Method::patch, Method::delete_}) {
+    for (const std::string body : {"", "{\"a\":1}"}) {
+      if (method == Method::get && !body.empty()) continue;
+      transport->fetch(
+          {.method = method,
+           .target = "/a/../b%2Fc?x=%20y",
+           .headers = {{"Content-Type", "application/x"}, {"Authorization", "Bearer t"}, {"X-Empty", ""}},
+           .body = body});
+      const std::lock_guard lock(mutex);
+      const Request& request = seen.back();
+      EXPECT_EQ(request.method, method);
+      EXPECT_EQ(request.target, "/a/../b%2Fc?x=%20y");
+      EXPECT_EQ(request.body, body);
+      EXPECT_EQ(*request.headers.find("user-agent"), "demo/1.2");
+      EXPECT_EQ(*request.headers.find("authorization"), "Bearer t");
+      EXPECT_EQ(*request.headers.find("content-type"), "application/x");
+      EXPECT_EQ(*request.headers.find("x-empty"), "");
+      EXPECT_EQ(request.headers.find("accept-encoding"), nullptr);
+      EXPECT_EQ(request.headers.find("expect"), nullptr);
+    }
+  }
+  EXPECT_EQ(seen.size(), 9U);
+  EXPECT_EQ(server.connections(), 1) << "one connection is kept alive";
+}
+
+TEST(CurlTransport, AppendsTheTargetToThePathOfTheServer) {
+  std::string target;
+  ScriptedServer server([&](Connection& connection) {
+    while (auto request = connection.read_request()) {
+      target = request->target;
+      connection.respond(200, "");
+    }
+  });
+  const auto transport = make_curl_transport({.server = server.url() + "/clusters/c-1/", .proxy = ""});
+  transport->fetch({.target = "/api/v1/pods"});
+  EXPECT_EQ(target, "/clusters/c-1/api/v1/pods");
+}
+
+TEST(CurlTransport, AnyStatusIsAnAnswerAndRedirectsAreNotFollowed) {
+  for (const int status : {200, 201, 301, 302, 307, 400, 401, 403, 404, 409, 410, 422, 429, 500, 503, 504}) {
+    ScriptedServer server(always(status, "body", "Location: http://127.0.0.1:1/x\r\nRetry-After: 3\r\n"));
+    const Response response = transport_to(server)->fetch({.target = "/x"});
+    EXPECT_EQ(response.status, status);
+    EXPECT_EQ(response.body, "body");
+    EXPECT_EQ(*response.headers.find("retry-after"), "3");
+  }
+}
+
+TEST(CurlTransport, InterimAnswersAndTrailersAreNotTheAnswer) {
+  ScriptedServer server([](Connection& connection) {
+    connection.read_request();
+    connection.write(
+        "HTTP/1.1 103 Early Hints\r\nX: early\r\n\r\nHTTP/1.1 200 OK\r\nX: final\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: trailer\r\n\r\n");
+    connection.wait_until_closed();
+  });
+  const Response response = transport_to(server)->fetch({.target = "/x"});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(*response.headers.find("x"), "final");
+  EXPECT_EQ(response.body, "abc");
+}
+
+TEST(CurlTransport, TornAnswersAreInterrupted) {
+  const char* torn[] = {"", "HTTP/1.1 200 OK\r\nContent-",
+                        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
+                        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
+                        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"};
+  for (const std::string answer : torn) {
+    ScriptedServer server([answer](Connection& connection) {
+      connection.read_request();
+      connection.write(answer);
+    });
+    const auto transport = transport_to(server);
+    EXPECT_THAT(error_of([&] { transport->fetch({.target = "/x"}); }),
+                HasSubstr("interrupted: GET " + server.url() + "/x: "))
+        << answer;
+  }
+}
+
+TEST(CurlTransport, WhatIsNotHttpIsAProtocolError) {
+  ScriptedServer server([](Connection& connection) {
+    connection.read_request();
+    connection.write("SSH-2.0-OpenSSH_9.2\r\n\r\n");
+  });
+  EXPECT_THAT(error_of([&] { transport_to(server)->fetch({.target = "/x"}); }), HasSubstr("protocol: GET "));
+}
+
+TEST(CurlTransport, GiantHeadersAndBodiesAreRefused) {
+  ScriptedServer headers(always(200, "", "X-Big: " + std::string(60'000, 'x') + "\r\n"));
+  EXPECT_THAT(error_of([&] { transport_to(headers, {.max_header_bytes = 50'000})->fetch({.target = "/x"}); }),
+              HasSubstr("the answer's headers exceed 50000 bytes"));
+  ScriptedServer body(always(200, std::string(5000, 'x')));
+  EXPECT_THAT(error_of([&] { transport_to(body, {.max_body_bytes = 4999})->fetch({.target = "/x"}); }),
+              HasSubstr("protocol: GET " + body.url() + "/x: the answer exceeds 4999 bytes"));
+}
+
+TEST(CurlTransport, ConnectionRefusedSaysSo) {
+  const std::string url = "http://127.0.0.1:" + std::to_string(tests::unused_port());
+  const auto transport = make_curl_transport({.server = url, .proxy = ""});
+  EXPECT_EQ(
+      error_of([&] {
+        transport->fetch({.method = Method::post, .target = "/x", .headers = {{"Authorization", "secret"}}});
+      }),
+      "connect: POST " + url + "/x: Connection refused");
+}
+
+TEST(CurlTransport, DeadlineEndsARequestThatIsNotAnswered) {
+  ScriptedServer server([](Connection& connection) { connection.wait_until_closed(); });
+  const auto transport = transport_to(server);
+  const std::string expected = "timeout: GET " + server.url() + "/x: no answer before the deadline";
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/x", .deadline = in(30ms)}); }), expected);
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/x", .deadline = in(-1ms)}); }), expected);
+  const auto impatient = transport_to(server, {.request_timeout = 30ms});
+  EXPECT_EQ(error_of([&] { impatient->fetch({.target = "/x"}); }), expected);
+}
+
+TEST(CurlTransport, StopEndsAFetch) {
+  std::latch asked(1);
+  ScriptedServer server([&](Connection& connection) {
+    connection.read_request();
+    asked.count_down();
+    connection.wait_until_closed();
+  });
+  const auto transport = transport_to(server);
+  std::stop_source stop;
+  std::thread stopper([&] {
+    asked.wait();
+    stop.request_stop();
+  });
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/x"}, stop.get_token()); }),
+            "cancelled: GET /x: cancelled");
+  stopper.join();
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/y"}, stop.get_token()); }),
+            "cancelled: GET /y: cancelled");
+}
+
+TEST(CurlTransport, APostWhoseConnectionBrokeIsNotSentAgainAGetIs) {
+  std::atomic<int> requests{0};
+  ScriptedServer server([&](Connection& connection) {
+    int mine = 0;
+    while (connection.read_request()) {
+      ++requests;
+      if (++mine == 2) return;  // the second on a connection is read and not answered
+      connection.respond(200, "ok");
+    }
+  });
+  const auto transport = transport_to(server);
+  for (const Method method : {Method::post, Method::patch}) {
+    requests = 0;
+    transport->fetch({.target = "/first"});
+    EXPECT_THAT(error_of([&] { transport->fetch({.method = method, .target = "/x", .body = "{}"}); }),
+                HasSubstr("interrupted: "));
+    EXPECT_EQ(requests, 2);
+  }
+  requests = 0;
+  transport->fetch({.target = "/first"});
+  EXPECT_EQ(transport->fetch({.method = Method::put, .target = "/x", .body = "{}"}).body, "ok");
+  EXPECT_EQ(requests, 3);
+}
+
+TEST(CurlTransport, FlightIsBoundedAndTheRestWaits) {
+  std::atomic<int> open{0}, most{0};
+  ScriptedServer server([&](Connection& connection) {
+    while (connection.read_request()) {
+      const int now = ++open;
+      int seen = most.load();
+      while (seen < now && !most.compare_exchange_weak(seen, now)) {
+      }
+      --open;
+      connection.respond(200, "ok");
+    }
+  });
+  const auto transport = transport_to(server, {.max_in_flight_http1 = 2});
+  std::vector<std::shared_ptr<Landing>> landings;
+  for (int i = 0; i < 20; ++i) {
+    landings.push_back(std::make_shared<Landing>());
+    transport->send({.target = "/x"}, Landing::into(landings.back()));
+  }
+  for (const auto& landing : landings) {
+    landing->wait();
+    EXPECT_EQ(landing->response.body, "ok");
+  }
+  EXPECT_LE(most.load(), 2);
+  EXPECT_LE(server.connections(), 2);
+}
+
+TEST(CurlTransport, DestructionEndsRunningAndWaitingWithClosed) {
+  ScriptedServer server([](Connection& connection) { connection.wait_until_closed(); });
+  const auto recorder = std::make_shared<Recorder>();
+  std::vector<std::shared_ptr<Landing>> landings;
+  std::shared_ptr<Call> call;
+  {
+    const auto transport = transport_to(server, {.max_in_flight_http1 = 1});
+    for (int i = 0; i < 3; ++i) {
+      landings.push_back(std::make_shared<Landing>());
+      call = transport->send({.target = "/x"}, Landing::into(landings.back()));
+    }
+    transport->stream({.target = "/watch"}, recorder);
+  }
+  for (const auto& landing : landings) {
+    EXPECT_EQ(landing->completions, 1);
+    EXPECT_EQ(landing->error, "closed: GET " + server.url() + "/x: the transport was closed");
+  }
+  EXPECT_THAT(recorder->wait_for_end(), HasSubstr("closed: "));
+  call->cancel();  // after everything: no effect
+  EXPECT_EQ(landings.back()->completions, 1);
+}
+
+TEST(CurlTransport, TheLastHandleMayBeDroppedOnItsOwnThread) {
+  ScriptedServer server(always(200, "ok"));
+  auto transport = transport_to(server);
+  const auto landing = std::make_shared<Landing>();
+  auto done = Landing::into(landing);
+  std::latch sent(1);
+  Transport& raw = *transport;
+  raw.send({.target = "/x"}, [&sent, transport = std::move(transport), done](Outcome<Response> outcome) {
+    sent.wait();
+    done(std::move(outcome));
+  });
+  sent.count_down();
+  landing->wait();
+  EXPECT_EQ(landing->response.body, "ok");
+}
+
+TEST(CurlTransport, RefusesBadOptions) {
+  const auto problem = [](CurlTransportOptions options) -> std::string {
+    try {
+      make_curl_transport(std::move(options));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(problem({.server = "not a url"}), "CurlTransportOptions.server \"not a url\": not a URL");
+  EXPECT_EQ(problem({.server = "ftp://x"}),
+            "CurlTransportOptions.server \"ftp://x\": must start with https:// or http://");
+  EXPECT_EQ(problem({.server = "https://me:secret@host"}),
+            "CurlTransportOptions.server: must not carry a user or password");
+  EXPECT_EQ(problem({.server = "https://h", .max_in_flight = 0}),
+            "CurlTransportOptions.max_in_flight: must be at least 1");
+  EXPECT_EQ(problem({.server = "https://h", .request_timeout = 0s}),
+            "CurlTransportOptions.request_timeout: must be positive");
+}
+
+TEST(CurlTransportCancel, WhileWaitingAndWhileQueuedCompletesOnceWithCancelled) {
+  ScriptedServer server([](Connection& connection) { connection.wait_until_closed(); });
+  const auto transport = transport_to(server, {.max_in_flight_http1 = 1});
+  const auto running = std::make_shared<Landing>();
+  const auto queued = std::make_shared<Landing>();
+  const auto first = transport->send({.target = "/a"}, Landing::into(running));
+  const auto second = transport->send({.target = "/b"}, Landing::into(queued));
+  second->cancel();
+  second->cancel();
+  queued->wait();
+  EXPECT_EQ(queued->error, "cancelled: GET " + server.url() + "/b: cancelled");
+  first->cancel();
+  running->wait();
+  EXPECT_EQ(running->error, "cancelled: GET " + server.url() + "/a: cancelled");
+  EXPECT_EQ(running->completions + queued->completions, 2);
+}
+
+TEST(CurlTransportCancel, AfterTheEndChangesNothing) {
+  ScriptedServer server(always(200, "ok"));
+  const auto transport = transport_to(server);
+  const auto landing = std::make_shared<Landing>();
+  const auto call = transport->send({.target = "/x"}, Landing::into(landing));
+  landing->wait();
+  call->cancel();
+  EXPECT_EQ(transport->fetch({.target = "/y"}).status, 200);  // the cancel was handled before this
+  EXPECT_EQ(landing->completions, 1);
+  EXPECT_EQ(landing->response.body, "ok");
+}
+
+TEST(CurlTransportStream, DeliversPiecesAndAProperEnd) {
+  ScriptedServer server([](Connection& connection) {
+    connection.read_request();
+    connection.start_chunked(200, "X-A: b\r\n");
+    for (const char* piece : {"one\n", "two\n", ""}) connection.chunk(piece);
+    connection.wait_until_closed();
+  });
+  const auto recorder = std::make_shared<Recorder>();
+  transport_to(server)->stream({.target = "/watch"}, recorder);
+  // The transport is gone at once: the stream ends one way or the other, exactly once.
+  const auto transport = transport_to(server);
+  const auto second = std::make_shared<Recorder>();
+  transport->stream({.target = "/watch"}, second);
+  EXPECT_EQ(second->wait_for_end(), "no error");
+  EXPECT_EQ(second->data_, "one\ntwo\n");
+  EXPECT_EQ(second->status_, 200);
+  EXPECT_EQ(*second->headers_.find("x-a"), "b");
+  recorder->wait_for_end();
+}
+
+TEST(CurlTransportStream, ATornBodyIsInterrupted) {
+  ScriptedServer server([](Connection& connection) {
+    connection.read_request();
+    connection.start_chunked(200);
+    connection.write("64\r\n{\"type\":\"ADD");
+  });
+  const auto transport = transport_to(server);
+  const auto recorder = std::make_shared<Recorder>();
+  transport->stream({.target = "/watch"}, recorder);
+  EXPECT_THAT(recorder->wait_for_end(), HasSubstr("interrupted: GET "));
+  EXPECT_EQ(recorder->data_, "{\"type\":\"ADD");
+}
+
+TEST(CurlTransportStream, EachHasAConnectionOfItsOwn) {
+  ScriptedServer server([](Connection& connection) {
+    while (auto request = connection.read_request()) {
+      if (request->target != "/watch") {
+        connection.respond(200, "ok");
+        continue;
+      }
+      connection.start_chunked(200);
+      connection.chunk("x");
+      connection.wait_until_closed();
+    }
+  });
+  const auto transport = transport_to(server);
+  transport->fetch({.target = "/a"});
+  const auto first = std::make_shared<Recorder>();
+  const auto second = std::make_shared<Recorder>();
+  const auto one = transport->stream({.target = "/watch"}, first);
+  const auto two = transport->stream({.target = "/watch"}, second);
+  first->wait_for_bytes(1);
+  second->wait_for_bytes(1);
+  transport->fetch({.target = "/b"});
+  EXPECT_EQ(server.connections(), 3);
+  one->cancel();
+  two->cancel();
+  EXPECT_THAT(first->wait_for_end(), HasSubstr("cancelled: "));
+  EXPECT_THAT(second->wait_for_end(), HasSubstr("cancelled: "));
+}
+
+TEST(CurlTransportStream, ASilentPeerIsGivenUpAfterTheIdleTimeout) {
+  ScriptedServer server([](Connection& connection) {
+    auto request = connection.read_request();
+    if (request && request->target == "/watch") {
+      connection.start_chunked(200);
+      connection.chunk("x");
+    }
+    connection.wait_until_closed();
+  });
+  const auto transport = transport_to(server, {.idle_timeout = 40ms});
+  const auto before_headers = std::make_shared<Recorder>();
+  transport->stream({.target = "/mute"}, before_headers);
+  EXPECT_EQ(before_headers->wait_for_end(),
+            "timeout: GET " + server.url() + "/mute: nothing was received for 40 ms");
+  const auto after_data = std::make_shared<Recorder>();
+  transport->stream({.target = "/watch", .idle_timeout = 25ms}, after_data);
+  EXPECT_EQ(after_data->wait_for_end(),
+            "timeout: GET " + server.url() + "/watch: nothing was received for 25 ms");
+  EXPECT_EQ(after_data->data_, "x");
+}
+
+TEST(CurlTransportStream, DeadlineEndsAStreamThatKeepsTalking) {
+  ScriptedServer server([](Connection& connection) {
+    connection.read_request();
+    connection.start_chunked(200);
+    while (connection.chunk(std::string(100, 'x'))) {
+    }
+  });
+  const auto transport = transport_to(server);
+  const auto recorder = std::make_shared<Recorder>();
+  transport->stream({.target = "/watch", .deadline = in(30ms)}, recorder);
+  EXPECT_EQ(recorder->wait_for_end(), "timeout: GET " + server.url() + "/watch: deadline exceeded");
+}
+
+void expect_back_pressure(tests::ScriptedServerOptions tls, CurlTransportOptions options) {
+  constexpr std::size_t total = 48UL * 1024 * 1024;  // more than the kernel buffers on both sides
+  std::atomic<bool> wrote_all{false};
+  ScriptedServer server(
+      [&](Connection& connection) {
+        auto request = connection.read_request();
+        if (!request) return;
+        if (request->target == "/ping") {
+          connection.respond(200, "ok");
+          return;
+        }
+        connection.start_chunked(200);
+        const std::string piece(64UL * 1024, 'x');
+        for (std::size_t sent = 0; sent < total; sent += piece.size()) {
+          if (!connection.chunk(piece)) return;
+        }
+        wrote_all = true;
+        connection.chunk("");
+        connection.wait_until_closed();
+      },
+      std::move(tls));
+  const auto transport = transport_to(server, std::move(options));
+  const auto recorder = std::make_shared<Recorder>();
+  std::latch have_call(1);
+  std::shared_ptr<Call> call;
+  std::atomic<int> pauses{0};
+  recorder->during_data = [&] {
+    have_call.wait();
+    if (pauses++ == 0) call->pause();
+  };
+  call = transport->stream({.target = "/watch"}, recorder);
+  have_call.count_down();
+  recorder->wait_for_bytes(1);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(transport->fetch({.target = "/ping"}).body, "ok") << "others go on";
+  const std::size_t at_pause = recorder->bytes();
+  EXPECT_LE(at_pause, 64UL * 1024) << "one piece at most";
+  EXPECT_FALSE(wrote_all) << "the server must feel it";
+  call->resume();
+  EXPECT_EQ(recorder->wait_for_end(), "no error");
+  EXPECT_EQ(recorder->data_.size(), total);
+}
+
+TEST(CurlTransportStream, PauseHoldsTheServerBackAndResumeGoesOn) {
+  expect_back_pressure({}, {});
+}
+
+TEST(CurlTransportStream, PauseHoldsTheServerBackOverTls) {
+  const Authority authority("test-ca");
+  const Pem pem = authority.issue_server("IP:127.0.0.1");
+  expect_back_pressure({.cert = pem.cert, .key = pem.key}, {.tls = {.ca_data = authority.pem()}});
+}
+
+TEST(CurlTransportStream, WhoeverPausesIsNotTakenForSilent) {
+  ScriptedServer server([](Connection& connection) {
+    connection.read_request();
+    connection.start_chunked(200);
+    connection.chunk("x");
+    connection.wait_until_closed();
+  });
+  const auto transport = transport_to(server, {.idle_timeout = 30ms});
+  const auto paused = std::make_shared<Recorder>();
+  const auto reading = std::make_shared<Recorder>();
+  const auto call = transport->stream({.target = "/watch"}, paused);
+  paused->wait_for_bytes(1);
+  call->pause();
+  transport->stream({.target = "/watch"}, reading);
+  EXPECT_THAT(reading->wait_for_end(), HasSubstr("timeout: "));
+  EXPECT_FALSE(paused->ended());
+  call->resume();
+  EXPECT_THAT(paused->wait_for_end(), HasSubstr("timeout: "));
+}
+
+TEST(CurlTransportStream, MayBeCancelledFromItsOwnHandler) {
+  ScriptedServer server([](Connection& connection) {
+    connection.read_request();
+    connection.start_chunked(200);
+    while (connection.chunk("x")) {
+    }
+  });
+  const auto transport = transport_to(server);
+  const auto recorder = std::make_shared<Recorder>();
+  std::latch have_call(1);
+  std::shared_ptr<Call> call;
+  std::size_t pieces = 0;
+  recorder->during_data = [&] {
+    have_call.wait();
+    ++pieces;
+    call->cancel();
+  };
+  call = transport->stream({.target = "/watch"}, recorder);
+  have_call.count_down();
+  EXPECT_THAT(recorder->wait_for_end(), HasSubstr("cancelled: "));
+  EXPECT_EQ(pieces, 1U);
+}
+
+TEST(CurlTransportStream, AThrowingHandlerEndsOnlyItsOwnStream) {
+  ScriptedServer server(always(200, "hello"));
+  const auto transport = transport_to(server);
+  const auto recorder = std::make_shared<Recorder>();
+  recorder->during_data = [] { throw Cancelled("thrown by the handler"); };
+  transport->stream({.target = "/watch"}, recorder);
+  EXPECT_EQ(recorder->wait_for_end(), "cancelled: thrown by the handler");
+  EXPECT_EQ(transport->fetch({.target = "/x"}).body, "hello");
+}
+
+class CurlTransportTls : public ::testing::Test {
+ protected:
+  tests::ScriptedServerOptions secured(const std::string& names) {
+    const Pem pem = authority.issue_server(names);
+    return {.cert = pem.cert, .key = pem.key};
+  }
+  std::string fetch_with(const ScriptedServer& server, TlsOptions tls) {
+    return error_of([&] { transport_to(server, {.tls = std::move(tls)})->fetch({.target = "/x"}); });
+  }
+
+  Authority authority{"test-ca"};
+};
+
+TEST_F(CurlTransportTls, TrustsTheGivenAuthorityOnly) {
+  ScriptedServer server(always(200, "ok"), secured("IP:127.0.0.1"));
+  const Authority other("other-ca");
+  EXPECT_EQ(fetch_with(server, {.ca_data = authority.pem()}), "no error");
+  EXPECT_THAT(fetch_with(server, {.ca_data = other.pem()}),
+              HasSubstr("tls: GET " + server.url() + "/x: SSL certificate problem"));
+  EXPECT_THAT(fetch_with(server, {}), HasSubstr("tls: GET "));
+  EXPECT_EQ(fetch_with(server, {.insecure = true}), "no error");
+  EXPECT_THAT(fetch_with(server, {.ca_data = "not a certificate"}), HasSubstr("tls: GET "));
+}
+
+TEST_F(CurlTransportTls, TheCertificateMustNameTheHostOrTheServerName) {
+  ScriptedServer server(always(200, "ok"), secured("DNS:api.internal"));
+  EXPECT_THAT(fetch_with(server, {.ca_data = authority.pem()}), HasSubstr("tls: GET "));
+  EXPECT_EQ(fetch_with(server, {.ca_data = authority.pem(), .server_name = "api.internal"}), "no error");
+  EXPECT_THAT(fetch_with(server, {.ca_data = authority.pem(), .server_name = "api.other"}),
+              HasSubstr("tls: GET "));
+}
+
+TEST_F(CurlTransportTls, TheServerNameIsForTlsOnly) {
+  std::string host;
+  ScriptedServer server(
+      [&](Connection& connection) {
+        while (auto request = connection.read_request()) {
+          host = *request->headers.find("host");
+          connection.respond(200, "ok");
+        }
+      },
+      secured("DNS:api.internal"));
+  EXPECT_EQ(fetch_with(server, {.ca_data = authority.pem(), .server_name = "api.internal"}), "no error");
+  EXPECT_EQ("https://" + host, server.url());
+}
+
+TEST_F(CurlTransportTls, PresentsTheClientCertificate) {
+  auto options = secured("IP:127.0.0.1");
+  options.client_ca = authority.pem();
+  ScriptedServer server(
+      [](Connection& connection) {
+        while (connection.read_request()) connection.respond(200, connection.peer_name());
+      },
+      options);
+  const Pem client = authority.issue_client("admin");
+  const auto transport = transport_to(
+      server, {.tls = {.ca_data = authority.pem(), .cert_data = client.cert, .key_data = client.key}});
+  EXPECT_EQ(transport->fetch({.target = "/x"}).body, "admin");
+  EXPECT_NE(fetch_with(server, {.ca_data = authority.pem()}), "no error") << "the server insists";
+}
+
+TEST_F(CurlTransportTls, PlainHttpBehindAnHttpsUrlIsATlsError) {
+  ScriptedServer server([](Connection& connection) {
+    connection.read_exactly(1);
+    connection.respond(400, "Client sent an HTTP request to an HTTPS server.");
+  });
+  const auto transport =
+      make_curl_transport({.server = "https://127.0.0.1:" + std::to_string(server.port()), .proxy = ""});
+  EXPECT_THAT(error_of([&] { transport->fetch({.target = "/x"}); }), HasSubstr("tls: GET https://"));
+}
+
+TEST_F(CurlTransportTls, RereadsRotatedFilesAndSurvivesTheirAbsence) {
+  const std::string path = ::testing::TempDir() + "evenkeel-ca-" + std::to_string(getpid()) + ".pem";
+  const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
+  ScriptedServer server(
+      [](Connection& connection) {
+        if (connection.read_request()) connection.respond(200, "ok", "Connection: close\r\n");
+      },
+      secured("IP:127.0.0.1"));
+  const auto transport = transport_to(server, {.tls = {.ca_file = path}, .tls_reload = 0s});
+  std::remove(path.c_str());
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/x"}); }),
+            "tls: GET " + server.url() + "/x: cannot read CA file " + path);
+  write(Authority("other-ca").pem());
+  EXPECT_THAT(error_of([&] { transport->fetch({.target = "/x"}); }), HasSubstr("tls: "));
+  write(authority.pem());
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/x"}); }), "no error");
+  std::remove(path.c_str());
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/x"}); }), "no error");
+}
+
+TEST_F(CurlTransportTls, RequestsShareOneHttp2ConnectionStreamsDoNot) {
+  constexpr int together = 12;
+  std::atomic<int> streams{0};
+  std::atomic<int> http1{0};
+  auto options = secured("IP:127.0.0.1");
+  options.http2 = true;
+  ScriptedServer server(
+      [&](Connection& connection) {
+        // The preface of HTTP/2 begins like a request; its method tells the two apart.
+        auto start = connection.read_exactly(3);
+        if (!start) return;
+        if (*start == "PRI") {
+          connection.unread(*start);
+          tests::serve_http2(connection, together, streams);
+          return;
+        }
+        connection.unread(*start);
+        connection.read_request();
+        ++http1;
+        connection.respond(200, "http1");
+      },
+      options);
+  const auto transport = transport_to(server, {.tls = {.ca_data = authority.pem()}});
+  std::vector<std::shared_ptr<Landing>> landings;
+  for (int i = 0; i < together; ++i) {
+    landings.push_back(std::make_shared<Landing>());
+    transport->send({.target = "/x"}, Landing::into(landings.back()));
+  }
+  for (const auto& landing : landings) {
+    landing->wait();
+    EXPECT_EQ(landing->error, "");
+    EXPECT_EQ(landing->response.status, 200);
+    EXPECT_THAT(landing->response.body, HasSubstr("stream "));
+  }
+  EXPECT_EQ(server.connections(), 1);
+  const auto recorder = std::make_shared<Recorder>();
+  transport->stream({.target = "/watch"}, recorder);
+  EXPECT_EQ(recorder->wait_for_end(), "no error");
+  EXPECT_EQ(recorder->data_, "http1");
+  EXPECT_EQ(transport->fetch({.target = "/again"}).status, 200);
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST(CurlTransportConcurrency, CancellationStorm) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  ScriptedServer server([](Connection& connection) {
+    while (auto request = connection.read_request()) {
+      if (request->target == "/mute") {
+        connection.wait_until_closed();
+      } else {
+        connection.respond(200, "ok");
+      }
+    }
+  });
+  constexpr int threads = 4, each = 60;
+  std::atomic<int> completions{0}, ends{0};
+  struct Counter : StreamHandler {
+    explicit Counter(std::atomic<int>& ends) : ends_(ends) {}
+    void on_response(int, const Headers&) override {}
+    void on_data(std::string_view) override {}
+    void on_end(std::exception_ptr) override { ++ends_; }
+    std::atomic<int>& ends_;
+  };
+  {
+    const auto transport = transport_to(server);
+    std::vector<std::thread> workers;
+    for (int t = 0; t < threads; ++t) {
+      workers.emplace_back([&, t] {
+        std::mt19937 random(seed + static_cast<unsigned>(t));
+        std::vector<std::shared_ptr<Call>> calls;
+        for (int i = 0; i < each; ++i) {
+          Request request{.target = random() % 4 == 0 ? "/mute" : "/x"};
+          if (random() % 4 == 0) {
+            calls.push_back(transport->stream(request, std::make_shared<Counter>(ends)));
+          } else {
+            calls.push_back(transport->send(request, [&](Outcome<Response>) { ++completions; }));
+          }
+          const auto& some = calls[random() % calls.size()];
+          switch (random() % 4) {
+            case 0:
+              some->cancel();
+              break;
+            case 1:
+              some->pause();
+              break;
+            case 2:
+              some->resume();
+              break;
+            default:
+              break;
+          }
+        }
+        for (const auto& call : calls) {
+          if (random() % 2 == 0) call->cancel();
+        }
+      });
+    }
+    for (std::thread& worker : workers) worker.join();
+  }  // the transport ends the rest
+  EXPECT_EQ(completions + ends, threads * each);
+}
+
+}  // namespace
+}  // namespace evenkeel::http

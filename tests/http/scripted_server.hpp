@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server on loopback that does exactly what a test scripts, right or wrong: torn bodies, silence, giant
+// headers. One thread per connection; plain or TLS.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <evenkeel/http/message.hpp>
+
+struct ssl_st;
+struct ssl_ctx_st;
+
+namespace evenkeel::tests {
+
+/// One accepted connection, as the script sees it.
+class Connection {
+ public:
+  Connection(int socket, ssl_st* ssl) : socket_(socket), ssl_(ssl) {}
+
+  /// The next request with its body; empty when the peer is gone.
+  std::optional<http::Request> read_request();
+  /// Exactly `count` bytes; empty when the peer is gone.
+  std::optional<std::string> read_exactly(std::size_t count);
+  /// Puts bytes back, to be read again.
+  void unread(std::string_view bytes) { buffer_.insert(0, bytes); }
+  /// False when the peer is gone.
+  bool write(std::string_view bytes);
+  /// A whole answer with Content-Length.
+  bool respond(int status, std::string_view body, std::string_view extra_headers = "");
+  /// Headers of a chunked answer, and its pieces; an empty piece ends it.
+  bool start_chunked(int status, std::string_view extra_headers = "");
+  bool chunk(std::string_view piece);
+  /// Blocks until the peer closes, or the server stops.
+  void wait_until_closed();
+  /// Common name of the peer's certificate, or "".
+  std::string peer_name() const;
+
+ private:
+  long receive(char* data, std::size_t size);
+
+  int socket_;
+  ssl_st* ssl_;
+  std::string buffer_;
+};
+
+struct ScriptedServerOptions {
+  std::string cert = {};  ///< With a certificate the server speaks TLS.
+  std::string key = {};
+  std::string client_ca = {};  ///< Asks for a client certificate of this authority.
+  bool http2 = false;          ///< Offers h2 by ALPN.
+};
+
+class ScriptedServer {
+ public:
+  using Script = std::function<void(Connection&)>;
+
+  explicit ScriptedServer(Script script, ScriptedServerOptions options = {});
+  ~ScriptedServer();
+  ScriptedServer(const ScriptedServer&) = delete;
+  ScriptedServer& operator=(const ScriptedServer&) = delete;
+
+  int port() const { return port_; }
+  std::string url(const std::string& host = "127.0.0.1") const;
+  int connections() const { return connections_.load(); }
+
+ private:
+  void accept_loop();
+  void serve(int socket);
+
+  Script script_;
+  ScriptedServerOptions options_;
+  ssl_ctx_st* tls_ = nullptr;
+  int listener_ = -1;
+  int port_ = 0;
+  std::atomic<int> connections_{0};
+  std::mutex mutex_;
+  bool stopping_ = false;
+  std::vector<int> sockets_;
+  std::list<std::thread> threads_;
+  std::thread acceptor_;
+};
+
+/// A port on which nothing listens.
+int unused_port();
+
+/// Speaks just enough HTTP/2 on a connection: answers each request with 200 and "stream <id>", but none
+/// before `hold` requests are open at once. Counts into `streams`.
+void serve_http2(Connection& connection, int hold, std::atomic<int>& streams);
+
+}  // namespace evenkeel::tests
