@@ -4,7 +4,6 @@
 
 #include <compare>
 #include <cstddef>
-#include <functional>
 #include <string>
 
 namespace evenkeel::inline v0 {

@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -21,16 +20,15 @@ class AnyLimiter {
  public:
   template <class L>
   requires(!std::same_as<std::remove_cvref_t<L>, AnyLimiter> && LimiterOrRule<L, Key>) AnyLimiter(L limiter)
-      : held_(std::make_unique<Held<LimiterFor<Key, L>>>(limiter_for<Key>(std::move(limiter)))) {}
+      : held_(new Held<LimiterFor<Key, L>>(limiter_for<Key>(std::move(limiter)))) {}
 
   AnyLimiter(const AnyLimiter& other) : held_(other.held_->clone()) {}
-  AnyLimiter(AnyLimiter&&) noexcept = default;
-  AnyLimiter& operator=(const AnyLimiter& other) {
-    held_ = other.held_->clone();
+  AnyLimiter(AnyLimiter&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  AnyLimiter& operator=(AnyLimiter other) noexcept {
+    std::swap(held_, other.held_);
     return *this;
   }
-  AnyLimiter& operator=(AnyLimiter&&) noexcept = default;
-  ~AnyLimiter() = default;
+  ~AnyLimiter() { delete held_; }
 
   Duration when(const Key& key, TimePoint now) { return held_->when(key, now); }
   void forget(const Key& key) { held_->forget(key); }
@@ -39,7 +37,7 @@ class AnyLimiter {
  private:
   struct Base {
     virtual ~Base() = default;
-    virtual std::unique_ptr<Base> clone() const = 0;
+    virtual Base* clone() const = 0;
     virtual Duration when(const Key& key, TimePoint now) = 0;
     virtual void forget(const Key& key) = 0;
     virtual std::uint64_t retries(const Key& key) const = 0;
@@ -48,7 +46,7 @@ class AnyLimiter {
   template <class L>
   struct Held final : Base {
     explicit Held(L held) : limiter(std::move(held)) {}
-    std::unique_ptr<Base> clone() const override { return std::make_unique<Held>(limiter); }
+    Base* clone() const override { return new Held(limiter); }
     Duration when(const Key& key, TimePoint now) override { return limiter.when(key, now); }
     void forget(const Key& key) override { limiter.forget(key); }
     std::uint64_t retries(const Key& key) const override {
@@ -57,7 +55,7 @@ class AnyLimiter {
     L limiter;
   };
 
-  std::unique_ptr<Base> held_;
+  Base* held_;  // owned; a pointer by hand because <memory> would be a fifth of the header
 };
 
 }  // namespace evenkeel::inline v0

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A backing store whose type is not part of the type of its queue.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <evenkeel/workqueue/queue_item.hpp>
+#include <evenkeel/workqueue/store.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Holds any backing store for keys of type Key; it can be moved, not copied.
+/// Thread safety: one thread at a time.
+template <class Key>
+class AnyStore {
+ public:
+  template <class S>
+  requires(!std::same_as<std::remove_cvref_t<S>, AnyStore> && BackingStore<S, QueueNode<Key>>)
+      AnyStore(S store)
+      : held_(std::make_unique<Held<S>>(std::move(store))), ignores_touch_(evenkeel::ignores_touch<S>()) {}
+
+  void push(QueueNode<Key>& node) { held_->push(node); }
+  QueueNode<Key>& pop() { return held_->pop(); }
+  std::size_t size() const { return held_->size(); }
+  void touch(QueueNode<Key>& node, std::uint64_t place) {
+    if (!ignores_touch_) held_->touch(node, place);
+  }
+  /// Whether adding a queued key again can never change the order of what is held.
+  bool touch_is_ignored() const { return ignores_touch_; }
+
+ private:
+  struct Base {
+    virtual ~Base() = default;
+    virtual void push(QueueNode<Key>& node) = 0;
+    virtual QueueNode<Key>& pop() = 0;
+    virtual std::size_t size() const = 0;
+    virtual void touch(QueueNode<Key>& node, std::uint64_t place) = 0;
+  };
+
+  template <class S>
+  struct Held final : Base {
+    explicit Held(S held) : store(std::move(held)) {}
+    void push(QueueNode<Key>& node) override { store.push(node); }
+    QueueNode<Key>& pop() override { return static_cast<QueueNode<Key>&>(store.pop()); }
+    std::size_t size() const override { return store.size(); }
+    void touch(QueueNode<Key>& node, std::uint64_t place) override { store.touch(node, place); }
+    S store;
+  };
+
+  std::unique_ptr<Base> held_;
+  bool ignores_touch_;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entries of a KeyTable and their counts.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include <evenkeel/base/hash_table.hpp>
+#include <evenkeel/base/mutex.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+class KeyTableState;
+
+/// One interned name: how many handles there are, and the characters right behind it, in one block.
+class KeyEntry : public TableLink<KeyEntry> {
+ public:
+  std::string_view cluster() const { return {text(), cluster_size_}; }
+  std::string_view namespace_() const { return {text() + cluster_size_, namespace_size_}; }
+  std::string_view name() const { return {text() + cluster_size_ + namespace_size_, name_size_}; }
+  KeyTableState* table() const { return table_; }
+
+ private:
+  friend class KeyTableState;
+  KeyEntry(KeyTableState* table, std::string_view cluster, std::string_view object_namespace,
+           std::string_view object_name)
+      : table_(table),
+        cluster_size_(static_cast<std::uint32_t>(cluster.size())),
+        namespace_size_(static_cast<std::uint32_t>(object_namespace.size())),
+        name_size_(static_cast<std::uint32_t>(object_name.size())) {
+    char* to = reinterpret_cast<char*>(this + 1);
+    to += cluster.copy(to, cluster.size());
+    to += object_namespace.copy(to, object_namespace.size());
+    object_name.copy(to, object_name.size());
+  }
+
+  const char* text() const { return reinterpret_cast<const char*>(this + 1); }
+
+  KeyTableState* const table_;
+  std::atomic<std::size_t> handles_ = 1;
+  const std::uint32_t cluster_size_;
+  const std::uint32_t namespace_size_;
+  const std::uint32_t name_size_;
+};
+
+/// What the table and its handles share; it lives until the table and the last handle are gone.
+///
+/// A handle count goes from one to zero only under the lock, and from zero to one never: an entry whose
+/// count is zero is taken out of the table before the lock is released. So a look-up, which runs under
+/// the lock, can never revive an entry that somebody is about to destroy.
+class KeyTableState {
+ public:
+  static std::size_t hash(std::string_view cluster, std::string_view object_namespace,
+                          std::string_view object_name) {
+    const std::hash<std::string_view> of;
+    std::size_t sum = of(object_name);
+    sum ^= of(object_namespace) + 0x9e3779b97f4a7c15ULL + (sum << 6) + (sum >> 2);
+    if (!cluster.empty()) sum ^= of(cluster) + 0x9e3779b97f4a7c15ULL + (sum << 6) + (sum >> 2);
+    return sum;
+  }
+
+  /// The entry with one more handle.
+  KeyEntry* acquire(std::string_view cluster, std::string_view object_namespace, std::string_view object_name)
+      EVENKEEL_EXCLUDES(mutex_) {
+    const std::size_t at = hash(cluster, object_namespace, object_name);
+    MutexLock lock(mutex_);
+    KeyEntry* entry = entries_.find(at, [&](const KeyEntry& candidate) {
+      return candidate.name() == object_name && candidate.namespace_() == object_namespace &&
+             candidate.cluster() == cluster;
+    });
+    if (entry != nullptr) {
+      entry->handles_.fetch_add(1, std::memory_order_relaxed);
+      return entry;
+    }
+    entry = make(cluster, object_namespace, object_name);
+    try {
+      entries_.insert(*entry, at);
+    } catch (...) {
+      destroy(entry);
+      throw;
+    }
+    return entry;
+  }
+
+  static void add_handle(KeyEntry& entry) noexcept {
+    entry.handles_.fetch_add(1, std::memory_order_relaxed);  // the caller has a handle already
+  }
+
+  static void drop_handle(KeyEntry& entry) noexcept {
+    std::size_t handles = entry.handles_.load(std::memory_order_relaxed);
+    while (handles > 1) {
+      if (entry.handles_.compare_exchange_weak(handles, handles - 1, std::memory_order_release,
+                                               std::memory_order_relaxed)) {
+        return;
+      }
+    }
+    entry.table_->drop_last_handle(entry);
+  }
+
+  std::size_t size() const EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return entries_.size();
+  }
+
+  /// The table itself is gone.
+  void abandon() noexcept EVENKEEL_EXCLUDES(mutex_) {
+    bool unused = false;
+    {
+      MutexLock lock(mutex_);
+      abandoned_ = true;
+      unused = entries_.size() == 0;
+    }
+    if (unused) delete this;
+  }
+
+ private:
+  ~KeyTableState() = default;
+
+  KeyEntry* make(std::string_view cluster, std::string_view object_namespace, std::string_view object_name) {
+    const std::size_t size = cluster.size() + object_namespace.size() + object_name.size();
+    return new (::operator new(sizeof(KeyEntry) + size))
+        KeyEntry(this, cluster, object_namespace, object_name);
+  }
+
+  static void destroy(KeyEntry* entry) noexcept {
+    std::destroy_at(entry);
+    ::operator delete(entry);
+  }
+
+  void drop_last_handle(KeyEntry& entry) noexcept EVENKEEL_EXCLUDES(mutex_) {
+    bool unused = false;
+    {
+      MutexLock lock(mutex_);
+      // Pairs with the release of every other drop: what their threads did happens before the end.
+      if (entry.handles_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // looked up meanwhile
+      entries_.erase(entry);
+      unused = abandoned_ && entries_.size() == 0;
+    }
+    destroy(&entry);
+    if (unused) delete this;
+  }
+
+  mutable Mutex mutex_;
+  HashTable<KeyEntry> entries_ EVENKEEL_GUARDED_BY(mutex_);
+  bool abandoned_ EVENKEEL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The states of a queue's items and how they change. It neither finds items by key nor owns them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/workqueue/detail/timer_heap.hpp>
+#include <evenkeel/workqueue/queue_item.hpp>
+#include <evenkeel/workqueue/store.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Where a key goes that was added while it was processed, once it is done.
+enum class Readd : std::uint8_t {
+  at_back,     ///< Behind everything that is queued by then, as in client-go.
+  keep_place,  ///< Where it was added: it does not wait for what was added later.
+};
+
+namespace detail {
+
+/// Dirty, processing, stored and waiting are bits of an item. An item is in the store exactly if it is
+/// dirty and not processing; with keep_place also while it is processing, until its turn comes.
+template <class Item, class Store>
+class Schedule {
+ public:
+  Schedule(Store store, Readd readd) : store_(std::move(store)), readd_(readd) {}
+
+  /// Makes an item ready: now, or once it is done. A delay that it waits for is dropped.
+  void add(Item& item, std::int32_t priority) {
+    if (item.has(QueueItem::is_waiting)) {
+      heap_.erase(item);
+      item.clear(QueueItem::is_waiting);
+      if (item.priority_ > priority) priority = item.priority_;
+    }
+    if (item.has(QueueItem::is_dirty)) {
+      if (priority > item.priority_) item.priority_ = priority;
+      if (item.has(QueueItem::is_stored)) store_.touch(item, next_place_++);
+      return;
+    }
+    item.priority_ = priority;
+    make_dirty(item);
+  }
+
+  /// Makes an item ready at `at`; the earliest of several times counts. One that is dirty stays so.
+  void add_at(Item& item, TimePoint at, std::int32_t priority) {
+    if (item.has(QueueItem::is_dirty)) {
+      if (priority > item.priority_) add(item, priority);
+      return;
+    }
+    if (!item.has(QueueItem::is_waiting)) {
+      heap_.insert(item, at);
+      item.set(QueueItem::is_waiting);
+      item.priority_ = priority;
+      return;
+    }
+    if (priority > item.priority_) item.priority_ = priority;
+    if (at < heap_.time_of(item)) heap_.bring_forward(item, at);
+  }
+
+  /// Makes ready what waits for `now` or earlier.
+  void fire(TimePoint now) {
+    while (!heap_.empty() && heap_.earliest() <= now) {
+      Item& item = static_cast<Item&>(heap_.pop());
+      item.clear(QueueItem::is_waiting);
+      make_dirty(item);
+    }
+  }
+
+  /// Hands out the next item, which is processing from then on; null if none is ready.
+  Item* pop() {
+    while (ready_ > 0) {
+      Item& item = static_cast<Item&>(store_.pop());
+      item.clear(QueueItem::is_stored);
+      if (item.has(QueueItem::is_processing)) continue;  // its turn came too early: done() puts it back
+      --ready_;
+      --dirty_;
+      ++processing_;
+      item.clear(QueueItem::is_dirty);
+      item.set(QueueItem::is_processing);
+      return &item;
+    }
+    return nullptr;
+  }
+
+  /// Ends the processing of an item; true if nothing is left to remember of it.
+  bool done(Item& item) {
+    item.clear(QueueItem::is_processing);
+    --processing_;
+    if (!item.has(QueueItem::is_dirty)) return !item.has(QueueItem::is_waiting);
+    if (!item.has(QueueItem::is_stored)) {
+      if (readd_ == Readd::at_back) item.place_ = next_place_++;
+      store(item);
+    }
+    ++ready_;
+    return false;
+  }
+
+  /// Forgets all delays; drop(item) is called for each item of which nothing is left.
+  template <class Drop>
+  void discard_waiting(const Drop& drop) {
+    while (!heap_.empty()) {
+      Item& item = static_cast<Item&>(heap_.pop());
+      item.clear(QueueItem::is_waiting);
+      if (!item.has(QueueItem::is_processing)) drop(item);
+    }
+  }
+
+  /// Empties the store; drop(item) is called for each item of which nothing is left.
+  template <class Drop>
+  void discard_stored(const Drop& drop) {
+    while (store_.size() > 0) {
+      Item& item = static_cast<Item&>(store_.pop());
+      item.clear(QueueItem::is_stored);
+      discard_dirty(item);
+      if (!item.has(QueueItem::is_processing)) drop(item);
+    }
+    ready_ = 0;
+  }
+
+  /// Takes back that an item was added, if it was; it must not be in the store.
+  void discard_dirty(Item& item) {
+    if (!item.has(QueueItem::is_dirty)) return;
+    item.clear(QueueItem::is_dirty);
+    --dirty_;
+  }
+
+  bool is_waiting(const Item& item) const { return item.has(QueueItem::is_waiting); }
+  bool is_processing(const Item& item) const { return item.has(QueueItem::is_processing); }
+  bool is_dirty(const Item& item) const { return item.has(QueueItem::is_dirty); }
+
+  /// Items that pop() would hand out.
+  std::size_t ready() const { return ready_; }
+  /// Items that need processing, those that are processing now included.
+  std::size_t dirty() const { return dirty_; }
+  std::size_t processing() const { return processing_; }
+  std::size_t waiting() const { return heap_.size(); }
+  /// When the first delay ends; there must be one.
+  TimePoint earliest() const { return heap_.earliest(); }
+  const Store& backing_store() const { return store_; }
+
+ private:
+  void make_dirty(Item& item) {
+    item.set(QueueItem::is_dirty);
+    ++dirty_;
+    item.place_ = next_place_++;
+    const bool processing = item.has(QueueItem::is_processing);
+    if (!processing) ++ready_;
+    if (!processing || readd_ == Readd::keep_place) store(item);
+  }
+
+  void store(Item& item) {
+    item.set(QueueItem::is_stored);
+    store_.push(item);
+  }
+
+  Store store_;
+  TimerHeap heap_;
+  Readd readd_;
+  std::uint64_t next_place_ = 0;
+  std::size_t ready_ = 0;
+  std::size_t dirty_ = 0;
+  std::size_t processing_ = 0;
+};
+
+}  // namespace detail
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// First in, first out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <evenkeel/workqueue/queue_item.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Hands out items in the order in which they were added. Adding a queued key again does not move it.
+/// Priorities are ignored.
+class FifoStore {
+ public:
+  static constexpr bool ignores_touch = true;
+
+  void push(QueueItem& item) { items_.insert(item); }
+  QueueItem& pop() { return items_.pop_front(); }
+  std::size_t size() const { return items_.size(); }
+  void touch(QueueItem& /*item*/, std::uint64_t /*place*/) {}
+
+ private:
+  ItemList items_;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of objects that anybody is working on, each held once.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <evenkeel/base/object_key.hpp>
+#include <evenkeel/workqueue/detail/key_entry.hpp>
+#include <evenkeel/workqueue/request_key.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// A table of interned keys. Interning the same names twice gives two handles on one entry, so that keys
+/// of one table are compared by address and hashed once. An entry lives as long as a handle on it: the
+/// key of an object that was deleted long ago still runs, and costs nothing once nobody holds it.
+/// Thread safety: all members may be called concurrently. Lifetime: handles may outlive the table.
+class KeyTable {
+ public:
+  KeyTable() : state_(new detail::KeyTableState()) {}
+  ~KeyTable() { state_->abandon(); }
+  KeyTable(const KeyTable&) = delete;
+  KeyTable& operator=(const KeyTable&) = delete;
+
+  /// The key with these names. `cluster` is empty for the cluster that the process manages as its own,
+  /// `object_namespace` for kinds without one.
+  RequestKey intern(std::string_view cluster, std::string_view object_namespace,
+                    std::string_view object_name) {
+    return RequestKey(state_->acquire(cluster, object_namespace, object_name));
+  }
+  RequestKey intern(const ObjectKey& key) { return intern({}, key.namespace_, key.name); }
+
+  /// Keys that somebody holds.
+  std::size_t size() const { return state_->size(); }
+
+ private:
+  detail::KeyTableState* state_;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a controller is asked to reconcile: the name of an object, held in a KeyTable.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <evenkeel/base/object_key.hpp>
+#include <evenkeel/workqueue/detail/key_entry.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// A counted handle on an interned (cluster, namespace, name). Copying counts up, comparing keys of one
+/// table compares addresses. A default-constructed or moved-from key names nothing: all parts are empty.
+/// Thread safety: const members may be called concurrently; different handles on one key are independent.
+/// Lifetime: keeps its entry; the views are valid as long as any handle on the key is.
+class RequestKey {
+ public:
+  RequestKey() = default;
+  RequestKey(const RequestKey& other) noexcept : entry_(other.entry_) {
+    if (entry_ != nullptr) detail::KeyTableState::add_handle(*entry_);
+  }
+  RequestKey(RequestKey&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
+  RequestKey& operator=(RequestKey other) noexcept {
+    std::swap(entry_, other.entry_);
+    return *this;
+  }
+  ~RequestKey() {
+    if (entry_ != nullptr) detail::KeyTableState::drop_handle(*entry_);
+  }
+
+  /// Empty for the cluster that the process manages as its own.
+  std::string_view cluster() const { return entry_ == nullptr ? std::string_view() : entry_->cluster(); }
+  /// Empty for kinds without namespaces.
+  std::string_view namespace_() const {
+    return entry_ == nullptr ? std::string_view() : entry_->namespace_();
+  }
+  std::string_view name() const { return entry_ == nullptr ? std::string_view() : entry_->name(); }
+  /// Namespace and name as strings of their own.
+  ObjectKey object_key() const {
+    return {.namespace_ = std::string(namespace_()), .name = std::string(name())};
+  }
+
+  /// "namespace/name" or "name", with "cluster:" in front where there is a cluster.
+  std::string str() const {
+    std::string text;
+    if (!cluster().empty()) text.append(cluster()).append(":");
+    if (!namespace_().empty()) text.append(namespace_()).append("/");
+    return text.append(name());
+  }
+
+  std::size_t hash() const { return entry_ == nullptr ? 0 : entry_->table_hash(); }
+
+  friend bool operator==(const RequestKey& a, const RequestKey& b) {
+    if (a.entry_ == b.entry_) return true;
+    if (a.entry_ == nullptr || b.entry_ == nullptr || a.entry_->table() == b.entry_->table()) return false;
+    return a.name() == b.name() && a.namespace_() == b.namespace_() && a.cluster() == b.cluster();
+  }
+
+  /// By cluster, then namespace, then name.
+  friend std::strong_ordering operator<=>(const RequestKey& a, const RequestKey& b) {
+    if (a == b) return std::strong_ordering::equal;
+    if (const auto order = a.cluster() <=> b.cluster(); order != 0) return order;
+    if (const auto order = a.namespace_() <=> b.namespace_(); order != 0) return order;
+    return a.name() <=> b.name();
+  }
+
+ private:
+  friend class KeyTable;
+  explicit RequestKey(detail::KeyEntry* entry) noexcept : entry_(entry) {}  // takes over a handle
+
+  detail::KeyEntry* entry_ = nullptr;
+};
+
+}  // namespace evenkeel::inline v0
+
+template <>
+struct std::hash<evenkeel::RequestKey> {
+  std::size_t operator()(const evenkeel::RequestKey& key) const noexcept { return key.hash(); }
+};

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work queue as controllers use it: interned keys, store and limiter chosen at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/ratelimit/any_limiter.hpp>
+#include <evenkeel/ratelimit/default_limiter.hpp>
+#include <evenkeel/workqueue/any_store.hpp>
+#include <evenkeel/workqueue/key_table.hpp>
+#include <evenkeel/workqueue/request_key.hpp>
+#include <evenkeel/workqueue/two_lane_store.hpp>
+#include <evenkeel/workqueue/work_queue.hpp>
+
+namespace evenkeel::inline v0 {
+
+using RequestStore = AnyStore<RequestKey>;
+using RequestLimiter = AnyLimiter<RequestKey>;
+
+struct RequestQueueOptions {
+  std::string name = {};                                   ///< Names the queue in metrics.
+  RequestStore store = TwoLaneStore();                     ///< The order; any store for RequestKey.
+  RequestLimiter limiter = default_limiter<RequestKey>();  ///< Used by add_rate_limited.
+  Readd readd = Readd::keep_place;                         ///< See Readd; no key starves another.
+  bool charge_waiting = true;                              ///< As in WorkQueueOptions.
+  std::shared_ptr<const Clock> clock = nullptr;            ///< real_clock() if null.
+};
+
+/// WorkQueue for RequestKey; see there for what the members do.
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: outlives its claims and every call of a member.
+class RequestQueue {
+  using Queue = WorkQueue<RequestKey, RequestStore, RequestLimiter>;
+
+ public:
+  using Claim = Queue::Claim;
+
+  explicit RequestQueue(RequestQueueOptions options = {})
+      : queue_({.name = std::move(options.name),
+                .store = std::move(options.store),
+                .limiter = std::move(options.limiter),
+                .readd = options.readd,
+                .charge_waiting = options.charge_waiting,
+                .clock = std::move(options.clock)}) {}
+
+  void add(const RequestKey& key, Priority priority = {}) { queue_.add(key, priority); }
+  void add_after(const RequestKey& key, Duration delay, Priority priority = {}) {
+    queue_.add_after(key, delay, priority);
+  }
+  void add_rate_limited(const RequestKey& key, Priority priority = {}) {
+    queue_.add_rate_limited(key, priority);
+  }
+  void forget(const RequestKey& key) { queue_.forget(key); }
+  std::uint64_t retries(const RequestKey& key) const { return queue_.retries(key); }
+  [[nodiscard]] std::optional<Claim> get(const std::stop_token& stop = {}) { return queue_.get(stop); }
+  [[nodiscard]] std::optional<Claim> try_get() { return queue_.try_get(); }
+  void shut_down() { queue_.shut_down(); }
+  void shut_down_now() { queue_.shut_down_now(); }
+  bool shut_down_with_drain(const std::stop_token& stop = {}) { return queue_.shut_down_with_drain(stop); }
+  bool is_shutting_down() const { return queue_.is_shutting_down(); }
+  std::size_t size() { return queue_.size(); }
+  const std::string& name() const { return queue_.name(); }
+
+ private:
+  Queue queue_;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a backing store is: the part of a queue that decides which key is next.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include <evenkeel/workqueue/queue_item.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// A backing store holds the items that are ready and orders them as it likes.
+/// - `push(item)`: the item is in no store; afterwards it is in this one. Items with an earlier place()
+///   than some that are there come back now and then: they were handed over before their turn could be
+///   used, and belong before those (ItemList::insert does that).
+/// - `pop()`: takes out the next item and returns it; called only if size() > 0.
+/// - `size()`: how many items it holds, in constant time.
+/// - `touch(item, place)`: the item is in the store and was added again, its priority() perhaps raised.
+///   The store may move it; one that moves behind others gets `place`. size() must not change.
+/// All are called under the queue's lock, must not throw and must not call the queue. A store that looks
+/// at keys takes and returns QueueNode<Key>&, any other QueueItem&.
+/// Optional: `static constexpr bool ignores_touch = true` says that touch does nothing.
+template <class S, class Node>
+concept BackingStore = requires(S& store, const S& asked, Node& node, std::uint64_t place) {
+  store.push(node);
+  static_cast<Node&>(store.pop());
+  { asked.size() } -> std::convertible_to<std::size_t>;
+  store.touch(node, place);
+};
+
+/// Whether adding a queued key again can never change the order of this store.
+template <class S>
+constexpr bool ignores_touch() {
+  if constexpr (requires { S::ignores_touch; }) {
+    return S::ignores_touch;
+  } else {
+    return false;
+  }
+}
+
+}  // namespace evenkeel::inline v0

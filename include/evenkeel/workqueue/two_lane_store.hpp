@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fast lane for what users wait for and a slow one for what can wait, such as periodic resyncs.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include <evenkeel/workqueue/queue_item.hpp>
+
+namespace evenkeel::inline v0 {
+
+struct TwoLaneStoreOptions {
+  /// While both lanes hold keys, at least one hand-out in so many comes from the slow lane. 0: none does,
+  /// the slow lane waits until the fast one is empty. Not 1.
+  std::uint32_t slow_share = 0;
+};
+
+/// Fast before slow, first in first out within a lane. The lane is an argument of add: a key without one
+/// is fast, one with a priority below 0 is slow. A queued slow key that is added as fast moves to the
+/// back of the fast lane in constant time; the opposite never happens, so a resync does not demote a
+/// live change.
+/// Source: zhouhaibing089/workqueue, two-lane queue; the lane is not a second call, which can race.
+class TwoLaneStore {
+ public:
+  /// Throws std::invalid_argument if slow_share is 1.
+  explicit TwoLaneStore(TwoLaneStoreOptions options = {}) : options_(options) {
+    if (options.slow_share == 1) throw std::invalid_argument("TwoLaneStore: slow_share must not be 1");
+  }
+
+  void push(QueueItem& item) { push(item, lane_of(item)); }
+  void push(QueueItem& item, Lane lane) {
+    item.set_store_tag(static_cast<std::uint16_t>(lane));
+    list(lane).insert(item);
+  }
+
+  QueueItem& pop() {
+    const Lane lane = next_lane();
+    fast_in_a_row_ = lane == Lane::fast && !slow_.empty() ? fast_in_a_row_ + 1 : 0;
+    return list(lane).pop_front();
+  }
+
+  void touch(QueueItem& item, std::uint64_t place) { touch(item, lane_of(item), place); }
+  void touch(QueueItem& item, Lane lane, std::uint64_t place) {
+    const auto held = static_cast<Lane>(item.store_tag());
+    if (held == lane) return;
+    list(held).remove(item);
+    item.set_place(place);
+    push(item, lane);
+  }
+
+  std::size_t size() const { return fast_.size() + slow_.size(); }
+  std::size_t size(Lane lane) const { return lane == Lane::fast ? fast_.size() : slow_.size(); }
+
+ private:
+  static Lane lane_of(const QueueItem& item) { return item.priority() < 0 ? Lane::slow : Lane::fast; }
+  ItemList& list(Lane lane) { return lane == Lane::fast ? fast_ : slow_; }
+
+  Lane next_lane() const {
+    if (fast_.empty()) return Lane::slow;
+    const bool slow_is_due = options_.slow_share != 0 && fast_in_a_row_ + 1 >= options_.slow_share;
+    return slow_is_due && !slow_.empty() ? Lane::slow : Lane::fast;
+  }
+
+  TwoLaneStoreOptions options_;
+  ItemList fast_;
+  ItemList slow_;
+  std::uint32_t fast_in_a_row_ = 0;  // handed out of the fast lane while the slow one held something
+};
+
+/// Two lanes where a policy says which: `policy(key) -> Lane` is asked whenever a key is queued and
+/// whenever a queued key is added again, under the queue's lock, and may move a key both ways. The lane
+/// given to add counts for nothing.
+template <class Key, std::invocable<const Key&> Policy>
+requires std::same_as<std::invoke_result_t<Policy&, const Key&>, Lane>
+class PolicyLaneStore {
+ public:
+  /// Throws std::invalid_argument as TwoLaneStore does.
+  explicit PolicyLaneStore(Policy policy, TwoLaneStoreOptions options = {})
+      : policy_(std::move(policy)), lanes_(options) {}
+
+  void push(QueueNode<Key>& node) { lanes_.push(node, policy_(node.key())); }
+  QueueNode<Key>& pop() { return static_cast<QueueNode<Key>&>(lanes_.pop()); }
+  std::size_t size() const { return lanes_.size(); }
+  std::size_t size(Lane lane) const { return lanes_.size(lane); }
+  void touch(QueueNode<Key>& node, std::uint64_t place) { lanes_.touch(node, policy_(node.key()), place); }
+
+ private:
+  Policy policy_;
+  TwoLaneStore lanes_;
+};
+
+}  // namespace evenkeel::inline v0

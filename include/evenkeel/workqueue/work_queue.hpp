@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work queue: threads add keys, threads get them, and no key is ever in two hands.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/ratelimit/default_limiter.hpp>
+#include <evenkeel/ratelimit/limiter.hpp>
+#include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/queue_core.hpp>
+#include <evenkeel/workqueue/store.hpp>
+#include <evenkeel/workqueue/two_lane_store.hpp>
+
+namespace evenkeel::inline v0 {
+
+namespace detail {
+template <class Key, class L>
+L default_of() {
+  if constexpr (std::is_same_v<L, AnyLimiter<Key>>) {
+    return default_limiter<Key>();
+  } else {
+    return L();
+  }
+}
+}  // namespace detail
+
+template <class Key, class Store = FifoStore, class L = AnyLimiter<Key>>
+struct WorkQueueOptions {
+  std::string name = {};                     ///< Names the queue in metrics; without one there are none.
+  Store store = Store();                     ///< The order in which keys are handed out.
+  L limiter = detail::default_of<Key, L>();  ///< Used by add_rate_limited; see default_limiter().
+  Readd readd = Readd::at_back;              ///< The place of a key added while it is processed.
+  bool charge_waiting = true;                ///< Whether add_rate_limited charges a key that waits already.
+  std::shared_ptr<const Clock> clock = nullptr;  ///< real_clock() if null.
+};
+
+/// The work queue of a controller: add as often as you like, each key is held once and handed to one
+/// worker at a time; a key added while it is processed runs once more. Keys may be added for later, and
+/// with the delay that a rate limiter decides. One lock, no thread of its own: of the workers that wait
+/// in get(), one waits for the earliest delayed key, the others for as long as it takes.
+///
+/// Shutting down has three forms, each harmless when repeated and at any moment. All refuse new keys and
+/// drop delayed ones. shut_down() hands out what is queued and then reports the end to get();
+/// shut_down_now() drops what is queued, too; shut_down_with_drain() is shut_down() and waits until all
+/// is done.
+///
+/// Thread safety: all members may be called concurrently. Key's == and the store and limiter run under
+/// the lock; the key's hash is taken before.
+/// Lifetime: outlives its claims and every call of a member.
+/// Source: client-go util/workqueue, whose three nested queues and two goroutines this is.
+template <class Key, BackingStore<QueueNode<Key>> Store = FifoStore, Limiter<Key> L = AnyLimiter<Key>>
+class WorkQueue {
+ public:
+  using Options = WorkQueueOptions<Key, Store, L>;
+
+  /// A key in a worker's hands; nobody else is handed it before this ends. It ends with its scope.
+  /// Thread safety: one thread at a time. Lifetime: must end before the queue.
+  class Claim {
+   public:
+    Claim(Claim&& other) noexcept
+        : queue_(std::exchange(other.queue_, nullptr)), node_(other.node_), priority_(other.priority_) {}
+    Claim& operator=(Claim&& other) noexcept {
+      if (this == &other) return *this;
+      done();
+      queue_ = std::exchange(other.queue_, nullptr);
+      node_ = other.node_;
+      priority_ = other.priority_;
+      return *this;
+    }
+    ~Claim() { done(); }
+
+    /// Valid until done().
+    const Key& key() const { return node_->key(); }
+    /// The priority that the key was handed out with.
+    Priority priority() const { return priority_; }
+    /// Ends the claim before its scope does. Harmless when repeated.
+    void done() noexcept {
+      if (WorkQueue* queue = std::exchange(queue_, nullptr)) queue->finish(*node_);
+    }
+
+   private:
+    friend class WorkQueue;
+    Claim(WorkQueue& queue, QueueNode<Key>& node)
+        : queue_(&queue), node_(&node), priority_(node.priority()) {}
+
+    WorkQueue* queue_;
+    QueueNode<Key>* node_;
+    Priority priority_;
+  };
+
+  explicit WorkQueue(Options options = {})
+      : name_(std::move(options.name)),
+        clock_(options.clock ? std::move(options.clock) : real_clock()),
+        charge_waiting_(options.charge_waiting),
+        core_(std::move(options.store), options.readd),
+        limiter_(std::move(options.limiter)) {}
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+
+  /// Makes `key` ready, or has it run once more if it is processed now. A delay that it waits for is
+  /// dropped. Of several priorities of a key that is not handed out yet, the highest counts.
+  void add(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
+    const std::size_t hash = std::hash<Key>{}(key);
+    CondVar* wake = nullptr;
+    {
+      MutexLock lock(mutex_);
+      if (state_ != State::open) return;
+      core_.add(key, hash, priority, now_if_delays());
+      wake = whom_to_wake();
+    }
+    notify(wake);
+  }
+
+  /// The same after `delay`. The earliest of several times counts, and a key that is ready stays so.
+  void add_after(const Key& key, Duration delay, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
+    const std::size_t hash = std::hash<Key>{}(key);
+    CondVar* wake = nullptr;
+    {
+      MutexLock lock(mutex_);
+      if (state_ != State::open) return;
+      const TimePoint now = clock_->now();
+      core_.add_at(key, hash, deadline_after(now, delay), priority, now);
+      wake = whom_to_wake();
+    }
+    notify(wake);
+  }
+
+  /// The same after the delay that the limiter decides, which is charged before this returns.
+  void add_rate_limited(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
+    const std::size_t hash = std::hash<Key>{}(key);
+    CondVar* wake = nullptr;
+    {
+      MutexLock lock(mutex_);
+      if (state_ != State::open) return;
+      const TimePoint now = clock_->now();
+      core_.fire(now);
+      if (charge_waiting_ || !core_.is_waiting(key, hash)) {
+        core_.add_at(key, hash, deadline_after(now, limiter_.when(key, now)), priority, now);
+      }
+      wake = whom_to_wake();
+    }
+    notify(wake);
+  }
+
+  /// Has the limiter forget the failures of `key`: it succeeded, or was given up.
+  void forget(const Key& key) EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    limiter_.forget(key);
+  }
+
+  /// How often add_rate_limited was called for `key` since it was forgotten.
+  std::uint64_t retries(const Key& key) const EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return static_cast<std::uint64_t>(limiter_.retries(key));
+  }
+
+  /// Hands out the next key. Blocks until there is one; empty if the queue is shut down and has no more
+  /// to hand out, or if `stop` is requested.
+  [[nodiscard]] std::optional<Claim> get(const std::stop_token& stop = {}) EVENKEEL_EXCLUDES(mutex_) {
+    if (stop.stop_requested()) return std::nullopt;
+    {
+      MutexLock lock(mutex_);
+      if (QueueNode<Key>* node = take()) return Claim(*this, *node);
+      if (state_ != State::open) return std::nullopt;
+    }
+    return get_blocking(stop);
+  }
+
+  /// Hands out the next key if one is ready now.
+  [[nodiscard]] std::optional<Claim> try_get() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    if (QueueNode<Key>* node = take()) return Claim(*this, *node);
+    return std::nullopt;
+  }
+
+  /// Refuses new keys, drops delayed ones, hands out what is queued. Releases who waits in
+  /// shut_down_with_drain().
+  void shut_down() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    close(State::closing);
+    release_drainers();
+  }
+
+  /// The same, and drops what is queued, and what was added again while processed.
+  void shut_down_now() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    close(State::closed);
+    release_drainers();
+  }
+
+  /// Refuses new keys, drops delayed ones, and blocks until workers have processed all that is queued.
+  /// Any number of threads may call it. True if everything is done; false if shut_down() or
+  /// shut_down_now() was called meanwhile or `stop` was requested.
+  bool shut_down_with_drain(const std::stop_token& stop = {}) EVENKEEL_EXCLUDES(mutex_) {
+    const std::stop_callback wake(stop, WakeAll{*this});
+    MutexLock lock(mutex_);
+    close(State::closing);
+    const std::uint64_t releases = drain_releases_;
+    while (!drained() && releases == drain_releases_ && !stop.stop_requested()) clock_->wait(drained_, lock);
+    return drained();
+  }
+
+  bool is_shutting_down() const EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return state_ != State::open;
+  }
+
+  /// Keys that get() could hand out now. Informational: it may be different when you look.
+  std::size_t size() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    core_.fire(now_if_delays());
+    return core_.ready();
+  }
+
+  const std::string& name() const { return name_; }
+
+ private:
+  enum class State : std::uint8_t { open, closing, closed };
+
+  struct WakeAll {
+    WorkQueue& queue;
+    // The lock makes sure that who has looked at the token but does not wait yet is not missed.
+    void operator()() const noexcept {
+      MutexLock lock(queue.mutex_);
+      queue.notify_all();
+    }
+  };
+
+  // The clock is read only where something depends on it.
+  TimePoint now_if_delays() const EVENKEEL_REQUIRES(mutex_) {
+    return core_.waiting() == 0 ? TimePoint{} : clock_->now();
+  }
+
+  QueueNode<Key>* take() EVENKEEL_REQUIRES(mutex_) {
+    core_.fire(now_if_delays());
+    return core_.pop();
+  }
+
+  void finish(QueueNode<Key>& node) noexcept EVENKEEL_EXCLUDES(mutex_) {
+    CondVar* wake = nullptr;
+    {
+      MutexLock lock(mutex_);
+      core_.done(node);
+      // Under the lock, because a drainer that returns may destroy the queue; nobody is woken then.
+      if (state_ != State::open && drained()) drained_.notify_all();
+      wake = whom_to_wake();
+    }
+    notify(wake);
+  }
+
+  std::optional<Claim> get_blocking(const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_) {
+    // Made and destroyed without the lock, which it takes itself.
+    const std::stop_callback stopper(stop, WakeAll{*this});
+    std::optional<Claim> claim;
+    CondVar* wake = nullptr;
+    {
+      MutexLock lock(mutex_);
+      while (!stop.stop_requested()) {
+        if (QueueNode<Key>* node = take()) {
+          claim.emplace(Claim(*this, *node));
+          break;
+        }
+        if (state_ != State::open) break;
+        wait_for_work(lock);
+      }
+      wake = whom_to_wake();
+    }
+    notify(wake);
+    return claim;
+  }
+
+  // One of the waiting workers keeps the time: it alone waits no longer than until the first delay ends.
+  void wait_for_work(MutexLock& lock) EVENKEEL_REQUIRES(mutex_) {
+    hurry_timekeeper();
+    const std::optional<TimePoint> due = core_.next_due();
+    ++idle_;
+    if (due && !has_timekeeper_) {
+      has_timekeeper_ = true;
+      timekeeper_due_ = *due;
+      clock_->wait_until(time_, lock, *due);
+      has_timekeeper_ = false;
+    } else {
+      clock_->wait(work_, lock);
+    }
+    --idle_;
+    wake_in_flight_ = false;
+  }
+
+  // At most one wake-up is on its way at any time: a worker that wakes asks again when it has looked for
+  // work, so that the next one is woken only if something is left. Waking a thread takes longer
+  // than everything else here together. Null: nobody.
+  CondVar* whom_to_wake() EVENKEEL_REQUIRES(mutex_) {
+    if (idle_ == 0) return nullptr;
+    hurry_timekeeper();
+    const bool somebody_must_keep_time = core_.waiting() > 0 && !has_timekeeper_;
+    if (wake_in_flight_ || (core_.ready() == 0 && !somebody_must_keep_time)) return nullptr;
+    wake_in_flight_ = true;
+    const bool only_timekeeper = has_timekeeper_ && idle_ == 1;
+    return only_timekeeper ? &time_ : &work_;
+  }
+
+  // A delay was added that ends before the one that the timekeeper waits for.
+  void hurry_timekeeper() EVENKEEL_REQUIRES(mutex_) {
+    if (!has_timekeeper_ || core_.waiting() == 0 || *core_.next_due() >= timekeeper_due_) return;
+    timekeeper_due_ = *core_.next_due();
+    time_.notify_one();
+  }
+
+  static void notify(CondVar* whom) noexcept {
+    if (whom != nullptr) whom->notify_one();
+  }
+
+  void close(State state) EVENKEEL_REQUIRES(mutex_) {
+    if (state_ < state) state_ = state;
+    core_.discard_waiting();
+    if (state == State::closed) core_.discard();
+    notify_all();
+  }
+
+  void release_drainers() EVENKEEL_REQUIRES(mutex_) {
+    ++drain_releases_;
+    drained_.notify_all();
+  }
+
+  void notify_all() EVENKEEL_REQUIRES(mutex_) {
+    work_.notify_all();
+    time_.notify_all();
+    drained_.notify_all();
+  }
+
+  bool drained() const EVENKEEL_REQUIRES(mutex_) { return core_.dirty() == 0 && core_.processing() == 0; }
+
+  const std::string name_;
+  const std::shared_ptr<const Clock> clock_;
+  const bool charge_waiting_;
+  mutable Mutex mutex_;
+  CondVar work_;     // workers that wait for as long as it takes
+  CondVar time_;     // the one that keeps the time
+  CondVar drained_;  // callers of shut_down_with_drain
+  QueueCore<Key, Store> core_ EVENKEEL_GUARDED_BY(mutex_);
+  L limiter_ EVENKEEL_GUARDED_BY(mutex_);
+  State state_ EVENKEEL_GUARDED_BY(mutex_) = State::open;
+  std::size_t idle_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // workers in wait_for_work
+  bool has_timekeeper_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  TimePoint timekeeper_due_ EVENKEEL_GUARDED_BY(mutex_){};
+  bool wake_in_flight_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  std::uint64_t drain_releases_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace evenkeel::inline v0
