@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-set(api_headers json.hpp resource.hpp)
-set(api_sources json.cpp)
+set(api_headers
+  codec.hpp detail/each.hpp fields.hpp int_or_string.hpp json.hpp metadata.hpp resource.hpp snapshot.hpp time.hpp)
+set(api_sources decode.cpp encode.cpp int_or_string.cpp json.cpp json_text.cpp metadata.cpp time.cpp)

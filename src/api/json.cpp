@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/api/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,6 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <evenkeel/api/json.hpp>
+
+#include "api/json_text.hpp"
+
 namespace evenkeel::inline v0 {
 namespace {
 
@@ -16,8 +18,9 @@ const Json null_json;
 constexpr int max_depth = 512;
 
 auto lower_bound_of(auto begin, auto end, std::string_view name) {
-  return std::lower_bound(begin, end, name,
-                          [](const Json::Member& member, std::string_view wanted) { return member.name < wanted; });
+  return std::lower_bound(begin, end, name, [](const Json::Member& member, std::string_view wanted) {
+    return member.name < wanted;
+  });
 }
 
 /// Builds a Json from nlohmann's events. Keeps the stack of open containers; refuses deep nesting.
@@ -85,41 +88,6 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::string key_;
 };
 
-void dump_string(std::string& out, std::string_view text) {
-  static constexpr char hex[] = "0123456789abcdef";
-  out += '"';
-  std::size_t start = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
-    out.append(text, start, i - start);
-    start = i + 1;
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      default:
-        out += "\\u00";
-        out += hex[c >> 4];
-        out += hex[c & 15];
-    }
-  }
-  out.append(text, start);
-  out += '"';
-}
-
-void dump_number(std::string& out, double value) {
-  if (!std::isfinite(value)) {
-    out += "null";  // JSON has no other word for it
-    return;
-  }
-  std::array<char, 32> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  out.append(buffer.data(), end.ptr);
-}
-
 void new_line(std::string& out, int indent, int depth) {
   if (indent < 0) return;
   out += '\n';
@@ -128,11 +96,21 @@ void new_line(std::string& out, int indent, int depth) {
 
 void dump_value(std::string& out, const Json& value, int indent, int depth) {
   switch (value.kind()) {
-    case Json::Kind::null: out += "null"; return;
-    case Json::Kind::boolean: out += value.as_bool() ? "true" : "false"; return;
-    case Json::Kind::integer: out += std::to_string(value.as_integer()); return;
-    case Json::Kind::number: dump_number(out, value.as_number()); return;
-    case Json::Kind::string: dump_string(out, value.as_string()); return;
+    case Json::Kind::null:
+      out += "null";
+      return;
+    case Json::Kind::boolean:
+      out += value.as_bool() ? "true" : "false";
+      return;
+    case Json::Kind::integer:
+      append_json_integer(out, value.as_integer());
+      return;
+    case Json::Kind::number:
+      append_json_number(out, value.as_number());
+      return;
+    case Json::Kind::string:
+      append_json_string(out, value.as_string());
+      return;
     case Json::Kind::array: {
       out += '[';
       bool first = true;
@@ -153,7 +131,7 @@ void dump_value(std::string& out, const Json& value, int indent, int depth) {
         if (!first) out += ',';
         first = false;
         new_line(out, indent, depth + 1);
-        dump_string(out, name);
+        append_json_string(out, name);
         out += indent < 0 ? ":" : ": ";
         dump_value(out, member, indent, depth + 1);
       }
@@ -170,12 +148,24 @@ void dump_value(std::string& out, const Json& value, int indent, int depth) {
 
 }  // namespace
 
-Json::Object::iterator Json::Object::begin() noexcept { return members_.data(); }
-Json::Object::iterator Json::Object::end() noexcept { return members_.data() + members_.size(); }
-Json::Object::const_iterator Json::Object::begin() const noexcept { return members_.data(); }
-Json::Object::const_iterator Json::Object::end() const noexcept { return members_.data() + members_.size(); }
-std::size_t Json::Object::size() const noexcept { return members_.size(); }
-void Json::Object::reserve(std::size_t count) { members_.reserve(count); }
+Json::Object::iterator Json::Object::begin() noexcept {
+  return members_.data();
+}
+Json::Object::iterator Json::Object::end() noexcept {
+  return members_.data() + members_.size();
+}
+Json::Object::const_iterator Json::Object::begin() const noexcept {
+  return members_.data();
+}
+Json::Object::const_iterator Json::Object::end() const noexcept {
+  return members_.data() + members_.size();
+}
+std::size_t Json::Object::size() const noexcept {
+  return members_.size();
+}
+void Json::Object::reserve(std::size_t count) {
+  members_.reserve(count);
+}
 
 const Json* Json::Object::find(std::string_view name) const noexcept {
   const auto place = lower_bound_of(begin(), end(), name);
@@ -186,7 +176,8 @@ Json* Json::Object::find(std::string_view name) noexcept {
 }
 Json& Json::Object::operator[](std::string_view name) {
   // Documents mostly arrive in order: the end is tried first.
-  if (members_.empty() || members_.back().name < name) return members_.emplace_back(std::string(name), Json()).value;
+  if (members_.empty() || members_.back().name < name)
+    return members_.emplace_back(std::string(name), Json()).value;
   const auto place = lower_bound_of(members_.begin(), members_.end(), name);
   if (place->name == name) return place->value;
   return members_.insert(place, Member{std::string(name), Json()})->value;
@@ -198,9 +189,8 @@ bool Json::Object::erase(std::string_view name) {
   return true;
 }
 bool Json::Object::operator==(const Object& other) const noexcept {
-  return std::equal(begin(), end(), other.begin(), other.end(), [](const Member& a, const Member& b) {
-    return a.name == b.name && a.value == b.value;
-  });
+  return std::equal(begin(), end(), other.begin(), other.end(),
+                    [](const Member& a, const Member& b) { return a.name == b.name && a.value == b.value; });
 }
 
 Json::Json() noexcept = default;
@@ -232,7 +222,9 @@ Json Json::object(std::initializer_list<std::pair<std::string_view, Json>> membe
   for (const auto& [name, value] : members) object[name] = value;
   return Json(std::move(object));
 }
-Json Json::array(std::initializer_list<Json> items) { return Json(Array(items)); }
+Json Json::array(std::initializer_list<Json> items) {
+  return Json(Array(items));
+}
 
 Json Json::parse(std::string_view text, std::string_view name) {
   Builder builder(name);
@@ -245,11 +237,16 @@ std::string Json::dump(int indent) const {
   dump_value(out, *this, indent, 0);
   return out;
 }
-void Json::dump_to(std::string& out) const { dump_value(out, *this, -1, 0); }
+void Json::dump_to(std::string& out) const {
+  dump_value(out, *this, -1, 0);
+}
 
-Json::Kind Json::kind() const noexcept { return static_cast<Kind>(value_.index()); }
+Json::Kind Json::kind() const noexcept {
+  return static_cast<Kind>(value_.index());
+}
 std::string_view Json::kind_name() const noexcept {
-  static constexpr std::string_view names[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
+  static constexpr std::string_view names[] = {"null",   "boolean", "integer", "number",
+                                               "string", "array",   "object"};
   return names[value_.index()];
 }
 
@@ -270,17 +267,23 @@ const std::string& Json::as_string() const {
   if (const auto* value = std::get_if<std::string>(&value_)) return *value;
   wrong_kind("string", *this);
 }
-std::string& Json::as_string() { return const_cast<std::string&>(static_cast<const Json*>(this)->as_string()); }
+std::string& Json::as_string() {
+  return const_cast<std::string&>(static_cast<const Json*>(this)->as_string());
+}
 const Json::Array& Json::as_array() const {
   if (const auto* value = std::get_if<Array>(&value_)) return *value;
   wrong_kind("array", *this);
 }
-Json::Array& Json::as_array() { return const_cast<Array&>(static_cast<const Json*>(this)->as_array()); }
+Json::Array& Json::as_array() {
+  return const_cast<Array&>(static_cast<const Json*>(this)->as_array());
+}
 const Json::Object& Json::as_object() const {
   if (const auto* value = std::get_if<Object>(&value_)) return *value;
   wrong_kind("object", *this);
 }
-Json::Object& Json::as_object() { return const_cast<Object&>(static_cast<const Json*>(this)->as_object()); }
+Json::Object& Json::as_object() {
+  return const_cast<Object&>(static_cast<const Json*>(this)->as_object());
+}
 
 bool Json::bool_or(bool otherwise) const noexcept {
   const auto* value = std::get_if<bool>(&value_);

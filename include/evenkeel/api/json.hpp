@@ -23,7 +23,9 @@ namespace evenkeel::inline v0 {
 class EVENKEEL_API DecodeError : public Error {
  public:
   DecodeError(std::string where, const std::string& problem)
-      : Error(where.empty() ? problem : where + ": " + problem), where_(std::move(where)), problem_(problem) {}
+      : Error(where.empty() ? problem : where + ": " + problem),
+        where_(std::move(where)),
+        problem_(problem) {}
   const std::string& where() const { return where_; }
   const std::string& problem() const { return problem_; }
 

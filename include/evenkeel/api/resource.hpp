@@ -15,7 +15,7 @@ enum class Scope : unsigned char { namespaced, cluster };
 
 /// Names of a kind known at compile time: `static constexpr ResourceInfo resource{...}` in the type.
 struct ResourceInfo {
-  std::string_view group = "";      ///< "" is the core group.
+  std::string_view group = "";  ///< "" is the core group.
   std::string_view version = "v1";
   std::string_view kind = "";
   std::string_view plural = "";
@@ -39,7 +39,10 @@ struct ResourceId {
   ResourceId() = default;
   ResourceId(std::string group_, std::string version_, std::string kind_, std::string plural_,
              Scope scope_ = Scope::namespaced)
-      : group(std::move(group_)), version(std::move(version_)), kind(std::move(kind_)), plural(std::move(plural_)),
+      : group(std::move(group_)),
+        version(std::move(version_)),
+        kind(std::move(kind_)),
+        plural(std::move(plural_)),
         scope(scope_) {}
   ResourceId(const ResourceInfo& info)
       : group(info.group), version(info.version), kind(info.kind), plural(info.plural), scope(info.scope) {}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value that is a number or a word: ports, maxUnavailable.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <evenkeel/api/fields.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// An integer of 32 bits, as JSON number, or a string ("http", "25%").
+class EVENKEEL_API IntOrString {
+ public:
+  IntOrString() = default;  ///< 0.
+  IntOrString(std::int32_t number) : value_(number) {}
+  IntOrString(std::string text) : value_(std::move(text)) {}
+  IntOrString(std::string_view text) : value_(std::string(text)) {}
+  IntOrString(const char* text) : value_(std::string(text)) {}
+
+  bool is_integer() const noexcept { return value_.index() == 0; }
+  bool is_string() const noexcept { return value_.index() == 1; }
+  /// The number, or 0 for a string.
+  std::int32_t integer() const noexcept;
+  /// The string, or "" for a number.
+  const std::string& string() const noexcept;
+  /// Either, as text.
+  std::string str() const;
+  /// The number, or the percentage "25%" of `total`, rounded up or down. Nothing if it is another string.
+  /// Source: apimachinery intstr.GetScaledValueFromIntOrPercent.
+  enum class Round : std::uint8_t { up, down };
+  std::optional<std::int64_t> scaled(std::int64_t total, Round round) const;
+
+  bool operator==(const IntOrString&) const = default;
+
+ private:
+  std::variant<std::int32_t, std::string> value_ = 0;
+};
+
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const IntOrString*, FieldLookup);
+
+}  // namespace evenkeel::inline v0

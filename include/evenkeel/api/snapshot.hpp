@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A counted handle on an immutable object: what the client and the cache hand out.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace evenkeel::inline v0 {
+
+/// An object as it was read, or nothing. Copies share it; it lives as long as any of them and never
+/// changes, whatever cache and server do meanwhile.
+/// Thread safety: as std::shared_ptr<const T>; the object may be read concurrently.
+template <class T>
+class Snapshot {
+ public:
+  using element_type = T;
+
+  Snapshot() noexcept = default;
+  Snapshot(std::nullptr_t) noexcept {}
+  /// `raw` is the wire form that `value` was decoded from; `keep` is what keeps those bytes alive.
+  explicit Snapshot(T value, std::string_view raw = {}, std::shared_ptr<const void> keep = {})
+      : block_(std::make_shared<const Block>(Block{std::move(value), raw, std::move(keep)})) {}
+
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+  const T* get() const noexcept { return block_ ? &block_->value : nullptr; }
+  /// Undefined on an empty snapshot.
+  const T& operator*() const noexcept { return block_->value; }
+  const T* operator->() const noexcept { return &block_->value; }
+
+  /// The wire form that the object was decoded from; empty if there was none or the cache did not keep it.
+  std::string_view raw() const noexcept { return block_ ? block_->raw : std::string_view(); }
+
+  /// Shares ownership with the snapshot; empty for an empty one.
+  std::shared_ptr<const T> share() const noexcept {
+    return block_ ? std::shared_ptr<const T>(block_, &block_->value) : nullptr;
+  }
+  /// Whether both are handles on the same object in memory.
+  bool same(const Snapshot& other) const noexcept { return block_ == other.block_; }
+
+ private:
+  struct Block {
+    T value;
+    std::string_view raw;
+    std::shared_ptr<const void> keep;
+  };
+  std::shared_ptr<const Block> block_;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times as Kubernetes writes them: RFC 3339 in UTC, to the second (Time) or the microsecond (MicroTime).
+// Lengths of time in fields are std::chrono::nanoseconds, written as Go does: "1h30m0s".
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/base/time.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// A moment to the second: "2026-01-31T08:00:00Z". Finer parts are cut off, so that what is written and
+/// read back is equal.
+class EVENKEEL_API Time {
+ public:
+  Time() = default;  ///< The epoch.
+  Time(WallTime time) : value_(std::chrono::floor<std::chrono::seconds>(time)) {}
+
+  WallTime value() const { return value_; }
+  operator WallTime() const { return value_; }
+  std::string str() const;
+  /// Takes any offset and fraction; nothing if `text` is no RFC 3339 time.
+  static std::optional<Time> parse(std::string_view text);
+  auto operator<=>(const Time&) const = default;
+
+ private:
+  WallTime value_{};
+};
+
+/// A moment to the microsecond: "2026-01-31T08:00:00.000000Z". Leases and Events use it.
+class EVENKEEL_API MicroTime {
+ public:
+  MicroTime() = default;  ///< The epoch.
+  MicroTime(WallTime time) : value_(time) {}
+
+  WallTime value() const { return value_; }
+  operator WallTime() const { return value_; }
+  std::string str() const;
+  /// Takes any offset and fraction, also none; nothing if `text` is no RFC 3339 time.
+  static std::optional<MicroTime> parse(std::string_view text);
+  auto operator<=>(const MicroTime&) const = default;
+
+ private:
+  WallTime value_{};
+};
+
+/// "1h30m0s", "1.5s", "300ms", "0s": what Go's Duration prints.
+EVENKEEL_API std::string format_duration(Duration duration);
+/// Reads what Go's ParseDuration reads ("1h30m", "-1.5s", "0"); nothing if it is none or too long.
+EVENKEEL_API std::optional<Duration> parse_duration(std::string_view text);
+
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Time*, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const MicroTime*, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Duration*, FieldLookup);
+
+}  // namespace evenkeel::inline v0

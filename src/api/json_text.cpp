@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/json_text.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+/// The length of the well-formed UTF-8 sequence that `text` begins with, or 0.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    if (!follows(1) || !follows(2)) return 0;
+    if (first == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
+    if (first == 0xed && byte(1) >= 0xa0) return 0;  // a surrogate
+    return 3;
+  }
+  if (first < 0xf0 || first > 0xf4 || !follows(1) || !follows(2) || !follows(3)) return 0;
+  if (first == 0xf0 && byte(1) < 0x90) return 0;
+  if (first == 0xf4 && byte(1) >= 0x90) return 0;  // beyond U+10FFFF
+  return 4;
+}
+
+void append_escape(std::string& out, unsigned char c) {
+  static constexpr char hex[] = "0123456789abcdef";
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      break;
+  }
+  out += "\\u00";
+  out += hex[c >> 4];
+  out += hex[c & 15];
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t start = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+      ++at;
+      continue;
+    }
+    const std::size_t length = c < 0x80 ? 0 : utf8_length(text.substr(at));
+    if (length > 0) {
+      at += length;
+      continue;
+    }
+    out.append(text, start, at - start);
+    if (c < 0x80) {
+      append_escape(out, c);
+    } else {
+      out += "\xef\xbf\xbd";
+    }
+    start = ++at;
+  }
+  out.append(text, start);
+  out += '"';
+}
+
+void append_json_number(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += "null";  // JSON has no other word for it
+    return;
+  }
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  out.append(buffer.data(), end);
+}
+
+void append_json_integer(std::string& out, std::int64_t value) {
+  std::array<char, 20> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  out.append(buffer.data(), end);
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing JSON text piece by piece.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace evenkeel::inline v0 {
+
+/// Appends `text` in quotes, with what JSON wants escaped. Bytes that are not UTF-8 become U+FFFD.
+void append_json_string(std::string& out, std::string_view text);
+/// Appends the shortest text that reads back as the same number; null for what is not finite.
+void append_json_number(std::string& out, double value);
+void append_json_integer(std::string& out, std::int64_t value);
+
+}  // namespace evenkeel::inline v0

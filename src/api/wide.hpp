@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integers of 128 bits, for sums and products that must not overflow.
+#pragma once
+
+namespace evenkeel::inline v0 {
+
+__extension__ using Wide = __int128;
+
+}  // namespace evenkeel::inline v0
