@@ -55,8 +55,8 @@ class RequestQueue {
   void add_after(const RequestKey& key, Duration delay, Priority priority = {}) {
     queue_.add_after(key, delay, priority);
   }
-  void add_rate_limited(const RequestKey& key, Priority priority = {}) {
-    queue_.add_rate_limited(key, priority);
+  Duration add_rate_limited(const RequestKey& key, Priority priority = {}) {
+    return queue_.add_rate_limited(key, priority);
   }
   void forget(const RequestKey& key) { queue_.forget(key); }
   std::uint64_t retries(const RequestKey& key) const { return queue_.retries(key); }

@@ -136,21 +136,25 @@ class WorkQueue {
     notify(wake);
   }
 
-  /// The same after the delay that the limiter decides, which is charged before this returns.
-  void add_rate_limited(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
+  /// The same after the delay that the limiter decides, which is charged before this returns. Returns that
+  /// delay; zero if nothing was charged.
+  Duration add_rate_limited(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     const std::size_t hash = std::hash<Key>{}(key);
     CondVar* wake = nullptr;
+    Duration delay{};
     {
       MutexLock lock(mutex_);
-      if (state_ != State::open) return;
+      if (state_ != State::open) return delay;
       const TimePoint now = clock_->now();
       core_.fire(now);
       if (charge_waiting_ || !core_.is_waiting(key, hash)) {
-        core_.add_at(key, hash, deadline_after(now, limiter_.when(key, now)), priority, now);
+        delay = limiter_.when(key, now);
+        core_.add_at(key, hash, deadline_after(now, delay), priority, now);
       }
       wake = whom_to_wake();
     }
     notify(wake);
+    return delay;
   }
 
   /// Has the limiter forget the failures of `key`: it succeeded, or was given up.
