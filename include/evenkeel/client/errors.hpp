@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server says when it refuses: its Status, and the exception that carries it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/http/message.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// One cause of a refusal, mostly a field that is not valid.
+struct StatusCause {
+  std::string reason = {};  ///< "FieldValueInvalid", ...
+  std::string message = {};
+  std::string field = {};  ///< "spec.replicas"
+
+  bool operator==(const StatusCause&) const = default;
+};
+
+/// The server's account of a failure. Every part may be missing: proxies and load balancers answer with
+/// pages of their own, whose text then is the message.
+struct Status {
+  int code = 0;             ///< Of the HTTP answer, or of an ERROR event in a watch.
+  std::string reason = {};  ///< "NotFound", "Conflict", ...; derived from the code if the server gave none.
+  std::string message = {};
+  std::string kind = {};  ///< details.kind, which is the plural: "pods".
+  std::string name = {};  ///< details.name
+  std::vector<StatusCause> causes = {};
+  std::optional<Duration> retry_after = {};  ///< From details.retryAfterSeconds or the header.
+
+  /// Reads what came with `code`, whatever it is; never throws for its contents.
+  EVENKEEL_API static Status decode(int code, std::string_view body);
+  EVENKEEL_API static Status decode(const http::Response& response);
+  bool operator==(const Status&) const = default;
+};
+
+/// The server answered with a failure. what() is "get ConfigMap default/web: 404 NotFound: configmaps "web"
+/// not found".
+class EVENKEEL_API ApiError : public Error {
+ public:
+  /// `call` is verb, kind and key: "get ConfigMap default/web".
+  ApiError(std::string call, Status status);
+
+  const Status& status() const noexcept { return status_; }
+  int code() const noexcept { return status_.code; }
+  const std::string& reason() const noexcept { return status_.reason; }
+  const std::string& message() const noexcept { return status_.message; }
+  std::optional<Duration> retry_after() const noexcept { return status_.retry_after; }
+
+  bool is_bad_request() const noexcept { return code() == 400; }
+  bool is_unauthorized() const noexcept { return code() == 401; }
+  bool is_forbidden() const noexcept { return code() == 403; }
+  /// Neither the object nor, see is_no_such_resource(), perhaps its kind exists.
+  bool is_not_found() const noexcept { return code() == 404; }
+  /// The kind itself is not served: a missing CustomResourceDefinition or a wrong version.
+  bool is_no_such_resource() const noexcept { return code() == 404 && status_.name.empty(); }
+  /// Somebody else wrote in between; read again and retry.
+  bool is_conflict() const noexcept { return code() == 409 && !is_already_exists(); }
+  bool is_already_exists() const noexcept { return status_.reason == "AlreadyExists"; }
+  /// What was asked for has left the server's history: a resourceVersion or a continue token.
+  bool is_gone() const noexcept { return code() == 410; }
+  bool is_invalid() const noexcept { return code() == 422; }
+  bool is_too_many_requests() const noexcept { return code() == 429; }
+  bool is_server_error() const noexcept { return code() >= 500; }
+
+ private:
+  Status status_;
+};
+
+}  // namespace evenkeel::inline v0

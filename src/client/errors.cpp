@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/client/errors.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+constexpr std::size_t longest_text = 2048;  // of a body that is no Status; what a person can read
+
+/// The reason that the server uses for a code, where it gave none.
+std::string_view reason_of(int code) {
+  switch (code) {
+    case 400:
+      return "BadRequest";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "NotFound";
+    case 405:
+      return "MethodNotAllowed";
+    case 406:
+      return "NotAcceptable";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
+    case 413:
+      return "RequestEntityTooLarge";
+    case 415:
+      return "UnsupportedMediaType";
+    case 422:
+      return "Invalid";
+    case 429:
+      return "TooManyRequests";
+    case 500:
+      return "InternalError";
+    case 503:
+      return "ServiceUnavailable";
+    case 504:
+      return "Timeout";
+    default:
+      return "Unknown";
+  }
+}
+
+/// One readable line: control characters become spaces, runs of spaces one.
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, longest_text)) {
+    const bool blank = static_cast<unsigned char>(c) <= ' ';
+    if (!blank) {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+void take_details(Status& status, const Json& details) {
+  status.kind = details["kind"].string_or("");
+  status.name = details["name"].string_or("");
+  if (const std::int64_t seconds = details["retryAfterSeconds"].integer_or(0); seconds > 0) {
+    status.retry_after = std::chrono::seconds{seconds};
+  }
+  if (!details["causes"].is_array()) return;
+  for (const Json& cause : details["causes"].as_array()) {
+    status.causes.push_back({.reason = cause["reason"].string_or(""),
+                             .message = cause["message"].string_or(""),
+                             .field = cause["field"].string_or("")});
+  }
+}
+
+bool take_status(Status& status, std::string_view body) {
+  if (body.find('{') == std::string_view::npos) return false;
+  try {
+    const Json document = Json::parse(body);
+    if (document["kind"].string_or("") != "Status") return false;
+    status.reason = document["reason"].string_or("");
+    status.message = document["message"].string_or("");
+    if (status.code == 0) status.code = static_cast<int>(document["code"].integer_or(0));
+    take_details(status, document["details"]);
+    return true;
+  } catch (const DecodeError&) {
+    return false;
+  }
+}
+
+std::string text_of(const std::string& call, const Status& status) {
+  std::string text = call + ": " + std::to_string(status.code) + " " + status.reason;
+  if (!status.message.empty()) text += ": " + status.message;
+  return text;
+}
+
+}  // namespace
+
+Status Status::decode(int code, std::string_view body) {
+  Status status{.code = code};
+  if (!take_status(status, body)) status.message = one_line(body);
+  if (status.reason.empty()) status.reason = reason_of(status.code);
+  return status;
+}
+
+Status Status::decode(const http::Response& response) {
+  Status status = decode(response.status, response.body);
+  if (const std::string* header = response.headers.find("Retry-After")) {
+    long seconds = 0;
+    const auto end = std::from_chars(header->data(), header->data() + header->size(), seconds);
+    if (end.ec == std::errc() && seconds >= 0 && seconds <= 86'400)
+      status.retry_after = std::chrono::seconds{seconds};
+  }
+  return status;
+}
+
+ApiError::ApiError(std::string call, Status status)
+    : Error(text_of(call, status)), status_(std::move(status)) {}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading whole files, with the system's reason where that fails.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace evenkeel::inline v0::detail {
+
+/// The content, or nothing with `problem` set: "No such file or directory".
+std::optional<std::string> read_file(const std::string& path, std::string& problem);
+/// Whether `problem` says that there is no such file.
+bool is_missing(const std::string& problem);
+
+/// `path` as seen from the directory of `file`; absolute paths stay.
+std::string relative_to(const std::string& path, const std::string& file);
+
+/// The bytes behind standard base64 (line breaks allowed), or nothing if it is none.
+std::optional<std::string> decode_base64(std::string_view text);
+
+}  // namespace evenkeel::inline v0::detail

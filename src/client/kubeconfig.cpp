@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <client/files.hpp>
+#include <client/kubeconfig.hpp>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+const char* kind_of(const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Scalar:
+      return "text";
+    case YAML::NodeType::Sequence:
+      return "a list";
+    case YAML::NodeType::Map:
+      return "a map";
+    default:
+      return "nothing";
+  }
+}
+
+/// Reads the members of one map, and says where it stands when one is not what it should be.
+class Reader {
+ public:
+  Reader(std::string file, std::string context, std::string prefix, YAML::Node node)
+      : file_(std::move(file)),
+        context_(std::move(context)),
+        prefix_(std::move(prefix)),
+        node_(std::move(node)) {
+    if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap()) {
+      throw ConfigError(file_, context_, prefix_, std::string("expected a map, found ") + kind_of(node_));
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& name, const std::string& problem) const {
+    throw ConfigError(file_, context_, prefix_.empty() ? name : prefix_ + ": " + name, problem);
+  }
+
+  YAML::Node member(const std::string& name) const {
+    if (!node_.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
+    return node_[name];
+  }
+  bool has(const std::string& name) const {
+    const YAML::Node value = member(name);
+    return value.IsDefined() && !value.IsNull();
+  }
+
+  /// The text, or "" if absent or null.
+  std::string text(const std::string& name) const {
+    if (!has(name)) return {};
+    const YAML::Node value = member(name);
+    if (!value.IsScalar()) fail(name, std::string("expected text, found ") + kind_of(value));
+    return value.Scalar();
+  }
+
+  bool flag(const std::string& name) const {
+    const std::string value = text(name);
+    if (value.empty() || value == "false") return false;
+    if (value != "true") fail(name, "expected true or false, found \"" + value + "\"");
+    return true;
+  }
+
+  /// Decoded base64. Its text is never shown: it may be a key.
+  std::string data(const std::string& name) const {
+    const std::string encoded = text(name);
+    auto decoded = decode_base64(encoded);
+    if (!decoded) fail(name, "not base64");
+    return std::move(*decoded);
+  }
+
+  /// The path of a file that can be read, or "".
+  std::string path(const std::string& name) const {
+    if (!has(name)) return {};
+    std::string path = relative_to(text(name), file_);
+    std::string problem;
+    if (!read_file(path, problem)) fail(name, path + " cannot be read: " + problem);
+    return path;
+  }
+
+  std::vector<YAML::Node> list(const std::string& name) const {
+    if (!has(name)) return {};
+    const YAML::Node value = member(name);
+    if (!value.IsSequence()) fail(name, std::string("expected a list, found ") + kind_of(value));
+    return {value.begin(), value.end()};
+  }
+
+  std::vector<std::string> texts(const std::string& name) const {
+    std::vector<std::string> result;
+    for (const YAML::Node& item : list(name)) {
+      if (!item.IsScalar())
+        fail(name, std::string("expected a list of texts, found ") + kind_of(item) + " in it");
+      result.push_back(item.Scalar());
+    }
+    return result;
+  }
+
+  Reader child(const std::string& name) const {
+    return {file_, context_, prefix_.empty() ? name : prefix_ + ": " + name, member(name)};
+  }
+  Reader item(const std::string& name, std::size_t index, const YAML::Node& node) const {
+    return {file_, context_,
+            (prefix_.empty() ? name : prefix_ + ": " + name) + "[" + std::to_string(index) + "]", node};
+  }
+
+ private:
+  std::string file_;
+  std::string context_;
+  std::string prefix_;
+  YAML::Node node_;
+};
+
+bool starts_with_one_of(const std::string& text, std::initializer_list<std::string_view> starts) {
+  for (const std::string_view start : starts) {
+    if (text.starts_with(start) && text.size() > start.size()) return true;
+  }
+  return false;
+}
+
+void take_cluster(Config& config, const Reader& cluster) {
+  config.server = cluster.text("server");
+  if (config.server.empty()) cluster.fail("server", "missing");
+  if (!starts_with_one_of(config.server, {"https://", "http://"})) {
+    cluster.fail("server",
+                 "expected a URL that starts with https:// or http://, found \"" + config.server + "\"");
+  }
+  if (config.server.find('@') != std::string::npos)
+    cluster.fail("server", "must not carry a user or password");
+  config.tls.ca_data = cluster.data("certificate-authority-data");
+  if (config.tls.ca_data.empty()) config.tls.ca_file = cluster.path("certificate-authority");
+  config.tls.server_name = cluster.text("tls-server-name");
+  config.tls.insecure = cluster.flag("insecure-skip-tls-verify");
+  if (config.tls.insecure && (!config.tls.ca_data.empty() || !config.tls.ca_file.empty())) {
+    cluster.fail("insecure-skip-tls-verify",
+                 "true, although a certificate-authority is given; remove one of them");
+  }
+  if (!cluster.has("proxy-url")) return;
+  const std::string proxy = cluster.text("proxy-url");
+  if (!starts_with_one_of(proxy, {"http://", "https://", "socks5://", "socks5h://"})) {
+    cluster.fail("proxy-url", "expected a URL that starts with http://, https:// or socks5://");
+  }
+  config.proxy = proxy;
+}
+
+void take_exec(ExecPlugin& exec, const Reader& reader) {
+  exec.command = reader.text("command");
+  if (exec.command.empty()) reader.fail("command", "missing");
+  exec.api_version = reader.text("apiVersion");
+  exec.args = reader.texts("args");
+  exec.install_hint = reader.text("installHint");
+  exec.provide_cluster_info = reader.flag("provideClusterInfo");
+  std::size_t index = 0;
+  for (const YAML::Node& node : reader.list("env")) {
+    const Reader variable = reader.item("env", index++, node);
+    exec.env.emplace_back(variable.text("name"), variable.text("value"));
+  }
+}
+
+void take_user(Config& config, const Reader& user, const std::string& file) {
+  config.tls.cert_data = user.data("client-certificate-data");
+  if (config.tls.cert_data.empty()) config.tls.cert_file = user.path("client-certificate");
+  config.tls.key_data = user.data("client-key-data");
+  if (config.tls.key_data.empty()) config.tls.key_file = user.path("client-key");
+  const bool has_cert = !config.tls.cert_data.empty() || !config.tls.cert_file.empty();
+  const bool has_key = !config.tls.key_data.empty() || !config.tls.key_file.empty();
+  if (has_cert && !has_key) user.fail("client-key", "missing, although there is a client-certificate");
+  if (has_key && !has_cert) user.fail("client-certificate", "missing, although there is a client-key");
+  config.token = user.text("token");
+  config.token_file = user.path("tokenFile");
+  config.username = user.text("username");
+  config.password = user.text("password");
+  config.impersonate.user = user.text("as");
+  config.impersonate.uid = user.text("as-uid");
+  config.impersonate.groups = user.texts("as-groups");
+  const Reader extra = user.child("as-user-extra");
+  if (user.has("as-user-extra")) {
+    for (const auto& entry : user.member("as-user-extra")) {
+      const std::string name = entry.first.Scalar();
+      config.impersonate.extra[name] = extra.texts(name);
+    }
+  }
+  if (user.has("auth-provider")) user.fail("auth-provider", "no longer supported; use exec");
+  if (!user.has("exec")) return;
+  take_exec(config.exec, user.child("exec"));
+  // A bare name is looked up on PATH, anything with a slash is relative to the file.
+  if (config.exec.command.find('/') != std::string::npos)
+    config.exec.command = relative_to(config.exec.command, file);
+}
+
+std::string quoted(const std::string& name) {
+  return "\"" + name + "\"";
+}
+
+}  // namespace
+
+void Kubeconfig::add(const std::string& file, std::string_view text) {
+  files_ += (files_.empty() ? "" : ":") + file;
+  YAML::Node root;
+  try {
+    root = YAML::Load(std::string(text));
+  } catch (const YAML::ParserException& error) {
+    throw ConfigError(file, "", "",
+                      "not YAML: line " + std::to_string(error.mark.line + 1) + ", column " +
+                          std::to_string(error.mark.column + 1) + ": " + error.msg);
+  }
+  if (!root.IsDefined() || root.IsNull()) throw ConfigError(file, "", "", "empty");
+  const Reader reader(file, "", "", root);
+  if (current_context_.empty()) current_context_ = reader.text("current-context");
+  add_section(file, root, "clusters", "cluster", clusters_);
+  add_section(file, root, "users", "user", users_);
+  add_section(file, root, "contexts", "context", contexts_);
+}
+
+void Kubeconfig::add_section(const std::string& file, const YAML::Node& root, const std::string& list,
+                             const std::string& item, Section& section) {
+  const Reader reader(file, "", "", root);
+  std::size_t index = 0;
+  for (const YAML::Node& node : reader.list(list)) {
+    const Reader entry = reader.item(list, index++, node);
+    const std::string name = entry.text("name");
+    if (name.empty()) entry.fail("name", "missing");
+    section.try_emplace(name, Entry{file, entry.member(item)});
+  }
+}
+
+const Kubeconfig::Entry& Kubeconfig::find(const Section& section, const char* what, const std::string& name,
+                                          const Entry& asking, const std::string& context) const {
+  const auto found = section.find(name);
+  if (found == section.end())
+    throw ConfigError(asking.file, context, what + (" " + quoted(name)), "not found");
+  return found->second;
+}
+
+Config Kubeconfig::resolve(const std::string& wanted) const {
+  const std::string name = wanted.empty() ? current_context_ : wanted;
+  if (name.empty()) throw ConfigError(files_, "", "current-context", "not set");
+  const auto found = contexts_.find(name);
+  if (found == contexts_.end()) {
+    std::string known;
+    for (const auto& [other, entry] : contexts_) known += (known.empty() ? "" : ", ") + other;
+    throw ConfigError(files_, name, "", "not found; there " + (known.empty() ? "are none" : "is: " + known));
+  }
+  const Entry& entry = found->second;
+  const Reader context(entry.file, name, "", entry.node);
+  const std::string cluster_name = context.text("cluster");
+  const std::string user_name = context.text("user");
+  if (cluster_name.empty()) context.fail("cluster", "missing");
+
+  Config config;
+  if (const std::string space = context.text("namespace"); !space.empty()) config.namespace_ = space;
+  const Entry& cluster = find(clusters_, "cluster", cluster_name, entry, name);
+  take_cluster(config, Reader(cluster.file, name, "cluster " + quoted(cluster_name), cluster.node));
+  config.origin = entry.file + ", context " + quoted(name);
+  if (user_name.empty()) return config;
+  const Entry& user = find(users_, "user", user_name, entry, name);
+  Config with_user = config;
+  take_user(with_user, Reader(user.file, name, "user " + quoted(user_name), user.node), user.file);
+  return config.server.starts_with("https://") ? with_user : config;  // no credential in the clear
+}
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kubeconfig files, merged: of each name the first file wins.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <yaml-cpp/yaml.h>
+
+#include <evenkeel/client/config.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+class Kubeconfig {
+ public:
+  /// Adds a file that the earlier ones override. Throws ConfigError.
+  void add(const std::string& file, std::string_view text);
+  /// What `context`, or the current one if that is empty, stands for. Throws ConfigError.
+  Config resolve(const std::string& context) const;
+
+ private:
+  struct Entry {
+    std::string file;
+    YAML::Node node;
+  };
+  using Section = std::map<std::string, Entry>;
+
+  void add_section(const std::string& file, const YAML::Node& root, const std::string& list,
+                   const std::string& item, Section& section);
+  const Entry& find(const Section& section, const char* what, const std::string& name, const Entry& asking,
+                    const std::string& context) const;
+
+  std::string files_;  // for errors
+  std::string current_context_;
+  Section clusters_, users_, contexts_;
+};
+
+}  // namespace evenkeel::inline v0::detail
