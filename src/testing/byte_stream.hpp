@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection without or with TLS behind one interface, so that the HTTP session is compiled once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include <evenkeel/testing/api_server_core.hpp>
+
+namespace evenkeel::inline v0::testing::detail {
+
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+
+/// Thread safety: one thread at a time. Lifetime: a handler may be called after close(), with an error.
+class ByteStream {
+ public:
+  using Done = std::function<void(ErrorCode, std::size_t)>;
+  using Pieces = std::array<asio::const_buffer, 2>;
+
+  virtual ~ByteStream() = default;
+  virtual void start(Done done) = 0;  ///< The TLS handshake; at once without TLS.
+  virtual void read_some(asio::mutable_buffer into, Done done) = 0;
+  virtual void write_some(const Pieces& pieces, Done done) = 0;
+  /// Who the peer's certificate names; nothing without one.
+  virtual std::optional<Caller> peer() const = 0;
+  /// Says that nothing more will be sent.
+  virtual void shut_down_sending() = 0;
+  virtual void close() = 0;
+};
+
+std::unique_ptr<ByteStream> make_plain_stream(Tcp::socket socket);
+std::unique_ptr<ByteStream> make_tls_stream(Tcp::socket socket, asio::ssl::context& context);
+
+}  // namespace evenkeel::inline v0::testing::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Applies fault rules: which rule hits a request, and how often each did.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/http/message.hpp>
+#include <evenkeel/testing/faults.hpp>
+
+#include "testing/request_target.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+/// What a rule does to one request.
+struct FaultPlan {
+  FaultId rule = 0;  ///< 0: nothing happens.
+  Duration delay = {};
+  std::optional<http::Response> answer =
+      {};  ///< Instead of the server's, or (with cut_after) the event's Status.
+  FaultDrop drop = FaultDrop::never;
+  std::optional<std::size_t> cut_after = {};
+};
+
+/// The Status that a rule answers with.
+http::Response fault_answer(const FaultRule& rule);
+
+/// Thread safety: one thread at a time.
+class FaultInjector {
+ public:
+  /// Throws std::invalid_argument as check() does.
+  FaultId add(FaultRule rule);
+  void remove(FaultId id);
+  void clear();
+  FaultCounts counts(FaultId id) const;
+  bool empty() const { return rules_.empty(); }
+
+  /// Chooses what happens to a request. A rule that cuts is only reserved: either fired() or spared()
+  /// must follow, once it is known whether the answer was long enough. All others have fired.
+  FaultPlan plan(const RequestTarget& target, std::string_view user);
+  void fired(const FaultPlan& plan);
+  void spared(const FaultPlan& plan);
+
+ private:
+  struct Entry {
+    FaultId id = 0;
+    FaultRule rule = {};
+    std::mt19937_64 random{};
+    std::uint64_t matched = 0;
+    std::uint64_t fired = 0;
+    std::uint64_t reserved = 0;
+  };
+
+  static bool takes(Entry& entry);
+  static FaultPlan plan_of(Entry& entry);
+  Entry* find(FaultId id);
+
+  std::vector<Entry> rules_;
+  std::vector<Entry> retired_;  // removed, kept for their counts
+  FaultId next_ = 1;
+};
+
+}  // namespace evenkeel::inline v0::testing

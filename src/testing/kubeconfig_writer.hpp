@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the kubeconfig by which kubectl and clients find an embedded server.
+#pragma once
+
+#include <string>
+
+namespace evenkeel::inline v0::testing {
+
+/// Empty members are left out.
+struct KubeconfigParts {
+  std::string server = {};
+  std::string certificate_authority = {};  ///< PEM
+  std::string token = {};
+  std::string client_certificate = {};  ///< PEM
+  std::string client_key = {};          ///< PEM
+};
+
+/// A kubeconfig as YAML with one cluster, user and context, all named "evenkeel"; namespace default.
+std::string write_kubeconfig(const KubeconfigParts& parts);
+
+/// Standard base64 with padding, as the *-data members of a kubeconfig.
+std::string base64(const std::string& bytes);
+
+}  // namespace evenkeel::inline v0::testing

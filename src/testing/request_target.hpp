@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request is about, read from its method and path alone: what fault rules match and log lines show.
+#pragma once
+
+#include <string>
+
+#include <evenkeel/http/message.hpp>
+
+namespace evenkeel::inline v0::testing {
+
+/// Source: apiserver's RequestInfo resolver (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
+struct RequestTarget {
+  std::string verb = {};  ///< As in RBAC; for paths that are no resources the method in lower case.
+  std::string group = {};
+  std::string resource = {};  ///< Plural; empty for paths that are no resources.
+  std::string subresource = {};
+  std::string namespace_ = {};
+  std::string name = {};
+};
+
+RequestTarget request_target(const http::Request& request);
+
+}  // namespace evenkeel::inline v0::testing
