@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Label selectors and field selectors: as text, as the struct in objects, and matched.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/json.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// One condition on a label: In, NotIn, Exists, DoesNotExist; Gt and Lt in the textual form only.
+struct EVENKEEL_API LabelSelectorRequirement {
+  std::string key = {};
+  std::string operator_ = {};
+  std::vector<std::string> values = {};
+
+  /// Whether a label of this value (null: absent) satisfies the condition. NotIn is satisfied by absence.
+  /// An operator that is none is satisfied by nothing.
+  bool matches(const std::string* label) const;
+  bool operator==(const LabelSelectorRequirement&) const = default;
+};
+
+/// A selector as objects hold it (`spec.selector`) and as requests carry it (`labelSelector=`). All parts
+/// must match; an empty one matches everything.
+struct EVENKEEL_API LabelSelector {
+  std::map<std::string, std::string> match_labels = {};
+  std::vector<LabelSelectorRequirement> match_expressions = {};
+
+  /// Reads "a=b,c!=d,e in (f,g),h notin (i),j,!k". Throws DecodeError. `a=b` becomes a condition In.
+  /// Source: apimachinery labels.Parse.
+  static LabelSelector parse(std::string_view text);
+  bool matches(const std::map<std::string, std::string>& labels) const;
+  /// Over the labels of a document (`metadata.labels`); what is no string is absent.
+  bool matches(const Json& labels) const;
+  bool empty() const noexcept { return match_labels.empty() && match_expressions.empty(); }
+  /// The textual form, sorted by key.
+  std::string str() const;
+  bool operator==(const LabelSelector&) const = default;
+};
+
+EVENKEEL_DECLARE_FIELDS(LabelSelectorRequirement)
+EVENKEEL_DECLARE_FIELDS(LabelSelector)
+
+/// Conditions on fields: "metadata.name=web,status.phase!=Running".
+struct EVENKEEL_API FieldSelector {
+  struct Term {
+    std::string field = {};
+    std::string value = {};
+    bool negated = false;
+    bool operator==(const Term&) const = default;
+  };
+  std::vector<Term> terms = {};
+
+  /// Reads "=", "==" and "!="; a backslash escapes comma, equals and itself in values. Throws DecodeError.
+  static FieldSelector parse(std::string_view text);
+  /// `value_of` gives the value of a field, "" if absent.
+  bool matches(const std::function<std::string(std::string_view field)>& value_of) const;
+  /// Over a document: fields are paths of members joined by dots.
+  bool matches(const Json& object) const;
+  bool empty() const noexcept { return terms.empty(); }
+  std::string str() const;
+  bool operator==(const FieldSelector&) const = default;
+};
+
+/// What is wrong with a label's name or value, "" if nothing: at most 63 letters, digits, '-', '_' and
+/// '.', beginning and ending with a letter or digit; a name may have a DNS name and '/' before it.
+EVENKEEL_API std::string label_name_problem(std::string_view name);
+EVENKEEL_API std::string label_value_problem(std::string_view value);
+
+}  // namespace evenkeel::inline v0
