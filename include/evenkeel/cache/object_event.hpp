@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an informer tells: that an object was added, changed or deleted.
+#pragma once
+
+#include <cstdint>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/cache/wire_object.hpp>
+
+namespace evenkeel::inline v0 {
+
+enum class EventType : std::uint8_t { added, updated, deleted };
+
+/// One change of one object, as seen by a cache.
+struct ObjectEvent {
+  EventType type = EventType::added;
+  const WireObject* object =
+      nullptr;  ///< The object now; of deleted ones, the last state that is known. Never null.
+  const WireObject* old = nullptr;   ///< The state before; updates only.
+  bool initial = false;              ///< Part of the first list.
+  bool resync = false;               ///< Told again without a change.
+  bool final_state_unknown = false;  ///< Deleted while nobody watched: `object` may be out of date.
+};
+
+/// Receives the events of one informer, in the order in which they happened to each object.
+/// Members are called one at a time on the cache's threads, under no lock; they must neither block nor throw.
+class EVENKEEL_API EventHandler {
+ public:
+  virtual ~EventHandler() = default;
+  virtual void on_event(const ObjectEvent& event) noexcept = 0;
+  /// All objects of the first list were told. Called once.
+  virtual void on_synced() noexcept {}
+};
+
+}  // namespace evenkeel::inline v0

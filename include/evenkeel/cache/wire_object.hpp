@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// An object as caches keep it: its JSON as it came over the wire, without managedFields, and in front of it
+// the places of what is asked for most, all in one block of memory.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/base/object_key.hpp>
+
+namespace evenkeel::inline v0 {
+
+namespace detail {
+struct WireBlock;
+struct WireBuilder;
+
+/// Items of a block by index: what ranges over labels, annotations and owners are. Equal if their items are,
+/// in the same order (API servers sort labels and annotations by name). Valid as long as the object.
+template <class Item, Item (*At)(const WireBlock*, std::size_t)>
+class WireRange {
+ public:
+  class Iterator {
+   public:
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+    using reference = Item;
+    using pointer = void;
+    Iterator() = default;
+    Iterator(const WireBlock* block, std::size_t at) : block_(block), at_(at) {}
+    Item operator*() const { return At(block_, at_); }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      Iterator before = *this;
+      ++at_;
+      return before;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const WireBlock* block_ = nullptr;
+    std::size_t at_ = 0;
+  };
+
+  using value_type = Item;
+  using const_iterator = Iterator;
+  using iterator = Iterator;
+
+  WireRange(const WireBlock* block, std::size_t first, std::size_t size)
+      : block_(block), first_(first), size_(size) {}
+  Iterator begin() const { return {block_, first_}; }
+  Iterator end() const { return {block_, first_ + size_}; }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  Item operator[](std::size_t at) const { return At(block_, first_ + at); }
+  bool operator==(const WireRange& other) const {
+    return size_ == other.size_ && std::equal(begin(), end(), other.begin());
+  }
+
+ private:
+  const WireBlock* block_;
+  std::size_t first_;
+  std::size_t size_;
+};
+
+using WirePair = std::pair<std::string_view, std::string_view>;
+EVENKEEL_API WirePair wire_pair(const WireBlock* block, std::size_t at);
+}  // namespace detail
+
+/// One of an object's owner references. The views live as long as the object.
+struct WireOwner {
+  std::string_view api_version = {};
+  std::string_view kind = {};
+  std::string_view name = {};
+  std::string_view uid = {};
+  bool controller = false;
+
+  bool operator==(const WireOwner&) const = default;
+  /// "apps" of "apps/v1", "" of "v1".
+  std::string_view group() const {
+    const std::size_t slash = api_version.find('/');
+    return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+  }
+};
+
+namespace detail {
+EVENKEEL_API WireOwner wire_owner(const WireBlock* block, std::size_t at);
+}
+
+/// What is kept of an object.
+enum class WireForm : std::uint8_t {
+  whole,          ///< The JSON without managedFields, and the metadata's places in it.
+  metadata_only,  ///< Names, labels, annotations, owners and so on; no JSON.
+};
+
+/// A counted handle on an immutable object in wire form; may be empty. Copies share the block. All views
+/// that it gives live as long as any handle on the same block.
+/// Accessors other than operator bool, == and bytes() need a handle that is not empty.
+/// Thread safety: as for std::shared_ptr: handles are values, the block may be shared by threads.
+class EVENKEEL_API WireObject {
+ public:
+  using Pairs = detail::WireRange<detail::WirePair, detail::wire_pair>;
+  using Owners = detail::WireRange<WireOwner, detail::wire_owner>;
+
+  WireObject() noexcept = default;
+  WireObject(const WireObject& other) noexcept;
+  WireObject(WireObject&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  WireObject& operator=(const WireObject& other) noexcept;
+  WireObject& operator=(WireObject&& other) noexcept;
+  ~WireObject();
+
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+  /// Whether both are handles on the same block (or empty); contents are not compared.
+  bool operator==(const WireObject& other) const noexcept { return block_ == other.block_; }
+
+  std::string_view api_version() const noexcept;
+  std::string_view kind() const noexcept;
+  std::string_view namespace_() const noexcept;
+  std::string_view name() const noexcept;
+  std::string_view uid() const noexcept;
+  std::string_view resource_version() const noexcept;
+  std::int64_t generation() const noexcept;
+  bool is_being_deleted() const noexcept;  ///< It has a deletionTimestamp.
+  ObjectKey key() const;
+
+  Pairs labels() const noexcept;
+  Pairs annotations() const noexcept;
+  Owners owners() const noexcept;
+  /// The value of a label, or nothing.
+  std::optional<std::string_view> label(std::string_view name) const noexcept;
+  std::optional<std::string_view> annotation(std::string_view name) const noexcept;
+
+  WireForm form() const noexcept;
+  /// The JSON without metadata.managedFields, with apiVersion and kind; empty if metadata only.
+  std::string_view raw() const noexcept;
+  /// Memory taken, in bytes; 0 for an empty handle.
+  std::size_t bytes() const noexcept;
+
+ private:
+  friend struct detail::WireBuilder;
+  explicit WireObject(detail::WireBlock* block) noexcept : block_(block) {}
+
+  detail::WireBlock* block_ = nullptr;
+};
+
+/// How resourceVersions compare: by number where both are numbers, and equal if equal as text. Nothing:
+/// they cannot be ordered. Only those of one kind may be compared.
+/// Source: KEP-5504 (decimal numbers without leading zeros, of any length).
+EVENKEEL_API std::optional<std::strong_ordering> compare_resource_versions(std::string_view left,
+                                                                           std::string_view right) noexcept;
+
+enum class WatchType : std::uint8_t { added, modified, deleted, bookmark, error };
+
+/// What the server says in an ERROR event, or instead of an answer.
+struct WatchError {
+  int code = 0;
+  std::string reason = {};
+  std::string message = {};
+  std::optional<int> retry_after_seconds = {};
+  bool too_large_resource_version = false;  ///< Asked for a state that the server has not seen yet.
+};
+
+/// One frame of a watch.
+struct WireEvent {
+  WatchType type = WatchType::added;
+  WireObject object = {};  ///< Empty for errors; metadata only for bookmarks.
+  WatchError error = {};   ///< For errors.
+};
+
+struct WireScannerOptions {
+  WireForm form = WireForm::whole;
+  /// Put in where an item names none (in lists of built-in kinds), and in metadata-only objects.
+  std::string api_version = {};
+  std::string kind = {};
+};
+
+/// Makes wire objects from JSON text. Keeps its working memory between calls.
+/// Thread safety: one thread at a time.
+class EVENKEEL_API WireScanner {
+ public:
+  explicit WireScanner(WireScannerOptions options = {});
+  ~WireScanner();
+  WireScanner(WireScanner&&) noexcept;
+  WireScanner& operator=(WireScanner&&) noexcept;
+
+  /// Reads one object. Throws DecodeError, naming the object as far as it can be made out, if the text is
+  /// not an object with a metadata.name.
+  WireObject object(std::string_view text);
+  /// Reads one frame of a watch. Throws DecodeError in the same way.
+  WireEvent event(std::string_view frame);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Reads a Status document, as in an ERROR event or the body of a refused request. What it does not say
+/// stays empty; never throws for what the text holds.
+EVENKEEL_API WatchError read_status(std::string_view text);
+
+}  // namespace evenkeel::inline v0

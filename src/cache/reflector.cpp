@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <stdexcept>
+
+#include <evenkeel/cache/reflector.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+using Kind = ReflectorFailure::Kind;
+
+bool is_expired(const ReflectorFailure& failure) {
+  if (failure.kind != Kind::refused) return false;
+  return failure.status.code == 410 || failure.status.reason == "Expired" || failure.status.reason == "Gone";
+}
+
+bool is_throttled(const WatchError& status) {
+  return status.code == 429 || status.reason == "TooManyRequests";
+}
+
+std::string text_of(const ReflectorFailure& failure) {
+  if (!failure.message.empty() || failure.kind != Kind::refused) return failure.message;
+  return failure.status.message.empty() ? failure.status.reason : failure.status.message;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& step) {
+  std::vector<std::pair<std::string, std::string>> query;
+  if (const auto* list = std::get_if<ListRequest>(&step)) {
+    if (list->limit != 0) query.emplace_back("limit", std::to_string(list->limit));
+    // A continue token carries its resourceVersion; servers refuse both (go:81).
+    if (!list->continue_token.empty())
+      query.emplace_back("continue", list->continue_token);
+    else if (!list->resource_version.empty())
+      query.emplace_back("resourceVersion", list->resource_version);
+  } else if (const auto* watch = std::get_if<WatchRequest>(&step)) {
+    query.emplace_back("watch", "true");
+    query.emplace_back("allowWatchBookmarks", "true");
+    if (!watch->resource_version.empty() || !watch->initial_events)
+      query.emplace_back("resourceVersion", watch->resource_version);
+    if (watch->initial_events) {
+      query.emplace_back("sendInitialEvents", "true");
+      query.emplace_back("resourceVersionMatch", "NotOlderThan");
+    }
+    query.emplace_back("timeoutSeconds", std::to_string(watch->timeout.count()));
+  }
+  return query;
+}
+
+Reflector::Reflector(ReflectorOptions options)
+    : options_(std::move(options)), backoff_(options_.backoff_base) {
+  if (options_.page_size == 0) throw std::invalid_argument("Reflector: page_size must be > 0");
+  if (options_.watch_timeout < std::chrono::seconds{1})
+    throw std::invalid_argument("Reflector: watch_timeout must be at least 1 s");
+  if (options_.backoff_base <= Duration::zero() || options_.backoff_max < options_.backoff_base)
+    throw std::invalid_argument("Reflector: need 0 < backoff_base <= backoff_max");
+}
+
+ReflectorStep Reflector::next(TimePoint now) {
+  if (pause_) {
+    const PauseRequest pause{*pause_};
+    pause_.reset();
+    return pause;
+  }
+  switch (want_) {
+    case Want::watch:
+      return begin_watch(now);
+    case Want::page:
+      return ListRequest{{}, continue_token_, options_.page_size};
+    case Want::whole_list:
+      objects_.clear();
+      return ListRequest{list_version_, {}, 0};
+    case Want::first_state:
+      if (options_.streaming_list && !streaming_failed_) return begin_streaming(now);
+      break;
+    case Want::list:
+      break;
+  }
+  return begin_list();
+}
+
+ListRequest Reflector::begin_list() {
+  ++counters_.lists;
+  objects_.clear();
+  continue_token_.clear();
+  streaming_failed_ = false;  // the next cycle may stream again (go:38)
+  want_ = Want::list;
+  list_version_ = version_unavailable_ ? "" : resource_version_.empty() ? "0" : resource_version_;  // go:30
+  // A limit makes the server read its database instead of its memory, so only where it does that anyway
+  // (go:32).
+  const bool paged = list_version_.empty() || list_version_ == "0" || pages_at_zero_;
+  return {list_version_, {}, paged ? options_.page_size : 0};
+}
+
+std::optional<ReflectorChange> Reflector::list_ended(const ListMetadata& metadata) {
+  if (!metadata.continue_token.empty()) {
+    if (list_version_ == "0") pages_at_zero_ = true;
+    continue_token_ = metadata.continue_token;
+    want_ = Want::page;
+    return std::nullopt;
+  }
+  want_ = Want::watch;
+  return replacement(metadata.resource_version);
+}
+
+ReflectorChange Reflector::replacement(std::string resource_version) {
+  resource_version_ = std::move(resource_version);
+  version_unavailable_ = false;
+  retried_expired_ = false;
+  last_error_.clear();
+  ReflectorChange change{
+      .kind = ReflectorChange::Kind::replace, .objects = std::move(objects_), .first = !synced_};
+  objects_.clear();
+  synced_ = true;
+  return change;
+}
+
+void Reflector::list_failed(const ReflectorFailure& failure, TimePoint now) {
+  const bool between_pages = want_ == Want::page;
+  const bool expired = is_expired(failure);
+  objects_.clear();
+  if (failure.kind == Kind::undecodable) ++counters_.undecodable;
+  if (expired || failure.status.too_large_resource_version) {
+    ++counters_.expired;
+    if (expired && between_pages) {  // what the token stands for is gone: read all at once instead
+      want_ = Want::whole_list;
+      return;
+    }
+    version_unavailable_ = true;
+    if (!retried_expired_) {
+      retried_expired_ = true;
+      want_ = Want::list;
+      last_error_ = text_of(failure);
+      return;
+    }
+  }
+  relist(text_of(failure), now, failure.status.retry_after_seconds);
+}
+
+WatchRequest Reflector::begin_watch(TimePoint now) {
+  ++counters_.watches;
+  watch_began_ = now;
+  watch_from_ = resource_version_;
+  streaming_ = false;
+  unordered_ = resource_version_.empty() || resource_version_ == "0";
+  return {.resource_version = resource_version_, .timeout = watch_life()};
+}
+
+WatchRequest Reflector::begin_streaming(TimePoint now) {
+  ++counters_.watches;
+  objects_.clear();
+  watch_began_ = now;
+  watch_from_ = version_unavailable_ ? "" : resource_version_;
+  streaming_ = true;
+  unordered_ = false;
+  return {.resource_version = watch_from_,
+          .timeout = watch_life(),
+          .initial_events = true,
+          .initial_deadline = options_.streaming_deadline};
+}
+
+std::chrono::seconds Reflector::watch_life() {
+  const auto shortest = static_cast<double>(options_.watch_timeout.count());
+  return std::chrono::seconds(static_cast<std::int64_t>(shortest * (1.0 + random())));
+}
+
+WatchVerdict Reflector::event(const WireEvent& event, TimePoint now) {
+  if (event.type == WatchType::error) {
+    watch_ended(ReflectorFailure{.kind = Kind::refused, .message = {}, .status = event.error}, now);
+    return {.change = {}, .ends_watch = true};
+  }
+  ++counters_.events;
+  if (streaming_) return initial_event(event, now);
+  last_error_.clear();
+  if (event.type != WatchType::added) unordered_ = false;
+  // Synthetic ADDED events describe what exists, in no order: resuming from one would lose the others
+  // (go:36).
+  if (!unordered_) advance_to(event.object.resource_version());
+  if (event.type == WatchType::bookmark) return {};
+  const bool gone = event.type == WatchType::deleted;
+  return {.change =
+              ReflectorChange{.kind = gone ? ReflectorChange::Kind::remove : ReflectorChange::Kind::apply,
+                              .object = event.object}};
+}
+
+/// Until the bookmark that ends the first state, events are items of a list.
+WatchVerdict Reflector::initial_event(const WireEvent& event, TimePoint) {
+  if (event.type == WatchType::bookmark) {
+    if (event.object.annotation("k8s.io/initial-events-end") != "true") return {};
+    streaming_ = false;
+    want_ = Want::watch;
+    return {.change = replacement(std::string(event.object.resource_version()))};
+  }
+  if (event.type == WatchType::deleted) {
+    const auto same = [&event](const WireObject& object) {
+      return object.name() == event.object.name() && object.namespace_() == event.object.namespace_();
+    };
+    std::erase_if(objects_, same);
+  } else {
+    objects_.push_back(event.object);  // of one object seen twice, the later state counts
+  }
+  return {};
+}
+
+void Reflector::advance_to(std::string_view version) {
+  if (version.empty()) return;
+  const auto order = compare_resource_versions(version, resource_version_);
+  if (!order || *order == std::strong_ordering::greater) resource_version_ = version;
+}
+
+void Reflector::event_undecodable(const std::string& message, TimePoint now) {
+  watch_ended(ReflectorFailure{.kind = Kind::undecodable, .message = message}, now);
+}
+
+void Reflector::streaming_timed_out(TimePoint) {
+  streaming_ = false;
+  streaming_failed_ = true;
+  want_ = Want::list;
+  last_error_ = "the server did not finish its streamed list in time";
+}
+
+void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now) {
+  const Kind kind = failure ? failure->kind : Kind::broken;
+  const std::optional<int> retry_after = failure ? failure->status.retry_after_seconds : std::nullopt;
+  if (kind == Kind::undecodable) ++counters_.undecodable;
+  // The server has too much to do, or none is there: a list by every client would make it worse (go:34).
+  if (kind == Kind::unreachable || (kind == Kind::refused && is_throttled(failure->status)))
+    return back_off(text_of(*failure), now, retry_after);
+  if (streaming_) {  // whatever it was: this time with a list
+    streaming_ = false;
+    streaming_failed_ = true;
+    want_ = Want::list;
+    last_error_ = failure ? text_of(*failure) : "the server ended its streamed list early";
+    return;
+  }
+  if (kind == Kind::refused || kind == Kind::undecodable) {
+    if (is_expired(*failure)) ++counters_.expired;
+    return relist(text_of(*failure), now, retry_after);  // also after 410: first at the last version (go:33)
+  }
+  if (now - watch_began_ < options_.short_watch && resource_version_ == watch_from_) {
+    std::string why = "the watch ended at once and told nothing";
+    if (failure && !failure->message.empty()) why += ": " + failure->message;
+    return relist(why, now);
+  }
+  want_ = Want::watch;  // at once (go:35)
+}
+
+void Reflector::relist(const std::string& why, TimePoint now, std::optional<int> retry_after) {
+  want_ = Want::first_state;
+  retried_expired_ = false;
+  back_off(why, now, retry_after);
+}
+
+void Reflector::back_off(const std::string& why, TimePoint now, std::optional<int> retry_after) {
+  ++counters_.failures;
+  last_error_ = why;
+  if (last_backoff_ != TimePoint::min() && now - last_backoff_ > options_.backoff_reset)
+    backoff_ = options_.backoff_base;
+  last_backoff_ = now;
+  auto delay =
+      backoff_ + Duration(static_cast<Duration::rep>(static_cast<double>(backoff_.count()) * random()));
+  if (retry_after) delay = std::max<Duration>(delay, std::chrono::seconds(*retry_after));
+  backoff_ = backoff_ > options_.backoff_max / 2 ? options_.backoff_max : backoff_ * 2;
+  pause_ = delay;
+}
+
+}  // namespace evenkeel::inline v0

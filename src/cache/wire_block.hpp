@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a WireObject: header, tables of places, then text. One allocation, freed by the last handle.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace evenkeel::inline v0::detail {
+
+/// A piece of text of the block: where it starts, counted from the block's first byte, and its size.
+struct WirePlace {
+  std::uint32_t at = 0;
+  std::uint32_t size = 0;
+};
+
+struct WirePairPlaces {
+  WirePlace name;
+  WirePlace value;
+};
+
+struct WireOwnerPlaces {
+  WirePlace api_version;
+  WirePlace kind;
+  WirePlace name;
+  WirePlace uid;
+  std::uint32_t controller = 0;
+};
+
+/// Followed in memory by label_count + annotation_count WirePairPlaces, owner_count WireOwnerPlaces, the
+/// texts that do not stand in the JSON as they are, and the JSON.
+struct WireBlock {
+  std::atomic<std::uint32_t> handles{1};
+  std::uint32_t bytes = 0;  // of the whole block
+  std::int64_t generation = 0;
+  WirePlace api_version;
+  WirePlace kind;
+  WirePlace namespace_;
+  WirePlace name;
+  WirePlace uid;
+  WirePlace resource_version;
+  WirePlace raw;
+  std::uint32_t label_count = 0;
+  std::uint32_t annotation_count = 0;
+  std::uint32_t owner_count = 0;
+  bool being_deleted = false;
+  bool whole = false;
+
+  std::string_view text(WirePlace place) const noexcept {
+    return {reinterpret_cast<const char*>(this) + place.at, place.size};
+  }
+  const WirePairPlaces* pairs() const noexcept { return reinterpret_cast<const WirePairPlaces*>(this + 1); }
+  const WireOwnerPlaces* owners() const noexcept {
+    return reinterpret_cast<const WireOwnerPlaces*>(pairs() + label_count + annotation_count);
+  }
+};
+
+static_assert(alignof(WirePairPlaces) <= alignof(WireBlock) &&
+              alignof(WireOwnerPlaces) <= alignof(WirePairPlaces));
+
+}  // namespace evenkeel::inline v0::detail

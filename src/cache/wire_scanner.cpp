@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads metadata with simdjson's on-demand parser, which skips what nobody asks for, and builds the block.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include <simdjson.h>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/cache/wire_object.hpp>
+
+#include "cache/json_scan.hpp"
+#include "cache/wire_block.hpp"
+
+namespace evenkeel::inline v0 {
+namespace detail {
+
+/// A text found in the document: a view into it as it stands, or into working memory if it held escapes.
+struct Found {
+  std::string_view text = {};
+  bool verbatim = false;
+};
+
+struct FoundPair {
+  Found name;
+  Found value;
+};
+
+struct FoundOwner {
+  Found api_version, kind, name, uid;
+  bool controller = false;
+};
+
+/// Everything of one object, before the block is made. Reused, so that its vectors keep their memory.
+struct FoundObject {
+  std::string_view document = {};
+  Found api_version, kind, namespace_, name, uid, resource_version;
+  std::int64_t generation = 0;
+  bool being_deleted = false;
+  std::vector<FoundPair> labels;
+  std::vector<FoundPair> annotations;
+  std::vector<FoundOwner> owners;
+  std::size_t cut_first = 0;  // [cut_first, cut_last) of the document is left out
+  std::size_t cut_last = 0;
+  bool has_metadata = false;
+
+  void clear() {
+    document = {};
+    api_version = kind = namespace_ = name = uid = resource_version = {};
+    generation = 0;
+    being_deleted = false;
+    labels.clear();
+    annotations.clear();
+    owners.clear();
+    cut_first = cut_last = 0;
+    has_metadata = false;
+  }
+};
+
+/// Lays a FoundObject out in one block: measures first, then writes.
+struct WireBuilder {
+  const FoundObject& from;
+  bool whole;
+  std::string_view stamp;  // members put in after the document's first brace
+  std::size_t text_at = 0;
+  std::size_t raw_at = 0;
+  WireBlock* block = nullptr;
+
+  WireObject build() {
+    std::size_t tables = sizeof(WireBlock);
+    tables += (from.labels.size() + from.annotations.size()) * sizeof(WirePairPlaces);
+    tables += from.owners.size() * sizeof(WireOwnerPlaces);
+    std::size_t texts = 0;
+    each_text([&texts, this](const Found& found) { texts += stands_in_raw(found) ? 0 : found.text.size(); });
+    std::size_t raw_size = 0;
+    if (whole) {
+      raw_size = from.document.size() + stamp.size() - (from.cut_last - from.cut_first);
+    }
+    const std::size_t bytes = tables + texts + raw_size;
+    if (bytes > std::numeric_limits<std::uint32_t>::max()) throw DecodeError("", "the object is too large");
+    text_at = tables;
+    raw_at = tables + texts;
+    block = new (::operator new(bytes)) WireBlock;
+    block->bytes = static_cast<std::uint32_t>(bytes);
+    write_header(raw_size);
+    write_tables();
+    return WireObject(block);
+  }
+
+ private:
+  bool stands_in_raw(const Found& found) const { return whole && found.verbatim; }
+
+  template <class Use>
+  void each_text(Use use) const {
+    for (const Found* found :
+         {&from.api_version, &from.kind, &from.namespace_, &from.name, &from.uid, &from.resource_version})
+      use(*found);
+    for (const auto* pairs : {&from.labels, &from.annotations}) {
+      for (const FoundPair& pair : *pairs) {
+        use(pair.name);
+        use(pair.value);
+      }
+    }
+    for (const FoundOwner& owner : from.owners) {
+      for (const Found* found : {&owner.api_version, &owner.kind, &owner.name, &owner.uid}) use(*found);
+    }
+  }
+
+  char* base() const { return reinterpret_cast<char*>(block); }
+
+  WirePlace place(const Found& found) {
+    const auto size = static_cast<std::uint32_t>(found.text.size());
+    if (stands_in_raw(found)) {
+      const auto at = static_cast<std::size_t>(found.text.data() - from.document.data());
+      std::size_t moved = raw_at + at + (at > 0 ? stamp.size() : 0);
+      if (at >= from.cut_last) moved -= from.cut_last - from.cut_first;
+      return {static_cast<std::uint32_t>(moved), size};
+    }
+    if (size == 0) return {};
+    std::memcpy(base() + text_at, found.text.data(), size);
+    const auto at = static_cast<std::uint32_t>(text_at);
+    text_at += size;
+    return {at, size};
+  }
+
+  void write_header(std::size_t raw_size) {
+    block->generation = from.generation;
+    block->being_deleted = from.being_deleted;
+    block->whole = whole;
+    block->label_count = static_cast<std::uint32_t>(from.labels.size());
+    block->annotation_count = static_cast<std::uint32_t>(from.annotations.size());
+    block->owner_count = static_cast<std::uint32_t>(from.owners.size());
+    block->api_version = place(from.api_version);
+    block->kind = place(from.kind);
+    block->namespace_ = place(from.namespace_);
+    block->name = place(from.name);
+    block->uid = place(from.uid);
+    block->resource_version = place(from.resource_version);
+    if (whole) {
+      block->raw = {static_cast<std::uint32_t>(raw_at), static_cast<std::uint32_t>(raw_size)};
+      write_raw(base() + raw_at);
+    }
+  }
+
+  void write_raw(char* to) const {
+    const auto copy = [&to, this](std::size_t first, std::size_t last) {
+      std::memcpy(to, from.document.data() + first, last - first);
+      to += last - first;
+    };
+    copy(0, 1);
+    std::memcpy(to, stamp.data(), stamp.size());
+    to += stamp.size();
+    if (from.cut_last == 0) return copy(1, from.document.size());
+    copy(1, from.cut_first);
+    copy(from.cut_last, from.document.size());
+  }
+
+  void write_tables() {
+    auto* pair = const_cast<WirePairPlaces*>(block->pairs());
+    for (const auto* pairs : {&from.labels, &from.annotations}) {
+      for (const FoundPair& found : *pairs)
+        new (pair++) WirePairPlaces{place(found.name), place(found.value)};
+    }
+    auto* owner = const_cast<WireOwnerPlaces*>(block->owners());
+    for (const FoundOwner& found : from.owners) {
+      new (owner++) WireOwnerPlaces{place(found.api_version), place(found.kind), place(found.name),
+                                    place(found.uid), found.controller ? 1u : 0u};
+    }
+  }
+};
+
+}  // namespace detail
+
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+using detail::Found;
+using detail::FoundObject;
+
+/// A value of the wrong kind; becomes a DecodeError once the object's name is known.
+struct Problem {
+  std::string path;
+  std::string text;
+};
+
+const char* type_name(ondemand::json_type type) {
+  switch (type) {
+    case ondemand::json_type::array:
+      return "array";
+    case ondemand::json_type::object:
+      return "object";
+    case ondemand::json_type::number:
+      return "number";
+    case ondemand::json_type::string:
+      return "string";
+    case ondemand::json_type::boolean:
+      return "boolean";
+    case ondemand::json_type::null:
+      return "null";
+  }
+  return "something else";
+}
+
+[[noreturn]] void wrong(const char* path, const char* expected, ondemand::json_type found) {
+  throw Problem{path, std::string("expected ") + expected + ", found " + type_name(found)};
+}
+
+/// False if the value is null; throws Problem if it is neither null nor of the wanted type.
+bool is(ondemand::value& value, ondemand::json_type wanted, const char* path) {
+  const ondemand::json_type type = value.type();
+  if (type == wanted) return true;
+  if (type != ondemand::json_type::null) wrong(path, type_name(wanted), type);
+  return false;
+}
+
+ondemand::field field_of(simdjson::simdjson_result<ondemand::field> member) {
+  ondemand::field field;
+  if (const auto error = std::move(member).get(field); error != simdjson::SUCCESS)
+    throw simdjson::simdjson_error(error);
+  return field;
+}
+
+Found string_of(ondemand::value& value, const char* path) {
+  if (!is(value, ondemand::json_type::string, path)) return {};
+  std::string_view token = value.raw_json_token();
+  while (detail::is_json_space(token.back())) token.remove_suffix(1);
+  const std::size_t end = token.find_first_of("\"\\", 1);
+  if (end == token.size() - 1 && token[end] == '"') return {token.substr(1, end - 1), true};
+  if (end != std::string_view::npos && token[end] == '"')
+    throw Problem{path, "not JSON: text after a string"};
+  return {value.get_string().value(), false};
+}
+
+Found name_of(ondemand::field& field) {
+  const char* const first = field.key().raw();
+  const char* last = first;
+  while (*last != '"' && *last != '\\') ++last;
+  if (*last == '"') return {{first, static_cast<std::size_t>(last - first)}, true};
+  return {field.unescaped_key().value(), false};
+}
+
+void read_pairs(ondemand::value& value, std::vector<detail::FoundPair>& into, const char* path) {
+  into.clear();
+  if (!is(value, ondemand::json_type::object, path)) return;
+  for (auto member : value.get_object()) {
+    ondemand::field field = field_of(member);
+    const Found name = name_of(field);
+    into.push_back({name, string_of(field.value(), path)});
+  }
+}
+
+void read_owners(ondemand::value& value, std::vector<detail::FoundOwner>& into) {
+  into.clear();
+  const char* const path = "metadata.ownerReferences";
+  if (!is(value, ondemand::json_type::array, path)) return;
+  for (auto item : value.get_array()) {
+    ondemand::value owner_value = item.value();
+    if (!is(owner_value, ondemand::json_type::object, path)) continue;
+    detail::FoundOwner& owner = into.emplace_back();
+    for (auto member : owner_value.get_object()) {
+      ondemand::field field = field_of(member);
+      const Found name = name_of(field);
+      ondemand::value& part = field.value();
+      if (name.text == "apiVersion")
+        owner.api_version = string_of(part, path);
+      else if (name.text == "kind")
+        owner.kind = string_of(part, path);
+      else if (name.text == "name")
+        owner.name = string_of(part, path);
+      else if (name.text == "uid")
+        owner.uid = string_of(part, path);
+      else if (name.text == "controller" && is(part, ondemand::json_type::boolean, path))
+        owner.controller = part.get_bool();
+    }
+  }
+}
+
+std::int64_t integer_of(ondemand::value& value, const char* path) {
+  if (!is(value, ondemand::json_type::number, path)) return 0;
+  std::int64_t number = 0;
+  if (value.get_int64().get(number) != simdjson::SUCCESS)
+    throw Problem{path, "expected integer, found another number"};
+  return number;
+}
+
+/// Marks `"name": value` for removal, with the comma that separates it from its neighbour.
+void cut_member(FoundObject& found, const char* name_text, ondemand::value& value) {
+  if (found.cut_last != 0) throw Problem{"metadata.managedFields", "given twice"};
+  const std::string_view text = simdjson::to_json_string(value).value();
+  const char* const begin = found.document.data();
+  auto first = static_cast<std::size_t>(name_text - 1 - begin);
+  auto last = static_cast<std::size_t>(text.data() + text.size() - begin);
+  while (detail::is_json_space(begin[last])) ++last;
+  if (begin[last] == ',') {
+    ++last;
+  } else {
+    std::size_t before = first;
+    do --before;
+    while (detail::is_json_space(begin[before]));
+    if (begin[before] == ',') first = before;
+  }
+  found.cut_first = first;
+  found.cut_last = last;
+}
+
+void read_metadata(ondemand::value& value, FoundObject& found) {
+  if (std::exchange(found.has_metadata, true)) throw Problem{"metadata", "given twice"};
+  if (!is(value, ondemand::json_type::object, "metadata")) return;
+  for (auto member : value.get_object()) {
+    ondemand::field field = field_of(member);
+    const char* const raw_name = field.key().raw();
+    const std::string_view name = name_of(field).text;
+    ondemand::value& part = field.value();
+    if (name == "name")
+      found.name = string_of(part, "metadata.name");
+    else if (name == "namespace")
+      found.namespace_ = string_of(part, "metadata.namespace");
+    else if (name == "uid")
+      found.uid = string_of(part, "metadata.uid");
+    else if (name == "resourceVersion")
+      found.resource_version = string_of(part, "metadata.resourceVersion");
+    else if (name == "generation")
+      found.generation = integer_of(part, "metadata.generation");
+    else if (name == "labels")
+      read_pairs(part, found.labels, "metadata.labels");
+    else if (name == "annotations")
+      read_pairs(part, found.annotations, "metadata.annotations");
+    else if (name == "ownerReferences")
+      read_owners(part, found.owners);
+    else if (name == "deletionTimestamp")
+      found.being_deleted = is(part, ondemand::json_type::string, "metadata.deletionTimestamp");
+    else if (name == "managedFields")
+      cut_member(found, raw_name, part);
+  }
+}
+
+/// What can be made out of a broken object's name, for the error text.
+std::string known_name(std::string_view text, std::string_view kind) {
+  const auto member = [text](std::string_view quoted, std::size_t from) -> std::string_view {
+    const std::size_t at = text.find(quoted, from);
+    if (at == std::string_view::npos) return {};
+    const std::size_t open = text.find('"', at + quoted.size());
+    if (open == std::string_view::npos || open > at + quoted.size() + 4) return {};
+    return text.substr(open + 1, std::min(text.find('"', open + 1), open + 254) - open - 1);
+  };
+  const std::size_t metadata = text.find("\"metadata\"");
+  std::string known(kind.empty() ? "object" : kind);
+  if (metadata == std::string_view::npos) return known;
+  const std::string_view name = member("\"name\"", metadata);
+  const std::string_view space = member("\"namespace\"", metadata);
+  if (!name.empty()) known += ' ';
+  if (!name.empty() && !space.empty()) known.append(space) += '/';
+  return known.append(name);
+}
+
+}  // namespace
+
+struct WireScanner::State {
+  explicit State(WireScannerOptions given) : options(std::move(given)) {}
+
+  /// Buffers above this are given back after the object that needed them.
+  static constexpr std::size_t kept_buffer = 1u << 20;
+
+  WireScannerOptions options;
+  simdjson::ondemand::parser parser;
+  std::string padded;
+  std::string stamp;
+  FoundObject found;
+
+  WireObject read(std::string_view text, WireForm form);
+  void scan(std::string_view text, WireForm form);
+  void load(std::string_view text);
+  void put_names_in(WireForm form);
+};
+
+/// Copies the text to where the parser may read past its end. Indented text is made compact.
+void WireScanner::State::load(std::string_view text) {
+  if (padded.size() > kept_buffer && text.size() < kept_buffer / 4) {
+    padded = std::string();
+    parser = simdjson::ondemand::parser();
+  }
+  if (padded.size() < text.size() + simdjson::SIMDJSON_PADDING)
+    padded.resize(text.size() + text.size() / 4 + simdjson::SIMDJSON_PADDING);
+  std::size_t size = text.size();
+  // A newline stands in no JSON string, so text without one is taken as compact already.
+  if (text.find('\n') == std::string_view::npos) {
+    std::memcpy(padded.data(), text.data(), size);
+  } else if (simdjson::minify(text.data(), text.size(), padded.data(), size) != simdjson::SUCCESS) {
+    throw Problem{"", "not JSON: a string is not closed"};
+  }
+  std::memset(padded.data() + size, ' ', simdjson::SIMDJSON_PADDING);
+  found.document = {padded.data(), size};
+}
+
+void WireScanner::State::scan(std::string_view text, WireForm form) {
+  found.clear();
+  load(text);
+  ondemand::document document = parser.iterate(simdjson::padded_string_view(
+      found.document.data(), found.document.size(), found.document.size() + simdjson::SIMDJSON_PADDING));
+  if (document.type() != ondemand::json_type::object) wrong("", "object", document.type());
+  for (auto member : document.get_object()) {
+    ondemand::field field = field_of(member);
+    const std::string_view name = name_of(field).text;
+    if (name == "metadata")
+      read_metadata(field.value(), found);
+    else if (name == "kind")
+      found.kind = string_of(field.value(), "kind");
+    else if (name == "apiVersion")
+      found.api_version = string_of(field.value(), "apiVersion");
+  }
+  if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
+    throw Problem{"", "not JSON: text after the object"};
+  if (form == WireForm::whole && found.name.text.empty()) throw Problem{"metadata.name", "missing"};
+}
+
+/// Names apiVersion and kind where the document does not: all items of a list are then alike.
+void WireScanner::State::put_names_in(WireForm form) {
+  stamp.clear();
+  if (form == WireForm::metadata_only) {
+    if (!options.api_version.empty()) found.api_version = {options.api_version, false};
+    if (!options.kind.empty()) found.kind = {options.kind, false};
+    return;
+  }
+  const auto put = [this](Found& member, const char* name, const std::string& value) {
+    if (!member.text.empty() || value.empty()) return;
+    (stamp += '"').append(name) += "\":\"";
+    (stamp += value) += "\",";
+    member = {value, false};
+  };
+  put(found.api_version, "apiVersion", options.api_version);
+  put(found.kind, "kind", options.kind);
+}
+
+WireObject WireScanner::State::read(std::string_view text, WireForm form) {
+  std::string path;
+  std::string problem;
+  try {
+    scan(text, form);
+    put_names_in(form);
+    return detail::WireBuilder{found, form == WireForm::whole, stamp}.build();
+  } catch (const Problem& caught) {
+    path = caught.path;
+    problem = caught.text;
+  } catch (const simdjson::simdjson_error& caught) {
+    problem = std::string("not JSON: ") + simdjson::error_message(caught.error());
+  }
+  const std::string known = known_name(text, options.kind);
+  throw DecodeError(path.empty() ? known : known + ": " + path, problem);
+}
+
+WireScanner::WireScanner(WireScannerOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+WireScanner::~WireScanner() = default;
+WireScanner::WireScanner(WireScanner&&) noexcept = default;
+WireScanner& WireScanner::operator=(WireScanner&&) noexcept = default;
+
+WireObject WireScanner::object(std::string_view text) {
+  WireObject object = state_->read(text, state_->options.form);
+  if (object.name().empty())
+    throw DecodeError(known_name(text, state_->options.kind) + ": metadata.name", "missing");
+  return object;
+}
+
+namespace {
+
+std::optional<WatchType> watch_type(std::string_view name) {
+  if (name == "ADDED") return WatchType::added;
+  if (name == "MODIFIED") return WatchType::modified;
+  if (name == "DELETED") return WatchType::deleted;
+  if (name == "BOOKMARK") return WatchType::bookmark;
+  if (name == "ERROR") return WatchType::error;
+  return std::nullopt;
+}
+
+/// Type and object of a frame written as every API server writes it: {"type":"ADDED","object":{...}}.
+std::optional<std::pair<std::string_view, std::string_view>> usual_frame(std::string_view frame) {
+  constexpr std::string_view head = "{\"type\":\"";
+  constexpr std::string_view middle = "\",\"object\":";
+  if (!frame.starts_with(head) || !frame.ends_with('}')) return std::nullopt;
+  const std::size_t end = frame.find('"', head.size());
+  if (end == std::string_view::npos || !frame.substr(end).starts_with(middle)) return std::nullopt;
+  const std::string_view type = frame.substr(head.size(), end - head.size());
+  frame = frame.substr(end + middle.size());
+  frame.remove_suffix(1);
+  // Only if nothing follows the object; anything else is left to the careful way.
+  detail::ContainerScan scan;
+  if (frame.empty() || frame[0] != '{' || scan.feed(frame) != frame.size() || !scan.done())
+    return std::nullopt;
+  return std::pair(type, frame);
+}
+
+}  // namespace
+
+WireEvent WireScanner::event(std::string_view frame) {
+  while (!frame.empty() && detail::is_json_space(frame.back())) frame.remove_suffix(1);
+  std::string type_text;
+  std::string object_text;
+  auto parts = usual_frame(frame);
+  if (!parts) {
+    const Json tree = Json::parse(frame, "watch event");
+    type_text = tree["type"].string_or("");
+    object_text = tree["object"].dump();
+    parts.emplace(type_text, object_text);
+  }
+  const std::optional<WatchType> type = watch_type(parts->first);
+  if (!type)
+    throw DecodeError("watch event: type",
+                      "expected one of ADDED, MODIFIED, DELETED, BOOKMARK, ERROR, found \"" +
+                          std::string(parts->first.substr(0, 40)) + "\"");
+  WireEvent event{.type = *type};
+  if (*type == WatchType::error) {
+    event.error = read_status(parts->second);
+  } else if (*type == WatchType::bookmark) {
+    event.object = state_->read(parts->second, WireForm::metadata_only);
+  } else {
+    event.object = object(parts->second);
+  }
+  return event;
+}
+
+WatchError read_status(std::string_view text) {
+  WatchError error;
+  try {
+    const Json status = Json::parse(text, "Status");
+    error.code = static_cast<int>(status["code"].integer_or(0));
+    error.reason = status["reason"].string_or("");
+    error.message = status["message"].string_or("");
+    const Json& details = status["details"];
+    if (details["retryAfterSeconds"].is_integer() && details["retryAfterSeconds"].as_integer() > 0)
+      error.retry_after_seconds =
+          static_cast<int>(std::min<std::int64_t>(details["retryAfterSeconds"].as_integer(), 3600));
+    if (details["causes"].is_array()) {
+      for (const Json& cause : details["causes"].as_array())
+        error.too_large_resource_version |= cause["reason"].string_or("") == "ResourceVersionTooLarge";
+    }
+    // Servers before 1.17 say it in words only.
+    error.too_large_resource_version |= error.message.find("Too large resource version") != std::string::npos;
+  } catch (const Error&) {
+    error.message = std::string(text.substr(0, 200));
+  }
+  return error;
+}
+
+}  // namespace evenkeel::inline v0

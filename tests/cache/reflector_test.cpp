@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules are cited as go:N (what client-go does, numbered in our notes of its behaviour): list and watch are
+// driven by hand, in virtual time, without a server.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/cache/reflector.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using Kind = ReflectorFailure::Kind;
+
+WireObject object(const std::string& name, const std::string& version, const std::string& uid = "u") {
+  return WireScanner().object(R"({"metadata":{"name":")" + name + R"(","uid":")" + uid +
+                              R"(","resourceVersion":")" + version + R"("}})");
+}
+
+WireEvent event(WatchType type, const std::string& name, const std::string& version) {
+  return {.type = type, .object = object(name, version), .error = {}};
+}
+
+WireEvent bookmark(const std::string& version, bool ends_initial = false) {
+  const std::string mark = ends_initial ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "";
+  return WireScanner().event(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + version +
+                             "\"" + mark + "}}}");
+}
+
+WireEvent error_event(int code, const std::string& reason = "") {
+  return {.type = WatchType::error, .object = {}, .error = {.code = code, .reason = reason}};
+}
+
+ReflectorFailure refused(int code, const std::string& reason = "") {
+  return {.kind = Kind::refused, .message = "", .status = {.code = code, .reason = reason}};
+}
+ReflectorFailure too_large() {
+  ReflectorFailure failure = refused(504, "Timeout");
+  failure.status.too_large_resource_version = true;
+  return failure;
+}
+ReflectorFailure of(Kind kind) {
+  return {.kind = kind, .message = "what happened", .status = {}};
+}
+
+/// A reflector with what a test needs to drive it.
+struct Rig {
+  explicit Rig(ReflectorOptions options = {}) : core(std::move(options)) {}
+
+  ReflectorStep next() { return core.next(now); }
+  ListRequest next_list() {
+    const ReflectorStep step = next();
+    EXPECT_TRUE(std::holds_alternative<ListRequest>(step));
+    return std::get<ListRequest>(step);
+  }
+  WatchRequest next_watch() {
+    const ReflectorStep step = next();
+    EXPECT_TRUE(std::holds_alternative<WatchRequest>(step));
+    return std::get<WatchRequest>(step);
+  }
+  /// Takes the wait that is due; zero if none is.
+  Duration next_pause() {
+    const ReflectorStep step = next();
+    EXPECT_TRUE(std::holds_alternative<PauseRequest>(step));
+    const Duration delay = std::get<PauseRequest>(step).delay;
+    now += delay;
+    return delay;
+  }
+  /// Lists one object at `version` and starts the watch.
+  void sync(const std::string& version = "10") {
+    next_list();
+    core.item(object("a", "5"));
+    EXPECT_TRUE(core.list_ended({.resource_version = version}));
+    next_watch();
+    now += 10s;
+  }
+
+  Reflector core;
+  TimePoint now{};
+};
+
+TEST(Reflector, ListsAtZeroFirstThenWatchesFromTheListsVersion_go30) {
+  Rig rig;
+  EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "0", .limit = 500}));
+  rig.core.item(object("a", "5"));
+  EXPECT_FALSE(rig.core.synced());
+  const auto change = rig.core.list_ended({.resource_version = "10"});
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->kind, ReflectorChange::Kind::replace);
+  EXPECT_TRUE(change->first);
+  ASSERT_EQ(change->objects.size(), 1u);
+  EXPECT_EQ(change->objects[0].name(), "a");
+  EXPECT_TRUE(rig.core.synced());
+  EXPECT_EQ(rig.next_watch(), (WatchRequest{.resource_version = "10", .timeout = 300s}));
+}
+
+TEST(Reflector, AsksForLivesBetweenFiveAndTenMinutes) {
+  double number = 0;
+  Rig rig({.random = [&number] { return number; }});
+  rig.sync();
+  for (const auto& [drawn, life] : {std::pair(0.0, 300s), std::pair(0.5, 450s), std::pair(0.999, 599s)}) {
+    number = drawn;
+    rig.core.watch_ended({}, rig.now);
+    EXPECT_EQ(rig.next_watch().timeout, life);
+    rig.now += 10s;
+  }
+}
+
+TEST(Reflector, FollowsPagesWithoutAVersion_go81) {
+  Rig rig;
+  rig.next_list();
+  rig.core.item(object("a", "5"));
+  EXPECT_FALSE(rig.core.list_ended({.resource_version = "10", .continue_token = "t1"}));
+  const ListRequest second = rig.next_list();
+  EXPECT_EQ(second, (ListRequest{.continue_token = "t1", .limit = 500}));
+  EXPECT_THAT(query_of(second), ElementsAre(Pair("limit", "500"), Pair("continue", "t1")));
+  rig.core.item(object("b", "6"));
+  const auto change = rig.core.list_ended({.resource_version = "10"});
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->objects.size(), 2u);
+}
+
+TEST(Reflector, PagesOnlyWhereTheServerReadsItsDatabaseAnyway_go32) {
+  Rig rig;
+  rig.sync("10");
+  rig.core.event(error_event(410), rig.now);
+  rig.next_pause();
+  EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "10", .limit = 0}));
+
+  Rig paged;  // this server pages at "0": it has no memory to serve lists from
+  paged.next_list();
+  paged.core.list_ended({.resource_version = "10", .continue_token = "t"});
+  paged.next_list();
+  paged.core.list_ended({.resource_version = "10"});
+  paged.next_watch();
+  paged.core.event(error_event(410), paged.now);
+  paged.next_pause();
+  EXPECT_EQ(paged.next_list(), (ListRequest{.resource_version = "10", .limit = 500}));
+}
+
+TEST(Reflector, ReadsAllAtOnceWhenATokenExpiresBetweenPages) {
+  Rig rig;
+  rig.next_list();
+  rig.core.item(object("a", "5"));
+  rig.core.list_ended({.resource_version = "10", .continue_token = "t1"});
+  rig.next_list();
+  rig.core.list_failed(refused(410, "Expired"), rig.now);
+  EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "0", .limit = 0}));
+  rig.core.item(object("b", "6"));
+  const auto change = rig.core.list_ended({.resource_version = "12"});
+  ASSERT_TRUE(change);
+  ASSERT_EQ(change->objects.size(), 1u) << "what the first page gave must be forgotten";
+  EXPECT_EQ(change->objects[0].name(), "b");
+}
+
+// Each way in which a list's version can be unavailable: one immediate retry with the newest, then waits.
+TEST(Reflector, ListsTheNewestOnceItsVersionIsUnavailable_go30_go31) {
+  for (const ReflectorFailure& failure :
+       {refused(410, "Expired"), refused(410, "Gone"), refused(504, "Expired"), too_large()}) {
+    Rig rig;
+    rig.sync("10");
+    rig.core.event(error_event(410), rig.now);
+    rig.next_pause();
+    EXPECT_EQ(rig.next_list().resource_version, "10");
+    rig.core.list_failed(failure, rig.now);
+    EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "", .limit = 500})) << "at once";
+    rig.core.list_failed(failure, rig.now);
+    EXPECT_GT(rig.next_pause(), 0s) << "only one retry comes at once";
+    EXPECT_EQ(rig.next_list().resource_version, "") << "until a list succeeds";
+    rig.core.list_ended({.resource_version = "30"});
+    EXPECT_EQ(rig.next_watch().resource_version, "30");
+    rig.now += 10s;
+    rig.core.event(error_event(410), rig.now);
+    rig.next_pause();
+    EXPECT_EQ(rig.next_list().resource_version, "30");
+  }
+}
+
+TEST(Reflector, RelistsAtTheLastVersionAfter410InTheStream_go33) {
+  Rig rig;
+  rig.sync("10");
+  rig.core.event(event(WatchType::modified, "a", "15"), rig.now);
+  EXPECT_TRUE(rig.core.event(error_event(410, "Expired"), rig.now).ends_watch);
+  EXPECT_EQ(rig.core.counters().expired, 1u);
+  EXPECT_EQ(rig.next_pause(), 800ms);
+  EXPECT_EQ(rig.next_list().resource_version, "15");
+}
+
+TEST(Reflector, DoesNotRelistWhenTheServerIsAwayOrBusy_go34) {
+  for (const ReflectorFailure& failure :
+       {of(Kind::unreachable), refused(429, "TooManyRequests"), refused(0, "TooManyRequests")}) {
+    Rig rig;
+    rig.sync("10");
+    rig.core.watch_ended({}, rig.now);
+    rig.next_watch();
+    for (const Duration wait : {800ms, 1600ms, 3200ms}) {
+      rig.core.watch_ended(failure, rig.now);
+      EXPECT_EQ(rig.next_pause(), wait);
+      EXPECT_EQ(rig.next_watch().resource_version, "10");
+    }
+    EXPECT_EQ(rig.core.counters().lists, 1u);
+  }
+  Rig in_stream;
+  in_stream.sync("10");
+  in_stream.core.event(error_event(429), in_stream.now);
+  in_stream.next_pause();
+  EXPECT_EQ(in_stream.next_watch().resource_version, "10");
+}
+
+TEST(Reflector, WaitsAtLeastAsLongAsTheServerAsks) {
+  Rig rig;
+  rig.sync();
+  ReflectorFailure busy = refused(429);
+  busy.status.retry_after_seconds = 9;
+  rig.core.watch_ended(busy, rig.now);
+  EXPECT_EQ(rig.next_pause(), 9s);
+}
+
+TEST(Reflector, RelistsAfterAnyOtherRefusal) {
+  for (const int code : {400, 401, 403, 404, 500, 503}) {
+    Rig rig;
+    rig.sync("10");
+    rig.core.watch_ended(refused(code), rig.now);
+    EXPECT_EQ(rig.next_pause(), 800ms) << code;
+    EXPECT_EQ(rig.next_list().resource_version, "10");
+  }
+}
+
+TEST(Reflector, ResumesAtOnceAfterTheProperEndAndAfterACut_go35) {
+  for (const std::optional<ReflectorFailure>& end :
+       {std::optional<ReflectorFailure>(), std::optional(of(Kind::broken))}) {
+    Rig rig;
+    rig.sync("10");
+    rig.core.event(event(WatchType::added, "b", "12"), rig.now);
+    rig.core.watch_ended(end, rig.now);
+    EXPECT_EQ(rig.next_watch().resource_version, "12");
+  }
+}
+
+TEST(Reflector, TreatsAVeryShortWatchWithoutNewsAsAFailure_go35) {
+  Rig rig;
+  rig.sync("10");
+  rig.core.watch_ended({}, rig.now);
+  rig.next_watch();
+  rig.now += 999ms;
+  rig.core.watch_ended({}, rig.now);
+  EXPECT_EQ(rig.next_pause(), 800ms);
+  EXPECT_EQ(rig.next_list().resource_version, "10");
+  rig.core.list_ended({.resource_version = "10"});
+  rig.next_watch();
+  rig.now += 1s;
+  rig.core.watch_ended({}, rig.now);
+  rig.next_watch();
+  rig.core.event(bookmark("11"), rig.now);
+  rig.core.watch_ended({}, rig.now);
+  EXPECT_EQ(rig.next_watch().resource_version, "11") << "a bookmark is news";
+}
+
+TEST(Reflector, DoesNotRecordVersionsOfSyntheticAddedEvents_go36) {
+  Rig rig;
+  rig.next_list();
+  rig.core.list_ended({.resource_version = ""});  // some aggregated servers have none
+  EXPECT_EQ(rig.next_watch().resource_version, "");
+  const WatchVerdict verdict = rig.core.event(event(WatchType::added, "a", "50"), rig.now);
+  EXPECT_EQ(verdict.change->kind, ReflectorChange::Kind::apply) << "the object is stored all the same";
+  EXPECT_EQ(rig.core.resource_version(), "");
+  rig.core.event(event(WatchType::added, "b", "20"), rig.now);
+  EXPECT_EQ(rig.core.resource_version(), "");
+  rig.core.event(event(WatchType::modified, "b", "51"), rig.now);
+  EXPECT_EQ(rig.core.resource_version(), "51") << "the first event that is not ADDED unlocks it";
+  rig.core.event(event(WatchType::added, "c", "52"), rig.now);
+  EXPECT_EQ(rig.core.resource_version(), "52");
+}
+
+TEST(Reflector, BookmarksMoveTheVersionAndNothingElse_go41) {
+  Rig rig;
+  rig.sync("10");
+  const WatchVerdict verdict = rig.core.event(bookmark("99"), rig.now);
+  EXPECT_FALSE(verdict.change);
+  EXPECT_FALSE(verdict.ends_watch);
+  EXPECT_EQ(rig.core.resource_version(), "99");
+}
+
+TEST(Reflector, NeverMovesItsVersionBackBetweenLists) {
+  Rig rig;
+  rig.sync("100");
+  rig.core.event(event(WatchType::modified, "a", "99"), rig.now);
+  EXPECT_EQ(rig.core.resource_version(), "100");
+  rig.core.event(event(WatchType::modified, "a", "101"), rig.now);
+  EXPECT_EQ(rig.core.resource_version(), "101");
+  rig.core.event(event(WatchType::modified, "a", "opaque"), rig.now);
+  EXPECT_EQ(rig.core.resource_version(), "opaque")
+      << "what cannot be compared is taken in the order of arrival";
+  rig.core.event(error_event(410), rig.now);
+  rig.next_pause();
+  rig.next_list();
+  rig.core.list_ended({.resource_version = "3"});
+  EXPECT_EQ(rig.core.resource_version(), "3")
+      << "a list says what is true now, even after a restore from backup";
+}
+
+TEST(Reflector, TurnsEventsIntoChanges) {
+  Rig rig;
+  rig.sync();
+  const std::pair<WatchType, ReflectorChange::Kind> cases[] = {
+      {WatchType::added, ReflectorChange::Kind::apply},
+      {WatchType::modified, ReflectorChange::Kind::apply},
+      {WatchType::deleted, ReflectorChange::Kind::remove}};
+  for (const auto& [type, kind] : cases) {
+    const WatchVerdict verdict = rig.core.event(event(type, "a", "11"), rig.now);
+    ASSERT_TRUE(verdict.change);
+    EXPECT_EQ(verdict.change->kind, kind);
+    EXPECT_EQ(verdict.change->object.name(), "a");
+  }
+}
+
+TEST(Reflector, RelistsAfterWhatItCannotRead) {
+  Rig rig;
+  rig.sync("10");
+  rig.core.event_undecodable("Pod default/a: metadata.labels: expected object, found string", rig.now);
+  EXPECT_THAT(rig.core.last_error(), HasSubstr("Pod default/a"));
+  EXPECT_EQ(rig.core.counters().undecodable, 1u);
+  EXPECT_EQ(rig.next_pause(), 800ms);
+  rig.next_list();
+  rig.core.list_failed(of(Kind::undecodable), rig.now);
+  EXPECT_EQ(rig.core.counters().undecodable, 2u);
+  EXPECT_EQ(rig.next_pause(), 1600ms);
+  rig.next_list();
+  rig.core.list_ended({.resource_version = "11"});
+  EXPECT_EQ(rig.core.last_error(), "");
+}
+
+TEST(Reflector, WaitsTwiceAsLongEachTimeUpToTheCeilingAndForgetsAfterQuiet) {
+  Rig rig;
+  rig.next_list();
+  for (const Duration wait : {800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms, 30000ms, 30000ms}) {
+    rig.core.list_failed(refused(403), rig.now);
+    EXPECT_EQ(rig.next_pause(), wait);
+    rig.next_list();
+  }
+  rig.now += 2min - 30s;
+  rig.core.list_failed(refused(403), rig.now);
+  EXPECT_EQ(rig.next_pause(), 30s) << "exactly two minutes is not yet quiet";
+  rig.next_list();
+  rig.now += 2min;
+  rig.core.list_failed(refused(403), rig.now);
+  EXPECT_EQ(rig.next_pause(), 800ms);
+}
+
+TEST(Reflector, AddsUpToAsMuchAgainAtRandom) {
+  Rig rig({.random = [] { return 0.5; }});
+  rig.next_list();
+  rig.core.list_failed(refused(500), rig.now);
+  EXPECT_EQ(rig.next_pause(), 1200ms);
+}
+
+TEST(Reflector, RelistTellsThatItIsNotTheFirst) {
+  Rig rig;
+  rig.sync();
+  rig.core.event(error_event(410), rig.now);
+  rig.next_pause();
+  rig.next_list();
+  const auto change = rig.core.list_ended({.resource_version = "20"});
+  ASSERT_TRUE(change);
+  EXPECT_FALSE(change->first);
+}
+
+TEST(Reflector, RefusesOptionsOutOfBounds) {
+  EXPECT_THROW(Reflector({.page_size = 0}), std::invalid_argument);
+  EXPECT_THROW(Reflector({.watch_timeout = 0s}), std::invalid_argument);
+  EXPECT_THROW(Reflector({.backoff_base = 0s}), std::invalid_argument);
+  EXPECT_THROW(Reflector({.backoff_base = 2s, .backoff_max = 1s}), std::invalid_argument);
+}
+
+TEST(ReflectorStreaming, CollectsUntilTheEndBookmarkAndWatchesOnTheSameStream_go39) {
+  Rig rig({.streaming_list = true});
+  const WatchRequest request = rig.next_watch();
+  EXPECT_TRUE(request.initial_events);
+  EXPECT_EQ(request.initial_deadline, Duration(30s));
+  EXPECT_THAT(query_of(request),
+              ElementsAre(Pair("watch", "true"), Pair("allowWatchBookmarks", "true"),
+                          Pair("sendInitialEvents", "true"), Pair("resourceVersionMatch", "NotOlderThan"),
+                          Pair("timeoutSeconds", "300")));
+  EXPECT_FALSE(rig.core.event(event(WatchType::added, "a", "50"), rig.now).change);
+  EXPECT_FALSE(rig.core.event(event(WatchType::added, "b", "20"), rig.now).change);
+  EXPECT_FALSE(rig.core.event(event(WatchType::deleted, "a", "51"), rig.now).change);
+  EXPECT_FALSE(rig.core.event(bookmark("51"), rig.now).change) << "not the bookmark that ends the state";
+  EXPECT_EQ(rig.core.resource_version(), "") << "go:36";
+  const WatchVerdict end = rig.core.event(bookmark("52", true), rig.now);
+  ASSERT_TRUE(end.change);
+  EXPECT_FALSE(end.ends_watch);
+  EXPECT_TRUE(end.change->first);
+  ASSERT_EQ(end.change->objects.size(), 1u);
+  EXPECT_EQ(end.change->objects[0].name(), "b");
+  EXPECT_EQ(rig.core.event(event(WatchType::added, "c", "53"), rig.now).change->kind,
+            ReflectorChange::Kind::apply);
+  EXPECT_EQ(rig.core.resource_version(), "53");
+}
+
+TEST(ReflectorStreaming, ListsInsteadWhereStreamingFails_go37_go38) {
+  const auto fail = [](Rig& rig, int way) {
+    if (way == 0) rig.core.watch_ended(refused(422, "Invalid"), rig.now);
+    if (way == 1) rig.core.watch_ended({}, rig.now);
+    if (way == 2) rig.core.streaming_timed_out(rig.now);
+    if (way == 3) rig.core.event(error_event(500), rig.now);
+    if (way == 4) rig.core.watch_ended(of(Kind::broken), rig.now);
+  };
+  for (int way = 0; way < 5; ++way) {
+    Rig rig({.streaming_list = true});
+    rig.next_watch();
+    rig.core.event(event(WatchType::added, "half", "50"), rig.now);
+    fail(rig, way);
+    EXPECT_EQ(rig.next_list().resource_version, "0") << "at once, way " << way;
+    const auto change = rig.core.list_ended({.resource_version = "60"});
+    EXPECT_TRUE(change->objects.empty()) << "the half state must be forgotten";
+    EXPECT_FALSE(rig.next_watch().initial_events);
+    rig.core.event(error_event(410), rig.now);
+    rig.next_pause();
+    EXPECT_TRUE(rig.next_watch().initial_events) << "tried again in the next cycle";
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel
