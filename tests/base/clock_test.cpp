@@ -122,6 +122,7 @@ TEST(ManualClockConcurrency, StepsFromDeadlineToDeadline) {
   Sleeper late(clock, start + 2s);
   Sleeper early(clock, start + 1s);
   clock.wait_for_waiters(2);
+  clock.wait_for_deadline(start + 1s);
   EXPECT_EQ(clock.advance_to_next(), start + 1s);
   EXPECT_EQ(early.woke_at(), start + 1s);
   EXPECT_FALSE(late.awake());

@@ -101,6 +101,13 @@ class ManualClock final : public Clock {
     while (parked() < count) changed_.wait(guard);
   }
 
+  /// Blocks, in real time, until a parked thread waits for a time no later than `deadline`: a thread that
+  /// was notified may still have to find out what it waits for next.
+  void wait_for_deadline(TimePoint deadline) const EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock guard(mutex_);
+    while (earliest() > deadline) changed_.wait(guard);
+  }
+
   /// Threads parked now.
   std::size_t waiters() const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock guard(mutex_);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/ratelimit/exponential.hpp>
+#include <evenkeel/workqueue/request_queue.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<std::string> take_all(RequestQueue& queue) {
+  std::vector<std::string> keys;
+  while (auto claim = queue.try_get()) keys.push_back(claim->key().str());
+  return keys;
+}
+
+class RequestQueueTest : public testing::Test {
+ protected:
+  RequestKey key(const std::string& name) { return table.intern("", "ns", name); }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  KeyTable table;
+};
+
+TEST_F(RequestQueueTest, ServesLiveChangesBeforeResyncsByDefault) {
+  RequestQueue queue({.clock = clock});
+  queue.add(key("listed"), Lane::slow);
+  queue.add(key("live"));
+  queue.add(key("listed again"), Lane::slow);
+  queue.add(key("listed again"));
+  EXPECT_EQ(queue.size(), 3U);
+  EXPECT_EQ(take_all(queue), (std::vector<std::string>{"ns/live", "ns/listed again", "ns/listed"}));
+}
+
+TEST_F(RequestQueueTest, KeepsThePlaceOfAKeyAddedWhileHeldByDefault) {
+  RequestQueue queue({.clock = clock});
+  queue.add(key("a"));
+  auto held = queue.get();
+  queue.add(key("a"));
+  queue.add(key("b"));
+  held->done();
+  EXPECT_EQ(take_all(queue), (std::vector<std::string>{"ns/a", "ns/b"}));
+}
+
+TEST_F(RequestQueueTest, BacksOffByTheDefaultLadder) {
+  RequestQueue queue({.clock = clock});
+  queue.add_rate_limited(key("a"));
+  EXPECT_EQ(queue.retries(key("a")), 1U);
+  clock->advance(5ms - 1ns);
+  EXPECT_EQ(queue.size(), 0U);
+  clock->advance(1ns);
+  EXPECT_EQ(take_all(queue).size(), 1U);
+  queue.forget(key("a"));
+  EXPECT_EQ(queue.retries(key("a")), 0U);
+}
+
+TEST_F(RequestQueueTest, TakesAnyStoreAndLimiter) {
+  RequestQueue queue({.name = "demo",
+                      .store = FifoStore(),
+                      .limiter = exponential(1s, 1min),
+                      .readd = Readd::at_back,
+                      .clock = clock});
+  EXPECT_EQ(queue.name(), "demo");
+  queue.add(key("slow"), Lane::slow);
+  queue.add(key("fast"), Lane::fast);
+  auto held = queue.get();
+  EXPECT_EQ(held->key().name(), "slow");
+  queue.add(key("slow"));
+  held.reset();
+  EXPECT_EQ(take_all(queue), (std::vector<std::string>{"ns/fast", "ns/slow"}));
+  queue.add_rate_limited(key("a"));
+  queue.add_after(key("b"), 999ms);
+  clock->advance(1s);
+  EXPECT_EQ(take_all(queue), (std::vector<std::string>{"ns/b", "ns/a"}));
+}
+
+TEST_F(RequestQueueTest, HoldsOnToAKeyAsLongAsItHasToRun) {
+  RequestQueue queue({.clock = clock});
+  queue.add(key("gone"));
+  EXPECT_EQ(table.size(), 1U);
+  queue.get()->done();
+  EXPECT_EQ(table.size(), 0U);
+  queue.add_after(key("later"), 1h);
+  EXPECT_EQ(table.size(), 1U);
+  queue.shut_down();
+  EXPECT_EQ(table.size(), 0U);
+}
+
+TEST_F(RequestQueueTest, ShutsDownInThreeForms) {
+  RequestQueue one({.clock = clock});
+  one.add(key("a"));
+  one.shut_down();
+  EXPECT_TRUE(one.is_shutting_down());
+  EXPECT_TRUE(one.get());
+  EXPECT_FALSE(one.get());
+  RequestQueue two({.clock = clock});
+  two.add(key("a"));
+  two.shut_down_now();
+  EXPECT_FALSE(two.get());
+  RequestQueue three({.clock = clock});
+  EXPECT_TRUE(three.shut_down_with_drain());
+  EXPECT_FALSE(three.get());
+}
+
+}  // namespace
+}  // namespace evenkeel

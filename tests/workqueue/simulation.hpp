@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers and arrivals around a QueueCore in virtual time: no thread and no clock.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/workqueue/queue_core.hpp>
+
+namespace evenkeel::testing_support {
+
+/// A QueueCore that hashes by itself.
+template <class Key, class Store>
+class Core {
+ public:
+  using Node = QueueNode<Key>;
+  explicit Core(Store store = Store(), Readd readd = Readd::at_back) : core_(std::move(store), readd) {}
+
+  void add(const Key& key, Priority priority = {}, Duration now = {}) {
+    core_.add(key, hash(key), priority, TimePoint{now});
+  }
+  void add_at(const Key& key, Duration at, Duration now = {}, Priority priority = {}) {
+    core_.add_at(key, hash(key), TimePoint{at}, priority, TimePoint{now});
+  }
+  void fire(Duration now) { core_.fire(TimePoint{now}); }
+  Node* pop() { return core_.pop(); }
+  void done(Node* node) { core_.done(*node); }
+  bool is_dirty(const Key& key) const { return core_.is_dirty(key, hash(key)); }
+  bool is_processing(const Key& key) const { return core_.is_processing(key, hash(key)); }
+  bool is_waiting(const Key& key) const { return core_.is_waiting(key, hash(key)); }
+
+  /// Pops and ends whatever is ready now; keys in their order.
+  std::vector<Key> drain() {
+    std::vector<Key> keys;
+    while (Node* node = pop()) {
+      keys.push_back(node->key());
+      done(node);
+    }
+    return keys;
+  }
+
+  QueueCore<Key, Store>& operator*() { return core_; }
+  QueueCore<Key, Store>* operator->() { return &core_; }
+
+ private:
+  static std::size_t hash(const Key& key) { return std::hash<Key>{}(key); }
+  QueueCore<Key, Store> core_;
+};
+
+/// One run of a key.
+struct KeyRun {
+  std::string key;
+  Duration start;
+  friend bool operator==(const KeyRun&, const KeyRun&) = default;
+};
+
+/// Runs `workers` workers from time zero: whatever time `arrivals` says is added then, and each run of a
+/// key takes what `work(run)` says, which may add keys when the run ends, through `add_later`.
+template <class Store>
+class Simulation {
+ public:
+  using Queue = Core<std::string, Store>;
+
+  Simulation(std::size_t workers, Store store, Readd readd)
+      : idle_(workers), queue_(std::move(store), readd) {}
+
+  Queue& queue() { return queue_; }
+  /// Calls `event` at `at`; events at one time happen in the order in which they were given.
+  void at(Duration at, std::function<void()> event) { events_.push_back({at, order_++, std::move(event)}); }
+  /// How long a run takes.
+  std::function<Duration(const KeyRun&)> work = [](const KeyRun&) { return Duration::zero(); };
+  /// Called when a run ends, before the key is marked done.
+  std::function<void(const KeyRun&, Duration)> finished = [](const KeyRun&, Duration) {};
+
+  /// Runs until nothing happens any more or `end` is reached; the runs in their order.
+  const std::vector<KeyRun>& run(Duration end) {
+    for (;;) {
+      hand_out();
+      const std::optional<Duration> next = next_time();
+      if (!next || *next > end) return runs_;
+      now_ = *next;
+      queue_.fire(now_);
+      if (!step()) continue;  // a delay ended
+    }
+  }
+
+  Duration now() const { return now_; }
+
+ private:
+  struct Event {
+    Duration at;
+    std::uint64_t order;
+    std::function<void()> happen;
+  };
+
+  std::optional<Duration> next_time() {
+    std::optional<Duration> next;
+    for (const Event& event : events_) {
+      if (!next || event.at < *next) next = event.at;
+    }
+    const auto due = queue_->next_due();
+    if (due && (!next || due->time_since_epoch() < *next)) next = due->time_since_epoch();
+    return next;
+  }
+
+  bool step() {
+    auto first = events_.end();
+    for (auto event = events_.begin(); event != events_.end(); ++event) {
+      if (event->at > now_) continue;
+      if (first == events_.end() || event->order < first->order) first = event;
+    }
+    if (first == events_.end()) return false;
+    const auto happen = std::move(first->happen);
+    events_.erase(first);
+    happen();
+    return true;
+  }
+
+  void hand_out() {
+    while (idle_ > 0) {
+      auto* node = queue_.pop();
+      if (node == nullptr) return;
+      --idle_;
+      const KeyRun run{node->key(), now_};
+      runs_.push_back(run);
+      at(now_ + work(run), [this, run, node] {
+        finished(run, now_);
+        queue_.done(node);
+        ++idle_;
+      });
+    }
+  }
+
+  std::size_t idle_;
+  Queue queue_;
+  Duration now_{};
+  std::uint64_t order_ = 0;
+  std::vector<Event> events_;
+  std::vector<KeyRun> runs_;
+};
+
+}  // namespace evenkeel::testing_support

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread-safe queue, in virtual time. Rows "cat:" are of the catalogue of peers' tests that the design
+// documents keep.
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/ratelimit/exponential.hpp>
+#include <evenkeel/ratelimit/fast_slow.hpp>
+#include <evenkeel/ratelimit/token_bucket.hpp>
+#include <evenkeel/workqueue/work_queue.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using Queue = WorkQueue<std::string>;
+
+// A claim can be moved and nothing else: nobody can end one that is not held, or forget to.
+static_assert(std::movable<Queue::Claim>);
+static_assert(!std::copy_constructible<Queue::Claim>);
+static_assert(!std::default_initializable<Queue::Claim>);
+
+struct Bench {
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  Queue queue;
+
+  explicit Bench(Readd readd = Readd::at_back) : queue({.readd = readd, .clock = clock}) {}
+  Bench(Readd readd, AnyLimiter<std::string> limiter)
+      : queue({.limiter = std::move(limiter), .readd = readd, .clock = clock}) {}
+
+  /// The key that a thread which calls get() now receives; "end" if it is told the end. Ends the claim.
+  std::future<std::string> get_in_thread(std::stop_token stop = {}) {
+    return std::async(std::launch::async, [this, stop] {
+      const auto claim = queue.get(stop);
+      return claim ? claim->key() : "end";
+    });
+  }
+  std::future<bool> drain_in_thread(std::stop_token stop = {}) {
+    return std::async(std::launch::async, [this, stop] { return queue.shut_down_with_drain(stop); });
+  }
+  /// Takes what is ready and ends it at once.
+  std::vector<std::string> take_all() {
+    std::vector<std::string> keys;
+    while (auto claim = queue.try_get()) keys.push_back(claim->key());
+    return keys;
+  }
+};
+
+bool is_ready(const auto& future) {
+  return future.wait_for(0s) == std::future_status::ready;
+}
+
+TEST(WorkQueue, CountsKeysOnce) {  // cat:Q3
+  Bench bench;
+  bench.queue.add("foo");
+  EXPECT_EQ(bench.queue.size(), 1U);
+  bench.queue.add("bar");
+  EXPECT_EQ(bench.queue.size(), 2U);
+  bench.queue.add("foo");
+  EXPECT_EQ(bench.queue.size(), 2U);
+}
+
+TEST(WorkQueue, HandsOutAgainWhatWasAddedWhileHeld) {  // cat:Q4
+  Bench bench;
+  bench.queue.add("foo");
+  auto claim = bench.queue.get();
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->key(), "foo");
+  bench.queue.add(claim->key());
+  claim->done();
+  claim = bench.queue.get();
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->key(), "foo");
+  claim->done();
+  EXPECT_EQ(bench.queue.size(), 0U);
+}
+
+TEST(WorkQueue, AClaimEndsOnceHoweverOftenItIsEnded) {  // cat:G1: there is no way to end what is not held
+  Bench bench;
+  bench.queue.add("foo");
+  {
+    auto claim = bench.queue.get();
+    auto moved = std::move(*claim);
+    EXPECT_EQ(moved.key(), "foo");
+    claim->done();  // moved from: nothing happens
+    bench.queue.add("foo");
+    EXPECT_FALSE(bench.queue.try_get());
+    moved.done();
+    auto second = bench.queue.get();
+    ASSERT_TRUE(second);
+    bench.queue.add("foo");
+    moved.done();  // again: does not end the second claim
+    EXPECT_FALSE(bench.queue.try_get());
+    bench.queue.add("bar");
+    auto third = bench.queue.get();
+    *second = std::move(*third);  // ends the claim on foo
+    EXPECT_EQ(second->key(), "bar");
+    EXPECT_EQ(bench.queue.size(), 1U);
+  }
+  EXPECT_EQ(bench.take_all(), std::vector<std::string>{"foo"});
+}
+
+// Notes what happens to a FifoStore.
+class TracingStore {
+ public:
+  explicit TracingStore(std::shared_ptr<std::vector<std::string>> trace) : trace_(std::move(trace)) {}
+  void push(QueueNode<std::string>& node) { fifo_.push(node); }
+  QueueNode<std::string>& pop() { return static_cast<QueueNode<std::string>&>(fifo_.pop()); }
+  std::size_t size() const { return fifo_.size(); }
+  void touch(QueueNode<std::string>& node, std::uint64_t) { trace_->push_back(node.key()); }
+
+ private:
+  std::shared_ptr<std::vector<std::string>> trace_;
+  FifoStore fifo_;
+};
+
+TEST(WorkQueue, TouchesTheStoreWhenAQueuedKeyIsAddedAgain) {  // cat:Q5
+  const auto trace = std::make_shared<std::vector<std::string>>();
+  WorkQueue<std::string, TracingStore> queue({.store = TracingStore(trace)});
+  queue.add("bar");
+  EXPECT_TRUE(trace->empty());
+  queue.add("bar");
+  EXPECT_EQ(*trace, std::vector<std::string>{"bar"});
+  queue.get()->done();
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST(WorkQueueConcurrency, AHeldKeyIsHandedToNobodyElse) {  // cat:Q6
+  const auto trace = std::make_shared<std::vector<std::string>>();
+  const auto clock = std::make_shared<ManualClock>();
+  WorkQueue<std::string, TracingStore> queue({.store = TracingStore(trace), .clock = clock});
+  queue.add("foo");
+  auto first = queue.get();
+  queue.add("foo");
+  queue.add("foo");
+  auto second = std::async(std::launch::async, [&] { return queue.get()->key(); });
+  clock->wait_for_waiters(1);
+  clock->advance(100ms);
+  EXPECT_FALSE(is_ready(second));
+  first->done();
+  EXPECT_EQ(second.get(), "foo");
+  EXPECT_EQ(queue.size(), 0U);
+  EXPECT_TRUE(trace->empty());
+}
+
+TEST(WorkQueue, ReleasesKeysWhileItLives) {  // cat:Q11
+  WorkQueue<std::shared_ptr<int>> queue;
+  auto key = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = key;
+  queue.add(std::exchange(key, nullptr));
+  queue.get()->done();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(WorkQueue, RunsWithTheRealClockIfGivenNone) {
+  WorkQueue<int> queue;
+  queue.add_after(1, 1ms);
+  const auto claim = queue.get();  // as long as a millisecond takes
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->key(), 1);
+}
+
+TEST(WorkQueue, TakesStoreAndNameAsInTheReadme) {
+  WorkQueue<std::string, TwoLaneStore> queue{{.name = "health"}};
+  queue.add("default/slow", Lane::slow);
+  queue.add("default/app", Lane::fast);
+  EXPECT_EQ(queue.name(), "health");
+  auto item = queue.get();
+  EXPECT_EQ(item->key(), "default/app");
+  EXPECT_EQ(item->priority().value, 0);
+  EXPECT_EQ(queue.get()->priority().value, -100);
+}
+
+// --- shutting down ---
+
+TEST(WorkQueue, ShutDownHandsOutWhatIsQueuedAndThenTheEnd) {
+  Bench bench;
+  bench.queue.add("a");
+  bench.queue.add_after("delayed", 1s);
+  bench.queue.shut_down();
+  EXPECT_TRUE(bench.queue.is_shutting_down());
+  bench.queue.add("refused");
+  bench.queue.add_after("refused", 1s);
+  bench.queue.add_rate_limited("refused");
+  EXPECT_EQ(bench.queue.retries("refused"), 0U);
+  EXPECT_EQ(bench.queue.get()->key(), "a");
+  bench.clock->advance(1h);
+  EXPECT_FALSE(bench.queue.get());
+}
+
+TEST(WorkQueue, ShutDownDoesNotWait) {  // cat:Q8
+  Bench bench;
+  bench.queue.add("foo");
+  bench.queue.add("bar");
+  const auto foo = bench.queue.get();
+  const auto bar = bench.queue.get();
+  bench.queue.shut_down();
+  EXPECT_FALSE(bench.queue.get());
+}
+
+TEST(WorkQueue, ShutDownNowDropsWhatIsQueued) {  // cat:P10
+  Bench bench;
+  bench.queue.add("foo");
+  bench.queue.add("bar");
+  bench.queue.add_after("baz", 1s);
+  auto held = bench.queue.get();
+  bench.queue.add("foo");
+  bench.queue.shut_down_now();
+  EXPECT_EQ(bench.queue.size(), 0U);
+  EXPECT_FALSE(bench.queue.get());
+  held->done();
+  EXPECT_FALSE(bench.queue.get());
+  bench.queue.add("refused");
+  EXPECT_FALSE(bench.queue.get());
+  EXPECT_TRUE(bench.queue.shut_down_with_drain());  // nothing is left to wait for
+}
+
+TEST(WorkQueue, ShutDownsMayBeRepeatedInAnyOrder) {  // cat:G7
+  Bench bench;
+  bench.queue.add("foo");
+  bench.queue.shut_down();
+  bench.queue.shut_down();
+  EXPECT_EQ(bench.queue.get()->key(), "foo");
+  EXPECT_TRUE(bench.queue.shut_down_with_drain());
+  bench.queue.shut_down_now();
+  bench.queue.shut_down_now();
+  bench.queue.shut_down();
+  EXPECT_TRUE(bench.queue.shut_down_with_drain());
+  EXPECT_FALSE(bench.queue.get());
+}
+
+TEST(WorkQueueConcurrency, DrainWaitsForWhatIsHeld) {  // cat:Q7
+  Bench bench;
+  bench.queue.add("foo");
+  bench.queue.add("bar");
+  auto foo = bench.queue.get();
+  auto bar = bench.queue.get();
+  auto drained = bench.drain_in_thread();
+  bench.clock->wait_for_waiters(1);
+  EXPECT_FALSE(bench.queue.get());
+  foo->done();
+  EXPECT_FALSE(is_ready(drained));
+  bar->done();
+  EXPECT_TRUE(drained.get());
+}
+
+TEST(WorkQueueConcurrency, ShutDownReleasesADrainer) {  // cat:Q9
+  for (const bool now : {false, true}) {
+    Bench bench;
+    bench.queue.add("foo");
+    const auto foo = bench.queue.get();
+    auto drained = bench.drain_in_thread();
+    bench.clock->wait_for_waiters(1);
+    if (now) {
+      bench.queue.shut_down_now();
+    } else {
+      bench.queue.shut_down();
+    }
+    EXPECT_FALSE(drained.get());
+  }
+}
+
+TEST(WorkQueueConcurrency, DrainWaitsForADirtyKey) {  // cat:Q10
+  Bench bench;
+  bench.queue.add("foo");
+  auto foo = bench.queue.get();
+  bench.queue.add("foo");
+  auto drained = bench.drain_in_thread();
+  bench.clock->wait_for_waiters(1);
+  EXPECT_FALSE(bench.queue.get());
+  foo->done();
+  EXPECT_FALSE(is_ready(drained));
+  foo = bench.queue.get();
+  ASSERT_TRUE(foo);
+  EXPECT_EQ(foo->key(), "foo");
+  foo->done();
+  EXPECT_FALSE(bench.queue.get());
+  EXPECT_TRUE(drained.get());
+}
+
+TEST(WorkQueueConcurrency, DrainWaitsForQueuedKeysAndAllDrainersReturn) {  // cat:G2
+  Bench bench;
+  bench.queue.add("held");
+  bench.queue.add("queued");
+  auto held = bench.queue.get();
+  bench.queue.add("held");
+  auto first = bench.drain_in_thread();
+  auto second = bench.drain_in_thread();
+  bench.clock->wait_for_waiters(2);
+  held->done();
+  EXPECT_EQ(bench.take_all(), (std::vector<std::string>{"queued", "held"}));
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(second.get());
+}
+
+TEST(WorkQueueConcurrency, AStopEndsADrainAndAGet) {
+  Bench bench;
+  bench.queue.add("foo");
+  const auto foo = bench.queue.get();
+  std::stop_source stop;
+  auto got = bench.get_in_thread(stop.get_token());
+  bench.clock->wait_for_waiters(1);
+  stop.request_stop();
+  EXPECT_EQ(got.get(), "end");
+  std::stop_source stop_drain;
+  auto drained = bench.drain_in_thread(stop_drain.get_token());
+  bench.clock->wait_for_waiters(1);
+  stop_drain.request_stop();
+  EXPECT_FALSE(drained.get());
+}
+
+TEST(WorkQueue, AStoppedGetTakesNothing) {
+  Bench bench;
+  bench.queue.add("foo");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(bench.queue.get(stop.get_token()));
+  EXPECT_EQ(bench.queue.size(), 1U);
+}
+
+TEST(WorkQueueConcurrency, EveryShutDownReleasesAllBlockedWorkers) {  // cat:G7, cat:P21
+  for (const int form : {0, 1, 2}) {
+    Bench bench;
+    bench.queue.add_after("later", 1h);  // so that one of them keeps the time
+    std::vector<std::future<std::string>> workers;
+    for (int i = 0; i < 4; ++i) workers.push_back(bench.get_in_thread());
+    bench.clock->wait_for_waiters(4);
+    if (form == 0) bench.queue.shut_down();
+    if (form == 1) bench.queue.shut_down_now();
+    if (form == 2) {
+      EXPECT_TRUE(bench.queue.shut_down_with_drain());
+    }
+    for (auto& worker : workers) EXPECT_EQ(worker.get(), "end");
+  }
+}
+
+// --- delays ---
+
+TEST(WorkQueue, ADelayedKeyIsReadyWhenItsTimeHasCome) {  // cat:D1, cat:D6
+  Bench bench;
+  bench.queue.add_after("foo", 50ms);
+  EXPECT_EQ(bench.queue.size(), 0U);
+  bench.clock->advance(60ms);
+  EXPECT_EQ(bench.queue.size(), 1U);
+  EXPECT_EQ(bench.take_all(), std::vector<std::string>{"foo"});
+  bench.clock->advance(10s);
+  EXPECT_EQ(bench.queue.size(), 0U);
+}
+
+TEST(WorkQueue, DelaysOfOneKeyAreMerged) {  // cat:D2, cat:D7
+  Bench bench;
+  bench.queue.add_after("foo", 50ms);
+  bench.queue.add_after("foo", 70ms);
+  bench.clock->advance(60ms);
+  EXPECT_EQ(bench.take_all().size(), 1U);
+  bench.clock->advance(20ms);
+  EXPECT_EQ(bench.queue.size(), 0U);
+  bench.queue.add_after("foo", 50ms);
+  bench.queue.add_after("foo", 30ms);
+  EXPECT_EQ(bench.queue.size(), 0U);
+  bench.clock->advance(40ms);
+  EXPECT_EQ(bench.take_all().size(), 1U);
+  bench.clock->advance(20ms);
+  EXPECT_EQ(bench.queue.size(), 0U);
+}
+
+TEST(WorkQueue, AnAddDropsADelay) {  // cat:G3
+  Bench bench;
+  bench.queue.add_after("x", 5h);
+  bench.queue.add("x");
+  EXPECT_EQ(bench.take_all().size(), 1U);
+  bench.clock->advance(5h);
+  EXPECT_EQ(bench.queue.size(), 0U);
+}
+
+TEST(WorkQueue, DelaysThatAreNotPositiveOrEndlessAreFine) {
+  Bench bench;
+  bench.queue.add_after("now", 0s);
+  bench.queue.add_after("before", -1h);
+  bench.queue.add_after("never", Duration::max());
+  bench.clock->advance(std::chrono::hours{24 * 365 * 100});
+  EXPECT_EQ(bench.take_all(), (std::vector<std::string>{"now", "before"}));
+}
+
+TEST(WorkQueue, DelayedKeysComeByTimeThenByInsertion) {  // cat:G9, cat:P20
+  Bench bench;
+  bench.queue.add_after("foo", 1s);
+  bench.queue.add_after("bar", 200ms);
+  bench.queue.add_after("baz", 1s);
+  bench.clock->advance(1s);
+  bench.queue.add("last");
+  EXPECT_EQ(bench.take_all(), (std::vector<std::string>{"bar", "foo", "baz", "last"}));
+}
+
+TEST(WorkQueueConcurrency, ABlockedWorkerGetsADelayedKeyExactlyInTime) {  // cat:D9, cat:P17
+  Bench bench(Readd::at_back, fast_slow(500ms, 500ms, 0));
+  bench.queue.add_rate_limited("foo");
+  auto got = bench.get_in_thread();
+  bench.clock->wait_for_waiters(1);
+  bench.clock->advance(500ms - 1ns);
+  EXPECT_FALSE(is_ready(got));
+  bench.clock->wait_for_waiters(1);
+  bench.clock->advance(1ns);
+  EXPECT_EQ(got.get(), "foo");
+}
+
+TEST(WorkQueueConcurrency, AnEarlierDelayIsNotMissedByWhoKeepsTheTime) {
+  Bench bench;
+  bench.queue.add_after("late", 1h);
+  auto got = bench.get_in_thread();
+  bench.clock->wait_for_waiters(1);
+  bench.queue.add_after("early", 1s);
+  bench.clock->wait_for_deadline(TimePoint{1s});  // the worker was told, and waits anew
+  bench.clock->advance(1s);
+  EXPECT_EQ(got.get(), "early");
+}
+
+TEST(WorkQueueConcurrency, AnotherWorkerKeepsTheTimeWhenTheFirstHasWork) {
+  Bench bench;
+  bench.queue.add_after("one", 1s);
+  bench.queue.add_after("two", 2s);
+  bench.queue.add_after("three", 3s);
+  std::vector<std::future<std::string>> workers;
+  for (int i = 0; i < 3; ++i) workers.push_back(bench.get_in_thread());
+  bench.clock->wait_for_waiters(3);
+  for (const Duration due : {1s, 2s, 3s}) {
+    bench.clock->wait_for_deadline(TimePoint{due});  // one of those who are left keeps the time
+    bench.clock->advance(1s);
+  }
+  std::vector<std::string> keys;
+  for (auto& worker : workers) keys.push_back(worker.get());
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(keys, (std::vector<std::string>{"one", "three", "two"}));
+}
+
+TEST(WorkQueueConcurrency, OneAddedKeyWakesAWorkerThatKeepsTheTime) {  // cat:P19
+  Bench bench;
+  bench.queue.add_after("later", 1h);
+  auto got = bench.get_in_thread();
+  bench.clock->wait_for_waiters(1);
+  bench.queue.add("now");
+  EXPECT_EQ(got.get(), "now");
+}
+
+// --- rate limits ---
+
+TEST(WorkQueue, RateLimitedAddsAreCountedPerKey) {  // cat:D5
+  Bench bench(Readd::at_back, exponential(1ms, 1s));
+  const auto delay_of_add = [&](const std::string& key) {
+    bench.queue.add_rate_limited(key);
+    Duration waited{};
+    while (bench.queue.size() == 0) {
+      bench.clock->advance(1ms);
+      waited += 1ms;
+    }
+    bench.take_all();
+    return waited;
+  };
+  EXPECT_EQ(delay_of_add("one"), 1ms);
+  EXPECT_EQ(delay_of_add("one"), 2ms);
+  EXPECT_EQ(bench.queue.retries("one"), 2U);
+  EXPECT_EQ(delay_of_add("two"), 1ms);
+  EXPECT_EQ(delay_of_add("two"), 2ms);
+  bench.queue.forget("one");
+  EXPECT_EQ(bench.queue.retries("one"), 0U);
+  EXPECT_EQ(delay_of_add("one"), 1ms);
+}
+
+TEST(WorkQueue, RetriesAreRightAtOnce) {  // cat:G5
+  Bench bench;
+  for (int i = 0; i < 100; ++i) {
+    bench.queue.add_rate_limited("x");
+    EXPECT_EQ(bench.queue.retries("x"), 1U);
+    bench.queue.forget("x");
+    EXPECT_EQ(bench.queue.retries("x"), 0U);
+  }
+}
+
+TEST(WorkQueue, AWaitingKeyIsChargedOnlyIfTheOptionSaysSo) {
+  for (const bool charge : {true, false}) {
+    WorkQueue<std::string> queue(
+        {.limiter = exponential(1s, 1h), .charge_waiting = charge, .clock = std::make_shared<ManualClock>()});
+    queue.add_rate_limited("x");
+    queue.add_rate_limited("x");
+    EXPECT_EQ(queue.retries("x"), charge ? 2U : 1U);
+  }
+}
+
+TEST(WorkQueue, TheBucketRunsOnTheInjectedClock) {  // cat:G13
+  Bench bench(Readd::at_back, token_bucket(1, 10min, 1));
+  bench.queue.add_rate_limited("a");
+  bench.queue.add_rate_limited("b");
+  EXPECT_EQ(bench.take_all(), std::vector<std::string>{"a"});
+  bench.clock->advance(10min - 1ns);
+  EXPECT_EQ(bench.queue.size(), 0U);
+  bench.clock->advance(1ns);
+  EXPECT_EQ(bench.take_all(), std::vector<std::string>{"b"});
+}
+
+}  // namespace
+}  // namespace evenkeel
