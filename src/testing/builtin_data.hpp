@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
@@ -48,8 +49,8 @@ class BuiltinData {
   const std::vector<BuiltinGroupVersion>& group_versions();
   /// nullptr if there is none.
   const BuiltinGroupVersion* find(std::string_view group, std::string_view version);
-  /// The OpenAPI v3 schema named `type`, with references as `{"$ref": "#/components/schemas/NAME"}`; null if
-  /// there is none. The reference lives as long as this object.
+  /// The OpenAPI v3 schema named `type`, with references as `{"$ref": "NAME"}` (beside its siblings, not
+  /// in an allOf); null if there is none. The reference lives as long as this object.
   const Json& type(std::string_view name);
   /// The OpenAPI type of a kind, empty if unknown: ("apps", "v1", "Deployment").
   std::string_view type_of(std::string_view group, std::string_view version, std::string_view kind);
@@ -57,11 +58,12 @@ class BuiltinData {
   const Json& table_columns(std::string_view api_version, std::string_view resource);
 
  private:
-  void read_index();
-
-  std::map<std::string, std::string_view, std::less<>> lines_;
+  // All views are into the text, which is part of the program.
+  std::map<std::string_view, std::string_view> lines_;
+  std::map<std::string, std::string_view, std::less<>> kinds_;
+  std::vector<std::pair<std::string_view, std::string_view>> index_;
+  std::string_view columns_text_;
   std::map<std::string, Json, std::less<>> parsed_;
-  std::map<std::string, std::string, std::less<>> kinds_;
   std::vector<BuiltinGroupVersion> group_versions_;
   Json columns_;
 };

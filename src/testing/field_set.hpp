@@ -11,7 +11,7 @@
 
 #include <evenkeel/api/json.hpp>
 
-#include "schema.hpp"
+#include "testing/schema.hpp"
 
 namespace evenkeel::inline v0::testing {
 
@@ -60,6 +60,8 @@ class FieldSet {
   FieldSet without_below(const FieldSet& other) const;
   /// Paths that have no other path of this set below them.
   FieldSet leaves() const;
+  /// This, and every named field (one that `schema` has as a property) above a path of it.
+  FieldSet with_named_parents(const Schema* schema) const;
   /// Every path, parents before children, in FieldsV1 order.
   std::vector<FieldPath> paths() const;
 

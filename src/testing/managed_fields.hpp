@@ -11,8 +11,8 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/error.hpp>
 
-#include "field_set.hpp"
-#include "schema.hpp"
+#include "testing/field_set.hpp"
+#include "testing/schema.hpp"
 
 namespace evenkeel::inline v0::testing {
 
@@ -33,6 +33,10 @@ std::string default_manager(std::string_view user_agent);
 /// server does (an empty list [{}] resets; absent or broken keeps the live one). The entry's time moves only
 /// if what it owns changed. `object` must be defaulted, pruned and canonical.
 void track_update(const Json& live, Json& object, const KindSchema& kind, const WriteContext& context);
+
+/// Call before storing an update: if `object` differs from `live` in nothing but times of managedFields, it
+/// gets the times of `live`, so that comparing the two tells that there is nothing to write.
+void ignore_time_only_changes(const Json& live, Json& object);
 
 /// A write through the scale subresource changed `replicas_path` (".spec.replicas") of `object`.
 /// `before` = the live object; sets object.metadata.managedFields.

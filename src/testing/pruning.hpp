@@ -7,7 +7,7 @@
 
 #include <evenkeel/api/json.hpp>
 
-#include "schema.hpp"
+#include "testing/schema.hpp"
 
 namespace evenkeel::inline v0::testing {
 

@@ -15,7 +15,7 @@
 
 #include <evenkeel/api/json.hpp>
 
-#include "builtin_data.hpp"
+#include "testing/builtin_data.hpp"
 
 namespace evenkeel::inline v0::testing {
 
@@ -98,7 +98,8 @@ struct Schema {
 
 /// Owner of nodes.
 struct SchemaPool {
-  std::deque<Schema> nodes;
+  std::deque<Schema> nodes = {};
+  std::shared_ptr<const SchemaPool> beneath = {};  ///< Keeps what nodes here refer to.
   Schema& add() { return nodes.emplace_back(); }
 };
 
@@ -138,6 +139,8 @@ class KindSchema {
   const Schema* root_;
 };
 
+class BuiltinSchemaReader;
+
 /// Makes shapes; one per server. Built-in ones are resolved when first asked for, and kept.
 /// Thread safety: one thread at a time. Lifetime: the shapes it hands out may outlive it.
 class SchemaCatalog {
@@ -157,13 +160,8 @@ class SchemaCatalog {
   std::shared_ptr<const KindSchema> custom(const CustomKind& kind);
 
  private:
-  const Schema& resolve(std::string_view type);
-  Schema& property_node(const Json& source);
-  void read_builtin(Schema& node, const Json& source);
-
   BuiltinData data_;
-  std::shared_ptr<SchemaPool> pool_;
-  std::map<std::string, Schema*, std::less<>> types_;
+  std::unique_ptr<BuiltinSchemaReader> reader_;
   std::map<std::string, std::shared_ptr<const KindSchema>, std::less<>> kinds_;
 };
 

@@ -5,20 +5,20 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/error.hpp>
 
-#include "schema.hpp"
+#include "testing/schema.hpp"
 
 namespace evenkeel::inline v0::testing {
 
-/// A patch that cannot be applied; what() is the server's text, to be answered as 422 Invalid unless
-/// `bad_request` (400).
+/// A patch that cannot be applied; what() is the server's text.
 class StrategicMergeError : public Error {
  public:
-  explicit StrategicMergeError(const std::string& message, bool bad_request = false)
-      : Error(message), bad_request_(bad_request) {}
-  bool bad_request() const noexcept { return bad_request_; }
+  explicit StrategicMergeError(const std::string& message, int code = 500) : Error(message), code_(code) {}
+  /// 400 for broken directives, 422 for what can never be merged, else 500: as the real server answers.
+  int code() const noexcept { return code_; }
+  bool bad_request() const noexcept { return code_ == 400; }
 
  private:
-  bool bad_request_;
+  int code_;
 };
 
 /// `target` with `patch` applied. Directives: $patch (replace, delete, merge), $deleteFromPrimitiveList/F,

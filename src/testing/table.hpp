@@ -12,7 +12,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/time.hpp>
 
-#include "schema.hpp"
+#include "testing/schema.hpp"
 
 namespace evenkeel::inline v0::testing {
 

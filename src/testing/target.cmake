@@ -6,3 +6,18 @@ evenkeel_library(testing
   LINK evenkeel::client
   PRIVATE_LINK Boost::headers OpenSSL::SSL OpenSSL::Crypto)
 target_include_directories(evenkeel_testing PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+
+# The embedded server as a program.
+find_package(CLI11 REQUIRED)
+add_executable(evenkeel-apiserver apiserver/main.cpp)
+target_link_libraries(evenkeel-apiserver PRIVATE evenkeel_warnings evenkeel::testing CLI11::CLI11)
+target_compile_definitions(evenkeel-apiserver PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
+
+# The built-in kinds are part of the program.
+add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp
+  COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/testing/data/builtin_kinds.txt
+    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp -D SYMBOL=evenkeel::v0::testing::builtin_kinds_text
+    -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/testing/data/builtin_kinds.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  VERBATIM)
+target_sources(evenkeel_testing PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp)

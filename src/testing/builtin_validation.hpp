@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of built-in kinds that a user of a controller can notice.
+#pragma once
+
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+#include "testing/schema.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+/// `old` is the stored object, null on create. Metadata is not looked at.
+/// Source: kubernetes pkg/apis/*/validation.
+std::vector<FieldError> validate_builtin(const Json& object, const KindSchema& kind, const Json& old);
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/pruning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace evenkeel::inline v0::testing {
+
+namespace {
+
+/// Walks a value with its path, removing what the schema does not know.
+class Pruner {
+ public:
+  void visit(Json& value, const Schema* schema, const std::string& path) {
+    if (schema != nullptr && schema->opaque) return;
+    if (value.is_array()) {
+      Json::Array& items = value.as_array();
+      for (std::size_t i = 0; i < items.size(); ++i)
+        visit(items[i], schema == nullptr ? nullptr : schema->items, path + "[" + std::to_string(i) + "]");
+    } else if (value.is_object()) {
+      visit_fields(value, schema, path);
+    }
+  }
+
+  std::vector<std::string> removed;
+
+ private:
+  void visit_fields(Json& object, const Schema* schema, const std::string& path) {
+    std::vector<std::string> gone;
+    for (auto& [name, value] : object.as_object()) {
+      const std::string here = path.empty() ? name : path + "." + name;
+      const Schema* member = schema == nullptr ? nullptr : schema->member(name);
+      if (member != nullptr) {
+        visit(value, member, here);
+      } else if (schema == nullptr || !schema->preserve_unknown_fields) {
+        gone.push_back(name);
+        removed.push_back(here);
+      }
+    }
+    for (const std::string& name : gone) object.erase(name);
+  }
+};
+
+/// Removes nulls that only stand for "not set", from objects of custom kinds.
+void drop_unset(Json& value, const Schema* schema) {
+  if (schema == nullptr) return;
+  if (value.is_array()) {
+    for (Json& item : value.as_array()) drop_unset(item, schema->items);
+  }
+  if (!value.is_object()) return;
+  std::vector<std::string> gone;
+  for (auto& [name, member] : value.as_object()) {
+    const Schema* known = schema->member(name);
+    if (known != nullptr && member.is_null() && !known->nullable && !known->default_value)
+      gone.push_back(name);
+    else
+      drop_unset(member, known);
+  }
+  for (const std::string& name : gone) value.erase(name);
+}
+
+/// Optional fields whose Go type is a pointer, so that an empty string or list means something.
+bool keeps_empty(std::string_view name) {
+  static constexpr std::array names{std::string_view("storageClassName"),
+                                    std::string_view("ingressClassName"),
+                                    std::string_view("volumeAttributesClassName"),
+                                    std::string_view("appProtocol"),
+                                    std::string_view("hostnameOverride"),
+                                    std::string_view("lastVolumeAttributesClass"),
+                                    std::string_view("currentVolumeAttributesClassName")};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Optional numbers and booleans whose Go type is no pointer: zero and false are not written.
+bool drops_zero(std::string_view name) {
+  static constexpr std::array names{std::string_view("hostNetwork"),
+                                    std::string_view("hostPID"),
+                                    std::string_view("hostIPC"),
+                                    std::string_view("stdin"),
+                                    std::string_view("stdinOnce"),
+                                    std::string_view("tty"),
+                                    std::string_view("paused"),
+                                    std::string_view("unschedulable"),
+                                    std::string_view("minReadySeconds"),
+                                    std::string_view("publishNotReadyAddresses"),
+                                    std::string_view("nodePort"),
+                                    std::string_view("hostPort"),
+                                    std::string_view("generation"),
+                                    std::string_view("observedGeneration"),
+                                    std::string_view("updatedReplicas"),
+                                    std::string_view("readyReplicas"),
+                                    std::string_view("availableReplicas"),
+                                    std::string_view("unavailableReplicas"),
+                                    std::string_view("fullyLabeledReplicas"),
+                                    std::string_view("currentReplicas"),
+                                    std::string_view("active"),
+                                    std::string_view("succeeded"),
+                                    std::string_view("failed"),
+                                    std::string_view("initialDelaySeconds"),
+                                    std::string_view("count"),
+                                    std::string_view("healthCheckNodePort")};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_left_out(std::string_view name, const Json& value) {
+  if (value.is_null()) return true;
+  if (value.is_string()) return value.as_string().empty() && !keeps_empty(name);
+  if (value.is_array()) return value.empty();
+  if (value.is_integer()) return value.as_integer() == 0 && drops_zero(name);
+  return value.is_bool() && !value.as_bool() && drops_zero(name);
+}
+
+void canonicalize_value(Json& value, const Schema& schema);
+
+void canonicalize_fields(Json& object, const Schema& schema) {
+  for (const Property& property : schema.properties) {
+    const bool present = object.contains(property.name);
+    if (!present && property.schema->always_written) object[property.name] = Json::object();
+    if (!present && schema.is_required(property.name))
+      object[property.name] = property.schema->default_value.value_or(Json());
+  }
+  std::vector<std::string> gone;
+  for (auto& [name, value] : object.as_object()) {
+    const Schema* member = schema.member(name);
+    if (member == nullptr) continue;
+    if (value.is_null() && member->always_written) value = Json::object();
+    canonicalize_value(value, *member);
+    const bool optional = schema.property(name) == nullptr
+                              ? value.is_null() && member->type != SchemaType::string
+                              : !schema.is_required(name);
+    const bool empty_map = value.is_object() && value.empty() && member->additional != nullptr;
+    if (schema.property(name) != nullptr && optional && (is_left_out(name, value) || empty_map))
+      gone.push_back(name);
+    if (schema.property(name) == nullptr && value.is_null() && member->type == SchemaType::string)
+      value = Json("");
+  }
+  for (const std::string& name : gone) object.erase(name);
+}
+
+void canonicalize_value(Json& value, const Schema& schema) {
+  if (schema.opaque) return;
+  if (value.is_object() && schema.type == SchemaType::object) canonicalize_fields(value, schema);
+  if (value.is_array() && schema.items != nullptr) {
+    for (Json& item : value.as_array()) canonicalize_value(item, *schema.items);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> prune(Json& object, const KindSchema& kind) {
+  Pruner pruner;
+  pruner.visit(object, &kind.root(), "");
+  if (!kind.built_in) drop_unset(object, &kind.root());
+  return std::move(pruner.removed);
+}
+
+void canonicalize(Json& object, const KindSchema& kind) {
+  if (!object.is_object()) return;
+  if (kind.built_in) return canonicalize_value(object, kind.root());
+  const Schema* metadata = kind.root().property("metadata");
+  Json* present = object.find("metadata");
+  if (metadata != nullptr && present != nullptr) canonicalize_value(*present, *metadata);
+}
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: kube-openapi pkg/validation/validate and apiextensions pkg/apiserver/validation.
+#include "testing/schema_validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "testing/builtin_validation.hpp"
+#include "testing/cel_validation.hpp"
+#include "testing/formats.hpp"
+#include "testing/regular_expression.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+namespace {
+
+/// The JSON schema name of what a value is.
+std::string_view type_of(const Json& value) {
+  switch (value.kind()) {
+    case Json::Kind::null:
+      return "null";
+    case Json::Kind::boolean:
+      return "boolean";
+    case Json::Kind::integer:
+      return "integer";
+    case Json::Kind::number:
+      return "number";
+    case Json::Kind::string:
+      return "string";
+    case Json::Kind::array:
+      return "array";
+    case Json::Kind::object:
+      break;
+  }
+  return "object";
+}
+
+std::string_view type_name(SchemaType type) {
+  switch (type) {
+    case SchemaType::object:
+      return "object";
+    case SchemaType::array:
+      return "array";
+    case SchemaType::string:
+      return "string";
+    case SchemaType::integer:
+      return "integer";
+    case SchemaType::number:
+      return "number";
+    case SchemaType::boolean:
+      return "boolean";
+    case SchemaType::int_or_string:
+      return "integer,string";
+    case SchemaType::any:
+      break;
+  }
+  return "";
+}
+
+bool is_whole(double value) {
+  return std::isfinite(value) && value == std::floor(value);
+}
+
+bool fits_type(const Json& value, SchemaType type) {
+  const bool whole = value.is_integer() || (value.is_number() && is_whole(value.as_number()));
+  switch (type) {
+    case SchemaType::any:
+      return true;
+    case SchemaType::number:
+      return value.is_number();
+    case SchemaType::integer:
+      return whole;
+    case SchemaType::int_or_string:
+      return whole || value.is_string();
+    default:
+      return type_of(value) == type_name(type);
+  }
+}
+
+std::int64_t code_points(const std::string& text) {
+  return std::count_if(text.begin(), text.end(),
+                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
+}
+
+/// A bound as Go's %v prints it.
+std::string bound_text(double bound, const Json& value) {
+  if (value.is_integer()) return std::to_string(static_cast<std::int64_t>(bound));
+  return is_whole(bound) && std::abs(bound) < 1e21 ? std::to_string(static_cast<std::int64_t>(bound))
+                                                   : Json(bound).dump();
+}
+
+/// The same value in the stored object, or nullptr: unchanged values are not checked again.
+const Json* old_member(const Json* old, std::string_view name) {
+  return old == nullptr ? nullptr : old->find(name);
+}
+
+using Errors = std::vector<FieldError>;
+
+class Validator {
+ public:
+  void visit(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
+    if (old != nullptr && *old == value) return;
+    if (!check_type(value, schema, path) || value.is_null()) return check_enum(value, schema, path);
+    if (schema.constraints) check_combinations(value, *schema.constraints, path);
+    if (value.is_string()) check_string(value, schema, path);
+    if (value.is_number()) check_number(value, schema, path);
+    if (value.is_array()) check_items(value, schema, path, old);
+    check_enum(value, schema, path);
+    if (value.is_object()) check_fields(value, schema, path, old);
+  }
+
+  Errors errors;
+
+ private:
+  static std::string shown(const std::string& path) { return path.starts_with('.') ? path.substr(1) : path; }
+  void invalid(const std::string& path, const Json& value, const std::string& problem) {
+    errors.push_back(field_invalid(shown(path), value, shown(path) + " in body " + problem));
+  }
+
+  bool check_type(const Json& value, const Schema& schema, const std::string& path) {
+    if (value.is_null() ? schema.nullable || schema.type == SchemaType::any : fits_type(value, schema.type))
+      return true;
+    const std::string detail = shown(path) + " in body must be of type " +
+                               std::string(type_name(schema.type)) + ": " + Json(type_of(value)).dump();
+    errors.push_back(field_type_invalid(shown(path), Json(type_of(value)), detail));
+    return false;
+  }
+
+  void check_enum(const Json& value, const Schema& schema, const std::string& path) {
+    if (!schema.constraints || schema.constraints->allowed.empty()) return;
+    if (value.is_null() && schema.nullable) return;
+    const Json::Array& allowed = schema.constraints->allowed;
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+      errors.push_back(field_not_supported(shown(path), value, allowed));
+  }
+
+  void check_string(const Json& value, const Schema& schema, const std::string& path) {
+    const std::string& text = value.as_string();
+    if (const Constraints* limits = schema.constraints.get()) {
+      const std::int64_t length = code_points(text);
+      if (limits->max_length && length > *limits->max_length) {
+        errors.push_back(field_too_long(shown(path), *limits->max_length));
+      } else if (limits->min_length && length < *limits->min_length) {
+        invalid(path, value, "should be at least " + std::to_string(*limits->min_length) + " chars long");
+      } else if (!limits->pattern.empty()) {
+        check_pattern(value, limits->pattern, path);
+      }
+    }
+    if (schema.type == SchemaType::string && !schema.format.empty() && !has_format(text, schema.format)) {
+      const std::string detail =
+          shown(path) + " in body must be of type " + schema.format + ": " + value.dump();
+      errors.push_back(field_type_invalid(shown(path), value, detail));
+    }
+  }
+
+  void check_pattern(const Json& value, const std::string& pattern, const std::string& path) {
+    try {
+      if (!RegularExpression(pattern).found_in(value.as_string()))
+        invalid(path, value, "should match '" + pattern + "'");
+    } catch (const std::invalid_argument& error) {
+      invalid(path, value, "should match '" + pattern + ", but pattern is invalid: " + error.what() + "'");
+    }
+  }
+
+  void check_number(const Json& value, const Schema& schema, const std::string& path) {
+    const double number = value.as_number();
+    if (schema.type == SchemaType::integer && schema.format == "int32" &&
+        (number > std::numeric_limits<std::int32_t>::max() ||
+         number < std::numeric_limits<std::int32_t>::min())) {
+      errors.push_back(field_invalid(
+          "<nil>", Json(""), "Checked value must be of type integer with format int32 in " + shown(path)));
+    }
+    const Constraints* limits = schema.constraints.get();
+    if (limits == nullptr) return;
+    if (limits->multiple_of && !is_whole(number / *limits->multiple_of))
+      invalid(path, value, "should be a multiple of " + bound_text(*limits->multiple_of, value));
+    if (limits->minimum &&
+        (limits->exclusive_minimum ? number <= *limits->minimum : number < *limits->minimum)) {
+      invalid(path, value,
+              std::string("should be greater than ") + (limits->exclusive_minimum ? "" : "or equal to ") +
+                  bound_text(*limits->minimum, value));
+    }
+    if (limits->maximum &&
+        (limits->exclusive_maximum ? number >= *limits->maximum : number > *limits->maximum)) {
+      invalid(path, value,
+              std::string("should be less than ") + (limits->exclusive_maximum ? "" : "or equal to ") +
+                  bound_text(*limits->maximum, value));
+    }
+  }
+
+  void check_items(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
+    const Json::Array& items = value.as_array();
+    if (schema.items != nullptr) {
+      for (std::size_t i = 0; i < items.size(); ++i)
+        visit(items[i], *schema.items, path + "[" + std::to_string(i) + "]",
+              old_item(old, items[i], i, schema));
+    }
+    const Constraints* limits = schema.constraints.get();
+    if (limits == nullptr) return;
+    const auto count = static_cast<std::int64_t>(items.size());
+    if (limits->min_items && count < *limits->min_items)
+      invalid(path, Json(count), "should have at least " + std::to_string(*limits->min_items) + " items");
+    if (limits->max_items && count > *limits->max_items)
+      errors.push_back(field_too_many(shown(path), count, *limits->max_items));
+    if (limits->unique_items) {
+      for (std::size_t i = 1; i < items.size(); ++i) {
+        if (std::find(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(i), items[i]) !=
+            items.begin() + static_cast<std::ptrdiff_t>(i))
+          return invalid(path, Json(""), "shouldn't contain duplicates");
+      }
+    }
+  }
+
+  /// Items of lists of type map have a counterpart by key, those of other lists by place only.
+  static const Json* old_item(const Json* old, const Json& item, std::size_t index, const Schema& schema) {
+    if (old == nullptr || !old->is_array()) return nullptr;
+    if (schema.list_type != ListType::map) return index < old->size() ? &(*old)[index] : nullptr;
+    for (const Json& candidate : old->as_array()) {
+      const auto same = [&](const std::string& key) { return candidate[key] == item[key]; };
+      if (std::all_of(schema.list_keys.begin(), schema.list_keys.end(), same)) return &candidate;
+    }
+    return nullptr;
+  }
+
+  void check_fields(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
+    const auto count = static_cast<std::int64_t>(value.size());
+    if (const Constraints* limits = schema.constraints.get()) {
+      if (limits->min_properties && count < *limits->min_properties)
+        invalid(path, Json(count),
+                "should have at least " + std::to_string(*limits->min_properties) + " properties");
+      if (limits->max_properties && count > *limits->max_properties)
+        errors.push_back(field_too_many(shown(path), count, *limits->max_properties));
+    }
+    for (const auto& [name, member] : value.as_object()) {
+      if (path.empty() && name == "metadata") continue;
+      const Schema* known = schema.member(name);
+      if (known != nullptr && known->type_name.empty())
+        visit(member, *known, path + "." + name, old_member(old, name));
+    }
+    for (const std::string& name : schema.required) {
+      if (!value.contains(name)) errors.push_back(field_required(shown(path + "." + name)));
+    }
+  }
+
+  /// Errors of one alternative.
+  static Errors alternative(const Json& value, const Schema& schema, const std::string& path) {
+    Validator validator;
+    validator.visit(value, schema, path, nullptr);
+    return std::move(validator.errors);
+  }
+
+  void whole(const std::string& path, const std::string& problem) {
+    errors.push_back(field_invalid("<nil>", Json(""), Json(shown(path)).dump() + " " + problem));
+  }
+
+  void add(const Errors& more) { errors.insert(errors.end(), more.begin(), more.end()); }
+
+  void check_combinations(const Json& value, const Constraints& limits, const std::string& path) {
+    if (!limits.any_of.empty()) {
+      const auto [valid, best] = try_each(value, limits.any_of, path);
+      if (valid == 0) whole(path, "must validate at least one schema (anyOf)"), add(best);
+    }
+    if (!limits.one_of.empty()) {
+      const auto [valid, best] = try_each(value, limits.one_of, path);
+      if (valid == 0)
+        whole(path, "must validate one and only one schema (oneOf). Found none valid"), add(best);
+      if (valid > 1)
+        whole(path, "must validate one and only one schema (oneOf). Found " + std::to_string(valid) +
+                        " valid alternatives");
+    }
+    std::size_t valid = 0;
+    for (const Schema* schema : limits.all_of) {
+      const Errors found = alternative(value, *schema, path);
+      if (found.empty()) ++valid;
+      add(found);
+    }
+    if (valid < limits.all_of.size())
+      whole(path,
+            std::string("must validate all the schemas (allOf)") + (valid == 0 ? ". None validated" : ""));
+    if (limits.none_of != nullptr && alternative(value, *limits.none_of, path).empty())
+      whole(path, "must not validate the schema (not)");
+  }
+
+  /// How many alternatives hold, and the errors of the one that failed least.
+  static std::pair<std::size_t, Errors> try_each(const Json& value, const std::vector<const Schema*>& schemas,
+                                                 const std::string& path) {
+    std::size_t valid = 0;
+    std::optional<Errors> best;
+    for (const Schema* schema : schemas) {
+      Errors found = alternative(value, *schema, path);
+      if (found.empty())
+        ++valid;
+      else if (!best || found.size() < best->size())
+        best = std::move(found);
+    }
+    return {valid, best.value_or(Errors{})};
+  }
+};
+
+/// Duplicates in lists of type set and map.
+void check_lists(const Json& value, const Schema& schema, const std::string& path, Errors& errors);
+
+void check_list(const Json::Array& items, const Schema& schema, const std::string& path, Errors& errors) {
+  if (schema.list_type == ListType::atomic) return;
+  std::vector<std::pair<Json, int>> seen;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string here = path + "[" + std::to_string(i) + "]";
+    Json name = items[i];
+    if (schema.list_type == ListType::map) {
+      if (!items[i].is_object() && !items[i].is_null())
+        return errors.push_back(
+            field_invalid(here, items[i], "must be an object for an array of list-type map"));
+      name = Json::object();
+      for (const std::string& key : schema.list_keys) {
+        if (const Json* value = items[i].find(key)) name[key] = *value;
+      }
+    }
+    const auto known =
+        std::find_if(seen.begin(), seen.end(), [&](const auto& entry) { return entry.first == name; });
+    if (known == seen.end())
+      seen.emplace_back(std::move(name), 1);
+    else if (++known->second == 2)
+      errors.push_back(field_duplicate(here, name));
+  }
+}
+
+void check_lists(const Json& value, const Schema& schema, const std::string& path, Errors& errors) {
+  if (value.is_array()) {
+    check_list(value.as_array(), schema, path, errors);
+    if (schema.items == nullptr) return;
+    for (std::size_t i = 0; i < value.size(); ++i)
+      check_lists(value[i], *schema.items, path + "[" + std::to_string(i) + "]", errors);
+  } else if (value.is_object()) {
+    for (const auto& [name, member] : value.as_object()) {
+      const Schema* known = schema.member(name);
+      if (known == nullptr || !known->type_name.empty()) continue;
+      const bool listed = schema.property(name) != nullptr;
+      check_lists(member, *known,
+                  listed ? (path.empty() ? name : path + "." + name) : path + "[" + name + "]", errors);
+    }
+  }
+}
+
+/// Errors after which rules are not worth evaluating.
+bool blocks_rules(const FieldError& error) {
+  static const std::set<std::string, std::less<>> reasons{"FieldValueNotSupported", "FieldValueRequired",
+                                                          "FieldValueTooLong", "FieldValueTooMany",
+                                                          "FieldValueTypeInvalid"};
+  return reasons.contains(error.reason);
+}
+
+}  // namespace
+
+std::vector<FieldError> validate(const Json& object, const KindSchema& kind, const Json& old) {
+  if (kind.built_in) return validate_builtin(object, kind, old);
+  Validator validator;
+  validator.visit(object, kind.root(), "", old.is_null() ? nullptr : &old);
+  Errors errors = std::move(validator.errors);
+  Errors old_lists;
+  if (!old.is_null()) check_lists(old, kind.root(), "", old_lists);
+  if (old_lists.empty()) check_lists(object, kind.root(), "", errors);
+  if (!has_rules(kind.root())) return errors;
+  if (std::any_of(errors.begin(), errors.end(), blocks_rules)) {
+    errors.push_back(
+        field_invalid("<nil>", Json(),
+                      "some validation rules were not checked because the object was invalid; correct "
+                      "the existing errors to complete validation"));
+  } else {
+    const Errors broken = check_rules(object, kind.root(), old);
+    errors.insert(errors.end(), broken.begin(), broken.end());
+  }
+  return errors;
+}
+
+}  // namespace evenkeel::inline v0::testing
