@@ -401,7 +401,7 @@ inline constexpr RecordOps record_ops{
 
 template <class T>
 constexpr const ResourceInfo* resource_of() {
-  if constexpr (requires { T::resource; }) {
+  if constexpr (requires { requires std::same_as<decltype(T::resource), const ResourceInfo>; }) {
     return &T::resource;
   } else {
     return nullptr;

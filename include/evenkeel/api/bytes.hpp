@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes in a document: base64 on the wire, plain in the program. Secrets are made of them.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <evenkeel/api/fields.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// A run of bytes. Errors about them never show them.
+class EVENKEEL_API Bytes {
+ public:
+  Bytes() = default;
+  Bytes(std::string bytes) : bytes_(std::move(bytes)) {}
+  Bytes(std::string_view bytes) : bytes_(bytes) {}
+  Bytes(const char* bytes) : bytes_(bytes) {}
+
+  const std::string& value() const noexcept { return bytes_; }
+  operator const std::string&() const noexcept { return bytes_; }
+  bool empty() const noexcept { return bytes_.empty(); }
+
+  /// The bytes in base64, as on the wire.
+  std::string base64() const;
+  /// Nothing if `text` is not base64 of the standard alphabet, with its padding; line breaks are skipped.
+  static std::optional<Bytes> from_base64(std::string_view text);
+
+  auto operator<=>(const Bytes&) const = default;
+
+ private:
+  std::string bytes_;
+};
+
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Bytes*, FieldLookup);
+
+}  // namespace evenkeel::inline v0

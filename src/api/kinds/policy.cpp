@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Written by scripts/generate_kinds.py from the OpenAPI documents of Kubernetes; do not edit.
+#include <evenkeel/api/kinds/policy.hpp>
+
+namespace evenkeel::inline v0 {
+
+EVENKEEL_DEFINE_FIELDS(PodDisruptionBudgetSpec, max_unavailable, min_available, selector,
+                       unhealthy_pod_eviction_policy)
+EVENKEEL_DEFINE_FIELDS(PodDisruptionBudgetStatus, (conditions, list_map("type")), current_healthy,
+                       desired_healthy, disrupted_pods, disruptions_allowed, expected_pods,
+                       observed_generation)
+EVENKEEL_DEFINE_FIELDS(PodDisruptionBudget, metadata, spec, status)
+
+}  // namespace evenkeel::inline v0
