@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-set(cache_headers frame_splitter.hpp list_splitter.hpp object_event.hpp reflector.hpp wire_object.hpp)
+set(cache_headers
+  detail/job_runner.hpp detail/object_tree.hpp object_event.hpp object_store.hpp reflector.hpp wire_object.hpp)
 set(cache_sources
-  frame_splitter.cpp json_scan.cpp list_splitter.cpp reflector.cpp wire_object.cpp wire_scanner.cpp)
+  job_runner.cpp object_store.cpp object_tree.cpp reflector.cpp wire_object.cpp wire_scanner.cpp)

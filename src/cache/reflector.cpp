@@ -14,7 +14,15 @@ bool is_expired(const ReflectorFailure& failure) {
   return failure.status.code == 410 || failure.status.reason == "Expired" || failure.status.reason == "Gone";
 }
 
-bool is_throttled(const WatchError& status) {
+/// The server has not seen the asked resourceVersion yet (go:31). Old servers say it in words only.
+bool is_too_large(const Status& status) {
+  for (const StatusCause& cause : status.causes) {
+    if (cause.reason == "ResourceVersionTooLarge") return true;
+  }
+  return status.message.find("Too large resource version") != std::string::npos;
+}
+
+bool is_throttled(const Status& status) {
   return status.code == 429 || status.reason == "TooManyRequests";
 }
 
@@ -121,7 +129,7 @@ void Reflector::list_failed(const ReflectorFailure& failure, TimePoint now) {
   const bool expired = is_expired(failure);
   objects_.clear();
   if (failure.kind == Kind::undecodable) ++counters_.undecodable;
-  if (expired || failure.status.too_large_resource_version) {
+  if (expired || is_too_large(failure.status)) {
     ++counters_.expired;
     if (expired && between_pages) {  // what the token stands for is gone: read all at once instead
       want_ = Want::whole_list;
@@ -135,7 +143,7 @@ void Reflector::list_failed(const ReflectorFailure& failure, TimePoint now) {
       return;
     }
   }
-  relist(text_of(failure), now, failure.status.retry_after_seconds);
+  relist(text_of(failure), now, failure.status.retry_after);
 }
 
 WatchRequest Reflector::begin_watch(TimePoint now) {
@@ -222,7 +230,7 @@ void Reflector::streaming_timed_out(TimePoint) {
 
 void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now) {
   const Kind kind = failure ? failure->kind : Kind::broken;
-  const std::optional<int> retry_after = failure ? failure->status.retry_after_seconds : std::nullopt;
+  const std::optional<Duration> retry_after = failure ? failure->status.retry_after : std::nullopt;
   if (kind == Kind::undecodable) ++counters_.undecodable;
   // The server has too much to do, or none is there: a list by every client would make it worse (go:34).
   if (kind == Kind::unreachable || (kind == Kind::refused && is_throttled(failure->status)))
@@ -246,13 +254,13 @@ void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, Time
   want_ = Want::watch;  // at once (go:35)
 }
 
-void Reflector::relist(const std::string& why, TimePoint now, std::optional<int> retry_after) {
+void Reflector::relist(const std::string& why, TimePoint now, std::optional<Duration> retry_after) {
   want_ = Want::first_state;
   retried_expired_ = false;
   back_off(why, now, retry_after);
 }
 
-void Reflector::back_off(const std::string& why, TimePoint now, std::optional<int> retry_after) {
+void Reflector::back_off(const std::string& why, TimePoint now, std::optional<Duration> retry_after) {
   ++counters_.failures;
   last_error_ = why;
   if (last_backoff_ != TimePoint::min() && now - last_backoff_ > options_.backoff_reset)
@@ -260,7 +268,7 @@ void Reflector::back_off(const std::string& why, TimePoint now, std::optional<in
   last_backoff_ = now;
   auto delay =
       backoff_ + Duration(static_cast<Duration::rep>(static_cast<double>(backoff_.count()) * random()));
-  if (retry_after) delay = std::max<Duration>(delay, std::chrono::seconds(*retry_after));
+  if (retry_after) delay = std::max(delay, *retry_after);
   backoff_ = backoff_ > options_.backoff_max / 2 ? options_.backoff_max : backoff_ * 2;
   pause_ = delay;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <new>
+#include <stdexcept>
 
 #include <evenkeel/cache/wire_object.hpp>
 
@@ -121,6 +122,44 @@ std::string_view WireObject::raw() const noexcept {
 std::size_t WireObject::bytes() const noexcept {
   return block_ == nullptr ? 0 : block_->bytes;
 }
+
+std::string WireObject::what() const {
+  std::string text(kind());
+  if (!text.empty()) text += ' ';
+  if (!namespace_().empty()) text.append(namespace_()) += '/';
+  return text.append(name());
+}
+
+namespace detail {
+
+PartialObject partial_object(const WireObject& object) {
+  PartialObject partial{.api_version = std::string(object.api_version()), .kind = std::string(object.kind())};
+  ObjectMeta& metadata = partial.metadata;
+  if (object.form() == WireForm::whole) return from_json<PartialObject>(object.raw(), object.what());
+  metadata.name = object.name();
+  metadata.namespace_ = object.namespace_();
+  metadata.uid = object.uid();
+  metadata.resource_version = object.resource_version();
+  metadata.generation = object.generation();
+  for (const auto& [name, value] : object.labels()) metadata.labels.emplace(name, value);
+  for (const auto& [name, value] : object.annotations()) metadata.annotations.emplace(name, value);
+  for (const WireOwner& owner : object.owners()) {
+    OwnerReference reference;
+    reference.api_version = owner.api_version;
+    reference.kind = owner.kind;
+    reference.name = owner.name;
+    reference.uid = owner.uid;
+    if (owner.controller) reference.controller = true;
+    metadata.owner_references.push_back(std::move(reference));
+  }
+  return partial;
+}
+
+void refuse_metadata_only(const WireObject& object) {
+  throw std::invalid_argument(object.what() + ": only its metadata is kept; read it as PartialObject");
+}
+
+}  // namespace detail
 
 namespace {
 

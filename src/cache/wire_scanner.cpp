@@ -11,8 +11,8 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
-#include "cache/json_scan.hpp"
 #include "cache/wire_block.hpp"
+#include "client/json_scan.hpp"
 
 namespace evenkeel::inline v0 {
 namespace detail {
@@ -510,36 +510,13 @@ WireEvent WireScanner::event(std::string_view frame) {
                           std::string(parts->first.substr(0, 40)) + "\"");
   WireEvent event{.type = *type};
   if (*type == WatchType::error) {
-    event.error = read_status(parts->second);
+    event.error = Status::decode(0, parts->second);
   } else if (*type == WatchType::bookmark) {
     event.object = state_->read(parts->second, WireForm::metadata_only);
   } else {
     event.object = object(parts->second);
   }
   return event;
-}
-
-WatchError read_status(std::string_view text) {
-  WatchError error;
-  try {
-    const Json status = Json::parse(text, "Status");
-    error.code = static_cast<int>(status["code"].integer_or(0));
-    error.reason = status["reason"].string_or("");
-    error.message = status["message"].string_or("");
-    const Json& details = status["details"];
-    if (details["retryAfterSeconds"].is_integer() && details["retryAfterSeconds"].as_integer() > 0)
-      error.retry_after_seconds =
-          static_cast<int>(std::min<std::int64_t>(details["retryAfterSeconds"].as_integer(), 3600));
-    if (details["causes"].is_array()) {
-      for (const Json& cause : details["causes"].as_array())
-        error.too_large_resource_version |= cause["reason"].string_or("") == "ResourceVersionTooLarge";
-    }
-    // Servers before 1.17 say it in words only.
-    error.too_large_resource_version |= error.message.find("Too large resource version") != std::string::npos;
-  } catch (const Error&) {
-    error.message = std::string(text.substr(0, 200));
-  }
-  return error;
 }
 
 }  // namespace evenkeel::inline v0

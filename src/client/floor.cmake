@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-set(client_headers config.hpp errors.hpp)
-set(client_sources config.cpp errors.cpp files.cpp kubeconfig.cpp)
+set(client_headers client.hpp config.hpp errors.hpp options.hpp resource_client.hpp rest_request.hpp retry.hpp)
+set(client_sources
+  client.cpp client_edits.cpp client_lists.cpp client_state.cpp config.cpp credentials.cpp delayer.cpp edit_plan.cpp
+  errors.cpp exec_plugin.cpp files.cpp kubeconfig.cpp list_core.cpp resource_client.cpp rest_request.cpp retry_core.cpp)

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/json.hpp>
-#include <evenkeel/cache/frame_splitter.hpp>
+#include <evenkeel/client/frame_splitter.hpp>
 
 #include "random_json.hpp"
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <evenkeel/cache/list_splitter.hpp>
+#include <evenkeel/client/list_splitter.hpp>
 
 #include "random_json.hpp"
 

@@ -43,7 +43,13 @@ ReflectorFailure refused(int code, const std::string& reason = "") {
 }
 ReflectorFailure too_large() {
   ReflectorFailure failure = refused(504, "Timeout");
-  failure.status.too_large_resource_version = true;
+  failure.status.causes.push_back({.reason = "ResourceVersionTooLarge", .message = "m", .field = ""});
+  return failure;
+}
+/// As servers before 1.17 say it.
+ReflectorFailure too_large_in_words() {
+  ReflectorFailure failure = refused(504, "Timeout");
+  failure.status.message = "Too large resource version: 9, current: 3";
   return failure;
 }
 ReflectorFailure of(Kind kind) {
@@ -162,8 +168,8 @@ TEST(Reflector, ReadsAllAtOnceWhenATokenExpiresBetweenPages) {
 
 // Each way in which a list's version can be unavailable: one immediate retry with the newest, then waits.
 TEST(Reflector, ListsTheNewestOnceItsVersionIsUnavailable_go30_go31) {
-  for (const ReflectorFailure& failure :
-       {refused(410, "Expired"), refused(410, "Gone"), refused(504, "Expired"), too_large()}) {
+  for (const ReflectorFailure& failure : {refused(410, "Expired"), refused(410, "Gone"),
+                                          refused(504, "Expired"), too_large(), too_large_in_words()}) {
     Rig rig;
     rig.sync("10");
     rig.core.event(error_event(410), rig.now);
@@ -218,7 +224,7 @@ TEST(Reflector, WaitsAtLeastAsLongAsTheServerAsks) {
   Rig rig;
   rig.sync();
   ReflectorFailure busy = refused(429);
-  busy.status.retry_after_seconds = 9;
+  busy.status.retry_after = 9s;
   rig.core.watch_ended(busy, rig.now);
   EXPECT_EQ(rig.next_pause(), 9s);
 }

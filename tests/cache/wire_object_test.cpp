@@ -275,19 +275,6 @@ TEST(WireScanner, RefusesFramesThatAreNone) {
   }
 }
 
-TEST(WireScanner, UnderstandsTooLargeVersionsInBothForms) {
-  // go:31
-  EXPECT_TRUE(
-      read_status(R"({"code":504,"reason":"Timeout","message":"Too large resource version: 9, current: 3"})")
-          .too_large_resource_version);
-  EXPECT_TRUE(
-      read_status(R"({"code":504,"details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"m"}]}})")
-          .too_large_resource_version);
-  EXPECT_FALSE(read_status(R"({"code":504,"reason":"Timeout"})").too_large_resource_version);
-  EXPECT_EQ(read_status(R"({"code":429,"details":{"retryAfterSeconds":7}})").retry_after_seconds, 7);
-  EXPECT_EQ(read_status("<html>Bad gateway</html>").message, "<html>Bad gateway</html>");
-}
-
 TEST(ResourceVersions, CompareAsNumbersOfAnyLengthOrNotAtAll) {
   const auto order = [](const char* left, const char* right) {
     return compare_resource_versions(left, right);

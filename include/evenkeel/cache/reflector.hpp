@@ -16,8 +16,8 @@
 
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
-#include <evenkeel/cache/list_splitter.hpp>
 #include <evenkeel/cache/wire_object.hpp>
+#include <evenkeel/client/list_splitter.hpp>
 
 namespace evenkeel::inline v0 {
 
@@ -77,7 +77,7 @@ struct ReflectorFailure {
   };
   Kind kind = Kind::broken;
   std::string message = {};
-  WatchError status = {};
+  Status status = {};
 };
 
 /// What an answer does to the copy.
@@ -157,8 +157,8 @@ class EVENKEEL_API Reflector {
   ReflectorChange replacement(std::string resource_version);
   WatchVerdict initial_event(const WireEvent& event, TimePoint now);
   void advance_to(std::string_view version);
-  void relist(const std::string& why, TimePoint now, std::optional<int> retry_after = {});
-  void back_off(const std::string& why, TimePoint now, std::optional<int> retry_after);
+  void relist(const std::string& why, TimePoint now, std::optional<Duration> retry_after = {});
+  void back_off(const std::string& why, TimePoint now, std::optional<Duration> retry_after);
   std::chrono::seconds watch_life();
   double random() { return options_.random ? options_.random() : 0.0; }
 

@@ -12,10 +12,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include <evenkeel/api/codec.hpp>
+#include <evenkeel/api/dynamic.hpp>
+#include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/object_key.hpp>
+#include <evenkeel/client/errors.hpp>
 
 namespace evenkeel::inline v0 {
 
@@ -145,6 +150,13 @@ class EVENKEEL_API WireObject {
   WireForm form() const noexcept;
   /// The JSON without metadata.managedFields, with apiVersion and kind; empty if metadata only.
   std::string_view raw() const noexcept;
+  /// The object as a T: a described type, DynamicObject, or PartialObject, which is all that a metadata-only
+  /// object can become. The snapshot keeps the wire form alive. Empty for an empty handle.
+  /// Throws DecodeError naming object and field; std::invalid_argument for a T that needs what was not kept.
+  template <class T>
+  Snapshot<T> decode() const;
+  /// "Pod default/web-0", for messages.
+  std::string what() const;
   /// Memory taken, in bytes; 0 for an empty handle.
   std::size_t bytes() const noexcept;
 
@@ -155,6 +167,27 @@ class EVENKEEL_API WireObject {
   detail::WireBlock* block_ = nullptr;
 };
 
+namespace detail {
+EVENKEEL_API PartialObject partial_object(const WireObject& object);
+[[noreturn]] EVENKEEL_API void refuse_metadata_only(const WireObject& object);
+}  // namespace detail
+
+template <class T>
+Snapshot<T> WireObject::decode() const {
+  if (block_ == nullptr) return {};
+  if constexpr (std::is_same_v<T, PartialObject>) {
+    return Snapshot<T>(detail::partial_object(*this));
+  } else {
+    if (form() != WireForm::whole) detail::refuse_metadata_only(*this);
+    auto keep = std::make_shared<const WireObject>(*this);
+    if constexpr (std::is_same_v<T, DynamicObject>) {
+      return Snapshot<T>(DynamicObject(Json::parse(raw(), what())), raw(), std::move(keep));
+    } else {
+      return Snapshot<T>(from_json<T>(raw(), what()), raw(), std::move(keep));
+    }
+  }
+}
+
 /// How resourceVersions compare: by number where both are numbers, and equal if equal as text. Nothing:
 /// they cannot be ordered. Only those of one kind may be compared.
 /// Source: KEP-5504 (decimal numbers without leading zeros, of any length).
@@ -163,20 +196,11 @@ EVENKEEL_API std::optional<std::strong_ordering> compare_resource_versions(std::
 
 enum class WatchType : std::uint8_t { added, modified, deleted, bookmark, error };
 
-/// What the server says in an ERROR event, or instead of an answer.
-struct WatchError {
-  int code = 0;
-  std::string reason = {};
-  std::string message = {};
-  std::optional<int> retry_after_seconds = {};
-  bool too_large_resource_version = false;  ///< Asked for a state that the server has not seen yet.
-};
-
 /// One frame of a watch.
 struct WireEvent {
   WatchType type = WatchType::added;
   WireObject object = {};  ///< Empty for errors; metadata only for bookmarks.
-  WatchError error = {};   ///< For errors.
+  Status error = {};       ///< For errors.
 };
 
 struct WireScannerOptions {
@@ -205,9 +229,5 @@ class EVENKEEL_API WireScanner {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// Reads a Status document, as in an ERROR event or the body of a refused request. What it does not say
-/// stays empty; never throws for what the text holds.
-EVENKEEL_API WatchError read_status(std::string_view text);
 
 }  // namespace evenkeel::inline v0

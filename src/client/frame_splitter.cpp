@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include <evenkeel/api/json.hpp>
-#include <evenkeel/cache/frame_splitter.hpp>
+#include <evenkeel/client/frame_splitter.hpp>
 
-#include "cache/json_scan.hpp"
+#include "client/json_scan.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/json_scan.hpp"
+#include "client/json_scan.hpp"
 
 #include <bit>
 

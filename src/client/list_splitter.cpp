@@ -2,9 +2,9 @@
 #include <utility>
 
 #include <evenkeel/api/json.hpp>
-#include <evenkeel/cache/list_splitter.hpp>
+#include <evenkeel/client/list_splitter.hpp>
 
-#include "cache/json_scan.hpp"
+#include "client/json_scan.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sorted set of wire objects whose versions share what did not change: a reader keeps the version that it
+// took while the writer goes on. Two levels: the tree lists leaves, a leaf lists objects.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/cache/wire_object.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+/// Where objects of a collection are sorted: by namespace, then by name.
+struct TreeKey {
+  std::string_view namespace_;
+  std::string_view name;
+  auto operator<=>(const TreeKey&) const = default;
+};
+
+inline TreeKey tree_key(const WireObject& object) {
+  return {object.namespace_(), object.name()};
+}
+
+/// A counted pointer that can tell whether it is the only one. shared_ptr cannot: its use_count() does not
+/// synchronise with the handle that went last.
+template <class T>
+class Counted {
+ public:
+  Counted() noexcept = default;
+  explicit Counted(T* node) noexcept : node_(node) {}
+  Counted(const Counted& other) noexcept : node_(other.node_) {
+    if (node_ != nullptr) node_->handles.fetch_add(1, std::memory_order_relaxed);
+  }
+  Counted(Counted&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Counted& operator=(Counted other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Counted() {
+    // Release pairs with the acquire of whoever frees, or of is_unique().
+    if (node_ != nullptr && node_->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
+  }
+
+  T* operator->() const noexcept { return node_; }
+  T& operator*() const noexcept { return *node_; }
+  explicit operator bool() const noexcept { return node_ != nullptr; }
+  /// Whether no other handle exists. True stays true only if nobody can copy this handle meanwhile.
+  bool is_unique() const noexcept { return node_->handles.load(std::memory_order_acquire) == 1; }
+
+ private:
+  T* node_ = nullptr;
+};
+
+struct TreeLeaf {
+  TreeLeaf() = default;
+  TreeLeaf(const TreeLeaf& other) : objects(other.objects) {}
+  TreeLeaf& operator=(const TreeLeaf&) = delete;
+
+  std::atomic<std::uint32_t> handles{1};
+  std::vector<WireObject> objects;  // sorted; never empty in a tree
+};
+
+/// Thread safety: one writer of a version that nobody else holds; a version that is shared is never changed.
+/// Complexity: find is logarithmic; insert and erase also move up to one leaf, and if the version is shared
+/// copy one leaf and the list of leaves (one pointer for each 64 to 128 objects).
+struct EVENKEEL_API ObjectTree {
+  static constexpr std::size_t leaf_size = 128;
+  struct Place {
+    std::size_t leaf = 0;
+    std::size_t at = 0;
+    bool operator==(const Place&) const = default;
+  };
+
+  ObjectTree() = default;
+  ObjectTree(const ObjectTree& other) : leaves(other.leaves), size(other.size) {}
+  ObjectTree& operator=(const ObjectTree&) = delete;
+
+  /// A tree of these, which must be sorted and without duplicates.
+  static Counted<ObjectTree> of(std::vector<WireObject> sorted);
+
+  /// The first object that is not before `key`; the end if there is none.
+  Place lower_bound(const TreeKey& key) const noexcept;
+  Place end() const noexcept { return {leaves.size(), 0}; }
+  Place next(Place place) const noexcept;
+  const WireObject& operator[](Place place) const noexcept { return leaves[place.leaf]->objects[place.at]; }
+  /// The object of this key, or null.
+  const WireObject* find(const TreeKey& key) const noexcept;
+
+  /// Puts `object` in or in the place of the one of its key. Copies leaves that other versions share.
+  void put(WireObject object);
+  void erase(const TreeKey& key);
+
+  std::atomic<std::uint32_t> handles{1};
+  std::vector<Counted<TreeLeaf>> leaves;
+  std::size_t size = 0;
+
+ private:
+  std::vector<WireObject>& own(std::size_t leaf);
+};
+
+}  // namespace evenkeel::inline v0::detail

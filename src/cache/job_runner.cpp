@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <evenkeel/cache/detail/job_runner.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+JobRunner::JobRunner(std::shared_ptr<const Clock> clock, std::size_t threads) : clock_(std::move(clock)) {
+  for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
+    threads_.emplace_back([this] { work(); });
+}
+
+JobRunner::~JobRunner() {
+  {
+    MutexLock lock(mutex_);
+    ending_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void JobRunner::push(Job& job) {
+  if (job.forgotten_ || job.queued_) return;
+  if (job.running_) {
+    job.again_ = true;
+    return;
+  }
+  job.queued_ = true;
+  ready_.push_back(&job);
+  changed_.notify_one();
+}
+
+void JobRunner::set_due(Job& job, TimePoint when) {
+  if (job.due_ != TimePoint::max()) {
+    auto [at, last] = due_.equal_range(job.due_);
+    while (at != last && at->second != &job) ++at;
+    if (at != last) due_.erase(at);
+  }
+  job.due_ = when;
+  if (when != TimePoint::max()) due_.emplace(when, &job);
+}
+
+void JobRunner::wake(Job& job) {
+  MutexLock lock(mutex_);
+  push(job);
+}
+
+void JobRunner::wake_at(Job& job, TimePoint when) {
+  MutexLock lock(mutex_);
+  if (job.forgotten_) return;
+  set_due(job, when);
+  if (!due_.empty() && due_.begin()->second == &job) changed_.notify_one();
+}
+
+void JobRunner::forget(Job& job) {
+  MutexLock lock(mutex_);
+  job.forgotten_ = true;
+  job.again_ = false;
+  set_due(job, TimePoint::max());
+  if (job.queued_) std::erase(ready_, &job);
+  job.queued_ = false;
+  const auto runner = runners_.find(&job);
+  if (runner != runners_.end() && runner->second == std::this_thread::get_id()) return;
+  while (job.running_) finished_.wait(lock);
+}
+
+void JobRunner::wake_due() {
+  const TimePoint now = clock_->now();
+  while (!due_.empty() && due_.begin()->first <= now) {
+    Job& job = *due_.begin()->second;
+    set_due(job, TimePoint::max());
+    push(job);
+  }
+}
+
+void JobRunner::run_one(MutexLock& lock) {
+  Job& job = *ready_.front();
+  ready_.pop_front();
+  job.queued_ = false;
+  job.running_ = true;
+  runners_[&job] = std::this_thread::get_id();
+  // Whoever waits for jobs next also watches the times, as this thread will be busy.
+  if (!ready_.empty() || !due_.empty()) changed_.notify_one();
+  lock.unlock();
+  job.run();
+  lock.lock();
+  // A job that was forgotten by itself may be gone after the notification; one that was not is still there.
+  job.running_ = false;
+  runners_.erase(&job);
+  if (std::exchange(job.again_, false)) push(job);
+  finished_.notify_all();
+}
+
+void JobRunner::work() {
+  MutexLock lock(mutex_);
+  while (!ending_) {
+    wake_due();
+    if (!ready_.empty()) {
+      run_one(lock);
+    } else if (due_.empty()) {
+      clock_->wait(changed_, lock);
+    } else {
+      clock_->wait_until(changed_, lock, due_.begin()->first);
+    }
+  }
+}
+
+}  // namespace evenkeel::inline v0::detail
