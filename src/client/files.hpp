@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace evenkeel::inline v0::detail {
 
@@ -17,5 +18,7 @@ std::string relative_to(const std::string& path, const std::string& file);
 
 /// The bytes behind standard base64 (line breaks allowed), or nothing if it is none.
 std::optional<std::string> decode_base64(std::string_view text);
+
+std::string encode_base64(std::string_view bytes);
 
 }  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edits: the patch that carries a typed change onto what the server holds.
+#include <client/chained_call.hpp>
+#include <client/edit_plan.hpp>
+
+#include <evenkeel/client/client.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+using MaybeResponse = std::optional<http::Response>;
+
+ObjectKey key_in(const Json& document) {
+  return {document.at({"metadata", "namespace"}).string_or(""),
+          document.at({"metadata", "name"}).string_or("")};
+}
+
+}  // namespace
+
+std::optional<http::Response> Client::send_edit(const Edited& edited) const {
+  const ResourceId resource = *edited.type.resource;
+  const detail::EditPlan plan{&edited.type, to_tree(edited.type, edited.before),
+                              to_tree(edited.type, edited.after)};
+  if (plan.before == plan.after) return std::nullopt;
+  const ObjectKey key = key_in(plan.before);
+  const std::string what = object_name(resource, key);
+  std::optional<Json> patch;
+  if (!edited.raw.empty()) {
+    patch = plan.patch_onto(Json::parse(edited.raw, what));
+  } else if (!(patch = plan.patch_alone())) {
+    patch = plan.patch_onto(Json::parse(raw(object_request(http::Method::get, resource, key)).body, what));
+  }
+  if (patch->is_null()) return std::nullopt;
+  return raw(patch_request(resource, key, Patch::merge(*patch), {.subresource = edited.subresource}));
+}
+
+std::shared_ptr<http::Call> Client::send_edit(const Edited& edited, Completion<MaybeResponse> done) const {
+  const ResourceId resource = *edited.type.resource;
+  detail::EditPlan plan{&edited.type, to_tree(edited.type, edited.before),
+                        to_tree(edited.type, edited.after)};
+  const ObjectKey key = key_in(plan.before);
+  const std::string what = object_name(resource, key);
+  std::optional<Json> patch;
+  if (plan.before == plan.after) {
+    patch.emplace();
+  } else if (!edited.raw.empty()) {
+    patch = plan.patch_onto(Json::parse(edited.raw, what));
+  } else {
+    patch = plan.patch_alone();
+  }
+  const auto send = [client = *this, resource, key, subresource = edited.subresource](
+                        const Json& body, const Completion<MaybeResponse>& then) {
+    return client.raw(client.patch_request(resource, key, Patch::merge(body), {.subresource = subresource}),
+                      [then](Outcome<http::Response> outcome) {
+                        then(decoded<MaybeResponse>(std::move(outcome), [](http::Response& response) {
+                          return MaybeResponse(std::move(response));
+                        }));
+                      });
+  };
+  if (patch && patch->is_null()) {
+    done(MaybeResponse());
+    return nothing_to_cancel();
+  }
+  if (patch) return send(*patch, done);
+
+  // The list to change is not known whole: read it first.
+  auto handle = std::make_shared<detail::ChainedCall>();
+  auto shared = std::make_shared<const detail::EditPlan>(std::move(plan));
+  handle->step([&] {
+    return raw(object_request(http::Method::get, resource, key), [=](Outcome<http::Response> outcome) {
+      if (!outcome.ok()) return done(outcome.error());
+      try {
+        const Json body = shared->patch_onto(Json::parse(outcome.value().body, what));
+        if (body.is_null()) return done(MaybeResponse());
+        handle->step([&] { return send(body, done); });
+      } catch (...) {
+        done(std::current_exception());
+      }
+    });
+  });
+  return handle;
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists: one page after the other.
+#include <client/chained_call.hpp>
+#include <client/list_core.hpp>
+
+#include <evenkeel/client/client.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+/// The pages of an asynchronous list; kept alive by the call that runs.
+struct ListFlow : std::enable_shared_from_this<ListFlow> {
+  ListFlow(Client client_, const ResourceId& resource, const ListOptions& options, Completion<RawList> done_)
+      : client(std::move(client_)), core(resource, options), done(std::move(done_)) {}
+
+  void next() {
+    if (handle->cancelled()) {
+      return done(std::make_exception_ptr(Cancelled(describe(core.next_request()) + ": cancelled")));
+    }
+    handle->step([this] {
+      return client.raw(core.next_request(), [self = shared_from_this()](Outcome<http::Response> outcome) {
+        self->landed(std::move(outcome));
+      });
+    });
+  }
+
+  void landed(Outcome<http::Response> outcome) {
+    if (!outcome.ok()) return core.take_error(outcome.error()) ? next() : done(outcome.error());
+    try {
+      if (!core.take(std::move(outcome).value())) return next();
+    } catch (...) {
+      return done(std::current_exception());
+    }
+    done(core.result());
+  }
+
+  const Client client;
+  detail::ListCore core;
+  const Completion<RawList> done;
+  const std::shared_ptr<detail::ChainedCall> handle = std::make_shared<detail::ChainedCall>();
+};
+
+}  // namespace
+
+RawList Client::list_raw(const ResourceId& resource, const ListOptions& options) const {
+  detail::ListCore core(resource, options);
+  for (;;) {
+    try {
+      if (core.take(raw(core.next_request()))) return core.result();
+    } catch (const ApiError&) {
+      if (!core.take_error(std::current_exception())) throw;
+    }
+  }
+}
+
+std::shared_ptr<http::Call> Client::list_raw(const ResourceId& resource, const ListOptions& options,
+                                             Completion<RawList> done) const {
+  const auto flow = std::make_shared<ListFlow>(*this, resource, options, std::move(done));
+  const auto handle = flow->handle;
+  flow->next();
+  return handle;
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <client/client_state.hpp>
+
+#include <evenkeel/http/curl_transport.hpp>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+constexpr std::size_t most_warnings = 1000;  // remembered; then they start to repeat
+
+std::shared_ptr<http::Transport> transport_for(const Config& config, const ClientOptions& options) {
+  if (options.transport) return options.transport;
+  return http::make_curl_transport(
+      {.server = config.server, .tls = config.tls, .proxy = config.proxy, .user_agent = options.user_agent});
+}
+
+std::uint64_t first_seed(const Clock& clock, const void* self) {
+  return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) ^
+         reinterpret_cast<std::uintptr_t>(self);
+}
+
+/// The text of `299 - "text"`, with its escapes undone; "" if it is no warning of the API server.
+std::string warning_text(std::string_view value) {
+  if (!value.starts_with("299 ")) return {};
+  const auto open = value.find('"');
+  if (open == std::string_view::npos) return {};
+  std::string text;
+  for (std::size_t i = open + 1; i < value.size() && value[i] != '"'; ++i) {
+    if (value[i] == '\\' && i + 1 < value.size()) ++i;
+    text += value[i];
+  }
+  return text;
+}
+
+}  // namespace
+
+ClientState::ClientState(Config config_, ClientOptions options)
+    : config(std::move(config_)),
+      clock(options.clock ? options.clock : real_clock()),
+      log(options.log),
+      field_owner(options.field_owner),
+      timeout(options.timeout),
+      retry(options.retry),
+      transport(transport_for(config, options)),
+      credentials(config, clock),
+      delayer(clock),
+      seed_(first_seed(*clock, this)) {}
+
+http::Request ClientState::dress(const RestRequest& request, const std::string& target,
+                                 std::optional<TimePoint> deadline) {
+  http::Request out{
+      .method = request.method, .target = target, .deadline = deadline, .idle_timeout = request.idle_timeout};
+  out.headers.add("Accept", request.accept.empty() ? "application/json" : request.accept);
+  if (!request.content_type.empty()) out.headers.add("Content-Type", request.content_type);
+  credentials.dress(out.headers);
+  out.body = request.body;
+  return out;
+}
+
+void ClientState::note_warnings(const http::Headers& headers) {
+  if (headers.find("Warning") == nullptr) return;
+  for (const auto& [name, value] : headers) {
+    if (name.size() != 7 || (name != "Warning" && name != "warning")) continue;
+    const std::string text = warning_text(value);
+    if (text.empty()) continue;
+    {
+      MutexLock lock(mutex_);
+      if (warnings_.size() >= most_warnings) warnings_.clear();
+      if (!warnings_.insert(text).second) continue;
+    }
+    log.warn("the server warns", {{"warning", text}});
+  }
+}
+
+CallPlan::CallPlan(const ClientState& state, const RestRequest& request_, const CallOptions& options,
+                   std::uint64_t seed)
+    : request(request_),
+      target(target_of(request_)),
+      deadline(deadline_after(state.clock->now(), options.timeout.value_or(state.timeout))),
+      retry(
+          [&] {
+            RetryOptions limits = state.retry;
+            if (options.max_retries) limits.max_retries = *options.max_retries;
+            return limits;
+          }(),
+          request_.method, seed) {
+  if (options.deadline) deadline = std::min(deadline, *options.deadline);
+}
+
+std::exception_ptr CallPlan::judge(const http::Response& response, TimePoint now, Duration& delay) {
+  Status status = Status::decode(response);
+  const auto wait = retry.after(status);
+  if (wait && deadline_after(now, *wait) < deadline) {
+    delay = *wait;
+    return nullptr;
+  }
+  return std::make_exception_ptr(ApiError(describe(request), std::move(status)));
+}
+
+std::exception_ptr CallPlan::judge(std::exception_ptr error, TimePoint now, Duration& delay) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const TransportError& broken) {
+    const auto wait = retry.after(broken.code());
+    if (!wait || deadline_after(now, *wait) >= deadline) return error;
+    delay = *wait;
+    return nullptr;
+  } catch (const Cancelled&) {
+    return std::make_exception_ptr(cancelled());
+  } catch (...) {
+    return error;
+  }
+}
+
+namespace {
+
+/// One asynchronous call through all its tries. Each step hands on a share of it, so it lives until `done`.
+class AsyncCall final : public http::Call, public std::enable_shared_from_this<AsyncCall> {
+ public:
+  AsyncCall(std::shared_ptr<ClientState> state, CallPlan plan, std::stop_token stop, http::Completion done)
+      : state_(std::move(state)), plan_(std::move(plan)), stop_(std::move(stop)), done_(std::move(done)) {}
+
+  void start() {
+    // Before anything runs, and not under the mutex: on a stopped token it calls back at once.
+    if (stop_.stop_possible()) waker_.emplace(stop_, Cancel{weak_from_this()});
+    send();
+  }
+
+  void cancel() noexcept override {
+    std::shared_ptr<http::Call> running;
+    std::uint64_t waiting = 0;
+    {
+      MutexLock lock(mutex_);
+      if (cancelled_) return;
+      cancelled_ = true;
+      running = running_;
+      waiting = std::exchange(waiting_, 0);
+    }
+    if (running) running->cancel();
+    if (waiting != 0) state_->delayer.drop(waiting);
+  }
+
+ private:
+  struct Cancel {
+    std::weak_ptr<AsyncCall> call;
+    void operator()() const noexcept {
+      if (const auto self = call.lock()) self->cancel();
+    }
+  };
+
+  void send() {
+    if (is_cancelled()) return finish(std::make_exception_ptr(plan_.cancelled()));
+    http::Request request;
+    try {
+      request = state_->dress(plan_.request, plan_.target, plan_.deadline);
+    } catch (...) {
+      return finish(std::current_exception());
+    }
+    sent_headers_ = request.headers;
+    std::uint64_t mine = 0;
+    {
+      MutexLock lock(mutex_);
+      mine = ++tries_;
+      in_flight_ = true;
+    }
+    auto call = state_->transport->send(
+        std::move(request),
+        [self = shared_from_this()](Outcome<http::Response> outcome) { self->landed(std::move(outcome)); });
+    bool late = false;
+    {
+      MutexLock lock(mutex_);
+      // Its completion may have come before send() returned, and another try may be under way.
+      if (in_flight_ && tries_ == mine) running_ = call;
+      late = cancelled_;
+    }
+    if (late) call->cancel();
+  }
+
+  void landed(Outcome<http::Response> outcome) {
+    {
+      MutexLock lock(mutex_);
+      in_flight_ = false;
+      running_.reset();
+    }
+    const TimePoint now = state_->clock->now();
+    Duration delay{};
+    std::exception_ptr error;
+    if (outcome.ok()) {
+      http::Response& response = outcome.value();
+      state_->note_warnings(response.headers);
+      if (response.status >= 200 && response.status < 300) return finish(std::move(outcome));
+      if (response.status == 401 && state_->credentials.refreshable() &&
+          !std::exchange(plan_.refreshed, true)) {
+        return later(
+            now, [self = shared_from_this(), response = std::move(response)] { self->refused(response); });
+      }
+      error = plan_.judge(response, now, delay);
+    } else {
+      error = plan_.judge(outcome.error(), now, delay);
+    }
+    if (error) return finish(std::move(error));
+    later(deadline_after(now, delay), [self = shared_from_this()] { self->send(); });
+  }
+
+  /// After a 401, off the transport's thread: getting a fresh token may block.
+  void refused(const http::Response& response) {
+    try {
+      if (state_->credentials.refresh(sent_headers_)) return send();
+    } catch (...) {
+      return finish(std::current_exception());
+    }
+    finish(std::make_exception_ptr(ApiError(describe(plan_.request), Status::decode(response))));
+  }
+
+  void later(TimePoint when, std::function<void()> step) {
+    MutexLock lock(mutex_);
+    if (!cancelled_) {
+      waiting_ = state_->delayer.at(
+          when, [self = shared_from_this(), step = std::move(step)](Delayer::Reason reason) {
+            {
+              MutexLock inner(self->mutex_);
+              self->waiting_ = 0;
+            }
+            if (reason == Delayer::Reason::due) return step();
+            self->finish(std::make_exception_ptr(self->plan_.cancelled()));
+          });
+      return;
+    }
+    lock.unlock();
+    finish(std::make_exception_ptr(plan_.cancelled()));
+    lock.lock();
+  }
+
+  bool is_cancelled() {
+    MutexLock lock(mutex_);
+    return cancelled_;
+  }
+
+  void finish(Outcome<http::Response> outcome) {
+    {
+      MutexLock lock(mutex_);
+      if (std::exchange(finished_, true)) return;
+    }
+    waker_.reset();  // waits for a callback that runs on another thread, so not under the mutex
+    const http::Completion done = std::move(done_);
+    done(std::move(outcome));
+  }
+
+  const std::shared_ptr<ClientState> state_;
+  CallPlan plan_;               // one step at a time touches it
+  http::Headers sent_headers_;  // likewise
+  const std::stop_token stop_;
+  http::Completion done_;
+  Mutex mutex_;
+  std::shared_ptr<http::Call> running_ EVENKEEL_GUARDED_BY(mutex_);
+  std::uint64_t waiting_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // its number with the delayer, or 0
+  std::uint64_t tries_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+  bool in_flight_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool cancelled_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool finished_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  std::optional<std::stop_callback<Cancel>> waker_;  // set before the first try, reset by whoever finishes
+};
+
+}  // namespace
+
+std::shared_ptr<http::Call> start_call(std::shared_ptr<ClientState> state, CallPlan plan,
+                                       std::stop_token stop, http::Completion done) {
+  auto call =
+      std::make_shared<AsyncCall>(std::move(state), std::move(plan), std::move(stop), std::move(done));
+  call->start();
+  return call;
+}
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all copies of a client share, and the life of one call with its retries.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_set>
+
+#include <client/credentials.hpp>
+#include <client/delayer.hpp>
+#include <client/retry_core.hpp>
+
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/client/client.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+/// Thread safety: all members may be called concurrently; the public fields never change.
+class ClientState {
+ public:
+  ClientState(Config config_, ClientOptions options);
+
+  /// The request as it goes out, with credentials.
+  http::Request dress(const RestRequest& request, const std::string& target,
+                      std::optional<TimePoint> deadline);
+  /// Logs each warning of the server once.
+  void note_warnings(const http::Headers& headers) EVENKEEL_EXCLUDES(mutex_);
+  std::uint64_t next_seed() { return seed_.fetch_add(0x9e3779b97f4a7c15ULL); }
+
+  const Config config;
+  const std::shared_ptr<const Clock> clock;
+  const Log log;
+  const std::string field_owner;
+  const Duration timeout;
+  const RetryOptions retry;
+  const std::shared_ptr<http::Transport> transport;
+  Credentials credentials;
+  Delayer delayer;
+
+ private:
+  std::atomic<std::uint64_t> seed_;
+  Mutex mutex_;
+  std::unordered_set<std::string> warnings_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+/// What is known about a call before it is sent, the same for the blocking and the asynchronous form.
+struct CallPlan {
+  RestRequest request;
+  std::string target;
+  TimePoint deadline;
+  RetryCore retry;
+  bool refreshed = false;  // the one retry after a 401 is used up
+
+  CallPlan(const ClientState& state, const RestRequest& request, const CallOptions& options,
+           std::uint64_t seed);
+
+  /// What follows an answer or a break: null with `delay` set: try again after it; else the error.
+  std::exception_ptr judge(const http::Response& response, TimePoint now, Duration& delay);
+  std::exception_ptr judge(std::exception_ptr error, TimePoint now, Duration& delay);
+  Cancelled cancelled() const { return Cancelled(describe(request) + ": cancelled"); }
+};
+
+/// The asynchronous form. Starts at once and keeps itself alive until it has called `done`.
+std::shared_ptr<http::Call> start_call(std::shared_ptr<ClientState> state, CallPlan plan,
+                                       std::stop_token stop, http::Completion done);
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <client/edit_plan.hpp>
+
+#include <evenkeel/api/patch.hpp>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+bool has_list(const Json& document) {
+  if (document.is_array()) return true;
+  if (!document.is_object()) return false;
+  const Json::Object& members = document.as_object();
+  return std::any_of(members.begin(), members.end(),
+                     [](const Json::Member& member) { return has_list(member.value); });
+}
+
+}  // namespace
+
+Json EditPlan::patch_onto(const Json& raw) const {
+  const Json target = type != nullptr ? overlay(*type, raw, before, after) : overlay(raw, before, after);
+  Json patch = merge_patch(raw, target);
+  if (patch.empty()) return Json();
+  if (!has_list(patch)) return patch;
+  const Json& version = before.at({"metadata", "resourceVersion"});
+  if (version.is_string()) patch["metadata"]["resourceVersion"] = version;
+  return patch;
+}
+
+std::optional<Json> EditPlan::patch_alone() const {
+  Json patch = patch_onto(before);
+  if (has_list(patch)) return std::nullopt;
+  return patch;
+}
+
+}  // namespace evenkeel::inline v0::detail

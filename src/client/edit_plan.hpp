@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is sent for an edited object.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/json.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+/// An edit as documents. `type` may be null: then the documents are whole, as those of dynamic objects are.
+struct EditPlan {
+  const TypeInfo* type = nullptr;
+  Json before;
+  Json after;
+
+  /// The merge patch that carries the edit onto `raw`, the document that `before` was read from; null if
+  /// there is nothing to send. If it replaces a list, it holds the resourceVersion that was read, because
+  /// otherwise it would undo what others did to that list since.
+  Json patch_onto(const Json& raw) const;
+  /// The same where `raw` is not known: nothing if a list must be replaced, since its items may have members
+  /// that the type does not declare.
+  std::optional<Json> patch_alone() const;
+};
+
+}  // namespace evenkeel::inline v0::detail

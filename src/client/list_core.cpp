@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <client/list_core.hpp>
+#include <simdjson.h>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+using simdjson::ondemand::object;
+using simdjson::ondemand::value;
+
+void take_metadata(object metadata, RawList& list) {
+  for (auto field : metadata) {
+    const std::string_view name = field.unescaped_key();
+    value content = field.value();
+    if (name == "resourceVersion" && content.type() == simdjson::ondemand::json_type::string) {
+      list.resource_version = std::string_view(content.get_string());
+    } else if (name == "continue" && content.type() == simdjson::ondemand::json_type::string) {
+      list.continue_token = std::string_view(content.get_string());
+    }
+  }
+}
+
+}  // namespace
+
+void split_list(std::string& body, RawList& list, const std::string& what) {
+  try {
+    body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
+    simdjson::ondemand::parser parser;
+    auto document = parser.iterate(body.data(), body.size(), body.capacity());
+    bool has_items = false;
+    for (auto field : document.get_object()) {
+      const std::string_view name = field.unescaped_key();
+      value content = field.value();
+      if (name == "metadata") {
+        take_metadata(content.get_object(), list);
+      } else if (name == "items") {
+        has_items = true;
+        if (content.is_null()) continue;  // how Go writes an empty list that was never filled
+        for (auto item : content.get_array()) {
+          object element = item.get_object();
+          list.items.push_back(element.raw_json());
+        }
+      }
+    }
+    if (!has_items) throw DecodeError(what, "expected a list, found an object without items");
+  } catch (const simdjson::simdjson_error& error) {
+    throw DecodeError(what, std::string("expected a list: ") + error.what());
+  }
+}
+
+ListCore::ListCore(const ResourceId& resource, const ListOptions& options)
+    : resource_(resource), options_(options), continue_(options.continue_token) {}
+
+std::size_t ListCore::page_limit() const {
+  if (whole_) return 0;
+  if (options_.limit == 0) return options_.page_size;
+  const std::size_t left = options_.limit - list_.items.size();
+  return options_.page_size == 0 ? left : std::min(left, options_.page_size);
+}
+
+RestRequest ListCore::next_request() const {
+  RestRequest request{.resource = resource_, .namespace_ = options_.namespace_};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) request.query.emplace_back(name, value);
+  };
+  add("labelSelector", options_.label_selector);
+  add("fieldSelector", options_.field_selector);
+  if (const std::size_t limit = page_limit(); limit > 0) add("limit", std::to_string(limit));
+  add("continue", continue_);
+  if (continue_.empty()) {  // the token carries the version
+    add("resourceVersion", options_.resource_version);
+    add("resourceVersionMatch", options_.resource_version_match);
+  }
+  return request;
+}
+
+bool ListCore::take(http::Response response) {
+  auto body = std::make_shared<std::string>(std::move(response.body));
+  RawList page;
+  split_list(*body, page, object_path(next_request()));
+  list_.items.insert(list_.items.end(), page.items.begin(), page.items.end());
+  list_.bodies.push_back(std::move(body));
+  list_.ends.push_back(list_.items.size());
+  if (list_.resource_version.empty()) list_.resource_version = page.resource_version;
+  continue_ = page.continue_token;
+  list_.continue_token = page.continue_token;
+  return continue_.empty() || (options_.limit != 0 && list_.items.size() >= options_.limit);
+}
+
+bool ListCore::take_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const ApiError& refusal) {
+    // The token that the caller brought is the caller's affair, and so is half a list.
+    if (!refusal.is_gone() || continue_.empty() || !options_.continue_token.empty() || options_.limit != 0)
+      return false;
+  } catch (...) {
+    return false;
+  }
+  list_ = {};
+  continue_.clear();
+  whole_ = true;
+  return true;
+}
+
+}  // namespace evenkeel::inline v0::detail

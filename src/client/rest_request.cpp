@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
+#include <evenkeel/api/patch.hpp>
+#include <evenkeel/client/rest_request.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+/// "/segment". The server refuses what client-go's IsValidPathSegmentName refuses; so do we, before sending.
+std::string segment(const std::string& text, const char* what) {
+  if (text.empty() || text == "." || text == ".." || text.find_first_of("/%") != std::string::npos) {
+    throw std::invalid_argument(std::string(what) + " \"" + text + "\" cannot be part of a path");
+  }
+  return "/" + http::percent_encode(text);
+}
+
+std::string verb_of(const RestRequest& request) {
+  switch (request.method) {
+    case http::Method::get: {
+      for (const auto& [name, value] : request.query) {
+        if (name == "watch" && value != "false" && value != "0") return "watch";
+      }
+      return request.name.empty() ? "list" : "get";
+    }
+    case http::Method::post:
+      return "create";
+    case http::Method::put:
+      return "update";
+    case http::Method::patch:
+      return request.content_type == content_type(PatchType::apply) ? "apply" : "patch";
+    case http::Method::delete_:
+      return request.name.empty() ? "delete all" : "delete";
+  }
+  return "get";
+}
+
+}  // namespace
+
+std::string target_of(const RestRequest& request) {
+  const ResourceId& resource = request.resource;
+  std::string target = resource.group.empty() ? "/api" : "/apis" + segment(resource.group, "group");
+  target += segment(resource.version, "version");
+  if (!request.namespace_.empty() && resource.scope == Scope::namespaced) {
+    target += "/namespaces" + segment(request.namespace_, "namespace");
+  }
+  target += segment(resource.plural, "plural");
+  if (!request.name.empty()) target += segment(request.name, "name");
+  if (!request.subresource.empty()) {
+    if (request.name.empty())
+      throw std::invalid_argument("subresource " + request.subresource + " of an object without a name");
+    target += segment(request.subresource, "subresource");
+  }
+  char separator = '?';
+  for (const auto& [name, value] : request.query) {
+    target += separator;
+    target += http::percent_encode(name) + "=" + http::percent_encode(value);
+    separator = '&';
+  }
+  return target;
+}
+
+std::string describe(const RestRequest& request) {
+  std::string text = verb_of(request) + " " +
+                     (request.resource.kind.empty() ? request.resource.plural : request.resource.kind);
+  if (!request.subresource.empty()) text += "/" + request.subresource;
+  if (!request.name.empty()) return text + " " + ObjectKey{request.namespace_, request.name}.str();
+  if (!request.namespace_.empty()) text += " in " + request.namespace_;
+  return text;
+}
+
+std::string object_path(const RestRequest& request) {
+  std::string path = request.resource.plural;
+  for (const std::string& part : {request.namespace_, request.name}) {
+    if (!part.empty()) path += "/" + part;
+  }
+  return path;
+}
+
+}  // namespace evenkeel::inline v0

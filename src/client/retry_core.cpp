@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <client/retry_core.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+Duration jittered(Duration delay, double share, std::uint64_t& random) {
+  // splitmix64
+  random += 0x9e3779b97f4a7c15ULL;
+  std::uint64_t z = random;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  z ^= z >> 31;
+  const double unit = static_cast<double>(z >> 11) * 0x1.0p-53;  // [0, 1)
+  const double factor = 1.0 + share * (2.0 * unit - 1.0);
+  return Duration{static_cast<Duration::rep>(static_cast<double>(delay.count()) * factor)};
+}
+
+std::optional<Duration> RetryCore::after(const Status& status) {
+  // The server turned the request away before it did anything: any method may come back.
+  if (status.code == 429) return told(status.retry_after.value_or(options_.default_retry_after));
+  if (status.code == 503 && status.retry_after) return told(*status.retry_after);
+  // It may have done part of the work: only reads.
+  if (status.code < 500 || !read_) return std::nullopt;
+  return status.retry_after ? told(*status.retry_after) : blind();
+}
+
+std::optional<Duration> RetryCore::after(TransportErrorCode code) {
+  if (code != TransportErrorCode::interrupted || !read_) return std::nullopt;
+  return blind();
+}
+
+std::optional<Duration> RetryCore::told(Duration delay) {
+  if (retries_ >= options_.max_retries) return std::nullopt;
+  ++retries_;
+  return delay;
+}
+
+std::optional<Duration> RetryCore::blind() {
+  if (blind_retries_ >= options_.max_blind_retries) return std::nullopt;
+  const auto delay = told(options_.first_delay * (std::int64_t{1} << std::min(blind_retries_, 20)));
+  if (!delay) return std::nullopt;
+  ++blind_retries_;
+  return jittered(*delay, 0.2, random_);
+}
+
+}  // namespace evenkeel::inline v0::detail
