@@ -4,7 +4,7 @@ evenkeel_library(testing
   SOURCES ${testing_sources}
   HEADERS ${testing_headers}
   LINK evenkeel::client
-  PRIVATE_LINK Boost::headers OpenSSL::SSL OpenSSL::Crypto)
+  PRIVATE_LINK Boost::headers OpenSSL::SSL OpenSSL::Crypto yaml-cpp)
 target_include_directories(evenkeel_testing PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 
 # The embedded server as a program.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CRDs bring about: their resources are served from the moment they are stored, and go with them.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include <evenkeel/base/time.hpp>
+
+#include "testing/store.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+struct Server;
+
+class CrdController {
+ public:
+  void observe(const ChangePtr& change);
+  /// Serves what CRDs that were written since describe. Called after every request, so that a CRD's paths
+  /// exist when its creation is answered.
+  void settle(Server& server, WallTime now);
+  bool has_work() const { return !going_.empty(); }
+  /// Deletes the objects of CRDs that go, and those that have none left.
+  void run(Server& server, WallTime now);
+
+ private:
+  void establish(Server& server, const std::string& name, WallTime now);
+  void withdraw(Server& server, const std::string& name);
+  void clean_up(Server& server, const std::string& name, WallTime now);
+
+  std::set<std::string> written_;
+  std::set<std::string> terminating_;
+  std::set<std::string> going_;  // of them, those to look at
+};
+
+}  // namespace evenkeel::inline v0::testing

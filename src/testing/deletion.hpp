@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deleting one object, for whoever asks: marked first where finalizers, dependents or a grace period want it,
+// removed otherwise. Source: apiserver pkg/registry/generic/registry/store.go Delete.
+#pragma once
+
+#include "testing/write_options.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+struct DeleteOutcome {
+  bool removed = false;  ///< Else it is only marked.
+  Json body = {};        ///< What it is now, or was last; without apiVersion and kind.
+};
+
+/// Throws StatusError (409) if a precondition fails.
+DeleteOutcome delete_object(Server& server, const ResourceType& type, const StoredPtr& object,
+                            const DeleteOptions& options, WallTime now);
+
+/// Whether an update leaves nothing that holds a deletion up, so that the object is to be removed instead.
+bool is_released(const Json& body, const ResourceType& type);
+
+/// `metadata.finalizers` without `name`.
+void remove_finalizer(Json& metadata, std::string_view name);
+bool has_finalizer(const Json& metadata, std::string_view name);
+
+inline constexpr std::string_view orphan_finalizer = "orphan";
+inline constexpr std::string_view foreground_finalizer = "foregroundDeletion";
+inline constexpr std::string_view crd_finalizer = "customresourcecleanup.apiextensions.k8s.io";
+
+}  // namespace evenkeel::inline v0::testing

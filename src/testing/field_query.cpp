@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "testing/selector.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  while (true) {
+    const auto at = text.find(separator);
+    out.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    text.remove_prefix(at + 1);
+  }
+}
+
+/// Splits at commas that no backslash precedes.
+std::vector<std::string> terms_of(std::string_view text) {
+  std::vector<std::string> out(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      out.back().append(text.substr(i++, 2));
+    } else if (text[i] == ',') {
+      out.emplace_back();
+    } else {
+      out.back() += text[i];
+    }
+  }
+  return out;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    out += text[i];
+  }
+  return out;
+}
+
+std::string text_of(const Json& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? value.as_string() : value.dump();
+}
+
+[[noreturn]] void refuse_field(const std::string& field, const ResourceType& type) {
+  if (type.only_known_fields && !type.custom)
+    throw StatusError::bad_request(
+        "\"" + field + "\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+  throw StatusError::bad_request("field label not supported: " + field);
+}
+
+bool is_selectable(const std::string& field, const ResourceType& type) {
+  if (field == "metadata.name") return true;
+  if (field == "metadata.namespace") return type.namespaced || !type.custom;
+  return std::find(type.selectable_fields.begin(), type.selectable_fields.end(), field) !=
+         type.selectable_fields.end();
+}
+
+/// What the field is without a value: numbers and booleans are never empty in Go.
+std::string absent_value(const std::string& field) {
+  if (field == "spec.unschedulable" || field == "spec.hostNetwork") return "false";
+  if (field == "status.replicas" || field == "status.successful") return "0";
+  return "";
+}
+
+std::string field_value(const Json& object, const std::string& field, const std::vector<std::string>& path) {
+  const Json* at = &object;
+  for (const std::string& step : path) at = &(*at)[step];
+  if (field == "source") {
+    const std::string component = object["source"]["component"].string_or("");
+    return component.empty() ? object["reportingComponent"].string_or("") : component;
+  }
+  if (field == "status.podIPs") {
+    std::string joined;
+    for (std::size_t i = 0; i < at->size(); ++i) joined += (i == 0 ? "" : ",") + (*at)[i]["ip"].string_or("");
+    return joined;
+  }
+  if (field == "status.successful") at = &object["status"]["succeeded"];
+  return at->is_null() ? absent_value(field) : text_of(*at);
+}
+
+}  // namespace
+
+FieldQuery::FieldQuery(std::string_view text, const ResourceType& type) {
+  for (const std::string& term : terms_of(text)) {
+    if (term.empty()) continue;
+    const auto equals = term.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw StatusError::bad_request("invalid selector: '" + std::string(text) + "'; can't understand '" +
+                                     term + "'");
+    const bool equal = term[equals - 1] != '!';
+    const bool doubled = equal && term.size() > equals + 1 && term[equals + 1] == '=';
+    Term out{.field = term.substr(0, equal ? equals : equals - 1),
+             .path = {},
+             .value = unescaped(std::string_view(term).substr(equals + (doubled ? 2 : 1))),
+             .equal = equal};
+    if (!is_selectable(out.field, type)) refuse_field(out.field, type);
+    out.path = split(out.field, '.');
+    terms_.push_back(std::move(out));
+  }
+}
+
+bool FieldQuery::matches(const Json& object) const {
+  return std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
+    return (field_value(object, term.field, term.path) == term.value) == term.equal;
+  });
+}
+
+std::string FieldQuery::name() const {
+  for (const Term& term : terms_)
+    if (term.equal && term.field == "metadata.name") return term.value;
+  return {};
+}
+
+bool Selection::matches(const Stored& object, const ResourceType& type) const {
+  if (!labels.empty() && !labels.matches(object.metadata()["labels"])) return false;
+  if (fields.empty()) return true;
+  return type.from_storage ? fields.matches(type.from_storage(object.body())) : fields.matches(object.body());
+}
+
+}  // namespace evenkeel::inline v0::testing

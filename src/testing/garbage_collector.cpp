@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/garbage_collector.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "testing/deletion.hpp"
+#include "testing/server.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+const Json& owners_of(const Stored& object) {
+  return object.metadata()["ownerReferences"];
+}
+
+bool is_marked(const Stored& object) {
+  return !object.metadata()["deletionTimestamp"].is_null();
+}
+
+bool blocks(const Stored& dependent, std::string_view owner_uid) {
+  const Json& owners = owners_of(dependent);
+  for (std::size_t i = 0; i < owners.size(); ++i)
+    if (owners[i]["uid"] == Json(owner_uid)) return owners[i]["blockOwnerDeletion"].bool_or(false);
+  return false;
+}
+
+/// Drops the references for which `drop` holds; returns whether there were any.
+template <class Predicate>
+bool drop_references(Json& metadata, Predicate drop) {
+  Json* owners = metadata.find("ownerReferences");
+  if (!owners || !owners->is_array()) return false;
+  const bool any = std::erase_if(owners->as_array(), drop) > 0;
+  if (owners->empty()) metadata.erase("ownerReferences");
+  return any;
+}
+
+}  // namespace
+
+void GarbageCollector::enqueue(const Place& place) {
+  if (queued_.insert(place).second) queue_.push_back(place);
+}
+
+std::set<GarbageCollector::Place> GarbageCollector::dependents(std::string_view uid) const {
+  const auto at = dependents_.find(uid);
+  return at == dependents_.end() ? std::set<Place>() : at->second;
+}
+
+void GarbageCollector::enqueue_dependents(std::string_view uid) {
+  for (const Place& place : dependents(uid)) enqueue(place);
+}
+
+void GarbageCollector::link(const Place& place, const Stored& object) {
+  by_uid_[object.uid()] = place;
+  const Json& owners = owners_of(object);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const std::string uid = owners[i]["uid"].string_or("");
+    dependents_[uid].insert(place);
+    if (!by_uid_.contains(uid)) enqueue(place);
+  }
+}
+
+void GarbageCollector::unlink(const Place& place, const Stored& object) {
+  by_uid_.erase(object.uid());
+  const Json& owners = owners_of(object);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const auto at = dependents_.find(owners[i]["uid"].string_or(""));
+    if (at == dependents_.end()) continue;
+    at->second.erase(place);
+    if (at->second.empty()) dependents_.erase(at);
+  }
+}
+
+void GarbageCollector::observe(const ChangePtr& change) {
+  const Place place{change->collection, change->key};
+  if (change->before) unlink(place, *change->before);
+  if (change->after) {
+    link(place, *change->after);
+    if (!is_marked(*change->after)) return;
+    if (has_finalizer(change->after->metadata(), orphan_finalizer) ||
+        has_finalizer(change->after->metadata(), foreground_finalizer))
+      enqueue(place);
+  } else {
+    enqueue_dependents(change->before->uid());
+  }
+  // An owner that waits for its dependents looks again when one is gone or going.
+  const Json& owners = owners_of(change->before ? *change->before : *change->after);
+  for (std::size_t i = 0; i < owners.size(); ++i)
+    if (const auto owner = by_uid_.find(owners[i]["uid"].string_or("")); owner != by_uid_.end())
+      enqueue(owner->second);
+}
+
+void GarbageCollector::run(Server& server, WallTime now) {
+  while (!queue_.empty()) {
+    const Place place = std::move(queue_.front());
+    queue_.pop_front();
+    queued_.erase(place);
+    visit(server, place, now);
+  }
+}
+
+GarbageCollector::Standing GarbageCollector::standing(Server& server, const Json& reference,
+                                                      const Stored& dependent) const {
+  const std::string uid = reference["uid"].string_or("");
+  const auto at = by_uid_.find(uid);
+  if (at == by_uid_.end()) return Standing::absent;
+  const StoredPtr owner = server.store.find(*at->second.collection, at->second.key);
+  // An owner lives in the same namespace or in none, and has the name that the reference gives.
+  if (!owner || owner->name() != reference["name"].string_or("")) return Standing::absent;
+  if (!owner->namespace_().empty() && owner->namespace_() != dependent.namespace_()) return Standing::absent;
+  const bool waits = is_marked(*owner) && has_finalizer(owner->metadata(), foreground_finalizer);
+  return waits ? Standing::waits_for_dependents : Standing::present;
+}
+
+void GarbageCollector::orphan_dependents(Server& server, const Stored& owner) {
+  for (const Place& place : dependents(owner.uid())) {
+    const StoredPtr dependent = server.store.find(*place.collection, place.key);
+    if (!dependent) continue;
+    Json body = dependent->body();
+    if (drop_references(body["metadata"], [&](const Json& each) { return each["uid"] == Json(owner.uid()); }))
+      server.store.put(*place.collection, std::move(body));
+  }
+}
+
+void GarbageCollector::visit_deleting(Server& server, const Place& place, const StoredPtr& object,
+                                      WallTime now) {
+  const Json& metadata = object->metadata();
+  const bool orphan = has_finalizer(metadata, orphan_finalizer);
+  const bool foreground = has_finalizer(metadata, foreground_finalizer);
+  if (!orphan && !foreground) return;
+  if (orphan) orphan_dependents(server, *object);
+  if (foreground) {
+    bool blocked = false;
+    for (const Place& each : dependents(object->uid())) {
+      const StoredPtr dependent = server.store.find(*each.collection, each.key);
+      if (!dependent || !blocks(*dependent, object->uid())) continue;
+      blocked = true;
+      if (!is_marked(*dependent)) visit(server, each, now);
+    }
+    if (blocked) {
+      // Dependents that went at once have put this object into the queue again.
+      return;
+    }
+  }
+  const ResourceTypePtr type = server.registry.find_any(*place.collection);
+  if (!type) return;
+  Json body = object->body();
+  remove_finalizer(body["metadata"], orphan ? orphan_finalizer : foreground_finalizer);
+  if (is_released(body, *type))
+    server.store.erase(*type->collection, place.key);
+  else
+    server.store.put(*type->collection, std::move(body));
+}
+
+void GarbageCollector::visit(Server& server, const Place& place, WallTime now) {
+  const StoredPtr object = server.store.find(*place.collection, place.key);
+  if (!object) return;
+  if (is_marked(*object)) return visit_deleting(server, place, object, now);
+  const Json& owners = owners_of(*object);
+  std::size_t present = 0;
+  std::size_t waiting = 0;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const Standing found = standing(server, owners[i], *object);
+    present += found == Standing::present ? 1U : 0U;
+    waiting += found == Standing::waits_for_dependents ? 1U : 0U;
+  }
+  if (owners.empty() || present == owners.size()) return;
+  const ResourceTypePtr type = server.registry.find_any(*place.collection);
+  if (!type) return;
+  if (present > 0) {
+    Json body = object->body();
+    drop_references(body["metadata"],
+                    [&](const Json& each) { return standing(server, each, *object) != Standing::present; });
+    server.store.put(*type->collection, std::move(body));
+    return;
+  }
+  DeleteOptions options;
+  options.uid = object->uid();
+  // Dependents of an owner that waits go the same way, so that it waits for theirs too.
+  options.propagation =
+      waiting > 0 && dependents_.contains(object->uid()) ? Propagation::foreground : Propagation::unset;
+  if (options.propagation == Propagation::unset && !has_finalizer(object->metadata(), orphan_finalizer) &&
+      !has_finalizer(object->metadata(), foreground_finalizer))
+    options.propagation = Propagation::background;
+  delete_object(server, *type, object, options, now);
+}
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners and dependents: what goes when an owner goes. Source: kube-controller-manager's garbage collector.
+#pragma once
+
+#include <compare>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <evenkeel/base/time.hpp>
+
+#include "testing/store.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+struct Server;
+
+/// Keeps the index of owners as changes are made, and acts on it in run(). The index costs nothing for
+/// objects without owner references but their uid.
+class GarbageCollector {
+ public:
+  void observe(const ChangePtr& change);
+  bool has_work() const { return !queue_.empty(); }
+  /// Works until nothing is left to do.
+  void run(Server& server, WallTime now);
+
+ private:
+  struct Place {
+    Collection* collection = nullptr;
+    std::string key = {};
+    auto operator<=>(const Place&) const = default;
+  };
+  enum class Standing : std::uint8_t { absent, present, waits_for_dependents };
+
+  void link(const Place& place, const Stored& object);
+  void unlink(const Place& place, const Stored& object);
+  void enqueue(const Place& place);
+  void enqueue_dependents(std::string_view uid);
+  std::set<Place> dependents(std::string_view uid) const;
+
+  void visit(Server& server, const Place& place, WallTime now);
+  void visit_deleting(Server& server, const Place& place, const StoredPtr& object, WallTime now);
+  void orphan_dependents(Server& server, const Stored& owner);
+  Standing standing(Server& server, const Json& reference, const Stored& dependent) const;
+
+  std::map<std::string, Place, std::less<>> by_uid_;
+  std::map<std::string, std::set<Place>, std::less<>> dependents_;  // by uid of the owner
+  std::deque<Place> queue_;
+  std::set<Place> queued_;
+};
+
+}  // namespace evenkeel::inline v0::testing

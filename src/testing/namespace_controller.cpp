@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/namespace_controller.hpp"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "testing/crd_rules.hpp"
+#include "testing/deletion.hpp"
+#include "testing/server.hpp"
+#include "testing/timestamps.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+Collection& namespaces(Server& server) {
+  return server.store.collection("", "namespaces", false);
+}
+
+struct Remaining {
+  std::map<std::string, std::size_t> by_resource = {};  ///< "configmaps." -> 2
+  std::map<std::string, std::size_t> by_finalizer = {};
+};
+
+/// Counts what is left after one attempt to delete all.
+Remaining delete_content(Server& server, const std::string& name, WallTime now) {
+  Remaining left;
+  const std::string prefix = name + "/";
+  for (const auto& [id, collection] : server.store.collections()) {
+    if (!collection.namespaced) continue;
+    const ResourceTypePtr type = server.registry.find_any(collection);
+    if (!type) continue;
+    for (const StoredPtr& object : server.store.snapshot(collection, prefix, server.store.version())) {
+      DeleteOptions options;
+      options.propagation = Propagation::background;
+      if (object->metadata()["deletionTimestamp"].is_null() &&
+          delete_object(server, *type, object, options, now).removed)
+        continue;
+      const StoredPtr rest = server.store.find(collection, prefix + object->name());
+      if (!rest) continue;
+      ++left.by_resource[collection.plural + "." + collection.group];
+      const Json& finalizers = rest->metadata()["finalizers"];
+      for (std::size_t i = 0; i < finalizers.size(); ++i) ++left.by_finalizer[finalizers[i].string_or("")];
+    }
+  }
+  return left;
+}
+
+std::string counted(const std::map<std::string, std::size_t>& counts, std::string_view before,
+                    std::string_view between) {
+  std::string out(before);
+  bool first = true;
+  for (const auto& [what, count] : counts) {
+    if (!std::exchange(first, false)) out += ", ";
+    out += what + std::string(between) + std::to_string(count) + " resource instances";
+  }
+  return out;
+}
+
+/// Source: kubernetes pkg/controller/namespace/deletion/status_condition_utils.go.
+bool set_conditions(Json& body, const Remaining& left, const std::string& now) {
+  bool changed = set_condition(body,
+                               {"NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+                                "All resources successfully discovered"},
+                               now);
+  changed |= set_condition(body,
+                           {"NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
+                            "All legacy kube types successfully parsed"},
+                           now);
+  changed |= set_condition(body,
+                           {"NamespaceDeletionContentFailure", false, "ContentDeleted",
+                            "All content successfully deleted, may be waiting on finalization"},
+                           now);
+  const bool content = !left.by_resource.empty();
+  changed |=
+      set_condition(body,
+                    {"NamespaceContentRemaining", content, content ? "SomeResourcesRemain" : "ContentRemoved",
+                     content ? counted(left.by_resource, "Some resources are remaining: ", " has ")
+                             : "All content successfully removed"},
+                    now);
+  const bool held = !left.by_finalizer.empty();
+  changed |= set_condition(
+      body,
+      {"NamespaceFinalizersRemaining", held, held ? "SomeFinalizersRemain" : "ContentHasNoFinalizers",
+       held ? counted(left.by_finalizer, "Some content in the namespace has finalizers remaining: ", " in ")
+            : "All content-preserving finalizers finished"},
+      now);
+  return changed;
+}
+
+}  // namespace
+
+void NamespaceController::create_initial(Server& server, WallTime now) {
+  for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
+    Json metadata =
+        Json::object({{"name", name}, {"uid", server.identity.uid()}, {"creationTimestamp", timestamp(now)}});
+    metadata["labels"] = Json::object({{"kubernetes.io/metadata.name", name}});
+    Json body = Json::object({{"spec", Json::object({{"finalizers", Json::array({"kubernetes"})}})},
+                              {"status", Json::object({{"phase", "Active"}})}});
+    body["metadata"] = std::move(metadata);
+    server.store.put(namespaces(server), std::move(body));
+  }
+}
+
+void NamespaceController::observe(const ChangePtr& change) {
+  const StoredPtr& object = change->after ? change->after : change->before;
+  if (change->collection->group.empty() && change->collection->plural == "namespaces") {
+    const bool going = change->after && !change->after->metadata()["deletionTimestamp"].is_null();
+    if (!going) {
+      terminating_.erase(object->name());
+      dirty_.erase(object->name());
+    } else if (terminating_.insert(object->name()).second) {
+      dirty_.insert(object->name());
+    }
+  } else if (!terminating_.empty() && terminating_.contains(object->namespace_())) {
+    dirty_.insert(object->namespace_());
+  }
+}
+
+void NamespaceController::run(Server& server, WallTime now) {
+  for (const std::string& name : std::exchange(dirty_, {})) empty(server, name, now);
+}
+
+void NamespaceController::empty(Server& server, const std::string& name, WallTime now) {
+  Collection& collection = namespaces(server);
+  const Remaining left = delete_content(server, name, now);
+  dirty_.erase(name);  // what was deleted just now needs no second look
+  const StoredPtr object = server.store.find(collection, name);
+  if (!object) return;
+  Json body = object->body();
+  if (!left.by_resource.empty()) {
+    if (set_conditions(body, left, timestamp(now))) server.store.put(collection, std::move(body));
+    return;
+  }
+  Json& finalizers = body["spec"]["finalizers"];
+  if (finalizers.is_array()) std::erase(finalizers.as_array(), Json("kubernetes"));
+  if (finalizers.empty()) body["spec"].erase("finalizers");
+  if (body.at({"spec", "finalizers"}).empty() && body.at({"metadata", "finalizers"}).empty())
+    server.store.erase(collection, name);
+  else if (body != object->body())
+    server.store.put(collection, std::move(body));
+}
+
+void require_namespace(Server& server, std::string_view namespace_, const ResourceType& type,
+                       std::string_view name) {
+  const StoredPtr object = server.store.find(namespaces(server), namespace_);
+  if (!object) throw StatusError::not_found({"", "namespaces"}, namespace_);
+  if (object->metadata()["deletionTimestamp"].is_null()) return;
+  const std::string text(namespace_);
+  throw StatusError::forbidden(
+      type.resource(), name,
+      "unable to create new content in namespace " + text + " because it is being terminated",
+      {{"NamespaceTerminating", "namespace " + text + " is being terminated", "metadata.namespace"}});
+}
+
+}  // namespace evenkeel::inline v0::testing

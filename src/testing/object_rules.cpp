@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/object_rules.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "testing/crd_rules.hpp"
+#include "testing/pruning.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+bool is_crd(const ResourceType& type) {
+  return !type.custom && type.group == "apiextensions.k8s.io" && type.plural == "customresourcedefinitions";
+}
+
+/// The first status of kinds that start with more than an empty one.
+void set_first_status(Json& object, const ResourceType& type) {
+  if (!type.group.empty()) return;
+  if (type.plural == "namespaces") object["status"] = Json::object({{"phase", "Active"}});
+  if (type.plural == "persistentvolumes" || type.plural == "persistentvolumeclaims")
+    object["status"] = Json::object({{"phase", "Pending"}});
+  if (type.plural == "pods")
+    object["status"] = Json::object({{"phase", "Pending"}, {"qosClass", "BestEffort"}});
+}
+
+/// Requests equal to limits everywhere: Guaranteed; none at all: BestEffort; else Burstable.
+std::string quality_of_service(const Json& pod) {
+  bool any = false;
+  bool all_equal = true;
+  const Json& containers = pod.at({"spec", "containers"});
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    const Json& resources = containers[i]["resources"];
+    for (const char* name : {"cpu", "memory"}) {
+      const Json& limit = resources.at({"limits", name});
+      const Json& request = resources.at({"requests", name});
+      any = any || !limit.is_null() || !request.is_null();
+      all_equal = all_equal && !limit.is_null() && (request.is_null() || request == limit);
+    }
+  }
+  if (!any) return "BestEffort";
+  return all_equal ? "Guaranteed" : "Burstable";
+}
+
+void copy_member(Json& object, const Json& from, std::string_view name) {
+  if (const Json* value = from.find(name))
+    object[name] = *value;
+  else
+    object.erase(name);
+}
+
+/// Everything but metadata, and but the named members.
+bool same_but(const Json& a, const Json& b, std::initializer_list<std::string_view> names) {
+  const auto skipped = [&](std::string_view name) {
+    for (const std::string_view each : names)
+      if (each == name) return true;
+    return name == "metadata" || name == "apiVersion" || name == "kind";
+  };
+  const auto covers = [&](const Json& left, const Json& right) {
+    for (const auto& [name, value] : left.as_object())
+      if (!skipped(name) && right[name] != value) return false;
+    return true;
+  };
+  return covers(a, b) && covers(b, a);
+}
+
+bool counts(const Json& object, const Json& live, const ResourceType& type) {
+  switch (type.rules.generation) {
+    case GenerationRule::none:
+      return false;
+    case GenerationRule::spec:
+      return object["spec"] != live["spec"];
+    case GenerationRule::spec_and_annotations:
+      return object["spec"] != live["spec"] ||
+             object.at({"metadata", "annotations"}) != live.at({"metadata", "annotations"});
+    case GenerationRule::all_but_status:
+      return !same_but(object, live, {"status"});
+    case GenerationRule::all_but_metadata:
+      return !same_but(object, live, {});
+  }
+  return false;
+}
+
+}  // namespace
+
+void reset_for_create(Json& object, const ResourceType& type) {
+  Json& metadata = object["metadata"];
+  for (const char* name : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+                           "generation", "selfLink"})
+    metadata.erase(name);
+  if (type.rules.generation != GenerationRule::none) metadata["generation"] = 1;
+  if (type.has_status && !(type.group.empty() && type.plural == "nodes")) object.erase("status");
+  set_first_status(object, type);
+  if (!type.custom && type.group.empty() && type.plural == "pods")
+    object["status"]["qosClass"] = quality_of_service(object);
+  if (is_crd(type)) prepare_new_crd(object);
+  if (!type.custom) canonicalize(object, *type.schema);
+}
+
+void complete_for_create(Json& object, const ResourceType& type) {
+  if (type.custom || !type.group.empty() || type.plural != "namespaces") return;
+  Json& finalizers = object["spec"]["finalizers"];
+  if (!finalizers.is_array()) finalizers = Json::array();
+  for (const Json& finalizer : std::as_const(finalizers).as_array())
+    if (finalizer == Json("kubernetes")) return;
+  finalizers.push_back("kubernetes");
+}
+
+void keep_for_update(Json& object, const Json& live, const ResourceType& type, std::string_view subresource) {
+  if (subresource == "status") {
+    Json status = std::move(object["status"]);
+    Json metadata = type.custom ? live["metadata"] : std::move(object["metadata"]);
+    if (type.custom) {
+      metadata["resourceVersion"] = std::as_const(object).at({"metadata", "resourceVersion"});
+      if (const Json* fields = std::as_const(object)["metadata"].find("managedFields"))
+        metadata["managedFields"] = *fields;
+    }
+    object = live;
+    object["metadata"] = std::move(metadata);
+    if (status.is_null())
+      object.erase("status");
+    else
+      object["status"] = std::move(status);
+    if (type.rules.status_keeps_labels) copy_member(object["metadata"], live["metadata"], "labels");
+    return;
+  }
+  if (subresource.empty() && type.has_status) copy_member(object, live, "status");
+  if (!type.custom && type.group.empty() && type.plural == "namespaces" && subresource.empty())
+    copy_member(object["spec"], live["spec"], "finalizers");
+}
+
+void keep_system_fields(Json& object, const Json& live) {
+  Json& metadata = object["metadata"];
+  const Json& old = live["metadata"];
+  if (std::as_const(metadata)["uid"].string_or("").empty()) copy_member(metadata, old, "uid");
+  for (const char* name :
+       {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"})
+    copy_member(metadata, old, name);
+  metadata.erase("selfLink");
+}
+
+std::int64_t next_generation(const Json& object, const Json& live, const ResourceType& type) {
+  const std::int64_t now = live.at({"metadata", "generation"}).integer_or(0);
+  return counts(object, live, type) ? now + 1 : now;
+}
+
+FieldErrors check_kind(const Json& object, const Json& live, const ResourceType& type) {
+  return is_crd(type) ? check_crd(object, live) : FieldErrors{};
+}
+
+}  // namespace evenkeel::inline v0::testing

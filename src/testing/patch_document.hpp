@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of a PATCH: its form, what it says, and what it makes of a document.
+#pragma once
+
+#include <string_view>
+
+#include <evenkeel/api/patch.hpp>
+
+#include "testing/server.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+struct PatchDocument {
+  PatchType form = PatchType::merge;
+  Json content = {};
+};
+
+/// By the Content-Type; throws StatusError (415) for what the resource does not take.
+PatchType patch_type(const Call& call);
+
+/// Reads a JSON, merge or strategic patch. Throws StatusError (400, 413).
+PatchDocument parse_patch(std::string_view text, PatchType form);
+
+/// `document` with the patch applied. Throws StatusError (400, 422).
+Json apply_patch(Json document, const PatchDocument& patch, const ResourceType& type);
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/request_body.hpp"
+
+#include <utility>
+
+#include "testing/defaults.hpp"
+#include "testing/json_problem.hpp"
+#include "testing/pruning.hpp"
+#include "testing/schema_validation.hpp"
+#include "testing/strict_fields.hpp"
+#include "testing/yaml_document.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+/// What a refusal shows of a body. Source: apiserver handlers/rest.go summarizeData.
+std::string summary(std::string_view body) {
+  constexpr std::size_t limit = 30;
+  if (body.empty()) return "<empty>";
+  if (body.front() == '{') return std::string(body.substr(0, limit)) + (body.size() > limit ? " ..." : "");
+  static constexpr char hex[] = "0123456789abcdef";
+  std::string out;
+  for (const char c : body.substr(0, limit)) {
+    out += hex[static_cast<unsigned char>(c) >> 4];
+    out += hex[static_cast<unsigned char>(c) & 15];
+  }
+  return out + (body.size() > limit ? " ..." : "");
+}
+
+[[noreturn]] void refuse_unrecognized(std::string_view kind, std::string_view problem,
+                                      std::string_view text) {
+  throw StatusError::bad_request("the object provided is unrecognized (must be of type " + std::string(kind) +
+                                 "): " + std::string(problem) + " (" + summary(text) + ")");
+}
+
+/// "core" of the core group, else the first part: the Go package of the internal types.
+std::string internal_package(const std::string& group) {
+  return group.empty() ? "core" : group.substr(0, group.find('.'));
+}
+
+[[noreturn]] void refuse_kind(const ResourceType& type, const std::string& api_version,
+                              const std::string& kind) {
+  const auto slash = api_version.find('/');
+  const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  throw StatusError::bad_request(kind + " in version \"" + version + "\" cannot be handled as a " +
+                                 type.kind + ": converting (" + version + "." + kind + ") to (" +
+                                 internal_package(type.group) + "." + type.kind + "): unknown conversion");
+}
+
+/// Custom resources must say what they are; built-in ones may leave it to the path.
+void check_type(const ResourceType& type, Json& object, std::string_view text) {
+  const std::string kind = object["kind"].string_or("");
+  const std::string api_version = object["apiVersion"].string_or("");
+  if (type.custom) {
+    if (kind.empty())
+      refuse_unrecognized(type.kind, "Object 'Kind' is missing in '" + std::string(text) + "'", text);
+    if (api_version != type.api_version())
+      throw StatusError::bad_request("the API version in the data (" + api_version +
+                                     ") does not match the expected API version (" + type.api_version() +
+                                     ")");
+    if (kind != type.kind)
+      throw StatusError::invalid({type.group, type.kind}, object.at({"metadata", "name"}).string_or(""),
+                                 {field_invalid("kind", kind, "must be " + type.kind)});
+    return;
+  }
+  if (kind.empty() && api_version.empty()) {
+    object["kind"] = type.kind;
+    object["apiVersion"] = type.api_version();
+  } else if (!kind.empty() && kind != type.kind) {
+    refuse_kind(type, api_version.empty() ? type.version : api_version, kind);
+  } else if (api_version != type.api_version()) {
+    throw StatusError::bad_request("the API version in the data (" + api_version +
+                                   ") does not match the expected API version (" + type.api_version() + ")");
+  }
+}
+
+std::string cannot_be_handled(const ResourceType& type) {
+  return type.kind + " in version \"" + type.version + "\" cannot be handled as a " + type.kind + ": ";
+}
+
+}  // namespace
+
+Json parse_text(std::string_view text, std::string_view kind) {
+  try {
+    return Json::parse(text);
+  } catch (const DecodeError&) {
+    std::string problem = json_problem(text);
+    if (problem.empty()) problem = "exceeded max depth";
+    refuse_unrecognized(kind, "couldn't get version/kind; json parse error: " + problem, text);
+  }
+}
+
+Json parse_body(const Call& call, std::string_view kind) {
+  const std::string* header = call.request.headers.find("Content-Type");
+  const std::string type = header ? media_type(*header) : "application/json";
+  if (type == "application/yaml") {
+    try {
+      return parse_yaml(call.request.body);
+    } catch (const DecodeError& error) {
+      refuse_unrecognized(kind, std::string("error converting YAML to JSON: ") + error.what(),
+                          call.request.body);
+    }
+  }
+  if (type != "application/json" && !type.empty()) {
+    std::vector<std::string> accepted = {"application/json", "application/yaml"};
+    if (!call.type->custom) accepted.emplace_back("application/vnd.kubernetes.protobuf");
+    throw StatusError::unsupported_media(accepted);
+  }
+  return parse_text(call.request.body, kind);
+}
+
+void check_fields(Call& call, FieldValidation validation, std::string_view text, const Json& object) {
+  if (validation == FieldValidation::ignore) return;
+  const std::vector<std::string> problems = strict_problems(text, object, *call.type->schema);
+  if (problems.empty()) return;
+  if (validation == FieldValidation::strict)
+    throw StatusError::bad_request(cannot_be_handled(*call.type) + strict_error(problems));
+  call.warnings.insert(call.warnings.end(), problems.begin(), problems.end());
+}
+
+void shape(Json& object, const ResourceType& type) {
+  prune(object, *type.schema);
+  apply_defaults(object, *type.schema);
+  canonicalize(object, *type.schema);
+}
+
+Json object_from_body(Call& call, FieldValidation validation) {
+  const ResourceType& type = *call.type;
+  Json object = parse_body(call, type.kind);
+  if (!object.is_object())
+    refuse_unrecognized(
+        type.kind,
+        "couldn't get version/kind; json parse error: json: cannot unmarshal " +
+            std::string(object.kind_name()) +
+            " into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
+            "Kind string \"json:\\\"kind,omitempty\\\"\" }",
+        call.request.body);
+  check_type(type, object, call.request.body);
+  if (const auto problem = decode_error(object, *type.schema))
+    throw StatusError::bad_request(cannot_be_handled(type) + *problem);
+  check_fields(call, validation, call.request.body, object);
+  shape(object, type);
+  return object;
+}
+
+}  // namespace evenkeel::inline v0::testing

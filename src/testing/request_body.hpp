@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The object in a request's body: read, checked against the path, and brought into the shape of its kind.
+#pragma once
+
+#include <string_view>
+
+#include "testing/server.hpp"
+#include "testing/write_options.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+/// The body as a document, by its Content-Type (JSON or YAML). `kind` is what it should be, for errors.
+/// Throws StatusError: 400 for what cannot be read, 415 for another Content-Type.
+Json parse_body(const Call& call, std::string_view kind);
+
+/// JSON or YAML of the given text. Throws StatusError (400) as parse_body() does.
+Json parse_text(std::string_view text, std::string_view kind);
+
+/// The object of a create or an update: apiVersion and kind filled in and checked, unknown fields reported
+/// as asked for, pruned, defaulted and in canonical form.
+Json object_from_body(Call& call, FieldValidation validation);
+
+/// Reports what strict decoding finds in `object`, whose text was `text` (may be empty): throws under
+/// Strict, adds warnings under Warn. `prefix` goes before the error's text.
+void check_fields(Call& call, FieldValidation validation, std::string_view text, const Json& object);
+
+/// Prunes, defaults and canonicalizes.
+void shape(Json& object, const ResourceType& type);
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// DELETE of one object and of many.
+#include <utility>
+
+#include "testing/deletion.hpp"
+#include "testing/list_options.hpp"
+#include "testing/respond.hpp"
+#include "testing/rest.hpp"
+#include "testing/write.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+void refuse_protected(const Call& call) {
+  if (call.type->custom || !call.type->group.empty() || call.type->plural != "namespaces") return;
+  for (const char* name : {"default", "kube-system", "kube-public"})
+    if (call.path.name == name)
+      throw StatusError::forbidden(call.type->resource(), name, "this namespace may not be deleted");
+}
+
+Json deleted_details(const ResourceType& type, const Json& metadata) {
+  Json details = Json::object({{"name", metadata["name"]}, {"kind", type.plural}, {"uid", metadata["uid"]}});
+  if (!type.group.empty()) details["group"] = type.group;
+  return details;
+}
+
+}  // namespace
+
+http::Response rest_delete(Server& server, Call& call) {
+  const DeleteOptions options = delete_options(call);
+  refuse_protected(call);
+  const StoredPtr object = require_object(server, call);
+  DeleteOutcome outcome = delete_object(server, *call.type, object, options, call.now);
+  if (outcome.removed && !call.type->rules.returns_deleted)
+    return json_response(200, success_status(deleted_details(*call.type, object->metadata())).dump());
+  const bool accepted = !outcome.removed && options.propagation == Propagation::foreground;
+  if (call.type->from_storage) outcome.body = call.type->from_storage(std::move(outcome.body));
+  return document_response(call, accepted ? 202 : 200, std::move(outcome.body));
+}
+
+http::Response rest_delete_collection(Server& server, Call& call) {
+  const DeleteOptions options = delete_options(call);
+  const Selection selection = selection_of(call);
+  const ResourceType& type = *call.type;
+  Json items = Json::array();
+  for (const StoredPtr& object :
+       server.store.snapshot(*type.collection, key_prefix(call), server.store.version())) {
+    if (!selection.empty() && !selection.matches(*object, type)) continue;
+    Json item = type.document(*object);
+    if (!type.custom) {
+      item.erase("apiVersion");
+      item.erase("kind");
+    }
+    items.push_back(std::move(item));
+    delete_object(server, type, object, options, call.now);
+  }
+  Json metadata = Json::object({{"resourceVersion", std::to_string(server.store.version())}});
+  if (type.custom) metadata["continue"] = "";
+  Json list = Json::object({{"kind", type.list_kind}, {"apiVersion", type.api_version()}});
+  list["metadata"] = std::move(metadata);
+  list["items"] = std::move(items);
+  return json_response(200, list.dump());
+}
+
+}  // namespace evenkeel::inline v0::testing

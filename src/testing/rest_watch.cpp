@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches. Source: apiserver pkg/storage/cacher.
+#include <chrono>
+#include <utility>
+
+#include "testing/list_options.hpp"
+#include "testing/respond.hpp"
+#include "testing/rest.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+void add_present(Server& server, const Call& call, const Selection& selection, WatchId id) {
+  const Collection& collection = *call.type->collection;
+  for (StoredPtr& object : server.store.snapshot(collection, key_prefix(call), server.store.version()))
+    if (selection.empty() || selection.matches(*object, *call.type))
+      server.watches.add_present(id, std::move(object));
+}
+
+void add_past(Server& server, std::uint64_t version, WatchId id) {
+  const std::uint64_t oldest = server.store.oldest_version();
+  if (version < oldest) {
+    server.watches.fail(id, StatusError::expired("too old resource version: " + std::to_string(version) +
+                                                 " (" + std::to_string(oldest) + ")")
+                                .body());
+    return;
+  }
+  for (const ChangePtr& change : server.store.changes_since(version)) server.watches.deliver(id, change);
+}
+
+}  // namespace
+
+Answer rest_watch(Server& server, Call& call) {
+  const WatchOptions options = watch_options(call.query);
+  const Selection selection = selection_of(call);
+  const auto length =
+      options.timeout_seconds
+          ? std::chrono::duration_cast<WallTime::duration>(std::chrono::seconds(*options.timeout_seconds))
+          : std::chrono::duration_cast<WallTime::duration>(server.options.default_watch_timeout);
+  const WatchId id = server.watches.open({.type = call.type,
+                                          .prefix = key_prefix(call),
+                                          .selection = selection,
+                                          .form = call.form,
+                                          .include = include_object(call.query),
+                                          .bookmarks = options.bookmarks,
+                                          .ends = call.now + length},
+                                         call.now);
+  if (options.send_initial_events.value_or(options.version == 0)) {
+    add_present(server, call, selection, id);
+    if (options.send_initial_events && options.bookmarks)
+      server.watches.add_bookmark(id, server.store.version(), WatchHub::Bookmark::end_of_initial_events);
+  } else if (options.version > 0) {
+    add_past(server, options.version, id);
+  }
+  return {.response = json_response(200, ""), .watch = id};
+}
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/router.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "testing/respond.hpp"
+#include "testing/rest.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+/// Refuses in the manner of the group: built-in ones answer a Status, others know no such page.
+[[noreturn]] void refuse_path(const Registry& registry, const ResourcePath& path) {
+  if (registry.is_builtin_group(path.group)) throw StatusError::no_such_path();
+  throw PageNotFound{};
+}
+
+[[noreturn]] void refuse_method(const Call& call, std::string_view verb) {
+  if (call.type->custom) throw StatusError::method_not_supported(call.type->resource(), verb);
+  throw StatusError::method_not_allowed();
+}
+
+/// The verb of discovery for a request without subresource.
+std::string_view verb_of(const Call& call) {
+  const bool named = !call.path.name.empty();
+  switch (call.request.method) {
+    case http::Method::get:
+      return named ? "get" : call.query.flag("watch") ? "watch" : "list";
+    case http::Method::post:
+      return "create";
+    case http::Method::put:
+      return "update";
+    case http::Method::patch:
+      return "patch";
+    case http::Method::delete_:
+      return named ? "delete" : "deletecollection";
+  }
+  return "";
+}
+
+/// Paths that lead nowhere: a namespaced object outside of any namespace, and the reverse.
+void check_scope(const Server& server, const Call& call) {
+  const bool named = !call.path.name.empty();
+  if (call.path.too_long) refuse_path(server.registry, call.path);
+  if (call.path.in_namespace != call.type->namespaced) {
+    if (call.path.in_namespace || named) refuse_path(server.registry, call.path);
+    if (call.request.method == http::Method::get) return;
+    if (call.type->custom) throw PageNotFound{};
+    throw StatusError::method_not_allowed();
+  }
+}
+
+/// Whether a verb needs, or must not have, a name in the path.
+void check_named(const Call& call, std::string_view verb) {
+  const bool named = !call.path.name.empty();
+  const bool one = verb == "update" || verb == "patch";
+  if ((one && !named) || (verb == "create" && named && !call.type->custom)) refuse_method(call, verb);
+}
+
+Answer dispatch(Server& server, Call& call) {
+  const std::string_view verb = verb_of(call);
+  check_named(call, verb);
+  if (!call.type->has_verb(verb)) refuse_method(call, verb);
+  if (verb == "watch") return rest_watch(server, call);
+  if (verb == "get") return {rest_get(server, call), {}};
+  if (verb == "list") return {rest_list(server, call), {}};
+  if (verb == "create" && !call.type->has_verb("get")) return {rest_review(server, call), {}};
+  if (verb == "create") return {rest_create(server, call), {}};
+  if (verb == "update") return {rest_update(server, call), {}};
+  if (verb == "patch") return {rest_patch(server, call), {}};
+  if (verb == "delete") return {rest_delete(server, call), {}};
+  return {rest_delete_collection(server, call), {}};
+}
+
+/// Throws unless the resource has the subresource with this verb.
+void check_subresource(const Call& call, std::string_view verb) {
+  const std::string& name = call.path.subresource;
+  if (call.type->custom) {
+    if (!(name == "status" && call.type->has_status) && !(name == "scale" && call.type->scale))
+      throw StatusError::not_found(call.type->resource(), call.path.name);
+    if (verb != "get" && verb != "update" && verb != "patch") refuse_method(call, verb);
+    return;
+  }
+  const BuiltinResource* entry = call.type->subresource(name);
+  if (!entry) throw StatusError::no_such_path();
+  if (std::find(entry->verbs.begin(), entry->verbs.end(), verb) == entry->verbs.end())
+    refuse_method(call, verb);
+}
+
+Answer dispatch_subresource(Server& server, Call& call) {
+  const std::string_view verb = verb_of(call);
+  const std::string& name = call.path.subresource;
+  check_subresource(call, verb);
+  if (name == "scale") return {rest_scale(server, call), {}};
+  if (verb == "create" && (name == "binding" || name == "eviction"))
+    return {rest_pod_action(server, call), {}};
+  static constexpr std::array<std::string_view, 4> documents = {"status", "finalize", "ephemeralcontainers",
+                                                                "resize"};
+  // The others need a node: logs, exec, proxies.
+  if (std::find(documents.begin(), documents.end(), name) == documents.end())
+    throw StatusError(501, "NotImplemented", "this server runs no nodes: " + name + " is not served");
+  if (verb == "get") return {rest_get(server, call), {}};
+  if (verb == "update") return {rest_update(server, call), {}};
+  return {rest_patch(server, call), {}};
+}
+
+Answer answer(Server& server, const http::Request& request, WallTime now, const Caller& caller) {
+  if (request.body.size() > server.options.max_body_bytes)
+    throw StatusError::too_large(server.options.max_body_bytes);
+  const Target target = parse_target(request.target);
+  if (request.method == http::Method::get)
+    if (auto response = server.discovery.answer(server, request, target)) return {std::move(*response), {}};
+  const auto path = resource_path(target.segments);
+  if (!path) throw PageNotFound{};
+  const ResourceTypePtr type = server.registry.find(path->group, path->version, path->resource);
+  if (!type) refuse_path(server.registry, *path);
+  Call call{
+      .request = request, .query = target.query, .path = *path, .type = type, .now = now, .caller = caller};
+  check_scope(server, call);
+  call.form = negotiate(request.headers);
+  return call.path.subresource.empty() ? dispatch(server, call) : dispatch_subresource(server, call);
+}
+
+}  // namespace
+
+Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller) {
+  try {
+    return answer(server, request, now, caller);
+  } catch (const StatusError& error) {
+    return {status_response(error), {}};
+  } catch (const PageNotFound&) {
+    return {page_not_found(), {}};
+  } catch (const std::exception& error) {
+    return {status_response(
+                StatusError(500, "InternalError", std::string("Internal error occurred: ") + error.what())),
+            {}};
+  }
+}
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which handler answers a request.
+#pragma once
+
+#include "testing/server.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+/// Never throws for what the request holds.
+Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller);
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/write.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "testing/deletion.hpp"
+#include "testing/metadata_validation.hpp"
+#include "testing/object_rules.hpp"
+#include "testing/pruning.hpp"
+#include "testing/respond.hpp"
+#include "testing/schema_validation.hpp"
+#include "testing/timestamps.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+constexpr std::string_view modified_text =
+    "the object has been modified; please apply your changes to the latest version and try again";
+constexpr int name_attempts = 8;
+
+void append(FieldErrors& errors, FieldErrors more) {
+  errors.insert(errors.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void refuse_invalid(const ResourceType& type, const Json& object, const FieldErrors& errors) {
+  if (errors.empty()) return;
+  throw StatusError::invalid(type.group_kind(), object.at({"metadata", "name"}).string_or(""), errors);
+}
+
+/// In the version that is stored, without apiVersion and kind.
+Json stored_form(const ResourceType& type, Json object) {
+  if (type.to_storage) object = type.to_storage(std::move(object));
+  object.erase("apiVersion");
+  object.erase("kind");
+  return object;
+}
+
+void set_namespace(const Call& call, Json& metadata) {
+  const std::string given = std::as_const(metadata)["namespace"].string_or("");
+  if (!given.empty() && given != call.path.namespace_ && call.type->namespaced)
+    throw StatusError::bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request");
+  if (call.type->namespaced) metadata["namespace"] = call.path.namespace_;
+}
+
+/// A name that is free, unless luck is very bad.
+std::string free_name(Server& server, const Call& call, const std::string& prefix) {
+  std::string name;
+  for (int i = 0; i < name_attempts; ++i) {
+    name = server.identity.generated_name(prefix);
+    if (!server.store.find(*call.type->collection, call.type->collection->key_of(call.path.namespace_, name)))
+      break;
+  }
+  return name;
+}
+
+void set_identity(Server& server, const Call& call, Json& metadata) {
+  metadata["uid"] = server.identity.uid();
+  metadata["creationTimestamp"] = timestamp(call.now);
+  const std::string prefix = std::as_const(metadata)["generateName"].string_or("");
+  if (!prefix.empty() && std::as_const(metadata)["name"].string_or("").empty())
+    metadata["name"] = free_name(server, call, prefix);
+}
+
+/// The version precondition of an update. Source: apiserver generic/registry/store.go Update.
+void check_version(const Call& call, Json& object, const Stored& live) {
+  const ResourceType& type = *call.type;
+  const std::string given = std::as_const(object).at({"metadata", "resourceVersion"}).string_or("");
+  std::uint64_t version = 0;
+  const auto read = std::from_chars(given.data(), given.data() + given.size(), version);
+  if (!given.empty() && (read.ec != std::errc() || read.ptr != given.data() + given.size()))
+    refuse_invalid(type, object,
+                   {field_invalid("metadata.resourceVersion", given,
+                                  "strconv.ParseUint: parsing " + Json(given).dump() + ": invalid syntax")});
+  if (version == 0) {
+    if (!type.rules.unconditional_update)
+      throw StatusError::invalid(
+          type.resource(), live.name(),
+          {field_invalid("metadata.resourceVersion", Json(0), "must be specified for an update")});
+    object["metadata"]["resourceVersion"] = std::to_string(live.version());
+  } else if (version != live.version()) {
+    throw StatusError::conflict(type.resource(), live.name(), modified_text);
+  }
+}
+
+void check_update(const Json& object, const Json& live, const ResourceType& type,
+                  std::string_view subresource) {
+  FieldErrors errors = check_metadata_update(object["metadata"], live["metadata"]);
+  // A real server runs these checks twice: for all kinds, and in each kind's own validation.
+  append(errors, FieldErrors(errors));
+  append(errors, validate(object, *type.schema, live));
+  if (subresource.empty()) append(errors, check_kind(object, live, type));
+  refuse_invalid(type, object, errors);
+}
+
+}  // namespace
+
+StoredPtr require_object(Server& server, const Call& call) {
+  StoredPtr object = server.store.find(*call.type->collection, call.key());
+  if (!object) throw StatusError::not_found(call.type->resource(), call.path.name);
+  return object;
+}
+
+void check_name(const Call& call, const Json& object) {
+  const std::string name = object.at({"metadata", "name"}).string_or("");
+  if (name.empty())
+    throw StatusError::bad_request("the name of the object (" + call.path.name +
+                                   " based on URL) was undeterminable: name must be provided");
+  if (name != call.path.name)
+    throw StatusError::bad_request("the name of the object (" + name +
+                                   ") does not match the name on the URL (" + call.path.name + ")");
+  const std::string namespace_ = object.at({"metadata", "namespace"}).string_or("");
+  if (call.type->namespaced && !namespace_.empty() && namespace_ != call.path.namespace_)
+    throw StatusError::bad_request("the namespace of the object (" + namespace_ +
+                                   ") does not match the namespace on the request (" + call.path.namespace_ +
+                                   ")");
+}
+
+void check_uid(const Call& call, const Json& object, const Stored& live) {
+  const std::string given = object.at({"metadata", "uid"}).string_or("");
+  if (given.empty() || given == live.uid()) return;
+  throw StatusError::conflict(call.type->resource(), call.path.name,
+                              "StorageError: invalid object, Code: 4, Key: " + call.type->registry_key + "/" +
+                                  call.key() +
+                                  ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+                                  "precondition: " +
+                                  given + ", UID in object meta: " + live.uid());
+}
+
+WriteOutcome create_object(Server& server, Call& call, Json object, const WriteOptions& options,
+                           Tracking tracking) {
+  const ResourceType& type = *call.type;
+  if (std::as_const(object)["metadata"].is_null()) object["metadata"] = Json::object();
+  set_namespace(call, object["metadata"]);
+  if (type.namespaced)
+    require_namespace(server, call.path.namespace_, type,
+                      std::as_const(object).at({"metadata", "name"}).string_or(""));
+  const std::string version = std::as_const(object).at({"metadata", "resourceVersion"}).string_or("");
+  reset_for_create(object, type);
+  set_identity(server, call, object["metadata"]);
+  if (tracking == Tracking::needed) track_update(Json(), object, *type.schema, options.context(call, ""));
+  complete_for_create(object, type);
+  FieldErrors errors = check_new_metadata(std::as_const(object)["metadata"], type);
+  append(errors, validate(object, *type.schema));
+  append(errors, check_kind(object, Json(), type));
+  refuse_invalid(type, object, errors);
+  if (type.custom)
+    for (std::string& warning : finalizer_warnings(std::as_const(object)["metadata"], Json()))
+      call.warnings.push_back(std::move(warning));
+  const std::string name = std::as_const(object).at({"metadata", "name"}).string_or("");
+  if (!version.empty() && version != "0")
+    throw StatusError::internal("resourceVersion should not be set on objects to be created");
+  if (server.store.find(*type.collection, type.collection->key_of(call.path.namespace_, name)))
+    throw StatusError::already_exists(type.resource(), name);
+  if (options.dry_run) return {.stored = nullptr, .document = std::move(object)};
+  return {.stored = server.store.put(*type.collection, stored_form(type, std::move(object))), .document = {}};
+}
+
+WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Json object,
+                           const WriteOptions& options, std::string_view subresource, Tracking tracking) {
+  const ResourceType& type = *call.type;
+  const Json before = type.document(*live);
+  set_namespace(call, object["metadata"]);
+  check_version(call, object, *live);
+  keep_system_fields(object, before);
+  keep_for_update(object, before, type, subresource);
+  if (tracking == Tracking::needed)
+    track_update(before, object, *type.schema, options.context(call, subresource));
+  if (const std::int64_t generation = next_generation(object, before, type); generation > 0)
+    object["metadata"]["generation"] = generation;
+  check_update(object, before, type, subresource);
+  if (type.custom)
+    for (std::string& warning : finalizer_warnings(std::as_const(object)["metadata"], before["metadata"]))
+      call.warnings.push_back(std::move(warning));
+  if (is_released(object, type)) {
+    if (!options.dry_run) server.store.erase(*type.collection, call.key());
+    return {.stored = nullptr, .document = std::move(object)};
+  }
+  Json body = stored_form(type, object);
+  if (body == live->body()) return {.stored = live, .document = {}};
+  if (options.dry_run) return {.stored = nullptr, .document = std::move(object)};
+  return {.stored = server.store.put(*type.collection, std::move(body)), .document = {}};
+}
+
+http::Response write_response(const Call& call, int status, const WriteOutcome& outcome) {
+  http::Response response = outcome.stored ? object_response(call, status, *outcome.stored)
+                                           : document_response(call, status, outcome.document);
+  add_warnings(call, response);
+  return response;
+}
+
+}  // namespace evenkeel::inline v0::testing
