@@ -2,51 +2,21 @@
 #include <algorithm>
 
 #include <client/list_core.hpp>
-#include <simdjson.h>
+
+#include <evenkeel/client/list_splitter.hpp>
 
 namespace evenkeel::inline v0::detail {
-namespace {
 
-using simdjson::ondemand::object;
-using simdjson::ondemand::value;
-
-void take_metadata(object metadata, RawList& list) {
-  for (auto field : metadata) {
-    const std::string_view name = field.unescaped_key();
-    value content = field.value();
-    if (name == "resourceVersion" && content.type() == simdjson::ondemand::json_type::string) {
-      list.resource_version = std::string_view(content.get_string());
-    } else if (name == "continue" && content.type() == simdjson::ondemand::json_type::string) {
-      list.continue_token = std::string_view(content.get_string());
-    }
-  }
-}
-
-}  // namespace
-
-void split_list(std::string& body, RawList& list, const std::string& what) {
+void split_list(const std::string& body, RawList& list, const std::string& what) {
   try {
-    body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
-    simdjson::ondemand::parser parser;
-    auto document = parser.iterate(body.data(), body.size(), body.capacity());
-    bool has_items = false;
-    for (auto field : document.get_object()) {
-      const std::string_view name = field.unescaped_key();
-      value content = field.value();
-      if (name == "metadata") {
-        take_metadata(content.get_object(), list);
-      } else if (name == "items") {
-        has_items = true;
-        if (content.is_null()) continue;  // how Go writes an empty list that was never filled
-        for (auto item : content.get_array()) {
-          object element = item.get_object();
-          list.items.push_back(element.raw_json());
-        }
-      }
-    }
-    if (!has_items) throw DecodeError(what, "expected a list, found an object without items");
-  } catch (const simdjson::simdjson_error& error) {
-    throw DecodeError(what, std::string("expected a list: ") + error.what());
+    ListSplitter splitter;
+    splitter.feed(body);
+    while (const auto item = splitter.next()) list.items.push_back(*item);  // whole, hence a view into body
+    const ListMetadata& metadata = splitter.finish();
+    list.resource_version = metadata.resource_version;
+    list.continue_token = metadata.continue_token;
+  } catch (const DecodeError& error) {
+    throw DecodeError(what, error.what());
   }
 }
 
@@ -77,7 +47,7 @@ RestRequest ListCore::next_request() const {
 }
 
 bool ListCore::take(http::Response response) {
-  auto body = std::make_shared<std::string>(std::move(response.body));
+  auto body = std::make_shared<const std::string>(std::move(response.body));
   RawList page;
   split_list(*body, page, object_path(next_request()));
   list_.items.insert(list_.items.end(), page.items.begin(), page.items.end());

@@ -32,6 +32,6 @@ class ListCore {
 };
 
 /// Cuts the items out of the text of a list; the views point into `body`, which must not move.
-void split_list(std::string& body, RawList& list, const std::string& what);
+void split_list(const std::string& body, RawList& list, const std::string& what);
 
 }  // namespace evenkeel::inline v0::detail

@@ -30,10 +30,10 @@ struct ListMetadata {
 
 /// Reads a List document piece by piece, cut anywhere:
 /// `splitter.feed(piece); while (auto item = splitter.next()) use(*item);` and `finish()` at the end.
-/// Holds at most one item, and that only if a cut goes through it. Items are checked to be objects; what is
-/// in them is for their reader to check. Members may come in any order and white space anywhere.
-/// Thread safety: one thread at a time. Complexity: linear in the bytes, however they are cut.
-/// After a throw the splitter must not be used again.
+/// Holds at most one item, and that only if a cut goes through it; every other item is a view into the piece.
+/// Items are checked to be objects; what is in them is for their reader to check. Members may come in any
+/// order and white space anywhere. Thread safety: one thread at a time. Complexity: linear in the bytes,
+/// however they are cut. After a throw the splitter must not be used again.
 class EVENKEEL_API ListSplitter {
  public:
   explicit ListSplitter(ListSplitterOptions options = {});
