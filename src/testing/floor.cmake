@@ -4,9 +4,9 @@ set(testing_sources)
 
 # The shells: sockets, the in-process transport, faults.
 list(APPEND testing_headers api_server.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
-list(APPEND testing_sources api_server.cpp byte_stream.cpp core_host.cpp faults.cpp http_server.cpp
-  http_session.cpp in_process_transport.cpp kubeconfig_writer.cpp request_target.cpp shared_core.cpp
-  status_answer.cpp tls_certificates.cpp)
+list(APPEND testing_sources api_server.cpp byte_stream.cpp core_host.cpp faults.cpp field_error.cpp http_server.cpp
+  http_session.cpp in_process_transport.cpp kubeconfig_writer.cpp request_target.cpp rest_path.cpp shared_core.cpp
+  status_answer.cpp status_error.cpp tls_certificates.cpp)
 
 # What the server knows about shapes: pure functions over Json.
 list(APPEND testing_sources apply.cpp builtin_data.cpp builtin_defaults.cpp decode_error.cpp defaults.cpp
@@ -20,4 +20,5 @@ list(APPEND testing_sources api_server_core.cpp builtin_rules.cpp conversion.cpp
   list_options.cpp metadata_validation.cpp name_rules.cpp namespace_controller.cpp negotiation.cpp object_rules.cpp
   patch_document.cpp registry.cpp request_body.cpp resource_type.cpp respond.cpp rest_delete.cpp rest_patch.cpp
   rest_read.cpp rest_review.cpp rest_scale.cpp rest_watch.cpp rest_write.cpp router.cpp store.cpp timestamps.cpp
-  watch_hub.cpp write.cpp write_options.cpp yaml_document.cpp)
+  watch_hub.cpp write.cpp write_options.cpp yaml_document.cpp rest_path.cpp status_error.cpp)
+list(REMOVE_DUPLICATES testing_sources)

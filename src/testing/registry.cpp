@@ -94,8 +94,8 @@ void Registry::add_builtin(const BuiltinGroupVersion& group_version) {
     type.from_storage = shared.from_storage;
     type.storage_version = shared.version;
     type.collection = &store_.collection(shared.group.value_or(type.group), type.plural, type.namespaced);
-    types_.emplace(Key{type.group, type.version, type.plural},
-                   std::make_shared<ResourceType>(std::move(type)));
+    Key key{type.group, type.version, type.plural};
+    types_.emplace(std::move(key), std::make_shared<ResourceType>(std::move(type)));
   }
 }
 
