@@ -318,8 +318,6 @@ void secret(Json& object) {
 }
 
 void name_space(Json& object) {
-  Json& spec = member_object(object, "spec");
-  if (std::as_const(spec)["finalizers"].empty()) spec["finalizers"] = Json::array({"kubernetes"});
   set_default(member_object(object, "status"), "phase", "Active");
   const std::string name = std::as_const(object).at({"metadata", "name"}).string_or("");
   if (!name.empty()) member_object(object["metadata"], "labels")["kubernetes.io/metadata.name"] = name;

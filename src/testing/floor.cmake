@@ -9,9 +9,12 @@ list(APPEND testing_sources api_server.cpp byte_stream.cpp core_host.cpp faults.
   status_answer.cpp status_error.cpp tls_certificates.cpp)
 
 # What the server knows about shapes: pure functions over Json.
-list(APPEND testing_sources apply.cpp builtin_data.cpp builtin_defaults.cpp decode_error.cpp defaults.cpp
-  field_merge.cpp field_set.cpp field_walk.cpp formats.cpp managed_fields.cpp managers.cpp pruning.cpp
-  regular_expression.cpp schema.cpp schema_reader.cpp strategic_merge.cpp strict_fields.cpp structural.cpp typed_check.cpp)
+list(APPEND testing_sources apply.cpp builtin_data.cpp builtin_defaults.cpp builtin_validation.cpp cel.cpp
+  cel_functions.cpp cel_parser.cpp cel_time.cpp cel_validation.cpp decode_error.cpp defaults.cpp field_error.cpp
+  field_merge.cpp field_set.cpp field_walk.cpp formats.cpp json_path.cpp managed_fields.cpp managers.cpp
+  openapi_paths.cpp openapi_protobuf.cpp openapi_v2.cpp openapi_v3.cpp pruning.cpp regular_expression.cpp schema.cpp
+  schema_reader.cpp schema_validation.cpp strategic_merge.cpp strict_fields.cpp structural.cpp table.cpp table_cells.cpp
+  table_cells_workloads.cpp typed_check.cpp)
 
 # The core: what every request is answered.
 list(APPEND testing_headers api_server_core.hpp)
