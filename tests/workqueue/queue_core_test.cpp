@@ -253,9 +253,8 @@ TEST(QueueCore, DiscardForgetsAllButWhatIsHeld) {
     EXPECT_EQ(queue->size(), 3U);
     for (auto* node : {held, readded, passed}) queue.done(node);
     EXPECT_EQ(queue->size(), 0U);
+    EXPECT_EQ(queue->processing(), 0U);
     EXPECT_EQ(queue.pop(), nullptr);
-    queue.add("usable");
-    EXPECT_EQ(queue.drain(), Keys{"usable"});
   }
 }
 
@@ -329,7 +328,7 @@ TEST_P(RandomUse, HandsOutTheSameKeysAsTheModel) {
   std::mt19937 random(seed);
   Core<int, FifoStore> queue(FifoStore(), GetParam());
   Model model(GetParam());
-  std::vector<QueueNode<int>*> held;
+  std::vector<Core<int, FifoStore>::Node*> held;
   Duration now{};
   for (int step = 0; step < 50'000; ++step) {
     const int key = static_cast<int>(random() % 40);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +93,91 @@ TEST_F(RequestQueueTest, HoldsOnToAKeyAsLongAsItHasToRun) {
   EXPECT_EQ(table.size(), 1U);
   queue.shut_down();
   EXPECT_EQ(table.size(), 0U);
+}
+
+TEST_F(RequestQueueTest, AQueuedKeyIsAddedForNothingButAMoreUrgentOneIsNot) {
+  RequestQueue queue({.clock = clock});
+  const RequestKey a = key("a");
+  const RequestKey b = key("b");
+  queue.add(a, Lane::slow);
+  queue.add(b, Lane::slow);
+  queue.add(b, Lane::slow);
+  queue.add(b, -101);
+  EXPECT_EQ(queue.size(), 2U);
+  queue.add(b, Lane::fast);  // more urgent: moves
+  auto held = queue.get();
+  EXPECT_EQ(held->key(), b);
+  EXPECT_EQ(held->priority().value, 0);
+  queue.add(b, Lane::slow);  // handed out: has to run again, as slow
+  queue.add(b, Lane::slow);
+  held->done();
+  EXPECT_EQ(take_all(queue), (std::vector<std::string>{"ns/a", "ns/b"}));
+  EXPECT_EQ(take_all(queue), std::vector<std::string>{});
+}
+
+TEST_F(RequestQueueTest, AnAddOfAWaitingOrFiredKeyCounts) {
+  RequestQueue queue({.clock = clock});
+  const RequestKey a = key("a");
+  queue.add(a);
+  queue.get()->done();
+  queue.add_after(a, 1h);
+  queue.add(a);
+  EXPECT_EQ(take_all(queue).size(), 1U);
+  queue.add_after(a, 1s);
+  clock->advance(1s);
+  EXPECT_EQ(queue.size(), 1U);
+  queue.add(a);
+  EXPECT_EQ(take_all(queue).size(), 1U);
+  clock->advance(1h);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST_F(RequestQueueTest, TellsItsStoreOfEveryAddIfItWantsToKnow) {
+  bool fast = false;
+  const auto policy = [&fast](const RequestKey&) { return fast ? Lane::fast : Lane::slow; };
+  RequestQueue queue({.store = PolicyLaneStore<RequestKey, decltype(policy)>(policy), .clock = clock});
+  const RequestKey a = key("a");
+  queue.add(key("b"));
+  queue.add(a);
+  fast = true;
+  queue.add(a);
+  EXPECT_EQ(take_all(queue), (std::vector<std::string>{"ns/a", "ns/b"}));
+}
+
+TEST_F(RequestQueueTest, SeveralQueuesServeOneKeyEachForItself) {
+  auto one = std::make_unique<RequestQueue>(RequestQueueOptions{.clock = clock});
+  RequestQueue two({.clock = clock});
+  const RequestKey a = key("a");
+  one->add(a);
+  two.add(a);
+  two.add(a);
+  auto held = one->get();
+  EXPECT_EQ(take_all(two).size(), 1U);
+  held.reset();
+  EXPECT_EQ(one->size(), 0U);
+  // Queues come and go while somebody holds the key: nothing of them is left on it.
+  for (int round = 0; round < 100; ++round) {
+    one->add(a);
+    one->add_after(key("later"), 1h);
+    if (round % 2 == 0) one->shut_down_now();
+    one = std::make_unique<RequestQueue>(RequestQueueOptions{.clock = clock});
+    EXPECT_EQ(one->size(), 0U);
+    one->add(a);
+    EXPECT_EQ(take_all(*one).size(), 1U);
+  }
+  EXPECT_EQ(table.size(), 1U);
+}
+
+TEST_F(RequestQueueTest, RefusesKeysThatNameNothingOrAreOfAnotherTable) {
+  RequestQueue queue({.clock = clock});
+  EXPECT_THROW(queue.add(RequestKey()), std::invalid_argument);
+  KeyTable other;
+  queue.add(key("a"));
+  EXPECT_THROW(queue.add(other.intern("", "ns", "a")), std::invalid_argument);
+  EXPECT_THROW(queue.add_after(other.intern("", "ns", "b"), 1s), std::invalid_argument);
+  EXPECT_EQ(take_all(queue).size(), 1U);
+  queue.add(other.intern("", "ns", "a"));  // the others are all done
+  EXPECT_EQ(take_all(queue).size(), 1U);
 }
 
 TEST_F(RequestQueueTest, ShutsDownInThreeForms) {

@@ -20,7 +20,7 @@ namespace evenkeel::testing_support {
 template <class Key, class Store>
 class Core {
  public:
-  using Node = QueueNode<Key>;
+  using Node = typename QueueCore<Key, Store>::Node;
   explicit Core(Store store = Store(), Readd readd = Readd::at_back) : core_(std::move(store), readd) {}
 
   void add(const Key& key, Priority priority = {}, Duration now = {}) {

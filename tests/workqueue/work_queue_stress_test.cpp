@@ -166,6 +166,29 @@ TEST(WorkQueueConcurrency, NoUpdateIsLost) {
   }
 }
 
+// What an adder writes before it adds must be seen by the run that covers the add, also where the add
+// found the key queued and took no lock: no order but the queue's own makes these writes visible.
+TEST(RequestQueueConcurrency, WhatIsWrittenBeforeAnAddIsSeenByTheRunThatCoversIt) {
+  constexpr int adds = 20'000;
+  KeyTable table;
+  RequestQueue queue({.store = FifoStore()});
+  const RequestKey key = table.intern("", "ns", "key");
+  std::vector<std::atomic<bool>> written(adds);
+  int seen = 0;  // the worker's
+  std::jthread worker([&] {
+    while (auto claim = queue.get()) {
+      while (seen < adds && written[static_cast<std::size_t>(seen)].load(std::memory_order_relaxed)) ++seen;
+    }
+  });
+  for (int i = 0; i < adds; ++i) {
+    written[static_cast<std::size_t>(i)].store(true, std::memory_order_relaxed);
+    queue.add(key);
+  }
+  EXPECT_TRUE(queue.shut_down_with_drain());
+  worker.join();
+  EXPECT_EQ(seen, adds);
+}
+
 TEST(RequestQueueConcurrency, NoUpdateIsLost) {
   for (const bool fifo : {false, true}) {
     KeyTable table;

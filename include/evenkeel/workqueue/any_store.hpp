@@ -22,16 +22,14 @@ class AnyStore {
   template <class S>
   requires(!std::same_as<std::remove_cvref_t<S>, AnyStore> && BackingStore<S, QueueNode<Key>>)
       AnyStore(S store)
-      : held_(std::make_unique<Held<S>>(std::move(store))), ignores_touch_(evenkeel::ignores_touch<S>()) {}
+      : held_(std::make_unique<Held<S>>(std::move(store))) {}
 
   void push(QueueNode<Key>& node) { held_->push(node); }
   QueueNode<Key>& pop() { return held_->pop(); }
   std::size_t size() const { return held_->size(); }
-  void touch(QueueNode<Key>& node, std::uint64_t place) {
-    if (!ignores_touch_) held_->touch(node, place);
-  }
-  /// Whether adding a queued key again can never change the order of what is held.
-  bool touch_is_ignored() const { return ignores_touch_; }
+  void touch(QueueNode<Key>& node, std::uint64_t place) { held_->touch(node, place); }
+  /// What the store that is held says (store.hpp).
+  bool touch_needs_raise() const { return held_->needs_raise(); }
 
  private:
   struct Base {
@@ -40,6 +38,7 @@ class AnyStore {
     virtual QueueNode<Key>& pop() = 0;
     virtual std::size_t size() const = 0;
     virtual void touch(QueueNode<Key>& node, std::uint64_t place) = 0;
+    virtual bool needs_raise() const = 0;
   };
 
   template <class S>
@@ -49,11 +48,11 @@ class AnyStore {
     QueueNode<Key>& pop() override { return static_cast<QueueNode<Key>&>(store.pop()); }
     std::size_t size() const override { return store.size(); }
     void touch(QueueNode<Key>& node, std::uint64_t place) override { store.touch(node, place); }
+    bool needs_raise() const override { return evenkeel::touch_needs_raise(store); }
     S store;
   };
 
   std::unique_ptr<Base> held_;
-  bool ignores_touch_;
 };
 
 }  // namespace evenkeel::inline v0

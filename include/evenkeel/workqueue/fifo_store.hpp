@@ -13,7 +13,7 @@ namespace evenkeel::inline v0 {
 /// Priorities are ignored.
 class FifoStore {
  public:
-  static constexpr bool ignores_touch = true;
+  static constexpr bool touch_needs_raise = true;
 
   void push(QueueItem& item) { items_.insert(item); }
   QueueItem& pop() { return items_.pop_front(); }

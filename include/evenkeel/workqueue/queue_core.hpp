@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include <evenkeel/base/hash_table.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/workqueue/detail/hash_index.hpp>
 #include <evenkeel/workqueue/detail/schedule.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/store.hpp>
@@ -24,39 +24,35 @@ namespace evenkeel::inline v0 {
 /// Thread safety: one thread at a time. Lifetime: nodes are valid from pop() to done().
 /// Source: client-go util/workqueue Type and delayingType. Deviations: an add drops a pending delay; the
 /// place of a re-added key is a choice; no done() without pop().
-template <class Key, BackingStore<QueueNode<Key>> Store>
+template <class Key, BackingStore<QueueNode<Key>> Store, class Index = detail::HashIndex<Key>>
 class QueueCore {
  public:
-  using Node = QueueNode<Key>;
+  using Node = typename Index::Node;
 
   explicit QueueCore(Store store = Store(), Readd readd = Readd::at_back)
       : schedule_(std::move(store), readd) {}
   QueueCore(const QueueCore&) = delete;
   QueueCore& operator=(const QueueCore&) = delete;
-  ~QueueCore() {
-    nodes_.clear([](Node& node) {
-      node.drop_key();
-      delete &node;
-    });
-    while (!free_.empty()) delete &take_free();
-  }
+  ~QueueCore() { discard(); }
 
-  /// Makes `key` ready: at once, or when it is done if it is processed now.
-  void add(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
+  /// Makes `key` ready: at once, or when it is done if it is processed now. Returns its node.
+  Node& add(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
     fire(now);
-    schedule_.add(node_of(key, hash), priority.value);
+    Node& node = index_.obtain(key, hash);
+    schedule_.add(node, priority.value);
+    return node;
   }
 
   /// Makes `key` ready at `at`, or at once if that is not after `now`. The earliest of several times
   /// counts, and a key that is ready stays so.
   void add_at(const Key& key, std::size_t hash, TimePoint at, Priority priority, TimePoint now) {
     fire(now);
-    if (at <= now) return schedule_.add(node_of(key, hash), priority.value);
-    Node& node = node_of(key, hash);
+    Node& node = index_.obtain(key, hash);
+    if (at <= now) return schedule_.add(node, priority.value);
     try {
       schedule_.add_at(node, at, priority.value);
     } catch (...) {  // no room in the heap: a node in no state must not stay in the table
-      if (is_idle(node)) release(node);
+      if (is_idle(node)) index_.release(node);
       throw;
     }
   }
@@ -69,31 +65,31 @@ class QueueCore {
 
   /// Ends the processing of a node that pop() returned.
   void done(Node& node) {
-    if (schedule_.done(node)) release(node);
+    if (schedule_.done(node)) index_.release(node);
   }
 
   /// Drops all delays.
   void discard_waiting() {
-    schedule_.discard_waiting([this](Node& node) { release(node); });
+    schedule_.discard_waiting([this](Node& node) { index_.release(node); });
   }
 
-  /// Drops all delays and all that is ready or would run again after it is done.
+  /// Drops all delays and all that is ready or would run again after it is done. The end: nothing may be
+  /// added afterwards.
   void discard() {
     discard_waiting();
-    schedule_.discard_stored([this](Node& node) { release(node); });
-    nodes_.for_each([this](Node& node) { schedule_.discard_dirty(node); });
+    schedule_.close([this](Node& node) { index_.release(node); });
   }
 
   bool is_waiting(const Key& key, std::size_t hash) const {
-    const Node* node = find(key, hash);
+    const Node* node = index_.find(key, hash);
     return node != nullptr && schedule_.is_waiting(*node);
   }
   bool is_processing(const Key& key, std::size_t hash) const {
-    const Node* node = find(key, hash);
+    const Node* node = index_.find(key, hash);
     return node != nullptr && schedule_.is_processing(*node);
   }
   bool is_dirty(const Key& key, std::size_t hash) const {
-    const Node* node = find(key, hash);
+    const Node* node = index_.find(key, hash);
     return node != nullptr && schedule_.is_dirty(*node);
   }
 
@@ -109,59 +105,17 @@ class QueueCore {
     return schedule_.earliest();
   }
   /// Keys that are known: dirty, processing or waiting.
-  std::size_t size() const { return nodes_.size(); }
+  std::size_t size() const { return index_.size(); }
+  const Index& index() const { return index_; }
   const Store& store() const { return schedule_.backing_store(); }
 
  private:
-  static constexpr std::size_t most_free = 1024;  // nodes kept for reuse
-
-  Node* find(const Key& key, std::size_t hash) const {
-    return nodes_.find(hash, [&](const Node& node) { return node.key() == key; });
-  }
-
-  Node& node_of(const Key& key, std::size_t hash) {
-    Node* node = find(key, hash);
-    if (node != nullptr) return *node;
-    node = free_.empty() ? new Node() : &take_free();
-    try {
-      node->take_key(key);
-    } catch (...) {
-      put_free(*node);
-      throw;
-    }
-    try {
-      nodes_.insert(*node, hash);
-    } catch (...) {
-      node->drop_key();
-      put_free(*node);
-      throw;
-    }
-    return *node;
-  }
-
   bool is_idle(const Node& node) const {
     return !schedule_.is_waiting(node) && !schedule_.is_processing(node) && !schedule_.is_dirty(node);
   }
 
-  void release(Node& node) {
-    nodes_.erase(node);
-    node.drop_key();
-    put_free(node);
-  }
-
-  void put_free(Node& node) {
-    if (free_.size() == most_free) {
-      delete &node;
-    } else {
-      free_.push_front(node);
-    }
-  }
-
-  Node& take_free() { return static_cast<Node&>(free_.pop_front()); }
-
+  Index index_;
   detail::Schedule<Node, Store> schedule_;
-  HashTable<Node> nodes_;
-  ItemList free_;
 };
 
 }  // namespace evenkeel::inline v0

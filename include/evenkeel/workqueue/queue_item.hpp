@@ -9,8 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <evenkeel/base/hash_table.hpp>
-
 namespace evenkeel::inline v0 {
 
 /// The lane of a TwoLaneStore; any other store takes it as a priority.
@@ -88,10 +86,10 @@ class QueueItem {
 };
 
 /// A node of a queue whose keys are of type Key. The key is there from take_key() to drop_key(): a node
-/// on the free list holds on to nothing. Strings are emptied instead of destroyed, so that a queue in
-/// steady state does not allocate.
+/// that waits to be used again holds on to nothing. Strings are emptied instead of destroyed, so that a
+/// queue in steady state does not allocate.
 template <class Key>
-class QueueNode : public QueueItem, public TableLink<QueueNode<Key>> {
+class QueueNode : public QueueItem {
  public:
   QueueNode() {
     if constexpr (reuses_key) std::construct_at(&key_);
@@ -116,6 +114,8 @@ class QueueNode : public QueueItem, public TableLink<QueueNode<Key>> {
       if (key_.capacity() > longest_reused) Key().swap(key_);
       key_.clear();
     } else {
+      // Moved out first: dropping the last handle on an interned key destroys this node.
+      [[maybe_unused]] const Key last = std::move(key_);
       std::destroy_at(&key_);
     }
   }

@@ -13,6 +13,10 @@
 
 namespace evenkeel::inline v0 {
 
+namespace detail {
+class InternedIndex;
+}  // namespace detail
+
 /// A counted handle on an interned (cluster, namespace, name). Copying counts up, comparing keys of one
 /// table compares addresses. A default-constructed or moved-from key names nothing: all parts are empty.
 /// Thread safety: const members may be called concurrently; different handles on one key are independent.
@@ -70,6 +74,7 @@ class RequestKey {
 
  private:
   friend class KeyTable;
+  friend class detail::InternedIndex;
   explicit RequestKey(detail::KeyEntry* entry) noexcept : entry_(entry) {}  // takes over a handle
 
   detail::KeyEntry* entry_ = nullptr;

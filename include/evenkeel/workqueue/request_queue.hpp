@@ -15,6 +15,7 @@
 #include <evenkeel/ratelimit/any_limiter.hpp>
 #include <evenkeel/ratelimit/default_limiter.hpp>
 #include <evenkeel/workqueue/any_store.hpp>
+#include <evenkeel/workqueue/detail/interned_index.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
@@ -34,11 +35,13 @@ struct RequestQueueOptions {
   std::shared_ptr<const Clock> clock = nullptr;            ///< real_clock() if null.
 };
 
-/// WorkQueue for RequestKey; see there for what the members do.
+/// WorkQueue for RequestKey; see there for what the members do. All keys are of one KeyTable. Adding a
+/// key that is queued already, no more urgently than before, takes no lock, unless the store is one that
+/// wants to be told. Throws std::invalid_argument for a key that names nothing or is of another table.
 /// Thread safety: all members may be called concurrently.
 /// Lifetime: outlives its claims and every call of a member.
 class RequestQueue {
-  using Queue = WorkQueue<RequestKey, RequestStore, RequestLimiter>;
+  using Queue = WorkQueue<RequestKey, RequestStore, RequestLimiter, detail::InternedIndex>;
 
  public:
   using Claim = Queue::Claim;

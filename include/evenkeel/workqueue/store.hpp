@@ -20,7 +20,9 @@ namespace evenkeel::inline v0 {
 ///   The store may move it; one that moves behind others gets `place`. size() must not change.
 /// All are called under the queue's lock, must not throw and must not call the queue. A store that looks
 /// at keys takes and returns QueueNode<Key>&, any other QueueItem&.
-/// Optional: `static constexpr bool ignores_touch = true` says that touch does nothing.
+/// Optional: `static constexpr bool touch_needs_raise = true` says that touch does nothing unless the
+/// priority was raised; then a queue of interned keys can tell without its lock that an add changes
+/// nothing, and touch may not be called for it.
 template <class S, class Node>
 concept BackingStore = requires(S& store, const S& asked, Node& node, std::uint64_t place) {
   store.push(node);
@@ -29,11 +31,13 @@ concept BackingStore = requires(S& store, const S& asked, Node& node, std::uint6
   store.touch(node, place);
 };
 
-/// Whether adding a queued key again can never change the order of this store.
+/// Whether adding a queued key again, no more urgently than before, can never change the order of `store`.
 template <class S>
-constexpr bool ignores_touch() {
-  if constexpr (requires { S::ignores_touch; }) {
-    return S::ignores_touch;
+bool touch_needs_raise(const S& store) {
+  if constexpr (requires { store.touch_needs_raise(); }) {
+    return store.touch_needs_raise();
+  } else if constexpr (requires { S::touch_needs_raise; }) {
+    return S::touch_needs_raise;
   } else {
     return false;
   }

@@ -26,6 +26,8 @@ struct TwoLaneStoreOptions {
 /// Source: zhouhaibing089/workqueue, two-lane queue; the lane is not a second call, which can race.
 class TwoLaneStore {
  public:
+  static constexpr bool touch_needs_raise = true;
+
   /// Throws std::invalid_argument if slow_share is 1.
   explicit TwoLaneStore(TwoLaneStoreOptions options = {}) : options_(options) {
     if (options.slow_share == 1) throw std::invalid_argument("TwoLaneStore: slow_share must not be 1");

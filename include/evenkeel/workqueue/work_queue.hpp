@@ -59,8 +59,12 @@ struct WorkQueueOptions {
 /// the lock; the key's hash is taken before.
 /// Lifetime: outlives its claims and every call of a member.
 /// Source: client-go util/workqueue, whose three nested queues and two goroutines this is.
-template <class Key, BackingStore<QueueNode<Key>> Store = FifoStore, Limiter<Key> L = AnyLimiter<Key>>
+template <class Key, BackingStore<QueueNode<Key>> Store = FifoStore, Limiter<Key> L = AnyLimiter<Key>,
+          class Index = detail::HashIndex<Key>>
 class WorkQueue {
+  using Core = QueueCore<Key, Store, Index>;
+  using Node = typename Core::Node;
+
  public:
   using Options = WorkQueueOptions<Key, Store, L>;
 
@@ -91,11 +95,10 @@ class WorkQueue {
 
    private:
     friend class WorkQueue;
-    Claim(WorkQueue& queue, QueueNode<Key>& node)
-        : queue_(&queue), node_(&node), priority_(node.priority()) {}
+    Claim(WorkQueue& queue, Node& node) : queue_(&queue), node_(&node), priority_(node.priority()) {}
 
     WorkQueue* queue_;
-    QueueNode<Key>* node_;
+    Node* node_;
     Priority priority_;
   };
 
@@ -103,7 +106,9 @@ class WorkQueue {
       : name_(std::move(options.name)),
         clock_(options.clock ? std::move(options.clock) : real_clock()),
         charge_waiting_(options.charge_waiting),
+        touch_needs_raise_(evenkeel::touch_needs_raise(options.store)),
         core_(std::move(options.store), options.readd),
+        index_(&core_.index()),
         limiter_(std::move(options.limiter)) {}
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
@@ -111,12 +116,16 @@ class WorkQueue {
   /// Makes `key` ready, or has it run once more if it is processed now. A delay that it waits for is
   /// dropped. Of several priorities of a key that is not handed out yet, the highest counts.
   void add(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
+    if constexpr (Index::knows_without_lock) {
+      if (touch_needs_raise_ && Index::is_covered(index_, key, priority.value)) return;
+    }
     const std::size_t hash = std::hash<Key>{}(key);
     CondVar* wake = nullptr;
     {
       MutexLock lock(mutex_);
       if (state_ != State::open) return;
-      core_.add(key, hash, priority, now_if_delays());
+      Node& node = core_.add(key, hash, priority, now_if_delays());
+      if constexpr (Index::knows_without_lock) node.cover();
       wake = whom_to_wake();
     }
     notify(wake);
@@ -175,7 +184,7 @@ class WorkQueue {
     if (stop.stop_requested()) return std::nullopt;
     {
       MutexLock lock(mutex_);
-      if (QueueNode<Key>* node = take()) return Claim(*this, *node);
+      if (Node* node = take()) return Claim(*this, *node);
       if (state_ != State::open) return std::nullopt;
     }
     return get_blocking(stop);
@@ -184,7 +193,7 @@ class WorkQueue {
   /// Hands out the next key if one is ready now.
   [[nodiscard]] std::optional<Claim> try_get() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    if (QueueNode<Key>* node = take()) return Claim(*this, *node);
+    if (Node* node = take()) return Claim(*this, *node);
     return std::nullopt;
   }
 
@@ -246,12 +255,16 @@ class WorkQueue {
     return core_.waiting() == 0 ? TimePoint{} : clock_->now();
   }
 
-  QueueNode<Key>* take() EVENKEEL_REQUIRES(mutex_) {
+  Node* take() EVENKEEL_REQUIRES(mutex_) {
     core_.fire(now_if_delays());
-    return core_.pop();
+    Node* node = core_.pop();
+    if constexpr (Index::knows_without_lock) {
+      if (node != nullptr) node->uncover();
+    }
+    return node;
   }
 
-  void finish(QueueNode<Key>& node) noexcept EVENKEEL_EXCLUDES(mutex_) {
+  void finish(Node& node) noexcept EVENKEEL_EXCLUDES(mutex_) {
     CondVar* wake = nullptr;
     {
       MutexLock lock(mutex_);
@@ -271,7 +284,7 @@ class WorkQueue {
     {
       MutexLock lock(mutex_);
       while (!stop.stop_requested()) {
-        if (QueueNode<Key>* node = take()) {
+        if (Node* node = take()) {
           claim.emplace(Claim(*this, *node));
           break;
         }
@@ -326,7 +339,8 @@ class WorkQueue {
   }
 
   void close(State state) EVENKEEL_REQUIRES(mutex_) {
-    if (state_ < state) state_ = state;
+    if (state_ >= state) return;
+    state_ = state;
     core_.discard_waiting();
     if (state == State::closed) core_.discard();
     notify_all();
@@ -348,11 +362,13 @@ class WorkQueue {
   const std::string name_;
   const std::shared_ptr<const Clock> clock_;
   const bool charge_waiting_;
+  const bool touch_needs_raise_;
   mutable Mutex mutex_;
   CondVar work_;     // workers that wait for as long as it takes
   CondVar time_;     // the one that keeps the time
   CondVar drained_;  // callers of shut_down_with_drain
-  QueueCore<Key, Store> core_ EVENKEEL_GUARDED_BY(mutex_);
+  Core core_ EVENKEEL_GUARDED_BY(mutex_);
+  const Index* const index_;  // in core_; here for its address, which tells this queue from others
   L limiter_ EVENKEEL_GUARDED_BY(mutex_);
   State state_ EVENKEEL_GUARDED_BY(mutex_) = State::open;
   std::size_t idle_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // workers in wait_for_work

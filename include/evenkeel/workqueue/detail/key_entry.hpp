@@ -16,9 +16,49 @@ namespace evenkeel::inline v0::detail {
 
 class KeyTableState;
 
+/// What somebody hangs on an entry for himself; it goes with the entry. The owner is an address that
+/// tells one from another.
+class KeyAttachment {
+ public:
+  explicit KeyAttachment(const void* owner) : owner_(owner) {}
+  KeyAttachment(const KeyAttachment&) = delete;
+  KeyAttachment& operator=(const KeyAttachment&) = delete;
+  virtual ~KeyAttachment() = default;
+
+ private:
+  friend class KeyEntry;
+  const void* const owner_;
+  KeyAttachment* next_ = nullptr;
+};
+
 /// One interned name: how many handles there are, and the characters right behind it, in one block.
 class KeyEntry : public TableLink<KeyEntry> {
  public:
+  KeyEntry(const KeyEntry&) = delete;
+  KeyEntry& operator=(const KeyEntry&) = delete;
+  ~KeyEntry() {
+    for (KeyAttachment* at = attachments_.load(std::memory_order_acquire); at != nullptr;) {
+      KeyAttachment* next = at->next_;
+      delete at;
+      at = next;
+    }
+  }
+
+  /// What `owner` hung on it, or null. The caller has a handle.
+  KeyAttachment* attachment_of(const void* owner) const noexcept {
+    KeyAttachment* at = attachments_.load(std::memory_order_acquire);
+    while (at != nullptr && at->owner_ != owner) at = at->next_;
+    return at;
+  }
+
+  /// Hangs something on it for good. The caller has a handle, and has hung nothing on it before.
+  void attach(KeyAttachment& attachment) noexcept {
+    attachment.next_ = attachments_.load(std::memory_order_relaxed);
+    while (!attachments_.compare_exchange_weak(attachment.next_, &attachment, std::memory_order_release,
+                                               std::memory_order_relaxed)) {
+    }
+  }
+
   std::string_view cluster() const { return {text(), cluster_size_}; }
   std::string_view namespace_() const { return {text() + cluster_size_, namespace_size_}; }
   std::string_view name() const { return {text() + cluster_size_ + namespace_size_, name_size_}; }
@@ -42,6 +82,7 @@ class KeyEntry : public TableLink<KeyEntry> {
 
   KeyTableState* const table_;
   std::atomic<std::size_t> handles_ = 1;
+  std::atomic<KeyAttachment*> attachments_ = nullptr;
   const std::uint32_t cluster_size_;
   const std::uint32_t namespace_size_;
   const std::uint32_t name_size_;

@@ -89,6 +89,7 @@ class Schedule {
   bool done(Item& item) {
     item.clear(QueueItem::is_processing);
     --processing_;
+    if (closed_) item.clear(QueueItem::is_dirty);
     if (!item.has(QueueItem::is_dirty)) return !item.has(QueueItem::is_waiting);
     if (!item.has(QueueItem::is_stored)) {
       if (readd_ == Readd::at_back) item.place_ = next_place_++;
@@ -108,28 +109,26 @@ class Schedule {
     }
   }
 
-  /// Empties the store; drop(item) is called for each item of which nothing is left.
+  /// Empties the store for good: what is processing does not run again. drop(item) is called for each
+  /// item of which nothing is left. Nothing may be added afterwards.
   template <class Drop>
-  void discard_stored(const Drop& drop) {
+  void close(const Drop& drop) {
+    closed_ = true;
+    ready_ = 0;
+    dirty_ = 0;
     while (store_.size() > 0) {
       Item& item = static_cast<Item&>(store_.pop());
       item.clear(QueueItem::is_stored);
-      discard_dirty(item);
-      if (!item.has(QueueItem::is_processing)) drop(item);
+      if (item.has(QueueItem::is_processing)) continue;
+      item.clear(QueueItem::is_dirty);
+      drop(item);
     }
-    ready_ = 0;
   }
 
-  /// Takes back that an item was added, if it was; it must not be in the store.
-  void discard_dirty(Item& item) {
-    if (!item.has(QueueItem::is_dirty)) return;
-    item.clear(QueueItem::is_dirty);
-    --dirty_;
-  }
-
+  bool is_closed() const { return closed_; }
   bool is_waiting(const Item& item) const { return item.has(QueueItem::is_waiting); }
   bool is_processing(const Item& item) const { return item.has(QueueItem::is_processing); }
-  bool is_dirty(const Item& item) const { return item.has(QueueItem::is_dirty); }
+  bool is_dirty(const Item& item) const { return !closed_ && item.has(QueueItem::is_dirty); }
 
   /// Items that pop() would hand out.
   std::size_t ready() const { return ready_; }
@@ -159,6 +158,7 @@ class Schedule {
   Store store_;
   TimerHeap heap_;
   Readd readd_;
+  bool closed_ = false;
   std::uint64_t next_place_ = 0;
   std::size_t ready_ = 0;
   std::size_t dirty_ = 0;
