@@ -16,13 +16,23 @@ bool has_list(const Json& document) {
                      [](const Json::Member& member) { return has_list(member.value); });
 }
 
+/// Whether `patch` replaces or removes a list that `raw` has, or brings a new one.
+bool touches_list(const Json& raw, const Json& patch) {
+  if (patch.is_null()) return has_list(raw);
+  if (!patch.is_object()) return has_list(patch);
+  const Json::Object& members = patch.as_object();
+  return std::any_of(members.begin(), members.end(), [&raw](const Json::Member& member) {
+    return touches_list(raw[member.name], member.value);
+  });
+}
+
 }  // namespace
 
 Json EditPlan::patch_onto(const Json& raw) const {
   const Json target = type != nullptr ? overlay(*type, raw, before, after) : overlay(raw, before, after);
   Json patch = merge_patch(raw, target);
   if (patch.empty()) return Json();
-  if (!has_list(patch)) return patch;
+  if (!touches_list(raw, patch)) return patch;
   const Json& version = before.at({"metadata", "resourceVersion"});
   if (version.is_string()) patch["metadata"]["resourceVersion"] = version;
   return patch;

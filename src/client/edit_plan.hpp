@@ -17,8 +17,8 @@ struct EditPlan {
   Json after;
 
   /// The merge patch that carries the edit onto `raw`, the document that `before` was read from; null if
-  /// there is nothing to send. If it replaces a list, it holds the resourceVersion that was read, because
-  /// otherwise it would undo what others did to that list since.
+  /// there is nothing to send. If it replaces or removes a list, it holds the resourceVersion that was read,
+  /// because otherwise it would undo what others did to that list since.
   Json patch_onto(const Json& raw) const;
   /// The same where `raw` is not known: nothing if a list must be replaced, since its items may have members
   /// that the type does not declare.

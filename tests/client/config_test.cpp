@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/client/config.hpp>
+
+namespace evenkeel {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr const char* whole = R"(apiVersion: v1
+kind: Config
+current-context: dev
+clusters:
+- name: c1
+  cluster:
+    server: https://10.0.0.1:6443
+    certificate-authority-data: Q0EgUEVN
+users:
+- name: u1
+  user:
+    token: secret-token
+contexts:
+- name: dev
+  context: {cluster: c1, user: u1, namespace: team-a}
+- name: plain
+  context: {cluster: c1}
+)";
+
+/// A directory of its own, and the environment of a process that runs in it.
+class ConfigTest : public ::testing::Test {
+ protected:
+  ConfigTest() {
+    std::string pattern = ::testing::TempDir() + "evenkeel-config-XXXXXX";
+    directory = mkdtemp(pattern.data());
+  }
+  ~ConfigTest() override {
+    for (auto file = written.rbegin(); file != written.rend(); ++file) std::remove(file->c_str());
+    std::remove(directory.c_str());
+  }
+
+  std::string write(const std::string& name, const std::string& text) {
+    const std::string path = directory + "/" + name;
+    for (std::size_t slash = path.find('/', directory.size() + 1); slash != std::string::npos;
+         slash = path.find('/', slash + 1)) {
+      if (mkdir(path.substr(0, slash).c_str(), 0700) == 0) written.push_back(path.substr(0, slash));
+    }
+    std::ofstream(path) << text;
+    written.push_back(path);
+    return path;
+  }
+
+  LoadConfigOptions options(std::string kubeconfig = "", std::string context = "") {
+    return {.kubeconfig = std::move(kubeconfig),
+            .context = std::move(context),
+            .environment = [this](const std::string& name) -> std::optional<std::string> {
+              const auto found = environment.find(name);
+              return found == environment.end() ? std::nullopt : std::optional(found->second);
+            },
+            .service_account = directory + "/sa"};
+  }
+
+  /// What load_config says about a file with this text.
+  std::string problem_with(const std::string& text, const std::string& context = "") {
+    const std::string path = write("config", text);
+    std::string what = problem(options(path, context));
+    // Paths differ from run to run.
+    for (std::size_t at; (at = what.find(directory)) != std::string::npos;)
+      what.replace(at, directory.size(), "DIR");
+    return what;
+  }
+  static std::string problem(const LoadConfigOptions& options) {
+    try {
+      load_config(options);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "no problem";
+  }
+  static std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  }
+
+  std::string directory;
+  std::vector<std::string> written;
+  std::map<std::string, std::string> environment;
+};
+
+using LoadConfig = ConfigTest;
+using ConfigErrors = ConfigTest;
+
+TEST_F(LoadConfig, ReadsServerIdentityAndNamespace) {
+  const Config config = load_config(options(write("config", whole)));
+  EXPECT_EQ(config.server, "https://10.0.0.1:6443");
+  EXPECT_EQ(config.tls.ca_data, "CA PEM");
+  EXPECT_EQ(config.token, "secret-token");
+  EXPECT_EQ(config.namespace_, "team-a");
+  EXPECT_FALSE(config.tls.insecure);
+  EXPECT_EQ(config.proxy, std::nullopt);
+  EXPECT_EQ(config.origin, directory + "/config, context \"dev\"");
+}
+
+TEST_F(LoadConfig, TakesTheContextThatIsAskedFor) {
+  const Config config = load_config(options(write("config", whole), "plain"));
+  EXPECT_EQ(config.token, "");
+  EXPECT_EQ(config.namespace_, "default");
+}
+
+TEST_F(LoadConfig, ReadsJsonToo) {
+  const Config config =
+      parse_kubeconfig(R"({"current-context":"x","clusters":[{"name":"c","cluster":{"server":"https://h"}}],)"
+                       R"("contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],)"
+                       R"("users":[{"name":"u","user":{"username":"me","password":"p"}}]})");
+  EXPECT_EQ(config.server, "https://h");
+  EXPECT_EQ(config.username, "me");
+  EXPECT_EQ(config.password, "p");
+}
+
+TEST_F(LoadConfig, ReadsEveryFieldOfClusterAndUser) {
+  const Config config = parse_kubeconfig(R"(
+current-context: x
+clusters:
+- name: c
+  cluster:
+    server: https://h:1
+    tls-server-name: api.internal
+    insecure-skip-tls-verify: true
+    proxy-url: http://proxy:3128
+users:
+- name: u
+  user:
+    client-certificate-data: Q0VSVA==
+    client-key-data: S0VZ
+    as: boss
+    as-uid: "7"
+    as-groups: [g1, g2]
+    as-user-extra: {reason: [a, b]}
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: get-token
+      args: [--cluster, c]
+      env: [{name: A, value: b}]
+      installHint: install it
+      provideClusterInfo: true
+contexts:
+- name: x
+  context: {cluster: c, user: u}
+)");
+  EXPECT_EQ(config.tls.server_name, "api.internal");
+  EXPECT_TRUE(config.tls.insecure);
+  EXPECT_EQ(config.proxy, "http://proxy:3128");
+  EXPECT_EQ(config.tls.cert_data, "CERT");
+  EXPECT_EQ(config.tls.key_data, "KEY");
+  EXPECT_EQ(config.impersonate.user, "boss");
+  EXPECT_EQ(config.impersonate.uid, "7");
+  EXPECT_EQ(config.impersonate.groups, (std::vector<std::string>{"g1", "g2"}));
+  EXPECT_EQ(config.impersonate.extra.at("reason"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(config.exec.command, "get-token");
+  EXPECT_EQ(config.exec.args, (std::vector<std::string>{"--cluster", "c"}));
+  EXPECT_EQ(config.exec.env, (std::vector<std::pair<std::string, std::string>>{{"A", "b"}}));
+  EXPECT_TRUE(config.exec.provide_cluster_info);
+}
+
+TEST_F(LoadConfig, PathsAreRelativeToTheirFile) {
+  write("certs/ca.crt", "CA");
+  write("certs/tls.crt", "C");
+  write("certs/tls.key", "K");
+  write("token", "t");
+  std::string text =
+      replaced(whole, "certificate-authority-data: Q0EgUEVN", "certificate-authority: certs/ca.crt");
+  text = replaced(text, "token: secret-token",
+                  "tokenFile: " + directory +
+                      "/token\n    client-certificate: certs/tls.crt\n    client-key: ./certs/tls.key");
+  const Config config = load_config(options(write("config", text)));
+  EXPECT_EQ(config.tls.ca_file, directory + "/certs/ca.crt");
+  EXPECT_EQ(config.tls.cert_file, directory + "/certs/tls.crt");
+  EXPECT_EQ(config.tls.key_file, directory + "/./certs/tls.key");
+  EXPECT_EQ(config.token_file, directory + "/token");
+}
+
+TEST_F(LoadConfig, MergesAListOfFilesFirstWinsAndSkipsMissingOnes) {
+  const std::string first = write("a", R"(
+current-context: mine
+contexts:
+- name: mine
+  context: {cluster: c1, user: u2}
+clusters:
+- name: c1
+  cluster: {server: "https://first"}
+)");
+  const std::string second = write("b", R"(
+current-context: dev
+users:
+- name: u2
+  user: {token: from-b}
+clusters:
+- name: c1
+  cluster: {server: "https://second"}
+)");
+  environment["KUBECONFIG"] = first + ":" + directory + "/missing::" + second;
+  const Config config = load_config(options());
+  EXPECT_EQ(config.server, "https://first");
+  EXPECT_EQ(config.token, "from-b");
+}
+
+TEST_F(LoadConfig, SendsNoCredentialInTheClear) {
+  const Config config = load_config(options(write("config", replaced(whole, "https://10", "http://10"))));
+  EXPECT_EQ(config.server, "http://10.0.0.1:6443");
+  EXPECT_EQ(config.token, "");
+}
+
+TEST_F(LoadConfig, InClusterReadsTheServiceAccount) {
+  environment = {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}, {"KUBERNETES_SERVICE_PORT", "443"}};
+  write("sa/token", "t");
+  write("sa/ca.crt", "CA");
+  write("sa/namespace", "ops\n");
+  const Config config = load_config(options());
+  EXPECT_EQ(config.server, "https://10.96.0.1:443");
+  EXPECT_EQ(config.token_file, directory + "/sa/token");
+  EXPECT_EQ(config.tls.ca_file, directory + "/sa/ca.crt");
+  EXPECT_EQ(config.namespace_, "ops");
+  EXPECT_EQ(config.origin, "in-cluster");
+  environment["KUBERNETES_SERVICE_HOST"] = "fd00::1";
+  EXPECT_EQ(load_config(options()).server, "https://[fd00::1]:443");
+}
+
+TEST_F(LoadConfig, TheOrderIsFlagVariableClusterHome) {
+  const auto server_in = [&](const std::string& name, const std::string& server) {
+    return write(name, replaced(whole, "https://10.0.0.1:6443", server));
+  };
+  const std::string flag = server_in("flag", "https://flag");
+  environment = {{"HOME", directory}};
+  server_in(".kube/config", "https://home");
+  EXPECT_EQ(load_config(options()).server, "https://home");
+  environment["KUBERNETES_SERVICE_HOST"] = "pod";
+  environment["KUBERNETES_SERVICE_PORT"] = "443";
+  write("sa/token", "t");
+  EXPECT_EQ(load_config(options()).server, "https://pod:443");
+  EXPECT_EQ(load_config(options("", "dev")).server, "https://home") << "a pod has no contexts";
+  environment["KUBECONFIG"] = server_in("variable", "https://variable");
+  EXPECT_EQ(load_config(options()).server, "https://variable");
+  EXPECT_EQ(load_config(options(flag)).server, "https://flag");
+}
+
+TEST_F(ConfigErrors, MissingFile) {
+  EXPECT_EQ(problem(options(directory + "/none")),
+            directory + "/none: cannot be read: No such file or directory");
+  EXPECT_EQ(problem(options(directory)), directory + ": cannot be read: Is a directory");
+}
+
+TEST_F(ConfigErrors, NoneOfTheListedFiles) {
+  environment["KUBECONFIG"] = "/no/a:/no/b";
+  EXPECT_EQ(problem(options()), "KUBECONFIG=/no/a:/no/b: no such file");
+}
+
+TEST_F(ConfigErrors, NothingAnywhere) {
+  environment = {{"HOME", directory}};
+  EXPECT_EQ(problem(options()), "no configuration: KUBECONFIG is not set, this is not a pod, and " +
+                                    directory + "/.kube/config does not exist");
+}
+
+TEST_F(ConfigErrors, NotYaml) {
+  EXPECT_THAT(problem_with("clusters:\n- name: [unclosed\n"),
+              StartsWith("DIR/config: not YAML: line 3, column 1: "));
+}
+
+TEST_F(ConfigErrors, Empty) {
+  EXPECT_EQ(problem_with(""), "DIR/config: empty");
+  EXPECT_EQ(problem_with("# nothing but words\n"), "DIR/config: empty");
+}
+
+TEST_F(ConfigErrors, NotAMap) {
+  EXPECT_EQ(problem_with("just text"), "DIR/config: expected a map, found text");
+}
+
+TEST_F(ConfigErrors, NoCurrentContext) {
+  EXPECT_EQ(problem_with(replaced(whole, "current-context: dev\n", "")),
+            "DIR/config: current-context: not set");
+}
+
+TEST_F(ConfigErrors, UnknownContext) {
+  EXPECT_EQ(problem_with(whole, "prod"), "DIR/config: context \"prod\": not found; there is: dev, plain");
+  EXPECT_EQ(problem_with("current-context: a"), "DIR/config: context \"a\": not found; there are none");
+}
+
+TEST_F(ConfigErrors, UnknownCluster) {
+  EXPECT_EQ(problem_with(replaced(whole, "cluster: c1, user", "cluster: c9, user")),
+            "DIR/config: context \"dev\": cluster \"c9\": not found");
+  EXPECT_EQ(problem_with(replaced(whole, "cluster: c1, user: u1, ", "user: u1, ")),
+            "DIR/config: context \"dev\": cluster: missing");
+}
+
+TEST_F(ConfigErrors, UnknownUser) {
+  EXPECT_EQ(problem_with(replaced(whole, "user: u1", "user: u9")),
+            "DIR/config: context \"dev\": user \"u9\": not found");
+}
+
+TEST_F(ConfigErrors, MissingServer) {
+  EXPECT_EQ(problem_with(replaced(whole, "    server: https://10.0.0.1:6443\n", "")),
+            "DIR/config: context \"dev\": cluster \"c1\": server: missing");
+}
+
+TEST_F(ConfigErrors, ServerIsNoUrl) {
+  EXPECT_EQ(
+      problem_with(replaced(whole, "https://10.0.0.1:6443", "10.0.0.1:6443")),
+      "DIR/config: context \"dev\": cluster \"c1\": server: expected a URL that starts with https:// or "
+      "http://, found \"10.0.0.1:6443\"");
+}
+
+TEST_F(ConfigErrors, BadBase64) {
+  EXPECT_EQ(problem_with(replaced(whole, "Q0EgUEVN", "Q0Eg*EVN")),
+            "DIR/config: context \"dev\": cluster \"c1\": certificate-authority-data: not base64");
+}
+
+TEST_F(ConfigErrors, UnreadableCertificateFile) {
+  EXPECT_EQ(
+      problem_with(replaced(whole, "certificate-authority-data: Q0EgUEVN", "certificate-authority: ca.crt")),
+      "DIR/config: context \"dev\": cluster \"c1\": certificate-authority: DIR/ca.crt cannot be read: No "
+      "such "
+      "file or directory");
+}
+
+TEST_F(ConfigErrors, WrongType) {
+  EXPECT_EQ(problem_with("clusters: {}\n"), "DIR/config: clusters: expected a list, found a map");
+  EXPECT_EQ(problem_with("clusters: [text]\n"), "DIR/config: clusters[0]: expected a map, found text");
+  EXPECT_EQ(problem_with("clusters: [{cluster: {}}]\n"), "DIR/config: clusters[0]: name: missing");
+  EXPECT_EQ(problem_with("current-context: [a]\n"),
+            "DIR/config: current-context: expected text, found a list");
+  EXPECT_EQ(problem_with(replaced(whole, "server: https://10.0.0.1:6443", "server: [a, b]")),
+            "DIR/config: context \"dev\": cluster \"c1\": server: expected text, found a list");
+  EXPECT_EQ(
+      problem_with(
+          replaced(whole, "    certificate-authority-data: Q0EgUEVN", "    insecure-skip-tls-verify: maybe")),
+      "DIR/config: context \"dev\": cluster \"c1\": insecure-skip-tls-verify: expected true or false, found "
+      "\"maybe\"");
+}
+
+TEST_F(ConfigErrors, ContradictionsAreRefused) {
+  EXPECT_EQ(problem_with(replaced(whole, "Q0EgUEVN", "Q0EgUEVN\n    insecure-skip-tls-verify: true")),
+            "DIR/config: context \"dev\": cluster \"c1\": insecure-skip-tls-verify: true, although a "
+            "certificate-authority is given; remove one of them");
+  EXPECT_EQ(problem_with(replaced(whole, "token: secret-token", "client-certificate-data: Q0VSVA==")),
+            "DIR/config: context \"dev\": user \"u1\": client-key: missing, although there is a "
+            "client-certificate");
+}
+
+TEST_F(ConfigErrors, NeverShowASecret) {
+  EXPECT_EQ(problem_with(replaced(whole, "token: secret-token", "client-key-data: '!secret!'")),
+            "DIR/config: context \"dev\": user \"u1\": client-key-data: not base64");
+}
+
+TEST_F(ConfigErrors, InClusterWithoutToken) {
+  environment = {{"KUBERNETES_SERVICE_HOST", "h"}, {"KUBERNETES_SERVICE_PORT", "1"}};
+  EXPECT_EQ(problem(options()),
+            "in-cluster: token: " + directory + "/sa/token cannot be read: No such file or directory");
+  environment.erase("KUBERNETES_SERVICE_PORT");
+  EXPECT_EQ(problem(options()), "in-cluster: KUBERNETES_SERVICE_PORT: not set");
+}
+
+TEST_F(ConfigErrors, CarryFileContextAndField) {
+  try {
+    parse_kubeconfig(whole, "f", "prod");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.file(), "f");
+    EXPECT_EQ(error.context(), "prod");
+    EXPECT_EQ(error.field(), "");
+  }
+  try {
+    parse_kubeconfig(replaced(whole, "Q0EgUEVN", "x"), "f");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.field(), "cluster \"c1\": certificate-authority-data");
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel

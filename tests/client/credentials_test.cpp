@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <fstream>
+#include <sys/stat.h>
+
+#include <client/credentials.hpp>
+#include <client/exec_plugin.hpp>
+#include <client/files.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/client/client.hpp>
+
+#include "fake_transport.hpp"
+#include "widget.hpp"
+
+namespace evenkeel::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class CredentialsTest : public ::testing::Test {
+ protected:
+  CredentialsTest() {
+    std::string pattern = ::testing::TempDir() + "evenkeel-token-XXXXXX";
+    directory = mkdtemp(pattern.data());
+  }
+  ~CredentialsTest() override {
+    std::remove(file("token").c_str());
+    std::remove(file("plugin").c_str());
+    std::remove(directory.c_str());
+  }
+  std::string file(const std::string& name) const { return directory + "/" + name; }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
+  void write_plugin(const std::string& text) const {
+    write("plugin", "#!/bin/sh\n" + text);
+    chmod(file("plugin").c_str(), 0700);
+  }
+  static std::string authorization(Credentials& credentials) {
+    http::Headers headers;
+    credentials.dress(headers);
+    const std::string* value = headers.find("Authorization");
+    return value != nullptr ? *value : "";
+  }
+
+  std::string directory;
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+};
+
+TEST(Base64, RoundTripAndRefusals) {
+  for (const std::string text : {"", "f", "fo", "foo", "foob", "fooba", "foobar", "\xff\xfe\x01"}) {
+    EXPECT_EQ(decode_base64(encode_base64(text)), text);
+  }
+  EXPECT_EQ(encode_base64("me:secret"), "bWU6c2VjcmV0");
+  EXPECT_EQ(decode_base64("Zm9v\nYmFy\n"), "foobar");
+  for (const char* bad : {
+           "Z",
+           "Zm9",
+           "Zm=9",
+           "Zm9v=",
+           "Zm9v====",
+           "Zm-v",
+           "====",
+       }) {
+    EXPECT_FALSE(decode_base64(bad)) << bad;
+  }
+}
+
+TEST_F(CredentialsTest, FixedOnes) {
+  Credentials none({}, clock), token({.token = "t"}, clock),
+      basic({.username = "me", .password = "secret"}, clock);
+  EXPECT_EQ(authorization(none), "");
+  EXPECT_EQ(authorization(token), "Bearer t");
+  EXPECT_EQ(authorization(basic), "Basic bWU6c2VjcmV0");
+  EXPECT_FALSE(token.refresh({{"Authorization", "Bearer t"}}));
+}
+
+TEST_F(CredentialsTest, ImpersonationGoesAlong) {
+  Credentials credentials(
+      {.token = "t",
+       .impersonate = {.user = "boss", .uid = "7", .groups = {"a", "b"}, .extra = {{"why/so", {"x"}}}}},
+      clock);
+  http::Headers headers;
+  credentials.dress(headers);
+  EXPECT_EQ(*headers.find("Impersonate-User"), "boss");
+  EXPECT_EQ(*headers.find("Impersonate-Uid"), "7");
+  EXPECT_EQ(*headers.find("Impersonate-Group"), "a");
+  EXPECT_EQ(*headers.find("Impersonate-Extra-why%2Fso"), "x");
+  EXPECT_EQ(headers.size(), 6U);
+}
+
+TEST_F(CredentialsTest, ATokenFileIsReadAgainEveryMinute) {
+  write("token", "one\n");
+  Credentials credentials({.token_file = file("token")}, clock);
+  EXPECT_EQ(authorization(credentials), "Bearer one");
+  write("token", "two");
+  clock->advance(59s);
+  EXPECT_EQ(authorization(credentials), "Bearer one");
+  clock->advance(1s);
+  EXPECT_EQ(authorization(credentials), "Bearer two");
+  std::remove(file("token").c_str());
+  clock->advance(2min);
+  EXPECT_EQ(authorization(credentials), "Bearer two") << "the last good one serves";
+  write("token", "");
+  clock->advance(2min);
+  EXPECT_EQ(authorization(credentials), "Bearer two");
+}
+
+TEST_F(CredentialsTest, AMissingTokenFileIsAnErrorAtFirst) {
+  Credentials credentials({.token_file = file("token")}, clock);
+  try {
+    authorization(credentials);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.what(), file("token") + ": the token file cannot be read: No such file or directory");
+  }
+}
+
+TEST_F(CredentialsTest, RefreshSaysWhetherThereIsAnotherToken) {
+  write("token", "one");
+  Credentials credentials({.token_file = file("token")}, clock);
+  const http::Headers one{{"Authorization", "Bearer one"}};
+  authorization(credentials);
+  EXPECT_FALSE(credentials.refresh(one));
+  write("token", "two");
+  EXPECT_TRUE(credentials.refresh(one));
+  EXPECT_TRUE(credentials.refresh(one)) << "another thread was faster";
+  EXPECT_EQ(authorization(credentials), "Bearer two");
+  write("token", "three");
+  credentials.expire(one);
+  EXPECT_EQ(authorization(credentials), "Bearer two") << "the refused token is not in use any more";
+  credentials.expire({{"Authorization", "Bearer two"}});
+  EXPECT_EQ(authorization(credentials), "Bearer three");
+}
+
+TEST_F(CredentialsTest, TheClientComesBackOnceWithAFreshToken) {
+  write("token", "one");
+  const auto transport = std::make_shared<tests::FakeTransport>();
+  const Client client(Config{.server = "https://h", .token_file = file("token")},
+                      ClientOptions{.transport = transport, .clock = clock});
+  transport->on_request = [&](const http::Request&) { write("token", "two"); };
+  transport->reply(401, "");
+  transport->reply(404, R"({"kind":"Status","details":{"name":"a"}})");
+  EXPECT_FALSE(client.find<tests::Widget>({"default", "a"}));
+  EXPECT_EQ(*transport->requests()[0].headers.find("Authorization"), "Bearer one");
+  EXPECT_EQ(*transport->requests()[1].headers.find("Authorization"), "Bearer two");
+  transport->reply(401, "");
+  EXPECT_THROW(client.find<tests::Widget>({"default", "a"}), ApiError) << "the same token again is not tried";
+  EXPECT_EQ(transport->requests().size(), 3U);
+}
+
+TEST_F(CredentialsTest, AProgramGivesATokenUntilItExpires) {
+  // The manual clock starts at 2026-01-01T00:00:00Z.
+  write_plugin(
+      "echo x >> \"$COUNT\"\n"
+      "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\",\"status\":"
+      "{\"token\":\"'$1-$NAME'\",\"expirationTimestamp\":\"2026-01-01T00:10:00Z\"}}'\n");
+  Credentials credentials({.exec = {.command = file("plugin"),
+                                    .args = {"arg"},
+                                    .env = {{"NAME", "env"}, {"COUNT", file("token")}}}},
+                          clock);
+  const auto runs = [&] {
+    std::string problem;
+    return read_file(file("token"), problem).value_or("").size() / 2;
+  };
+  EXPECT_EQ(authorization(credentials), "Bearer arg-env");
+  EXPECT_EQ(authorization(credentials), "Bearer arg-env");
+  EXPECT_EQ(runs(), 1U);
+  clock->advance(8min);
+  authorization(credentials);
+  EXPECT_EQ(runs(), 1U);
+  clock->advance(1min);
+  authorization(credentials);
+  EXPECT_EQ(runs(), 2U);
+}
+
+TEST_F(CredentialsTest, AProgramIsToldWhatItIsFor) {
+  write_plugin(
+      "printf '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%s\"}}' "
+      "\"$(printf %s \"$KUBERNETES_EXEC_INFO\" | tr -d '\"')\"\n");
+  const ExecCredential credential = run_exec_plugin({.api_version = "client.authentication.k8s.io/v1",
+                                                     .command = file("plugin"),
+                                                     .provide_cluster_info = true},
+                                                    "https://h:1", {.ca_data = "CA"});
+  EXPECT_EQ(credential.token,
+            "{apiVersion:client.authentication.k8s.io/"
+            "v1,kind:ExecCredential,spec:{cluster:{certificate-authority-data:"
+            "Q0E=,server:https://h:1},interactive:false}}");
+  EXPECT_FALSE(credential.expires);
+}
+
+TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
+  const auto problem = [&](const std::string& script, const std::string& hint = "") -> std::string {
+    write_plugin(script);
+    try {
+      run_exec_plugin({.command = file("plugin"), .install_hint = hint}, "https://h", {});
+    } catch (const ConfigError& error) {
+      std::string what = error.what();
+      return what.replace(what.find(directory), directory.size(), "DIR");
+    }
+    return "no problem";
+  };
+  EXPECT_EQ(problem("echo secret; exit 3\n"), "credential program DIR/plugin: ended with exit code 3");
+  EXPECT_EQ(problem("echo secret\n"), "credential program DIR/plugin: printed no JSON");
+  EXPECT_EQ(problem("echo '{}'\n"), "credential program DIR/plugin: printed no ExecCredential");
+  EXPECT_EQ(problem("echo '{\"kind\":\"ExecCredential\"}'\n", "get it"),
+            "credential program DIR/plugin: gives no token; get it");
+  EXPECT_EQ(problem("echo '{\"kind\":\"ExecCredential\",\"status\":{\"clientCertificateData\":\"x\"}}'\n"),
+            "credential program DIR/plugin: gives a client certificate; only tokens are supported");
+  EXPECT_EQ(
+      problem(
+          "echo "
+          "'{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\",\"expirationTimestamp\":\"soon\"}}'\n"),
+      "credential program DIR/plugin: gives an expirationTimestamp that is no time: soon");
+  EXPECT_EQ(problem("kill -9 $$\n"), "credential program DIR/plugin: was ended by a signal");
+  try {
+    run_exec_plugin({.command = "/no/such/program", .install_hint = "apt install it"}, "", {});
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "credential program /no/such/program: cannot be started: No such file or directory; apt install it");
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel::detail

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <evenkeel/client/errors.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* not_found =
+    R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"web\" not found",)"
+    R"("reason":"NotFound","details":{"name":"web","kind":"configmaps"},"code":404})";
+
+TEST(Status, DecodesWhatTheServerSays) {
+  const Status status = Status::decode(
+      422,
+      R"({"kind":"Status","message":"bad","reason":"Invalid","details":{"name":"a","kind":"pods","causes":[)"
+      R"({"reason":"FieldValueInvalid","message":"must be positive","field":"spec.replicas"}],)"
+      R"("retryAfterSeconds":7},"code":422})");
+  EXPECT_EQ(status.code, 422);
+  EXPECT_EQ(status.reason, "Invalid");
+  EXPECT_EQ(status.message, "bad");
+  EXPECT_EQ(status.kind, "pods");
+  EXPECT_EQ(status.name, "a");
+  ASSERT_EQ(status.causes.size(), 1U);
+  EXPECT_EQ(status.causes[0], (StatusCause{"FieldValueInvalid", "must be positive", "spec.replicas"}));
+  EXPECT_EQ(status.retry_after, Duration(7s));
+}
+
+TEST(Status, TakesAnythingElseAsText) {
+  EXPECT_EQ(Status::decode(503, "<html>\n  <b>Bad\tgateway</b>\r\n</html>\n").message,
+            "<html> <b>Bad gateway</b> </html>");
+  EXPECT_EQ(Status::decode(404, "404 page not found\n").message, "404 page not found");
+  EXPECT_EQ(Status::decode(404, "404 page not found\n").reason, "NotFound");
+  EXPECT_EQ(Status::decode(500, "").reason, "InternalError");
+  EXPECT_EQ(Status::decode(418, "").reason, "Unknown");
+  EXPECT_EQ(Status::decode(403, R"({"kind":"Pod"})").message, R"({"kind":"Pod"})");
+  EXPECT_EQ(Status::decode(403, R"({"kind":"Status","message":)").message, R"({"kind":"Status","message":)");
+  EXPECT_EQ(Status::decode(500, std::string(100'000, 'x')).message.size(), 2048U);
+}
+
+TEST(Status, NullAndWronglyTypedFieldsReadAsAbsent) {
+  const Status status = Status::decode(
+      409,
+      R"({"kind":"Status","message":null,"reason":5,"details":{"causes":[null,{"field":3}],"name":null}})");
+  EXPECT_EQ(status.reason, "Conflict");
+  EXPECT_EQ(status.message, "");
+  ASSERT_EQ(status.causes.size(), 2U);
+  EXPECT_EQ(status.causes[1], StatusCause{});
+}
+
+TEST(Status, RetryAfterHeaderWinsIfItIsANumber) {
+  const auto decode = [](const char* value) {
+    return Status::decode({.status = 429, .headers = {{"Retry-After", value}}, .body = ""}).retry_after;
+  };
+  EXPECT_EQ(decode("3"), Duration(3s));
+  EXPECT_EQ(decode("Wed, 21 Oct 2026 07:28:00 GMT"), std::nullopt);
+  EXPECT_EQ(decode("-1"), std::nullopt);
+  EXPECT_EQ(decode("99999999999999999999"), std::nullopt);
+}
+
+TEST(ApiError, SaysVerbKindKeyCodeReasonAndMessage) {
+  const ApiError error("get ConfigMap default/web", Status::decode(404, not_found));
+  EXPECT_STREQ(error.what(), "get ConfigMap default/web: 404 NotFound: configmaps \"web\" not found");
+  EXPECT_TRUE(error.is_not_found());
+  EXPECT_FALSE(error.is_no_such_resource());
+  EXPECT_FALSE(error.is_conflict());
+}
+
+TEST(ApiError, TellsAMissingKindFromAMissingObject) {
+  EXPECT_TRUE(ApiError("get Demo a", Status::decode(404, "404 page not found\n")).is_no_such_resource());
+  EXPECT_TRUE(
+      ApiError("get Demo a",
+               Status::decode(404, R"({"kind":"Status","reason":"NotFound","details":{},)"
+                                   R"("message":"the server could not find the requested resource"})"))
+          .is_no_such_resource());
+}
+
+TEST(ApiError, TellsAConflictFromAnExistingName) {
+  const ApiError exists("create A b", Status::decode(409, R"({"kind":"Status","reason":"AlreadyExists"})"));
+  EXPECT_TRUE(exists.is_already_exists());
+  EXPECT_FALSE(exists.is_conflict());
+  const ApiError conflict("update A b", Status::decode(409, R"({"kind":"Status","reason":"Conflict"})"));
+  EXPECT_TRUE(conflict.is_conflict());
+  EXPECT_FALSE(conflict.is_already_exists());
+}
+
+TEST(ApiError, HasAQuestionForEachCode) {
+  const auto error = [](int code) { return ApiError("get A b", Status{.code = code}); };
+  EXPECT_TRUE(error(400).is_bad_request());
+  EXPECT_TRUE(error(401).is_unauthorized());
+  EXPECT_TRUE(error(403).is_forbidden());
+  EXPECT_TRUE(error(410).is_gone());
+  EXPECT_TRUE(error(422).is_invalid());
+  EXPECT_TRUE(error(429).is_too_many_requests());
+  EXPECT_TRUE(error(500).is_server_error());
+  EXPECT_FALSE(error(404).is_server_error());
+}
+
+}  // namespace
+}  // namespace evenkeel

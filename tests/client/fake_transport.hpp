@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A transport that answers from a script, on the caller's thread, and remembers what was asked.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/http/transport.hpp>
+
+namespace evenkeel::tests {
+
+class FakeTransport final : public http::Transport {
+ public:
+  /// The next requests get these, in order.
+  void reply(int status, std::string body, http::Headers headers = {}) {
+    script_.push_back(
+        http::Response{.status = status, .headers = std::move(headers), .body = std::move(body)});
+  }
+  void fail(TransportErrorCode code) { script_.push_back(code); }
+  /// The next request is answered only when it is cancelled, or by release().
+  void hang() { script_.push_back(Hang{}); }
+  /// Called before each answer, with the request.
+  std::function<void(const http::Request&)> on_request;
+
+  void release(http::Response response) {
+    std::function<void(Outcome<http::Response>)> complete;
+    {
+      const std::lock_guard lock(mutex_);
+      complete = std::move(hanging_.front());
+      hanging_.pop_front();
+    }
+    complete(std::move(response));
+  }
+  std::vector<http::Request> requests() {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+  http::Request last() { return requests().back(); }
+  bool exhausted() {
+    const std::lock_guard lock(mutex_);
+    return script_.empty();
+  }
+  std::vector<std::shared_ptr<http::StreamHandler>> streams;
+
+  std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override {
+    const auto call = std::make_shared<FakeCall>(completion);
+    std::optional<Answer> answer;
+    {
+      const std::lock_guard lock(mutex_);
+      requests_.push_back(request);
+      if (!script_.empty()) {
+        answer = std::move(script_.front());
+        script_.pop_front();
+      }
+      if (answer && std::holds_alternative<Hang>(*answer)) {
+        hanging_.push_back([call](Outcome<http::Response> outcome) { call->complete(std::move(outcome)); });
+      }
+    }
+    if (on_request) on_request(request);
+    if (!answer) {
+      call->complete(http::Response{.status = 599, .headers = {}, .body = "the script has no more answers"});
+    } else if (const auto* response = std::get_if<http::Response>(&*answer)) {
+      call->complete(*response);
+    } else if (const auto* code = std::get_if<TransportErrorCode>(&*answer)) {
+      call->complete(std::make_exception_ptr(TransportError(*code, "scripted")));
+    }
+    return call;
+  }
+
+  std::shared_ptr<http::Call> stream(http::Request request,
+                                     std::shared_ptr<http::StreamHandler> handler) override {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(std::move(request));
+    streams.push_back(handler);
+    return std::make_shared<StreamCall>(handler);
+  }
+
+ private:
+  struct Hang {};
+  using Answer = std::variant<http::Response, TransportErrorCode, Hang>;
+
+  class FakeCall final : public http::Call {
+   public:
+    explicit FakeCall(http::Completion completion) : completion_(std::move(completion)) {}
+    void cancel() noexcept override { complete(std::make_exception_ptr(Cancelled("cancelled"))); }
+    void complete(Outcome<http::Response> outcome) {
+      http::Completion completion;
+      {
+        const std::lock_guard lock(mutex_);
+        completion.swap(completion_);
+      }
+      if (completion) completion(std::move(outcome));
+    }
+
+   private:
+    std::mutex mutex_;
+    http::Completion completion_;
+  };
+  class StreamCall final : public http::Call {
+   public:
+    explicit StreamCall(std::shared_ptr<http::StreamHandler> handler) : handler_(std::move(handler)) {}
+    void cancel() noexcept override {
+      if (const auto handler = std::exchange(handler_, nullptr)) {
+        handler->on_end(std::make_exception_ptr(Cancelled("cancelled")));
+      }
+    }
+
+   private:
+    std::shared_ptr<http::StreamHandler> handler_;
+  };
+
+  std::mutex mutex_;
+  std::deque<Answer> script_;
+  std::vector<http::Request> requests_;
+  std::deque<std::function<void(Outcome<http::Response>)>> hanging_;
+};
+
+}  // namespace evenkeel::tests
