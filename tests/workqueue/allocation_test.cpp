@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue in steady state allocates nothing. A program of its own, because it counts every allocation.
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/workqueue/request_queue.hpp>
+#include <evenkeel/workqueue/work_queue.hpp>
+
+namespace {
+thread_local std::size_t allocations = 0;
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Adds, delays, hands out and ends every key; the second round must find all that it needs.
+template <class Queue, class Key>
+void cycle(Queue& queue, ManualClock& clock, const std::vector<Key>& keys) {
+  for (const Key& key : keys) queue.add(key);
+  for (const Key& key : keys) queue.add(key);
+  while (auto claim = queue.try_get()) {
+    if (claim->priority().value == 0) queue.add(claim->key(), Lane::slow);
+  }
+  for (const Key& key : keys) queue.add_after(key, 1s);
+  clock.advance(1s);
+  while (queue.try_get()) continue;
+}
+
+template <class Queue, class Key>
+std::size_t allocations_of_a_cycle(Queue& queue, ManualClock& clock, const std::vector<Key>& keys) {
+  cycle(queue, clock, keys);
+  const std::size_t before = allocations;
+  cycle(queue, clock, keys);
+  return allocations - before;
+}
+
+TEST(SteadyState, AllocatesNothingForStrings) {
+  const auto clock = std::make_shared<ManualClock>();
+  WorkQueue<std::string, TwoLaneStore> queue({.clock = clock});
+  std::vector<std::string> keys;
+  for (int i = 0; i < 500; ++i)
+    keys.push_back("a-namespace/a-name-that-does-not-fit-into-a-string-" + std::to_string(i));
+  EXPECT_GT(allocations, 0U);  // they are counted
+  EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
+}
+
+TEST(SteadyState, AllocatesNothingForNumbers) {
+  const auto clock = std::make_shared<ManualClock>();
+  WorkQueue<int> queue({.clock = clock});
+  std::vector<int> keys;
+  for (int i = 0; i < 500; ++i) keys.push_back(i);
+  EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
+}
+
+TEST(SteadyState, AllocatesNothingForInternedKeysThatSomebodyHolds) {
+  const auto clock = std::make_shared<ManualClock>();
+  KeyTable table;
+  RequestQueue queue({.clock = clock});
+  std::vector<RequestKey> keys;
+  for (int i = 0; i < 500; ++i) keys.push_back(table.intern("", "ns", std::to_string(i)));
+  EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
+}
+
+TEST(SteadyState, AskingForRetriesAndForgettingAllocatesNothing) {
+  WorkQueue<std::string> queue({.clock = std::make_shared<ManualClock>()});
+  queue.add_rate_limited("known");
+  const std::string unknown = "a-namespace/a-name-that-does-not-fit-into-a-string";
+  const std::size_t before = allocations;
+  EXPECT_EQ(queue.retries(unknown), 0U);
+  queue.forget(unknown);
+  EXPECT_EQ(allocations - before, 0U);
+}
+
+}  // namespace
+}  // namespace evenkeel
