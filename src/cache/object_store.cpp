@@ -98,17 +98,96 @@ std::size_t ObjectStore::bytes() const {
 }
 
 std::vector<WireObject> ObjectStore::by_owner(std::string_view uid) const {
-  MutexLock lock(mutex_);
   std::vector<WireObject> children;
-  const auto found = owners_.find(uid);
-  if (found == owners_.end()) return children;
-  children.reserve(found->second.size());
-  for (const auto& [key, object] : found->second) children.push_back(object);
+  {
+    MutexLock lock(mutex_);
+    if (const auto found = owners_.find(uid); found != owners_.end()) {
+      children.reserve(found->second.size());
+      for (const auto& [key, object] : found->second) children.push_back(object);
+    }
+  }
+  if (!options_.index_owners) return children;
+  overlay(children, [uid](const WireObject& object) {
+    const auto owners = object.owners();
+    return std::any_of(owners.begin(), owners.end(),
+                       [uid](const WireOwner& owner) { return owner.uid == uid; });
+  });
   return children;
 }
 
+WireObject ObjectStore::find(std::string_view namespace_, std::string_view name) const {
+  MutexLock lock(mutex_);
+  const WireObject* const told = tree_->find({namespace_, name});
+  const WireObject object = told == nullptr ? WireObject() : *told;
+  if (own_writes_.empty()) return object;
+  const auto own = own_writes_.find({std::string(namespace_), std::string(name)});
+  if (own == own_writes_.end() || (object && !is_older(object, own->second))) return object;
+  return own->second;
+}
+
+std::vector<WireObject> ObjectStore::list(std::optional<std::string_view> namespace_,
+                                          const Selects& selects) const {
+  const auto fits = [&](const WireObject& object) {
+    return (!namespace_ || object.namespace_() == *namespace_) && (!selects || selects(object));
+  };
+  const StoreSnapshot all = snapshot();
+  std::vector<WireObject> result;
+  if (!namespace_ && !selects) result.reserve(all.size());
+  const auto range =
+      namespace_ ? all.in_namespace(*namespace_) : StoreSnapshot::Range{all.begin(), all.end()};
+  for (const WireObject& object : range) {
+    if (!selects || selects(object)) result.push_back(object);
+  }
+  overlay(result, fits);
+  return result;
+}
+
+void ObjectStore::overlay(std::vector<WireObject>& sorted, const Selects& selects) const {
+  MutexLock lock(mutex_);
+  if (own_writes_.empty()) return;
+  const OwnWrites own = own_writes_;
+  lock.unlock();
+  for (const auto& [key, object] : own) {
+    auto at =
+        std::lower_bound(sorted.begin(), sorted.end(), tree_key(object),
+                         [](const WireObject& left, const TreeKey& right) { return tree_key(left) < right; });
+    const bool there = at != sorted.end() && tree_key(*at) == tree_key(object);
+    const WireObject told = there ? *at : stored(object.namespace_(), object.name());
+    if (told && !is_older(told, object)) continue;
+    const bool selected = selects(object);
+    if (there && selected)
+      *at = object;
+    else if (there)
+      sorted.erase(at);
+    else if (selected)
+      sorted.insert(at, object);
+  }
+}
+
+void ObjectStore::written(const WireObject& object) {
+  const std::string_view version = object.resource_version();
+  if (!compare_resource_versions(version, "0")) return;
+  MutexLock lock(mutex_);
+  // Nothing reached yet: nothing is served from here yet either. Reached already: told, or deleted since.
+  if (compare_resource_versions(reached_, version) != std::strong_ordering::less) return;
+  WireObject& own = own_writes_[{std::string(object.namespace_()), std::string(object.name())}];
+  if (!own || is_older(own, object)) own = object;
+}
+
+void ObjectStore::reached(std::string_view version) {
+  MutexLock lock(mutex_);
+  if (reached_ == version) return;
+  // A version that went back is a server that was restored: what we wrote may not have happened there.
+  if (compare_resource_versions(version, reached_) != std::strong_ordering::greater) own_writes_.clear();
+  reached_ = version;
+  std::erase_if(own_writes_, [version](const auto& entry) {
+    return compare_resource_versions(entry.second.resource_version(), version) !=
+           std::strong_ordering::greater;
+  });
+}
+
 std::vector<StoreDelta> ObjectStore::apply(const WireObject& object) {
-  const WireObject old = find(object.namespace_(), object.name());
+  const WireObject old = stored(object.namespace_(), object.name());
   std::vector<StoreDelta> deltas;
   if (!old) {
     deltas.push_back(addition(object));
@@ -125,7 +204,7 @@ std::vector<StoreDelta> ObjectStore::apply(const WireObject& object) {
 }
 
 std::vector<StoreDelta> ObjectStore::remove(const WireObject& object) {
-  const WireObject old = find(object.namespace_(), object.name());
+  const WireObject old = stored(object.namespace_(), object.name());
   std::vector<StoreDelta> deltas;
   if (!old || is_older(object, old)) return deltas;
   if (old.uid() == object.uid()) {

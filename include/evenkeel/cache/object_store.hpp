@@ -102,14 +102,26 @@ class EVENKEEL_API ObjectStore {
   explicit ObjectStore(ObjectStoreOptions options = {});
 
   StoreSnapshot snapshot() const EVENKEEL_EXCLUDES(mutex_);
-  /// Empty if there is none.
-  WireObject find(std::string_view namespace_, std::string_view name) const {
+  /// What the server told last, without own writes. Empty if there is none.
+  WireObject stored(std::string_view namespace_, std::string_view name) const {
     return snapshot().find(namespace_, name);
   }
+  /// The object, own writes included. Empty if there is none.
+  WireObject find(std::string_view namespace_, std::string_view name) const EVENKEEL_EXCLUDES(mutex_);
+  /// All objects for which `selects` is true (all, if it is empty), of one namespace if one is given, own
+  /// writes included, sorted by namespace and name.
+  std::vector<WireObject> list(std::optional<std::string_view> namespace_ = {},
+                               const std::function<bool(const WireObject&)>& selects = {}) const
+      EVENKEEL_EXCLUDES(mutex_);
   /// Those that have an owner reference with this uid, sorted by namespace and name.
   /// Empty if the store does not index owners.
   std::vector<WireObject> by_owner(std::string_view uid) const EVENKEEL_EXCLUDES(mutex_);
   std::size_t size() const { return snapshot().size(); }
+  /// The server answered a write of ours with this state: find(), list() and by_owner() give it until the
+  /// server's own account has passed it. Ignored where resourceVersions cannot be compared.
+  void written(const WireObject& object) EVENKEEL_EXCLUDES(mutex_);
+  /// The server's account has reached this resourceVersion.
+  void reached(std::string_view version) EVENKEEL_EXCLUDES(mutex_);
   /// Memory of the objects held.
   std::size_t bytes() const EVENKEEL_EXCLUDES(mutex_);
 
@@ -133,6 +145,11 @@ class EVENKEEL_API ObjectStore {
   };
   using Owners = std::unordered_map<std::string, Children, UidHash, std::equal_to<>>;
 
+  // Own writes that the watch has not brought yet; few, and mostly none.
+  using OwnWrites = std::map<std::pair<std::string, std::string>, WireObject>;
+  using Selects = std::function<bool(const WireObject&)>;
+
+  void overlay(std::vector<WireObject>& sorted, const Selects& selects) const EVENKEEL_EXCLUDES(mutex_);
   detail::ObjectTree& own_tree() EVENKEEL_REQUIRES(mutex_);
   void commit(const std::vector<StoreDelta>& deltas) EVENKEEL_EXCLUDES(mutex_);
   void index(Owners& owners, const StoreDelta& delta) const;
@@ -142,6 +159,8 @@ class EVENKEEL_API ObjectStore {
   detail::Counted<detail::ObjectTree> tree_ EVENKEEL_GUARDED_BY(mutex_);
   Owners owners_ EVENKEEL_GUARDED_BY(mutex_);
   std::size_t bytes_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+  OwnWrites own_writes_ EVENKEEL_GUARDED_BY(mutex_);
+  std::string reached_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
 }  // namespace evenkeel::inline v0

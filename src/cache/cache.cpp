@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <tuple>
+
+#include <evenkeel/api/selector.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/cache/cache.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+/// Lists and watches through a client.
+class ClientSource final : public CollectionSource {
+ public:
+  ClientSource(Client client, ResourceId resource, const InformerOptions& options)
+      : client_(std::move(client)) {
+    request_.resource = std::move(resource);
+    request_.namespace_ = options.namespace_;
+    if (!options.label_selector.empty()) request_.query.emplace_back("labelSelector", options.label_selector);
+    if (!options.field_selector.empty()) request_.query.emplace_back("fieldSelector", options.field_selector);
+    metadata_only_ = options.form == WireForm::metadata_only;
+  }
+
+  std::shared_ptr<http::Call> stream(const ReflectorStep& step,
+                                     std::shared_ptr<http::StreamHandler> handler) override {
+    RestRequest request = request_;
+    for (auto& parameter : query_of(step)) request.query.push_back(std::move(parameter));
+    if (metadata_only_) {
+      const bool list = std::holds_alternative<ListRequest>(step);
+      request.accept = std::string("application/json;as=PartialObjectMetadata") + (list ? "List" : "") +
+                       ";g=meta.k8s.io;v=v1,application/json";
+    }
+    return client_.stream(request, std::move(handler));
+  }
+
+ private:
+  const Client client_;
+  RestRequest request_;
+  bool metadata_only_ = false;
+};
+
+bool same_collection(const InformerOptions& left, const InformerOptions& right) {
+  return std::tie(left.namespace_, left.label_selector, left.field_selector) ==
+         std::tie(right.namespace_, right.label_selector, right.field_selector);
+}
+
+bool same_resource(const ResourceId& left, const ResourceId& right) {
+  return left.plural == right.plural && left.group == right.group && left.version == right.version;
+}
+
+std::function<bool(const WireObject&)> selection(const std::string& label_selector) {
+  if (label_selector.empty()) return {};
+  return [selector = LabelSelector::parse(label_selector)](const WireObject& object) {
+    std::map<std::string, std::string> labels;
+    for (const auto& [name, value] : object.labels()) labels.emplace(name, value);
+    return selector.matches(labels);
+  };
+}
+
+}  // namespace
+
+class Cache::Impl {
+ public:
+  Impl(const Client& client, CacheOptions options)
+      : options_(std::move(options)),
+        runner_(std::make_shared<detail::JobRunner>(options_.clock ? options_.clock : client.clock(),
+                                                    options_.threads)) {}
+
+  const CacheOptions options_;
+  const std::shared_ptr<detail::JobRunner> runner_;
+  mutable Mutex mutex_;
+  std::vector<std::unique_ptr<Informer>> informers_ EVENKEEL_GUARDED_BY(mutex_);  // grows only
+  bool started_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  mutable std::set<std::string> logged_ EVENKEEL_GUARDED_BY(mutex_);  // plural.group of live reads
+  mutable std::atomic<std::uint64_t> live_reads_ = 0;
+
+  std::vector<Informer*> all() const {
+    MutexLock lock(mutex_);
+    std::vector<Informer*> result;
+    for (const auto& informer : informers_) result.push_back(informer.get());
+    return result;
+  }
+
+  /// A synced informer that holds every object of this namespace (of all, if it is empty).
+  const Informer* serving(const ResourceId& resource, const std::string& namespace_) const {
+    MutexLock lock(mutex_);
+    for (const auto& informer : informers_) {
+      const InformerOptions& options = informer->options();
+      if (!same_resource(informer->resource(), resource) || options.form != WireForm::whole) continue;
+      if (!options.label_selector.empty() || !options.field_selector.empty()) continue;
+      if (!options.namespace_.empty() && options.namespace_ != namespace_) continue;
+      if (informer->synced()) return informer.get();
+    }
+    return nullptr;
+  }
+
+  void note_live_read(const ResourceId& resource) const {
+    live_reads_.fetch_add(1, std::memory_order_relaxed);
+    const std::string name =
+        resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
+    MutexLock lock(mutex_);
+    const bool first = logged_.insert(name).second;
+    lock.unlock();
+    if (first) options_.log.info("reading from the server what the cache cannot tell", {{"resource", name}});
+  }
+};
+
+Cache::Cache(Client client, CacheOptions options)
+    : client_(std::move(client)), impl_(std::make_unique<Impl>(client_, std::move(options))) {}
+
+Cache::~Cache() {
+  stop();
+}
+
+InformerOptions Cache::default_options() const {
+  InformerOptions options;
+  options.namespace_ = impl_->options_.namespace_;
+  options.reflector = impl_->options_.reflector;
+  return options;
+}
+
+Informer& Cache::informer(const ResourceId& resource, InformerOptions options) {
+  if (resource.scope == Scope::cluster) options.namespace_.clear();
+  MutexLock lock(impl_->mutex_);
+  for (const auto& informer : impl_->informers_) {
+    if (!same_resource(informer->resource(), resource) || !same_collection(informer->options(), options))
+      continue;
+    if (informer->options().form == WireForm::whole || options.form == WireForm::metadata_only)
+      return *informer;
+  }
+  auto source = std::make_shared<ClientSource>(client_, resource, options);
+  impl_->informers_.push_back(std::make_unique<Informer>(Informer::Parts{.resource = resource,
+                                                                         .source = std::move(source),
+                                                                         .runner = impl_->runner_,
+                                                                         .log = impl_->options_.log},
+                                                         std::move(options)));
+  Informer& informer = *impl_->informers_.back();
+  if (impl_->started_) informer.start();
+  return informer;
+}
+
+void Cache::start() {
+  MutexLock lock(impl_->mutex_);
+  if (std::exchange(impl_->started_, true)) return;
+  for (const auto& informer : impl_->informers_) informer->start();
+}
+
+void Cache::stop() {
+  for (Informer* informer : impl_->all()) informer->stop();
+}
+
+bool Cache::wait_for_sync(std::stop_token stop) const {
+  const auto informers = impl_->all();
+  return std::all_of(informers.begin(), informers.end(),
+                     [&](Informer* informer) { return informer->wait_for_sync(stop); });
+}
+
+std::optional<WireObject> Cache::find_wire(const ResourceId& resource, const ObjectKey& key) const {
+  if (const Informer* informer = impl_->serving(resource, key.namespace_))
+    return informer->store().find(key.namespace_, key.name);
+  impl_->note_live_read(resource);
+  return std::nullopt;
+}
+
+std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resource,
+                                                        const ListOptions& options) const {
+  const bool plain =
+      options.field_selector.empty() && options.continue_token.empty() && options.resource_version.empty();
+  const Informer* informer = plain ? impl_->serving(resource, options.namespace_) : nullptr;
+  if (informer == nullptr) {
+    impl_->note_live_read(resource);
+    return std::nullopt;
+  }
+  std::optional<std::string_view> namespace_;
+  if (!options.namespace_.empty()) namespace_ = options.namespace_;
+  auto objects = informer->store().list(namespace_, selection(options.label_selector));
+  if (options.limit != 0 && objects.size() > options.limit) objects.resize(options.limit);
+  return objects;
+}
+
+std::vector<WireObject> Cache::owned_wire(const ResourceId& resource, std::string_view uid) const {
+  std::vector<WireObject> result;
+  for (Informer* informer : impl_->all()) {
+    if (!same_resource(informer->resource(), resource) || informer->options().form != WireForm::whole)
+      continue;
+    result = informer->store().by_owner(uid);
+    if (!result.empty()) break;
+  }
+  return result;
+}
+
+void Cache::written(const ResourceId& resource, std::string_view raw) {
+  WireObject object;
+  for (Informer* informer : impl_->all()) {
+    const InformerOptions& options = informer->options();
+    if (!same_resource(informer->resource(), resource) || options.form != WireForm::whole) continue;
+    if (!options.label_selector.empty() || !options.field_selector.empty()) continue;
+    if (!object)
+      object = WireScanner({.api_version = resource.api_version(), .kind = resource.kind}).object(raw);
+    if (options.namespace_.empty() || options.namespace_ == object.namespace_()) informer->written(object);
+  }
+}
+
+std::uint64_t Cache::live_reads() const noexcept {
+  return impl_->live_reads_.load(std::memory_order_relaxed);
+}
+
+std::vector<CollectionHealth> Cache::health() const {
+  std::vector<CollectionHealth> result;
+  for (Informer* informer : impl_->all())
+    result.push_back({informer->resource(), informer->options().namespace_, informer->health()});
+  return result;
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/handler_slot.hpp"
+
+#include <utility>
+
+namespace evenkeel::inline v0::detail {
+
+HandlerSlot::HandlerSlot(HandlerId id, std::shared_ptr<EventHandler> handler, Delivery delivery)
+    : id_(id), handler_(std::move(handler)), queued_(delivery == Delivery::queued) {
+  if (queued_) thread_ = std::thread([this] { work(); });
+}
+
+HandlerSlot::~HandlerSlot() {
+  close();
+  if (!thread_.joinable()) return;
+  if (thread_.get_id() == std::this_thread::get_id())
+    thread_.detach();
+  else
+    thread_.join();
+}
+
+void HandlerSlot::tell(const StoreDelta& delta, bool initial) {
+  queued_ ? push({delta, initial}) : call({delta, initial});
+}
+
+void HandlerSlot::tell_synced() {
+  queued_ ? push({std::nullopt, false}) : call({std::nullopt, false});
+}
+
+void HandlerSlot::call(const Waiting& what) {
+  MutexLock lock(calling_);
+  if (closed_.load(std::memory_order_acquire)) return;
+  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  if (what.delta) {
+    const StoreDelta& delta = *what.delta;
+    handler_->on_event({.type = delta.type,
+                        .object = &delta.object,
+                        .old = delta.type == EventType::updated ? &delta.old : nullptr,
+                        .initial = what.initial,
+                        .resync = false,
+                        .final_state_unknown = delta.final_state_unknown});
+  } else {
+    handler_->on_synced();
+    synced_.store(true, std::memory_order_release);
+  }
+  caller_.store({}, std::memory_order_relaxed);
+}
+
+void HandlerSlot::push(Waiting what) {
+  MutexLock lock(mutex_);
+  if (ending_) return;
+  waiting_.push_back(std::move(what));
+  changed_.notify_one();
+}
+
+void HandlerSlot::work() {
+  MutexLock lock(mutex_);
+  while (true) {
+    while (waiting_.empty() && !ending_) changed_.wait(lock);
+    if (ending_) return;
+    std::deque<Waiting> batch = std::exchange(waiting_, {});
+    lock.unlock();
+    for (; !batch.empty(); batch.pop_front()) call(batch.front());
+    lock.lock();
+  }
+}
+
+void HandlerSlot::close() {
+  closed_.store(true, std::memory_order_release);
+  {
+    MutexLock lock(mutex_);
+    ending_ = true;
+    waiting_.clear();
+    changed_.notify_all();
+  }
+  // Only this thread stores its own id, so an equal one means that the handler itself called.
+  if (caller_.load(std::memory_order_relaxed) != std::this_thread::get_id()) MutexLock wait(calling_);
+}
+
+}  // namespace evenkeel::inline v0::detail

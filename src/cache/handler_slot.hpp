@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One handler of an informer and the way in which it is called.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/cache/informer.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+/// Thread safety: tell() and tell_synced() one thread at a time; all others may be called concurrently.
+class HandlerSlot {
+ public:
+  HandlerSlot(HandlerId id, std::shared_ptr<EventHandler> handler, Delivery delivery);
+  ~HandlerSlot();
+  HandlerSlot(const HandlerSlot&) = delete;
+  HandlerSlot& operator=(const HandlerSlot&) = delete;
+
+  HandlerId id() const noexcept { return id_; }
+  void tell(const StoreDelta& delta, bool initial);
+  void tell_synced();
+  bool synced() const noexcept { return synced_.load(std::memory_order_acquire); }
+  /// No call begins after this, and none runs any more unless it is the caller's own.
+  void close();
+
+ private:
+  struct Waiting {
+    std::optional<StoreDelta> delta;  // none: on_synced()
+    bool initial = false;
+  };
+
+  void call(const Waiting& what) EVENKEEL_EXCLUDES(calling_);
+  void push(Waiting what) EVENKEEL_EXCLUDES(mutex_);
+  void work() EVENKEEL_EXCLUDES(mutex_);
+
+  const HandlerId id_;
+  const std::shared_ptr<EventHandler> handler_;
+  const bool queued_;
+  std::atomic<bool> synced_ = false;  // stored after on_synced() returned
+  std::atomic<bool> closed_ = false;
+  std::atomic<std::thread::id> caller_ = {};  // the thread that is in the handler
+  Mutex calling_;                             // held while the handler runs
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<Waiting> waiting_ EVENKEEL_GUARDED_BY(mutex_);
+  bool ending_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // queued only; set by the constructor
+};
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <random>
+
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/cache/informer.hpp>
+#include <evenkeel/client/frame_splitter.hpp>
+#include <evenkeel/client/list_splitter.hpp>
+
+#include "cache/handler_slot.hpp"
+#include "cache/stream_inbox.hpp"
+
+namespace evenkeel::inline v0 {
+namespace {
+
+using detail::HandlerSlot;
+using detail::StreamInput;
+
+/// Inputs worked on before other informers get their turn.
+constexpr int inputs_per_turn = 32;
+/// Of an answer that is an error, no more is read.
+constexpr std::size_t max_error_bytes = 64u << 10;
+
+ReflectorOptions with_random(ReflectorOptions options) {
+  if (!options.random) {
+    auto engine = std::make_shared<std::mt19937_64>(std::random_device()());
+    options.random = [engine] { return std::uniform_real_distribution<double>(0.0, 1.0)(*engine); };
+  }
+  return options;
+}
+
+/// What a stream's exception means to the reflector.
+ReflectorFailure failure_of(std::exception_ptr error) {
+  ReflectorFailure failure;
+  try {
+    std::rethrow_exception(std::move(error));
+  } catch (const TransportError& caught) {
+    failure.message = caught.what();
+    const TransportErrorCode code = caught.code();
+    if (code == TransportErrorCode::resolve || code == TransportErrorCode::connect ||
+        code == TransportErrorCode::tls)
+      failure.kind = ReflectorFailure::Kind::unreachable;
+  } catch (const ApiError& caught) {
+    failure = {.kind = ReflectorFailure::Kind::refused, .message = caught.what(), .status = caught.status()};
+  } catch (const std::exception& caught) {
+    failure.message = caught.what();
+  }
+  return failure;
+}
+
+}  // namespace
+
+/// The driver of one reflector. All but the members of the interface run in run(), one call at a time.
+class Informer::Impl final : public detail::Job {
+ public:
+  Impl(Parts parts, InformerOptions options)
+      : parts_(std::move(parts)),
+        options_(std::move(options)),
+        store_({.index_owners = options_.index_owners}),
+        scanner_({.form = options_.form,
+                  .api_version = parts_.resource.api_version(),
+                  .kind = parts_.resource.kind}),
+        reflector_(with_random(options_.reflector)),
+        inbox_(std::make_shared<detail::StreamInbox>(parts_.runner, *this, options_.buffer_bytes)) {}
+
+  void run() noexcept override;
+
+  void start() {
+    started_.store(true, std::memory_order_release);
+    parts_.runner->wake(*this);
+  }
+  void stop();
+  HandlerId add_handler(std::shared_ptr<EventHandler> handler, HandlerOptions options);
+  void remove_handler(HandlerId id);
+  bool handler_synced(HandlerId id) const;
+  bool wait_for_sync(std::stop_token stop) const;
+  InformerHealth health() const;
+  bool synced() const {
+    MutexLock lock(mutex_);
+    return health_.synced;
+  }
+
+  const Parts parts_;
+  const InformerOptions options_;
+  ObjectStore store_;
+
+ private:
+  enum class Activity : std::uint8_t { idle, listing, watching, waiting };
+
+  void greet();
+  void advance();
+  void begin(const ReflectorStep& step);
+  void begin_stream(const ReflectorStep& step);
+  void take(StreamInput& input);
+  void opened(const StreamInput& input);
+  void take_list(std::string_view piece);
+  void take_frames(std::string_view piece);
+  void take_event(std::string_view frame);
+  void ended(const std::exception_ptr& error);
+  void failed(const ReflectorFailure& failure);
+  void store(ReflectorChange change);
+  void finish_stream() {
+    inbox_->end_stream();
+    activity_ = Activity::idle;
+  }
+  TimePoint now() const { return parts_.runner->clock().now(); }
+  void publish();
+  void log_failure() const;
+
+  // Of run() only.
+  WireScanner scanner_;
+  Reflector reflector_;
+  std::shared_ptr<detail::StreamInbox> inbox_;
+  ListSplitter list_splitter_;
+  FrameSplitter frame_splitter_;
+  std::string error_body_;
+  http::Headers error_headers_;
+  int status_ = 0;
+  Activity activity_ = Activity::idle;
+  TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for a streamed first state
+  std::optional<TimePoint> last_event_;
+  std::vector<std::shared_ptr<HandlerSlot>> told_;  // handlers that know everything so far
+
+  std::atomic<bool> started_ = false;  // pairs with the load in run()
+  mutable Mutex mutex_;
+  mutable CondVar changed_;  // synced, or stopped
+  std::vector<std::shared_ptr<HandlerSlot>> slots_ EVENKEEL_GUARDED_BY(mutex_);
+  InformerHealth health_ EVENKEEL_GUARDED_BY(mutex_);
+  HandlerId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+  bool slots_changed_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;
+};
+
+void Informer::Impl::run() noexcept {
+  greet();
+  if (!started_.load(std::memory_order_acquire)) return;
+  StreamInput input;
+  int turns = 0;
+  for (; turns < inputs_per_turn && inbox_->take(input); ++turns) take(input);
+  advance();
+  publish();
+  if (turns == inputs_per_turn) parts_.runner->wake(*this);
+}
+
+/// Tells new handlers what is there, and lets those that left go.
+void Informer::Impl::greet() {
+  std::vector<std::shared_ptr<HandlerSlot>> slots;
+  {
+    MutexLock lock(mutex_);
+    if (!slots_changed_) return;
+    slots_changed_ = false;
+    slots = slots_;
+  }
+  const auto known = std::exchange(told_, {});
+  for (const auto& slot : slots) {
+    told_.push_back(slot);
+    if (std::find(known.begin(), known.end(), slot) != known.end() || !reflector_.synced()) continue;
+    for (const WireObject& object : store_.snapshot())
+      slot->tell({.type = EventType::added, .object = object}, true);
+    slot->tell_synced();
+  }
+}
+
+/// Does what the reflector wants next, if the last thing is over.
+void Informer::Impl::advance() {
+  if (due_ <= now()) {
+    due_ = TimePoint::max();
+    if (activity_ == Activity::waiting) activity_ = Activity::idle;
+    if (activity_ == Activity::watching && !reflector_.synced()) {
+      reflector_.streaming_timed_out(now());
+      finish_stream();
+    }
+  }
+  while (activity_ == Activity::idle) {
+    {
+      MutexLock lock(mutex_);
+      if (stopped_) return;
+    }
+    begin(reflector_.next(now()));
+  }
+}
+
+void Informer::Impl::begin(const ReflectorStep& step) {
+  if (const auto* pause = std::get_if<PauseRequest>(&step)) {
+    activity_ = Activity::waiting;
+    due_ = deadline_after(now(), pause->delay);
+    log_failure();
+    parts_.runner->wake_at(*this, due_);
+    return;
+  }
+  const auto* watch = std::get_if<WatchRequest>(&step);
+  activity_ = watch != nullptr ? Activity::watching : Activity::listing;
+  list_splitter_ = ListSplitter({.max_item_bytes = options_.max_object_bytes});
+  frame_splitter_ = FrameSplitter({.max_frame_bytes = options_.max_object_bytes});
+  due_ = watch != nullptr && watch->initial_deadline ? deadline_after(now(), *watch->initial_deadline)
+                                                     : TimePoint::max();
+  parts_.runner->wake_at(*this, due_);
+  begin_stream(step);
+}
+
+void Informer::Impl::begin_stream(const ReflectorStep& step) {
+  error_body_.clear();
+  status_ = 0;
+  try {
+    inbox_->attach(parts_.source->stream(step, inbox_->open()));
+  } catch (...) {
+    failed(failure_of(std::current_exception()));
+  }
+}
+
+void Informer::Impl::take(StreamInput& input) {
+  if (activity_ != Activity::listing && activity_ != Activity::watching) return;
+  try {
+    if (input.kind == StreamInput::Kind::opened) {
+      opened(input);
+    } else if (input.kind == StreamInput::Kind::ended) {
+      ended(input.error);
+    } else if (status_ != 200) {
+      error_body_.append(input.data, 0, max_error_bytes - std::min(error_body_.size(), max_error_bytes));
+    } else if (activity_ == Activity::listing) {
+      take_list(input.data);
+    } else {
+      take_frames(input.data);
+    }
+  } catch (const Error& error) {
+    parts_.log.error("cannot read what the server sent",
+                     {{"kind", parts_.resource.kind}, {"error", std::string_view(error.what())}});
+    failed({.kind = ReflectorFailure::Kind::undecodable, .message = error.what(), .status = {}});
+  }
+}
+
+void Informer::Impl::opened(const StreamInput& input) {
+  status_ = input.status;
+  error_headers_ = input.headers;
+  if (status_ == 200 && activity_ == Activity::watching) reflector_.watch_opened();
+}
+
+void Informer::Impl::take_list(std::string_view piece) {
+  list_splitter_.feed(piece);
+  while (const auto text = list_splitter_.next()) {
+    WireObject object = scanner_.object(*text);
+    // On a relist most objects are as they were: then what is stored is kept, and the copy goes at once.
+    const WireObject stored = store_.stored(object.namespace_(), object.name());
+    const bool same = stored && stored.uid() == object.uid() && !object.resource_version().empty() &&
+                      stored.resource_version() == object.resource_version();
+    reflector_.item(same ? stored : std::move(object));
+  }
+}
+
+void Informer::Impl::take_frames(std::string_view piece) {
+  frame_splitter_.feed(piece);
+  while (const auto frame = frame_splitter_.next()) {
+    take_event(*frame);
+    if (activity_ != Activity::watching) return;  // an ERROR event ended it
+  }
+}
+
+void Informer::Impl::take_event(std::string_view frame) {
+  WatchVerdict verdict = reflector_.event(scanner_.event(frame), now());
+  last_event_ = now();
+  if (verdict.change) store(std::move(*verdict.change));
+  if (verdict.ends_watch) finish_stream();
+}
+
+void Informer::Impl::ended(const std::exception_ptr& error) {
+  if (error) return failed(failure_of(error));
+  if (status_ != 200) {
+    const Status status = Status::decode({status_, std::move(error_headers_), std::move(error_body_)});
+    const std::string call = activity_ == Activity::listing ? "list " : "watch ";
+    const ApiError refusal(call + parts_.resource.kind, status);
+    return failed({.kind = ReflectorFailure::Kind::refused, .message = refusal.what(), .status = status});
+  }
+  if (activity_ == Activity::watching) {
+    // A frame that is not whole was cut; the server will send it again.
+    reflector_.watch_ended(std::nullopt, now());
+    return finish_stream();
+  }
+  const ListMetadata metadata = list_splitter_.finish();
+  last_event_ = now();
+  auto change = reflector_.list_ended(metadata);
+  finish_stream();
+  if (change) store(std::move(*change));
+}
+
+void Informer::Impl::failed(const ReflectorFailure& failure) {
+  const bool listing = activity_ == Activity::listing;
+  finish_stream();
+  if (listing) return reflector_.list_failed(failure, now());
+  if (failure.kind == ReflectorFailure::Kind::undecodable)
+    return reflector_.event_undecodable(failure.message, now());
+  reflector_.watch_ended(failure, now());
+}
+
+void Informer::Impl::store(ReflectorChange change) {
+  std::vector<StoreDelta> deltas;
+  switch (change.kind) {
+    case ReflectorChange::Kind::apply:
+      deltas = store_.apply(change.object);
+      break;
+    case ReflectorChange::Kind::remove:
+      deltas = store_.remove(change.object);
+      break;
+    case ReflectorChange::Kind::replace:
+      deltas = store_.replace(std::move(change.objects));
+      break;
+  }
+  for (const StoreDelta& delta : deltas) {
+    for (const auto& slot : told_) slot->tell(delta, change.first);
+  }
+  if (!change.first) return;
+  due_ = activity_ == Activity::watching ? TimePoint::max() : due_;
+  for (const auto& slot : told_) slot->tell_synced();
+}
+
+void Informer::Impl::publish() {
+  store_.reached(reflector_.resource_version());
+  static constexpr const char* names[] = {"idle", "listing", "watching", "waiting"};
+  MutexLock lock(mutex_);
+  const bool news = reflector_.synced() && !health_.synced;
+  health_.synced = reflector_.synced();
+  health_.activity = names[static_cast<std::size_t>(activity_)];
+  if (health_.last_error != reflector_.last_error()) health_.last_error = reflector_.last_error();
+  if (health_.resource_version != reflector_.resource_version())
+    health_.resource_version = reflector_.resource_version();
+  health_.last_event = last_event_;
+  health_.counters = reflector_.counters();
+  if (news) changed_.notify_all();
+}
+
+void Informer::Impl::log_failure() const {
+  parts_.log.warn(
+      "cannot follow a collection; trying again",
+      {{"kind", parts_.resource.kind},
+       {"namespace", options_.namespace_},
+       {"error", reflector_.last_error()},
+       {"delay_ms", std::chrono::duration_cast<std::chrono::milliseconds>(due_ - now()).count()}});
+}
+
+void Informer::Impl::stop() {
+  std::vector<std::shared_ptr<HandlerSlot>> slots;
+  {
+    MutexLock lock(mutex_);
+    stopped_ = true;
+    slots = slots_;
+    health_.activity = "stopped";
+    changed_.notify_all();
+  }
+  inbox_->close();
+  parts_.runner->forget(*this);
+  inbox_->end_stream();  // one that run() may have begun meanwhile
+  for (const auto& slot : slots) slot->close();
+}
+
+HandlerId Informer::Impl::add_handler(std::shared_ptr<EventHandler> handler, HandlerOptions options) {
+  MutexLock lock(mutex_);
+  const HandlerId id = ++last_id_;
+  slots_.push_back(std::make_shared<HandlerSlot>(id, std::move(handler), options.delivery));
+  slots_changed_ = true;
+  lock.unlock();
+  parts_.runner->wake(*this);
+  return id;
+}
+
+void Informer::Impl::remove_handler(HandlerId id) {
+  std::shared_ptr<HandlerSlot> slot;
+  {
+    MutexLock lock(mutex_);
+    const auto at =
+        std::find_if(slots_.begin(), slots_.end(), [id](const auto& one) { return one->id() == id; });
+    if (at == slots_.end()) return;
+    slot = *at;
+    slots_.erase(at);
+    slots_changed_ = true;
+  }
+  slot->close();
+  parts_.runner->wake(*this);
+}
+
+bool Informer::Impl::handler_synced(HandlerId id) const {
+  MutexLock lock(mutex_);
+  const auto at =
+      std::find_if(slots_.begin(), slots_.end(), [id](const auto& one) { return one->id() == id; });
+  return at != slots_.end() && (*at)->synced();
+}
+
+bool Informer::Impl::wait_for_sync(std::stop_token stop) const {
+  const StopWaker waker(stop, mutex_, changed_);
+  MutexLock lock(mutex_);
+  while (!health_.synced && !stopped_ && !stop.stop_requested()) changed_.wait(lock);
+  return health_.synced;
+}
+
+InformerHealth Informer::Impl::health() const {
+  MutexLock lock(mutex_);
+  InformerHealth health = health_;
+  lock.unlock();
+  health.objects = store_.size();
+  health.bytes = store_.bytes();
+  return health;
+}
+
+Informer::Informer(Parts parts, InformerOptions options)
+    : impl_(std::make_shared<Impl>(std::move(parts), std::move(options))) {}
+Informer::~Informer() {
+  stop();
+}
+
+const ResourceId& Informer::resource() const noexcept {
+  return impl_->parts_.resource;
+}
+const InformerOptions& Informer::options() const noexcept {
+  return impl_->options_;
+}
+const ObjectStore& Informer::store() const noexcept {
+  return impl_->store_;
+}
+void Informer::start() {
+  impl_->start();
+}
+void Informer::stop() {
+  impl_->stop();
+}
+HandlerId Informer::add_handler(std::shared_ptr<EventHandler> handler, HandlerOptions options) {
+  return impl_->add_handler(std::move(handler), options);
+}
+void Informer::remove_handler(HandlerId id) {
+  impl_->remove_handler(id);
+}
+bool Informer::handler_synced(HandlerId id) const {
+  return impl_->handler_synced(id);
+}
+bool Informer::synced() const {
+  return impl_->synced();
+}
+std::size_t Informer::size() const {
+  return impl_->store_.size();
+}
+void Informer::written(const WireObject& object) {
+  impl_->store_.written(object);
+}
+bool Informer::wait_for_sync(std::stop_token stop) const {
+  return impl_->wait_for_sync(std::move(stop));
+}
+InformerHealth Informer::health() const {
+  return impl_->health();
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+// The informer against a scripted source: the test plays the server, in virtual time.
+#include <future>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/cache/informer.hpp>
+
+#include "objects.hpp"
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using test::frame;
+using test::list_of;
+using test::object;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Blocks until `condition` holds, looking again at each change.
+class Board {
+ public:
+  template <class Change>
+  void change(Change change) {
+    std::lock_guard lock(mutex_);
+    change();
+    changed_.notify_all();
+  }
+  template <class Condition>
+  void wait(Condition condition) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, condition);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+class ScriptedCall final : public http::Call {
+ public:
+  explicit ScriptedCall(Board& board) : board_(board) {}
+  void cancel() noexcept override {
+    board_.change([this] { cancelled = true; });
+  }
+  void pause() noexcept override {
+    board_.change([this] { paused = true; });
+  }
+  void resume() noexcept override {
+    board_.change([this] { paused = false; });
+  }
+  bool cancelled = false;
+  bool paused = false;
+
+ private:
+  Board& board_;
+};
+
+/// Every stream that the informer asks for waits here for the test to answer it.
+class ScriptedSource final : public CollectionSource {
+ public:
+  struct Stream {
+    ReflectorStep step;
+    std::shared_ptr<http::StreamHandler> handler;
+    std::shared_ptr<ScriptedCall> call;
+
+    void answer(const std::string& body, int status = 200) const {
+      handler->on_response(status, {});
+      handler->on_data(body);
+      handler->on_end(nullptr);
+    }
+    void open(int status = 200) const { handler->on_response(status, {}); }
+    void send(std::string_view text) const { handler->on_data(text); }
+    void end(std::exception_ptr error = nullptr) const { handler->on_end(std::move(error)); }
+  };
+
+  std::shared_ptr<http::Call> stream(const ReflectorStep& step,
+                                     std::shared_ptr<http::StreamHandler> handler) override {
+    auto call = std::make_shared<ScriptedCall>(board);
+    board.change([&] { streams_.push_back({step, std::move(handler), call}); });
+    return call;
+  }
+
+  /// The next stream; waits for it.
+  Stream next() {
+    board.wait([this] { return taken_ < streams_.size(); });
+    return streams_[taken_++];
+  }
+  std::size_t waiting() { return streams_.size() - taken_; }
+
+  Board board;
+
+ private:
+  std::vector<Stream> streams_;
+  std::size_t taken_ = 0;
+};
+
+/// Notes what it is told: "added a@1 initial", "synced".
+class Notes final : public EventHandler {
+ public:
+  void on_event(const ObjectEvent& event) noexcept override {
+    static const char* const types[] = {"added ", "updated ", "deleted "};
+    std::string line = types[static_cast<int>(event.type)] + std::string(event.object->name()) + "@" +
+                       std::string(event.object->resource_version());
+    if (event.old != nullptr) line += " from " + std::string(event.old->resource_version());
+    if (event.initial) line += " initial";
+    if (event.final_state_unknown) line += " unknown";
+    note(line);
+  }
+  void on_synced() noexcept override { note("synced"); }
+
+  /// Waits until `count` lines are there; gives all.
+  std::vector<std::string> lines(std::size_t count) {
+    board_.wait([&] { return lines_.size() >= count; });
+    return now();
+  }
+  /// Waits until the last line is this one; gives all.
+  std::vector<std::string> until(const std::string& last) {
+    board_.wait([&] { return !lines_.empty() && lines_.back() == last; });
+    return now();
+  }
+  std::vector<std::string> now() {
+    std::vector<std::string> copy;
+    board_.change([&] { copy = lines_; });
+    return copy;
+  }
+
+ private:
+  void note(std::string line) {
+    board_.change([&] { lines_.push_back(std::move(line)); });
+  }
+  Board board_;
+  std::vector<std::string> lines_;
+};
+
+struct Rig {
+  explicit Rig(InformerOptions options = {}, std::size_t threads = 1)
+      : runner(std::make_shared<detail::JobRunner>(clock, threads)),
+        informer({.resource = {"", "v1", "ConfigMap", "configmaps"},
+                  .source = source,
+                  .runner = runner,
+                  .log = {}},
+                 with_defaults(std::move(options))) {}
+
+  static InformerOptions with_defaults(InformerOptions options) {
+    options.reflector.random = [] { return 0.0; };
+    return options;
+  }
+  std::shared_ptr<Notes> add_notes(Delivery delivery = Delivery::direct) {
+    auto notes = std::make_shared<Notes>();
+    ids[notes.get()] = informer.add_handler(notes, {.delivery = delivery});
+    return notes;
+  }
+  /// Starts, answers the list, and gives the watch.
+  ScriptedSource::Stream sync(const std::string& list) {
+    informer.start();
+    source->next().answer(list);
+    auto watch = source->next();
+    EXPECT_TRUE(std::holds_alternative<WatchRequest>(watch.step));
+    EXPECT_TRUE(informer.wait_for_sync({}));
+    watch.open();
+    return watch;
+  }
+  /// Blocks until the informer waits after one more failure.
+  InformerHealth next_failure() {
+    ++failures;
+    while (true) {
+      const InformerHealth health = informer.health();
+      if (health.counters.failures >= failures && health.activity == "waiting") return health;
+      std::this_thread::yield();
+    }
+  }
+  void pass(Duration delay) {
+    next_failure();
+    clock->advance(delay);
+  }
+
+  std::uint64_t failures = 0;
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  std::shared_ptr<ScriptedSource> source = std::make_shared<ScriptedSource>();
+  std::shared_ptr<detail::JobRunner> runner;
+  Informer informer;
+  std::map<Notes*, HandlerId> ids;
+};
+
+TEST(InformerConcurrency, ListsThenWatchesAndTellsHandlers) {
+  Rig rig;
+  auto notes = rig.add_notes();
+  EXPECT_FALSE(rig.informer.synced());
+  const auto watch = rig.sync(list_of({{.name = "b", .version = "2"}, {.name = "a", .version = "1"}}, "10"));
+  EXPECT_EQ(std::get<WatchRequest>(watch.step).resource_version, "10");
+  EXPECT_THAT(notes->now(), ElementsAre("added a@1 initial", "added b@2 initial", "synced"));
+  EXPECT_TRUE(rig.informer.handler_synced(rig.ids[notes.get()]));
+  watch.send(frame("ADDED", {.name = "c", .version = "11"}) +
+             frame("MODIFIED", {.name = "a", .version = "12"}) +
+             frame("DELETED", {.name = "b", .version = "13"}));
+  const auto lines = notes->lines(6);
+  EXPECT_THAT(std::vector(lines.begin() + 3, lines.end()),
+              ElementsAre("added c@11", "updated a@12 from 1", "deleted b@13"));
+  EXPECT_EQ(rig.informer.store().size(), 2u);
+  EXPECT_EQ(rig.informer.store().find("default", "a").raw(), test::json_of({.name = "a", .version = "12"}));
+}
+
+TEST(InformerConcurrency, FollowsPagesAndShowsThemAllAtOnce) {
+  Rig rig;
+  auto notes = rig.add_notes();
+  rig.informer.start();
+  rig.source->next().answer(list_of({{.name = "a", .version = "1"}}, "10", "more"));
+  const auto second = rig.source->next();
+  EXPECT_EQ(std::get<ListRequest>(second.step).continue_token, "more");
+  EXPECT_EQ(rig.informer.store().size(), 0u) << "half a list is nothing";
+  second.answer(list_of({{.name = "b", .version = "2"}}, "10"));
+  EXPECT_THAT(notes->lines(3), ElementsAre("added a@1 initial", "added b@2 initial", "synced"));
+}
+
+TEST(InformerConcurrency, ReadsBodiesCutAnywhere) {
+  Rig rig;
+  auto notes = rig.add_notes();
+  rig.informer.start();
+  const auto list = rig.source->next();
+  list.open();
+  for (const char c : list_of({{.name = "a", .version = "1"}}, "10")) list.send({&c, 1});
+  list.end();
+  const auto watch = rig.source->next();
+  watch.open();
+  for (const char c : frame("ADDED", {.name = "b", .version = "11"})) watch.send({&c, 1});
+  EXPECT_THAT(notes->lines(3), ElementsAre("added a@1 initial", "synced", "added b@11"));
+}
+
+TEST(InformerConcurrency, ResumesWhereACutWatchEndedEvenInsideAnEvent) {
+  Rig rig;
+  auto notes = rig.add_notes();
+  auto watch = rig.sync(list_of({}, "10"));
+  watch.send(frame("ADDED", {.name = "a", .version = "11"}));
+  watch.send(frame("ADDED", {.name = "b", .version = "12"}).substr(0, 70));
+  watch.end(std::make_exception_ptr(TransportError(TransportErrorCode::interrupted, "connection reset")));
+  const auto resumed = rig.source->next();
+  EXPECT_EQ(std::get<WatchRequest>(resumed.step).resource_version, "11");
+  resumed.open();
+  resumed.send(frame("ADDED", {.name = "b", .version = "12"}));
+  EXPECT_THAT(notes->lines(3), ElementsAre("synced", "added a@11", "added b@12"));
+}
+
+TEST(InformerConcurrency, TellsWhatARelistFoundMissing) {
+  Rig rig;
+  auto notes = rig.add_notes();
+  auto watch = rig.sync(list_of(
+      {{.name = "a", .version = "1"}, {.name = "b", .version = "2"}, {.name = "c", .version = "3"}}, "10"));
+  watch.send(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
+             "\n");
+  rig.source->board.wait([&] { return watch.call->cancelled; });
+  rig.pass(800ms);
+  const auto list = rig.source->next();
+  EXPECT_EQ(std::get<ListRequest>(list.step).resource_version, "10");
+  list.answer(list_of({{.name = "b", .version = "2"},
+                       {.name = "c", .version = "20", .uid = "other"},
+                       {.name = "d", .version = "21"}},
+                      "30"));
+  const auto lines = notes->lines(8);
+  EXPECT_THAT(std::vector(lines.begin() + 4, lines.end()),
+              ElementsAre("deleted a@1 unknown", "deleted c@3 unknown", "added c@20", "added d@21"));
+  EXPECT_EQ(rig.informer.health().counters.expired, 1u);
+}
+
+TEST(InformerConcurrency, LateHandlersHearWhatIsThereThenWhatChanges_go46) {
+  Rig rig;
+  auto watch = rig.sync(list_of({{.name = "a", .version = "1"}}, "10"));
+  watch.send(frame("ADDED", {.name = "b", .version = "11"}));
+  auto first = rig.add_notes();
+  EXPECT_THAT(first->lines(2)[0], "added a@1 initial");
+  watch.send(frame("MODIFIED", {.name = "a", .version = "12"}));
+  auto second = rig.add_notes();
+  second->lines(3);
+  watch.send(frame("DELETED", {.name = "b", .version = "13"}));
+  // Whatever the interleaving was, each told story must build the same state, without a repetition.
+  for (auto& notes : {first, second}) {
+    std::map<std::string, std::string> state;
+    for (const std::string& line : notes->until("deleted b@13")) {
+      const std::string object = line.substr(line.find(' ') + 1);
+      const std::string name = object.substr(0, 1);
+      if (line != "synced") {
+        EXPECT_EQ(state.contains(name), !line.starts_with("added")) << line;
+      }
+      if (line.starts_with("deleted"))
+        state.erase(name);
+      else if (line != "synced")
+        state[name] = object.substr(0, object.find(' '));
+    }
+    EXPECT_EQ(state, (std::map<std::string, std::string>{{"a", "a@12"}}))
+        << ::testing::PrintToString(notes->now());
+  }
+}
+
+TEST(InformerConcurrency, ASlowHandlerHoldsUpNobody_go47) {
+  class Slow final : public EventHandler {
+   public:
+    void on_event(const ObjectEvent&) noexcept override { future.wait(); }
+    std::promise<void> gate;
+    std::shared_future<void> future = gate.get_future().share();
+  };
+  Rig rig;
+  auto slow = std::make_shared<Slow>();
+  rig.informer.add_handler(slow, {.delivery = Delivery::queued});
+  auto queued = rig.add_notes(Delivery::queued);
+  auto direct = rig.add_notes(Delivery::direct);
+  auto watch = rig.sync(list_of({{.name = "a", .version = "1"}}, "10"));
+  watch.send(frame("ADDED", {.name = "b", .version = "11"}));
+  EXPECT_THAT(direct->lines(3), ElementsAre("added a@1 initial", "synced", "added b@11"));
+  EXPECT_THAT(queued->lines(3), ElementsAre("added a@1 initial", "synced", "added b@11"));
+  slow->gate.set_value();
+}
+
+TEST(InformerConcurrency, ARemovedHandlerHearsNothingMore) {
+  Rig rig;
+  auto gone = rig.add_notes(Delivery::queued);
+  auto stays = rig.add_notes();
+  auto watch = rig.sync(list_of({}, "10"));
+  gone->lines(1);
+  rig.informer.remove_handler(rig.ids[gone.get()]);
+  watch.send(frame("ADDED", {.name = "a", .version = "11"}));
+  stays->lines(2);
+  EXPECT_THAT(gone->now(), ElementsAre("synced"));
+  EXPECT_FALSE(rig.informer.handler_synced(rig.ids[gone.get()]));
+}
+
+TEST(InformerConcurrency, AHandlerMayRemoveItself) {
+  class Once final : public EventHandler {
+   public:
+    explicit Once(Informer& informer) : informer_(informer) {}
+    void on_event(const ObjectEvent&) noexcept override {
+      ++calls;
+      informer_.remove_handler(id.load());
+    }
+    std::atomic<HandlerId> id = 0;
+    std::atomic<int> calls = 0;
+
+   private:
+    Informer& informer_;
+  };
+  for (const Delivery delivery : {Delivery::direct, Delivery::queued}) {
+    Rig rig;
+    auto once = std::make_shared<Once>(rig.informer);
+    once->id = rig.informer.add_handler(once, {.delivery = delivery});
+    auto notes = rig.add_notes();
+    rig.sync(list_of({{.name = "a", .version = "1"}, {.name = "b", .version = "1"}}, "10"));
+    notes->lines(3);
+    rig.informer.stop();
+    EXPECT_LE(once->calls, 1);
+    EXPECT_GE(once->calls, delivery == Delivery::direct ? 1 : 0);
+  }
+}
+
+TEST(InformerConcurrency, ReportsARefusalAndGoesOnTrying) {
+  Rig rig;
+  rig.informer.start();
+  rig.source->next().answer(
+      R"({"kind":"Status","code":403,"reason":"Forbidden","message":"no list for you"})", 403);
+  const InformerHealth health = rig.next_failure();
+  EXPECT_FALSE(health.synced);
+  EXPECT_EQ(health.activity, "waiting");
+  EXPECT_EQ(health.last_error, "list ConfigMap: 403 Forbidden: no list for you");
+  rig.clock->advance(800ms);
+  rig.source->next().answer(list_of({}, "10"));
+  EXPECT_TRUE(rig.informer.wait_for_sync({}));
+  EXPECT_EQ(rig.informer.health().last_error, "");
+}
+
+TEST(InformerConcurrency, NamesAnObjectThatItCannotReadAndRelists) {
+  Rig rig;
+  auto watch = rig.sync(list_of({{.name = "a", .version = "1"}}, "10"));
+  watch.send(R"({"type":"ADDED","object":{"metadata":{"name":"bad","namespace":"ns","labels":[]}}})"
+             "\n");
+  rig.source->board.wait([&] { return watch.call->cancelled; });
+  EXPECT_EQ(rig.next_failure().last_error, "ConfigMap ns/bad: metadata.labels: expected object, found array");
+  EXPECT_EQ(rig.informer.health().counters.undecodable, 1u);
+  EXPECT_EQ(rig.informer.store().size(), 1u) << "what was there stays readable";
+  rig.clock->advance(800ms);
+  EXPECT_TRUE(std::holds_alternative<ListRequest>(rig.source->next().step));
+}
+
+TEST(InformerConcurrency, TakesABodyThatIsNoListForAnError) {
+  Rig rig;
+  rig.informer.start();
+  rig.source->next().answer("<html>a proxy's page</html>");
+  EXPECT_THAT(rig.next_failure().last_error, HasSubstr("expected '{', found '<'"));
+  rig.clock->advance(800ms);
+  rig.source->next().answer(list_of({}, "10").substr(0, 40));
+  EXPECT_THAT(rig.next_failure().last_error, HasSubstr("ends in the middle"));
+}
+
+TEST(InformerConcurrency, WaitsWithoutAListWhileTheServerIsAway_go34) {
+  Rig rig;
+  auto watch = rig.sync(list_of({}, "10"));
+  watch.end();  // short, without news: a list is due
+  rig.pass(800ms);
+  rig.source->next().answer(list_of({}, "12"));
+  watch = rig.source->next();
+  const auto away =
+      std::make_exception_ptr(TransportError(TransportErrorCode::connect, "connection refused"));
+  watch.end(away);
+  rig.pass(1600ms);
+  watch = rig.source->next();
+  EXPECT_EQ(std::get<WatchRequest>(watch.step).resource_version, "12");
+  EXPECT_EQ(rig.informer.health().last_error, "connection refused");
+  watch.open();
+  watch.send(frame("ADDED", {.name = "a", .version = "13"}));
+  rig.source->board.wait([] { return true; });
+}
+
+TEST(InformerConcurrency, PausesAStreamThatIsFasterThanTheStore) {
+  class Gate final : public EventHandler {
+   public:
+    void on_event(const ObjectEvent&) noexcept override { future.wait(); }
+    std::promise<void> gate;
+    std::shared_future<void> future = gate.get_future().share();
+  };
+  Rig rig({.buffer_bytes = 1000});
+  auto gate = std::make_shared<Gate>();
+  rig.informer.add_handler(gate, {.delivery = Delivery::direct});
+  auto notes = rig.add_notes();
+  auto watch = rig.sync(list_of({}, "10"));
+  int version = 11;
+  while (!watch.call->paused && version < 1000) {
+    watch.send(frame("ADDED", {.name = "n" + std::to_string(version), .version = std::to_string(version)}));
+    ++version;
+  }
+  EXPECT_LT(version, 20) << "a thousand bytes are less than ten objects";
+  gate->gate.set_value();
+  rig.source->board.wait([&] { return !watch.call->paused; });
+  notes->lines(static_cast<std::size_t>(version - 11) + 1);
+}
+
+TEST(InformerConcurrency, StopsPromptlyWhateverItDoes) {
+  for (int moment = 0; moment < 4; ++moment) {
+    Rig rig;
+    auto notes = rig.add_notes(moment % 2 == 0 ? Delivery::direct : Delivery::queued);
+    if (moment == 0) rig.informer.start();
+    if (moment == 1) {
+      rig.informer.start();
+      rig.source->next().open();
+    }
+    if (moment == 2) rig.sync(list_of({}, "10"));
+    if (moment == 3) {
+      rig.informer.start();
+      rig.source->next().answer("", 500);
+      rig.next_failure();
+    }
+    rig.informer.stop();
+    EXPECT_EQ(rig.informer.wait_for_sync({}), moment == 2);
+    EXPECT_EQ(rig.informer.health().activity, "stopped");
+  }
+}
+
+TEST(InformerConcurrency, WhatAnEndedStreamStillSendsGoesNowhere) {
+  Rig rig;
+  auto notes = rig.add_notes();
+  auto watch = rig.sync(list_of({}, "10"));
+  watch.send("nonsense\n");
+  rig.source->board.wait([&] { return watch.call->cancelled; });
+  watch.send(frame("ADDED", {.name = "ghost", .version = "11"}));
+  watch.end();
+  rig.pass(800ms);
+  rig.source->next().answer(list_of({{.name = "a", .version = "1"}}, "12"));
+  EXPECT_THAT(notes->lines(2), ElementsAre("synced", "added a@1"));
+  rig.informer.stop();
+  watch.send(frame("ADDED", {.name = "ghost", .version = "13"}));
+}
+
+TEST(InformerConcurrency, FallsBackToAListWhenAStreamedStateIsOverdue_go37) {
+  Rig rig({.reflector = {.streaming_list = true}});
+  rig.informer.start();
+  const auto stream = rig.source->next();
+  EXPECT_TRUE(std::get<WatchRequest>(stream.step).initial_events);
+  stream.open();
+  stream.send(frame("ADDED", {.name = "a", .version = "5"}));
+  rig.clock->advance(30s);
+  const auto list = rig.source->next();
+  EXPECT_TRUE(std::holds_alternative<ListRequest>(list.step));
+  EXPECT_TRUE(stream.call->cancelled);
+  list.answer(list_of({{.name = "b", .version = "6"}}, "10"));
+  EXPECT_TRUE(rig.informer.wait_for_sync({}));
+  EXPECT_FALSE(rig.informer.store().find("default", "a"));
+}
+
+TEST(InformerConcurrency, ManyInformersShareOneThread) {
+  auto clock = std::make_shared<ManualClock>();
+  auto runner = std::make_shared<detail::JobRunner>(clock, 1);
+  std::vector<std::shared_ptr<ScriptedSource>> sources;
+  std::vector<std::unique_ptr<Informer>> informers;
+  for (int i = 0; i < 50; ++i) {
+    sources.push_back(std::make_shared<ScriptedSource>());
+    informers.push_back(
+        std::make_unique<Informer>(Informer::Parts{.resource = {"", "v1", "ConfigMap", "configmaps"},
+                                                   .source = sources.back(),
+                                                   .runner = runner,
+                                                   .log = {}},
+                                   InformerOptions{}));
+    informers.back()->start();
+  }
+  for (auto& source : sources) source->next().answer(list_of({{.name = "a", .version = "1"}}, "10"));
+  for (auto& informer : informers) EXPECT_TRUE(informer->wait_for_sync({}));
+}
+
+TEST(InformerConcurrency, WaitForSyncEndsWithItsToken) {
+  Rig rig;
+  rig.informer.start();
+  std::stop_source stop;
+  std::thread stopper([&stop] { stop.request_stop(); });
+  EXPECT_FALSE(rig.informer.wait_for_sync(stop.get_token()));
+  stopper.join();
+}
+
+}  // namespace
+}  // namespace evenkeel

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/cache/object_store.hpp>
+
+#include "objects.hpp"
+#include "random_json.hpp"
+
+namespace evenkeel {
+namespace {
+
+using test::object;
+using test::ObjectParts;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> names(const StoreSnapshot& snapshot) {
+  std::vector<std::string> result;
+  for (const WireObject& one : snapshot)
+    result.push_back(one.key().str() + "@" + std::string(one.resource_version()));
+  return result;
+}
+
+/// "added a@1", "updated a@2", "deleted a@2?" (final state unknown).
+std::vector<std::string> words(const std::vector<StoreDelta>& deltas) {
+  static const char* const types[] = {"added ", "updated ", "deleted "};
+  std::vector<std::string> result;
+  for (const StoreDelta& delta : deltas) {
+    result.push_back(types[static_cast<int>(delta.type)] + std::string(delta.object.name()) + "@" +
+                     std::string(delta.object.resource_version()) + (delta.final_state_unknown ? "?" : ""));
+  }
+  return result;
+}
+
+TEST(ObjectStore, FindsAndListsInOrderOfNamespaceAndName) {
+  ObjectStore store;
+  for (const char* name : {"c", "a", "b"}) {
+    store.apply(object({.name = name, .version = "1", .namespace_ = "two"}));
+    store.apply(object({.name = name, .version = "2", .namespace_ = "one"}));
+  }
+  store.apply(object({.name = "x", .version = "3", .namespace_ = "one-more"}));
+  EXPECT_THAT(names(store.snapshot()),
+              ElementsAre("one/a@2", "one/b@2", "one/c@2", "one-more/x@3", "two/a@1", "two/b@1", "two/c@1"));
+  EXPECT_EQ(store.find("two", "b").resource_version(), "1");
+  EXPECT_FALSE(store.find("two", "x"));
+  EXPECT_FALSE(store.find("", "b"));
+  std::vector<std::string> one;
+  const StoreSnapshot snapshot = store.snapshot();
+  for (const WireObject& found : snapshot.in_namespace("one")) one.emplace_back(found.name());
+  EXPECT_THAT(one, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(snapshot.in_namespace("none").begin(), snapshot.in_namespace("none").end());
+}
+
+TEST(ObjectStore, TellsWhatAChangeDid) {
+  ObjectStore store;
+  EXPECT_THAT(words(store.apply(object({.name = "a", .version = "5"}))), ElementsAre("added a@5"));
+  const auto updated = store.apply(object({.name = "a", .version = "6"}));
+  EXPECT_THAT(words(updated), ElementsAre("updated a@6"));
+  EXPECT_EQ(updated[0].old.resource_version(), "5");
+  const auto deleted = store.remove(object({.name = "a", .version = "9"}));
+  EXPECT_THAT(words(deleted), ElementsAre("deleted a@9")) << "go:26: with the version at which it was gone";
+  EXPECT_EQ(deleted[0].old.resource_version(), "6");
+  EXPECT_THAT(words(store.remove(object({.name = "a", .version = "9"}))), IsEmpty());
+  EXPECT_EQ(store.size(), 0u);
+  EXPECT_EQ(store.bytes(), 0u);
+}
+
+TEST(ObjectStore, IgnoresWhatIsNotNewer) {
+  ObjectStore store;
+  store.apply(object({.name = "a", .version = "10"}));
+  EXPECT_THAT(words(store.apply(object({.name = "a", .version = "10"}))), IsEmpty());
+  EXPECT_THAT(words(store.apply(object({.name = "a", .version = "9"}))), IsEmpty());
+  EXPECT_THAT(words(store.remove(object({.name = "a", .version = "9"}))), IsEmpty());
+  EXPECT_EQ(store.find("default", "a").resource_version(), "10");
+  EXPECT_THAT(words(store.apply(object({.name = "a", .version = "opaque"}))),
+              ElementsAre("updated a@opaque"));
+  EXPECT_THAT(words(store.apply(object({.name = "a", .version = "9"}))), ElementsAre("updated a@9"))
+      << "what cannot be compared is taken in the order of arrival";
+  EXPECT_THAT(words(store.apply(object({.name = "b", .version = ""}))), ElementsAre("added b@"));
+  EXPECT_THAT(words(store.apply(object({.name = "b", .version = ""}))), ElementsAre("updated b@"));
+}
+
+TEST(ObjectStore, NoticesThatAnotherObjectTookTheName_go27) {
+  ObjectStore store;
+  store.apply(object({.name = "a", .version = "5", .uid = "first"}));
+  EXPECT_THAT(words(store.apply(object({.name = "a", .version = "4", .uid = "zeroth"}))), IsEmpty());
+  EXPECT_THAT(words(store.apply(object({.name = "a", .version = "8", .uid = "second"}))),
+              ElementsAre("deleted a@5?", "added a@8"));
+  EXPECT_EQ(store.size(), 1u);
+  EXPECT_THAT(words(store.remove(object({.name = "a", .version = "20", .uid = "third"}))),
+              ElementsAre("deleted a@8?"))
+      << "the third came and went unseen, so the second is gone, too";
+}
+
+TEST(ObjectStore, ReplacesEverythingAtOnceAndTellsTheDifference_go42) {
+  ObjectStore store;
+  for (const char* name : {"a", "b", "c", "d", "e"}) store.apply(object({.name = name, .version = "5"}));
+  const WireObject same = store.find("default", "b");
+  const auto deltas =
+      store.replace({object({.name = "f", .version = "9"}), object({.name = "b", .version = "5"}),
+                     object({.name = "c", .version = "7"}), object({.name = "d", .version = "4"}),
+                     object({.name = "e", .version = "8", .uid = "new"})});
+  EXPECT_THAT(words(deltas), ElementsAre("deleted a@5?", "deleted e@5?", "updated c@7", "updated d@4",
+                                         "added e@8", "added f@9"))
+      << "deletions first; a list is right even where its versions go back";
+  EXPECT_THAT(names(store.snapshot()),
+              ElementsAre("default/b@5", "default/c@7", "default/d@4", "default/e@8", "default/f@9"));
+  EXPECT_EQ(store.find("default", "b"), same) << "an object in the same state keeps its memory";
+}
+
+TEST(ObjectStore, TakesTheLastOfSeveralOfOneKey) {
+  ObjectStore store;
+  EXPECT_THAT(
+      words(store.replace({object({.name = "a", .version = "1"}), object({.name = "b", .version = "1"}),
+                           object({.name = "a", .version = "2"})})),
+      ElementsAre("added a@2", "added b@1"));
+  EXPECT_EQ(store.size(), 2u);
+}
+
+TEST(ObjectStore, FindsChildrenByOwner) {
+  ObjectStore store;
+  const auto children = [&store](const char* uid) {
+    std::vector<std::string> result;
+    for (const WireObject& one : store.by_owner(uid)) result.emplace_back(one.name());
+    return result;
+  };
+  store.apply(object({.name = "b", .version = "1", .owners = {"x"}}));
+  store.apply(object({.name = "a", .version = "2", .owners = {"x", "y"}}));
+  EXPECT_THAT(children("x"), ElementsAre("a", "b"));
+  EXPECT_THAT(children("y"), ElementsAre("a"));
+  store.apply(object({.name = "a", .version = "3", .owners = {"y", "z"}}));
+  EXPECT_THAT(children("x"), ElementsAre("b"));
+  EXPECT_THAT(children("z"), ElementsAre("a"));
+  EXPECT_EQ(store.by_owner("y")[0].resource_version(), "3");
+  store.replace({object({.name = "a", .version = "3", .owners = {"y", "z"}}),
+                 object({.name = "c", .version = "5", .owners = {"z"}})});
+  EXPECT_THAT(children("x"), IsEmpty());
+  EXPECT_THAT(children("z"), ElementsAre("a", "c"));
+  store.remove(object({.name = "a", .version = "9"}));
+  EXPECT_THAT(children("y"), IsEmpty());
+  EXPECT_THAT(children(""), IsEmpty());
+}
+
+std::vector<std::string> listed(const ObjectStore& store) {
+  std::vector<std::string> result;
+  for (const WireObject& one : store.list())
+    result.push_back(std::string(one.name()) + "@" + std::string(one.resource_version()));
+  return result;
+}
+
+TEST(ObjectStore, GivesOwnWritesUntilTheServerHasPassedThem) {
+  ObjectStore store;
+  store.replace({object({.name = "a", .version = "5"}), object({.name = "c", .version = "6"})});
+  store.reached("10");
+  store.written(object({.name = "a", .version = "11"}));
+  store.written(object({.name = "b", .version = "12", .owners = {"o"}}));
+  store.written(object({.name = "c", .version = "9"}));  // told, or deleted, long ago
+  EXPECT_THAT(listed(store), ElementsAre("a@11", "b@12", "c@6"));
+  EXPECT_EQ(store.find("default", "a").resource_version(), "11");
+  EXPECT_EQ(store.by_owner("o").size(), 1u);
+  EXPECT_EQ(store.stored("default", "a").resource_version(), "5");
+  EXPECT_EQ(store.snapshot().size(), 2u);
+  store.apply(object({.name = "a", .version = "13"}));
+  EXPECT_EQ(store.find("default", "a").resource_version(), "13") << "somebody else's newer state wins";
+  store.reached("13");
+  EXPECT_THAT(listed(store), ElementsAre("a@13", "c@6")) << "b was written and deleted since";
+  EXPECT_THAT(store.by_owner("o"), IsEmpty());
+}
+
+TEST(ObjectStore, OwnWritesFollowSelectorsAndOrder) {
+  ObjectStore store;
+  store.replace({object({.name = "a", .version = "5", .namespace_ = "one", .owners = {"o"}})});
+  store.reached("10");
+  store.written(object({.name = "a", .version = "11", .namespace_ = "one"}));
+  store.written(object({.name = "z", .version = "12", .namespace_ = "two"}));
+  EXPECT_THAT(store.by_owner("o"), IsEmpty()) << "the owner was taken away by our write";
+  EXPECT_EQ(store.list("one").size(), 1u);
+  EXPECT_EQ(store.list("two").size(), 1u);
+  EXPECT_THAT(
+      store.list({},
+                 [](const WireObject& one) { return one.name() == "a" && one.resource_version() == "5"; }),
+      IsEmpty());
+  store.written(object({.name = "z", .version = "opaque", .namespace_ = "two"}));
+  EXPECT_EQ(store.find("two", "z").resource_version(), "12");
+  store.reached("3");
+  EXPECT_FALSE(store.find("two", "z")) << "a server that went back may not know our write";
+}
+
+TEST(ObjectStore, SnapshotsDoNotChange) {
+  ObjectStore store;
+  for (int i = 0; i < 1000; ++i) store.apply(object({.name = "n" + std::to_string(i), .version = "1"}));
+  const StoreSnapshot before = store.snapshot();
+  const std::vector<std::string> expected = names(before);
+  for (int i = 0; i < 1000; i += 2) store.remove(object({.name = "n" + std::to_string(i), .version = "9"}));
+  for (int i = 1; i < 1000; i += 2) store.apply(object({.name = "n" + std::to_string(i), .version = "2"}));
+  store.apply(object({.name = "more", .version = "2"}));
+  EXPECT_EQ(names(before), expected);
+  EXPECT_EQ(before.size(), 1000u);
+  EXPECT_EQ(store.size(), 501u);
+}
+
+/// The store against a plain map, through random changes, with snapshots taken and kept on the way.
+TEST(ObjectStore, AgreesWithAMapThroughRandomChanges) {
+  test::RandomJson random(test::fresh_seed());
+  ObjectStore store;
+  std::map<std::pair<std::string, std::string>, std::string> model;
+  std::vector<std::pair<StoreSnapshot, std::vector<std::string>>> kept;
+  int version = 0;
+  const auto random_key = [&random] {
+    return std::pair("ns" + std::to_string(random.below(3)), "n" + std::to_string(random.below(1500)));
+  };
+  const auto check = [&] {
+    std::vector<std::string> expected;
+    std::size_t bytes = 0;
+    for (const auto& [key, at] : model) expected.push_back(key.first + "/" + key.second + "@" + at);
+    const StoreSnapshot snapshot = store.snapshot();
+    for (const WireObject& one : snapshot) bytes += one.bytes();
+    ASSERT_EQ(names(snapshot), expected);
+    ASSERT_EQ(snapshot.size(), expected.size());
+    ASSERT_EQ(store.bytes(), bytes);
+    if (kept.size() < 10) kept.emplace_back(snapshot, expected);
+  };
+  for (int step = 0; step < 20'000; ++step) {
+    const auto [space, name] = random_key();
+    const std::string at = std::to_string(++version);
+    if (random.below(1000) == 0) {
+      std::vector<WireObject> objects;
+      model.clear();
+      for (std::size_t count = random.below(2000); count > 0; --count) {
+        const auto key = random_key();
+        objects.push_back(object({.name = key.second, .version = at, .namespace_ = key.first}));
+        model[key] = at;
+      }
+      store.replace(std::move(objects));
+    } else if (random.below(100) < (step / 4000 % 2 == 0 ? 70u : 30u)) {
+      store.apply(object({.name = name, .version = at, .namespace_ = space, .owners = {space}}));
+      model[{space, name}] = at;
+    } else {
+      store.remove(object({.name = name, .version = at, .namespace_ = space}));
+      model.erase({space, name});
+    }
+    if (step % 500 == 0) check();
+    if (HasFatalFailure()) return;
+  }
+  check();
+  for (const auto& [snapshot, expected] : kept) EXPECT_EQ(names(snapshot), expected);
+}
+
+TEST(ObjectStoreConcurrency, ReadersSeeWholeStatesOnly) {
+  // Every state holds the same number of objects, all of one version: a reader that saw a half-applied
+  // replacement, or a leaf that was changed below it, would see something else.
+  ObjectStore store;
+  const auto state = [](int version) {
+    std::vector<WireObject> objects;
+    for (int i = 0; i < 300; ++i)
+      objects.push_back(object({.name = "n" + std::to_string(i), .version = std::to_string(version)}));
+    return objects;
+  };
+  store.replace(state(1));
+  std::atomic<bool> done = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&store, &done] {
+      while (!done) {
+        const StoreSnapshot snapshot = store.snapshot();
+        std::set<std::string> versions;
+        std::size_t count = 0;
+        for (const WireObject& one : snapshot) {
+          versions.emplace(one.resource_version());
+          ++count;
+        }
+        ASSERT_EQ(versions.size(), 1u);
+        ASSERT_EQ(count, 300u);
+        ASSERT_TRUE(snapshot.find("default", "n7"));
+      }
+    });
+  }
+  for (int version = 2; version < 60; ++version) store.replace(state(version));
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+}
+
+TEST(ObjectStoreConcurrency, SnapshotsStayWholeWhileSingleObjectsChange) {
+  ObjectStore store;
+  for (int i = 0; i < 500; ++i)
+    store.apply(object({.name = "n" + std::to_string(i), .version = "1", .owners = {"o"}}));
+  std::atomic<bool> done = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&store, &done] {
+      while (!done) {
+        const StoreSnapshot snapshot = store.snapshot();
+        std::size_t count = 0;
+        std::string last;
+        for (const WireObject& one : snapshot) {
+          ASSERT_LT(last, one.name());
+          last = one.name();
+          ++count;
+        }
+        ASSERT_EQ(count, snapshot.size());
+        store.by_owner("o");
+        store.find("default", "n3");
+      }
+    });
+  }
+  for (int turn = 2; turn < 3000; ++turn) {
+    const std::string name = "n" + std::to_string(turn * 7 % 600);
+    if (turn % 3 == 0)
+      store.remove(object({.name = name, .version = std::to_string(turn)}));
+    else
+      store.apply(object({.name = name, .version = std::to_string(turn), .owners = {"o"}}));
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+}
+
+}  // namespace
+}  // namespace evenkeel

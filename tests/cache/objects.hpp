@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small objects for tests of the cache.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <evenkeel/cache/wire_object.hpp>
+
+namespace evenkeel::test {
+
+struct ObjectParts {
+  std::string name = {};
+  std::string version = {};
+  std::string uid = "u";
+  std::string namespace_ = "default";
+  std::vector<std::string> owners = {};  // uids
+};
+
+inline std::string json_of(const ObjectParts& parts) {
+  std::string owners;
+  for (const std::string& uid : parts.owners) {
+    owners += (owners.empty() ? "" : ",") +
+              std::string(R"({"apiVersion":"v1","kind":"Owner","name":"o","uid":")") + uid + "\"}";
+  }
+  return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + parts.name + R"(","namespace":")" +
+         parts.namespace_ + R"(","uid":")" + parts.uid + R"(","resourceVersion":")" + parts.version +
+         R"(","ownerReferences":[)" + owners + R"(]},"data":{"v":")" + parts.version + "\"}}";
+}
+
+inline WireObject object(const ObjectParts& parts) {
+  return WireScanner().object(json_of(parts));
+}
+
+inline std::string frame(const std::string& type, const ObjectParts& parts) {
+  return R"({"type":")" + type + R"(","object":)" + json_of(parts) + "}\n";
+}
+
+/// The body of a list of these.
+inline std::string list_of(const std::vector<ObjectParts>& objects, const std::string& version,
+                           const std::string& continue_token = "") {
+  std::string items;
+  for (const ObjectParts& parts : objects) items += (items.empty() ? "" : ",") + json_of(parts);
+  return R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":")" + version +
+         R"(","continue":")" + continue_token + R"("},"items":[)" + items + "]}";
+}
+
+}  // namespace evenkeel::test
