@@ -11,7 +11,9 @@ namespace evenkeel::inline v0::testing {
 namespace {
 
 constexpr std::string_view json_type = "application/json";
-constexpr std::string_view openapi_v2_type = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+// What old clients ask for is no media type by RFC 2045; they are answered with the one that is.
+constexpr std::string_view openapi_v2_asked = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+constexpr std::string_view openapi_v2_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 constexpr std::string_view openapi_v3_type = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
 
 Json strings(const std::vector<std::string>& items) {
@@ -274,7 +276,7 @@ http::Response Discovery::openapi(Server& server, const http::Request& request,
   const std::string key = joined(path);
   const Document* document = nullptr;
   if (path[1] == "v2") {
-    const std::string type = negotiate_any(request.headers, {json_type, openapi_v2_type});
+    const std::string type = negotiate_any(request.headers, {json_type, openapi_v2_asked, openapi_v2_type});
     if (type.empty())
       throw StatusError::not_acceptable({std::string(json_type), std::string(openapi_v2_type)});
     document =
