@@ -2,6 +2,7 @@
 // A transport that answers from a script, on the caller's thread, and remembers what was asked.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <evenkeel/http/transport.hpp>
@@ -46,7 +48,45 @@ class FakeTransport final : public http::Transport {
     const std::lock_guard lock(mutex_);
     return script_.empty();
   }
-  std::vector<std::shared_ptr<http::StreamHandler>> streams;
+
+  /// A stream that a test feeds; cancelling ends it.
+  class StreamCall final : public http::Call {
+   public:
+    explicit StreamCall(std::shared_ptr<http::StreamHandler> handler) : handler_(std::move(handler)) {}
+    void respond(int status) {
+      if (const auto handler = current()) handler->on_response(status, {});
+    }
+    void data(std::string_view piece) {
+      if (const auto handler = current()) handler->on_data(piece);
+    }
+    void end(std::exception_ptr error = nullptr) {
+      std::shared_ptr<http::StreamHandler> handler;
+      {
+        const std::lock_guard lock(mutex_);
+        handler.swap(handler_);
+      }
+      if (handler) handler->on_end(std::move(error));
+    }
+    void cancel() noexcept override { end(std::make_exception_ptr(Cancelled("cancelled"))); }
+    void pause() noexcept override { ++pauses; }
+    void resume() noexcept override {
+      ++resumes;
+      if (on_resume) on_resume();
+    }
+    std::atomic<int> pauses{0}, resumes{0};
+    std::function<void()> on_resume;
+
+   private:
+    std::shared_ptr<http::StreamHandler> current() {
+      const std::lock_guard lock(mutex_);
+      return handler_;
+    }
+    std::mutex mutex_;
+    std::shared_ptr<http::StreamHandler> handler_;
+  };
+  std::vector<std::shared_ptr<StreamCall>> streams;
+  /// Called within stream(), before it returns.
+  std::function<void(const http::Request&, StreamCall&)> on_stream;
 
   std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override {
     const auto call = std::make_shared<FakeCall>(completion);
@@ -75,10 +115,14 @@ class FakeTransport final : public http::Transport {
 
   std::shared_ptr<http::Call> stream(http::Request request,
                                      std::shared_ptr<http::StreamHandler> handler) override {
-    const std::lock_guard lock(mutex_);
-    requests_.push_back(std::move(request));
-    streams.push_back(handler);
-    return std::make_shared<StreamCall>(handler);
+    const auto call = std::make_shared<StreamCall>(handler);
+    {
+      const std::lock_guard lock(mutex_);
+      requests_.push_back(request);
+      streams.push_back(call);
+    }
+    if (on_stream) on_stream(request, *call);
+    return call;
   }
 
  private:
@@ -102,19 +146,6 @@ class FakeTransport final : public http::Transport {
     std::mutex mutex_;
     http::Completion completion_;
   };
-  class StreamCall final : public http::Call {
-   public:
-    explicit StreamCall(std::shared_ptr<http::StreamHandler> handler) : handler_(std::move(handler)) {}
-    void cancel() noexcept override {
-      if (const auto handler = std::exchange(handler_, nullptr)) {
-        handler->on_end(std::make_exception_ptr(Cancelled("cancelled")));
-      }
-    }
-
-   private:
-    std::shared_ptr<http::StreamHandler> handler_;
-  };
-
   std::mutex mutex_;
   std::deque<Answer> script_;
   std::vector<http::Request> requests_;

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// A watch that stays alive, for programs without a cache.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <evenkeel/api/codec.hpp>
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/snapshot.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/client/client.hpp>
+
+namespace evenkeel::inline v0 {
+
+enum class WatchEventType : std::uint8_t {
+  added,
+  modified,
+  deleted,   ///< With the object as it was last.
+  bookmark,  ///< No object; only if asked for.
+  gone,      ///< The server has forgotten what came after the last event: list again, then restart().
+};
+
+template <class T>
+struct WatchEvent {
+  WatchEventType type = WatchEventType::bookmark;
+  Snapshot<T> object = {};
+  std::string resource_version = {};  ///< A later watch may go on from here.
+};
+
+struct WatchOptions {
+  std::string namespace_ = {};  ///< Empty: all.
+  std::string label_selector = {};
+  std::string field_selector = {};
+  /// What was listed before. Empty: the watch begins with an `added` for every object that there is.
+  std::string resource_version = {};
+  bool bookmarks = false;                     ///< Deliver them too.
+  std::optional<Duration> idle_timeout = {};  ///< Silence after which a connection is replaced; unset: 150 s.
+  std::size_t max_buffered_bytes = 4UL << 20;  ///< Read ahead of next(); then the server is held back.
+};
+
+namespace detail {
+
+struct RawWatchEvent {
+  WatchEventType type = WatchEventType::bookmark;
+  std::shared_ptr<const std::string> frame = {};
+  std::string_view object = {};  // within frame
+  std::string resource_version = {};
+  std::string what = {};  // "pods/default/web-0"
+};
+
+/// Watch without the type of its objects.
+class EVENKEEL_API RawWatch {
+ public:
+  RawWatch(Client client, const ResourceId& resource, WatchOptions options);
+  ~RawWatch();
+  RawWatch(RawWatch&&) noexcept;
+  RawWatch& operator=(RawWatch&&) noexcept;
+
+  std::optional<RawWatchEvent> next(const std::stop_token& stop);
+  void restart(std::string resource_version);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace detail
+
+/// Follows the objects of a kind through everything that ends a single watch: the server's time limit, cut
+/// and silent connections, restarts of the server. It goes on after the last event that next() returned, so
+/// none is lost; after a break an event may come twice if the watch began without a resource_version and the
+/// server had not yet told one. Breaks are logged and answered with 0.8 to 30 s of patience.
+///
+///     auto pods = client.list<Pod>();
+///     Watch<Pod> watch(client, {.resource_version = pods.resource_version});
+///     while (auto event = watch.next(stop)) {
+///       if (event->type == WatchEventType::gone) watch.restart(client.list<Pod>().resource_version);
+///       ...
+///     }
+///
+/// It has no thread: connections are made and kept while somebody waits in next().
+/// Thread safety: one thread at a time.
+template <ObjectType T>
+class Watch {
+ public:
+  explicit Watch(Client client, WatchOptions options = {})
+      : raw_(std::move(client), T::resource, std::move(options)) {}
+
+  /// The next event; nothing once `stop` is requested. Throws ApiError if the server refuses the watch before
+  /// it was ever established (an unknown kind, a bad selector, no permission), TransportError if TLS fails
+  /// then, and DecodeError if an object is not of this type; the watch may be used on after that one. Throws
+  /// std::invalid_argument after `gone`, if restart() was not called.
+  std::optional<WatchEvent<T>> next(const std::stop_token& stop) {
+    auto event = raw_.next(stop);
+    if (!event) return std::nullopt;
+    WatchEvent<T> result{.type = event->type, .resource_version = std::move(event->resource_version)};
+    if (!event->object.empty()) {
+      result.object =
+          Snapshot<T>(from_json<T>(event->object, event->what), event->object, std::move(event->frame));
+    }
+    return result;
+  }
+
+  /// Goes on from a list that was just read.
+  void restart(std::string resource_version) { raw_.restart(std::move(resource_version)); }
+
+ private:
+  detail::RawWatch raw_;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <client/retry_core.hpp>
+#include <client/watch_core.hpp>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+constexpr Duration first_delay = std::chrono::milliseconds{800};
+constexpr Duration longest_delay = std::chrono::seconds{30};
+constexpr Duration healthy =
+    std::chrono::minutes{2};  // a connection that lasted so long starts the ladder anew
+constexpr Duration very_short = std::chrono::seconds{1};
+
+}  // namespace
+
+void WatchCore::connecting(TimePoint now) {
+  state_ = State::connected;
+  connected_at_ = now;
+  events_ = 0;
+}
+
+void WatchCore::event(bool added, const std::string& resource_version) {
+  ++events_;
+  failures_ = 0;
+  if (!added) synthetic_ = false;
+  if (!synthetic_ && !resource_version.empty()) version_ = resource_version;
+}
+
+void WatchCore::ended(TimePoint now) {
+  // The server's own time limit is no failure; a server that ends each watch at once is one.
+  if (events_ == 0 && now - connected_at_ < very_short) return back_off(now);
+  failures_ = 0;
+  reconnect(now);
+}
+
+void WatchCore::refused(const std::string& call, const Status& status, TimePoint now) {
+  if (status.code == 410) {
+    state_ = State::gone;
+    return;
+  }
+  const bool busy = status.code == 408 || status.code == 429;
+  if (!established_ && status.code >= 400 && status.code < 500 && !busy) {
+    state_ = State::failed;
+    error_ = std::make_exception_ptr(ApiError(call, status));
+    return;
+  }
+  back_off(now);
+  if (status.retry_after) retry_at_ = std::max(retry_at_, deadline_after(now, *status.retry_after));
+}
+
+void WatchCore::broken(const std::exception_ptr& error, std::optional<TransportErrorCode> code,
+                       TimePoint now) {
+  const bool hopeless =
+      code == TransportErrorCode::closed || (code == TransportErrorCode::tls && !established_);
+  if (hopeless) {
+    state_ = State::failed;
+    error_ = error;
+    return;
+  }
+  back_off(now);
+}
+
+void WatchCore::restart(std::string resource_version, TimePoint now) {
+  version_ = std::move(resource_version);
+  synthetic_ = is_unset(version_);
+  failures_ = 0;
+  reconnect(now);
+}
+
+void WatchCore::back_off(TimePoint now) {
+  if (now - connected_at_ >= healthy) failures_ = 0;
+  const Duration step = std::min(first_delay * (std::int64_t{1} << std::min(failures_, 10U)), longest_delay);
+  ++failures_;
+  reconnect(deadline_after(now, std::clamp(jittered(step, 0.25, random_), first_delay, longest_delay)));
+}
+
+void WatchCore::reconnect(TimePoint when) {
+  state_ = State::waiting;
+  retry_at_ = when;
+}
+
+std::uint64_t WatchCore::random_below(std::uint64_t bound) {
+  const Duration spread =
+      jittered(Duration{static_cast<Duration::rep>(bound)}, 1.0, random_);  // [0, 2 bound)
+  return static_cast<std::uint64_t>(spread.count()) / 2;
+}
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <client/watch_core.hpp>
+#include <gtest/gtest.h>
+
+namespace evenkeel::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using State = WatchCore::State;
+
+constexpr TimePoint start{};
+
+std::exception_ptr some_error() {
+  return std::make_exception_ptr(Error("broken"));
+}
+
+TEST(WatchCore, ConnectsAtOnceAndGoesOnAfterTheLastEvent) {
+  WatchCore core("5", 1);
+  EXPECT_EQ(core.state(), State::waiting);
+  EXPECT_LE(core.retry_at(), start);
+  core.connecting(start);
+  core.accepted();
+  core.event(true, "6");
+  core.event(false, "9");
+  core.ended(start + 5min);
+  EXPECT_EQ(core.state(), State::waiting);
+  EXPECT_EQ(core.retry_at(), start + 5min) << "the server's own time limit is no failure";
+  EXPECT_EQ(core.resource_version(), "9");
+}
+
+// client-go: what exists is delivered in no order of versions (reflector.go, handleAnyWatch).
+TEST(WatchCore, FromTheStartNoVersionIsTakenFromWhatExists) {
+  for (const char* from : {"", "0"}) {
+    WatchCore core(from, 1);
+    core.connecting(start);
+    core.event(true, "50");
+    core.event(true, "40");
+    EXPECT_EQ(core.resource_version(), from);
+    core.event(false, "60");
+    EXPECT_EQ(core.resource_version(), "60");
+    core.event(true, "61");
+    EXPECT_EQ(core.resource_version(), "61");
+  }
+}
+
+TEST(WatchCore, BacksOffFromPoint8To30SecondsAndNeverOutside) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    WatchCore core("5", seed);
+    Duration expected = 800ms;
+    for (int i = 0; i < 12; ++i) {
+      core.connecting(start);
+      core.broken(some_error(), TransportErrorCode::connect, start);
+      const Duration delay = core.retry_at() - start;
+      EXPECT_GE(delay, std::max<Duration>(expected * 3 / 4, 800ms));
+      EXPECT_LE(delay, std::min<Duration>(expected * 5 / 4, 30s));
+      expected = std::min<Duration>(expected * 2, 30s);
+    }
+  }
+}
+
+TEST(WatchCore, AnEventOrALongLifeStartsTheLadderAnew) {
+  WatchCore core("5", 1);
+  const auto break_after = [&](Duration life) {
+    core.connecting(start);
+    core.broken(some_error(), TransportErrorCode::interrupted, start + life);
+    return core.retry_at() - (start + life);
+  };
+  for (int i = 0; i < 6; ++i) break_after(0s);
+  EXPECT_GT(break_after(0s), 20s);
+  EXPECT_LE(break_after(2min), 1s);
+  for (int i = 0; i < 6; ++i) break_after(0s);
+  core.connecting(start);
+  core.event(false, "6");
+  core.broken(some_error(), TransportErrorCode::interrupted, start);
+  EXPECT_LE(core.retry_at() - start, 1s);
+}
+
+TEST(WatchCore, AServerThatEndsEachWatchAtOnceIsGivenTime) {
+  WatchCore core("5", 1);
+  core.connecting(start);
+  core.accepted();
+  core.ended(start + 999ms);
+  EXPECT_GE(core.retry_at(), start + 999ms + 800ms);
+  core.connecting(start);
+  core.event(false, "6");
+  core.ended(start + 10ms);
+  EXPECT_EQ(core.retry_at(), start + 10ms);
+}
+
+TEST(WatchCore, GoneWaitsForARestart) {
+  WatchCore core("5", 1);
+  core.connecting(start);
+  core.refused("watch A", Status{.code = 410}, start);
+  EXPECT_EQ(core.state(), State::gone);
+  core.restart("100", start + 3s);
+  EXPECT_EQ(core.state(), State::waiting);
+  EXPECT_EQ(core.retry_at(), start + 3s);
+  EXPECT_EQ(core.resource_version(), "100");
+}
+
+TEST(WatchCore, ARefusalIsFinalOnlyBeforeTheFirstSuccess) {
+  for (const int code : {400, 401, 403, 404, 422}) {
+    WatchCore fresh("5", 1);
+    fresh.connecting(start);
+    fresh.refused("watch A", Status{.code = code, .reason = "R"}, start);
+    EXPECT_EQ(fresh.state(), State::failed) << code;
+    EXPECT_THROW(std::rethrow_exception(fresh.error()), ApiError);
+    WatchCore known("5", 1);
+    known.connecting(start);
+    known.accepted();
+    known.ended(start + 5min);
+    known.connecting(start + 5min);
+    known.refused("watch A", Status{.code = code}, start + 5min);
+    EXPECT_EQ(known.state(), State::waiting) << code;
+  }
+}
+
+TEST(WatchCore, ABusyServerIsObeyed) {
+  WatchCore core("5", 1);
+  core.connecting(start);
+  core.refused("watch A", Status{.code = 429, .retry_after = 17s}, start);
+  EXPECT_EQ(core.state(), State::waiting);
+  EXPECT_EQ(core.retry_at(), start + 17s);
+  core.connecting(start);
+  core.refused("watch A", Status{.code = 500}, start);
+  EXPECT_EQ(core.state(), State::waiting);
+}
+
+TEST(WatchCore, TlsIsHopelessBeforeTheFirstSuccessAndAClosedTransportAlways) {
+  WatchCore tls("5", 1);
+  tls.connecting(start);
+  tls.broken(some_error(), TransportErrorCode::tls, start);
+  EXPECT_EQ(tls.state(), State::failed);
+  WatchCore later("5", 1);
+  later.accepted();
+  later.broken(some_error(), TransportErrorCode::tls, start);
+  EXPECT_EQ(later.state(), State::waiting);
+  later.broken(some_error(), TransportErrorCode::closed, start);
+  EXPECT_EQ(later.state(), State::failed);
+}
+
+TEST(WatchCore, RandomNumbersStayBelowTheirBound) {
+  WatchCore core("5", 3);
+  std::uint64_t most = 0;
+  for (int i = 0; i < 1000; ++i) most = std::max(most, core.random_below(300));
+  EXPECT_LT(most, 300U);
+  EXPECT_GT(most, 280U);
+}
+
+}  // namespace
+}  // namespace evenkeel::detail

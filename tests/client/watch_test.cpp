@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/client/watch.hpp>
+
+#include "fake_transport.hpp"
+#include "widget.hpp"
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using tests::FakeTransport;
+using tests::Widget;
+using Stream = FakeTransport::StreamCall;
+
+std::string event(const std::string& type, const std::string& name, const std::string& version,
+                  int replicas = 1) {
+  return R"({"type":")" + type +
+         R"(","object":{"apiVersion":"test.dev/v1","kind":"Widget","metadata":{"name":")" + name +
+         R"(","namespace":"default","resourceVersion":")" + version + R"("},"spec":{"replicas":)" +
+         std::to_string(replicas) + R"(,"unknown":"{\"\n}"}}})" + "\n";
+}
+
+std::string bookmark(const std::string& version) {
+  return R"({"type":"BOOKMARK","object":{"kind":"Widget","apiVersion":"test.dev/v1","metadata":{"resourceVersion":")" +
+         version + "\"}}}\n";
+}
+
+class WatchTest : public ::testing::Test {
+ protected:
+  WatchTest() {
+    // Each connection is fed by the next entry of `connections`; without one it stays silent.
+    transport->on_stream = [this](const http::Request&, Stream& stream) {
+      if (next_connection < connections.size()) connections[next_connection++](stream);
+    };
+  }
+  static std::function<void(Stream&)> feed(std::string text, bool end = true, int status = 200) {
+    return [=](Stream& stream) {
+      stream.respond(status);
+      stream.data(text);
+      if (end) stream.end();
+    };
+  }
+  static std::exception_ptr transport_error(TransportErrorCode code) {
+    return std::make_exception_ptr(TransportError(code, "scripted"));
+  }
+  std::string target(std::size_t index) { return transport->requests().at(index).target; }
+  std::string next(Watch<Widget>& watch) {
+    const auto event = watch.next(stop.get_token());
+    if (!event) return "end";
+    static constexpr const char* words[] = {"added", "modified", "deleted", "bookmark", "gone"};
+    std::string text = words[static_cast<int>(event->type)];
+    if (event->object) text += " " + event->object->metadata.name;
+    return text + " " + event->resource_version;
+  }
+
+  std::shared_ptr<FakeTransport> transport = std::make_shared<FakeTransport>();
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  Client client{Config{.server = "https://h"}, ClientOptions{.transport = transport, .clock = clock}};
+  std::stop_source stop;
+  std::vector<std::function<void(Stream&)>> connections;
+  std::size_t next_connection = 0;
+};
+
+TEST_F(WatchTest, DeliversEventsWithTheirWireForm) {
+  connections = {feed(event("ADDED", "a", "6", 3) + event("DELETED", "a", "7"), false)};
+  Watch<Widget> watch(client, {.namespace_ = "default", .label_selector = "x=y", .resource_version = "5"});
+  const auto first = watch.next(stop.get_token());
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->type, WatchEventType::added);
+  EXPECT_EQ(first->object->spec.replicas, 3);
+  EXPECT_THAT(std::string(first->object.raw()), HasSubstr("\"unknown\""));
+  EXPECT_EQ(next(watch), "deleted a 7");
+  EXPECT_THAT(target(0),
+              HasSubstr("/apis/test.dev/v1/namespaces/default/widgets?watch=true&allowWatchBookmarks=true&"
+                        "labelSelector=x%3Dy&resourceVersion=5&timeoutSeconds="));
+}
+
+TEST_F(WatchTest, AnyCutOfTheStreamGivesTheSameEvents) {
+  const std::string text = event("ADDED", "a", "6") + bookmark("7") + "\n" + event("MODIFIED", "b", "8");
+  for (std::size_t size = 1; size <= text.size(); size += size < 16 ? 1 : 37) {
+    connections.push_back([&, size](Stream& stream) {
+      stream.respond(200);
+      for (std::size_t at = 0; at < text.size(); at += size) stream.data(text.substr(at, size));
+    });
+    Watch<Widget> watch(client, {.resource_version = "5"});
+    EXPECT_EQ(next(watch), "added a 6") << size;
+    EXPECT_EQ(next(watch), "modified b 8") << size;
+  }
+}
+
+TEST_F(WatchTest, ReconnectsAfterTheServersTimeLimitFromTheLastVersion) {
+  connections = {feed(event("ADDED", "a", "6") + bookmark("9")), feed(event("MODIFIED", "a", "10"))};
+  Watch<Widget> watch(client, {.resource_version = "5"});
+  EXPECT_EQ(next(watch), "added a 6");
+  EXPECT_EQ(next(watch), "modified a 10");
+  EXPECT_THAT(target(1), HasSubstr("resourceVersion=9&"));
+}
+
+TEST_F(WatchTest, BookmarksAreDeliveredIfAskedFor) {
+  connections = {feed(bookmark("9"), false)};
+  Watch<Widget> watch(client, {.resource_version = "5", .bookmarks = true});
+  EXPECT_EQ(next(watch), "bookmark 9");
+}
+
+TEST_F(WatchTest, ATornEventIsAskedForAgain) {
+  const std::string torn = event("MODIFIED", "a", "7");
+  connections = {[&](Stream& stream) {
+                   stream.respond(200);
+                   stream.data(event("ADDED", "a", "6") + torn.substr(0, torn.size() / 2));
+                   stream.end(transport_error(TransportErrorCode::interrupted));
+                 },
+                 feed(torn, false)};
+  Watch<Widget> watch(client, {.resource_version = "5"});
+  EXPECT_EQ(next(watch), "added a 6");
+  std::thread thread([&] { EXPECT_EQ(next(watch), "modified a 7"); });
+  clock->wait_for_waiters(1);
+  clock->advance(1s);
+  thread.join();
+  EXPECT_THAT(target(1), HasSubstr("resourceVersion=6&"));
+}
+
+TEST_F(WatchTest, ExpiredHistoryIsSignalledHoweverTheServerSaysIt) {
+  const std::string expired =
+      R"({"kind":"Status","status":"Failure","reason":"Expired","message":"too old","code":410})";
+  for (const bool as_event : {true, false}) {
+    connections = {
+        as_event ? feed(R"({"type":"ERROR","object":)" + expired + "}\n", false) : feed(expired, true, 410),
+        feed(event("ADDED", "b", "101"), false)};
+    next_connection = 0;
+    const std::size_t before = transport->requests().size();
+    Watch<Widget> watch(client, {.resource_version = "5"});
+    EXPECT_EQ(next(watch), "gone 5");
+    EXPECT_THROW(next(watch), std::invalid_argument) << "restart() comes first";
+    watch.restart("100");
+    EXPECT_EQ(next(watch), "added b 101");
+    EXPECT_THAT(target(before + 1), HasSubstr("resourceVersion=100&"));
+  }
+}
+
+TEST_F(WatchTest, ARefusalAtTheStartIsThrown) {
+  for (const int code : {403, 404}) {
+    connections.push_back(
+        feed(R"({"kind":"Status","reason":"Because","message":"no","code":)" + std::to_string(code) + "}",
+             true, code));
+    Watch<Widget> watch(client, {.namespace_ = "default", .resource_version = "5"});
+    try {
+      next(watch);
+      FAIL();
+    } catch (const ApiError& error) {
+      EXPECT_EQ(error.what(), "watch Widget in default: " + std::to_string(code) + " Because: no");
+    }
+    EXPECT_THROW(next(watch), ApiError);
+  }
+}
+
+TEST_F(WatchTest, OutlastsAServerThatIsAwayForAWhile) {
+  connections = {feed(event("ADDED", "a", "6")),
+                 [](Stream& stream) { stream.end(transport_error(TransportErrorCode::connect)); },
+                 feed("", true, 503), feed("", true, 403), feed(event("MODIFIED", "a", "7"), false)};
+  Watch<Widget> watch(client, {.resource_version = "5"});
+  EXPECT_EQ(next(watch), "added a 6");
+  std::thread thread([&] { EXPECT_EQ(next(watch), "modified a 7"); });
+  for (const Duration wait : {1000ms, 2000ms, 4000ms}) {
+    clock->wait_for_waiters(1);
+    clock->advance(wait);
+  }
+  thread.join();
+}
+
+TEST_F(WatchTest, ABadObjectIsNamedAndDoesNotEndTheWatch) {
+  connections = {feed(
+      R"({"type":"ADDED","object":{"metadata":{"name":"bad","namespace":"default","resourceVersion":"6"},)"
+      R"("spec":{"replicas":"many"}}})"
+      "\n" +
+          event("ADDED", "b", "7"),
+      false)};
+  Watch<Widget> watch(client, {.resource_version = "5"});
+  try {
+    next(watch);
+    FAIL();
+  } catch (const DecodeError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("widgets/default/bad: spec.replicas"));
+  }
+  EXPECT_EQ(next(watch), "added b 7");
+}
+
+TEST_F(WatchTest, GarbageIsABreak) {
+  for (const char* garbage : {"<html>\n", "{}\n", "{\"type\":5,\"object\":{}}\n", "{\"type\":\"ADDED\"}\n",
+                              "{\"type\":\"NEW\",\"object\":{}}\n", "{\"type\":\"ADDED\",\"object\":[]}\n"}) {
+    connections = {feed(garbage, false), feed(event("ADDED", "a", "6"), false)};
+    next_connection = 0;
+    Watch<Widget> watch(client, {.resource_version = "5"});
+    std::thread thread([&] { EXPECT_EQ(next(watch), "added a 6") << garbage; });
+    clock->wait_for_waiters(1);
+    clock->advance(1s);
+    thread.join();
+  }
+}
+
+TEST_F(WatchTest, StopEndsTheWaitForEventsAndForTheNextTry) {
+  Watch<Widget> silent(client, {.resource_version = "5"});
+  std::thread thread([&] { EXPECT_EQ(next(silent), "end"); });
+  clock->wait_for_waiters(1);
+  stop.request_stop();
+  thread.join();
+  stop = {};
+  connections = {[](Stream& stream) { stream.end(transport_error(TransportErrorCode::connect)); }};
+  next_connection = 0;
+  Watch<Widget> waiting(client, {.resource_version = "5"});
+  std::thread second([&] { EXPECT_EQ(next(waiting), "end"); });
+  clock->wait_for_waiters(1);
+  stop.request_stop();
+  second.join();
+}
+
+TEST_F(WatchTest, ASlowReaderHoldsTheServerBack) {
+  const std::string one = event("MODIFIED", "a", "6");
+  connections = {[&](Stream& stream) {
+    stream.respond(200);
+    for (int i = 0; i < 10; ++i) stream.data(one);
+  }};
+  Watch<Widget> watch(client, {.resource_version = "5", .max_buffered_bytes = 5 * one.size()});
+  next(watch);
+  Stream& stream = *transport->streams[0];
+  EXPECT_EQ(stream.pauses, 1);
+  stream.on_resume = [&] { stream.data(event("DELETED", "a", "7")); };  // a transport may deliver at once
+  int seen = 1;
+  while (next(watch) != "deleted a 7") ++seen;
+  EXPECT_EQ(seen, 10);
+  EXPECT_EQ(stream.resumes, 1);
+}
+
+TEST_F(WatchTest, DestructionCancelsTheConnection) {
+  connections = {feed(event("ADDED", "a", "6"), false)};
+  {
+    Watch<Widget> watch(client, {.resource_version = "5"});
+    next(watch);
+  }
+  transport->streams[0]->data("x");  // nobody is there to take it
+  EXPECT_EQ(transport->streams.size(), 1U);
+}
+
+}  // namespace
+}  // namespace evenkeel
