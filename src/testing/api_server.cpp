@@ -94,6 +94,16 @@ const std::shared_ptr<SharedCore>& ApiServer::core() const {
   return state_->core;
 }
 
+Config ApiServer::config() const {
+  const bool certified = !state_->client.certificate.empty();
+  Config config{.server = state_->url, .origin = "embedded API server"};
+  config.tls.ca_data = state_->authority;
+  config.tls.cert_data = state_->client.certificate;
+  config.tls.key_data = state_->client.key;
+  if (!certified) config.token = state_->token;
+  return config;
+}
+
 std::string ApiServer::kubeconfig() const {
   const bool certified = !state_->client.certificate.empty();
   return write_kubeconfig({.server = state_->url,
@@ -122,7 +132,7 @@ FaultCounts ApiServer::fault_counts(FaultId id) const {
 std::size_t ApiServer::cut_watches() {
   return state_->core->cut_watches();
 }
-void ApiServer::install(const std::string& manifest) {
+void ApiServer::install(std::string_view manifest) {
   state_->core->install(manifest);
 }
 std::size_t ApiServer::connections() const {

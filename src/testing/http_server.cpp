@@ -29,7 +29,7 @@ constexpr Duration shortest_tick = std::chrono::milliseconds{1};
 
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in,
                     unsigned in_size, void*) {
-  constexpr unsigned char ours[] = "\x08http/1.1";
+  static constexpr unsigned char ours[] = "\x08http/1.1";
   unsigned char* chosen = nullptr;
   const int found = SSL_select_next_proto(&chosen, out_size, ours, sizeof ours - 1, in, in_size);
   *out = chosen;

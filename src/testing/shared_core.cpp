@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <evenkeel/api/json.hpp>
@@ -6,6 +8,7 @@
 #include <evenkeel/testing/shared_core.hpp>
 
 #include "testing/core_host.hpp"
+#include "testing/yaml_document.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -28,6 +31,23 @@ class CoreBackend final : public detail::Backend {
  private:
   ApiServerCore core_;
 };
+
+// The documents of a YAML stream: a line that starts with "---" parts two of them, wherever it stands.
+std::vector<std::string_view> documents(std::string_view stream) {
+  std::vector<std::string_view> found;
+  std::size_t start = 0;
+  for (std::size_t line = 0; line < stream.size();) {
+    const std::size_t next = std::min(stream.find('\n', line), stream.size() - 1) + 1;
+    const std::string_view mark = stream.substr(line, next - line);
+    if (mark.starts_with("---") && mark.find_first_not_of(" \t\r\n", 3) == std::string_view::npos) {
+      found.push_back(stream.substr(start, line - start));
+      start = next;
+    }
+    line = next;
+  }
+  found.push_back(stream.substr(start));
+  return found;
+}
 
 http::Response asked(SharedCore& core, http::Method method, std::string target, std::string body = {}) {
   return core.handle({.method = method,
@@ -83,10 +103,17 @@ http::Response SharedCore::handle(const http::Request& request) {
   return std::move(answer.response);
 }
 
-void SharedCore::install(const std::string& manifest) {
-  const Json document = Json::parse(manifest, "manifest");
-  if (!document["kind"].string_or("").ends_with("List")) return install_object(*this, document);
-  for (std::size_t at = 0; at < document["items"].size(); ++at) install_object(*this, document["items"][at]);
+void SharedCore::install(std::string_view manifest) {
+  for (const std::string_view text : documents(manifest)) {
+    const Json document = parse_yaml(text);
+    if (document.is_null()) continue;
+    if (!document["kind"].string_or("").ends_with("List")) {
+      install_object(*this, document);
+      continue;
+    }
+    for (std::size_t at = 0; at < document["items"].size(); ++at)
+      install_object(*this, document["items"][at]);
+  }
 }
 
 FaultId SharedCore::inject(FaultRule rule) {

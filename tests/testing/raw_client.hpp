@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace evenkeel::testing {
+namespace evenkeel::inline v0::testing {
 
 class RawClient {
  public:
@@ -106,4 +106,4 @@ class RawClient {
   std::string received_;
 };
 
-}  // namespace evenkeel::testing
+}  // namespace evenkeel::inline v0::testing

@@ -10,7 +10,7 @@
 
 #include "testing/core_host.hpp"
 
-namespace evenkeel::testing {
+namespace evenkeel::inline v0::testing {
 
 /// GET /watch/NAME starts a watch; GET /big/N answers N bytes; everything else echoes method, target, caller
 /// and body. Runs under the host's lock, as every backend: feed() it through CoreHost::with().
@@ -98,4 +98,4 @@ struct ScriptedHost {
   std::shared_ptr<detail::CoreHost> host;
 };
 
-}  // namespace evenkeel::testing
+}  // namespace evenkeel::inline v0::testing

@@ -8,10 +8,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/export.hpp>
+#include <evenkeel/client/config.hpp>
 #include <evenkeel/http/transport.hpp>
 #include <evenkeel/testing/faults.hpp>
 #include <evenkeel/testing/shared_core.hpp>
@@ -56,7 +58,9 @@ class EVENKEEL_API ApiServer {
   std::uint16_t port() const;
   /// "http://127.0.0.1:41234", "https://..." with TLS.
   std::string url() const;
-  /// A kubeconfig that leads here, as YAML.
+  /// How our own client gets here: server, authority, and token or client certificate.
+  Config config() const;
+  /// The same for kubectl, as YAML. kubectl takes no token from a kubeconfig without TLS.
   std::string kubeconfig() const;
   /// The authority that signed the server's certificate, as PEM; empty without TLS.
   std::string certificate_authority() const;
@@ -71,7 +75,7 @@ class EVENKEEL_API ApiServer {
   void clear_faults();
   FaultCounts fault_counts(FaultId id) const;
   std::size_t cut_watches();
-  void install(const std::string& manifest);
+  void install(std::string_view manifest);
 
   /// Connections that are open now.
   std::size_t connections() const;

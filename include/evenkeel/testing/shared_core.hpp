@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <evenkeel/base/clock.hpp>
@@ -61,9 +62,9 @@ class EVENKEEL_API SharedCore {
 
   /// Answers a request as the default Caller, past all faults. A watch is ended at once.
   http::Response handle(const http::Request& request);
-  /// Stores a manifest (JSON, an object or a List of them), creating or replacing nothing that is there
-  /// already. Throws Error with the server's message if it is refused.
-  void install(const std::string& manifest);
+  /// Creates the objects of a manifest (YAML documents or JSON, Lists too); what is there already stays as
+  /// it is. Throws DecodeError, or Error with kind, name and the server's message for what it refuses.
+  void install(std::string_view manifest);
 
   /// Adds a rule after those that are there. Throws std::invalid_argument as check() does.
   FaultId inject(FaultRule rule);
