@@ -26,6 +26,11 @@ EVENKEEL_FIELDS(DemoStatus, ready_replicas, image, phase)
 struct Demo {
   static constexpr ek::ResourceInfo resource{
       .group = "demo.evenkeel.dev", .version = "v1alpha1", .kind = "Demo", .plural = "demos"};
+  static constexpr ek::PrinterColumn columns[] = {  // what kubectl get prints
+      {.name = "Wanted", .type = "integer", .json_path = ".spec.replicas"},
+      {.name = "Ready", .type = "integer", .json_path = ".status.readyReplicas"},
+      {.name = "Image", .json_path = ".status.image"},
+      {.name = "Phase", .json_path = ".status.phase"}};
   ek::ObjectMeta metadata;
   DemoSpec spec;
   DemoStatus status;
@@ -53,7 +58,8 @@ ek::Result reconcile(ek::Context& context, const Demo& demo) {
     status.phase = rolled_out ? "Ready" : "RollingOut";
   });
   if (rolled_out) return ek::done();
-  context.log().info("rolling out", {{"ready", ready}, {"replicas", demo.spec.replicas}, {"image", demo.spec.image}});
+  context.log().info("rolling out",
+                     {{"ready", ready}, {"replicas", demo.spec.replicas}, {"image", demo.spec.image}});
   return ek::requeue_after(100ms, "rolling out");
 }
 
@@ -63,7 +69,8 @@ void clean_up(ek::Context& context, const Demo& demo) {
 
 int main(int argc, char** argv) {
   return ek::run(argc, argv, {.name = "demo-operator"}, [](ek::Manager& manager) {
-    // Our own status writes cause no run: generation_changed lets only changes of the spec and deletion through.
+    // Our own status writes cause no run: generation_changed lets only changes of the spec and deletion
+    // through.
     manager.add(ek::controller_for<Demo>(reconcile, {.when = ek::generation_changed()})
                     .owns<ek::ConfigMap>()
                     .finalize("demo.evenkeel.dev/cleanup", clean_up));

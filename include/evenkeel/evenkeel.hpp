@@ -1,3 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that an operator's program needs, in one include.
 #pragma once
+
+#include <evenkeel/api/crd.hpp>
+#include <evenkeel/api/dynamic.hpp>
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/kinds.hpp>
+#include <evenkeel/api/metadata.hpp>
+#include <evenkeel/api/selector.hpp>
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/client/resource_client.hpp>
+#include <evenkeel/client/retry.hpp>
+#include <evenkeel/controller/builder.hpp>
+#include <evenkeel/manager/log.hpp>
+#include <evenkeel/manager/manager.hpp>
+#include <evenkeel/manager/run.hpp>

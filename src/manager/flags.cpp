@@ -74,7 +74,7 @@ void add_workers(CLI::App& app, std::optional<std::size_t>& target) {
 void add_flags(CLI::App& app, Flags& flags) {
   app.add_option(
          "--kubeconfig", flags.kubeconfig,
-         "File that says where the cluster is (KUBECONFIG, then ~/.kube/config, then the pod's own account)")
+         "File that says where the cluster is (KUBECONFIG, then the pod's own account, then ~/.kube/config)")
       ->type_name("FILE");
   app.add_option("--context", flags.context, "Context of the kubeconfig (its current-context)")
       ->type_name("NAME");

@@ -9,8 +9,8 @@
 
 namespace evenkeel {
 
-inline WireObject wire(std::string_view metadata, std::string_view kind = "ConfigMap",
-                       std::string_view api_version = "v1") {
+inline WireObject wire_object(std::string_view metadata, std::string_view kind = "ConfigMap",
+                              std::string_view api_version = "v1") {
   WireScanner scanner;
   return scanner.object(R"({"apiVersion":")" + std::string(api_version) + R"(","kind":")" +
                         std::string(kind) + R"(","metadata":)" + std::string(metadata) + "}");

@@ -16,12 +16,13 @@ const ResourceId demo{"demo.evenkeel.dev", "v1", "Demo", "demos"};
 const ResourceId cluster_demo{"demo.evenkeel.dev", "v1", "Demo", "demos", Scope::cluster};
 
 WireObject owned_by(std::string_view references) {
-  return wire(R"({"name":"child","namespace":"ns","ownerReferences":[)" + std::string(references) + "]}");
+  return wire_object(R"({"name":"child","namespace":"ns","ownerReferences":[)" + std::string(references) +
+                     "]}");
 }
 
 TEST(Handler, ObjectMapsToItsOwnKeyOnceAnEvent) {
-  const WireObject before = wire(R"({"name":"a","namespace":"ns","resourceVersion":"1"})");
-  const WireObject after = wire(R"({"name":"a","namespace":"ns","resourceVersion":"2"})");
+  const WireObject before = wire_object(R"({"name":"a","namespace":"ns","resourceVersion":"1"})");
+  const WireObject after = wire_object(R"({"name":"a","namespace":"ns","resourceVersion":"2"})");
   const ObjectKey key{"ns", "a"};
   EXPECT_THAT(keys_of(added(after), map_to_object()), ElementsAre(key));
   EXPECT_THAT(keys_of(updated(before, after), map_to_object()), ElementsAre(key));
@@ -29,7 +30,7 @@ TEST(Handler, ObjectMapsToItsOwnKeyOnceAnEvent) {
 }
 
 TEST(Handler, ClusterScopedObjectsHaveNoNamespace) {
-  EXPECT_THAT(keys_of(added(wire(R"({"name":"node-1"})", "Node")), map_to_object()),
+  EXPECT_THAT(keys_of(added(wire_object(R"({"name":"node-1"})", "Node")), map_to_object()),
               ElementsAre(ObjectKey{"", "node-1"}));
 }
 

@@ -8,23 +8,23 @@
 namespace evenkeel {
 namespace {
 
-const WireObject base = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"5",
+const WireObject base = wire_object(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"5",
   "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
-const WireObject same = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"5",
+const WireObject same = wire_object(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"5",
   "labels":{"tier":"front","app":"web"},"annotations":{"note":"x"}})");
-const WireObject status_only = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+const WireObject status_only = wire_object(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
   "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
-const WireObject spec_changed = wire(R"({"name":"a","uid":"u1","generation":2,"resourceVersion":"6",
+const WireObject spec_changed = wire_object(R"({"name":"a","uid":"u1","generation":2,"resourceVersion":"6",
   "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
-const WireObject label_changed = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+const WireObject label_changed = wire_object(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
   "labels":{"app":"web","tier":"back"},"annotations":{"note":"x"}})");
-const WireObject label_removed = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+const WireObject label_removed = wire_object(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
   "labels":{"app":"web"},"annotations":{"note":"x"}})");
-const WireObject annotated = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+const WireObject annotated = wire_object(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
   "labels":{"app":"web","tier":"front"},"annotations":{"note":"x","more":"y"}})");
-const WireObject deleting = wire(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
+const WireObject deleting = wire_object(R"({"name":"a","uid":"u1","generation":1,"resourceVersion":"6",
   "deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["f"],"labels":{"app":"web","tier":"front"}})");
-const WireObject recreated = wire(R"({"name":"a","uid":"u2","generation":1,"resourceVersion":"9",
+const WireObject recreated = wire_object(R"({"name":"a","uid":"u2","generation":1,"resourceVersion":"9",
   "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
 
 TEST(Predicate, EmptyLetsEverythingThrough) {
@@ -49,8 +49,8 @@ TEST(Predicate, GenerationChangedNeverHidesADeletionOrANewObjectOfTheSameName) {
 }
 
 TEST(Predicate, GenerationChangedComparesVersionsWhereThereIsNoGeneration) {
-  const WireObject before = wire(R"({"name":"a","uid":"u","resourceVersion":"1"})");
-  const WireObject after = wire(R"({"name":"a","uid":"u","resourceVersion":"2"})");
+  const WireObject before = wire_object(R"({"name":"a","uid":"u","resourceVersion":"1"})");
+  const WireObject after = wire_object(R"({"name":"a","uid":"u","resourceVersion":"2"})");
   EXPECT_TRUE(generation_changed()(updated(before, after)));
   EXPECT_FALSE(generation_changed()(updated(before, before)));
 }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reconciler works with during one run: a client bound to the run, and all that is implied by it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/metadata.hpp>
+#include <evenkeel/api/resource.hpp>
+#include <evenkeel/api/snapshot.hpp>
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/base/log.hpp>
+#include <evenkeel/base/object_key.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/cache/cache.hpp>
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/workqueue/request_key.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// The key of the object that a reconcile is about: cluster, namespace and name.
+using Request = RequestKey;
+
+namespace detail {
+
+/// The object that is being reconciled, whatever its type.
+struct Primary {
+  virtual ~Primary() = default;
+  const TypeInfo* type = nullptr;
+  const void* object = nullptr;  // what the reconciler was given a reference to
+  const ObjectMeta* metadata = nullptr;
+  const ResourceInfo* resource = nullptr;
+};
+
+template <ObjectType T>
+struct PrimaryOf final : Primary {
+  explicit PrimaryOf(Snapshot<T> found) : original(std::move(found)), latest(original) {
+    type = &type_info<T>();
+    object = original.get();
+    metadata = &original->metadata;
+    resource = &T::resource;
+  }
+  Snapshot<T> original;
+  Snapshot<T> latest;  // what the last write of this run answered
+};
+
+}  // namespace detail
+
+struct ContextApplyOptions {
+  /// Makes the object that is being reconciled the controller of what is applied, where that is legal: the
+  /// owner exists, both are in one namespace or the owner is in none, and nobody else is the controller.
+  bool own = true;
+  bool force = true;  ///< Takes over fields that another field owner holds.
+};
+
+/// What a Context is made of. Controllers fill it; a test of a reconciler may, too.
+struct ContextOptions {
+  Client client;           ///< Unbound; the context binds it.
+  Cache* cache = nullptr;  ///< Null: every read is live.
+  Request request = {};
+  Log log = {};
+  std::string field_owner = "evenkeel";
+  std::string reconcile_id = {};
+  std::uint64_t attempt = 1;
+  std::stop_token stop = {};
+  std::optional<Duration> timeout = {};
+  std::shared_ptr<const Clock> clock = real_clock();
+};
+
+/// One run of a reconciler. Every call made through it carries the run's deadline, stop token and field
+/// owner, so that none escapes them. Thread safety: one thread at a time; what client() returns may be used
+/// by others. Lifetime: valid during the reconcile only, as are the references that it gives.
+class EVENKEEL_API Context {
+ public:
+  explicit Context(ContextOptions options);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Request& request() const { return options_.request; }
+  /// Namespace and name of the object to reconcile.
+  const ObjectKey& key() const { return key_; }
+  /// 1, and one more for each failure since the last success.
+  std::uint64_t attempt() const { return options_.attempt; }
+  /// A logger that knows controller, object, reconcile id and attempt.
+  const Log& log() const;
+  /// The client, bound to this run.
+  const Client& client() const { return client_; }
+  /// Triggered when the controller stops and the grace period is over.
+  const std::stop_token& stop() const { return options_.stop; }
+  /// When this run has to be over; nothing without a reconcile timeout.
+  std::optional<TimePoint> deadline() const { return deadline_; }
+  const Clock& clock() const { return *options_.clock; }
+  /// Throws Cancelled if the run should end: stop() was triggered or deadline() has passed. For long loops.
+  void check() const;
+
+  // ---- Reads: from the cache if the kind is declared there (for, owns, watches), else from the server ----
+
+  /// The object, or an empty snapshot.
+  template <ObjectType T>
+  Snapshot<T> find(const ObjectKey& key) {
+    if (options_.cache != nullptr) return options_.cache->find<T>(key, client_);
+    return client_.find<T>(key);
+  }
+  /// All objects of a kind, of one namespace or of all.
+  template <ObjectType T>
+  std::vector<Snapshot<T>> list(const ListOptions& options = {}) {
+    if (options_.cache != nullptr) return options_.cache->list<T>(options, client_);
+    return client_.list<T>(options).items;
+  }
+
+  // ---- Writes ----
+
+  /// Server-side apply of what `object` sets. An empty namespace means that of the object being reconciled.
+  template <ObjectType T>
+  Snapshot<T> apply(T object, ContextApplyOptions options = {}) {
+    imply(T::resource, object.metadata, options);
+    return wrote(client_.apply(object, {.force = options.force}));
+  }
+
+  /// Sends what `edit` changes, and nothing if that is nothing. `object` must be the one being reconciled.
+  template <ObjectType T, class Edit>
+  Snapshot<T> patch(const T& object, Edit edit) {
+    return patch(current(object), std::move(edit));
+  }
+  template <ObjectType T, class Edit>
+  Snapshot<T> patch(const Snapshot<T>& object, Edit edit) {
+    return wrote(client_.patch(object, std::move(edit)));
+  }
+  /// The same for the status: `edit` gets a reference to it.
+  template <ObjectType T, class Edit>
+  Snapshot<T> patch_status(const T& object, Edit edit) {
+    return patch_status(current(object), std::move(edit));
+  }
+  template <ObjectType T, class Edit>
+  Snapshot<T> patch_status(const Snapshot<T>& object, Edit edit) {
+    return wrote(client_.patch_status(object, std::move(edit)));
+  }
+
+  /// Deletes the object; one that is gone already is success.
+  template <ObjectType T>
+  void remove(const ObjectKey& key, const DeleteOptions& options = {}) {
+    client_.remove<T>(key, options);
+  }
+  template <ObjectType T>
+  void remove(const T& object, const DeleteOptions& options = {}) {
+    client_.remove<T>(key_of(object), options);
+  }
+
+  // ---- For the library ----
+
+  /// Says which object is being reconciled; null if it does not exist.
+  void set_primary(std::unique_ptr<detail::Primary> primary);
+  /// The object being reconciled as the last write of this run left it; the kind must be T.
+  template <ObjectType T>
+  Snapshot<T> latest() const {
+    return static_cast<const detail::PrimaryOf<T>&>(*primary_).latest;
+  }
+  /// Takes note of what a write answered: reads give it from now on, and later patches are based on it.
+  template <ObjectType T>
+  Snapshot<T> wrote(Snapshot<T> object) {
+    if (options_.cache != nullptr) options_.cache->written(object);
+    if (primary_ != nullptr && object && primary_->type == &type_info<T>() &&
+        primary_->metadata->uid == object->metadata.uid) {
+      static_cast<detail::PrimaryOf<T>&>(*primary_).latest = object;
+    }
+    return object;
+  }
+
+ private:
+  // The snapshot behind a reference that the reconciler was given, as of the last write of this run.
+  template <ObjectType T>
+  Snapshot<T> current(const T& object) const {
+    if (primary_ == nullptr || primary_->type != &type_info<T>() || primary_->object != &object)
+      refuse_stranger();
+    return latest<T>();
+  }
+  [[noreturn]] static void refuse_stranger();
+  void imply(const ResourceInfo& resource, ObjectMeta& metadata, const ContextApplyOptions& options) const;
+
+  ContextOptions options_;
+  ObjectKey key_;
+  std::optional<TimePoint> deadline_;
+  Client client_;
+  std::unique_ptr<detail::Primary> primary_;
+  mutable std::optional<Log> log_;
+};
+
+}  // namespace evenkeel::inline v0

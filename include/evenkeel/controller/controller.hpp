@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A controller at work: events become keys in a queue, workers hand the keys to the reconciler, and what it
+// answers decides when the key comes again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/api/resource.hpp>
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/base/log.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/cache/cache.hpp>
+#include <evenkeel/cache/informer.hpp>
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/controller/handler.hpp>
+#include <evenkeel/controller/latency.hpp>
+#include <evenkeel/controller/predicate.hpp>
+#include <evenkeel/controller/reconciler.hpp>
+#include <evenkeel/controller/result_core.hpp>
+#include <evenkeel/workqueue/key_table.hpp>
+#include <evenkeel/workqueue/request_queue.hpp>
+
+namespace evenkeel::inline v0 {
+
+enum class OnSyncTimeout : std::uint8_t {
+  wait,  ///< Say in the log which kind is missing and why, and go on waiting.
+  fail,  ///< End with an error, which ends the manager.
+};
+
+enum class OnPanic : std::uint8_t {
+  retry,  ///< Counted, logged, and retried as any failure.
+  fail,   ///< The controller ends with the error, which ends the manager.
+};
+
+/// What is unset comes from the manager's options.
+struct ControllerOptions {
+  std::string name = {};                    ///< Default: the kind in lower case.
+  std::optional<std::size_t> workers = {};  ///< Reconciles at once, each on a thread of its own. Default 1.
+  std::optional<Duration> reconcile_timeout = {};  ///< Deadline of one reconcile. Default none.
+  std::optional<Duration> sync_timeout = {};       ///< How long to wait for the first lists. Default 2 min.
+  OnSyncTimeout on_sync_timeout = OnSyncTimeout::wait;  ///< What to do when that is over.
+  OnPanic on_panic = OnPanic::retry;  ///< After std::logic_error or what is no std::exception.
+  std::string field_owner = {};       ///< Default: the manager's name.
+  /// Makes the limiter of retries. Default: default_limiter().
+  std::function<RequestLimiter()> limiter = {};
+  /// Makes the backing store of the queue. Default: two lanes, with first lists and resyncs in the slow one.
+  std::function<RequestStore()> store = {};
+};
+
+/// One watch of a controller.
+struct WatchSpec {
+  ResourceId resource = {};
+  KeyMapping mapping = {};
+  Predicate when = {};
+  /// Declares the kind in the cache and has `handler` told of its events. Returns who tells them; null for
+  /// sources that are no informer.
+  std::function<Informer*(Cache& cache, std::shared_ptr<EventHandler> handler)> attach = {};
+};
+
+/// All of a controller, before it runs; made by controller_for().
+struct ControllerSpec {
+  ControllerOptions options = {};
+  ResourceId resource = {};  ///< The kind that is reconciled.
+  ReconcileFunction reconcile = {};
+  std::vector<WatchSpec> watches = {};
+  /// How many objects of the kind the cache holds.
+  std::function<std::size_t(Cache& cache)> count = {};
+  std::function<Json()> crd = {};  ///< The kind's CustomResourceDefinition; null for built-in kinds.
+};
+
+/// What a controller runs in.
+struct ControllerEnvironment {
+  Client client;
+  Cache& cache;
+  KeyTable& keys;
+  Log log = {};
+  std::shared_ptr<const Clock> clock = real_clock();
+  /// Called first on each thread that the controller starts, with a name for it.
+  std::function<void(std::string_view thread)> on_thread_start = {};
+};
+
+/// Runs one reconciler.
+///
+/// Workers start when the first lists of all watched kinds have been read and their events handled; until
+/// then keys gather in the queue. An event of the initial list or a resync goes to the slow lane.
+/// One key is never in two workers' hands.
+/// Thread safety: all members may be called concurrently, but for attach() and start(), which come first.
+/// Lifetime: destruction stops, cancels and joins; client, cache and keys of the environment outlive it.
+class EVENKEEL_API Controller {
+ public:
+  /// Throws std::invalid_argument for a spec without a reconciler or watches, or with no worker.
+  Controller(ControllerSpec spec, ControllerEnvironment environment);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  const std::string& name() const noexcept;
+  const ResourceId& resource() const noexcept;
+
+  /// Declares the watched kinds in the cache. Once, before start().
+  void attach();
+  /// Starts the controller's threads. `on_end` is called once, on one of them, when all workers have ended:
+  /// with null after stop(), else with what went wrong.
+  void start(std::function<void(std::exception_ptr)> on_end);
+  /// Hands out no more keys; running reconciles go on to their end. Idempotent; returns at once.
+  void stop() noexcept;
+  /// Triggers the stop tokens of running reconciles, after stop().
+  void cancel() noexcept;
+
+  /// Adds a key from elsewhere than a watch.
+  void enqueue(const ObjectKey& key);
+  /// Whether the first lists were read and the workers started.
+  bool is_synced() const;
+  ReconcileCounts counts() const;
+  /// From an event's arrival to the start of the reconcile that it caused, waits behind other keys included.
+  LatencyHistogram latency() const;
+  /// Objects of the reconciled kind that the cache holds.
+  std::size_t objects() const;
+  /// Keys that are ready and wait for a worker.
+  std::size_t queue_size();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace evenkeel::inline v0

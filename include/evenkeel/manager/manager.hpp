@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds an operator together: client, cache and controllers, started and stopped in order.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/base/log.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/cache/cache.hpp>
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/manager/lifecycle_core.hpp>
+
+namespace evenkeel::inline v0 {
+
+struct ManagerOptions {
+  std::string name = "evenkeel";  ///< The field owner of what controllers write, unless they have one.
+  Log log = {};                   ///< Silent by default; see make_log().
+  std::shared_ptr<const Clock> clock = real_clock();
+  LifecycleOptions lifecycle = {};                 ///< How patient a stop is.
+  std::size_t workers = 1;                         ///< Of controllers that set no number.
+  std::optional<Duration> reconcile_timeout = {};  ///< Of controllers that set none.
+  std::optional<Duration> sync_timeout = {};       ///< Of controllers that set none.
+  CacheOptions cache = {};                         ///< Log and clock are filled in.
+  /// Called first on each thread that manager and controllers start, with a name for it.
+  std::function<void(std::string_view thread)> on_thread_start = {};
+};
+
+/// Parts did not end within the grace period, and were cancelled.
+class EVENKEEL_API GracePeriodExceeded : public Error {
+ public:
+  GracePeriodExceeded(std::vector<std::string> cancelled, std::vector<std::string> stuck);
+  /// What ended only after its stop token was triggered, or never.
+  const std::vector<std::string>& cancelled() const noexcept { return cancelled_; }
+  /// What runs still; destroying the manager waits for it.
+  const std::vector<std::string>& stuck() const noexcept { return stuck_; }
+
+ private:
+  std::vector<std::string> cancelled_;
+  std::vector<std::string> stuck_;
+};
+
+/// What happened while a manager ran.
+struct Totals {
+  std::size_t objects = 0;        ///< Objects of the reconciled kinds that the cache holds.
+  ReconcileCounts counts = {};    ///< Of all controllers.
+  LatencyHistogram latency = {};  ///< From event to reconcile, of all controllers.
+  Duration uptime = {};           ///< Since run() began.
+};
+
+/// Runs controllers over one client and one cache.
+///
+/// run() starts the cache, then tasks, then controllers, and blocks until the stop token is triggered or a
+/// part fails. On the way out no key is handed out any more, running reconciles go on to their end within the
+/// grace period, and only then are cancelled. It installs nothing: no signal handler, no flag, no global;
+/// several managers may run in one process. Thread safety: all members may be called concurrently, but for
+/// run(), which is called once. Lifetime: destruction joins every thread that the manager started.
+class EVENKEEL_API Manager {
+ public:
+  explicit Manager(Client client, ManagerOptions options = {});
+  ~Manager();
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+
+  /// Adds a controller: controller_for<Demo>(reconcile).owns<ConfigMap>(). While the manager runs, it starts
+  /// at once. Throws std::invalid_argument if the name is taken or the manager is stopping.
+  Controller& add(ControllerSpec spec);
+  /// Adds a task with a thread of its own. It runs until its stop token is triggered, or ends by itself; if
+  /// it throws, the manager ends with that.
+  void add_task(std::string name, std::function<void(std::stop_token)> task);
+
+  /// Unbound: for use outside of reconciles.
+  const Client& client() const noexcept;
+  Cache& cache() noexcept;
+  const Log& log() const noexcept;
+  const Clock& clock() const noexcept;
+
+  /// Blocks until `stop` is triggered and everything has ended. Throws what a part failed with, its name in
+  /// front, or GracePeriodExceeded.
+  void run(std::stop_token stop);
+
+  Totals totals() const;
+  /// The CustomResourceDefinitions of the reconciled kinds, in the order of adding, each once.
+  std::vector<Json> crds() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main function of an operator: flags, signals, log, errors in words, exit code.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/manager/manager.hpp>
+
+namespace evenkeel::inline v0 {
+
+struct RunOptions {
+  std::string name = "operator";  ///< The program's name: in messages, as field owner, in the totals.
+  std::string version = "0";      ///< For --version.
+  std::string description = {};   ///< The first line of --help.
+  ManagerOptions manager = {};    ///< What no flag says otherwise. A log given here replaces the default one.
+};
+
+/// Reads the flags of docs/flags.md, makes a client and a manager, has `setup` add controllers to it, and
+/// runs it until SIGINT or SIGTERM. Returns the exit code; never throws for what the world does. A second
+/// signal ends the process at once. On the way out one line of JSON on standard output sums up what was done.
+/// Thread safety: from main(), once at a time: it installs signal handlers while it runs.
+EVENKEEL_API int run(int argc, const char* const* argv, const RunOptions& options,
+                     const std::function<void(Manager&)>& setup);
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/controller/context.hpp>
+
+namespace evenkeel::inline v0 {
+
+Context::Context(ContextOptions options)
+    : options_(std::move(options)),
+      key_(options_.request.object_key()),
+      deadline_(options_.timeout ? std::optional(deadline_after(options_.clock->now(), *options_.timeout))
+                                 : std::nullopt),
+      client_(options_.client.with(
+          {.stop = options_.stop, .deadline = deadline_, .field_owner = options_.field_owner})) {}
+
+Context::~Context() = default;
+
+const Log& Context::log() const {
+  if (!log_) {
+    log_ = options_.log.with({{"object", options_.request.str()},
+                              {"reconcile_id", options_.reconcile_id},
+                              {"attempt", options_.attempt}});
+  }
+  return *log_;
+}
+
+void Context::check() const {
+  if (options_.stop.stop_requested()) throw Cancelled("reconcile " + options_.request.str() + ": stopping");
+  if (deadline_ && options_.clock->now() >= *deadline_) {
+    throw Cancelled("reconcile " + options_.request.str() + ": the reconcile timeout is over");
+  }
+}
+
+void Context::set_primary(std::unique_ptr<detail::Primary> primary) {
+  primary_ = std::move(primary);
+}
+
+void Context::refuse_stranger() {
+  throw std::invalid_argument(
+      "Context: patch takes a reference only to the object that is being reconciled; of any other object "
+      "give the "
+      "Snapshot that find() or list() returned");
+}
+
+void Context::imply(const ResourceInfo& resource, ObjectMeta& metadata,
+                    const ContextApplyOptions& options) const {
+  const bool namespaced = resource.scope == Scope::namespaced;
+  if (namespaced && metadata.namespace_.empty()) metadata.namespace_ = key_.namespace_;
+  if (!options.own || primary_ == nullptr || controller_of(metadata) != nullptr) return;
+  const ObjectMeta& owner = *primary_->metadata;
+  const bool reachable = owner.namespace_.empty() || (namespaced && owner.namespace_ == metadata.namespace_);
+  const bool itself = resource.kind == primary_->resource->kind &&
+                      resource.group == primary_->resource->group && metadata.name == owner.name &&
+                      metadata.namespace_ == owner.namespace_;
+  if (!reachable || itself || owner.uid.empty()) return;
+  set_controller(metadata, owner_reference(*primary_->resource, owner), owner.namespace_);
+}
+
+}  // namespace evenkeel::inline v0

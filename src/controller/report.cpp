@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/report.hpp"
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+namespace evenkeel::inline v0::detail {
+
+std::string format_delay(Duration delay) {
+  const double nanoseconds = static_cast<double>(delay.count());
+  const char* unit = "s";
+  double value = nanoseconds / 1e9;
+  if (delay < std::chrono::milliseconds{1}) {
+    unit = "us";
+    value = nanoseconds / 1e3;
+  } else if (delay < std::chrono::seconds{1}) {
+    unit = "ms";
+    value = nanoseconds / 1e6;
+  }
+  std::array<char, 40> text;
+  std::snprintf(text.data(), text.size(), "%.3f", value);
+  std::string out = text.data();
+  out.erase(out.find_last_not_of('0') + 1);
+  if (out.back() == '.') out.pop_back();
+  return out + unit;
+}
+
+void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attempt, Duration next_try_in) {
+  const std::string next = format_delay(next_try_in);
+  switch (outcome.kind) {
+    case OutcomeKind::error:
+      log.error(outcome.timed_out ? "reconcile failed: it timed out" : "reconcile failed",
+                {{"next_try_in", next}, {"error", outcome.message}});
+      break;
+    case OutcomeKind::terminal_error:
+      log.error("reconcile failed for good; the next event tries again", {{"error", outcome.message}});
+      break;
+    case OutcomeKind::conflict:
+      log.debug("somebody else wrote at the same time", {{"next_try_in", next}, {"error", outcome.message}});
+      break;
+    case OutcomeKind::requeue:
+    case OutcomeKind::requeue_after:
+      log.debug("reconciled, to be continued", {{"next_try_in", next}, {"reason", outcome.message}});
+      break;
+    case OutcomeKind::success:
+      if (attempt > 1) {
+        log.info("reconcile recovered");
+      } else {
+        log.debug("reconciled");
+      }
+      break;
+    case OutcomeKind::cancelled:
+      log.info("reconcile cancelled", {{"error", outcome.message}});
+      break;
+  }
+}
+
+}  // namespace evenkeel::inline v0::detail

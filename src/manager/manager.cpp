@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/manager/manager.hpp>
+#include <evenkeel/workqueue/key_table.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string grace_message(const std::vector<std::string>& cancelled, const std::vector<std::string>& stuck) {
+  std::string text = "the grace period was over before these had ended: " + joined(cancelled);
+  if (!stuck.empty()) text += "; still running: " + joined(stuck);
+  return text;
+}
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "something that is no std::exception was thrown";
+  }
+}
+
+// Something that is started, stopped and cancelled. start() and stop() answer through the two functions, at
+// once or later, from any thread.
+class Part {
+ public:
+  using Started = std::function<void()>;
+  using Ended = std::function<void(std::exception_ptr)>;
+
+  virtual ~Part() = default;
+  virtual void start(Started started, Ended ended) = 0;
+  virtual void stop() = 0;
+  virtual void cancel() = 0;
+};
+
+class CachePart final : public Part {
+ public:
+  explicit CachePart(Cache& cache) : cache_(cache) {}
+  void start(Started started, Ended ended) override {
+    ended_ = std::move(ended);
+    cache_.start();
+    started();
+  }
+  void stop() override {
+    cache_.stop();
+    ended_(nullptr);
+  }
+  void cancel() override {}
+
+ private:
+  Cache& cache_;
+  Ended ended_;
+};
+
+class ControllerPart final : public Part {
+ public:
+  explicit ControllerPart(Controller& controller) : controller_(controller) {}
+  void start(Started started, Ended ended) override {
+    controller_.start(std::move(ended));
+    started();
+  }
+  void stop() override { controller_.stop(); }
+  void cancel() override { controller_.cancel(); }
+
+ private:
+  Controller& controller_;
+};
+
+class TaskPart final : public Part {
+ public:
+  TaskPart(std::string name, std::function<void(std::stop_token)> task,
+           std::function<void(std::string_view)> on_thread_start)
+      : name_(std::move(name)), task_(std::move(task)), on_thread_start_(std::move(on_thread_start)) {}
+  void start(Started started, Ended ended) override {
+    thread_ = std::jthread([this, ended = std::move(ended)](const std::stop_token& stop) {
+      std::exception_ptr error;
+      try {
+        if (on_thread_start_) on_thread_start_(name_);
+        task_(stop);
+      } catch (const Cancelled&) {
+        if (!stop.stop_requested()) error = std::current_exception();
+      } catch (...) {
+        error = std::current_exception();
+      }
+      ended(error);
+    });
+    started();
+  }
+  void stop() override { thread_.request_stop(); }
+  void cancel() override {}
+
+ private:
+  const std::string name_;
+  const std::function<void(std::stop_token)> task_;
+  const std::function<void(std::string_view)> on_thread_start_;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+GracePeriodExceeded::GracePeriodExceeded(std::vector<std::string> cancelled, std::vector<std::string> stuck)
+    : Error(grace_message(cancelled, stuck)), cancelled_(std::move(cancelled)), stuck_(std::move(stuck)) {}
+
+class Manager::Impl {
+ public:
+  Impl(Client client, ManagerOptions options);
+  ~Impl();
+
+  Controller& add(ControllerSpec spec);
+  void add_task(std::string name, std::function<void(std::stop_token)> task);
+  void run(const std::stop_token& stop);
+  Totals totals() const;
+  std::vector<Json> crds() const;
+
+  const ManagerOptions options_;
+  const Client client_;
+
+ private:
+  struct Happening {
+    enum class Kind : std::uint8_t { started, ended } kind;
+    std::size_t part;
+    std::exception_ptr error;
+  };
+
+  void add_part(std::string name, Stage stage, std::unique_ptr<Part> part);
+  void post(Happening happening);
+  void perform(const LifecycleCore::Actions& actions);
+  void start_part(std::size_t number);
+  void take_news(LifecycleCore::Actions& actions, const std::stop_token& stop) EVENKEEL_REQUIRES(mutex_);
+  void finish() EVENKEEL_EXCLUDES(mutex_);
+
+  KeyTable keys_;
+
+ public:
+  // Declared before the controllers, which use it until they are destroyed.
+  Cache cache_;
+
+ private:
+  mutable Mutex mutex_;
+  CondVar changed_;
+  LifecycleCore core_ EVENKEEL_GUARDED_BY(mutex_);
+  std::deque<Happening> news_ EVENKEEL_GUARDED_BY(mutex_);
+  LifecycleCore::Actions added_ EVENKEEL_GUARDED_BY(mutex_);
+  std::exception_ptr first_error_ EVENKEEL_GUARDED_BY(mutex_);
+  std::optional<TimePoint> began_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Controller>> controllers_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<std::function<Json()>> crds_ EVENKEEL_GUARDED_BY(mutex_);
+  std::deque<std::unique_ptr<Part>> parts_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+namespace {
+
+CacheOptions cache_options(const ManagerOptions& options) {
+  CacheOptions cache = options.cache;
+  cache.log = options.log;
+  cache.clock = options.clock;
+  return cache;
+}
+
+}  // namespace
+
+Manager::Impl::Impl(Client client, ManagerOptions options)
+    : options_(std::move(options)),
+      client_(std::move(client)),
+      cache_(client_, cache_options(options_)),
+      core_(options_.lifecycle) {
+  add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_));
+}
+
+// Whatever run() left behind is ended in the order in which it is declared: tasks, controllers, cache.
+Manager::Impl::~Impl() = default;
+
+Controller& Manager::Impl::add(ControllerSpec spec) {
+  ControllerOptions& chosen = spec.options;
+  if (!chosen.workers) chosen.workers = options_.workers;
+  if (!chosen.reconcile_timeout) chosen.reconcile_timeout = options_.reconcile_timeout;
+  if (!chosen.sync_timeout) chosen.sync_timeout = options_.sync_timeout;
+  if (chosen.field_owner.empty()) chosen.field_owner = options_.name;
+  const std::string name = chosen.name;
+  std::function<Json()> crd = spec.crd;
+  auto controller = std::make_unique<Controller>(
+      std::move(spec), ControllerEnvironment{.client = client_,
+                                             .cache = cache_,
+                                             .keys = keys_,
+                                             .log = options_.log,
+                                             .clock = options_.clock,
+                                             .on_thread_start = options_.on_thread_start});
+  Controller& added = *controller;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& other : controllers_) {
+      if (other->name() == name) throw std::invalid_argument("Manager: two controllers are called " + name);
+    }
+    controllers_.push_back(std::move(controller));
+    if (crd) crds_.push_back(std::move(crd));
+  }
+  added.attach();
+  add_part(name, Stage::controllers, std::make_unique<ControllerPart>(added));
+  return added;
+}
+
+void Manager::Impl::add_task(std::string name, std::function<void(std::stop_token)> task) {
+  add_part(name, Stage::others, std::make_unique<TaskPart>(name, std::move(task), options_.on_thread_start));
+}
+
+void Manager::Impl::add_part(std::string name, Stage stage, std::unique_ptr<Part> part) {
+  MutexLock lock(mutex_);
+  core_.add(std::move(name), stage, added_);
+  parts_.push_back(std::move(part));
+  changed_.notify_all();
+}
+
+void Manager::Impl::post(Happening happening) {
+  MutexLock lock(mutex_);
+  news_.push_back(std::move(happening));
+  changed_.notify_all();
+}
+
+void Manager::Impl::start_part(std::size_t number) {
+  Part* part = nullptr;
+  {
+    MutexLock lock(mutex_);
+    part = parts_[number].get();
+  }
+  try {
+    part->start(
+        [this, number] {
+          post({Happening::Kind::started, number, nullptr});
+        },
+        [this, number](std::exception_ptr error) {
+          post({Happening::Kind::ended, number, std::move(error)});
+        });
+  } catch (...) {
+    post({Happening::Kind::ended, number, std::current_exception()});
+  }
+}
+
+void Manager::Impl::perform(const LifecycleCore::Actions& actions) {
+  for (const LifecycleAction& action : actions) {
+    Part* part = nullptr;
+    {
+      MutexLock lock(mutex_);
+      part = parts_[action.part].get();
+    }
+    switch (action.kind) {
+      case LifecycleAction::Kind::start:
+        start_part(action.part);
+        break;
+      case LifecycleAction::Kind::stop:
+        part->stop();
+        break;
+      case LifecycleAction::Kind::cancel:
+        part->cancel();
+        break;
+    }
+  }
+}
+
+// Tells the core what happened since the last time.
+void Manager::Impl::take_news(LifecycleCore::Actions& actions, const std::stop_token& stop) {
+  const TimePoint now = options_.clock->now();
+  const auto append = [&](const LifecycleCore::Actions& more) {
+    actions.insert(actions.end(), more.begin(), more.end());
+  };
+  append(std::exchange(added_, {}));
+  while (!news_.empty()) {
+    const Happening happening = std::move(news_.front());
+    news_.pop_front();
+    if (happening.kind == Happening::Kind::started) {
+      append(core_.started(happening.part, now));
+      continue;
+    }
+    if (happening.error && !first_error_) first_error_ = happening.error;
+    append(core_.ended(happening.part, happening.error ? message_of(happening.error) : std::string(), now));
+  }
+  if (stop.stop_requested() && !core_.stopping()) {
+    options_.log.info("stopping", {{"reason", "asked to"}});
+    append(core_.stop(now));
+  }
+  append(core_.tick(now));
+}
+
+void Manager::Impl::run(const std::stop_token& stop) {
+  const StopWaker waker(stop, mutex_, changed_);
+  LifecycleCore::Actions actions;
+  {
+    MutexLock lock(mutex_);
+    if (began_) throw std::invalid_argument("Manager: run() was called before");
+    began_ = options_.clock->now();
+    actions = core_.start();
+  }
+  while (true) {
+    perform(actions);
+    actions.clear();
+    MutexLock lock(mutex_);
+    take_news(actions, stop);
+    while (actions.empty() && !core_.finished()) {
+      if (const auto deadline = core_.deadline()) {
+        options_.clock->wait_until(changed_, lock, *deadline);
+      } else {
+        options_.clock->wait(changed_, lock);
+      }
+      take_news(actions, stop);
+    }
+    if (actions.empty() && core_.finished()) break;
+  }
+  finish();
+}
+
+void Manager::Impl::finish() {
+  MutexLock lock(mutex_);
+  const std::string error = core_.error();
+  const std::vector<std::string> cancelled = core_.cancelled();
+  const std::vector<std::string> stuck = core_.stuck();
+  const std::exception_ptr cause = first_error_;
+  lock.unlock();
+  if (!error.empty()) {
+    try {
+      std::rethrow_exception(cause);
+    } catch (...) {
+      std::throw_with_nested(Error(error));
+    }
+  }
+  if (!cancelled.empty()) throw GracePeriodExceeded(cancelled, stuck);
+  options_.log.info("stopped");
+}
+
+Totals Manager::Impl::totals() const {
+  MutexLock lock(mutex_);
+  Totals totals;
+  for (const auto& controller : controllers_) {
+    totals.counts += controller->counts();
+    totals.latency += controller->latency();
+    totals.objects += controller->objects();
+  }
+  if (began_) totals.uptime = options_.clock->now() - *began_;
+  return totals;
+}
+
+std::vector<Json> Manager::Impl::crds() const {
+  MutexLock lock(mutex_);
+  std::vector<Json> documents;
+  for (const auto& make : crds_) {
+    Json document = make();
+    if (std::find(documents.begin(), documents.end(), document) == documents.end()) {
+      documents.push_back(std::move(document));
+    }
+  }
+  return documents;
+}
+
+Manager::Manager(Client client, ManagerOptions options)
+    : impl_(std::make_unique<Impl>(std::move(client), std::move(options))) {}
+Manager::~Manager() = default;
+
+Controller& Manager::add(ControllerSpec spec) {
+  return impl_->add(std::move(spec));
+}
+void Manager::add_task(std::string name, std::function<void(std::stop_token)> task) {
+  impl_->add_task(std::move(name), std::move(task));
+}
+const Client& Manager::client() const noexcept {
+  return impl_->client_;
+}
+Cache& Manager::cache() noexcept {
+  return impl_->cache_;
+}
+const Log& Manager::log() const noexcept {
+  return impl_->options_.log;
+}
+const Clock& Manager::clock() const noexcept {
+  return *impl_->options_.clock;
+}
+void Manager::run(std::stop_token stop) {
+  impl_->run(stop);
+}
+Totals Manager::totals() const {
+  return impl_->totals();
+}
+std::vector<Json> Manager::crds() const {
+  return impl_->crds();
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager/preflight.hpp"
+
+#include <chrono>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/client/errors.hpp>
+#include <evenkeel/http/transport.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+void check_server(const Client& client, const Log& log) {
+  // Any answer will do, and most may not even read this: what counts is that there is one.
+  const RestRequest question{.method = http::Method::get,
+                             .resource = {"", "v1", "Namespace", "namespaces", Scope::cluster},
+                             .name = "default"};
+  try {
+    (void)client.with({.timeout = std::chrono::seconds{10}, .max_retries = 0}).raw(question);
+  } catch (const ApiError& error) {
+    if (error.is_unauthorized()) {
+      log.error("the server refuses these credentials; waiting until it takes them",
+                {{"error", error.what()}});
+    }
+  } catch (const TransportError& error) {
+    if (error.code() == TransportErrorCode::tls) throw;
+    log.warn("the server does not answer; waiting until it does", {{"error", error.what()}});
+  }
+}
+
+}  // namespace evenkeel::inline v0::detail

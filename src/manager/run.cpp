@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <evenkeel/client/config.hpp>
+#include <evenkeel/manager/log.hpp>
+#include <evenkeel/manager/run.hpp>
+
+#include "manager/flags.hpp"
+#include "manager/preflight.hpp"
+#include "manager/signals.hpp"
+#include "manager/yaml.hpp"
+
+namespace evenkeel::inline v0 {
+namespace {
+
+// docs/flags.md is the table for people.
+enum ExitCode : int { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_config = 3, exit_grace_period = 4 };
+
+void print(std::FILE* where, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), where);
+  std::fflush(where);
+}
+
+double milliseconds(Duration duration) {
+  return static_cast<double>(duration.count() / 10'000) / 100.0;
+}
+
+std::string totals_line(const std::string& name, const Totals& totals) {
+  // Put together by hand: the order is for people who look at it.
+  std::string line = R"({"name":)" + Json(name).dump();
+  const auto add = [&](const char* key, const Json& value) {
+    line += std::string(",\"") + key + "\":" + value.dump();
+  };
+  add("objects", totals.objects);
+  add("reconciles", totals.counts.reconciles);
+  add("errors", totals.counts.error);
+  add("conflicts", totals.counts.conflict);
+  add("retries", totals.counts.retries);
+  add("event_to_reconcile_p50_ms", milliseconds(totals.latency.quantile(0.5)));
+  add("event_to_reconcile_p99_ms", milliseconds(totals.latency.quantile(0.99)));
+  add("uptime_s", static_cast<double>(totals.uptime / std::chrono::milliseconds{10}) / 100.0);
+  return line + "}\n";
+}
+
+ManagerOptions manager_options(const RunOptions& options, const detail::Flags& flags) {
+  ManagerOptions manager = options.manager;
+  if (manager.name == ManagerOptions{}.name) manager.name = options.name;
+  if (flags.workers) manager.workers = *flags.workers;
+  if (flags.grace_period) manager.lifecycle.grace_period = *flags.grace_period;
+  if (flags.sync_timeout) manager.sync_timeout = flags.sync_timeout;
+  if (flags.reconcile_timeout) manager.reconcile_timeout = flags.reconcile_timeout;
+  if (!flags.namespace_.empty()) manager.cache.namespace_ = flags.namespace_;
+  return manager;
+}
+
+Client make_client(const Config& config, const RunOptions& options, const ManagerOptions& manager) {
+  return Client(config, {.clock = manager.clock,
+                         .log = manager.log,
+                         .user_agent = options.name + "/" + options.version,
+                         .field_owner = manager.name});
+}
+
+// No file is read and no server asked: what is printed depends on the program alone.
+int print_crds(const RunOptions& options, ManagerOptions manager_options,
+               const std::function<void(Manager&)>& setup) {
+  Config nowhere;
+  nowhere.server = "http://127.0.0.1:9";
+  Manager manager(make_client(nowhere, options, manager_options), std::move(manager_options));
+  setup(manager);
+  std::string text;
+  for (const Json& crd : manager.crds()) text += (text.empty() ? "" : "---\n") + detail::to_yaml(crd);
+  print(stdout, text);
+  return exit_ok;
+}
+
+int run_manager(Manager& manager, const RunOptions& options, const Log& log) {
+  int code = exit_ok;
+  bool stuck = false;
+  {
+    const detail::SignalStop signals;
+    try {
+      manager.run(signals.token());
+    } catch (const GracePeriodExceeded& error) {
+      log.error("stopped the hard way", {{"error", error.what()}});
+      stuck = !error.stuck().empty();
+      code = exit_grace_period;
+    } catch (const std::exception& error) {
+      log.error("ended", {{"error", error.what()}});
+      code = exit_failed;
+    }
+    print(stdout, totals_line(options.name, manager.totals()));
+    // A reconciler that heeds no stop token would keep the destructor waiting; the process is going anyway.
+    if (stuck) std::_Exit(code);
+  }
+  return code;
+}
+
+int run_operator(const RunOptions& options, ManagerOptions chosen, const detail::Flags& flags,
+                 const std::function<void(Manager&)>& setup) {
+  const Log log = chosen.log;
+  std::optional<Manager> manager;
+  try {
+    const Config config = load_config({.kubeconfig = flags.kubeconfig, .context = flags.context});
+    const Client client = make_client(config, options, chosen);
+    log.info("starting", {{"name", options.name},
+                          {"version", options.version},
+                          {"server", config.server},
+                          {"config", config.origin}});
+    detail::check_server(client, log);
+    manager.emplace(client, std::move(chosen));
+  } catch (const Error& error) {
+    log.error("the way to the cluster is wrong", {{"error", error.what()}});
+    return exit_config;
+  }
+  setup(*manager);
+  return run_manager(*manager, options, log);
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, const RunOptions& options,
+        const std::function<void(Manager&)>& setup) {
+  const detail::FlagsOutcome parsed =
+      detail::parse_flags(argc, argv, options.name, options.version, options.description);
+  if (parsed.exit_code) {
+    print(*parsed.exit_code == exit_ok ? stdout : stderr, parsed.text);
+    return *parsed.exit_code;
+  }
+  try {
+    ManagerOptions manager = manager_options(options, parsed.flags);
+    if (!manager.log.enabled(LogLevel::error)) {
+      manager.log = Log(make_log({.level = parsed.flags.log_level,
+                                  .format = parsed.flags.log_format,
+                                  .file = parsed.flags.log_file}));
+    }
+    if (parsed.flags.print_crds) return print_crds(options, std::move(manager), setup);
+    return run_operator(options, std::move(manager), parsed.flags, setup);
+  } catch (const std::exception& error) {
+    print(stderr, options.name + ": " + error.what() + "\n");
+  } catch (...) {
+    print(stderr, options.name + ": something that is no std::exception was thrown\n");
+  }
+  return exit_failed;
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGINT and SIGTERM as a stop token, for programs that are an operator and nothing else.
+#pragma once
+
+#include <stop_token>
+#include <thread>
+
+namespace evenkeel::inline v0::detail {
+
+/// While it lives, the first SIGINT or SIGTERM triggers token(); the second ends the process at once with 128
+/// plus the signal's number. One at a time in a process. Destruction puts back the handlers that were there
+/// before.
+class SignalStop {
+ public:
+  SignalStop();
+  ~SignalStop();
+  SignalStop(const SignalStop&) = delete;
+  SignalStop& operator=(const SignalStop&) = delete;
+
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  std::stop_source stop_;
+  int read_end_ = -1;
+  int write_end_ = -1;
+  std::thread reader_;
+};
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: Apache-2.0
+// A controller with events made by hand and time that stands still until it is moved.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/client/errors.hpp>
+#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/ratelimit/exponential.hpp>
+#include <evenkeel/testing/in_process_transport.hpp>
+
+#include "event_fixture.hpp"
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Keeps what is logged, as "LEVEL message key=value ...".
+class Lines final : public LogSink {
+ public:
+  bool enabled(LogLevel) const noexcept override { return true; }
+  void write(LogLevel level, std::string_view message, LogFields bound, LogFields fields) noexcept override {
+    std::string line = level == LogLevel::error ? "ERROR " : level == LogLevel::info ? "INFO " : "DEBUG ";
+    line += message;
+    for (const LogFields& part : {bound, fields}) {
+      for (const LogField& field : part) {
+        line += " " + std::string(field.key) + "=";
+        if (const auto* text = std::get_if<std::string_view>(&field.value.get())) line += *text;
+        if (const auto* number = std::get_if<std::int64_t>(&field.value.get()))
+          line += std::to_string(*number);
+      }
+    }
+    MutexLock lock(mutex_);
+    lines_.push_back(line);
+  }
+  std::vector<std::string> with(std::string_view part) const {
+    MutexLock lock(mutex_);
+    std::vector<std::string> found;
+    for (const std::string& line : lines_) {
+      if (line.find(part) != std::string::npos) found.push_back(line);
+    }
+    return found;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::vector<std::string> lines_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+// Counts up to a number in one thread and waits for it in another.
+class Counter {
+ public:
+  void add() {
+    MutexLock lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  void wait_for(int count) {
+    MutexLock lock(mutex_);
+    while (count_ < count) changed_.wait(lock);
+  }
+  int value() const {
+    MutexLock lock(mutex_);
+    return count_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  CondVar changed_;
+  int count_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+};
+
+class ControllerTest : public ::testing::Test {
+ protected:
+  // Only the controller lives by the clock that stands still: whoever waits there is a worker.
+  ControllerTest()
+      : client(Config{.server = "http://test"},
+               {.transport = std::make_shared<testing::InProcessTransport>()}),
+        cache(client) {}
+  ~ControllerTest() override {
+    if (controller) finish();
+  }
+
+  ControllerSpec spec(ReconcileFunction reconcile) {
+    ControllerSpec made;
+    made.options.name = "demo";
+    made.resource = ResourceId("", "v1", "ConfigMap", "configmaps");
+    made.reconcile = std::move(reconcile);
+    made.watches.push_back({.resource = made.resource,
+                            .mapping = map_to_object(),
+                            .attach = [this](Cache&, std::shared_ptr<EventHandler> given) -> Informer* {
+                              handlers.push_back(std::move(given));
+                              return nullptr;
+                            }});
+    return made;
+  }
+  void make(ControllerSpec made) {
+    controller = std::make_unique<Controller>(
+        std::move(made),
+        ControllerEnvironment{
+            .client = client, .cache = cache, .keys = keys, .log = Log(lines), .clock = clock});
+    controller->attach();
+  }
+  void start() {
+    controller->start([this](std::exception_ptr error) {
+      end_error = std::move(error);
+      ended.add();
+    });
+  }
+  void start_synced(ControllerSpec made) {
+    make(std::move(made));
+    start();
+    for (const auto& handler : handlers) handler->on_synced();
+    clock->wait_for_waiters(1);
+  }
+  // A live change of the object `name`.
+  void change(const std::string& name) {
+    const WireObject object = wire_object(R"({"namespace":"ns","name":")" + name + R"("})");
+    handlers[0]->on_event(added(object));
+  }
+  void finish() {
+    controller->stop();
+    controller->cancel();
+    ended.wait_for(1);
+  }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  std::shared_ptr<Lines> lines = std::make_shared<Lines>();
+  Client client;
+  Cache cache;
+  KeyTable keys;
+  std::vector<std::shared_ptr<EventHandler>> handlers;
+  Counter ended;
+  std::exception_ptr end_error;
+  std::unique_ptr<Controller> controller;
+};
+
+TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
+  Counter runs;
+  start_synced(spec([&](Context& context) {
+    EXPECT_EQ(context.key(), (ObjectKey{"ns", "a"}));
+    EXPECT_EQ(context.attempt(), 1U);
+    EXPECT_FALSE(context.deadline());  // cat:C2: no timeout, no deadline
+    runs.add();
+    return done();
+  }));
+  change("a");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(controller->queue_size(), 0U);
+  EXPECT_EQ(controller->counts(), (ReconcileCounts{.reconciles = 1, .success = 1}));
+  EXPECT_EQ(controller->latency().count(), 1U);
+}
+
+// semantics 3.4 (a), the ladder of article 002: 14 runs, the last succeeds.
+TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
+  std::vector<std::int64_t> starts;
+  std::vector<std::uint64_t> attempts;
+  Counter runs;
+  start_synced(spec([&](Context& context) {
+    starts.push_back(clock->now().time_since_epoch() / 1ms);
+    attempts.push_back(context.attempt());
+    runs.add();
+    if (starts.size() < 14) throw std::runtime_error("dummy error");
+    return done();
+  }));
+  change("a");
+  for (int run = 1; run < 14; ++run) {
+    runs.wait_for(run);
+    clock->wait_for_waiters(1);
+    clock->advance_to_next();
+  }
+  runs.wait_for(14);
+  clock->wait_for_waiters(1);
+  EXPECT_THAT(starts, ElementsAre(0, 5, 15, 35, 75, 155, 315, 635, 1275, 2555, 5115, 10235, 20475, 40955));
+  EXPECT_THAT(attempts, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14));
+  EXPECT_EQ(controller->counts(),
+            (ReconcileCounts{.reconciles = 14, .success = 1, .error = 13, .retries = 13}));
+  EXPECT_EQ(lines->with("reconcile failed").size(), 13U);
+  EXPECT_THAT(lines->with("reconcile failed")[3], HasSubstr("object=ns/a"));
+  EXPECT_THAT(lines->with("reconcile failed")[3], HasSubstr("attempt=4 next_try_in=40ms error=dummy error"));
+  EXPECT_EQ(lines->with("reconcile recovered").size(), 1U);
+  // The success forgot the failures: the next one waits 5 ms again.
+  starts.clear();
+  change("a");
+  runs.wait_for(15);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(attempts.back(), 1U);
+}
+
+// semantics 3.4 (b): a failing key does not hold up the others.
+TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
+  std::vector<std::string> order;
+  Counter runs;
+  start_synced(spec([&](Context& context) {
+    order.push_back(context.key().name);
+    runs.add();
+    if (context.key().name == "x") throw std::runtime_error("dummy error");
+    return done();
+  }));
+  change("x");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  change("y");
+  runs.wait_for(2);
+  EXPECT_EQ(clock->now().time_since_epoch(), 0ns);
+  EXPECT_THAT(order, ElementsAre("x", "y"));
+  clock->wait_for_waiters(1);
+}
+
+// semantics 3.4 (c): an event during the back-off runs at once, drops the waiting run, and continues the
+// ladder.
+TEST_F(ControllerTest, AnEventDuringTheBackOffRunsAtOnceAndContinuesTheLadder) {
+  std::vector<std::int64_t> starts;
+  Counter runs;
+  start_synced(spec([&](Context&) -> Result {
+    starts.push_back(clock->now().time_since_epoch() / 1ms);
+    runs.add();
+    throw std::runtime_error("dummy error");
+  }));
+  change("a");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  clock->advance(3ms);
+  change("a");
+  runs.wait_for(2);
+  clock->wait_for_waiters(1);
+  clock->advance(2ms);  // the run that was due at 5 ms is gone
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(runs.value(), 2);
+  clock->advance_to_next();
+  runs.wait_for(3);
+  clock->wait_for_waiters(1);
+  EXPECT_THAT(starts, ElementsAre(0, 3, 13));
+}
+
+TEST_F(ControllerTest, RequeueAfterForgetsTheFailures) {  // cat:C9
+  std::vector<std::int64_t> starts;
+  std::vector<std::uint64_t> attempts;
+  Counter runs;
+  start_synced(spec([&](Context& context) {
+    starts.push_back(clock->now().time_since_epoch() / 1ms);
+    attempts.push_back(context.attempt());
+    runs.add();
+    if (starts.size() == 1 || starts.size() == 3) throw std::runtime_error("dummy error");
+    return starts.size() == 2 ? requeue_after(100ms) : done();
+  }));
+  change("a");
+  for (int run = 1; run < 4; ++run) {
+    runs.wait_for(run);
+    clock->wait_for_waiters(1);
+    clock->advance_to_next();
+  }
+  runs.wait_for(4);
+  clock->wait_for_waiters(1);
+  EXPECT_THAT(starts, ElementsAre(0, 5, 105, 110));
+  EXPECT_THAT(attempts, ElementsAre(1, 2, 1, 2));
+}
+
+TEST_F(ControllerTest, RequeueKeepsCounting) {  // cat:C8
+  std::vector<std::int64_t> starts;
+  Counter runs;
+  start_synced(spec([&](Context&) {
+    starts.push_back(clock->now().time_since_epoch() / 1ms);
+    runs.add();
+    return starts.size() < 4 ? requeue("not there yet") : done();
+  }));
+  change("a");
+  for (int run = 1; run < 4; ++run) {
+    runs.wait_for(run);
+    clock->wait_for_waiters(1);
+    clock->advance_to_next();
+  }
+  runs.wait_for(4);
+  clock->wait_for_waiters(1);
+  EXPECT_THAT(starts, ElementsAre(0, 5, 15, 35));
+  EXPECT_EQ(controller->counts(),
+            (ReconcileCounts{.reconciles = 4, .success = 1, .requeue = 3, .retries = 3}));
+}
+
+TEST_F(ControllerTest, ATerminalErrorIsNotRetried) {  // cat:C6
+  Counter runs;
+  start_synced(spec([&](Context&) -> Result {
+    runs.add();
+    throw TerminalError("bad spec");
+  }));
+  change("a");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  clock->advance(24h);
+  EXPECT_EQ(runs.value(), 1);
+  EXPECT_EQ(controller->queue_size(), 0U);
+  EXPECT_EQ(controller->counts(), (ReconcileCounts{.reconciles = 1, .error = 1, .terminal_error = 1}));
+  EXPECT_EQ(lines->with("reconcile failed for good").size(), 1U);
+}
+
+TEST_F(ControllerTest, AConflictIsRetriedQuietly) {
+  Counter runs;
+  start_synced(spec([&](Context&) {
+    runs.add();
+    if (runs.value() == 1) throw ApiError("patch Demo ns/a", Status{.code = 409, .reason = "Conflict"});
+    return done();
+  }));
+  change("a");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  clock->advance_to_next();
+  runs.wait_for(2);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(controller->counts(),
+            (ReconcileCounts{.reconciles = 2, .success = 1, .conflict = 1, .retries = 1}));
+  EXPECT_THAT(lines->with("ERROR"), IsEmpty());
+}
+
+TEST_F(ControllerTest, WhateverIsThrownTheWorkerLivesOn) {  // cat:C1, cat:C23
+  Counter runs;
+  start_synced(spec([&](Context& context) {
+    runs.add();
+    if (context.key().name == "int") throw 42;
+    if (context.key().name == "logic") throw std::out_of_range("map::at");
+    return done();
+  }));
+  change("int");
+  change("logic");
+  change("fine");
+  runs.wait_for(3);
+  clock->wait_for_waiters(1);
+  const ReconcileCounts counts = controller->counts();
+  EXPECT_EQ(counts.success, 1U);
+  EXPECT_EQ(counts.panics, 2U);
+  EXPECT_EQ(counts.retries, 2U);
+}
+
+TEST_F(ControllerTest, APanicEndsTheControllerIfToldTo) {  // cat:C1
+  ControllerSpec made = spec([](Context&) -> Result { throw std::out_of_range("map::at"); });
+  made.options.on_panic = OnPanic::fail;
+  make(std::move(made));
+  start();
+  handlers[0]->on_synced();
+  change("a");
+  ended.wait_for(1);
+  EXPECT_THROW(std::rethrow_exception(end_error), std::out_of_range);
+  EXPECT_EQ(controller->counts().panics, 1U);
+}
+
+TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {  // cat:C2, cat:C3
+  Counter runs;
+  ControllerSpec made = spec([&](Context& context) -> Result {
+    EXPECT_EQ(context.deadline(), clock->now() + 10s);
+    context.check();
+    runs.add();
+    if (context.key().name == "early") return done();
+    if (context.key().name == "own") throw Cancelled("own shorter deadline");
+    clock->advance(10s);  // the reconciler takes too long
+    context.check();
+    return done();
+  });
+  made.options.reconcile_timeout = 10s;
+  start_synced(std::move(made));
+  change("early");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(controller->counts().timeouts, 0U);
+  change("own");
+  runs.wait_for(2);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(controller->counts().timeouts, 0U);
+  EXPECT_EQ(controller->counts().error, 1U);
+  change("late");
+  runs.wait_for(3);
+  clock->wait_for_waiters(1);
+  EXPECT_GE(controller->counts().timeouts, 1U);
+  EXPECT_FALSE(lines->with("reconcile failed: it timed out").empty());
+}
+
+TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {  // cat:C16, cat:C22
+  Counter runs;
+  ControllerSpec made = spec([&](Context&) {
+    runs.add();
+    return done();
+  });
+  made.watches.push_back(made.watches[0]);
+  make(std::move(made));
+  start();
+  for (int i = 0; i < 20; ++i) change("object-" + std::to_string(i));
+  handlers[0]->on_synced();
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(runs.value(), 0);
+  EXPECT_FALSE(controller->is_synced());
+  EXPECT_EQ(controller->queue_size(), 20U);
+  handlers[1]->on_synced();
+  runs.wait_for(20);
+  EXPECT_TRUE(controller->is_synced());
+}
+
+TEST_F(ControllerTest, ASyncTimeoutIsToldAndWaitedOn) {  // cat:C15
+  Counter runs;
+  ControllerSpec made = spec([&](Context&) {
+    runs.add();
+    return done();
+  });
+  made.options.sync_timeout = 1s;
+  make(std::move(made));
+  start();
+  change("a");
+  for (int times = 1; times <= 2; ++times) {
+    clock->wait_for_waiters(1);
+    clock->advance(1s);
+    clock->wait_for_waiters(1);
+    EXPECT_EQ(lines->with("still waiting for the first lists").size(), static_cast<std::size_t>(times));
+  }
+  EXPECT_THAT(lines->with("still waiting")[0], HasSubstr("missing=configmaps (v1)"));
+  handlers[0]->on_synced();
+  runs.wait_for(1);
+}
+
+TEST_F(ControllerTest, ASyncTimeoutEndsTheControllerIfToldTo) {  // cat:C15
+  ControllerSpec made = spec([](Context&) { return done(); });
+  made.options.sync_timeout = 1s;
+  made.options.on_sync_timeout = OnSyncTimeout::fail;
+  make(std::move(made));
+  start();
+  clock->wait_for_waiters(1);
+  clock->advance(1s);
+  ended.wait_for(1);
+  try {
+    std::rethrow_exception(end_error);
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "controller demo: not synced in time: configmaps (v1)");
+  }
+}
+
+TEST_F(ControllerTest, StoppingDuringTheSyncIsNoError) {  // cat:C15
+  make(spec([](Context&) { return done(); }));
+  start();
+  clock->wait_for_waiters(1);
+  controller->stop();
+  ended.wait_for(1);
+  EXPECT_EQ(end_error, nullptr);
+}
+
+TEST_F(ControllerTest, LiveChangesGoBeforeTheFirstList) {
+  std::vector<std::string> order;
+  Counter runs;
+  make(spec([&](Context& context) {
+    order.push_back(context.key().name);
+    runs.add();
+    return done();
+  }));
+  start();
+  const auto list = [&](const std::string& name) {
+    const WireObject object = wire_object(R"({"namespace":"ns","name":")" + name + R"("})");
+    ObjectEvent event = added(object);
+    event.initial = true;
+    handlers[0]->on_event(event);
+  };
+  list("old-1");
+  list("old-2");
+  list("old-3");
+  change("new");
+  change("old-3");
+  handlers[0]->on_synced();
+  runs.wait_for(4);
+  EXPECT_THAT(order, ElementsAre("new", "old-3", "old-1", "old-2"));
+}
+
+TEST_F(ControllerTest, APredicateHidesEventsAndOneThatThrowsDoesNot) {
+  Counter runs;
+  ControllerSpec made = spec([&](Context&) {
+    runs.add();
+    return done();
+  });
+  made.watches[0].when = [](const ObjectEvent& event) {
+    if (event.object->name() == "throws") throw std::runtime_error("no idea");
+    return event.object->name() != "hidden";
+  };
+  start_synced(std::move(made));
+  change("hidden");
+  change("throws");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(runs.value(), 1);
+  EXPECT_EQ(lines->with("a predicate failed").size(), 1U);
+}
+
+TEST_F(ControllerTest, AMappingThatThrowsIsTold) {
+  ControllerSpec made = spec([](Context&) { return done(); });
+  made.watches[0].mapping = [](const WireObject&, std::vector<ObjectKey>&) {
+    throw std::runtime_error("no idea");
+  };
+  start_synced(std::move(made));
+  change("a");
+  ASSERT_EQ(lines->with("could not be mapped").size(), 1U);
+  EXPECT_THAT(lines->with("could not be mapped")[0], HasSubstr("object=ns/a error=no idea"));
+}
+
+TEST_F(ControllerTest, StopLetsARunningReconcileFinishAndDropsTheRest) {  // cat:C21
+  Counter begun;
+  Counter may_end;
+  std::atomic<bool> was_cancelled = false;
+  start_synced(spec([&](Context& context) {
+    begun.add();
+    may_end.wait_for(1);
+    was_cancelled = context.stop().stop_requested();
+    return done();
+  }));
+  change("a");
+  begun.wait_for(1);
+  change("b");
+  controller->stop();
+  controller->stop();
+  change("c");
+  may_end.add();
+  ended.wait_for(1);
+  EXPECT_FALSE(was_cancelled) << "stop() does not cancel";
+  EXPECT_EQ(begun.value(), 1) << "what was queued is dropped";
+  EXPECT_EQ(controller->counts().success, 1U);
+  EXPECT_EQ(end_error, nullptr);
+}
+
+TEST_F(ControllerTest, CancelTriggersTheStopTokenAndIsNoFailure) {
+  Counter begun;
+  start_synced(spec([&](Context& context) -> Result {
+    begun.add();
+    Mutex mutex;
+    CondVar changed;
+    const StopWaker waker(context.stop(), mutex, changed);
+    MutexLock lock(mutex);
+    while (!context.stop().stop_requested()) changed.wait(lock);
+    lock.unlock();
+    context.check();
+    return done();
+  }));
+  change("a");
+  begun.wait_for(1);
+  controller->stop();
+  controller->cancel();
+  ended.wait_for(1);
+  EXPECT_EQ(controller->counts(), (ReconcileCounts{.reconciles = 1, .cancelled = 1}));
+  EXPECT_THAT(lines->with("ERROR"), IsEmpty());
+}
+
+TEST_F(ControllerTest, LatencyIsTheTimeFromTheEventToTheRun) {
+  Counter runs;
+  make(spec([&](Context&) {
+    runs.add();
+    return done();
+  }));
+  start();
+  change("a");
+  clock->wait_for_waiters(1);
+  clock->advance(100ms);
+  handlers[0]->on_synced();
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  EXPECT_GE(controller->latency().quantile(0.5), 100ms);
+  EXPECT_LE(controller->latency().quantile(0.5), 107ms);
+  controller->enqueue({"ns", "b"});
+  runs.wait_for(2);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(controller->latency().count(), 1U) << "only events count";
+}
+
+TEST_F(ControllerTest, RefusesASpecThatCannotRun) {
+  const auto refused = [&](ControllerSpec made) {
+    EXPECT_THROW(make(std::move(made)), std::invalid_argument);
+  };
+  refused(spec(nullptr));
+  ControllerSpec nameless = spec([](Context&) { return done(); });
+  nameless.options.name.clear();
+  refused(std::move(nameless));
+  ControllerSpec blind = spec([](Context&) { return done(); });
+  blind.watches.clear();
+  refused(std::move(blind));
+  ControllerSpec lazy = spec([](Context&) { return done(); });
+  lazy.options.workers = 0;
+  refused(std::move(lazy));
+}
+
+TEST_F(ControllerTest, EventsAfterItsEndAreHarmless) {
+  start_synced(spec([](Context&) { return done(); }));
+  finish();
+  controller.reset();
+  const WireObject object = wire_object(R"({"namespace":"ns","name":"a"})");
+  handlers[0]->on_event(added(object));
+  handlers[0]->on_synced();
+}
+
+class ControllerConcurrency : public ControllerTest {};
+
+TEST_F(ControllerConcurrency, OneKeyIsNeverInTwoHandsAndNoChangeIsLost) {
+  clock->advance(1s);
+  constexpr std::size_t keys_count = 16;
+  struct Key {
+    std::atomic<int> holders = 0;
+    std::atomic<int> wanted = 0;
+    std::atomic<int> seen = 0;
+  };
+  std::array<Key, keys_count> all;
+  std::atomic<int> overlaps = 0;
+  Mutex mutex;
+  CondVar ran;
+  ControllerSpec made = spec([&](Context& context) {
+    Key& key = all[static_cast<std::size_t>(std::stoi(context.key().name))];
+    if (key.holders.fetch_add(1) != 0) ++overlaps;
+    const int wanted = key.wanted.load();
+    key.holders.fetch_sub(1);
+    MutexLock lock(mutex);
+    key.seen = wanted;
+    ran.notify_all();
+    return done();
+  });
+  made.options.workers = 4;
+  make(std::move(made));
+  start();
+  handlers[0]->on_synced();
+  {
+    std::vector<std::jthread> writers;
+    for (std::size_t writer = 0; writer < 3; ++writer) {
+      writers.emplace_back([&, writer] {
+        for (std::size_t i = 0; i < 2000; ++i) {
+          const std::size_t index = (i * 7 + writer) % keys_count;
+          ++all[index].wanted;
+          change(std::to_string(index));
+        }
+      });
+    }
+  }
+  // A change that is lost leaves this waiting until the test's time is over.
+  for (Key& key : all) {
+    MutexLock lock(mutex);
+    while (key.seen != key.wanted) ran.wait(lock);
+  }
+  EXPECT_EQ(overlaps, 0);
+}
+
+}  // namespace
+}  // namespace evenkeel

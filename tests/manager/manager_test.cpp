@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+// Managers against an API server core in the same process: the whole library but for sockets.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/manager/manager.hpp>
+
+#include "world.hpp"
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ConfigMap desired_config(const Gadget& gadget) {
+  return {.metadata = {.name = gadget.metadata.name, .namespace_ = gadget.metadata.namespace_},
+          .data = {{"image", gadget.spec.image}}};
+}
+
+Result reconcile_gadget(Context& context, const Gadget& gadget) {
+  context.apply(desired_config(gadget));
+  context.patch_status(gadget, [&](GadgetStatus& status) { status.ready_replicas = gadget.spec.replicas; });
+  return done();
+}
+
+class ManagerTest : public ::testing::Test {
+ protected:
+  ManagerTest() : manager(std::make_unique<Manager>(world.client(), world.options())) {}
+
+  World world;
+  std::unique_ptr<Manager> manager;
+};
+
+TEST_F(ManagerTest, ObjectsConvergeAndOwnWhatIsAppliedForThem) {
+  world.install_crd();
+  manager->add(controller_for<Gadget>(reconcile_gadget).owns<ConfigMap>());
+  Running running(*manager);
+  world.create_gadget("web", 3);
+  world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 3; });
+  const Json map = world.config_map("web");
+  EXPECT_EQ(map.at({"data", "image"}).string_or(""), "web:1");
+  const Json& owner = map.at({"metadata", "ownerReferences"})[std::size_t{0}];
+  EXPECT_EQ(owner["kind"].string_or(""), "Gadget");
+  EXPECT_EQ(owner["name"].string_or(""), "web");
+  EXPECT_EQ(owner["uid"], world.gadget("web").at({"metadata", "uid"}));
+  EXPECT_TRUE(owner["controller"].bool_or(false));
+  EXPECT_EQ(map.at({"metadata", "managedFields"})[std::size_t{0}]["manager"].string_or(""), "test-operator");
+
+  world.patch(world.gadgets + "/web", R"({"spec":{"image":"web:2","replicas":5}})");
+  world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 5; });
+  EXPECT_EQ(world.config_map("web").at({"data", "image"}).string_or(""), "web:2");
+  EXPECT_NO_THROW(running.stop());
+  const Totals totals = manager->totals();
+  EXPECT_EQ(totals.objects, 1U);
+  EXPECT_EQ(totals.counts.error, 0U);
+  EXPECT_GE(totals.counts.success, 2U);
+  EXPECT_GE(totals.latency.count(), 2U);
+}
+
+TEST_F(ManagerTest, WhatIsOwnedIsMadeAnewWhenSomebodyRemovesIt) {
+  world.install_crd();
+  manager->add(controller_for<Gadget>(reconcile_gadget).owns<ConfigMap>());
+  Running running(*manager);
+  world.create_gadget("web");
+  world.wait_until([&] { return !world.config_map("web").is_null(); });
+  const Json first = world.config_map("web").at({"metadata", "uid"});
+  world.remove(world.config_maps + "/web");
+  world.wait_until([&] {
+    const Json now = world.config_map("web");
+    return !now.is_null() && now.at({"metadata", "uid"}) != first;
+  });
+}
+
+TEST_F(ManagerTest, AStatusThatIsRightAlreadyIsNotSent) {
+  world.install_crd();
+  manager->add(controller_for<Gadget>([](Context& context, const Gadget& gadget) {
+    const Snapshot<Gadget> same =
+        context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas = 7; });
+    // A second edit is based on what the first one left.
+    context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas += 0; });
+    EXPECT_EQ(same->status.ready_replicas, 7);
+  }));
+  Running running(*manager);
+  world.create_gadget("web");
+  world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 7; });
+  const std::string version = world.gadget("web").at({"metadata", "resourceVersion"}).string_or("");
+  // The status write is an event, which runs the reconciler again; that run sends nothing.
+  world.wait_until([&] { return manager->totals().counts.success >= 2; });
+  EXPECT_EQ(world.gadget("web").at({"metadata", "resourceVersion"}).string_or(""), version);
+}
+
+TEST_F(ManagerTest, AFinalizerRunsBeforeTheObjectGoes) {
+  world.install_crd();
+  std::atomic<int> reconciled = 0;
+  std::atomic<int> cleaned = 0;
+  manager->add(controller_for<Gadget>([&](Context&, const Gadget& gadget) {
+                 EXPECT_FALSE(is_deleting(gadget.metadata));
+                 EXPECT_TRUE(has_finalizer(gadget.metadata, "test.evenkeel.dev/cleanup"));
+                 ++reconciled;
+               }).finalize("test.evenkeel.dev/cleanup", [&](Context& context, const Gadget& gadget) {
+    EXPECT_TRUE(is_deleting(gadget.metadata));
+    EXPECT_EQ(context.key().name, "web");
+    if (++cleaned == 1) return requeue_after(1ms, "not yet");
+    return done();
+  }));
+  Running running(*manager);
+  world.create_gadget("web");
+  world.wait_until([&] { return reconciled > 0; });
+  EXPECT_EQ(world.gadget("web").at({"metadata", "finalizers"}).dump(), R"(["test.evenkeel.dev/cleanup"])");
+  world.remove(world.gadgets + "/web");
+  world.wait_until([&] { return world.gadget("web").is_null(); });
+  EXPECT_EQ(cleaned, 2) << "it is kept until the clean-up is done";
+}
+
+TEST_F(ManagerTest, FinalizersOfOthersStay) {
+  world.install_crd();
+  manager->add(controller_for<Gadget>([](Context&, const Gadget&) {
+               }).finalize("test.evenkeel.dev/cleanup", [](Context&, const Gadget&) {}));
+  Running running(*manager);
+  world.create_gadget("web");
+  world.wait_until([&] { return world.gadget("web").at({"metadata", "finalizers"}).size() == 1; });
+  world.patch(world.gadgets + "/web",
+              R"({"metadata":{"finalizers":["test.evenkeel.dev/cleanup","other/keep"]}})");
+  world.remove(world.gadgets + "/web");
+  world.wait_until([&] {
+    return world.gadget("web").at({"metadata", "finalizers"}).dump() == R"(["other/keep"])";
+  });
+  world.patch(world.gadgets + "/web", R"({"metadata":{"finalizers":null}})");
+  world.wait_until([&] { return world.gadget("web").is_null(); });
+}
+
+TEST_F(ManagerTest, TheRequestFormIsCalledForDeletedObjectsToo) {
+  world.install_crd();
+  std::atomic<int> gone = 0;
+  std::atomic<int> there = 0;
+  manager->add(controller_for<Gadget>([&](Context& context, const Request& request) -> Result {
+    EXPECT_EQ(request.object_key(), (ObjectKey{"default", "web"}));
+    ++(context.find<Gadget>(context.key()) ? there : gone);
+    return done();
+  }));
+  Running running(*manager);
+  world.create_gadget("web");
+  world.wait_until([&] { return there > 0; });
+  world.remove(world.gadgets + "/web");
+  world.wait_until([&] { return gone > 0; });
+}
+
+TEST_F(ManagerTest, WatchesMapOtherObjectsToKeys) {
+  world.install_crd();
+  std::atomic<int> runs = 0;
+  manager->add(
+      controller_for<Gadget>([&](Context&, const Gadget&) { ++runs; }, {.when = generation_changed()})
+          .watches<ConfigMap>([](const ConfigMap& map) {
+            std::vector<ObjectKey> keys;
+            const auto used_by = map.data.find("usedBy");
+            if (used_by != map.data.end()) keys.push_back({map.metadata.namespace_, used_by->second});
+            return keys;
+          })
+          .watches<Secret>([](const WireObject& secret) {
+            return ObjectKey{"default", std::string(secret.name())};
+          }));
+  Running running(*manager);
+  world.create_gadget("web");
+  world.wait_until([&] { return manager->totals().counts.success == 1; });
+  world.call(
+      http::Method::post, world.config_maps,
+      R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared"},"data":{"usedBy":"web"}})");
+  world.wait_until([&] { return manager->totals().counts.success == 2; });
+  world.call(http::Method::post, "/api/v1/namespaces/default/secrets",
+             R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"web"}})");
+  world.wait_until([&] { return manager->totals().counts.success == 3; });
+  EXPECT_EQ(runs, 3);
+}
+
+TEST_F(ManagerTest, APatchOfAnotherObjectNeedsItsSnapshot) {
+  world.install_crd();
+  manager->add(controller_for<Gadget>([](Context& context, const Gadget& gadget) {
+    if (gadget.metadata.name != "web") return;
+    const Snapshot<Gadget> other = context.find<Gadget>({"default", "other"});
+    ASSERT_TRUE(other);
+    EXPECT_THROW(context.patch_status(*other, [](GadgetStatus&) {}), std::invalid_argument);
+    context.patch_status(other, [](GadgetStatus& status) { status.ready_replicas = 9; });
+  }));
+  world.create_gadget("other");
+  world.create_gadget("web");
+  Running running(*manager);
+  world.wait_until([&] { return world.gadget("other").at({"status", "readyReplicas"}).integer_or(0) == 9; });
+}
+
+TEST_F(ManagerTest, AnOwnerIsSetOnlyWhereThatIsLegal) {
+  world.install_crd();
+  world.call(http::Method::post, "/api/v1/namespaces",
+             R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"far"}})");
+  std::atomic<bool> applied = false;
+  manager->add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+    context.apply(ConfigMap{.metadata = {.name = "near"}});
+    context.apply(ConfigMap{.metadata = {.name = "away", .namespace_ = "far"}});
+    context.apply(ConfigMap{.metadata = {.name = "free"}}, {.own = false});
+    context.apply(Namespace{.metadata = {.name = "wide"}});
+    applied = true;
+  }));
+  world.create_gadget("web");
+  Running running(*manager);
+  world.wait_until([&] { return applied.load(); });
+  world.wait_until([&] { return manager->totals().counts.success > 0; });
+  EXPECT_EQ(world.config_map("near").at({"metadata", "ownerReferences"}).size(), 1U);
+  EXPECT_EQ(world.config_map("free").at({"metadata", "ownerReferences"}).size(), 0U);
+  EXPECT_EQ(world.get("/api/v1/namespaces/far/configmaps/away").at({"metadata", "ownerReferences"}).size(),
+            0U);
+  EXPECT_FALSE(world.get("/api/v1/namespaces/far/configmaps/away").is_null());
+  EXPECT_EQ(world.get("/api/v1/namespaces/wide").at({"metadata", "ownerReferences"}).size(), 0U);
+}
+
+TEST_F(ManagerTest, AMissingKindHoldsUpItsOwnControllerOnlyAndHeals) {
+  Manager impatient(world.client(), [&] {
+    ManagerOptions options = world.options();
+    options.sync_timeout = 50ms;
+    return options;
+  }());
+  std::atomic<int> maps = 0;
+  impatient.add(controller_for<Gadget>(reconcile_gadget));
+  impatient.add(controller_for<ConfigMap>([&](Context&, const ConfigMap&) { ++maps; }));
+  Running running(impatient);
+  world.call(http::Method::post, world.config_maps,
+             R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}})");
+  world.wait_until([&] { return maps > 0 || impatient.totals().counts.success > 0; });
+  world.wait_for_line("missing=gadgets (test.evenkeel.dev/v1): ");
+  EXPECT_THAT(world.happenings->lines_with("still waiting")[0], HasSubstr("404"));
+  world.install_crd();
+  world.create_gadget("web", 2);
+  world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 2; });
+  EXPECT_NO_THROW(running.stop());
+}
+
+struct Refusal {
+  const char* what;
+  testing::FaultRule rule;
+  const char* named;
+};
+
+// A list that is refused, or gets no answer: the log names the kind and the reason, and it heals by itself.
+TEST_F(ManagerTest, ARefusedListIsWaitedOutAndNamed) {
+  world.install_crd();
+  const std::vector<Refusal> refusals = {
+      {"401", {.resource = "gadgets.test.evenkeel.dev", .status = 401}, "401"},
+      {"403", {.resource = "gadgets.test.evenkeel.dev", .status = 403}, "403"},
+      {"dropped connections",
+       {.resource = "gadgets.test.evenkeel.dev", .drop = testing::FaultDrop::before},
+       "gadgets"},
+  };
+  for (const Refusal& refusal : refusals) {
+    SCOPED_TRACE(refusal.what);
+    const testing::FaultId fault = world.core->inject(refusal.rule);
+    ManagerOptions options = world.options();
+    options.name = std::string("operator-") + refusal.what;
+    options.sync_timeout = 20ms;
+    Manager patient(world.client(), options);
+    std::atomic<int> runs = 0;
+    patient.add(controller_for<Gadget>([&](Context&, const Gadget&) { ++runs; }).named(refusal.what));
+    Running running(patient);
+    world.wait_for_line(
+        std::string("still waiting for the first lists; no object is reconciled before controller=") +
+        refusal.what);
+    EXPECT_THAT(world.happenings->lines_with("still waiting").back(), HasSubstr(refusal.named));
+    EXPECT_THAT(world.happenings->lines_with("still waiting").back(),
+                HasSubstr("gadgets (test.evenkeel.dev/v1)"));
+    EXPECT_EQ(runs, 0);
+    world.core->remove_fault(fault);
+    const std::string name = "web-" + std::to_string(fault);
+    world.create_gadget(name);
+    world.wait_until([&] { return patient.totals().counts.success > 0; });
+    running.stop();
+    world.remove(world.gadgets + "/" + name);
+  }
+}
+
+TEST_F(ManagerTest, AnObjectThatCannotBeDecodedIsNamedAndTheOthersGoOn) {
+  // A schema that allows what the type does not: a string for a number.
+  std::string crd = crd_for<Gadget>().dump();
+  const std::string typed = R"("replicas":{"default":1,"format":"int32","type":"integer"})";
+  const std::size_t at = crd.find(typed);
+  ASSERT_NE(at, std::string::npos) << crd;
+  crd.replace(at, typed.size(), R"("replicas":{"x-kubernetes-preserve-unknown-fields":true})");
+  world.core->install(crd);
+  manager->add(controller_for<Gadget>(reconcile_gadget));
+  Running running(*manager);
+  world.call(
+      http::Method::post, world.gadgets,
+      R"({"apiVersion":"test.evenkeel.dev/v1","kind":"Gadget","metadata":{"name":"odd"},"spec":{"replicas":"three"}})");
+  world.wait_for_line("spec.replicas");
+  EXPECT_THAT(world.happenings->lines_with("spec.replicas")[0], HasSubstr("odd"));
+  world.create_gadget("web", 2);
+  world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 2; });
+}
+
+TEST_F(ManagerTest, RunningReconcilesEndInPeaceWithinTheGracePeriod) {
+  world.install_crd();
+  std::atomic<bool> begun = false;
+  std::atomic<bool> may_end = false;
+  std::atomic<bool> cancelled = false;
+  manager->add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+    begun = true;
+    world.happenings->note();
+    world.wait_until([&] { return may_end.load(); });
+    cancelled = context.stop().stop_requested();
+    // Calls still work: nobody cancelled this run.
+    EXPECT_FALSE(context.find<Secret>({"default", "none"}));
+  }));
+  Running running(*manager);
+  world.create_gadget("web");
+  world.wait_until([&] { return begun.load(); });
+  running.request_stop();
+  world.wait_for_line("stopping");
+  may_end = true;
+  world.happenings->note();
+  EXPECT_NO_THROW(running.wait());
+  EXPECT_FALSE(cancelled);
+  EXPECT_EQ(manager->totals().counts.success, 1U);
+}
+
+TEST_F(ManagerTest, AfterTheGracePeriodRunsAreCancelledAndThatIsAnError) {
+  world.install_crd();
+  ManagerOptions options = world.options();
+  options.lifecycle.grace_period = 10ms;
+  Manager hasty(world.client(), options);
+  std::atomic<bool> begun = false;
+  hasty.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+    begun = true;
+    world.happenings->note();
+    sleep_until(context.clock(), TimePoint::max(), context.stop());
+    context.check();
+  }));
+  Running running(hasty);
+  world.create_gadget("web");
+  world.wait_until([&] { return begun.load(); });
+  try {
+    running.stop();
+    FAIL() << "nothing was thrown";
+  } catch (const GracePeriodExceeded& error) {
+    EXPECT_THAT(error.cancelled(), ::testing::ElementsAre("gadget"));
+    EXPECT_THAT(error.stuck(), IsEmpty());
+    EXPECT_STREQ(error.what(), "the grace period was over before these had ended: gadget");
+  }
+  EXPECT_EQ(hasty.totals().counts.cancelled, 1U);
+}
+
+TEST_F(ManagerTest, ATaskThatFailsEndsTheManagerWithItsName) {
+  manager->add_task("importer", [](const std::stop_token&) { throw std::runtime_error("no such file"); });
+  Running running(*manager);
+  try {
+    running.wait();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "importer: no such file");
+  }
+}
+
+TEST_F(ManagerTest, ATaskIsToldToStop) {
+  std::atomic<bool> begun = false;
+  std::atomic<bool> ended = false;
+  manager->add_task("ticker", [&](const std::stop_token& stop) {
+    begun = true;
+    world.happenings->note();
+    sleep_until(*real_clock(), TimePoint::max(), stop);
+    ended = true;
+  });
+  Running running(*manager);
+  world.wait_until([&] { return begun.load(); });
+  EXPECT_NO_THROW(running.stop());
+  EXPECT_TRUE(ended);
+}
+
+TEST_F(ManagerTest, AControllerMayBeAddedWhileItRuns) {
+  world.install_crd();
+  world.create_gadget("web", 4);
+  Running running(*manager);
+  manager->add(controller_for<Gadget>(reconcile_gadget));
+  world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 4; });
+}
+
+TEST_F(ManagerTest, NamesOfControllersAreUnique) {
+  manager->add(controller_for<Gadget>(reconcile_gadget));
+  EXPECT_THROW(manager->add(controller_for<Gadget>(reconcile_gadget)), std::invalid_argument);
+  EXPECT_NO_THROW(manager->add(controller_for<Gadget>(reconcile_gadget).named("second")));
+}
+
+TEST_F(ManagerTest, RunsOnce) {
+  Running(*manager).stop();
+  EXPECT_THROW(manager->run({}), std::invalid_argument);
+}
+
+TEST_F(ManagerTest, KnowsTheCrdsOfItsCustomKindsOnce) {
+  manager->add(controller_for<Gadget>(reconcile_gadget).owns<ConfigMap>());
+  manager->add(controller_for<Gadget>(reconcile_gadget).named("again"));
+  manager->add(controller_for<Deployment>([](Context&, const Deployment&) {}));
+  const std::vector<Json> crds = manager->crds();
+  ASSERT_EQ(crds.size(), 1U);
+  EXPECT_EQ(crds[0].at({"metadata", "name"}).string_or(""), "gadgets.test.evenkeel.dev");
+}
+
+TEST_F(ManagerTest, ThreadsAreNamedByTheHost) {
+  world.install_crd();
+  Mutex mutex;
+  std::vector<std::string> names;
+  ManagerOptions options = world.options();
+  options.on_thread_start = [&](std::string_view name) {
+    MutexLock lock(mutex);
+    names.emplace_back(name);
+  };
+  Manager named(world.client(), options);
+  named.add(controller_for<Gadget>(reconcile_gadget).with({.workers = 2}));
+  named.add_task("ticker", [](const std::stop_token&) {});
+  Running running(named);
+  world.create_gadget("web");
+  world.wait_until([&] { return named.totals().counts.success > 0; });
+  running.stop();
+  MutexLock lock(mutex);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"gadget/0", "gadget/1", "ticker"}));
+}
+
+class ManagerConcurrency : public ManagerTest {};
+
+TEST_F(ManagerConcurrency, TwoManagersShareAProcess) {
+  world.install_crd();
+  World other;
+  other.install_crd();
+  Manager second(other.client(), other.options());
+  manager->add(controller_for<Gadget>(reconcile_gadget));
+  second.add(controller_for<Gadget>(reconcile_gadget));
+  Running one(*manager);
+  Running two(second);
+  world.create_gadget("here", 2);
+  other.create_gadget("there", 3);
+  world.wait_until([&] { return world.gadget("here").at({"status", "readyReplicas"}).integer_or(0) == 2; });
+  other.wait_until([&] { return other.gadget("there").at({"status", "readyReplicas"}).integer_or(0) == 3; });
+  EXPECT_TRUE(world.gadget("there").is_null());
+  one.stop();
+  two.stop();
+}
+
+TEST_F(ManagerConcurrency, ManyObjectsAndWorkersConvergeEachWithOneConfigMap) {
+  world.install_crd();
+  manager->add(controller_for<Gadget>(reconcile_gadget, {.when = generation_changed()})
+                   .owns<ConfigMap>()
+                   .with({.workers = 4}));
+  Running running(*manager);
+  constexpr int objects = 200;
+  {
+    std::vector<std::jthread> users;
+    for (int user = 0; user < 2; ++user) {
+      users.emplace_back([&, user] {
+        for (int i = user; i < objects; i += 2) world.create_gadget("load-" + std::to_string(i), 1 + i % 5);
+      });
+    }
+  }
+  world.wait_until([&] {
+    const Json list = world.get(world.gadgets);
+    return std::all_of(list["items"].as_array().begin(), list["items"].as_array().end(),
+                       [](const Json& item) {
+                         return item.at({"status", "readyReplicas"}) == item.at({"spec", "replicas"});
+                       });
+  });
+  running.stop();
+  EXPECT_EQ(manager->totals().objects, static_cast<std::size_t>(objects));
+}
+
+}  // namespace
+}  // namespace evenkeel

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo operator as a process: flags, signals, exit codes, and what it does about a cluster that is not
+// right.
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/http/message.hpp>
+#include <evenkeel/manager/run.hpp>
+#include <evenkeel/testing/api_server.hpp>
+
+#include "child.hpp"
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string write_file(const std::string& name, const std::string& text) {
+  const std::string path =
+      ::testing::TempDir() + "evenkeel_run_test_" + std::to_string(::getpid()) + "_" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+std::unique_ptr<Child> start(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), EVENKEEL_DEMO_OPERATOR);
+  return std::make_unique<Child>(std::move(arguments), std::vector<std::string>{"HOME=/nonexistent"});
+}
+
+/// Runs it to its end.
+std::unique_ptr<Child> run_to_end(std::vector<std::string> arguments, int code) {
+  auto child = start(std::move(arguments));
+  EXPECT_EQ(child->wait(), code) << child->log();
+  return child;
+}
+
+// A server that serves Demos, and the operator pointed at it.
+class RunTest : public ::testing::Test {
+ protected:
+  void serve(testing::ApiServerOptions options = {}) {
+    server = std::make_unique<testing::ApiServer>(std::move(options));
+    kubeconfig = write_file("kubeconfig", server->kubeconfig());
+  }
+  // The CustomResourceDefinition goes the way that a user sends it, but as JSON.
+  void install_crd() { server->install(demo_crd()); }
+  static std::string demo_crd() {
+    return R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+      "metadata":{"name":"demos.demo.evenkeel.dev"},"spec":{"group":"demo.evenkeel.dev","scope":"Namespaced",
+      "names":{"kind":"Demo","plural":"demos","singular":"demo","listKind":"DemoList"},
+      "versions":[{"name":"v1alpha1","served":true,"storage":true,"subresources":{"status":{}},
+        "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
+  }
+  void create_demo(const std::string& name, const std::string& image) {
+    const std::string body =
+        R"({"apiVersion":"demo.evenkeel.dev/v1alpha1","kind":"Demo","metadata":{"name":")" + name +
+        R"("},"spec":{"replicas":1,"image":")" + image + R"("}})";
+    http::Request request{.method = http::Method::post,
+                          .target = "/apis/demo.evenkeel.dev/v1alpha1/namespaces/default/demos",
+                          .body = body};
+    request.headers.set("Content-Type", "application/json");
+    ASSERT_EQ(server->core()->handle(request).status, 201);
+  }
+  std::unique_ptr<Child> start_operator(std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"--kubeconfig", kubeconfig};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return start(std::move(arguments));
+  }
+
+  std::unique_ptr<testing::ApiServer> server;
+  std::string kubeconfig;
+};
+
+TEST_F(RunTest, PrintsItsCrdsWithoutACluster) {
+  const auto child = run_to_end({"--print-crds", "--kubeconfig", "/nonexistent"}, 0);
+  EXPECT_THAT(child->output(),
+              StartsWith("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"));
+  EXPECT_THAT(child->output(),
+              AllOf(HasSubstr("name: demos.demo.evenkeel.dev\n"), HasSubstr("kind: Demo\n"),
+                    HasSubstr("status: {}\n"), HasSubstr("specReplicasPath: \".spec.replicas\"\n")));
+  EXPECT_EQ(child->log(), "");
+}
+
+TEST_F(RunTest, HelpAndVersionGoToStandardOutput) {
+  EXPECT_THAT(run_to_end({"--help"}, 0)->output(), HasSubstr("--kubeconfig FILE"));
+  EXPECT_THAT(run_to_end({"--version"}, 0)->output(), StartsWith("demo-operator "));
+}
+
+TEST_F(RunTest, AWrongFlagEndsWithTwo) {
+  const auto child = run_to_end({"--workers", "none"}, 2);
+  EXPECT_THAT(child->log(), HasSubstr("--workers: \"none\" is no number from 1 to 4096"));
+  EXPECT_EQ(child->output(), "");
+}
+
+TEST_F(RunTest, AKubeconfigThatCannotBeUsedEndsWithThreeAndIsNamed) {
+  EXPECT_THAT(run_to_end({"--kubeconfig", "/nonexistent/kubeconfig"}, 3)->log(),
+              HasSubstr("/nonexistent/kubeconfig"));
+  const std::string broken = write_file("broken", "apiVersion: v1\nkind: Config\nclusters: {");
+  EXPECT_THAT(run_to_end({"--kubeconfig", broken}, 3)->log(), HasSubstr(broken));
+  serve();
+  const auto child = run_to_end({"--kubeconfig", kubeconfig, "--context", "elsewhere"}, 3);
+  EXPECT_THAT(child->log(), AllOf(HasSubstr(kubeconfig), HasSubstr("elsewhere")));
+}
+
+TEST_F(RunTest, AServerThatIsNotTrustedEndsWithThree) {
+  testing::ApiServer other({.tls = true, .token = "secret"});
+  serve({.tls = true, .token = "secret"});
+  std::string text = server->kubeconfig();
+  const auto authority = [](const std::string& config) {
+    const std::size_t begin = config.find("certificate-authority-data: ") + 28;
+    return std::pair(begin, config.find('\n', begin) - begin);
+  };
+  const auto [begin, size] = authority(text);
+  const auto [other_begin, other_size] = authority(other.kubeconfig());
+  text.replace(begin, size, other.kubeconfig().substr(other_begin, other_size));
+  const auto child = run_to_end({"--kubeconfig", write_file("distrust", text)}, 3);
+  EXPECT_THAT(child->log(), AllOf(HasSubstr("the way to the cluster is wrong"), HasSubstr("certificate")));
+  EXPECT_THAT(child->log(), ::testing::Not(HasSubstr("secret")));
+}
+
+TEST_F(RunTest, SigtermStopsItCleanlyWithItsTotals) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    serve();
+    install_crd();
+    create_demo("web", "web:1");
+    const auto child = start_operator({"--log-level", "debug"});
+    child->wait_for_line("workers started");
+    child->signal(signal);
+    EXPECT_EQ(child->wait(), 0) << child->log();
+  }
+}
+
+TEST_F(RunTest, TheLastLineOfStandardOutputAreItsTotals) {
+  serve();
+  install_crd();
+  create_demo("web", "web:1");
+  create_demo("sick", "web:broken");
+  const auto child = start_operator({"--log-level", "debug"});
+  child->wait_for_line("attempt=3");
+  child->signal(SIGTERM);
+  ASSERT_EQ(child->wait(), 0) << child->log();
+  const Json totals = Json::parse(child->last_output_line());
+  EXPECT_EQ(totals["name"].string_or(""), "demo-operator");
+  EXPECT_EQ(totals["objects"].integer_or(0), 2);
+  EXPECT_GE(totals["reconciles"].integer_or(0), 4);
+  EXPECT_GE(totals["errors"].integer_or(0), 3);
+  EXPECT_GE(totals["retries"].integer_or(0), 3);
+  EXPECT_TRUE(totals["event_to_reconcile_p50_ms"].is_number());
+  EXPECT_GE(totals["event_to_reconcile_p99_ms"].as_number(), totals["event_to_reconcile_p50_ms"].as_number());
+  EXPECT_EQ(child->output(), child->last_output_line() + "\n") << "nothing else goes to standard output";
+}
+
+TEST_F(RunTest, JsonLogsAreOneDocumentALine) {
+  serve();
+  install_crd();
+  create_demo("sick", "web:broken");
+  const auto child = start_operator({"--log-format", "json"});
+  const Json failure = Json::parse(child->wait_for_line("reconcile failed"));
+  EXPECT_EQ(failure["controller"].string_or(""), "demo");
+  EXPECT_EQ(failure["object"].string_or(""), "default/sick");
+  EXPECT_EQ(failure["attempt"].integer_or(0), 1);
+  EXPECT_EQ(failure["next_try_in"].string_or(""), "5ms");
+  EXPECT_EQ(failure["error"].string_or(""), "no such image: web:broken");
+  EXPECT_EQ(failure["reconcile_id"].string_or("").size(), 16U);
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0);
+  std::istringstream lines(child->log());
+  for (std::string line; std::getline(lines, line);) EXPECT_NO_THROW(Json::parse(line)) << line;
+}
+
+TEST_F(RunTest, AnUnreachableServerIsWaitedFor) {
+  serve();
+  const std::uint16_t port = server->port();
+  server.reset();
+  const auto child = start_operator();
+  child->wait_for_line("the server does not answer; waiting until it does");
+  serve({.port = port});
+  install_crd();
+  child->wait_for_line("workers started");
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+}
+
+TEST_F(RunTest, RefusedCredentialsAreWaitedOut) {
+  serve({.token = "right"});
+  std::string text = server->kubeconfig();
+  const std::size_t at = text.find("right");
+  if (at != std::string::npos) text.replace(at, 5, "wrong");
+  const auto child = start({"--kubeconfig", write_file("wrong-token", text)});
+  EXPECT_THAT(child->wait_for_line("refuses these credentials"), HasSubstr("401"));
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+}
+
+TEST_F(RunTest, AMissingCrdIsNamedAndWaitedFor) {
+  serve();
+  const auto child = start_operator({"--sync-timeout", "50ms"});
+  EXPECT_THAT(child->wait_for_line("still waiting"),
+              AllOf(HasSubstr("demos (demo.evenkeel.dev/v1alpha1)"), HasSubstr("404")));
+  install_crd();
+  child->wait_for_line("workers started");
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+}
+
+TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {
+  serve({.faults = {{.verb = "patch", .resource = "configmaps", .delay = 60s}}});
+  install_crd();
+  const auto child = start_operator({"--grace-period", "50ms", "--log-level", "debug"});
+  child->wait_for_line("workers started");
+  create_demo("web", "web:1");
+  while (server->fault_counts(1).fired == 0 && server->fault_counts(0).fired == 0) std::this_thread::yield();
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 4) << child->log();
+  EXPECT_THAT(child->log(), HasSubstr("the grace period was over before these had ended: demo"));
+  EXPECT_FALSE(child->last_output_line().empty());
+}
+
+TEST_F(RunTest, ASecondSignalEndsItAtOnce) {
+  serve({.faults = {{.verb = "patch", .resource = "configmaps", .delay = 60s}}});
+  install_crd();
+  const auto child = start_operator();
+  child->wait_for_line("workers started");
+  create_demo("web", "web:1");
+  while (server->fault_counts(1).fired == 0 && server->fault_counts(0).fired == 0) std::this_thread::yield();
+  child->signal(SIGTERM);
+  child->wait_for_line("stopping");
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 128 + SIGTERM);
+}
+
+}  // namespace
+}  // namespace evenkeel

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cluster in the process for tests of managers: an API server core, clients that reach it without sockets,
+// and waiting for what happens in it. Nothing sleeps: whoever waits looks again after each request and log
+// line.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/evenkeel.hpp>
+#include <evenkeel/testing/in_process_transport.hpp>
+#include <evenkeel/testing/shared_core.hpp>
+
+namespace evenkeel {
+
+struct GadgetSpec {
+  int replicas = 1;
+  std::string image;
+};
+EVENKEEL_FIELDS(GadgetSpec, replicas, image)
+
+struct GadgetStatus {
+  int ready_replicas = 0;
+};
+EVENKEEL_FIELDS(GadgetStatus, ready_replicas)
+
+struct Gadget {
+  static constexpr ResourceInfo resource{
+      .group = "test.evenkeel.dev", .version = "v1", .kind = "Gadget", .plural = "gadgets"};
+  ObjectMeta metadata;
+  GadgetSpec spec;
+  GadgetStatus status;
+};
+EVENKEEL_FIELDS(Gadget, metadata, spec, status)
+
+// Counts what happens and wakes who waits for more of it.
+class Happenings final : public LogSink {
+ public:
+  bool enabled(LogLevel) const noexcept override { return true; }
+  void write(LogLevel, std::string_view message, LogFields bound, LogFields fields) noexcept override {
+    std::string line(message);
+    for (const LogFields& part : {bound, fields}) {
+      for (const LogField& field : part) {
+        line += " " + std::string(field.key) + "=";
+        if (const auto* text = std::get_if<std::string_view>(&field.value.get())) line += *text;
+        if (const auto* number = std::get_if<std::int64_t>(&field.value.get()))
+          line += std::to_string(*number);
+      }
+    }
+    MutexLock lock(mutex_);
+    lines_.push_back(std::move(line));
+    ++count_;
+    changed_.notify_all();
+  }
+  void note() {
+    MutexLock lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  void wait_until(const std::function<bool()>& condition) {
+    while (true) {
+      std::uint64_t seen = 0;
+      {
+        MutexLock lock(mutex_);
+        seen = count_;
+      }
+      if (condition()) return;
+      MutexLock lock(mutex_);
+      while (count_ == seen) changed_.wait(lock);
+    }
+  }
+  std::vector<std::string> lines_with(std::string_view part) const {
+    MutexLock lock(mutex_);
+    std::vector<std::string> found;
+    for (const std::string& line : lines_) {
+      if (line.find(part) != std::string::npos) found.push_back(line);
+    }
+    return found;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::uint64_t count_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::string> lines_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+class World {
+ public:
+  World() {
+    testing::SharedCoreOptions options;
+    options.on_request = [happenings = happenings](const testing::ServedRequest&) { happenings->note(); };
+    core = std::make_shared<testing::SharedCore>(std::move(options));
+  }
+  void install_crd() { core->install(crd_for<Gadget>().dump()); }
+
+  Client client() const {
+    return Client(Config{.server = "http://in-process"},
+                  {.transport = std::make_shared<testing::InProcessTransport>(core), .log = log()});
+  }
+  Log log() const { return Log(happenings); }
+  ManagerOptions options() const { return {.name = "test-operator", .log = log()}; }
+
+  void wait_until(const std::function<bool()>& condition) const { happenings->wait_until(condition); }
+  void wait_for_line(std::string_view part) const {
+    wait_until([&] { return !happenings->lines_with(part).empty(); });
+  }
+
+  // ---- As a user of the cluster, past all faults
+
+  http::Response call(http::Method method, const std::string& target, const std::string& body = {}) const {
+    http::Request request{.method = method, .target = target, .body = body};
+    if (!body.empty()) {
+      request.headers.set("Content-Type", method == http::Method::patch ? "application/merge-patch+json"
+                                                                        : "application/json");
+    }
+    return core->handle(request);
+  }
+  /// The object, or null.
+  Json get(const std::string& target) const {
+    const http::Response response = call(http::Method::get, target);
+    return response.status == 200 ? Json::parse(response.body) : Json();
+  }
+  Json gadget(const std::string& name) const { return get(gadgets + "/" + name); }
+  Json config_map(const std::string& name) const { return get(config_maps + "/" + name); }
+  void create_gadget(const std::string& name, int replicas = 1, const std::string& image = "web:1") const {
+    const http::Response response =
+        call(http::Method::post, gadgets,
+             Json::object({{"apiVersion", "test.evenkeel.dev/v1"},
+                           {"kind", "Gadget"},
+                           {"metadata", Json::object({{"name", name}, {"namespace", "default"}})},
+                           {"spec", Json::object({{"replicas", replicas}, {"image", image}})}})
+                 .dump());
+    ASSERT_EQ(response.status, 201) << response.body;
+  }
+  void patch(const std::string& target, const std::string& body) const {
+    const http::Response response = call(http::Method::patch, target, body);
+    ASSERT_EQ(response.status, 200) << response.body;
+  }
+  void remove(const std::string& target) const {
+    const http::Response response = call(http::Method::delete_, target);
+    ASSERT_EQ(response.status, 200) << response.body;
+  }
+
+  const std::string gadgets = "/apis/test.evenkeel.dev/v1/namespaces/default/gadgets";
+  const std::string config_maps = "/api/v1/namespaces/default/configmaps";
+  std::shared_ptr<Happenings> happenings = std::make_shared<Happenings>();
+  std::shared_ptr<testing::SharedCore> core;
+};
+
+/// A manager in a thread of its own. stop() and the destructor wait for its end.
+class Running {
+ public:
+  explicit Running(Manager& manager)
+      : thread_([this, &manager](const std::stop_token& stop) {
+          try {
+            manager.run(stop);
+          } catch (...) {
+            error_ = std::current_exception();
+          }
+        }) {}
+  /// Asks it to stop; throws what run() threw.
+  void stop() {
+    thread_.request_stop();
+    wait();
+  }
+  void request_stop() { thread_.request_stop(); }
+  /// Waits for it to end by itself; throws what run() threw.
+  void wait() {
+    thread_.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::exception_ptr error_;
+  std::jthread thread_;
+};
+
+}  // namespace evenkeel
