@@ -8,8 +8,9 @@ FOLDER holds one JSON file for each group and version of a Kubernetes API server
 discovery lists them) and its OpenAPI v3 schemas. The result is committed; run clang-format over it.
 
 Shapes: an object that the server always has (the schema gives it the default {}) is a plain struct, any
-other is optional; so is every scalar that is not required. Lists and maps are plain. Members are in this
-order: metadata, name, spec, status, then the rest by name.
+other is optional. Lists and maps are plain. Scalars are optional, but for required ones in structs that
+are made on purpose (items of lists, optional structs): a new object claims nothing that it was not told to.
+Members are in this order: metadata, name, spec, status, then the rest by name.
 """
 import collections
 import json
@@ -99,6 +100,7 @@ class Kinds:
             self.schemas.update(document["schemas"])
         self.header_of = {}   # schema name -> header that its struct stands in
         self.order = collections.defaultdict(list)  # header -> schema names, each after what it needs
+        self.always = set()   # names of schemas that are plain members somewhere
         self.resources = {}   # schema name -> (resource, group, version)
 
     def struct_name(self, name):
@@ -121,6 +123,9 @@ class Kinds:
             return
         self.header_of[name] = self.home(name)
         for schema in self.schemas[name]["properties"].values():
+            inner, always = ref_of(schema)
+            if always:
+                self.always.add(inner)
             for needed in self.needs(schema):
                 self.visit(needed)
         self.order[self.header_of[name]].append(name)
@@ -207,7 +212,8 @@ class Kinds:
             lines += self.resource(name)
         for wire in self.members(name):
             property_ = schema["properties"][wire]
-            kind = self.member_type(property_, wire in schema.get("required", []), includes)
+            required = wire in schema.get("required", []) and name not in self.always
+            kind = self.member_type(property_, required, includes)
             note = ""
             if property_.get("enum"):
                 note = "  ///< " + ", ".join(f'"{value}"' for value in property_["enum"]) + "."
@@ -234,10 +240,13 @@ class Kinds:
             attributes = []
             if camel(snake(wire)) != wire:
                 attributes.append(f'wire("{wire}")')
-            keys = schema.get("x-kubernetes-list-map-keys") or (
-                [schema["x-kubernetes-patch-merge-key"]] if "x-kubernetes-patch-merge-key" in schema else [])
-            if keys and keys != ["name"]:
+            keys = schema.get("x-kubernetes-list-map-keys")
+            if keys:
                 attributes.append("list_map(" + ", ".join(f'"{key}"' for key in keys) + ")")
+            elif "x-kubernetes-patch-merge-key" in schema:
+                attributes.append(f'match_by("{schema["x-kubernetes-patch-merge-key"]}")')
+            elif schema.get("x-kubernetes-list-type") == "set":
+                attributes.append("list_set")
             member = snake(wire)
             entries.append(f"({member}, {', '.join(attributes)})" if attributes else member)
         return f"EVENKEEL_DEFINE_FIELDS({self.struct_name(name)}, {', '.join(entries)})"

@@ -117,10 +117,11 @@ class TextValue {
 
  private:
   static std::string_view key_of(od::field& field) {
+    // Ends at the closing quote, which the index of the text has seen.
     const char* begin = field.key().raw();
-    const auto* end = static_cast<const char*>(std::memchr(begin, '"', SIZE_MAX / 2));
-    const std::string_view plain(begin, static_cast<std::size_t>(end - begin));
-    if (plain.find('\\') == std::string_view::npos) return plain;
+    const char* end = begin;
+    while (*end != '"' && *end != '\\') ++end;
+    if (*end == '"') return {begin, static_cast<std::size_t>(end - begin)};
     return checked(field.unescaped_key());
   }
 

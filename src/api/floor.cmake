@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 set(api_headers
-  bytes.hpp codec.hpp detail/each.hpp dynamic.hpp fields.hpp int_or_string.hpp json.hpp kinds.hpp metadata.hpp
+  bytes.hpp codec.hpp crd.hpp detail/each.hpp dynamic.hpp fields.hpp int_or_string.hpp json.hpp kinds.hpp metadata.hpp
   patch.hpp
-  quantity.hpp resource.hpp selector.hpp snapshot.hpp time.hpp
+  quantity.hpp resource.hpp selector.hpp snapshot.hpp time.hpp nlohmann.hpp
   kinds/apiextensions.hpp kinds/apps.hpp kinds/autoscaling.hpp kinds/batch.hpp kinds/coordination.hpp
   kinds/core.hpp kinds/events.hpp kinds/networking.hpp kinds/policy.hpp kinds/rbac.hpp)
 set(api_sources
-  bytes.cpp decode.cpp dynamic.cpp encode.cpp int_or_string.cpp json.cpp json_text.cpp metadata.cpp overlay.cpp
+  bytes.cpp crd.cpp decode.cpp dynamic.cpp encode.cpp int_or_string.cpp json.cpp json_text.cpp metadata.cpp overlay.cpp
   patch.cpp quantity.cpp selector.cpp time.cpp
   kinds/apiextensions.cpp kinds/apps.cpp kinds/autoscaling.cpp kinds/batch.cpp kinds/coordination.cpp
   kinds/core.cpp kinds/events.cpp kinds/networking.cpp kinds/policy.cpp kinds/rbac.cpp)

@@ -16,6 +16,7 @@ const Json empty_object = Json::object();
 struct Shape {
   const TypeInfo* type = nullptr;
   const Attributes* attributes = nullptr;  // of the field that led here
+  bool is_field = false;                   // of a record, not an entry of a map or list
 
   Shape bare() const {
     Shape out = *this;
@@ -25,17 +26,17 @@ struct Shape {
   Shape member(std::string_view name) const {
     const Shape here = bare();
     if (here.type == nullptr) return {};
-    if (here.type->kind == TypeKind::map) return {&here.type->item(), nullptr};
+    if (here.type->kind == TypeKind::map) return {&here.type->item()};
     const Field* field = here.type->kind == TypeKind::record ? here.type->find(name) : nullptr;
-    return field ? Shape{&field->type(), field->attributes} : Shape{};
+    return field ? Shape{&field->type(), field->attributes, true} : Shape{};
   }
   Shape item() const {
     const Shape here = bare();
     if (here.type == nullptr || here.type->kind != TypeKind::list) return {};
-    return {&here.type->item(), nullptr};
+    return {&here.type->item()};
   }
   /// A struct that is not optional: it is always there, written or not.
-  bool is_plain_record() const { return type != nullptr && type->kind == TypeKind::record; }
+  bool is_plain_record() const { return is_field && type != nullptr && type->kind == TypeKind::record; }
   std::span<const std::string_view> keys() const {
     static constexpr std::string_view by_name[] = {"name"};
     if (attributes != nullptr && attributes->key_count > 0)
@@ -172,7 +173,7 @@ Json overlay(const Json& raw, const Json& before, const Json& after) {
 }
 
 Json overlay(const TypeInfo& type, const Json& raw, const Json& before, const Json& after) {
-  return carry({&type, nullptr}, raw, before, after);
+  return carry({&type}, raw, before, after);
 }
 
 }  // namespace evenkeel::inline v0

@@ -145,7 +145,7 @@ class SelectorReader {
 
 std::string join(const std::vector<std::string>& words) {
   std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ",") + word;
+  for (std::size_t i = 0; i < words.size(); ++i) out += (i == 0 ? "" : ",") + words[i];
   return out;
 }
 

@@ -138,6 +138,7 @@ struct TypeInfo {
   std::span<const Field> fields = {};
   std::span<const EnumValue> values = {};
   const ResourceInfo* resource = nullptr;  ///< Of records that are objects with a kind.
+  std::span<const CelRule> rules = {};     ///< `static constexpr ek::CelRule rules[]` in the struct.
   const OptionalOps* optional = nullptr;
   const ListOps* list = nullptr;
   const MapOps* map = nullptr;
@@ -283,6 +284,13 @@ constexpr detail::SetList list_map(Texts... keys) {
   static_assert(sizeof...(Texts) > 0 && sizeof...(Texts) <= 4, "list_map takes 1 to 4 keys");
   return {ListType::map, {std::string_view(keys)...}, static_cast<std::uint8_t>(sizeof...(Texts))};
 }
+/// The list is one value to the server, but its items are told apart by these fields when a typed change
+/// is carried onto a document, see overlay().
+template <class... Texts>
+constexpr detail::SetList match_by(Texts... keys) {
+  static_assert(sizeof...(Texts) > 0 && sizeof...(Texts) <= 4, "match_by takes 1 to 4 keys");
+  return {ListType::atomic, {std::string_view(keys)...}, static_cast<std::uint8_t>(sizeof...(Texts))};
+}
 /// The map or record is one value.
 inline constexpr detail::SetFlag map_atomic{&Attributes::atomic_map};
 /// The schema allows null.
@@ -415,6 +423,8 @@ constexpr TypeInfo record_info(std::string_view name, std::span<const Field> fie
   info.name = name;
   info.fields = fields;
   info.resource = resource_of<T>();
+  if constexpr (requires { requires std::same_as<decltype(T::rules[0]), const CelRule&>; })
+    info.rules = T::rules;
   info.record = &record_ops<T>;
   return info;
 }

@@ -4,7 +4,7 @@
 
 namespace evenkeel::inline v0 {
 
-EVENKEEL_DEFINE_FIELDS(PodFailurePolicyOnExitCodesRequirement, container_name, operator_, values)
+EVENKEEL_DEFINE_FIELDS(PodFailurePolicyOnExitCodesRequirement, container_name, operator_, (values, list_set))
 EVENKEEL_DEFINE_FIELDS(PodFailurePolicyOnPodConditionsPattern, status, type)
 EVENKEEL_DEFINE_FIELDS(PodFailurePolicyRule, action, on_exit_codes, on_pod_conditions)
 EVENKEEL_DEFINE_FIELDS(PodFailurePolicy, rules)
@@ -15,8 +15,8 @@ EVENKEEL_DEFINE_FIELDS(JobSpec, active_deadline_seconds, backoff_limit, backoff_
                        parallelism, pod_failure_policy, pod_replacement_policy, selector, success_policy,
                        suspend, template_, ttl_seconds_after_finished)
 EVENKEEL_DEFINE_FIELDS(JobCondition, status, last_probe_time, last_transition_time, message, reason, type)
-EVENKEEL_DEFINE_FIELDS(UncountedTerminatedPods, failed, succeeded)
-EVENKEEL_DEFINE_FIELDS(JobStatus, active, completed_indexes, completion_time, (conditions, list_map("type")),
+EVENKEEL_DEFINE_FIELDS(UncountedTerminatedPods, (failed, list_set), (succeeded, list_set))
+EVENKEEL_DEFINE_FIELDS(JobStatus, active, completed_indexes, completion_time, (conditions, match_by("type")),
                        failed, failed_indexes, ready, start_time, succeeded, terminating,
                        uncounted_terminated_pods)
 EVENKEEL_DEFINE_FIELDS(Job, metadata, spec, status)

@@ -18,7 +18,8 @@ EVENKEEL_DEFINE_FIELDS(Event, metadata, action, count, event_time, first_timesta
                        last_timestamp, message, reason, related, reporting_component, reporting_instance,
                        series, source, type)
 EVENKEEL_DEFINE_FIELDS(LocalObjectReference, name)
-EVENKEEL_DEFINE_FIELDS(ServiceAccount, metadata, automount_service_account_token, image_pull_secrets, secrets)
+EVENKEEL_DEFINE_FIELDS(ServiceAccount, metadata, automount_service_account_token, image_pull_secrets,
+                       (secrets, list_map("name")))
 EVENKEEL_DEFINE_FIELDS(NodeSelectorRequirement, key, operator_, values)
 EVENKEEL_DEFINE_FIELDS(NodeSelectorTerm, match_expressions, match_fields)
 EVENKEEL_DEFINE_FIELDS(PreferredSchedulingTerm, preference, weight)
@@ -57,8 +58,8 @@ EVENKEEL_DEFINE_FIELDS(Probe, exec, failure_threshold, grpc, http_get, initial_d
 EVENKEEL_DEFINE_FIELDS(ContainerPort, name, container_port, (host_ip, wire("hostIP")), host_port, protocol)
 EVENKEEL_DEFINE_FIELDS(ContainerResizePolicy, resource_name, restart_policy)
 EVENKEEL_DEFINE_FIELDS(ResourceClaim, name, request)
-EVENKEEL_DEFINE_FIELDS(ResourceRequirements, claims, limits, requests)
-EVENKEEL_DEFINE_FIELDS(ContainerRestartRuleOnExitCodes, operator_, values)
+EVENKEEL_DEFINE_FIELDS(ResourceRequirements, (claims, list_map("name")), limits, requests)
+EVENKEEL_DEFINE_FIELDS(ContainerRestartRuleOnExitCodes, operator_, (values, list_set))
 EVENKEEL_DEFINE_FIELDS(ContainerRestartRule, action, exit_codes)
 EVENKEEL_DEFINE_FIELDS(AppArmorProfile, localhost_profile, type)
 EVENKEEL_DEFINE_FIELDS(Capabilities, add, drop)
@@ -72,21 +73,22 @@ EVENKEEL_DEFINE_FIELDS(SecurityContext, allow_privilege_escalation, app_armor_pr
 EVENKEEL_DEFINE_FIELDS(VolumeDevice, name, device_path)
 EVENKEEL_DEFINE_FIELDS(VolumeMount, name, mount_path, mount_propagation, read_only, recursive_read_only,
                        sub_path, sub_path_expr)
-EVENKEEL_DEFINE_FIELDS(Container, name, args, command, env, env_from, image, image_pull_policy, lifecycle,
-                       liveness_probe, (ports, list_map("containerPort", "protocol")), readiness_probe,
-                       resize_policy, resources, restart_policy, restart_policy_rules, security_context,
-                       startup_probe, stdin, stdin_once, termination_message_path, termination_message_policy,
-                       tty, (volume_devices, list_map("devicePath")), (volume_mounts, list_map("mountPath")),
+EVENKEEL_DEFINE_FIELDS(Container, name, args, command, (env, list_map("name")), env_from, image,
+                       image_pull_policy, lifecycle, liveness_probe,
+                       (ports, list_map("containerPort", "protocol")), readiness_probe, resize_policy,
+                       resources, restart_policy, restart_policy_rules, security_context, startup_probe,
+                       stdin, stdin_once, termination_message_path, termination_message_policy, tty,
+                       (volume_devices, list_map("devicePath")), (volume_mounts, list_map("mountPath")),
                        working_dir)
 EVENKEEL_DEFINE_FIELDS(PodDNSConfigOption, name, value)
 EVENKEEL_DEFINE_FIELDS(PodDNSConfig, nameservers, options, searches)
-EVENKEEL_DEFINE_FIELDS(EphemeralContainer, name, args, command, env, env_from, image, image_pull_policy,
-                       lifecycle, liveness_probe, (ports, list_map("containerPort", "protocol")),
-                       readiness_probe, resize_policy, resources, restart_policy, restart_policy_rules,
-                       security_context, startup_probe, stdin, stdin_once, target_container_name,
-                       termination_message_path, termination_message_policy, tty,
-                       (volume_devices, list_map("devicePath")), (volume_mounts, list_map("mountPath")),
-                       working_dir)
+EVENKEEL_DEFINE_FIELDS(EphemeralContainer, name, args, command, (env, list_map("name")), env_from, image,
+                       image_pull_policy, lifecycle, liveness_probe,
+                       (ports, list_map("containerPort", "protocol")), readiness_probe, resize_policy,
+                       resources, restart_policy, restart_policy_rules, security_context, startup_probe,
+                       stdin, stdin_once, target_container_name, termination_message_path,
+                       termination_message_policy, tty, (volume_devices, list_map("devicePath")),
+                       (volume_mounts, list_map("mountPath")), working_dir)
 EVENKEEL_DEFINE_FIELDS(HostAlias, hostnames, ip)
 EVENKEEL_DEFINE_FIELDS(PodOS, name)
 EVENKEEL_DEFINE_FIELDS(PodReadinessGate, condition_type)
@@ -161,16 +163,19 @@ EVENKEEL_DEFINE_FIELDS(Volume, name, aws_elastic_block_store, azure_disk, azure_
                        projected, quobyte, rbd, (scale_io, wire("scaleIO")), secret, storageos,
                        vsphere_volume)
 EVENKEEL_DEFINE_FIELDS(PodSpec, active_deadline_seconds, affinity, automount_service_account_token,
-                       containers, dns_config, dns_policy, enable_service_links, ephemeral_containers,
-                       (host_aliases, list_map("ip")), (host_ipc, wire("hostIPC")), host_network,
-                       (host_pid, wire("hostPID")), host_users, hostname, hostname_override,
-                       image_pull_secrets, init_containers, node_name, node_selector, os, overhead,
-                       preemption_policy, priority, priority_class_name, readiness_gates, resource_claims,
-                       resources, restart_policy, runtime_class_name, scheduler_name, scheduling_gates,
-                       scheduling_group, security_context, service_account, service_account_name,
+                       (containers, list_map("name")), dns_config, dns_policy, enable_service_links,
+                       (ephemeral_containers, list_map("name")), (host_aliases, list_map("ip")),
+                       (host_ipc, wire("hostIPC")), host_network, (host_pid, wire("hostPID")), host_users,
+                       hostname, hostname_override, (image_pull_secrets, list_map("name")),
+                       (init_containers, list_map("name")), node_name, node_selector, os, overhead,
+                       preemption_policy, priority, priority_class_name, readiness_gates,
+                       (resource_claims, list_map("name")), resources, restart_policy, runtime_class_name,
+                       scheduler_name, (scheduling_gates, list_map("name")), scheduling_group,
+                       security_context, service_account, service_account_name,
                        (set_hostname_as_fqdn, wire("setHostnameAsFQDN")), share_process_namespace, subdomain,
                        termination_grace_period_seconds, tolerations,
-                       (topology_spread_constraints, list_map("topologyKey", "whenUnsatisfiable")), volumes)
+                       (topology_spread_constraints, list_map("topologyKey", "whenUnsatisfiable")),
+                       (volumes, list_map("name")))
 EVENKEEL_DEFINE_FIELDS(PodCondition, status, last_probe_time, last_transition_time, message,
                        observed_generation, reason, type)
 EVENKEEL_DEFINE_FIELDS(ResourceHealth, health, message, (resource_id, wire("resourceID")))
@@ -185,23 +190,24 @@ EVENKEEL_DEFINE_FIELDS(ContainerUser, linux)
 EVENKEEL_DEFINE_FIELDS(ImageVolumeStatus, image_ref)
 EVENKEEL_DEFINE_FIELDS(VolumeStatus, image)
 EVENKEEL_DEFINE_FIELDS(VolumeMountStatus, name, mount_path, read_only, recursive_read_only, volume_status)
-EVENKEEL_DEFINE_FIELDS(ContainerStatus, name, allocated_resources, allocated_resources_status,
-                       (container_id, wire("containerID")), image, (image_id, wire("imageID")), last_state,
-                       ready, resources, restart_count, started, state, stop_signal, user,
-                       (volume_mounts, list_map("mountPath")))
+EVENKEEL_DEFINE_FIELDS(ContainerStatus, name, allocated_resources,
+                       (allocated_resources_status, list_map("name")), (container_id, wire("containerID")),
+                       image, (image_id, wire("imageID")), last_state, ready, resources, restart_count,
+                       started, state, stop_signal, user, (volume_mounts, list_map("mountPath")))
 EVENKEEL_DEFINE_FIELDS(ContainerExtendedResourceRequest, container_name, request_name, resource_name)
 EVENKEEL_DEFINE_FIELDS(PodExtendedResourceClaimStatus, request_mappings, resource_claim_name)
 EVENKEEL_DEFINE_FIELDS(HostIP, ip)
-EVENKEEL_DEFINE_FIELDS(NodeAllocatableResourceClaimStatus, containers, resource_claim_name, resources)
+EVENKEEL_DEFINE_FIELDS(NodeAllocatableResourceClaimStatus, (containers, list_set), resource_claim_name,
+                       resources)
 EVENKEEL_DEFINE_FIELDS(PodIP, ip)
 EVENKEEL_DEFINE_FIELDS(PodResourceClaimStatus, name, resource_claim_name)
 EVENKEEL_DEFINE_FIELDS(PodStatus, allocated_resources, (conditions, list_map("type")), container_statuses,
                        ephemeral_container_statuses, extended_resource_claim_status,
-                       (host_ip, wire("hostIP")), (host_ips, wire("hostIPs"), list_map("ip")),
+                       (host_ip, wire("hostIP")), (host_ips, wire("hostIPs"), match_by("ip")),
                        init_container_statuses, message, node_allocatable_resource_claim_statuses,
                        nominated_node_name, observed_generation, phase, (pod_ip, wire("podIP")),
                        (pod_ips, wire("podIPs"), list_map("ip")), qos_class, reason, resize,
-                       resource_claim_statuses, resources, start_time)
+                       (resource_claim_statuses, list_map("name")), resources, start_time)
 EVENKEEL_DEFINE_FIELDS(Pod, metadata, spec, status)
 EVENKEEL_DEFINE_FIELDS(ServicePort, name, app_protocol, node_port, port, protocol, target_port)
 EVENKEEL_DEFINE_FIELDS(ClientIPConfig, timeout_seconds)
@@ -222,7 +228,7 @@ EVENKEEL_DEFINE_FIELDS(ConfigMapNodeConfigSource, name, kubelet_config_key, name
 EVENKEEL_DEFINE_FIELDS(NodeConfigSource, config_map)
 EVENKEEL_DEFINE_FIELDS(Taint, effect, key, time_added, value)
 EVENKEEL_DEFINE_FIELDS(NodeSpec, config_source, (external_id, wire("externalID")),
-                       (pod_cidr, wire("podCIDR")), (pod_cidrs, wire("podCIDRs")),
+                       (pod_cidr, wire("podCIDR")), (pod_cidrs, wire("podCIDRs"), list_set),
                        (provider_id, wire("providerID")), taints, unschedulable)
 EVENKEEL_DEFINE_FIELDS(NodeAddress, address, type)
 EVENKEEL_DEFINE_FIELDS(NodeCondition, status, last_heartbeat_time, last_transition_time, message, reason,

@@ -50,9 +50,9 @@ struct CustomResourceConversion {
 
 struct CustomResourceDefinitionNames {
   std::vector<std::string> categories = {};
-  std::string kind = {};
+  std::optional<std::string> kind = {};
   std::optional<std::string> list_kind = {};
-  std::string plural = {};
+  std::optional<std::string> plural = {};
   std::vector<std::string> short_names = {};
   std::optional<std::string> singular = {};
 
@@ -113,10 +113,10 @@ struct CustomResourceDefinitionVersion {
 
 struct CustomResourceDefinitionSpec {
   std::optional<CustomResourceConversion> conversion = {};
-  std::string group = {};
+  std::optional<std::string> group = {};
   CustomResourceDefinitionNames names = {};
   std::optional<bool> preserve_unknown_fields = {};
-  std::string scope = {};
+  std::optional<std::string> scope = {};
   std::vector<CustomResourceDefinitionVersion> versions = {};
 
   bool operator==(const CustomResourceDefinitionSpec&) const = default;

@@ -109,7 +109,7 @@ struct ReplicaSetStatus {
   std::optional<std::int32_t> fully_labeled_replicas = {};
   std::optional<std::int64_t> observed_generation = {};
   std::optional<std::int32_t> ready_replicas = {};
-  std::int32_t replicas = 0;
+  std::optional<std::int32_t> replicas = {};
   std::optional<std::int32_t> terminating_replicas = {};
 
   bool operator==(const ReplicaSetStatus&) const = default;
@@ -188,7 +188,7 @@ struct StatefulSetStatus {
   std::optional<std::string> current_revision = {};
   std::optional<std::int64_t> observed_generation = {};
   std::optional<std::int32_t> ready_replicas = {};
-  std::int32_t replicas = 0;
+  std::optional<std::int32_t> replicas = {};
   std::optional<std::string> update_revision = {};
   std::optional<std::int32_t> updated_replicas = {};
 
@@ -243,11 +243,11 @@ struct DaemonSetCondition {
 struct DaemonSetStatus {
   std::optional<std::int32_t> collision_count = {};
   std::vector<DaemonSetCondition> conditions = {};
-  std::int32_t current_number_scheduled = 0;
-  std::int32_t desired_number_scheduled = 0;
+  std::optional<std::int32_t> current_number_scheduled = {};
+  std::optional<std::int32_t> desired_number_scheduled = {};
   std::optional<std::int32_t> number_available = {};
-  std::int32_t number_misscheduled = 0;
-  std::int32_t number_ready = 0;
+  std::optional<std::int32_t> number_misscheduled = {};
+  std::optional<std::int32_t> number_ready = {};
   std::optional<std::int32_t> number_unavailable = {};
   std::optional<std::int64_t> observed_generation = {};
   std::optional<std::int32_t> updated_number_scheduled = {};

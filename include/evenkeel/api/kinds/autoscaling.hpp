@@ -44,7 +44,7 @@ struct HorizontalPodAutoscalerBehavior {
 struct MetricTarget {
   std::optional<std::int32_t> average_utilization = {};
   std::optional<Quantity> average_value = {};
-  std::string type = {};
+  std::optional<std::string> type = {};
   std::optional<Quantity> value = {};
 
   bool operator==(const MetricTarget&) const = default;
@@ -59,7 +59,7 @@ struct ContainerResourceMetricSource {
 };
 
 struct MetricIdentifier {
-  std::string name = {};
+  std::optional<std::string> name = {};
   std::optional<LabelSelector> selector = {};
 
   bool operator==(const MetricIdentifier&) const = default;
@@ -73,9 +73,9 @@ struct ExternalMetricSource {
 };
 
 struct CrossVersionObjectReference {
-  std::string name = {};
+  std::optional<std::string> name = {};
   std::optional<std::string> api_version = {};
-  std::string kind = {};
+  std::optional<std::string> kind = {};
 
   bool operator==(const CrossVersionObjectReference&) const = default;
 };
@@ -115,7 +115,7 @@ struct MetricSpec {
 
 struct HorizontalPodAutoscalerSpec {
   std::optional<HorizontalPodAutoscalerBehavior> behavior = {};
-  std::int32_t max_replicas = 0;
+  std::optional<std::int32_t> max_replicas = {};
   std::vector<MetricSpec> metrics = {};
   std::optional<std::int32_t> min_replicas = {};
   CrossVersionObjectReference scale_target_ref = {};
@@ -193,7 +193,7 @@ struct HorizontalPodAutoscalerStatus {
   std::vector<HorizontalPodAutoscalerCondition> conditions = {};
   std::vector<MetricStatus> current_metrics = {};
   std::optional<std::int32_t> current_replicas = {};
-  std::int32_t desired_replicas = 0;
+  std::optional<std::int32_t> desired_replicas = {};
   std::optional<Time> last_scale_time = {};
   std::optional<std::int64_t> observed_generation = {};
 

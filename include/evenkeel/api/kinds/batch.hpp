@@ -135,7 +135,7 @@ struct CronJobSpec {
   std::optional<std::string> concurrency_policy = {};  ///< "Allow", "Forbid", "Replace".
   std::optional<std::int32_t> failed_jobs_history_limit = {};
   JobTemplateSpec job_template = {};
-  std::string schedule = {};
+  std::optional<std::string> schedule = {};
   std::optional<std::int64_t> starting_deadline_seconds = {};
   std::optional<std::int32_t> successful_jobs_history_limit = {};
   std::optional<bool> suspend = {};

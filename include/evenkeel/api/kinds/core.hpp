@@ -189,7 +189,7 @@ struct PodAffinityTerm {
   std::vector<std::string> mismatch_label_keys = {};
   std::optional<LabelSelector> namespace_selector = {};
   std::vector<std::string> namespaces = {};
-  std::string topology_key = {};
+  std::optional<std::string> topology_key = {};
 
   bool operator==(const PodAffinityTerm&) const = default;
 };
@@ -1515,7 +1515,7 @@ struct NodeConfigStatus {
 };
 
 struct DaemonEndpoint {
-  std::int32_t port = 0;
+  std::optional<std::int32_t> port = {};
 
   bool operator==(const DaemonEndpoint&) const = default;
 };
@@ -1546,17 +1546,17 @@ struct NodeSwapStatus {
 };
 
 struct NodeSystemInfo {
-  std::string architecture = {};
-  std::string boot_id = {};
-  std::string container_runtime_version = {};
-  std::string kernel_version = {};
-  std::string kube_proxy_version = {};
-  std::string kubelet_version = {};
-  std::string machine_id = {};
-  std::string operating_system = {};
-  std::string os_image = {};
+  std::optional<std::string> architecture = {};
+  std::optional<std::string> boot_id = {};
+  std::optional<std::string> container_runtime_version = {};
+  std::optional<std::string> kernel_version = {};
+  std::optional<std::string> kube_proxy_version = {};
+  std::optional<std::string> kubelet_version = {};
+  std::optional<std::string> machine_id = {};
+  std::optional<std::string> operating_system = {};
+  std::optional<std::string> os_image = {};
   std::optional<NodeSwapStatus> swap = {};
-  std::string system_uuid = {};
+  std::optional<std::string> system_uuid = {};
 
   bool operator==(const NodeSystemInfo&) const = default;
 };

@@ -35,9 +35,9 @@ struct Role {
 };
 
 struct RoleRef {
-  std::string name = {};
+  std::optional<std::string> name = {};
   std::optional<std::string> api_group = {};
-  std::string kind = {};
+  std::optional<std::string> kind = {};
 
   bool operator==(const RoleRef&) const = default;
 };

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <evenkeel/api/codec.hpp>
+#include <evenkeel/api/crd.hpp>
+#include <evenkeel/api/metadata.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+constexpr std::string_view quantity_pattern =
+    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
+
+/// A record as its constructor makes it: where defaults come from.
+class Prototype {
+ public:
+  explicit Prototype(const TypeInfo& type) : object_(type.record->create(), type.record->destroy) {}
+  const void* get() const { return object_.get(); }
+
+ private:
+  std::unique_ptr<void, void (*)(void*) noexcept> object_;
+};
+
+Json number(double value) {
+  if (std::trunc(value) == value && std::fabs(value) < 9e15) return Json(static_cast<std::int64_t>(value));
+  return Json(value);
+}
+
+Json int_or_string() {
+  return Json::object(
+      {{"anyOf", Json::array({Json::object({{"type", "integer"}}), Json::object({{"type", "string"}})})},
+       {"x-kubernetes-int-or-string", true}});
+}
+
+Json integer_schema(const TypeInfo& type) {
+  Json out = Json::object({{"type", "integer"}});
+  const bool wide = type.size == 8 || (type.size == 4 && !type.is_signed);
+  out["format"] = wide ? "int64" : "int32";
+  if (!type.is_signed) out["minimum"] = 0;
+  if (type.size < 8 && !(type.size == 4 && type.is_signed)) {
+    const int bits = type.size * 8 - (type.is_signed ? 1 : 0);
+    if (type.is_signed) out["minimum"] = -(std::int64_t{1} << bits);
+    out["maximum"] = (std::int64_t{1} << bits) - 1;
+  }
+  return out;
+}
+
+Json text_schema(const TextOps& text) {
+  if (text.numbers) {
+    Json out = int_or_string();
+    out["pattern"] = quantity_pattern;
+    return out;
+  }
+  Json out = Json::object({{"type", "string"}});
+  if (!text.format.empty()) out["format"] = text.format;
+  return out;
+}
+
+Json enum_schema(const TypeInfo& type) {
+  Json out = Json::object({{"type", "string"}});
+  for (const EnumValue& value : type.values) out["enum"].push_back(value.wire);
+  return out;
+}
+
+const TypeInfo& bare(const TypeInfo& type) {
+  return type.kind == TypeKind::optional ? bare(type.item()) : type;
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+bool matches(const std::string& text, std::string_view pattern) {
+  try {
+    return std::regex_search(text, std::regex(std::string(pattern), std::regex::ECMAScript));
+  } catch (const std::regex_error&) {
+    return false;  // a dialect that we cannot judge: no default then
+  }
+}
+
+bool allows_text(const Attributes& notes, const std::string& text) {
+  const auto length = static_cast<std::int64_t>(characters(text));
+  if (notes.min_length >= 0 && length < notes.min_length) return false;
+  if (notes.max_length >= 0 && length > notes.max_length) return false;
+  const auto end = notes.values.begin() + notes.value_count;
+  if (notes.value_count > 0 && std::find(notes.values.begin(), end, text) == end) return false;
+  return notes.pattern.empty() || matches(text, notes.pattern);
+}
+
+/// Whether the field's own bounds accept `value`.
+bool allows(const Attributes& notes, const Json& value) {
+  if (value.is_number()) {
+    if (notes.minimum && value.as_number() < *notes.minimum) return false;
+    return !(notes.maximum && value.as_number() > *notes.maximum);
+  }
+  if (value.is_string()) return allows_text(notes, value.as_string());
+  if (!value.is_array() && !value.is_object()) return true;
+  const auto size = static_cast<std::int64_t>(value.size());
+  if (notes.min_items >= 0 && size < notes.min_items) return false;
+  return notes.max_items < 0 || size <= notes.max_items;
+}
+
+class SchemaWriter {
+ public:
+  /// The schema of a type. `value` is what defaults come from, null if there is none.
+  Json write(const TypeInfo& type, const void* value, bool defaults) {
+    switch (type.kind) {
+      case TypeKind::boolean:
+        return Json::object({{"type", "boolean"}});
+      case TypeKind::integer:
+        return integer_schema(type);
+      case TypeKind::number:
+        return Json::object(
+            {{"type", "number"}, {"format", type.size == sizeof(float) ? "float" : "double"}});
+      case TypeKind::string:
+        return Json::object({{"type", "string"}});
+      case TypeKind::enumeration:
+        return enum_schema(type);
+      case TypeKind::text:
+        return text_schema(*type.text);
+      case TypeKind::int_or_string:
+        return int_or_string();
+      case TypeKind::json:
+        return Json::object({{"x-kubernetes-preserve-unknown-fields", true}});
+      case TypeKind::optional:
+        return write(type.item(), nullptr, defaults);
+      case TypeKind::list: {
+        Json out = Json::object({{"type", "array"}});
+        out["items"] = write(type.item(), nullptr, defaults);
+        return out;
+      }
+      case TypeKind::map: {
+        Json out = Json::object({{"type", "object"}});
+        out["additionalProperties"] = write(type.item(), nullptr, defaults);
+        return out;
+      }
+      case TypeKind::record:
+        return record(type, value, defaults);
+    }
+    return {};
+  }
+
+  Json root(const TypeInfo& type) {
+    const Prototype prototype(type);
+    return record(type, prototype.get(), true, type.resource != nullptr);
+  }
+
+ private:
+  Json record(const TypeInfo& type, const void* value, bool defaults, bool is_object = false) {
+    Json out = Json::object({{"type", "object"}});
+    if (std::find(open_.begin(), open_.end(), &type) != open_.end()) {
+      out["x-kubernetes-preserve-unknown-fields"] = true;
+      return out;
+    }
+    open_.push_back(&type);
+    std::optional<Prototype> prototype;
+    if (value == nullptr) value = prototype.emplace(type).get();
+    if (is_object) {
+      out["properties"]["apiVersion"] = Json::object({{"type", "string"}});
+      out["properties"]["kind"] = Json::object({{"type", "string"}});
+    }
+    for (const Field& each : type.fields) {
+      if (is_object && each.wire == "metadata") {
+        out["properties"]["metadata"] = Json::object({{"type", "object"}});
+      } else {
+        field(each, value, defaults && !(is_object && each.wire == "status"), out);
+      }
+    }
+    add_rules(out, type.rules);
+    open_.pop_back();
+    return out;
+  }
+
+  void field(const Field& field, const void* record, bool defaults, Json& out) {
+    static constexpr Attributes none;
+    const Attributes& notes = field.attributes ? *field.attributes : none;
+    const TypeInfo& type = field.type();
+    const void* value = field.get(record);
+    Json schema = write(type, type.kind == TypeKind::record ? value : nullptr, defaults);
+    bool is_required = notes.required;
+    if (defaults && !is_required) is_required = !set_default(type, notes, value, schema);
+    annotate(schema, notes, bare(type));
+    if (is_required) out["required"].push_back(field.wire);
+    out["properties"][field.wire] = std::move(schema);
+  }
+
+  /// Gives the schema its default, if it has one. False if the field must be required instead.
+  static bool set_default(const TypeInfo& type, const Attributes& notes, const void* value, Json& schema) {
+    if (!notes.default_json.empty()) {
+      schema["default"] = Json::parse(notes.default_json, "default");
+      return true;
+    }
+    if (notes.no_default) return true;
+    if (type.kind == TypeKind::record) {
+      if (schema.contains("required")) return false;
+      if (has_defaults(schema)) schema["default"] = Json::object();
+      return true;
+    }
+    if (!is_written(type, notes, value)) return true;
+    Json initial = to_tree(type, value);
+    if (!allows(notes, initial)) return false;
+    schema["default"] = std::move(initial);
+    return true;
+  }
+
+  /// Whether an encoder would write the initial value; moments are never defaults.
+  static bool is_written(const TypeInfo& type, const Attributes& notes, const void* value) {
+    switch (type.kind) {
+      case TypeKind::optional:
+        return type.optional->get(value) != nullptr;
+      case TypeKind::list:
+        return type.list->size(value) > 0;
+      case TypeKind::map:
+        return type.map->size(value) > 0;
+      case TypeKind::json:
+        return !static_cast<const Json*>(value)->is_null();
+      case TypeKind::text:
+        return !type.text->is_zero(value);
+      default:
+        break;
+    }
+    if (!notes.omit_empty) return true;
+    const Json initial = to_tree(type, value);
+    return initial != Json(0) && initial != Json("") && initial != Json(false);
+  }
+
+  static bool has_defaults(const Json& schema) {
+    const Json& properties = schema["properties"];
+    if (!properties.is_object()) return false;
+    return std::any_of(properties.as_object().begin(), properties.as_object().end(),
+                       [](const Json::Member& property) { return property.value.contains("default"); });
+  }
+
+  static void add_rules(Json& schema, std::span<const CelRule> rules) {
+    for (const CelRule& rule : rules) {
+      Json entry = Json::object({{"rule", rule.rule}});
+      if (!rule.message.empty()) entry["message"] = rule.message;
+      schema["x-kubernetes-validations"].push_back(std::move(entry));
+    }
+  }
+
+  static void annotate(Json& schema, const Attributes& notes, const TypeInfo& type) {
+    const bool is_list = type.kind == TypeKind::list;
+    const bool is_map = type.kind == TypeKind::map;
+    if (!notes.doc.empty()) schema["description"] = notes.doc;
+    if (!notes.pattern.empty()) schema["pattern"] = notes.pattern;
+    if (!notes.format.empty()) schema["format"] = notes.format;
+    if (notes.minimum) schema["minimum"] = number(*notes.minimum);
+    if (notes.maximum) schema["maximum"] = number(*notes.maximum);
+    if (notes.min_length >= 0) schema["minLength"] = notes.min_length;
+    if (notes.max_length >= 0) schema["maxLength"] = notes.max_length;
+    if (notes.min_items >= 0) schema[is_map ? "minProperties" : "minItems"] = notes.min_items;
+    if (notes.max_items >= 0) schema[is_map ? "maxProperties" : "maxItems"] = notes.max_items;
+    for (std::size_t i = 0; i < notes.value_count; ++i) schema["enum"].push_back(notes.values[i]);
+    if (notes.nullable) schema["nullable"] = true;
+    if (notes.preserve_unknown) schema["x-kubernetes-preserve-unknown-fields"] = true;
+    if (notes.embedded_object) schema["x-kubernetes-embedded-resource"] = true;
+    if (notes.atomic_map) schema["x-kubernetes-map-type"] = "atomic";
+    if (is_list) annotate_list(schema, notes);
+    add_rules(schema, std::span(notes.rules).first(notes.rule_count));
+  }
+
+  /// A key must be required or have a default; a list whose keys have neither is one value.
+  static void annotate_list(Json& schema, const Attributes& notes) {
+    if (notes.list_type == ListType::set) schema["x-kubernetes-list-type"] = "set";
+    if (notes.list_type == ListType::atomic) schema["x-kubernetes-list-type"] = "atomic";
+    if (notes.list_type != ListType::map) return;
+    const Json& item = schema["items"];
+    Json keys = Json::array();
+    for (std::size_t i = 0; i < notes.key_count; ++i) {
+      const std::string_view key = notes.keys[i];
+      keys.push_back(key);
+      if (!is_required(item, key) && !item["properties"][key].contains("default")) {
+        schema["x-kubernetes-list-type"] = "atomic";
+        return;
+      }
+    }
+    schema["x-kubernetes-list-type"] = "map";
+    schema["x-kubernetes-list-map-keys"] = std::move(keys);
+  }
+
+  static bool is_required(const Json& schema, std::string_view name) {
+    const Json& required = schema["required"];
+    for (std::size_t i = 0; i < required.size(); ++i) {
+      if (required[i] == Json(name)) return true;
+    }
+    return false;
+  }
+
+  std::vector<const TypeInfo*> open_;  // the records on the way to here
+};
+
+bool has_integer(const TypeInfo& type, std::string_view record, std::string_view name) {
+  const Field* outer = type.find(record);
+  if (outer == nullptr) return false;
+  const Field* inner = bare(outer->type()).find(name);
+  return inner != nullptr && bare(inner->type()).kind == TypeKind::integer;
+}
+
+std::optional<ScaleSubresource> scale_of(const TypeInfo& type, const CrdOptions& options) {
+  if (options.scale != nullptr) {
+    return options.scale->enabled ? std::optional<ScaleSubresource>(*options.scale) : std::nullopt;
+  }
+  if (!has_integer(type, "spec", "replicas")) return std::nullopt;
+  ScaleSubresource scale;
+  if (has_integer(type, "status", "replicas")) return scale;
+  if (!has_integer(type, "status", "readyReplicas")) return std::nullopt;
+  scale.status_replicas_path = ".status.readyReplicas";
+  return scale;
+}
+
+Json subresources_of(const TypeInfo& type, const CrdOptions& options) {
+  Json out;
+  if (type.find("status") != nullptr) out["status"] = Json::object();
+  if (const auto scale = scale_of(type, options)) {
+    out["scale"] = Json::object({{"specReplicasPath", scale->spec_replicas_path},
+                                 {"statusReplicasPath", scale->status_replicas_path}});
+    if (!scale->label_selector_path.empty()) out["scale"]["labelSelectorPath"] = scale->label_selector_path;
+  }
+  return out;
+}
+
+Json column(const PrinterColumn& column) {
+  Json out = Json::object({{"name", column.name}, {"type", column.type}, {"jsonPath", column.json_path}});
+  if (!column.description.empty()) out["description"] = column.description;
+  if (!column.format.empty()) out["format"] = column.format;
+  if (column.priority != 0) out["priority"] = column.priority;
+  return out;
+}
+
+Json columns_of(const CrdOptions& options) {
+  Json out;
+  bool has_age = options.columns.empty();
+  for (const PrinterColumn& each : options.columns) {
+    out.push_back(column(each));
+    has_age |= each.name == "Age";
+  }
+  if (!has_age)
+    out.push_back(column({.name = "Age", .type = "date", .json_path = ".metadata.creationTimestamp"}));
+  return out;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+Json names_of(const ResourceInfo& resource, const CrdOptions& options) {
+  Json names = Json::object({{"kind", resource.kind},
+                             {"listKind", std::string(resource.kind) + "List"},
+                             {"plural", resource.plural},
+                             {"singular", lower(resource.kind)}});
+  if (!resource.short_name.empty()) names["shortNames"].push_back(resource.short_name);
+  for (const std::string_view category : options.categories) names["categories"].push_back(category);
+  return names;
+}
+
+}  // namespace
+
+Json schema_of(const TypeInfo& type) {
+  SchemaWriter writer;
+  return type.kind == TypeKind::record ? writer.root(type) : writer.write(type, nullptr, true);
+}
+
+Json crd_for(const TypeInfo& type, const CrdOptions& options) {
+  const ResourceInfo* resource = type.resource;
+  if (resource == nullptr || resource->group.empty() || resource->kind.empty() || resource->plural.empty())
+    throw std::invalid_argument("crd_for: " + std::string(type.name) +
+                                " needs a static resource with group, kind and plural");
+  Json version = Json::object({{"name", resource->version}, {"served", true}, {"storage", true}});
+  Json& schema = version["schema"]["openAPIV3Schema"];
+  schema = schema_of(type);
+  if (!options.description.empty()) schema["description"] = options.description;
+  if (Json subresources = subresources_of(type, options); !subresources.is_null())
+    version["subresources"] = std::move(subresources);
+  if (Json columns = columns_of(options); !columns.is_null())
+    version["additionalPrinterColumns"] = std::move(columns);
+  Json spec = Json::object({{"group", resource->group},
+                            {"names", names_of(*resource, options)},
+                            {"scope", resource->scope == Scope::cluster ? "Cluster" : "Namespaced"}});
+  spec["versions"].push_back(std::move(version));
+  return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
+                       {"kind", "CustomResourceDefinition"},
+                       {"metadata", Json::object({{"name", std::string(resource->plural) + "." +
+                                                               std::string(resource->group)}})},
+                       {"spec", std::move(spec)}});
+}
+
+}  // namespace evenkeel::inline v0

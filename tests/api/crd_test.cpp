@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/bytes.hpp>
+#include <evenkeel/api/crd.hpp>
+#include <evenkeel/api/int_or_string.hpp>
+#include <evenkeel/api/metadata.hpp>
+#include <evenkeel/api/quantity.hpp>
+
+namespace ek = evenkeel;
+using ek::Json;
+
+namespace crd_types {
+
+enum class Mode { fast, very_safe };
+EVENKEEL_ENUM(Mode, fast, very_safe)
+
+struct DemoSpec {
+  int replicas = 1;
+  std::string image = {};
+};
+struct DemoStatus {
+  int ready_replicas = 0;
+};
+struct Demo {
+  static constexpr ek::ResourceInfo resource{
+      .group = "demo.evenkeel.dev", .version = "v1alpha1", .kind = "Demo", .plural = "demos"};
+  ek::ObjectMeta metadata = {};
+  DemoSpec spec = {};
+  DemoStatus status = {};
+};
+EVENKEEL_FIELDS(DemoSpec, replicas, image)
+EVENKEEL_FIELDS(DemoStatus, ready_replicas)
+EVENKEEL_FIELDS(Demo, metadata, spec, status)
+
+struct Endpoint {
+  int port = 0;
+  std::string protocol = "TCP";
+  std::optional<std::string> host = {};
+};
+struct Nested {
+  static constexpr ek::CelRule rules[] = {{.rule = "self.low <= self.high", .message = "low is above high"}};
+  int low = 1;
+  int high = 2;
+};
+struct Strict {
+  std::string name = {};
+};
+struct Loop {
+  std::vector<Loop> children = {};
+};
+struct RichSpec {
+  int replicas = 0;
+  std::int64_t bytes = 5;
+  std::uint8_t small = 0;
+  std::uint32_t mask = 0;
+  double ratio = 0.25;
+  bool enabled = true;
+  std::string image = {};
+  std::string zone = {};
+  std::string level = "low";
+  Mode mode = Mode::very_safe;
+  std::optional<int> limit = {};
+  std::optional<std::string> note = {};
+  std::vector<std::string> tags = {};
+  std::vector<Endpoint> endpoints = {};
+  std::vector<Endpoint> by_host = {};
+  std::map<std::string, std::string> labels = {};
+  ek::IntOrString port = 80;
+  std::optional<ek::Quantity> memory = {};
+  std::optional<ek::Time> since = {};
+  std::optional<ek::Duration> wait = std::chrono::seconds(30);
+  std::optional<ek::Bytes> token = {};
+  Json config = {};
+  Nested nested = {};
+  Strict strict = {};
+  Loop loop = {};
+  ek::ObjectMeta pod_metadata = {};
+};
+struct RichStatus {
+  std::int64_t replicas = 0;
+  std::vector<ek::Condition> conditions = {};
+};
+struct Rich {
+  static constexpr ek::ResourceInfo resource{.group = "example.dev",
+                                             .version = "v1",
+                                             .kind = "Rich",
+                                             .plural = "riches",
+                                             .scope = ek::Scope::cluster,
+                                             .short_name = "ri"};
+  static constexpr std::string_view description = "A rich thing.";
+  static constexpr std::string_view categories[] = {"all"};
+  static constexpr ek::PrinterColumn columns[] = {
+      {.name = "Replicas", .type = "integer", .json_path = ".spec.replicas"},
+      {.name = "Note", .json_path = ".spec.note", .description = "A note.", .priority = 1}};
+  ek::ObjectMeta metadata = {};
+  RichSpec spec = {};
+  std::optional<RichStatus> status = {};
+};
+EVENKEEL_FIELDS(Endpoint, (port, ek::required), protocol, host)
+EVENKEEL_FIELDS(Nested, low, high)
+EVENKEEL_FIELDS(Strict, (name, ek::min_length(1), ek::max_length(5), ek::immutable))
+EVENKEEL_FIELDS(Loop, children)
+EVENKEEL_FIELDS(RichSpec, (replicas, ek::minimum(0), ek::maximum(10), ek::doc("How many.")), bytes, small,
+                mask, (ratio, ek::minimum(0.5)), enabled, (image, ek::pattern("^[a-z:]+$")),
+                (zone, ek::omit_empty), (level, ek::one_of("low", "high")), mode, (limit, ek::nullable),
+                (note, ek::no_default), (tags, ek::list_set, ek::max_items(3)),
+                (endpoints, ek::list_map("port", "protocol"), ek::min_items(1)),
+                (by_host, ek::list_map("host")), (labels, ek::map_atomic, ek::max_items(4)), port, memory,
+                since, wait, token, (config, ek::embedded_object), nested, strict, loop, pod_metadata)
+EVENKEEL_FIELDS(RichStatus, replicas, (conditions, ek::list_map("type")))
+EVENKEEL_FIELDS(Rich, metadata, (spec, ek::rule("self.replicas < 10", "too many")), status)
+
+struct Unnamed {
+  static constexpr ek::ResourceInfo resource{.version = "v1", .kind = "Unnamed", .plural = "unnameds"};
+  ek::ObjectMeta metadata = {};
+};
+EVENKEEL_FIELDS(Unnamed, metadata)
+
+}  // namespace crd_types
+
+namespace {
+
+using crd_types::Demo;
+using crd_types::Rich;
+
+TEST(Crd, OfTheFirstProgram) {
+  EXPECT_EQ(ek::crd_for<Demo>(), Json::parse(R"({
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "demos.demo.evenkeel.dev"},
+    "spec": {
+      "group": "demo.evenkeel.dev",
+      "names": {"kind": "Demo", "listKind": "DemoList", "plural": "demos", "singular": "demo"},
+      "scope": "Namespaced",
+      "versions": [{
+        "name": "v1alpha1", "served": true, "storage": true,
+        "schema": {"openAPIV3Schema": {
+          "type": "object",
+          "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": {
+              "type": "object",
+              "default": {},
+              "properties": {
+                "replicas": {"type": "integer", "format": "int32", "default": 1},
+                "image": {"type": "string", "default": ""}
+              }
+            },
+            "status": {
+              "type": "object",
+              "properties": {"readyReplicas": {"type": "integer", "format": "int32"}}
+            }
+          }
+        }},
+        "subresources": {
+          "status": {},
+          "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.readyReplicas"}
+        }
+      }]
+    }
+  })"));
+}
+
+class RichSchema : public testing::Test {
+ protected:
+  static Json spec() { return ek::schema_of<Rich>()["properties"]["spec"]; }
+  static std::string property(std::string_view name) { return spec()["properties"][name].dump(); }
+};
+
+TEST_F(RichSchema, ScalarsHaveTypesBoundsAndDefaults) {
+  EXPECT_EQ(
+      property("replicas"),
+      R"({"default":0,"description":"How many.","format":"int32","maximum":10,"minimum":0,"type":"integer"})");
+  EXPECT_EQ(property("bytes"), R"({"default":5,"format":"int64","type":"integer"})");
+  EXPECT_EQ(property("small"),
+            R"({"default":0,"format":"int32","maximum":255,"minimum":0,"type":"integer"})");
+  EXPECT_EQ(property("mask"),
+            R"({"default":0,"format":"int64","maximum":4294967295,"minimum":0,"type":"integer"})");
+  EXPECT_EQ(property("enabled"), R"({"default":true,"type":"boolean"})");
+  EXPECT_EQ(property("level"), R"({"default":"low","enum":["low","high"],"type":"string"})");
+  EXPECT_EQ(property("mode"), R"({"default":"VerySafe","enum":["Fast","VerySafe"],"type":"string"})");
+  EXPECT_EQ(property("zone"), R"({"type":"string"})");
+  EXPECT_EQ(property("limit"), R"({"format":"int32","nullable":true,"type":"integer"})");
+}
+
+TEST_F(RichSchema, AnInitialiserThatTheBoundsRefuseMakesTheFieldRequired) {
+  EXPECT_EQ(property("ratio"), R"({"format":"double","minimum":0.5,"type":"number"})");
+  EXPECT_EQ(property("image"), R"({"pattern":"^[a-z:]+$","type":"string"})");
+  EXPECT_EQ(spec()["required"], Json::array({"ratio", "image", "strict"}));
+  EXPECT_EQ(ek::schema_of<Rich>()["required"], Json::array({"spec"}));
+}
+
+TEST_F(RichSchema, ListsAndMapsCarryTheirTypes) {
+  EXPECT_EQ(property("tags"),
+            R"({"items":{"type":"string"},"maxItems":3,"type":"array","x-kubernetes-list-type":"set"})");
+  EXPECT_EQ(
+      property("endpoints"),
+      R"({"items":{"properties":{"host":{"type":"string"},"port":{"format":"int32","type":"integer"},)"
+      R"("protocol":{"default":"TCP","type":"string"}},"required":["port"],"type":"object"},"minItems":1,)"
+      R"("type":"array","x-kubernetes-list-map-keys":["port","protocol"],"x-kubernetes-list-type":"map"})");
+  EXPECT_EQ(property("labels"),
+            R"({"additionalProperties":{"type":"string"},"maxProperties":4,"type":"object",)"
+            R"("x-kubernetes-map-type":"atomic"})");
+}
+
+TEST_F(RichSchema, AListWhoseKeysMayBeAbsentIsOneValue) {
+  EXPECT_EQ(spec()["properties"]["byHost"]["x-kubernetes-list-type"], Json("atomic"));
+  EXPECT_FALSE(spec()["properties"]["byHost"].contains("x-kubernetes-list-map-keys"));
+}
+
+TEST_F(RichSchema, TextsHaveTheirFormats) {
+  EXPECT_EQ(property("port"), R"({"anyOf":[{"type":"integer"},{"type":"string"}],"default":80,)"
+                              R"("x-kubernetes-int-or-string":true})");
+  EXPECT_EQ(spec()["properties"]["memory"]["x-kubernetes-int-or-string"], Json(true));
+  EXPECT_TRUE(spec()["properties"]["memory"].contains("pattern"));
+  EXPECT_FALSE(spec()["properties"]["memory"].contains("type"));
+  EXPECT_EQ(property("since"), R"({"format":"date-time","type":"string"})");
+  EXPECT_EQ(property("wait"), R"({"default":"30s","type":"string"})");
+  EXPECT_EQ(property("token"), R"({"format":"byte","type":"string"})");
+}
+
+TEST_F(RichSchema, FreeFormAndRecursionAllowAnything) {
+  EXPECT_EQ(property("config"),
+            R"({"x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true})");
+  EXPECT_EQ(
+      property("loop"),
+      R"({"properties":{"children":{"items":{"type":"object","x-kubernetes-preserve-unknown-fields":true},)"
+      R"("type":"array"}},"type":"object"})");
+}
+
+TEST_F(RichSchema, RulesStandOnFieldsAndRecords) {
+  EXPECT_EQ(
+      property("nested"),
+      R"({"default":{},"properties":{"high":{"default":2,"format":"int32","type":"integer"},)"
+      R"("low":{"default":1,"format":"int32","type":"integer"}},"type":"object",)"
+      R"("x-kubernetes-validations":[{"message":"low is above high","rule":"self.low <= self.high"}]})");
+  EXPECT_EQ(property("strict"),
+            R"({"properties":{"name":{"maxLength":5,"minLength":1,"type":"string",)"
+            R"("x-kubernetes-validations":[{"message":"is immutable","rule":"self == oldSelf"}]}},)"
+            R"("required":["name"],"type":"object"})");
+  EXPECT_EQ(spec()["x-kubernetes-validations"].dump(),
+            R"([{"message":"too many","rule":"self.replicas < 10"}])");
+}
+
+TEST_F(RichSchema, MetadataInsideOfAnObjectIsDescribed) {
+  const Json metadata = spec()["properties"]["podMetadata"];
+  EXPECT_EQ(metadata["properties"]["labels"].dump(),
+            R"({"additionalProperties":{"type":"string"},"type":"object"})");
+  EXPECT_FALSE(metadata.contains("default"));
+}
+
+TEST_F(RichSchema, StatusHasNoDefaults) {
+  const Json status = ek::schema_of<Rich>()["properties"]["status"];
+  EXPECT_EQ(status["properties"]["replicas"].dump(), R"({"format":"int64","type":"integer"})");
+  EXPECT_FALSE(status.contains("default"));
+  EXPECT_FALSE(status.contains("required"));
+  EXPECT_EQ(status["properties"]["conditions"]["x-kubernetes-list-map-keys"], Json::array({"type"}));
+}
+
+TEST(Crd, CarriesWhatTheTypeSaysAboutItself) {
+  const Json crd = ek::crd_for<Rich>();
+  EXPECT_EQ(crd["spec"]["scope"], Json("Cluster"));
+  EXPECT_EQ(
+      crd["spec"]["names"].dump(),
+      R"({"categories":["all"],"kind":"Rich","listKind":"RichList","plural":"riches","shortNames":["ri"],)"
+      R"("singular":"rich"})");
+  const Json version = crd["spec"]["versions"][std::size_t{0}];
+  EXPECT_EQ(version.at({"schema", "openAPIV3Schema", "description"}), Json("A rich thing."));
+  EXPECT_EQ(version["additionalPrinterColumns"].dump(),
+            R"([{"jsonPath":".spec.replicas","name":"Replicas","type":"integer"},)"
+            R"({"description":"A note.","jsonPath":".spec.note","name":"Note","priority":1,"type":"string"},)"
+            R"({"jsonPath":".metadata.creationTimestamp","name":"Age","type":"date"}])");
+  EXPECT_EQ(version["subresources"]["scale"]["statusReplicasPath"], Json(".status.replicas"));
+}
+
+TEST(Crd, NeedsAGroup) {
+  EXPECT_THROW(static_cast<void>(ek::crd_for<crd_types::Unnamed>()), std::invalid_argument);
+}
+
+/// The rules of structural schemas that the API server enforces and a generator can break.
+void check_structural(const Json& schema, const std::string& path) {
+  const bool any = schema["x-kubernetes-preserve-unknown-fields"] == Json(true) ||
+                   schema["x-kubernetes-int-or-string"] == Json(true);
+  EXPECT_TRUE(any || schema.contains("type")) << path;
+  EXPECT_FALSE(schema.contains("properties") && schema.contains("additionalProperties")) << path;
+  EXPECT_FALSE(schema["type"] == Json("array") && !schema.contains("items")) << path;
+  if (schema.contains("default") && schema.contains("enum")) {
+    bool found = false;
+    for (const Json& value : schema["enum"].as_array()) found |= value == schema["default"];
+    EXPECT_TRUE(found) << path;
+  }
+  if (const Json* required = schema.find("required")) {
+    EXPECT_FALSE(required->empty()) << path;
+    for (const Json& name : required->as_array())
+      EXPECT_TRUE(schema["properties"].contains(name.as_string())) << path;
+  }
+  if (const Json* properties = schema.find("properties")) {
+    for (const auto& [name, property] : properties->as_object())
+      check_structural(property, path + "." + name);
+  }
+  if (const Json* items = schema.find("items")) check_structural(*items, path + "[]");
+  if (const Json* values = schema.find("additionalProperties")) check_structural(*values, path + "{}");
+}
+
+TEST(Crd, SchemasAreStructural) {
+  check_structural(ek::schema_of<Demo>(), "Demo");
+  check_structural(ek::schema_of<Rich>(), "Rich");
+}
+
+}  // namespace
