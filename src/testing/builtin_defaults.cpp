@@ -159,7 +159,7 @@ void default_pod_spec(Json& spec) {
   if (std::as_const(spec)["hostNetwork"].bool_or(false)) {
     each(spec, "containers", [](Json& container) {
       each(container, "ports", [](Json& port) {
-        if (!port.contains("hostPort")) port["hostPort"] = std::as_const(port)["containerPort"];
+        if (!port.contains("hostPort")) port["hostPort"] = Json(std::as_const(port)["containerPort"]);
       });
     });
   }
@@ -283,7 +283,7 @@ void service(Json& object) {
     set_default(port, "protocol", "TCP");
     const Json target = std::as_const(port)["targetPort"];
     if (target.is_null() || target == Json(0) || target == Json(""))
-      port["targetPort"] = std::as_const(port)["port"];
+      port["targetPort"] = Json(std::as_const(port)["port"]);
   });
   const std::string type = std::as_const(spec)["type"].string_or("");
   if (type != "ExternalName") set_default(spec, "internalTrafficPolicy", "Cluster");

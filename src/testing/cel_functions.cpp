@@ -43,23 +43,16 @@ const Json::Array& items(const CelValue& value) {
   return value.data().as_array();
 }
 
-std::int64_t exact(bool overflows, std::int64_t result) {
+void check_overflow(bool overflows) {
   if (overflows) throw CelError("integer overflow");
-  return result;
 }
 
 CelValue integer_operation(char symbol, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
-  switch (symbol) {
-    case '+':
-      return CelValue::of(exact(__builtin_add_overflow(a, b, &result), result));
-    case '-':
-      return CelValue::of(exact(__builtin_sub_overflow(a, b, &result), result));
-    case '*':
-      return CelValue::of(exact(__builtin_mul_overflow(a, b, &result), result));
-    default:
-      break;
-  }
+  if (symbol == '+') check_overflow(__builtin_add_overflow(a, b, &result));
+  if (symbol == '-') check_overflow(__builtin_sub_overflow(a, b, &result));
+  if (symbol == '*') check_overflow(__builtin_mul_overflow(a, b, &result));
+  if (symbol != '/' && symbol != '%') return CelValue::of(Json(result));
   if (b == 0) throw CelError(symbol == '/' ? "division by zero" : "modulus by zero");
   if (a == std::numeric_limits<std::int64_t>::min() && b == -1) throw CelError("integer overflow");
   return CelValue::of(Json(symbol == '/' ? a / b : a % b));
@@ -69,7 +62,7 @@ CelValue time_operation(char symbol, const CelValue& a, const CelValue& b) {
   std::int64_t result = 0;
   const bool overflows = symbol == '+' ? __builtin_add_overflow(a.nanoseconds, b.nanoseconds, &result)
                                        : __builtin_sub_overflow(a.nanoseconds, b.nanoseconds, &result);
-  exact(overflows, result);
+  check_overflow(overflows);
   if (a.type == Type::duration && b.type == Type::duration) return moment(Type::duration, result);
   if (symbol == '-' && a.type == Type::timestamp && b.type == Type::timestamp)
     return moment(Type::duration, result);

@@ -126,14 +126,13 @@ void canonicalize_fields(Json& object, const Schema& schema) {
     if (member == nullptr) continue;
     if (value.is_null() && member->always_written) value = Json::object();
     canonicalize_value(value, *member);
-    const bool optional = schema.property(name) == nullptr
-                              ? value.is_null() && member->type != SchemaType::string
-                              : !schema.is_required(name);
+    if (schema.property(name) == nullptr) {
+      if (value.is_null() && member->type == SchemaType::string) value = Json("");
+      continue;
+    }
     const bool empty_map = value.is_object() && value.empty() && member->additional != nullptr;
-    if (schema.property(name) != nullptr && optional && (is_left_out(name, value) || empty_map))
-      gone.push_back(name);
-    if (schema.property(name) == nullptr && value.is_null() && member->type == SchemaType::string)
-      value = Json("");
+    const bool optional = !schema.is_required(name) && !member->always_written;
+    if (optional && (is_left_out(name, value) || empty_map)) gone.push_back(name);
   }
   for (const std::string& name : gone) object.erase(name);
 }
