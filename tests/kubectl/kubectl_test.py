@@ -119,6 +119,7 @@ def normalised(text):
     text = re.sub(r'(Resource Version: +)\d+', r'\1<version>', text)
     text = re.sub(r'(?m)\b\d+(ms|s|m)\d*s?$', '<age>', text)
     text = re.sub(r'(?m)(?<= )\d+(ms|s|m)(\d+s)?(?= )', '<age>', text)
+    text = re.sub(r'(?<=\S) {2,}', '   ', text)  # columns are as wide as the ages in them
     return re.sub(r'[ \t]+$', '', text, flags=re.M).strip('\n')
 
 
@@ -229,10 +230,9 @@ def editor(folder, expression):
 
 def create_and_get(k):
     k.expect('get configmaps', 'No resources found in default namespace.')
-    k.expect('create configmap c --from-literal=k=v --from-literal=l=w', 'configmap/c created')
-    k.expect('create configmap c', k.since(
-        (0, 'Error from server (AlreadyExists): configmaps "c" already exists'),
-        (23, 'error: failed to create configmap: configmaps "c" already exists')), code=1)
+    k.expect('create -f -', 'configmap/c created', stdin=CONFIG_MAP % ('c', 'v, l: w'))
+    k.expect('create -f -', 'Error from server (AlreadyExists): error when creating "STDIN": configmaps "c" already '
+             'exists', stdin=CONFIG_MAP % ('c', 'v'), code=1)
     k.expect('get configmaps', 'NAME   DATA   AGE\nc      2      1s')
     k.expect('get cm c -o wide', 'NAME   DATA   AGE\nc      2      1s')
     k.expect('get cm -A', 'NAMESPACE   NAME   DATA   AGE\ndefault     c      2      1s')
@@ -267,13 +267,13 @@ def label_and_select(k):
         (30, "error: 'app' already has a value (web), and --overwrite is false")), code=1)
     k.expect('label cm c app=db --overwrite', k.since((0, 'configmap/c labeled'), (30, 'configmap/c labeled')))
     k.expect('annotate cm c note=x', 'configmap/c annotated')
-    k.expect('create configmap other', 'configmap/other created')
+    k.expect('create -f -', 'configmap/other created', stdin=CONFIG_MAP % ('other', 'x'))
     k.expect('get cm -l app=db -o name', 'configmap/c')
     k.expect('get cm -l app!=db -o name', 'configmap/other')
     k.expect(['get', 'cm', '-l', 'app in (db,web)', '-o', 'name'], 'configmap/c')
     k.expect('get cm -l !app -o name', 'configmap/other')
     k.expect('get cm --field-selector metadata.name=other -o name', 'configmap/other')
-    k.expect('get cm -L app', 'NAME    DATA   AGE   APP\nc       2      1s    db\nother   0      1s')
+    k.expect('get cm -L app', 'NAME    DATA   AGE   APP\nc       2      1s    db\nother   1      1s')
     k.expect('get cm c --show-labels', 'NAME   DATA   AGE   LABELS\nc      2      1s    app=db')
     k.expect('label cm c app-', k.since((0, 'configmap/c labeled'), (22, 'configmap/c unlabeled')))
     k.expect('get cm c -o jsonpath={.metadata.labels}{.metadata.annotations.note}', 'x')
@@ -288,7 +288,9 @@ def patch_and_edit(k):
     k.expect(['patch', 'cm', 'c', '--type=json', '-p', '[{"op":"replace","path":"/data/k","value":"x"}]'],
              'configmap/c patched')
     k.expect(['patch', 'cm', 'c', '--type=json', '-p', '[{"op":"test","path":"/data/k","value":"y"}]'],
-             'The request is invalid: the server rejected our request due to an error in our request', code=1)
+             k.since((0, 'The request is invalid'),
+                     (21, 'The request is invalid: the server rejected our request due to an error in our request')),
+             code=1)
     k.expect('get cm c -o jsonpath={.data.k}', 'x')
     k.expect('edit cm c', 'configmap/c edited', environment=editor(k.folder, 's/  k: x/  k: edited/'))
     k.expect('get cm c -o jsonpath={.data.k}', 'edited')
@@ -478,12 +480,12 @@ def finalizers(k):
 
 
 def namespaces(k):
-    k.expect('create namespace extra', 'namespace/extra created')
+    k.expect('create -f -', 'namespace/extra created',
+             stdin='apiVersion: v1\nkind: Namespace\nmetadata: {name: extra}\n')
     k.expect('-n extra apply -f -', 'configmap/inside created', stdin=CONFIG_MAP % ('inside', 'x'))
     k.expect('delete namespace extra', 'namespace "extra" deleted')
     k.expect('get namespace extra', 'Error from server (NotFound): namespaces "extra" not found', code=1)
-    k.expect('-n extra get cm inside', 'Error from server (NotFound): %s' % k.since(
-        (0, 'configmaps "inside" not found')), code=1)
+    k.expect('-n extra get cm inside', 'Error from server (NotFound): namespaces "extra" not found', code=1)
 
 
 def delete(k):
