@@ -487,6 +487,51 @@ TEST(WorkQueue, RateLimitedAddsAreCountedPerKey) {  // cat:D5
   EXPECT_EQ(delay_of_add("one"), 1ms);
 }
 
+TEST(WorkQueue, TellsTheDelayThatTheLimiterChose) {
+  Bench bench(Readd::at_back, exponential(1ms, 1s));
+  EXPECT_EQ(bench.queue.add_rate_limited("x"), 1ms);
+  EXPECT_EQ(bench.queue.add_rate_limited("x"), 2ms);
+  bench.queue.shut_down();
+  EXPECT_EQ(bench.queue.add_rate_limited("x"), 0ms);
+  EXPECT_EQ(bench.queue.retries("x"), 2U);
+}
+
+TEST(WorkQueue, ADelayOfNothingMakesAKeyReadyAtOnce) {  // cat:T2
+  Bench bench(Readd::at_back, fast_slow(0s, 0s, 0));
+  bench.queue.add_rate_limited("2");
+  EXPECT_EQ(bench.queue.size(), 1U);
+  EXPECT_EQ(bench.queue.retries("2"), 1U);
+}
+
+TEST(WorkQueue, OnlyWhatIsDueIsHandedOutBeforeTheEnd) {  // cat:D10
+  Bench bench;
+  bench.queue.add_after("a", 1min);
+  bench.queue.add_after("b", 1min);
+  bench.queue.add_after("c", 50ms);
+  EXPECT_EQ(bench.queue.size(), 0U);
+  bench.clock->advance(550ms);
+  EXPECT_EQ(bench.queue.size(), 1U);
+  bench.queue.shut_down();
+  bench.clock->advance(1min);
+  EXPECT_EQ(bench.queue.get()->key(), "c");
+  EXPECT_FALSE(bench.queue.get());
+}
+
+TEST(WorkQueueConcurrency, AHeldKeyAddedAsSlowRunsOnceItIsDone) {  // cat:T3, cat:T4
+  const auto clock = std::make_shared<ManualClock>();
+  WorkQueue<std::string, TwoLaneStore> queue({.clock = clock});
+  queue.add("1");
+  auto first = queue.get();
+  queue.add("1", Lane::slow);
+  auto second = std::async(std::launch::async, [&] { return queue.get()->key(); });
+  clock->wait_for_waiters(1);
+  EXPECT_FALSE(is_ready(second));
+  first->done();
+  EXPECT_EQ(second.get(), "1");
+  queue.shut_down();
+  EXPECT_FALSE(queue.get());
+}
+
 TEST(WorkQueue, RetriesAreRightAtOnce) {  // cat:G5
   Bench bench;
   for (int i = 0; i < 100; ++i) {

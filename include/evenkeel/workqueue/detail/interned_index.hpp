@@ -17,7 +17,9 @@
 namespace evenkeel::inline v0::detail {
 
 /// A node lives as long as its key's entry. While there is something to remember of the key it holds a
-/// handle, so that the entry stays; afterwards it is idle, and goes with the entry.
+/// handle, so that the entry stays; afterwards it is idle, and goes with the entry, whatever becomes of
+/// the queue. A queue that comes to stand at the address of a former one finds its idle nodes and uses
+/// them: they carry no state.
 /// Thread safety: one thread at a time, but for is_covered().
 class InternedIndex {
  public:
