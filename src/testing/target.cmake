@@ -6,6 +6,10 @@ evenkeel_library(testing
   LINK evenkeel::client
   PRIVATE_LINK Boost::headers OpenSSL::SSL OpenSSL::Crypto yaml-cpp)
 target_include_directories(evenkeel_testing PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # Asio's fences; what they order, its mutexes order as well.
+  target_compile_options(evenkeel_testing PRIVATE -Wno-tsan)
+endif()
 
 # The embedded server as a program.
 find_package(CLI11 REQUIRED)
@@ -21,3 +25,12 @@ add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/testing/data/builtin_kinds.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
   VERBATIM)
 target_sources(evenkeel_testing PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp)
+
+# So are the field numbers of their protobuf messages.
+add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp
+  COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/testing/data/protobuf_fields.txt
+    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp -D SYMBOL=evenkeel::v0::testing::protobuf_fields_text
+    -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/testing/data/protobuf_fields.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  VERBATIM)
+target_sources(evenkeel_testing PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp)

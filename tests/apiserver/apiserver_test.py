@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The program evenkeel-apiserver from outside: its flags, what it prints, how it ends.
+
+  apiserver_test.py PROGRAM
+"""
+import http.client
+import json
+import os
+import re
+import select
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = None
+START_SECONDS, STOP_SECONDS, ANSWER_SECONDS = 20, 5, 10
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: toys.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: toys, singular: toy, kind: Toy, listKind: ToyList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: seeded}
+data: {k: v}
+"""
+
+
+class Running:
+    def __init__(self, *flags):
+        self.process = subprocess.Popen([PROGRAM, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        start = time.monotonic()
+        ready = select.select([self.process.stdout], [], [], START_SECONDS)[0]
+        self.line = self.process.stdout.readline().decode() if ready else ''
+        self.started = time.monotonic() - start
+        match = re.fullmatch(r'evenkeel-apiserver is ready at (https?)://127\.0\.0\.1:(\d+)\n', self.line)
+        if not match:
+            self.process.kill()
+            raise AssertionError('waited for the ready line, got %r %r' % (self.line, self.process.stderr.read()))
+        self.tls, self.port = match.group(1) == 'https', int(match.group(2))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def get(self, path, headers=None):
+        if self.tls:
+            connection = http.client.HTTPSConnection('127.0.0.1', self.port, timeout=ANSWER_SECONDS,
+                                                     context=ssl._create_unverified_context())
+        else:
+            connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=ANSWER_SECONDS)
+        connection.request('GET', path, headers=headers or {})
+        answer = connection.getresponse()
+        status, body = answer.status, answer.read()
+        connection.close()
+        return status, body
+
+    def stop(self, number=signal.SIGTERM):
+        start = time.monotonic()
+        self.process.send_signal(number)
+        code = self.process.wait(STOP_SECONDS)
+        return code, time.monotonic() - start
+
+
+def run(*flags):
+    return subprocess.run([PROGRAM, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=START_SECONDS)
+
+
+class ApiserverTest(unittest.TestCase):
+    def test_serves_until_it_is_told_to_end(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with Running() as server:
+                self.assertEqual(server.get('/version')[0], 200)
+                self.assertEqual(server.stop(number)[0], 0)
+
+    def test_ends_at_once_with_watches_open(self):
+        with Running() as server:
+            watches = []
+            for _ in range(50):
+                watch = socket.create_connection(('127.0.0.1', server.port), ANSWER_SECONDS)
+                watch.sendall(b'GET /api/v1/configmaps?watch=1&resourceVersion=0 HTTP/1.1\r\nHost: h\r\n\r\n')
+                self.assertIn(b' 200 ', watch.recv(100))
+                watches.append(watch)
+            code, seconds = server.stop()
+            self.assertEqual(code, 0)
+            self.assertLess(seconds, 2)
+            for watch in watches:
+                watch.close()
+
+    def test_installs_manifests(self):
+        with tempfile.TemporaryDirectory() as folder:
+            manifest = os.path.join(folder, 'crd.yaml')
+            with open(manifest, 'w') as file:
+                file.write(CRD)
+            with Running('--crd', manifest) as server:
+                self.assertEqual(server.get('/apis/example.com/v1/toys')[0], 200)
+                self.assertEqual(server.get('/api/v1/namespaces/default/configmaps/seeded')[0], 200)
+
+    def test_asks_for_its_token_over_tls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kubeconfig = os.path.join(folder, 'kubeconfig')
+            with Running('--tls', '--token', 's3cret', '--write-kubeconfig', kubeconfig) as server:
+                self.assertTrue(server.tls)
+                self.assertEqual(server.get('/version')[0], 401)
+                self.assertEqual(server.get('/version', {'Authorization': 'Bearer s3cret'})[0], 200)
+                self.assertEqual(stat.S_IMODE(os.stat(kubeconfig).st_mode), 0o600)
+                with open(kubeconfig) as file:
+                    text = file.read()
+                self.assertIn('server: "https://127.0.0.1:%d"' % server.port, text)
+                self.assertIn('token: "s3cret"', text)
+                self.assertIn('certificate-authority-data: ', text)
+
+    def test_injects_faults_and_logs_requests(self):
+        with Running('--fault', 'verb=list,status=429,retry-after=3,count=1', '--fault', 'verb=get,drop=before,'
+                     'resource=configmaps', '--log-requests') as server:
+            status, body = server.get('/api/v1/configmaps')
+            self.assertEqual(status, 429)
+            self.assertEqual(json.loads(body)['details']['retryAfterSeconds'], 3)
+            self.assertEqual(server.get('/api/v1/configmaps?limit=5')[0], 200)
+            with self.assertRaises(http.client.RemoteDisconnected):
+                server.get('/api/v1/namespaces/default/configmaps/a')
+            server.stop()
+            self.assertEqual(server.process.stderr.read().decode().splitlines(), [
+                'GET /api/v1/configmaps 429 kubernetes-admin',
+                'GET /api/v1/configmaps?limit=5 200 kubernetes-admin',
+                'GET /api/v1/namespaces/default/configmaps/a dropped kubernetes-admin'])
+
+    def test_says_what_is_wrong(self):
+        with Running() as server, tempfile.TemporaryDirectory() as folder:
+            broken = os.path.join(folder, 'broken.yaml')
+            with open(broken, 'w') as file:
+                file.write('apiVersion: v1\nkind: [\n')
+            for flags, message in (
+                    (['--port', str(server.port)], 'cannot listen on 127.0.0.1:%d: Address already in use' % server.port),
+                    (['--crd', os.path.join(folder, 'missing')], 'missing: cannot read: No such file or directory'),
+                    (['--crd', broken], 'broken.yaml: '),
+                    (['--fault', 'verb=list'], 'fault rule: does nothing'),
+                    (['--fault', 'colour=red'], 'fault rule: unknown member "colour"'),
+                    (['--write-kubeconfig', os.path.join(folder, 'no', 'where')], 'cannot write: No such file'),
+                    (['--port', 'abc'], '--port'), (['--nonsense'], '--nonsense')):
+                done = run(*flags)
+                self.assertNotEqual(done.returncode, 0, flags)
+                self.assertIn(message, done.stderr, flags)
+                self.assertEqual(done.stdout, '', flags)
+
+    def test_tells_version_and_help(self):
+        self.assertRegex(run('--version').stdout, r'^evenkeel-apiserver \d+\.\d+\.\d+\n$')
+        self.assertIn('--write-kubeconfig FILE', run('--help').stdout)
+
+
+if __name__ == '__main__':
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
