@@ -74,6 +74,15 @@ void check_type(const ResourceType& type, Json& object, std::string_view text) {
   }
 }
 
+/// The OpenAPI name of the message that a protobuf body of `kind` holds; empty for those of meta.k8s.io.
+std::string message_type(const Call& call, std::string_view kind) {
+  BuiltinData& data = call.server.catalog.data();
+  if (kind == "Scale") return std::string(data.type_of("autoscaling", "v1", kind));
+  if (kind == "Eviction") return std::string(data.type_of("policy", "v1", kind));
+  if (kind == "DeleteOptions") return "";
+  return std::string(data.type_of(call.type->group, call.type->version, kind));
+}
+
 std::string cannot_be_handled(const ResourceType& type) {
   return type.kind + " in version \"" + type.version + "\" cannot be handled as a " + type.kind + ": ";
 }
@@ -99,6 +108,13 @@ Json parse_body(const Call& call, std::string_view kind) {
     } catch (const DecodeError& error) {
       refuse_unrecognized(kind, std::string("error converting YAML to JSON: ") + error.what(),
                           call.request.body);
+    }
+  }
+  if (type == protobuf_type && !call.type->custom) {
+    try {
+      return call.server.protobuf.decode(call.request.body, message_type(call, kind));
+    } catch (const DecodeError& error) {
+      refuse_unrecognized(kind, error.what(), call.request.body);
     }
   }
   if (type != "application/json" && !type.empty()) {

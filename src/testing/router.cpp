@@ -117,8 +117,13 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
   if (!path) throw PageNotFound{};
   const ResourceTypePtr type = server.registry.find(path->group, path->version, path->resource);
   if (!type) refuse_path(server.registry, *path);
-  Call call{
-      .request = request, .query = target.query, .path = *path, .type = type, .now = now, .caller = caller};
+  Call call{.request = request,
+            .query = target.query,
+            .path = *path,
+            .type = type,
+            .now = now,
+            .caller = caller,
+            .server = server};
   check_scope(server, call);
   call.form = negotiate(request.headers);
   return call.path.subresource.empty() ? dispatch(server, call) : dispatch_subresource(server, call);

@@ -13,6 +13,7 @@
 #include "testing/identity.hpp"
 #include "testing/namespace_controller.hpp"
 #include "testing/negotiation.hpp"
+#include "testing/protobuf_document.hpp"
 #include "testing/registry.hpp"
 #include "testing/rest_path.hpp"
 #include "testing/schema.hpp"
@@ -38,6 +39,7 @@ struct Server {
   SchemaCatalog catalog = {};
   Registry registry;
   WatchHub watches;
+  ProtobufDecoder protobuf = {};
   Discovery discovery = {};
   GarbageCollector collector = {};
   NamespaceController namespaces = {};
@@ -52,6 +54,7 @@ struct Call {
   ResourceTypePtr type;
   WallTime now;
   const Caller& caller;
+  Server& server;
   Representation form = {};
   std::vector<std::string> warnings = {};
 
