@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coexistence: our library beside gRPC, the program's own spdlog and its own nlohmann_json in one process.
 #include <cstdio>
+#include <grpcpp/grpcpp.h>
 #include <string>
 
-#include <grpcpp/grpcpp.h>
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 

@@ -22,8 +22,8 @@
 
 namespace evenkeel::inline v0 {
 
-/// How one kind is watched.
-struct WatchOptions {
+/// Which events of a watched kind cause a reconcile, and of whom.
+struct TriggerOptions {
   Predicate when = {};                        ///< Events that it refuses are not acted on.
   OwnerMatch owner = OwnerMatch::controller;  ///< For owns(): which owners are told.
 };
@@ -39,7 +39,7 @@ constexpr bool is_custom(const ResourceInfo& resource) {
 EVENKEEL_API std::string default_name(std::string_view kind);
 
 template <ObjectType T>
-WatchSpec watch_of(KeyMapping mapping, WatchOptions options) {
+WatchSpec watch_of(KeyMapping mapping, TriggerOptions options) {
   return {.resource = T::resource,
           .mapping = std::move(mapping),
           .when = std::move(options.when),
@@ -78,7 +78,7 @@ template <ObjectType T>
 class ControllerBuilder {
  public:
   template <class F>
-  ControllerBuilder(F reconciler, WatchOptions options)
+  ControllerBuilder(F reconciler, TriggerOptions options)
       : reconciler_([reconciler = std::move(reconciler)](std::vector<Finalizer<T>> finalizers) {
           return reconcile_function<T>(reconciler, std::move(finalizers));
         }) {
@@ -90,7 +90,7 @@ class ControllerBuilder {
 
   /// Reconciles the owner of each U that changes.
   template <ObjectType U>
-  ControllerBuilder& owns(WatchOptions options = {}) {
+  ControllerBuilder& owns(TriggerOptions options = {}) {
     const OwnerMatch match = options.owner;
     spec_.watches.push_back(detail::watch_of<U>(map_to_owner(T::resource, match), std::move(options)));
     return *this;
@@ -100,7 +100,7 @@ class ControllerBuilder {
   /// for what metadata tells, and returns an ObjectKey or a range of them. It is called on the cache's
   /// threads, for the state before and the state after a change, and must not block.
   template <ObjectType U, class F>
-  ControllerBuilder& watches(F mapping, WatchOptions options = {}) {
+  ControllerBuilder& watches(F mapping, TriggerOptions options = {}) {
     spec_.watches.push_back(
         detail::watch_of<U>(detail::mapping_of<U>(std::move(mapping)), std::move(options)));
     return *this;
@@ -149,7 +149,7 @@ class ControllerBuilder {
 /// wins if both fit. With several workers it is called concurrently, for different objects.
 template <ObjectType T, class F>
 requires ObjectReconciler<F, T> || RequestReconciler<F> ControllerBuilder<T> controller_for(
-    F reconciler, WatchOptions options = {}) {
+    F reconciler, TriggerOptions options = {}) {
   return {std::move(reconciler), std::move(options)};
 }
 

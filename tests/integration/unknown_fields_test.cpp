@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feature A9 against the API server: whatever fields other writers put into an object, at whatever depth,
+// survive every write of our typed client; and an apply claims nothing that the program did not set.
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/client/resource_client.hpp>
+#include <evenkeel/testing/in_process_transport.hpp>
+#include <evenkeel/testing/shared_core.hpp>
+
+namespace {
+
+namespace ek = evenkeel;
+using ek::Json;
+
+// What our program knows of the kind; the server's schema keeps everything else.
+struct PartOfBox {
+  std::string name = {};
+  std::optional<int> count = {};
+};
+EVENKEEL_FIELDS(PartOfBox, name, count)
+
+struct BoxSpec {
+  std::optional<int> size = {};
+  std::optional<std::string> color = {};
+  std::vector<PartOfBox> parts = {};
+  std::map<std::string, std::string> settings = {};
+};
+EVENKEEL_FIELDS(BoxSpec, size, color, (parts, ek::list_map("name")), settings)
+
+struct BoxStatus {
+  std::optional<int> ready = {};
+  std::vector<PartOfBox> placed = {};
+};
+EVENKEEL_FIELDS(BoxStatus, ready, (placed, ek::list_map("name")))
+
+struct Box {
+  static constexpr ek::ResourceInfo resource{
+      .group = "unknown.example.com", .version = "v1", .kind = "Box", .plural = "boxes"};
+  ek::ObjectMeta metadata = {};
+  BoxSpec spec = {};
+  BoxStatus status = {};
+};
+EVENKEEL_FIELDS(Box, metadata, spec, status)
+
+constexpr const char* crd = R"({
+  "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+  "metadata": {"name": "boxes.unknown.example.com"},
+  "spec": {"group": "unknown.example.com", "scope": "Namespaced",
+    "names": {"plural": "boxes", "singular": "box", "kind": "Box", "listKind": "BoxList"},
+    "versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+      "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+        "properties": {
+          "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
+            "parts": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+              "items": {"type": "object", "required": ["name"], "x-kubernetes-preserve-unknown-fields": true,
+                        "properties": {"name": {"type": "string"}}}}}},
+          "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
+            "placed": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+              "items": {"type": "object", "required": ["name"], "x-kubernetes-preserve-unknown-fields": true,
+                        "properties": {"name": {"type": "string"}}}}}}}}}}]}})";
+
+class UnknownFields : public ::testing::Test {
+ protected:
+  UnknownFields()
+      : server_(std::make_shared<ek::testing::SharedCore>()),
+        client_(ek::Config{.server = "http://in-process"},
+                {.transport = std::make_shared<ek::testing::InProcessTransport>(server_)}),
+        boxes_(client_.resource(Box::resource)) {
+    server_->install(crd);
+  }
+
+  std::shared_ptr<ek::testing::SharedCore> server_;
+  ek::Client client_;
+  ek::ResourceClient boxes_;
+  const ek::ObjectKey key_{"default", "box"};
+};
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(engine_() % bound); }
+
+  Json value(int depth) {
+    switch (below(depth > 0 ? 6 : 4)) {
+      case 0:
+        return Json(static_cast<std::int64_t>(below(1000)));
+      case 1:
+        return Json("text" + std::to_string(below(1000)));
+      case 2:
+        return Json(below(2) == 0);
+      case 3:
+        return Json(0.5 + static_cast<double>(below(100)));
+      case 4: {
+        Json list = Json::array();
+        for (std::size_t i = below(4); i > 0; --i) list.push_back(value(depth - 1));
+        return list;
+      }
+      default: {
+        Json object = Json::object();
+        for (std::size_t i = below(4); i > 0; --i) object["k" + std::to_string(below(9))] = value(depth - 1);
+        return object;
+      }
+    }
+  }
+
+  // Puts undeclared members ("x...") into `object`.
+  void scatter(Json& object) {
+    for (std::size_t i = 1 + below(3); i > 0; --i) object["x" + std::to_string(below(9))] = value(2);
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// The undeclared part of a document: members whose name starts with x, kept under the path of what holds
+// them; items of lists of parts go by their name, not by their place.
+void collect_unknown(const Json& node, const std::string& path, std::map<std::string, Json>& out) {
+  if (node.is_object()) {
+    for (const auto& [name, value] : node.as_object()) {
+      if (name.starts_with('x')) {
+        out[path + "/" + name] = value;
+      } else if (name != "managedFields") {
+        collect_unknown(value, path + "/" + name, out);
+      }
+    }
+  } else if (node.is_array()) {
+    for (const Json& item : node.as_array())
+      collect_unknown(item, path + "[" + item["name"].string_or("") + "]", out);
+  }
+}
+
+std::map<std::string, Json> unknown_in(const Json& document) {
+  std::map<std::string, Json> found;
+  collect_unknown(document, "", found);
+  return found;
+}
+
+Json part(Dice& dice, const std::string& name) {
+  Json item = Json::object({{"name", name}, {"count", static_cast<std::int64_t>(dice.below(10))}});
+  dice.scatter(item);
+  return item;
+}
+
+// Another writer changes the object, fields that we do not declare included.
+void write_as_stranger(const ek::ResourceClient& boxes, const ek::ObjectKey& key, Dice& dice) {
+  Json body = boxes.get(key)->body();
+  dice.scatter(body["spec"]);
+  body["metadata"]["annotations"]["stranger/" + std::to_string(dice.below(5))] = "kept";
+  for (Json& item : body["spec"]["parts"].as_array()) dice.scatter(item);
+  const auto stored = boxes.update(ek::DynamicObject(body));
+  Json with_status = stored->body();
+  dice.scatter(with_status["status"]);
+  for (Json& item : with_status["status"]["placed"].as_array()) dice.scatter(item);
+  boxes.update(ek::DynamicObject(with_status), "status");
+}
+
+// One typed write of a random kind. Parts are changed and appended, never removed: what a removed item held
+// goes with it.
+std::string write_typed(const ek::Client& client, const ek::ObjectKey& key, Dice& dice) {
+  const auto edit_parts = [&dice](std::vector<PartOfBox>& parts) {
+    if (dice.below(2) == 0) parts.push_back({"new" + std::to_string(dice.below(1000000)), 1});
+    parts.at(dice.below(parts.size())).count = static_cast<int>(dice.below(100));
+  };
+  const int number = static_cast<int>(dice.below(1000));
+  switch (dice.below(7)) {
+    case 0:
+      client.patch(client.get<Box>(key), [&](Box& box) { box.spec.size = number; });
+      return "patch of a scalar";
+    case 1:
+      client.patch(client.get<Box>(key), [&](Box& box) { edit_parts(box.spec.parts); });
+      return "patch of a list";
+    case 2:
+      client.patch_status(client.get<Box>(key), [&](BoxStatus& status) {
+        status.ready = number;
+        edit_parts(status.placed);
+      });
+      return "patch_status";
+    case 3: {
+      Box box{.metadata = {.name = key.name, .namespace_ = key.namespace_},
+              .spec = {.color = "c" + std::to_string(number)}};
+      box.spec.parts = {{"a", number}};
+      client.apply(box);
+      return "apply";
+    }
+    case 4: {
+      Box box{.metadata = {.name = key.name, .namespace_ = key.namespace_}};
+      box.status.ready = number;
+      client.apply_status(box);
+      return "apply_status";
+    }
+    case 5:
+      client.patch(client.get<Box>(key), [&](Box& box) {
+        box.metadata.labels["n" + std::to_string(number)] = "1";
+        if (box.metadata.finalizers.empty()) box.metadata.finalizers.push_back("unknown.example.com/hold");
+      });
+      return "patch of metadata";
+    default:
+      client.patch<Box>(key, ek::Patch::merge(Json::object({{"spec", Json::object({{"size", number}})}})));
+      return "a patch as it stands";
+  }
+}
+
+TEST_F(UnknownFields, SurviveEveryTypedWrite) {
+  const std::uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Dice dice(seed);
+  Json body =
+      Json::object({{"apiVersion", "unknown.example.com/v1"},
+                    {"kind", "Box"},
+                    {"metadata", Json::object({{"name", key_.name}, {"namespace", key_.namespace_}})}});
+  body["spec"]["parts"] = Json::array({part(dice, "a"), part(dice, "b"), part(dice, "c")});
+  body["spec"]["settings"] = Json::object({{"mode", "fast"}});
+  Json created = boxes_.create(ek::DynamicObject(body))->body();
+  created["status"]["placed"] = Json::array({part(dice, "a"), part(dice, "b")});
+  boxes_.update(ek::DynamicObject(created), "status");
+
+  std::set<std::string> verbs;
+  for (int round = 0; round < 200; ++round) {
+    write_as_stranger(boxes_, key_, dice);
+    const Json before = boxes_.get(key_)->body();
+    const auto unknown = unknown_in(before);
+    ASSERT_GT(unknown.size(), 5u);
+    const std::string verb = write_typed(client_, key_, dice);
+    verbs.insert(verb);
+    const Json after = boxes_.get(key_)->body();
+    ASSERT_EQ(unknown_in(after), unknown)
+        << "round " << round << ": " << verb << "\nbefore " << before.dump() << "\nafter  " << after.dump();
+    for (const auto& [name, value] : before["metadata"]["annotations"].as_object()) {
+      ASSERT_EQ(after.at({"metadata", "annotations", name}), value) << verb;
+    }
+  }
+  EXPECT_EQ(verbs.size(), 7u);
+}
+
+TEST_F(UnknownFields, ApplyClaimsOnlyWhatTheProgramSet) {
+  Box box{.metadata = {.name = key_.name, .namespace_ = key_.namespace_}, .spec = {.size = 3}};
+  client_.with({.field_owner = "typed"}).apply(box);
+  const auto stored = boxes_.get(key_);
+  const Json& managers = stored->body().at({"metadata", "managedFields"});
+  ASSERT_EQ(managers.size(), 1u) << managers.dump();
+  EXPECT_EQ(managers.at({"0", "manager"}).string_or(""), "typed");
+  EXPECT_EQ(managers.at({"0", "fieldsV1"}).dump(), R"({"f:spec":{"f:size":{}}})");
+}
+
+TEST_F(UnknownFields, ListPatchIsRefusedWhenSomebodyElseWroteMeanwhile) {
+  Json body =
+      Json::object({{"apiVersion", "unknown.example.com/v1"},
+                    {"kind", "Box"},
+                    {"metadata", Json::object({{"name", key_.name}, {"namespace", key_.namespace_}})}});
+  body["spec"]["parts"] = Json::array({Json::object({{"name", "a"}})});
+  boxes_.create(ek::DynamicObject(body));
+  const auto read = client_.get<Box>(key_);
+  Json meanwhile = boxes_.get(key_)->body();
+  meanwhile["spec"]["parts"].push_back(Json::object({{"name", "b"}, {"xmine", true}}));
+  boxes_.update(ek::DynamicObject(meanwhile));
+  try {
+    client_.patch(read, [](Box& changed) { changed.spec.parts.at(0).count = 1; });
+    FAIL() << "the other writer's part would have been lost";
+  } catch (const ek::ApiError& error) {
+    EXPECT_TRUE(error.is_conflict()) << error.what();
+  }
+  EXPECT_EQ(boxes_.get(key_)->body().at({"spec", "parts"}).size(), 2u);
+}
+
+}  // namespace
