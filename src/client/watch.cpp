@@ -92,7 +92,7 @@ class Inflow final : public http::StreamHandler {
   }
   bool ended() const EVENKEEL_REQUIRES(mutex) { return ended_; }
   const http::Response& answer() const EVENKEEL_REQUIRES(mutex) { return answer_; }
-  const std::exception_ptr& error() const EVENKEEL_REQUIRES(mutex) { return error_; }
+  std::exception_ptr take_error() EVENKEEL_REQUIRES(mutex) { return std::move(error_); }
 
   Mutex mutex;
   CondVar changed;
@@ -320,7 +320,7 @@ class RawWatch::State {
     {
       MutexLock lock(inflow.mutex);
       answer = inflow.answer();
-      error = inflow.error();
+      error = inflow.take_error();
     }
     inflow_.reset();
     if (answer.status != 0 && answer.status != 200) return refuse(Status::decode(answer));

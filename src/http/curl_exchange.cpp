@@ -301,8 +301,8 @@ std::string CurlExchange::describe(const std::string& base, std::string_view rea
          std::string(reason);
 }
 
-std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base) const {
-  if (handler_error_) return handler_error_;
+std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base) {
+  if (handler_error_) return std::move(handler_error_);
   if (cancelled()) return std::make_exception_ptr(Cancelled(describe(base, "cancelled")));
   if (code == CURLE_OK && responded_) return nullptr;
   if (code == CURLE_OK) {  // curl takes a connection that ends among the headers for a whole answer

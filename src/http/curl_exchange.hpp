@@ -65,8 +65,9 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   /// The error that `now` makes of it, or null.
   std::exception_ptr overdue(TimePoint now, const std::string& base) const;
 
-  /// What curl's verdict means for the caller; null for success.
-  std::exception_ptr error_of(CURLcode code, const std::string& base) const;
+  /// What curl's verdict means for the caller; null for success. Asked once: an error of the handler is
+  /// handed over, so that no thread but the caller's releases it.
+  std::exception_ptr error_of(CURLcode code, const std::string& base);
   /// "GET https://host/path: reason".
   std::string describe(const std::string& base, std::string_view reason) const;
 

@@ -29,7 +29,12 @@ Response Transport::fetch(Request request, std::stop_token stop) {
   {
     MutexLock lock(exchange->mutex);
     while (!exchange->outcome && !stop.stop_requested()) exchange->done.wait(lock);
-    if (exchange->outcome) return std::move(*exchange->outcome).value();
+    if (exchange->outcome) {
+      // Taken out, so that an error is not released by the transport's thread while it is being handled here.
+      Outcome<Response> outcome = std::move(*exchange->outcome);
+      lock.unlock();
+      return std::move(outcome).value();
+    }
   }
   call->cancel();
   throw Cancelled(name + ": cancelled");

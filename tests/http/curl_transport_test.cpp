@@ -89,7 +89,8 @@ class Recorder : public StreamHandler {
   std::string wait_for_end() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return ends_ > 0; });
-    return error_of(error_);
+    const std::exception_ptr error = std::move(error_);  // so that this thread, and no other, releases it
+    return error_of(error);
   }
   void wait_for_bytes(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -759,6 +760,45 @@ TEST_F(CurlTransportTls, RequestsShareOneHttp2ConnectionStreamsDoNot) {
   EXPECT_EQ(recorder->data_, "http1");
   EXPECT_EQ(transport->fetch({.target = "/again"}).status, 200);
   EXPECT_EQ(server.connections(), 2);
+}
+
+TEST_F(CurlTransportTls, BodiesOfAnySizeGoOverHttp2) {
+  std::atomic<int> streams{0};
+  auto options = secured("IP:127.0.0.1");
+  options.http2 = true;
+  ScriptedServer server([&](Connection& connection) { tests::serve_http2(connection, 0, streams); }, options);
+  const auto transport = transport_to(server, {.tls = {.ca_data = authority.pem()}});
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{300'000}}) {
+    const Response response =
+        transport->fetch({.method = Method::post, .target = "/x", .body = std::string(size, 'b')});
+    EXPECT_EQ(response.status, 200);
+    EXPECT_THAT(response.body, HasSubstr(", " + std::to_string(size) + " bytes"));
+  }
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST(CurlTransportProxy, IsUsedIfGiven) {
+  std::string target, host;
+  ScriptedServer proxy([&](Connection& connection) {
+    while (auto request = connection.read_request()) {
+      target = request->target;
+      host = *request->headers.find("host");
+      connection.respond(200, "by proxy");
+    }
+  });
+  const auto transport = make_curl_transport({.server = "http://api.invalid:8080", .proxy = proxy.url()});
+  EXPECT_EQ(transport->fetch({.target = "/x"}).body, "by proxy");
+  EXPECT_EQ(target, "http://api.invalid:8080/x");
+  EXPECT_EQ(host, "api.invalid:8080");
+}
+
+TEST(CurlTransportProxy, ItsPasswordIsInNoError) {
+  const auto transport =
+      make_curl_transport({.server = "https://api.invalid",
+                           .proxy = "http://me:secret@127.0.0.1:" + std::to_string(tests::unused_port())});
+  const std::string error = error_of([&] { transport->fetch({.target = "/x"}); });
+  EXPECT_THAT(error, HasSubstr("connect: GET https://api.invalid/x: "));
+  EXPECT_THAT(error, Not(HasSubstr("secret")));
 }
 
 TEST(CurlTransportConcurrency, CancellationStorm) {

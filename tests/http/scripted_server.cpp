@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
+#include <map>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdexcept>
@@ -249,14 +250,20 @@ std::string frame(int type, int flags, unsigned stream, std::string_view payload
   return out + std::string(payload);
 }
 
+std::string number(std::size_t value) {
+  std::string out;
+  for (const int shift : {24, 16, 8, 0}) out += static_cast<char>(value >> shift);
+  return out;
+}
+
 }  // namespace
 
 void serve_http2(Connection& connection, int hold, std::atomic<int>& streams) {
-  constexpr int data = 0, headers = 1, settings = 4, ping = 6;
+  constexpr int data = 0, headers = 1, settings = 4, ping = 6, window_update = 8;
   constexpr int ack = 1, end_stream = 1, end_headers = 4;
   if (!connection.read_exactly(24)) return;  // the client's preface
   if (!connection.write(frame(settings, 0, 0, ""))) return;
-  std::vector<unsigned> open;
+  std::map<unsigned, std::size_t> open;  // stream to bytes of its body
   while (const auto head = connection.read_exactly(9)) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>((*head)[i]); };
     const std::size_t size = (std::size_t{byte(0)} << 16) | (std::size_t{byte(1)} << 8) | byte(2);
@@ -264,15 +271,21 @@ void serve_http2(Connection& connection, int hold, std::atomic<int>& streams) {
         (unsigned{byte(5)} << 24) | (unsigned{byte(6)} << 16) | (unsigned{byte(7)} << 8) | byte(8);
     const auto payload = connection.read_exactly(size);
     if (!payload) return;
-    const bool acknowledged = (byte(4) & ack) != 0;
-    if (byte(3) == settings && !acknowledged) connection.write(frame(settings, ack, 0, ""));
-    if (byte(3) == ping && !acknowledged) connection.write(frame(ping, ack, 0, *payload));
-    if (byte(3) != headers) continue;
-    open.push_back(stream);
-    if (++streams < hold) continue;
-    for (const unsigned id : open) {
+    const int type = byte(3);
+    const int flags = byte(4);
+    if (type == settings && (flags & ack) == 0) connection.write(frame(settings, ack, 0, ""));
+    if (type == ping && (flags & ack) == 0) connection.write(frame(ping, ack, 0, *payload));
+    if (type == headers) open[stream] = 0;
+    if (type == data && size > 0) {
+      open[stream] += size;
+      for (const unsigned window : {0U, stream})
+        connection.write(frame(window_update, 0, window, number(size)));
+    }
+    if ((type != headers && type != data) || (flags & end_stream) == 0 || ++streams < hold) continue;
+    for (const auto& [id, bytes] : open) {
       connection.write(frame(headers, end_headers, id, "\x88"));  // ":status: 200" of the static table
-      connection.write(frame(data, end_stream, id, "stream " + std::to_string(id)));
+      connection.write(frame(data, end_stream, id,
+                             "stream " + std::to_string(id) + ", " + std::to_string(bytes) + " bytes"));
     }
     open.clear();
   }

@@ -92,8 +92,8 @@ class ScriptedServer {
 /// A port on which nothing listens.
 int unused_port();
 
-/// Speaks just enough HTTP/2 on a connection: answers each request with 200 and "stream <id>", but none
-/// before `hold` requests are open at once. Counts into `streams`.
+/// Speaks just enough HTTP/2 on a connection: answers each request with 200 and "stream <id>, <n> bytes", but
+/// none before `hold` requests are open at once. Counts into `streams`.
 void serve_http2(Connection& connection, int hold, std::atomic<int>& streams);
 
 }  // namespace evenkeel::tests
