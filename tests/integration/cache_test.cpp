@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cache against the embedded API server, in the same process.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/cache/cache.hpp>
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/testing/in_process_transport.hpp>
+#include <evenkeel/testing/shared_core.hpp>
+
+namespace {
+
+namespace ek = evenkeel;
+using ek::ConfigMap;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Counts lines by message.
+class CountingSink final : public ek::LogSink {
+ public:
+  bool enabled(ek::LogLevel) const noexcept override { return true; }
+  void write(ek::LogLevel, std::string_view message, ek::LogFields, ek::LogFields) noexcept override {
+    const std::lock_guard lock(mutex_);
+    ++lines_[std::string(message)];
+  }
+  int count(const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    return lines_[message];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, int> lines_;
+};
+
+class CacheConcurrency : public ::testing::Test {
+ protected:
+  CacheConcurrency()
+      : server_(std::make_shared<ek::testing::SharedCore>()),
+        client_(ek::Config{.server = "http://in-process"},
+                {.transport = std::make_shared<ek::testing::InProcessTransport>(server_)}),
+        cache_(client_,
+               {.reflector = {.backoff_base = std::chrono::milliseconds{1}}, .log = ek::Log(sink_)}) {}
+
+  ek::Snapshot<ConfigMap> create(const std::string& namespace_, const std::string& name,
+                                 const std::string& app = "") {
+    ConfigMap map{.metadata = {.name = name, .namespace_ = namespace_}, .data = {{"a", "1"}}};
+    if (!app.empty()) map.metadata.labels = {{"app", app}};
+    return client_.create(map);
+  }
+  void sync() {
+    cache_.start();
+    ASSERT_TRUE(cache_.wait_for_sync({}));
+  }
+  /// Blocks until the cache itself, own writes aside, holds what the server said.
+  static void wait_for(const ek::Informer& informer, const ek::Snapshot<ConfigMap>& object) {
+    const ek::ObjectMeta& meta = object->metadata;
+    while (true) {
+      const ek::WireObject stored = informer.store().stored(meta.namespace_, meta.name);
+      if (stored && stored.resource_version() == meta.resource_version) return;
+      std::this_thread::yield();
+    }
+  }
+  static std::vector<std::string> keys(const std::vector<ek::Snapshot<ConfigMap>>& list) {
+    std::vector<std::string> result;
+    for (const auto& one : list) result.push_back(one->metadata.namespace_ + "/" + one->metadata.name);
+    return result;
+  }
+
+  std::shared_ptr<CountingSink> sink_ = std::make_shared<CountingSink>();
+  std::shared_ptr<ek::testing::SharedCore> server_;
+  ek::Client client_;
+  ek::Cache cache_;
+};
+
+TEST_F(CacheConcurrency, ReadsWhatWasDeclaredWithoutTheServer) {
+  create("default", "b", "web");
+  create("default", "a");
+  create("kube-system", "c", "web");
+  cache_.informer<ConfigMap>();
+  sync();
+  const auto found = cache_.find<ConfigMap>({"default", "b"});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->data.at("a"), "1");
+  EXPECT_EQ(ek::Json::parse(found.raw())["kind"].as_string(), "ConfigMap");
+  EXPECT_THAT(std::string(found.raw()), Not(::testing::HasSubstr("managedFields")));
+  EXPECT_FALSE(cache_.find<ConfigMap>({"default", "none"}));
+  EXPECT_THAT(keys(cache_.list<ConfigMap>({.namespace_ = "default"})), ElementsAre("default/a", "default/b"));
+  EXPECT_THAT(keys(cache_.list<ConfigMap>({.label_selector = "app=web"})),
+              ElementsAre("default/b", "kube-system/c"));
+  EXPECT_THAT(keys(cache_.list<ConfigMap>({.label_selector = "!app", .limit = 1})), ElementsAre("default/a"));
+  EXPECT_EQ(cache_.live_reads(), 0u);
+}
+
+TEST_F(CacheConcurrency, ReadsLiveWhatNobodyDeclaredAndSaysSoOnce) {
+  create("default", "a");
+  cache_.start();
+  EXPECT_TRUE(cache_.find<ConfigMap>({"default", "a"}));
+  EXPECT_FALSE(cache_.find<ConfigMap>({"default", "b"}));
+  EXPECT_THAT(keys(cache_.list<ConfigMap>({.namespace_ = "default"})), ElementsAre("default/a"));
+  EXPECT_EQ(cache_.live_reads(), 3u);
+  EXPECT_EQ(sink_->count("reading from the server what the cache cannot tell"), 1);
+  EXPECT_THAT(cache_.health(), IsEmpty()) << "no informer was started by reading";
+}
+
+TEST_F(CacheConcurrency, ReadsLiveWhatTheCacheCannotAnswer) {
+  create("default", "a");
+  cache_.informer<ConfigMap>({.namespace_ = "default"});
+  sync();
+  EXPECT_EQ(cache_.list<ConfigMap>({.namespace_ = "default"}).size(), 1u);
+  EXPECT_EQ(cache_.live_reads(), 0u);
+  cache_.list<ConfigMap>({.namespace_ = "kube-system"});
+  cache_.list<ConfigMap>();
+  cache_.find<ConfigMap>({"kube-system", "x"});
+  cache_.list<ConfigMap>({.namespace_ = "default", .field_selector = "metadata.name=a"});
+  EXPECT_EQ(cache_.live_reads(), 4u);
+}
+
+TEST_F(CacheConcurrency, GivesTheSameInformerForTheSameCollection) {
+  ek::Informer& all = cache_.informer<ConfigMap>();
+  EXPECT_EQ(&cache_.informer<ConfigMap>(), &all);
+  EXPECT_EQ(&cache_.informer<ConfigMap>({.form = ek::WireForm::metadata_only}), &all);
+  EXPECT_NE(&cache_.informer<ConfigMap>({.namespace_ = "default"}), &all);
+  EXPECT_NE(&cache_.informer<ConfigMap>({.label_selector = "a=b"}), &all);
+}
+
+TEST_F(CacheConcurrency, FollowsChanges) {
+  ek::Informer& informer = cache_.informer<ConfigMap>();
+  sync();
+  const auto created = create("default", "a");
+  wait_for(informer, created);
+  const auto patched = client_.patch(created, [](ConfigMap& map) { map.data["a"] = "2"; });
+  wait_for(informer, patched);
+  EXPECT_EQ(cache_.find<ConfigMap>({"default", "a"})->data.at("a"), "2");
+  EXPECT_EQ(created->data.at("a"), "1") << "a snapshot never changes";
+  client_.remove<ConfigMap>({"default", "a"});
+  while (cache_.find<ConfigMap>({"default", "a"})) std::this_thread::yield();
+}
+
+TEST_F(CacheConcurrency, GivesOwnWritesAtOnce) {
+  ek::Informer& informer = cache_.informer<ConfigMap>();
+  sync();
+  for (int i = 0; i < 50; ++i) {
+    const auto created = create("default", "a" + std::to_string(i));
+    cache_.written(created);
+    const auto found = cache_.find<ConfigMap>({"default", "a" + std::to_string(i)});
+    ASSERT_TRUE(found);
+    const auto patched = client_.patch(found, [](ConfigMap& map) { map.data["a"] = "mine"; });
+    cache_.written(patched);
+    ASSERT_EQ(cache_.find<ConfigMap>({"default", "a" + std::to_string(i)})->data.at("a"), "mine");
+    ASSERT_EQ(cache_.list<ConfigMap>({.namespace_ = "default"}).size(), static_cast<std::size_t>(i) + 1);
+    if (i % 10 == 0) wait_for(informer, patched);
+  }
+}
+
+TEST_F(CacheConcurrency, KeepsMetadataOnlyWhereThatIsEnough) {
+  create("default", "a", "web");
+  ek::Informer& informer = cache_.informer<ConfigMap>({.form = ek::WireForm::metadata_only});
+  sync();
+  const ek::WireObject object = informer.store().find("default", "a");
+  ASSERT_TRUE(object);
+  EXPECT_EQ(object.kind(), "ConfigMap");
+  EXPECT_EQ(object.api_version(), "v1");
+  EXPECT_EQ(object.label("app"), "web");
+  EXPECT_EQ(object.raw(), "");
+  EXPECT_EQ(object.decode<ek::PartialObject>()->metadata.labels.at("app"), "web");
+  EXPECT_THROW(object.decode<ConfigMap>(), std::invalid_argument);
+  EXPECT_TRUE(cache_.find<ConfigMap>({"default", "a"})) << "read live";
+  EXPECT_EQ(cache_.live_reads(), 1u);
+}
+
+TEST_F(CacheConcurrency, ListsOverManyPagesAndFindsChildren) {
+  const auto owner = create("default", "owner");
+  for (int i = 0; i < 1200; ++i) {
+    ConfigMap map{.metadata = {.name = "child-" + std::to_string(i), .namespace_ = "default"}};
+    if (i % 100 == 0) {
+      map.metadata.owner_references = {
+          {.api_version = "v1", .kind = "ConfigMap", .name = "owner", .uid = owner->metadata.uid}};
+    }
+    client_.create(map);
+  }
+  cache_.informer<ConfigMap>();
+  sync();
+  EXPECT_EQ(cache_.list<ConfigMap>({.namespace_ = "default"}).size(), 1201u);
+  EXPECT_EQ(cache_.owned_by<ConfigMap>(owner->metadata.uid).size(), 12u);
+  EXPECT_THAT(cache_.owned_by<ConfigMap>("nobody"), IsEmpty());
+}
+
+TEST_F(CacheConcurrency, NamesWhatItMayNotReadAndRecovers) {
+  const auto fault = server_->inject({.verb = "list", .resource = "configmaps", .status = 403});
+  cache_.informer<ConfigMap>();
+  cache_.start();
+  while (cache_.health()[0].informer.counters.failures < 2) std::this_thread::yield();
+  EXPECT_THAT(cache_.health()[0].informer.last_error, ::testing::HasSubstr("list ConfigMap: 403 Forbidden"));
+  EXPECT_FALSE(cache_.health()[0].informer.synced);
+  server_->remove_fault(fault);
+  EXPECT_TRUE(cache_.wait_for_sync({}));
+  EXPECT_EQ(cache_.health()[0].informer.last_error, "");
+}
+
+TEST_F(CacheConcurrency, KindsThatTheServerDoesNotServeAreNamedAndDoNotHoldUpOthers) {
+  ek::Informer& missing = cache_.informer({"none.example.com", "v1", "Nothing", "nothings"});
+  ek::Informer& present = cache_.informer<ConfigMap>();
+  cache_.start();
+  EXPECT_TRUE(present.wait_for_sync({}));
+  while (missing.health().counters.failures < 2) std::this_thread::yield();
+  EXPECT_THAT(missing.health().last_error, ::testing::HasSubstr("list Nothing: 404"));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(cache_.wait_for_sync(stop.get_token()));
+}
+
+TEST_F(CacheConcurrency, StopsWithStreamsOpen) {
+  cache_.informer<ConfigMap>();
+  cache_.informer<ek::Pod>();
+  sync();
+  cache_.stop();
+  EXPECT_FALSE(cache_.find<ConfigMap>({"default", "a"})) << "what was read stays readable";
+  EXPECT_EQ(cache_.live_reads(), 0u);
+}
+
+}  // namespace
