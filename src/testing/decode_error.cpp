@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How Go's JSON decoder complains about a value of the wrong type.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,55 @@ std::string_view go_kind(const Json& value) {
   return "null";
 }
 
+/// Why Go's time.Parse refuses a text for a layout of these elements; empty if it takes it.
+std::optional<std::string> time_problem(const std::string& text, bool micro) {
+  const std::string layout = micro ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
+  std::string_view rest = text;
+  const auto refused = [&](std::string_view element) {
+    return "parsing time " + Json(text).dump() + " as " + Json(layout).dump() + ": cannot parse " +
+           Json(rest).dump() + " as " + Json(element).dump();
+  };
+  const auto digits = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i >= rest.size() || rest[i] < '0' || rest[i] > '9') return false;
+    }
+    rest.remove_prefix(count);
+    return true;
+  };
+  const auto literal = [&](char wanted) {
+    if (!rest.starts_with(wanted)) return false;
+    rest.remove_prefix(1);
+    return true;
+  };
+  static constexpr std::string_view elements[] = {"2006", "-", "01", "-", "02", "T",
+                                                  "15",   ":", "04", ":", "05"};
+  for (const std::string_view element : elements) {
+    const bool taken = element.size() == 1 ? literal(element[0]) : digits(element.size());
+    if (!taken) return refused(element);
+  }
+  if (micro) {
+    const std::string_view before = rest;
+    if (!literal('.') || !digits(6)) return rest = before, refused(".000000");
+  } else if (rest.starts_with('.')) {
+    rest.remove_prefix(std::min(rest.find_first_not_of("0123456789", 1), rest.size()));
+  }
+  if (rest == "Z") return std::nullopt;
+  const bool zone = rest.size() == 6 && (rest[0] == '+' || rest[0] == '-') && rest[3] == ':';
+  return zone ? std::nullopt : std::optional(refused("Z07:00"));
+}
+
+/// Why Go refuses base64; empty if it takes it.
+std::optional<std::string> base64_problem(const std::string& text) {
+  const std::size_t end =
+      text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+  const std::size_t padding = end == std::string::npos ? 0 : text.size() - end;
+  const bool padded =
+      end == std::string::npos || (padding <= 2 && text.find_first_not_of('=', end) == std::string::npos);
+  if (padded && text.size() % 4 == 0) return std::nullopt;
+  return "illegal base64 data at input byte " +
+         std::to_string(padded || end == std::string::npos ? text.size() / 4 * 4 : end);
+}
+
 /// A walk with the innermost struct and the path of fields, which is what the decoder tells.
 class DecodeCheck {
  public:
@@ -68,6 +118,9 @@ class DecodeCheck {
                                    const std::string& path) {
     if (value.is_null() || schema.opaque || schema.type == SchemaType::any) return std::nullopt;
     if (!fits(value, schema)) return problem(value, schema, structure, path);
+    if (value.is_string() && schema.format == "date-time")
+      return time_problem(value.as_string(), schema.type_name.ends_with(".MicroTime"));
+    if (value.is_string() && schema.format == "byte") return base64_problem(value.as_string());
     if (value.is_array() && schema.items != nullptr) {
       for (const Json& item : value.as_array()) {
         if (auto found = visit(item, *schema.items, structure, path)) return found;

@@ -82,7 +82,7 @@ Json zero_value(const Schema& schema) {
     const Schema& member = *property.schema;
     if (member.always_written)
       result[property.name] = zero_value(member);
-    else if (schema.is_required(property.name))
+    else if (schema.is_required(property.name) || member.written_when_unset)
       result[property.name] = member.default_value.value_or(Json());
   }
   return result;

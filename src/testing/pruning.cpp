@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "testing/cel_time.hpp"
+
 namespace evenkeel::inline v0::testing {
 
 namespace {
@@ -117,7 +119,7 @@ void canonicalize_fields(Json& object, const Schema& schema) {
   for (const Property& property : schema.properties) {
     const bool present = object.contains(property.name);
     if (!present && property.schema->always_written) object[property.name] = Json::object();
-    if (!present && schema.is_required(property.name))
+    if (!present && (schema.is_required(property.name) || property.schema->written_when_unset))
       object[property.name] = property.schema->default_value.value_or(Json());
   }
   std::vector<std::string> gone;
@@ -131,14 +133,30 @@ void canonicalize_fields(Json& object, const Schema& schema) {
       continue;
     }
     const bool empty_map = value.is_object() && value.empty() && member->additional != nullptr;
-    const bool optional = !schema.is_required(name) && !member->always_written;
+    const bool optional = !schema.is_required(name) && !member->always_written && !member->written_when_unset;
     if (optional && (is_left_out(name, value) || empty_map)) gone.push_back(name);
   }
   for (const std::string& name : gone) object.erase(name);
 }
 
+/// Times as Go writes them: whole seconds, or six digits of a second, in UTC.
+void canonicalize_time(Json& value, bool micro) {
+  const auto moment = parse_timestamp(value.as_string());
+  if (!moment) return;
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::int64_t rest = (*moment % second + second) % second;
+  std::string text = timestamp_text(*moment - rest);
+  if (micro) {
+    std::string digits = std::to_string(rest / 1000);
+    text.insert(text.size() - 1, "." + std::string(6 - digits.size(), '0') + digits);
+  }
+  value = Json(std::move(text));
+}
+
 void canonicalize_value(Json& value, const Schema& schema) {
   if (schema.opaque) return;
+  if (value.is_string() && schema.format == "date-time")
+    canonicalize_time(value, schema.type_name.ends_with(".MicroTime"));
   if (value.is_object() && schema.type == SchemaType::object) canonicalize_fields(value, schema);
   if (value.is_array() && schema.items != nullptr) {
     for (Json& item : value.as_array()) canonicalize_value(item, *schema.items);

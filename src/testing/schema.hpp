@@ -73,6 +73,8 @@ struct Schema {
   bool embedded_resource = false;
   /// Built-in kinds only: a struct that is no pointer in Go, so that it is always written ("status": {}).
   bool always_written = false;
+  /// Built-in kinds only: an optional field that is written even when it is unset, as null, "" or 0.
+  bool written_when_unset = false;
   /// Built-in kinds only: a type with its own JSON form, whose content is not looked into (RawExtension).
   bool opaque = false;
   std::string type_name = {};  ///< OpenAPI name of a built-in type: "io.k8s.api.core.v1.Container".

@@ -119,6 +119,34 @@ void set_property(Schema& node, std::string name, const Schema& schema) {
     node.properties.insert(place, {std::move(name), &schema});
 }
 
+/// Go fields without omitempty, or with a struct type, that OpenAPI shows as optional.
+bool is_written_when_unset(std::string_view type, std::string_view field) {
+  static constexpr std::pair<std::string_view, std::string_view> fields[] = {
+      {"core.v1.Event", "eventTime"},
+      {"core.v1.Event", "firstTimestamp"},
+      {"core.v1.Event", "lastTimestamp"},
+      {"core.v1.Event", "reportingComponent"},
+      {"core.v1.Event", "reportingInstance"},
+      {"events.v1.Event", "deprecatedFirstTimestamp"},
+      {"events.v1.Event", "deprecatedLastTimestamp"},
+      {"apps.v1.StatefulSetSpec", "serviceName"},
+      {"apps.v1.StatefulSetStatus", "availableReplicas"},
+      {"policy.v1.PodDisruptionBudgetStatus", "currentHealthy"},
+      {"policy.v1.PodDisruptionBudgetStatus", "desiredHealthy"},
+      {"policy.v1.PodDisruptionBudgetStatus", "disruptionsAllowed"},
+      {"policy.v1.PodDisruptionBudgetStatus", "expectedPods"},
+      {"core.v1.ContainerStateRunning", "startedAt"},
+      {"core.v1.ContainerStateTerminated", "startedAt"},
+      {"core.v1.ContainerStateTerminated", "finishedAt"}};
+  constexpr std::string_view prefix = "io.k8s.api.";
+  if (!type.starts_with(prefix)) return false;
+  type.remove_prefix(prefix.size());
+  const bool moment = field == "lastTransitionTime" || field == "lastProbeTime" ||
+                      field == "lastUpdateTime" || field == "lastHeartbeatTime";
+  if (moment && type.ends_with("Condition")) return true;
+  return std::find(std::begin(fields), std::end(fields), std::pair(type, field)) != std::end(fields);
+}
+
 /// Reads one CRD schema into nodes of a pool.
 class CustomReader {
  public:
@@ -188,10 +216,11 @@ const Schema& BuiltinSchemaReader::type(std::string_view name) {
   // Types that were being read when something referred to them are complete now.
   while (!references_.empty()) {
     const std::vector<Reference> waiting = std::exchange(references_, {});
-    for (const auto& [node, target, source] : waiting) {
+    for (const auto& [node, target, source, written_when_unset] : waiting) {
       *node = *target;
       node->always_written = target->type == SchemaType::object && (*source)["default"] == Json::object() &&
                              !target->properties.empty();
+      node->written_when_unset = written_when_unset;
       read_common(*node, *source);
     }
   }
@@ -208,17 +237,18 @@ Schema& BuiltinSchemaReader::resolve(std::string_view name) {
   return node;
 }
 
-const Schema* BuiltinSchemaReader::member_node(const Json& source) {
+const Schema* BuiltinSchemaReader::member_node(const Json& source, bool written_when_unset) {
   const Json& reference = source["$ref"];
   if (!reference.is_string()) {
     Schema& node = pool_->add();
     read(node, source);
+    node.written_when_unset = written_when_unset;
     return &node;
   }
   Schema& target = resolve(reference.as_string());
-  if (source.size() == 1) return &target;
+  if (source.size() == 1 && !written_when_unset) return &target;
   Schema& node = pool_->add();
-  references_.push_back({&node, &target, &source});
+  references_.push_back({&node, &target, &source, written_when_unset});
   return &node;
 }
 
@@ -229,11 +259,11 @@ void BuiltinSchemaReader::read(Schema& node, const Json& source) {
   read_common(node, source);
   if (source["properties"].is_object()) {
     for (const auto& [name, value] : source["properties"].as_object())
-      node.properties.push_back({name, member_node(value)});
+      node.properties.push_back({name, member_node(value, is_written_when_unset(node.type_name, name))});
   }
-  if (source["items"].is_object()) node.items = member_node(source["items"]);
+  if (source["items"].is_object()) node.items = member_node(source["items"], false);
   if (source["additionalProperties"].is_object())
-    node.additional = member_node(source["additionalProperties"]);
+    node.additional = member_node(source["additionalProperties"], false);
   if (has_constraints(source)) {
     auto constraints = std::make_shared<Constraints>();
     read_bounds(*constraints, source);

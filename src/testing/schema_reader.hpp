@@ -24,13 +24,14 @@ class BuiltinSchemaReader {
 
  private:
   Schema& resolve(std::string_view name);
-  const Schema* member_node(const Json& source);
+  const Schema* member_node(const Json& source, bool written_when_unset);
   void read(Schema& node, const Json& source);
 
   struct Reference {
     Schema* node;
     const Schema* target;
     const Json* source;
+    bool written_when_unset;
   };
   BuiltinData& data_;
   std::shared_ptr<SchemaPool> pool_;

@@ -86,6 +86,21 @@ TEST(Canonicalize, KeepsPointersThatAreEmpty) {
     "automountServiceAccountToken": false})"));
 }
 
+TEST(Canonicalize, WritesWhatGoAlwaysWritesAndTimesInItsForm) {  // scenario events-core
+  Shapes shapes;
+  const auto event = shapes.catalog.builtin("", "v1", "Event");
+  Json object = parse(R"({"metadata": {"name": "e"}, "lastTimestamp": "2025-01-01T01:00:00.75+01:00"})");
+  canonicalize(object, *event);
+  EXPECT_EQ(object,
+            parse(R"({"metadata": {"name": "e"}, "involvedObject": {}, "source": {}, "eventTime": null,
+    "firstTimestamp": null, "lastTimestamp": "2025-01-01T00:00:00Z", "reportingComponent": "",
+    "reportingInstance": ""})"));
+  const auto lease = shapes.catalog.builtin("coordination.k8s.io", "v1", "Lease");
+  Json held = parse(R"({"spec": {"renewTime": "2025-01-01T00:00:00.000120Z"}})");
+  canonicalize(held, *lease);
+  EXPECT_EQ(held["spec"]["renewTime"], Json("2025-01-01T00:00:00.000120Z"));
+}
+
 TEST(Canonicalize, LeavesTheSpecOfCustomObjectsAlone) {
   Shapes shapes;
   Json object = widget(R"({"size": 1, "note": null, "label": ""})");

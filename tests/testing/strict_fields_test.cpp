@@ -34,6 +34,28 @@ TEST(StrictProblems, AreDuplicatesThenUnknownFields) {  // scenarios create-cr-s
   EXPECT_EQ(warning_header(R"(unknown field "unknown")"), R"(299 - "unknown field \"unknown\"")");
 }
 
+TEST(DecodeError, ReadsTimesAndBytesAsGoDoes) {  // scenario lease
+  Shapes shapes;
+  const auto lease = shapes.catalog.builtin("coordination.k8s.io", "v1", "Lease");
+  const auto of = [&](const std::string& time) {
+    return decode_error(Json::object({{"spec", Json::object({{"renewTime", time}})}}), *lease).value_or("");
+  };
+  EXPECT_EQ(of("2025-01-01T00:00:00.000000Z"), "");
+  EXPECT_EQ(of("yesterday"),
+            "parsing time \"yesterday\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse "
+            "\"yesterday\" as \"2006\"");
+  EXPECT_EQ(of("2025-01-01T00:00:00Z"),
+            "parsing time \"2025-01-01T00:00:00Z\" as "
+            "\"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\"");
+  const auto secret = shapes.catalog.builtin("", "v1", "Secret");
+  EXPECT_EQ(decode_error(parse(R"({"data": {"a": "!!!"}})"), *secret), "illegal base64 data at input byte 0");
+  EXPECT_EQ(
+      decode_error(
+          parse(R"({"data": {"a": "eA=="}, "metadata": {"creationTimestamp": "2025-01-01T00:00:00Z"}})"),
+          *secret),
+      std::nullopt);
+}
+
 TEST(DecodeError, SaysWhatGoWouldSay) {  // scenario create-wrong-type
   Shapes shapes;
   const auto error = [](std::string_view text, const KindSchema& kind) {
