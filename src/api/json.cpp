@@ -4,8 +4,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 
 #include <nlohmann/json.hpp>
+#include <simdjson.h>
 
 #include <evenkeel/api/json.hpp>
 
@@ -87,6 +90,66 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<Json*> stack_;
   std::string key_;
 };
+
+/// The scanner's document as a value; nothing if it is nested too deep.
+bool take_scanned(const simdjson::dom::element& from, Json& out, std::size_t depth) {
+  using Type = simdjson::dom::element_type;
+  switch (from.type()) {
+    case Type::NULL_VALUE:
+      break;
+    case Type::BOOL:
+      out = Json(from.get_bool().value_unsafe());
+      break;
+    case Type::INT64:
+      out = Json(from.get_int64().value_unsafe());
+      break;
+    case Type::UINT64:
+      out = Json(static_cast<double>(from.get_uint64().value_unsafe()));
+      break;
+    case Type::DOUBLE:
+      out = Json(from.get_double().value_unsafe());
+      break;
+    case Type::STRING:
+      out = Json(from.get_string().value_unsafe());
+      break;
+    case Type::ARRAY: {
+      const simdjson::dom::array items = from.get_array().value_unsafe();
+      Json::Array values;
+      values.reserve(items.size());
+      for (const simdjson::dom::element item : items) {
+        if (depth == 0 || !take_scanned(item, values.emplace_back(), depth - 1)) return false;
+      }
+      out = Json(std::move(values));
+      return depth > 0;
+    }
+    case Type::OBJECT: {
+      const simdjson::dom::object members = from.get_object().value_unsafe();
+      Json::Object values;
+      values.reserve(members.size());
+      for (const auto& [name, member] : members) {
+        Json value;
+        if (depth == 0 || !take_scanned(member, value, depth - 1)) return false;
+        values[name] = std::move(value);
+      }
+      out = Json(std::move(values));
+      return depth > 0;
+    }
+  }
+  return true;
+}
+
+/// The fast way, which says nothing about what is wrong with a document: the other parser does that. The
+/// scanner's buffers are kept per thread while documents are of ordinary size.
+std::optional<Json> scan(std::string_view text) {
+  static thread_local std::unique_ptr<simdjson::dom::parser> kept;
+  if (!kept) kept = std::make_unique<simdjson::dom::parser>();
+  simdjson::dom::element root;
+  Json out;
+  const bool read = kept->parse(text.data(), text.size()).get(root) == simdjson::SUCCESS &&
+                    take_scanned(root, out, max_depth);
+  if (text.size() > (std::size_t{1} << 20)) kept.reset();
+  return read ? std::optional<Json>(std::move(out)) : std::nullopt;
+}
 
 void new_line(std::string& out, int indent, int depth) {
   if (indent < 0) return;
@@ -227,6 +290,7 @@ Json Json::array(std::initializer_list<Json> items) {
 }
 
 Json Json::parse(std::string_view text, std::string_view name) {
+  if (auto scanned = text.empty() ? std::nullopt : scan(text)) return std::move(*scanned);
   Builder builder(name);
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder))
     throw DecodeError(std::string(name), "not a JSON document");

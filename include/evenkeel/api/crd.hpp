@@ -44,8 +44,9 @@ struct CrdOptions {
 
 /// The structural OpenAPI schema of a type.
 /// - The initialisers of plain members are the defaults, but not below `status`. A plain member whose
-///   initialiser its own bounds refuse has no default and is required; so is a plain struct with a
-///   required member.
+///   initialiser its own bounds refuse has no default and is required, as is an empty string that must
+///   match a pattern (default_to() and no_default say otherwise); so is a plain struct with a required
+///   member.
 /// - A type that contains itself is described once; further in, anything is allowed.
 EVENKEEL_API Json schema_of(const TypeInfo& type);
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A JSON document as a value: what dynamic objects, patches and the embedded API server are made of.
-// Parsing is nlohmann's (in src/); no third-party type stands here. api/nlohmann.hpp converts.
+// Parsing is done in src/; no third-party type stands here. api/nlohmann.hpp converts.
 #pragma once
 
 #include <concepts>
