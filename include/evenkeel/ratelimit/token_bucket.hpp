@@ -84,6 +84,14 @@ class TokenBucket {
   TimePoint last_ = TimePoint::min();  // it starts full, so the time before the first charge is nothing
 };
 
+namespace detail {
+// Rounds a positive number; <cmath> would be a tenth of the header.
+inline std::int64_t nearest(double number) {
+  const auto below = static_cast<std::int64_t>(number);
+  return number - static_cast<double>(below) < 0.5 ? below : below + 1;
+}
+}  // namespace detail
+
 /// `tokens` per `per`, `burst` at once. Throws std::invalid_argument as TokenBucket does.
 inline TokenBucket token_bucket(std::int64_t tokens, Duration per, std::int64_t burst) {
   return TokenBucket({.tokens = tokens, .per = per, .burst = burst});
@@ -99,9 +107,9 @@ inline TokenBucket token_bucket(double per_second, std::int64_t burst) {
   const auto whole = static_cast<std::int64_t>(per_second);
   if (static_cast<double>(whole) == per_second) return token_bucket(whole, std::chrono::seconds{1}, burst);
   if (per_second < 1000) {
-    return token_bucket(1, Duration{static_cast<std::int64_t>(1e9 / per_second + 0.5)}, burst);
+    return token_bucket(1, Duration{detail::nearest(1e9 / per_second)}, burst);
   }
-  return token_bucket(static_cast<std::int64_t>(per_second * 1000 + 0.5), std::chrono::seconds{1000}, burst);
+  return token_bucket(detail::nearest(per_second * 1000), std::chrono::seconds{1000}, burst);
 }
 
 }  // namespace evenkeel::inline v0

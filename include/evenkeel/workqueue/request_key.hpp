@@ -67,8 +67,8 @@ class RequestKey {
   /// By cluster, then namespace, then name.
   friend std::strong_ordering operator<=>(const RequestKey& a, const RequestKey& b) {
     if (a == b) return std::strong_ordering::equal;
-    if (const auto order = a.cluster() <=> b.cluster(); order != 0) return order;
-    if (const auto order = a.namespace_() <=> b.namespace_(); order != 0) return order;
+    if (const auto order = a.cluster() <=> b.cluster(); std::is_neq(order)) return order;
+    if (const auto order = a.namespace_() <=> b.namespace_(); std::is_neq(order)) return order;
     return a.name() <=> b.name();
   }
 
