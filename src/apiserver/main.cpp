@@ -10,6 +10,7 @@
 #include <fstream>
 #include <signal.h>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -23,6 +24,8 @@
 namespace {
 
 namespace ek = evenkeel;
+
+constexpr int wrong_flag = 2;  // as operators end, see docs/flags.md
 
 struct Flags {
   ek::testing::ApiServerOptions server = {};
@@ -122,9 +125,16 @@ int main(int argc, char** argv) {
                "evenkeel-apiserver");
   app.set_version_flag("--version", "evenkeel-apiserver " EVENKEEL_VERSION);
   declare(app, flags);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? EXIT_SUCCESS : wrong_flag;
+  }
   try {
     return serve(flags);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "evenkeel-apiserver: %s\n", error.what());
+    return wrong_flag;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "evenkeel-apiserver: %s\n", error.what());
     return EXIT_FAILURE;

@@ -154,16 +154,17 @@ class ApiserverTest(unittest.TestCase):
             broken = os.path.join(folder, 'broken.yaml')
             with open(broken, 'w') as file:
                 file.write('apiVersion: v1\nkind: [\n')
-            for flags, message in (
-                    (['--port', str(server.port)], 'cannot listen on 127.0.0.1:%d: Address already in use' % server.port),
-                    (['--crd', os.path.join(folder, 'missing')], 'missing: cannot read: No such file or directory'),
-                    (['--crd', broken], 'broken.yaml: '),
-                    (['--fault', 'verb=list'], 'fault rule: does nothing'),
-                    (['--fault', 'colour=red'], 'fault rule: unknown member "colour"'),
-                    (['--write-kubeconfig', os.path.join(folder, 'no', 'where')], 'cannot write: No such file'),
-                    (['--port', 'abc'], '--port'), (['--nonsense'], '--nonsense')):
+            for code, flags, message in (
+                    (1, ['--port', str(server.port)],
+                     'cannot listen on 127.0.0.1:%d: Address already in use' % server.port),
+                    (1, ['--crd', os.path.join(folder, 'missing')], 'missing: cannot read: No such file or directory'),
+                    (1, ['--crd', broken], 'broken.yaml: '),
+                    (2, ['--fault', 'verb=list'], 'fault rule: does nothing'),
+                    (2, ['--fault', 'colour=red'], 'fault rule: unknown member "colour"'),
+                    (1, ['--write-kubeconfig', os.path.join(folder, 'no', 'where')], 'cannot write: No such file'),
+                    (2, ['--port', 'abc'], '--port'), (2, ['--nonsense'], '--nonsense')):
                 done = run(*flags)
-                self.assertNotEqual(done.returncode, 0, flags)
+                self.assertEqual(done.returncode, code, flags)
                 self.assertIn(message, done.stderr, flags)
                 self.assertEqual(done.stdout, '', flags)
 

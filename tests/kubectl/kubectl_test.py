@@ -260,6 +260,27 @@ metadata:
     k.expect('get ns default -o jsonpath={.status.phase}', 'Active')
 
 
+def create_by_command(k):
+    # From about 1.30 on these send protobuf.
+    k.expect('create configmap made --from-literal=k=v', 'configmap/made created')
+    k.expect('create configmap made', k.since(
+        (0, 'Error from server (AlreadyExists): configmaps "made" already exists'),
+        (21, 'error: failed to create configmap: configmaps "made" already exists')), code=1)
+    k.expect('get cm made -o jsonpath={.data.k}', 'v')
+    k.expect('create secret generic made --from-literal=k=v', 'secret/made created')
+    k.expect('get secret made -o jsonpath={.type}/{.data.k}', 'Opaque/dg==')
+    k.expect('create deployment made --image=nginx:1 --replicas=2', 'deployment.apps/made created')
+    k.expect('get deploy made -o jsonpath={.spec.replicas}/{.spec.template.spec.containers[0].image}', '2/nginx:1')
+    k.expect('create namespace made', 'namespace/made created')
+    k.expect('create serviceaccount made -n made', 'serviceaccount/made created')
+    k.expect('create service clusterip made --tcp=80:8080', 'service/made created')
+    k.expect('get svc made -o jsonpath={.spec.ports[0].port}/{.spec.ports[0].targetPort}', '80/8080')
+    end = k.since((0, ''), (34, ' from default namespace'))
+    k.expect('delete cm/made secret/made deploy/made svc/made', '\n'.join(
+        '%s "made" deleted%s' % (kind, end) for kind in ('configmap', 'secret', 'deployment.apps', 'service')))
+    k.expect('delete namespace made', 'namespace "made" deleted')
+
+
 def label_and_select(k):
     k.expect('label cm c app=web', 'configmap/c labeled')
     k.expect('label cm c app=db', k.since(
@@ -502,7 +523,7 @@ def delete(k):
             'find the requested resource (get demos.example.com)')), code=1)
 
 
-PARTS = [create_and_get, label_and_select, patch_and_edit, apply, apply_server_side, deployments, custom_resources,
+PARTS = [create_and_get, create_by_command, label_and_select, patch_and_edit, apply, apply_server_side, deployments, custom_resources,
          describe, explain, watch, finalizers, namespaces, delete]
 
 
