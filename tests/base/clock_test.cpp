@@ -135,6 +135,7 @@ TEST(ManualClockConcurrency, AdvancingNeverTouchesAWaiterThatIsGone) {
   ManualClock clock;
   std::atomic<bool> finished = false;
   std::vector<std::jthread> advancers;
+  advancers.reserve(2);
   for (int i = 0; i < 2; ++i) {
     advancers.emplace_back([&] {
       while (!finished) clock.advance(1us);
@@ -142,6 +143,7 @@ TEST(ManualClockConcurrency, AdvancingNeverTouchesAWaiterThatIsGone) {
   }
   {
     std::vector<std::jthread> waiters;
+    waiters.reserve(4);
     for (int i = 0; i < 4; ++i) {
       waiters.emplace_back([&clock, i] {
         for (int round = 0; round < 500; ++round) {

@@ -159,6 +159,7 @@ TEST(SharedConcurrency, ChargesFromManyThreadsAreNotLost) {
   const auto bucket = shared(token_bucket(1, 1s, 1));
   {
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([handle = bucket]() mutable {
         for (int i = 0; i < 1000; ++i) handle.when(i, TimePoint{});
@@ -202,6 +203,7 @@ std::vector<int> requeues_per_second(AnyLimiter<int> limiter, int objects, int s
 
 std::vector<int> times(const std::vector<int>& ladder, int factor) {
   std::vector<int> product;
+  product.reserve(ladder.size());
   for (const int count : ladder) product.push_back(count * factor);
   return product;
 }
