@@ -5,6 +5,7 @@ option(EVENKEEL_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_BUILD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF)
 option(EVENKEEL_BUILD_TESTING_LIBRARY "Build evenkeel::testing, the embedded API server" ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
+option(EVENKEEL_WERROR "Turn warnings in our own code into errors" OFF)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for every target: empty, address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)

@@ -3,6 +3,8 @@
 add_library(evenkeel_warnings INTERFACE)
 target_compile_options(evenkeel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
-if(PROJECT_IS_TOP_LEVEL)
+# An error only where we chose compiler and optimisation (the presets): elsewhere a warning of another
+# compiler must not stop anybody's build.
+if(EVENKEEL_WERROR)
   target_compile_options(evenkeel_warnings INTERFACE -Werror)
 endif()
