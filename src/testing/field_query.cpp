@@ -76,7 +76,8 @@ std::string field_value(const Json& object, const std::string& field, const std:
   }
   if (field == "status.podIPs") {
     std::string joined;
-    for (std::size_t i = 0; i < at->size(); ++i) joined += (i == 0 ? "" : ",") + (*at)[i]["ip"].string_or("");
+    for (std::size_t i = 0; i < at->size(); ++i)
+      joined.append(i == 0 ? "" : ",").append((*at)[i]["ip"].string_or(""));
     return joined;
   }
   if (field == "status.successful") at = &object["status"]["succeeded"];

@@ -75,7 +75,8 @@ void check_owners(const Json& owners, FieldErrors& errors) {
   if (!owners.is_array()) return;
   const Json* controller = nullptr;
   std::string all = "[";
-  for (const Json& owner : owners.as_array()) all += (all.size() > 1 ? "," : "") + reference_text(owner);
+  for (const Json& owner : owners.as_array())
+    all.append(all.size() > 1 ? "," : "").append(reference_text(owner));
   all += "]";
   for (const Json& owner : owners.as_array()) {
     check_owner(owner, errors);

@@ -40,7 +40,7 @@ void set_at(Json& document, std::string_view path, Json value) {
 
 std::string joined(const Json& list) {
   std::string out;
-  for (std::size_t i = 0; i < list.size(); ++i) out += (i == 0 ? "" : ",") + list[i].string_or("");
+  for (std::size_t i = 0; i < list.size(); ++i) out.append(i == 0 ? "" : ",").append(list[i].string_or(""));
   return out;
 }
 

@@ -40,7 +40,9 @@ std::string aggregate(const FieldErrors& causes) {
     std::string line = cause.text();
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   }
-  return lines.size() == 1 ? lines.front() : "[" + joined(lines, ", ") + "]";
+  if (lines.size() == 1) return lines.front();
+  std::string out = "[";
+  return out.append(joined(lines, ", ")).append("]");
 }
 
 }  // namespace

@@ -9,13 +9,17 @@ namespace evenkeel::inline v0::testing {
 Stored::Stored(Json body, std::uint64_t version) : version_(version), body_(std::move(body)) {
   const Json& metadata = (*std::as_const(body_))["metadata"];
   name_ = metadata["name"].string_or("");
-  namespace__ = metadata["namespace"].string_or("");
+  space_ = metadata["namespace"].string_or("");
   uid_ = metadata["uid"].string_or("");
 }
 
 const Json& Stored::body() const {
   if (!body_) body_ = Json::parse("{" + text_ + "}");
   return *body_;
+}
+
+Json Stored::copy() const {
+  return body_ ? *body_ : Json::parse("{" + text_ + "}");
 }
 
 const std::string& Stored::text() const {
@@ -41,9 +45,10 @@ std::string Collection::key_of(std::string_view namespace_, std::string_view nam
 
 const StoredPtr& Change::departed() const {
   if (!departed_once) {
-    Json body = before->body();
+    Json body = before->copy();
     body["metadata"]["resourceVersion"] = std::to_string(version);
     departed_once = std::make_shared<Stored>(std::move(body), version);
+    departed_once->shrink();
   }
   return departed_once;
 }

@@ -26,11 +26,13 @@ class Stored {
   /// The document without apiVersion and kind.
   const Json& body() const;
   const Json& metadata() const { return body()["metadata"]; }
+  /// A copy of it; reads it again without keeping what it read.
+  Json copy() const;
   /// Its members as text, without the braces: `"metadata":{...},"spec":{...}`. Written once.
   const std::string& text() const;
   std::uint64_t version() const { return version_; }
   const std::string& name() const { return name_; }
-  const std::string& namespace_() const { return namespace__; }
+  const std::string& namespace_() const { return space_; }
   const std::string& uid() const { return uid_; }
 
   /// Keeps the text only, a tenth of the memory; body() reads it again. References from body() end.
@@ -39,7 +41,7 @@ class Stored {
  private:
   std::uint64_t version_;
   std::string name_;
-  std::string namespace__;
+  std::string space_;
   std::string uid_;
   mutable std::optional<Json> body_;
   mutable std::string text_;
