@@ -71,6 +71,7 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   }
   const Clock& clock() const { return host_->clock(); }
   void run();
+  void close() noexcept;
   std::size_t step();
   void take_news();
   bool advance(Exchange& exchange);
@@ -131,7 +132,12 @@ class InProcessTransport::Impl::Exchange final : public http::Call {
 
 void InProcessTransport::Impl::start() {
   host_->attach(this);
-  if (!options_.pumped) thread_ = std::thread([this] { run(); });
+  if (!options_.pumped) {
+    thread_ = std::thread([self = shared_from_this()] {
+      self->run();
+      self->close();
+    });
+  }
 }
 
 void InProcessTransport::Impl::finish() noexcept {
@@ -140,12 +146,22 @@ void InProcessTransport::Impl::finish() noexcept {
     closing_ = true;
     wake();
   }
-  if (thread_.joinable()) thread_.join();
-  take_news();
+  if (!thread_.joinable()) {
+    close();
+  } else if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();  // a handler held the last handle; the thread keeps this alive and ends by itself
+  } else {
+    thread_.join();
+  }
+}
+
+void InProcessTransport::Impl::close() noexcept {
   host_->detach(this);
-  for (const auto& exchange : running_)
-    end(*exchange, broken(TransportErrorCode::closed, exchange->request, "the transport is closed"));
-  running_.clear();
+  for (take_news(); !running_.empty(); take_news()) {  // handlers may send on the way out
+    const Exchanges left = std::exchange(running_, {});
+    for (const auto& exchange : left)
+      end(*exchange, broken(TransportErrorCode::closed, exchange->request, "the transport is closed"));
+  }
 }
 
 std::shared_ptr<http::Call> InProcessTransport::Impl::enqueue(http::Request request,

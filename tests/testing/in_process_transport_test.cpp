@@ -304,6 +304,14 @@ TEST_F(InProcessTransport, DestructionEndsWhatRuns) {
   call->cancel();
 }
 
+TEST_F(InProcessTransport, EndsWhatHandlersSendWhileItCloses) {
+  auto transport = make();
+  auto* const handle = transport.get();
+  transport->send(get("/a"), [&](Outcome<http::Response>) { send(*handle, get("/b")); });
+  transport.reset();
+  EXPECT_THAT(answers_, ElementsAre("closed"));
+}
+
 TEST_F(InProcessTransport, PumpIsForPumpedTransportsOnly) {
   const auto transport = make({});
   EXPECT_THROW(transport->pump(), std::invalid_argument);
@@ -336,6 +344,19 @@ TEST_F(InProcessTransportConcurrency, ItsThreadSleepsThroughTheClock) {
     std::this_thread::yield();
   }
   EXPECT_EQ(clock_->now().time_since_epoch(), 1h);
+}
+
+TEST_F(InProcessTransportConcurrency, ItsLastHandleMayBeDroppedOnItsThread) {
+  std::latch dropped(1);
+  {
+    std::shared_ptr<testing::InProcessTransport> transport = make({});
+    auto* const handle = transport.get();
+    handle->send(get("/a"), [&dropped, transport = std::move(transport)](Outcome<http::Response>) mutable {
+      transport.reset();
+      dropped.count_down();
+    });
+  }
+  dropped.wait();
 }
 
 TEST_F(InProcessTransportConcurrency, CancelsAndEndsWhileEventsCome) {
