@@ -5,18 +5,20 @@
 
 namespace evenkeel::inline v0::detail {
 
-HandlerSlot::HandlerSlot(HandlerId id, std::shared_ptr<EventHandler> handler, Delivery delivery)
-    : id_(id), handler_(std::move(handler)), queued_(delivery == Delivery::queued) {
-  if (queued_) thread_ = std::thread([this] { work(); });
+std::shared_ptr<HandlerSlot> HandlerSlot::make(HandlerId id, std::shared_ptr<EventHandler> handler,
+                                               Delivery delivery) {
+  auto slot = std::make_shared<HandlerSlot>(id, std::move(handler), delivery);
+  if (slot->queued_) {
+    MutexLock lock(slot->joining_);
+    slot->thread_ = std::thread([slot] { slot->work(); });
+  }
+  return slot;
 }
 
 HandlerSlot::~HandlerSlot() {
-  close();
-  if (!thread_.joinable()) return;
-  if (thread_.get_id() == std::this_thread::get_id())
-    thread_.detach();
-  else
-    thread_.join();
+  // Not joined: the handler closed its own slot, and this is its thread, which ends now.
+  MutexLock lock(joining_);
+  if (thread_.joinable()) thread_.detach();
 }
 
 void HandlerSlot::tell(const StoreDelta& delta, bool initial) {
@@ -74,7 +76,10 @@ void HandlerSlot::close() {
     changed_.notify_all();
   }
   // Only this thread stores its own id, so an equal one means that the handler itself called.
-  if (caller_.load(std::memory_order_relaxed) != std::this_thread::get_id()) MutexLock wait(calling_);
+  if (caller_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
+  { MutexLock wait(calling_); }
+  MutexLock lock(joining_);
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace evenkeel::inline v0::detail

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/cache/informer.hpp>
@@ -14,9 +15,13 @@
 namespace evenkeel::inline v0::detail {
 
 /// Thread safety: tell() and tell_synced() one thread at a time; all others may be called concurrently.
-class HandlerSlot {
+/// Lifetime: its thread holds a share of it, so that a handler may remove itself and still take its time.
+class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
  public:
-  HandlerSlot(HandlerId id, std::shared_ptr<EventHandler> handler, Delivery delivery);
+  static std::shared_ptr<HandlerSlot> make(HandlerId id, std::shared_ptr<EventHandler> handler,
+                                           Delivery delivery);
+  HandlerSlot(HandlerId id, std::shared_ptr<EventHandler> handler, Delivery delivery)
+      : id_(id), handler_(std::move(handler)), queued_(delivery == Delivery::queued) {}
   ~HandlerSlot();
   HandlerSlot(const HandlerSlot&) = delete;
   HandlerSlot& operator=(const HandlerSlot&) = delete;
@@ -49,7 +54,8 @@ class HandlerSlot {
   CondVar changed_;
   std::deque<Waiting> waiting_ EVENKEEL_GUARDED_BY(mutex_);
   bool ending_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // queued only; set by the constructor
+  Mutex joining_;
+  std::thread thread_ EVENKEEL_GUARDED_BY(joining_);  // queued only
 };
 
 }  // namespace evenkeel::inline v0::detail

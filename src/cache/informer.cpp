@@ -355,7 +355,7 @@ void Informer::Impl::stop() {
 HandlerId Informer::Impl::add_handler(std::shared_ptr<EventHandler> handler, HandlerOptions options) {
   MutexLock lock(mutex_);
   const HandlerId id = ++last_id_;
-  slots_.push_back(std::make_shared<HandlerSlot>(id, std::move(handler), options.delivery));
+  slots_.push_back(HandlerSlot::make(id, std::move(handler), options.delivery));
   slots_changed_ = true;
   lock.unlock();
   parts_.runner->wake(*this);
