@@ -37,7 +37,8 @@ void ResourceType::append_members(const Stored& object, std::string& out) const 
 }
 
 std::string ResourceType::text(const Stored& object) const {
-  std::string out = "{" + head() + ",";
+  std::string out = "{";
+  out.append(head()).append(",");
   append_members(object, out);
   out += '}';
   return out;

@@ -89,7 +89,9 @@ void WatchHub::fail(WatchId id, const Json& status) {
 }
 
 void WatchHub::deliver(WatchId id, const ChangePtr& change) {
-  deliver(id, watches_.at(id), change);
+  Watch& watch = watches_.at(id);
+  // What is remembered is of all collections.
+  if (change->collection == watch.request.type->collection) deliver(id, watch, change);
 }
 
 void WatchHub::deliver(WatchId id, Watch& watch, const ChangePtr& change) {
