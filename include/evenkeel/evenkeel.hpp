@@ -11,6 +11,7 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/client/retry.hpp>
+#include <evenkeel/client/watch.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/manager/log.hpp>
 #include <evenkeel/manager/manager.hpp>

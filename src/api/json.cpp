@@ -374,7 +374,7 @@ const Json& Json::operator[](std::string_view member) const noexcept {
   const Json* found = find(member);
   return found ? *found : null_json;
 }
-const Json& Json::operator[](std::size_t index) const noexcept {
+const Json& Json::item(std::size_t index) const noexcept {
   const auto* items = std::get_if<Array>(&value_);
   return items && index < items->size() ? (*items)[index] : null_json;
 }
@@ -382,7 +382,7 @@ Json& Json::operator[](std::string_view member) {
   if (is_null()) value_ = Object();
   return as_object()[member];
 }
-Json& Json::operator[](std::size_t index) {
+Json& Json::item(std::size_t index) {
   Array& items = as_array();
   if (index >= items.size()) throw DecodeError("", "no item " + std::to_string(index));
   return items[index];

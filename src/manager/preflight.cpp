@@ -21,6 +21,8 @@ void check_server(const Client& client, const Log& log) {
       log.error("the server refuses these credentials; waiting until it takes them",
                 {{"error", error.what()}});
     }
+  } catch (const Cancelled&) {
+    // Asked to stop already; whoever runs next sees that.
   } catch (const TransportError& error) {
     if (error.code() == TransportErrorCode::tls) throw;
     log.warn("the server does not answer; waiting until it does", {{"error", error.what()}});

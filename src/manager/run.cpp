@@ -79,31 +79,29 @@ int print_crds(const RunOptions& options, ManagerOptions manager_options,
   return exit_ok;
 }
 
-int run_manager(Manager& manager, const RunOptions& options, const Log& log) {
+int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions& options, const Log& log) {
   int code = exit_ok;
   bool stuck = false;
-  {
-    const detail::SignalStop signals;
-    try {
-      manager.run(signals.token());
-    } catch (const GracePeriodExceeded& error) {
-      log.error("stopped the hard way", {{"error", error.what()}});
-      stuck = !error.stuck().empty();
-      code = exit_grace_period;
-    } catch (const std::exception& error) {
-      log.error("ended", {{"error", error.what()}});
-      code = exit_failed;
-    }
-    print(stdout, totals_line(options.name, manager.totals()));
-    // A reconciler that heeds no stop token would keep the destructor waiting; the process is going anyway.
-    if (stuck) std::_Exit(code);
+  try {
+    manager.run(stop);
+  } catch (const GracePeriodExceeded& error) {
+    log.error("stopped the hard way", {{"error", error.what()}});
+    stuck = !error.stuck().empty();
+    code = exit_grace_period;
+  } catch (const std::exception& error) {
+    log.error("ended", {{"error", error.what()}});
+    code = exit_failed;
   }
+  print(stdout, totals_line(options.name, manager.totals()));
+  // A reconciler that heeds no stop token would keep the destructor waiting; the process is going anyway.
+  if (stuck) std::_Exit(code);
   return code;
 }
 
 int run_operator(const RunOptions& options, ManagerOptions chosen, const detail::Flags& flags,
                  const std::function<void(Manager&)>& setup) {
   const Log log = chosen.log;
+  const detail::SignalStop signals;
   std::optional<Manager> manager;
   try {
     const Config config = load_config({.kubeconfig = flags.kubeconfig, .context = flags.context});
@@ -112,14 +110,14 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
                           {"version", options.version},
                           {"server", config.server},
                           {"config", config.origin}});
-    detail::check_server(client, log);
+    detail::check_server(client.with({.stop = signals.token()}), log);
     manager.emplace(client, std::move(chosen));
   } catch (const Error& error) {
     log.error("the way to the cluster is wrong", {{"error", error.what()}});
     return exit_config;
   }
   setup(*manager);
-  return run_manager(*manager, options, log);
+  return run_manager(*manager, signals.token(), options, log);
 }
 
 }  // namespace

@@ -76,9 +76,9 @@ class Child {
   std::string last_output_line() const {
     const std::size_t end = output_.find_last_not_of('\n');
     if (end == std::string::npos) return {};
-    const std::size_t begin = output_.find_last_of('\n', end);
-    return output_.substr(begin == std::string::npos ? 0 : begin + 1,
-                          end - (begin == std::string::npos ? 0 : begin));
+    const std::size_t before = output_.find_last_of('\n', end);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    return output_.substr(begin, end + 1 - begin);
   }
   long pid() const { return pid_; }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <dirent.h>
+#include <malloc.h>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -432,6 +434,39 @@ TEST_F(ManagerTest, ThreadsAreNamedByTheHost) {
 }
 
 class ManagerConcurrency : public ManagerTest {};
+
+std::size_t entries(const char* directory) {
+  std::size_t count = 0;
+  DIR* open = ::opendir(directory);
+  while (::readdir(open) != nullptr) ++count;
+  ::closedir(open);
+  return count;
+}
+
+TEST_F(ManagerConcurrency, StartsAndStopsAHundredTimesWithoutGrowth) {
+  world.install_crd();
+  world.create_gadget("web");
+  std::size_t threads = 0;
+  std::size_t files = 0;
+  std::size_t bytes = 0;
+  for (int round = 0; round < 100; ++round) {
+    {
+      Manager one(world.client(),
+                  {.name = "test-operator", .log = Log(std::make_shared<Quiet>(world.happenings))});
+      one.add(controller_for<Gadget>(reconcile_gadget).owns<ConfigMap>());
+      Running running(one);
+      world.wait_until([&] { return one.totals().counts.success > 0; });
+      running.stop();
+    }
+    if (round != 19) continue;
+    threads = entries("/proc/self/task");
+    files = entries("/proc/self/fd");
+    bytes = ::mallinfo2().uordblks;
+  }
+  EXPECT_LE(entries("/proc/self/task"), threads + 1) << "a transport's thread may be on its way out";
+  EXPECT_EQ(entries("/proc/self/fd"), files);
+  EXPECT_LT(::mallinfo2().uordblks, bytes + (512U << 10));
+}
 
 TEST_F(ManagerConcurrency, TwoManagersShareAProcess) {
   world.install_crd();

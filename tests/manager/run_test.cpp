@@ -245,5 +245,20 @@ TEST_F(RunTest, ASecondSignalEndsItAtOnce) {
   EXPECT_EQ(child->wait(), 128 + SIGTERM);
 }
 
+TEST_F(RunTest, TheWatchExampleFollowsAKind) {
+  serve();
+  Child child({EVENKEEL_WATCH_EXAMPLE, "default", "2"}, {"KUBECONFIG=" + kubeconfig});
+  for (const char* name : {"one", "two"}) {
+    http::Request request{.method = http::Method::post,
+                          .target = "/api/v1/namespaces/default/configmaps",
+                          .body = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" +
+                                  std::string(name) + R"("}})"};
+    request.headers.set("Content-Type", "application/json");
+    ASSERT_EQ(server->core()->handle(request).status, 201);
+  }
+  EXPECT_EQ(child.wait(), 0) << child.log();
+  EXPECT_EQ(child.output(), "added default/one\nadded default/two\n");
+}
+
 }  // namespace
 }  // namespace evenkeel

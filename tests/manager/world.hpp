@@ -94,6 +94,17 @@ class Happenings final : public LogSink {
   std::vector<std::string> lines_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
+// Wakes who waits, and keeps nothing.
+class Quiet final : public LogSink {
+ public:
+  explicit Quiet(std::shared_ptr<Happenings> happenings) : happenings_(std::move(happenings)) {}
+  bool enabled(LogLevel) const noexcept override { return true; }
+  void write(LogLevel, std::string_view, LogFields, LogFields) noexcept override { happenings_->note(); }
+
+ private:
+  std::shared_ptr<Happenings> happenings_;
+};
+
 class World {
  public:
   World() {

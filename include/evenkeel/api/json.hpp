@@ -125,11 +125,14 @@ class EVENKEEL_API Json {
   /// inserts. The reference lives as long as this document is unchanged.
   const Json& operator[](std::string_view member) const noexcept;
   const Json& operator[](const char* member) const noexcept { return (*this)[std::string_view(member)]; }
-  const Json& operator[](std::size_t index) const noexcept;
+  const Json& operator[](std::integral auto index) const noexcept {
+    return item(static_cast<std::size_t>(index));
+  }
   /// The member, inserted as null if absent. A null value becomes an object first; any other kind throws.
+  /// Inserting moves the other members: `json["a"] = json["b"]` needs a copy of the right side first.
   Json& operator[](std::string_view member);
   Json& operator[](const char* member) { return (*this)[std::string_view(member)]; }
-  Json& operator[](std::size_t index);
+  Json& operator[](std::integral auto index) { return item(static_cast<std::size_t>(index)); }
 
   /// Member `name`, or nullptr if absent or this is no object.
   const Json* find(std::string_view name) const noexcept;
@@ -147,6 +150,9 @@ class EVENKEEL_API Json {
   bool operator==(const Json& other) const noexcept;
 
  private:
+  const Json& item(std::size_t index) const noexcept;
+  Json& item(std::size_t index);
+
   struct Integer {
     std::int64_t value;
   };
