@@ -463,7 +463,8 @@ TEST_F(ManagerConcurrency, StartsAndStopsAHundredTimesWithoutGrowth) {
     files = entries("/proc/self/fd");
     bytes = ::mallinfo2().uordblks;
   }
-  EXPECT_LE(entries("/proc/self/task"), threads + 1) << "a transport's thread may be on its way out";
+  // Threads of the last transports may be on their way out; eighty managers would leave eighty.
+  EXPECT_LE(entries("/proc/self/task"), threads + 5);
   EXPECT_EQ(entries("/proc/self/fd"), files);
   EXPECT_LT(::mallinfo2().uordblks, bytes + (512U << 10));
 }
