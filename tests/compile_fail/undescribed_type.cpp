@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A struct without EVENKEEL_FIELDS cannot be encoded; the compiler says that it is not Described.
-// expect: Described
+// A struct without EVENKEEL_FIELDS cannot be encoded, and the compiler says what to do.
+// expect: describe it with EVENKEEL_FIELDS
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/fields.hpp>
 
