@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUDGET = {'ratelimit': 45_000, 'workqueue': 52_000}
+BUDGET = {'ratelimit': 45_000, 'workqueue': 52_000, 'evenkeel.hpp': 75_000}
 OTHERS = 70_000
 # Named for what it brings in.
 EXEMPT = {'api/nlohmann.hpp'}

@@ -22,7 +22,7 @@ constexpr int max_depth = 512;
 
 auto lower_bound_of(auto begin, auto end, std::string_view name) {
   return std::lower_bound(begin, end, name, [](const Json::Member& member, std::string_view wanted) {
-    return member.name < wanted;
+    return member.name.compare(wanted) < 0;
   });
 }
 
@@ -240,7 +240,7 @@ Json* Json::Object::find(std::string_view name) noexcept {
 Json& Json::Object::operator[](std::string_view name) {
   // Documents mostly arrive in order: the end is tried first.
   if (members_.empty() || members_.back().name < name)
-    return members_.emplace_back(std::string(name), Json()).value;
+    return members_.emplace_back(Member{std::string(name), Json()}).value;
   const auto place = lower_bound_of(members_.begin(), members_.end(), name);
   if (place->name == name) return place->value;
   return members_.insert(place, Member{std::string(name), Json()})->value;

@@ -7,6 +7,7 @@
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/cache/cache.hpp>
+#include <evenkeel/cache/detail/job_runner.hpp>
 
 namespace evenkeel::inline v0 {
 namespace {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/cache/informer.hpp>
 

@@ -4,6 +4,7 @@
 #include <random>
 
 #include <evenkeel/base/stop.hpp>
+#include <evenkeel/cache/detail/job_runner.hpp>
 #include <evenkeel/cache/informer.hpp>
 #include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/list_splitter.hpp>

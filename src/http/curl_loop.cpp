@@ -123,7 +123,9 @@ void CurlLoop::start_queued() {
 
 void CurlLoop::launch(CurlExchange& exchange) {
   try {
-    exchange.attach(take_easy(), endpoint_, options_, endpoint_.tls ? tls_material() : nullptr);
+    // Before a handle is taken: it throws if files cannot be read.
+    const std::shared_ptr<const TlsMaterial> tls = endpoint_.tls ? tls_material() : nullptr;
+    exchange.attach(take_easy(), endpoint_, options_, tls);
   } catch (const std::exception& error) {
     if (exchange.running()) curl_easy_cleanup(exchange.detach());
     end(exchange, std::make_exception_ptr(TransportError(TransportErrorCode::tls,
@@ -227,6 +229,7 @@ void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {
 }
 
 void CurlLoop::end_all() {
+  queue_.clear();  // what waits there is in live_, too; here it would hold the loop that holds it
   for (;;) {
     Inbox commands;
     {

@@ -175,7 +175,7 @@ std::vector<ServedVersion> Registry::versions() const {
   for (const auto& [group, version] : order_) out.push_back({group, version, {}});
   const std::size_t builtin = out.size();
   for (const auto& [key, type] : types_) {
-    const auto same = [&](const ServedVersion& entry) {
+    const auto same = [&type = type](const ServedVersion& entry) {
       return entry.group == type->group && entry.version == type->version;
     };
     auto at = std::find_if(out.begin(), out.end(), same);

@@ -47,7 +47,7 @@ TEST(FrameSplitter, KnowsThatAStreamEndedInsideAFrame) {
 }
 
 TEST(FrameSplitter, RefusesLinesBeyondItsBound) {
-  for (const std::size_t size : {1, 3, 100}) {
+  for (const std::size_t size : {1U, 3U, 100U}) {
     FrameSplitter fits({.max_frame_bytes = 7});
     EXPECT_THAT(frames("{\"a\":1}\n", size, fits), ElementsAre("{\"a\":1}"));
     FrameSplitter splitter({.max_frame_bytes = 6});

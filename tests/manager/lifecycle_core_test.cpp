@@ -45,7 +45,7 @@ class LifecycleCoreTest : public ::testing::Test {
   }
   void start_all() {
     core.start();
-    for (std::size_t part : {2, 1, 3, 0, 4}) core.started(part, at(0s));
+    for (const std::size_t part : {2U, 1U, 3U, 0U, 4U}) core.started(part, at(0s));
   }
 
   LifecycleCore core{{.grace_period = 10s, .cancel_period = 2s}};

@@ -65,6 +65,7 @@ std::string named(const std::string& message, std::uint64_t field, std::string_v
 
 class OpenApi : public ::testing::Test {
  protected:
+  SchemaCatalog catalog_;  // first: data refers to it
   BuiltinData& data = catalog_.data();
   std::vector<CustomKind> custom{widget_kind()};
 
@@ -82,9 +83,6 @@ class OpenApi : public ::testing::Test {
       }
     }
   }
-
- private:
-  SchemaCatalog catalog_;
 };
 
 TEST_F(OpenApi, NamesTypesByReversedGroups) {

@@ -16,13 +16,16 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/time.hpp>
-#include <evenkeel/cache/detail/job_runner.hpp>
 #include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/cache/object_store.hpp>
 #include <evenkeel/cache/reflector.hpp>
 #include <evenkeel/http/transport.hpp>
 
 namespace evenkeel::inline v0 {
+
+namespace detail {
+class JobRunner;
+}
 
 struct InformerOptions {
   std::string namespace_ = {};      ///< Empty: all of them.

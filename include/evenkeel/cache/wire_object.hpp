@@ -3,7 +3,6 @@
 // the places of what is asked for most, all in one block of memory.
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -71,7 +70,11 @@ class WireRange {
   bool empty() const noexcept { return size_ == 0; }
   Item operator[](std::size_t at) const { return At(block_, first_ + at); }
   bool operator==(const WireRange& other) const {
-    return size_ == other.size_ && std::equal(begin(), end(), other.begin());
+    if (size_ != other.size_) return false;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (!((*this)[i] == other[i])) return false;
+    }
+    return true;
   }
 
  private:
