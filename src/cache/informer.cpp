@@ -245,7 +245,7 @@ void Informer::Impl::take_list(std::string_view piece) {
     const WireObject stored = store_.stored(object.namespace_(), object.name());
     const bool same = stored && stored.uid() == object.uid() && !object.resource_version().empty() &&
                       stored.resource_version() == object.resource_version();
-    reflector_.item(same ? stored : std::move(object));
+    reflector_.item(same ? stored : object);
   }
 }
 
@@ -320,7 +320,7 @@ void Informer::Impl::publish() {
   MutexLock lock(mutex_);
   const bool news = reflector_.synced() && !health_.synced;
   health_.synced = reflector_.synced();
-  health_.activity = names[static_cast<std::size_t>(activity_)];
+  if (!stopped_) health_.activity = names[static_cast<std::size_t>(activity_)];
   if (health_.last_error != reflector_.last_error()) health_.last_error = reflector_.last_error();
   if (health_.resource_version != reflector_.resource_version())
     health_.resource_version = reflector_.resource_version();

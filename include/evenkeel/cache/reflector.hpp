@@ -160,7 +160,7 @@ class EVENKEEL_API Reflector {
   void relist(const std::string& why, TimePoint now, std::optional<Duration> retry_after = {});
   void back_off(const std::string& why, TimePoint now, std::optional<Duration> retry_after);
   std::chrono::seconds watch_life();
-  double random() { return options_.random ? options_.random() : 0.0; }
+  double random() const { return options_.random ? options_.random() : 0.0; }
 
   ReflectorOptions options_;
   std::string resource_version_;
