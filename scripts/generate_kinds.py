@@ -55,7 +55,9 @@ RENAMED = {
 }
 MEMBER_NAMES = {"openAPIV3Schema": "open_api_v3_schema"}
 FIRST = ["metadata", "name", "spec", "status"]
+# Words of C++, and what compilers in GNU mode define as macros.
 KEYWORDS = {
+    'linux', 'unix',
     "class", "continue", "default", "delete", "double", "enum", "explicit", "export", "float", "int", "long",
     "namespace", "new", "operator", "private", "protected", "public", "register", "short", "signed", "static",
     "template", "this", "union", "unsigned", "using", "virtual", "volatile",

@@ -15,7 +15,7 @@ inline bool is_json_space(char c) noexcept {
 
 /// Eats one object or array whose first bracket is the first byte fed.
 /// Thread safety: one thread at a time. Complexity: linear for pieces of any size, 1 byte too.
-class ContainerScan {
+class EVENKEEL_API ContainerScan {
  public:
   void reset() noexcept { *this = {}; }
   /// Eats up to and including the closing bracket, or all; returns how many bytes.

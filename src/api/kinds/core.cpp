@@ -186,7 +186,7 @@ EVENKEEL_DEFINE_FIELDS(ContainerStateTerminated, (container_id, wire("containerI
 EVENKEEL_DEFINE_FIELDS(ContainerStateWaiting, message, reason)
 EVENKEEL_DEFINE_FIELDS(ContainerState, running, terminated, waiting)
 EVENKEEL_DEFINE_FIELDS(LinuxContainerUser, gid, supplemental_groups, uid)
-EVENKEEL_DEFINE_FIELDS(ContainerUser, linux)
+EVENKEEL_DEFINE_FIELDS(ContainerUser, linux_)
 EVENKEEL_DEFINE_FIELDS(ImageVolumeStatus, image_ref)
 EVENKEEL_DEFINE_FIELDS(VolumeStatus, image)
 EVENKEEL_DEFINE_FIELDS(VolumeMountStatus, name, mount_path, read_only, recursive_read_only, volume_status)

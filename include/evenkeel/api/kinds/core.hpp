@@ -1224,7 +1224,7 @@ struct LinuxContainerUser {
 };
 
 struct ContainerUser {
-  std::optional<LinuxContainerUser> linux = {};
+  std::optional<LinuxContainerUser> linux_ = {};
 
   bool operator==(const ContainerUser&) const = default;
 };
