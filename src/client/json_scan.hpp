@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <evenkeel/base/export.hpp>
+
 namespace evenkeel::inline v0::detail {
 
 inline bool is_json_space(char c) noexcept {
