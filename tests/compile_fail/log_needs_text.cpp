@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of a log field is text, a number or a truth value; a structure is refused instead of printed
-// badly. expect: could not convert|no matching function
+// The value of a log field is text, a number or a truth value; structures are refused, not printed badly.
+// expect: cannot convert .*initializer list|could not convert|no matching function
 #include <string>
 #include <vector>
 

@@ -16,7 +16,7 @@
 namespace evenkeel::inline v0 {
 
 /// A configuration that cannot be used. what() names file, context and field, as far as they are known:
-/// `/home/me/.kube/config: context "dev": cluster "c1": server: missing`. It never shows a secret.
+/// `~/.kube/config: context "dev": cluster "c1": server: missing`. It never shows a secret.
 class EVENKEEL_API ConfigError : public Error {
  public:
   ConfigError(std::string file, std::string context, std::string field, const std::string& problem);
@@ -63,7 +63,7 @@ struct Config {
   std::string password = {};
   ExecPlugin exec = {};
   Impersonation impersonate = {};
-  std::string origin = {};  ///< For people: `/home/me/.kube/config, context "dev"`, "in-cluster".
+  std::string origin = {};  ///< For people: `~/.kube/config, context "dev"`, "in-cluster".
 };
 
 struct LoadConfigOptions {
