@@ -31,9 +31,7 @@ struct TriggerOptions {
 namespace detail {
 
 /// Whether a kind is defined by a CustomResourceDefinition, as opposed to built into the server.
-constexpr bool is_custom(const ResourceInfo& resource) {
-  return resource.group.find('.') != std::string_view::npos && !resource.group.ends_with(".k8s.io");
-}
+EVENKEEL_API bool is_custom(const ResourceInfo& resource);
 
 /// "Demo" to "demo".
 EVENKEEL_API std::string default_name(std::string_view kind);
@@ -44,18 +42,18 @@ WatchSpec watch_of(KeyMapping mapping, TriggerOptions options) {
           .mapping = std::move(mapping),
           .when = std::move(options.when),
           .attach = [](Cache& cache, std::shared_ptr<EventHandler> handler) {
-            Informer& informer = cache.informer<T>();
-            informer.add_handler(std::move(handler), {.delivery = Delivery::direct});
-            return &informer;
+            cache.informer<T>().add_handler(std::move(handler), {.delivery = Delivery::direct});
+            return &cache.informer<T>();
           }};
 }
 
-inline void add_keys(std::vector<ObjectKey>& keys, ObjectKey key) {
-  keys.push_back(std::move(key));
-}
+// `more` is one key or a range of them.
 template <class Keys>
 void add_keys(std::vector<ObjectKey>& keys, const Keys& more) {
-  for (const ObjectKey& key : more) keys.push_back(key);
+  if constexpr (std::same_as<Keys, ObjectKey>)
+    return keys.push_back(more);
+  else
+    keys.insert(keys.end(), std::begin(more), std::end(more));
 }
 
 // A mapping of the program's own: of the typed object, or of its wire form where metadata is enough.
@@ -85,7 +83,7 @@ class ControllerBuilder {
     spec_.resource = T::resource;
     spec_.watches.push_back(detail::watch_of<T>(map_to_object(), std::move(options)));
     spec_.count = [](Cache& cache) { return cache.informer<T>().store().size(); };
-    if constexpr (detail::is_custom(T::resource)) spec_.crd = [] { return crd_for<T>(); };
+    if (detail::is_custom(T::resource)) spec_.crd = [] { return crd_for<T>(); };
   }
 
   /// Reconciles the owner of each U that changes.
