@@ -106,9 +106,12 @@ Config ApiServer::config() const {
 
 std::string ApiServer::kubeconfig() const {
   const bool certified = !state_->client.certificate.empty();
+  std::string token = certified ? std::string() : state_->token;
+  // Over TLS kubectl asks the terminal for a name and a password rather than come without credentials.
+  if (!certified && token.empty() && !state_->authority.empty()) token = "not-looked-at";
   return write_kubeconfig({.server = state_->url,
                            .certificate_authority = state_->authority,
-                           .token = certified ? std::string() : state_->token,
+                           .token = std::move(token),
                            .client_certificate = state_->client.certificate,
                            .client_key = state_->client.key});
 }

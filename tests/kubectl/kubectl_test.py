@@ -124,8 +124,8 @@ def normalised(text):
 
 
 class Server:
-    def __init__(self, program, kubeconfig):
-        self.process = subprocess.Popen([program, '--tls', '--token', 'kubectl-test', '--write-kubeconfig', kubeconfig],
+    def __init__(self, program, kubeconfig, *credentials):
+        self.process = subprocess.Popen([program, '--tls', *credentials, '--write-kubeconfig', kubeconfig],
                                         stdout=subprocess.PIPE)
         ready = select.select([self.process.stdout], [], [], START_SECONDS)[0]
         line = self.process.stdout.readline().decode() if ready else ''
@@ -527,6 +527,16 @@ PARTS = [create_and_get, create_by_command, label_and_select, patch_and_edit, ap
          describe, explain, watch, finalizers, namespaces, delete]
 
 
+def open_server(k, program):
+    """One that asks for no credentials; kubectl must not ask the terminal for any either."""
+    kubeconfig = os.path.join(k.folder, 'open-kubeconfig')
+    server = Server(program, kubeconfig)
+    try:
+        k.expect('get configmaps', 'No resources found in default namespace.', environment={'KUBECONFIG': kubeconfig})
+    finally:
+        server.stop()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('program')
@@ -540,12 +550,13 @@ def main():
     folder = tempfile.mkdtemp(prefix='evenkeel-kubectl-')
     server = None
     try:
-        server = Server(options.program, os.path.join(folder, 'kubeconfig'))
+        server = Server(options.program, os.path.join(folder, 'kubeconfig'), '--token', 'kubectl-test')
         k = Kubectl(os.path.abspath(kubectl), folder, options.keep_going)
         for part in PARTS:
             start = time.monotonic()
             part(k)
             print('%-18s %5.1f s' % (part.__name__, time.monotonic() - start))
+        open_server(k, options.program)
         code = server.stop()
         if code != 0:
             k.fail('the server ended with %d after SIGTERM' % code)

@@ -92,6 +92,14 @@ TEST(ApiServer, ItsConfigLeadsThroughTlsWithACertificate) {
   EXPECT_THROW(ApiServer({.client_certificate = true}), std::invalid_argument);
 }
 
+TEST(ApiServer, ItsKubeconfigAlwaysHasCredentialsForTls) {
+  ApiServer server({.tls = true});
+  const Config config = parse_kubeconfig(server.kubeconfig());
+  EXPECT_NE(config.token, "") << "kubectl would ask for a user name";
+  EXPECT_EQ(curl(config)->fetch({.target = "/version", .headers = bearer(config.token)}).status, 200);
+  EXPECT_EQ(parse_kubeconfig(ApiServer().kubeconfig()).token, "");
+}
+
 TEST(ApiServer, InstallsManifestsOfAnyKindOnce) {
   ApiServer server;
   const std::string manifest = R"(# two documents
