@@ -108,6 +108,22 @@ TEST(QueueCore, AnAddWithoutDelayDropsADelayToo) {  // client-go issue 126027
   EXPECT_EQ(queue.drain(), Keys{});
 }
 
+TEST(QueueCore, AnAddUnlessWaitingChangesNothingOfWhatWaits) {
+  Core<std::string, TwoLaneStore> queue;
+  queue.add_at("x", 5s, 0s, Lane::slow);
+  EXPECT_EQ(queue.add_unless_waiting("x", Lane::fast), nullptr);
+  EXPECT_EQ(queue->waiting(), 1U);
+  EXPECT_EQ(queue->next_due(), TimePoint{5s});
+  auto* added = queue.add_unless_waiting("y");
+  ASSERT_NE(added, nullptr);
+  EXPECT_EQ(queue.drain(), Keys{"y"});
+  added = queue.add_unless_waiting("x", Lane::slow, 5s);
+  ASSERT_NE(added, nullptr);
+  EXPECT_EQ(added->priority(), -100);  // what was refused did not raise it
+  EXPECT_EQ(queue.drain(), Keys{"x"});
+  EXPECT_EQ(queue->size(), 0U);
+}
+
 TEST(QueueCore, FiresExactlyAtItsTime) {
   Fifo queue;
   queue.add_at("x", 50ms);

@@ -132,6 +132,20 @@ TEST_F(RequestQueueTest, AnAddOfAWaitingOrFiredKeyCounts) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
+TEST_F(RequestQueueTest, AnAddUnlessWaitingCountsAsQueuedOnlyIfItIs) {
+  RequestQueue queue({.clock = clock});
+  const RequestKey a = key("a");
+  EXPECT_TRUE(queue.add_unless_waiting(a));
+  EXPECT_TRUE(queue.add_unless_waiting(a));  // known without the lock
+  queue.get()->done();
+  queue.add_after(a, 1s);
+  EXPECT_FALSE(queue.add_unless_waiting(a));
+  EXPECT_EQ(queue.size(), 0U);
+  queue.add(a);
+  EXPECT_TRUE(queue.add_unless_waiting(a));
+  EXPECT_EQ(take_all(queue).size(), 1U);
+}
+
 TEST_F(RequestQueueTest, TellsItsStoreOfEveryAddIfItWantsToKnow) {
   bool fast = false;
   const auto policy = [&fast](const RequestKey&) { return fast ? Lane::fast : Lane::slow; };

@@ -26,6 +26,9 @@ class Core {
   void add(const Key& key, Priority priority = {}, Duration now = {}) {
     core_.add(key, hash(key), priority, TimePoint{now});
   }
+  Node* add_unless_waiting(const Key& key, Priority priority = {}, Duration now = {}) {
+    return core_.add_unless_waiting(key, hash(key), priority, TimePoint{now});
+  }
   void add_at(const Key& key, Duration at, Duration now = {}, Priority priority = {}) {
     core_.add_at(key, hash(key), TimePoint{at}, priority, TimePoint{now});
   }

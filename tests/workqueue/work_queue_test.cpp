@@ -394,6 +394,28 @@ TEST(WorkQueue, AnAddDropsADelay) {  // cat:G3
   EXPECT_EQ(bench.queue.size(), 0U);
 }
 
+TEST(WorkQueue, AnAddUnlessWaitingLeavesADelayAlone) {
+  Bench bench;
+  EXPECT_TRUE(bench.queue.add_unless_waiting("x"));
+  EXPECT_TRUE(bench.queue.add_unless_waiting("x"));  // queued already
+  auto held = bench.queue.get();
+  EXPECT_TRUE(bench.queue.add_unless_waiting("x"));  // runs once more
+  held->done();
+  held = bench.queue.get();
+  bench.queue.add_after("x", 1s);
+  EXPECT_FALSE(bench.queue.add_unless_waiting("x"));  // held, and waits
+  held->done();
+  EXPECT_EQ(bench.queue.size(), 0U);
+  EXPECT_FALSE(bench.queue.add_unless_waiting("x"));
+  bench.clock->advance(1s - 1ns);
+  EXPECT_FALSE(bench.queue.add_unless_waiting("x"));
+  bench.clock->advance(1ns);
+  EXPECT_TRUE(bench.queue.add_unless_waiting("x"));  // the delay is over, though nobody looked yet
+  EXPECT_EQ(bench.take_all(), std::vector<std::string>{"x"});
+  bench.queue.shut_down();
+  EXPECT_FALSE(bench.queue.add_unless_waiting("x"));
+}
+
 TEST(WorkQueue, DelaysThatAreNotPositiveOrEndlessAreFine) {
   Bench bench;
   bench.queue.add_after("now", 0s);

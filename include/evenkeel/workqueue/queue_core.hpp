@@ -43,6 +43,15 @@ class QueueCore {
     return node;
   }
 
+  /// The same, unless `key` waits for a delay at `now`: null then, and nothing changes.
+  Node* add_unless_waiting(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
+    fire(now);
+    Node& node = index_.obtain(key, hash);
+    if (schedule_.is_waiting(node)) return nullptr;
+    schedule_.add(node, priority.value);
+    return &node;
+  }
+
   /// Makes `key` ready at `at`, or at once if that is not after `now`. The earliest of several times
   /// counts, and a key that is ready stays so.
   void add_at(const Key& key, std::size_t hash, TimePoint at, Priority priority, TimePoint now) {

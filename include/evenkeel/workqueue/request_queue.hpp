@@ -55,6 +55,9 @@ class RequestQueue {
                 .clock = std::move(options.clock)}) {}
 
   void add(const RequestKey& key, Priority priority = {}) { queue_.add(key, priority); }
+  bool add_unless_waiting(const RequestKey& key, Priority priority = {}) {
+    return queue_.add_unless_waiting(key, priority);
+  }
   void add_after(const RequestKey& key, Duration delay, Priority priority = {}) {
     queue_.add_after(key, delay, priority);
   }

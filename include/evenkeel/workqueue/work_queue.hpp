@@ -116,9 +116,7 @@ class WorkQueue {
   /// Makes `key` ready, or has it run once more if it is processed now. A delay that it waits for is
   /// dropped. Of several priorities of a key that is not handed out yet, the highest counts.
   void add(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
-    if constexpr (Index::knows_without_lock) {
-      if (touch_needs_raise_ && Index::is_covered(index_, key, priority.value)) return;
-    }
+    if (changes_nothing(key, priority)) return;
     const std::size_t hash = std::hash<Key>{}(key);
     CondVar* wake = nullptr;
     {
@@ -131,7 +129,27 @@ class WorkQueue {
     notify(wake);
   }
 
-  /// The same after `delay`. The earliest of several times counts, and a key that is ready stays so.
+  /// The same as add(), unless `key` waits for a delay: nothing changes then. True if the key is ready now,
+  /// or runs once more when it is done; false if it waits or the queue is shut down.
+  bool add_unless_waiting(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
+    if (changes_nothing(key, priority)) return true;
+    const std::size_t hash = std::hash<Key>{}(key);
+    CondVar* wake = nullptr;
+    Node* node = nullptr;
+    {
+      MutexLock lock(mutex_);
+      if (state_ != State::open) return false;
+      node = core_.add_unless_waiting(key, hash, priority, now_if_delays());
+      if constexpr (Index::knows_without_lock) {
+        if (node != nullptr) node->cover();
+      }
+      wake = whom_to_wake();
+    }
+    notify(wake);
+    return node != nullptr;
+  }
+
+  /// The same as add() after `delay`. The earliest of several times counts, and a key that is ready stays so.
   void add_after(const Key& key, Duration delay, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     const std::size_t hash = std::hash<Key>{}(key);
     CondVar* wake = nullptr;
@@ -249,6 +267,15 @@ class WorkQueue {
       queue.notify_all();
     }
   };
+
+  // Whether adding `key` is known to change nothing, without the lock: it is queued, no less urgently.
+  bool changes_nothing(const Key& key, Priority priority) const {
+    if constexpr (Index::knows_without_lock) {
+      return touch_needs_raise_ && Index::is_covered(index_, key, priority.value);
+    } else {
+      return false;
+    }
+  }
 
   // The clock is read only where something depends on it.
   TimePoint now_if_delays() const EVENKEEL_REQUIRES(mutex_) {
