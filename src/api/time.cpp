@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <charconv>
-#include <limits>
 
 #include <evenkeel/api/time.hpp>
 
 #include "api/text_type.hpp"
-#include "api/wide.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {
@@ -114,57 +112,6 @@ void append_rfc3339(std::string& out, WallTime time, bool micro) {
   out += 'Z';
 }
 
-struct Unit {
-  std::string_view name;
-  std::int64_t nanoseconds;
-};
-constexpr Unit units[] = {
-    {"ns", 1},         {"us", 1'000},        {"\u00b5s", 1'000},    {"\u03bcs", 1'000},
-    {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000}};
-
-/// Takes one number with its unit off `text` and adds it to `total`, in nanoseconds.
-bool take_term(std::string_view& text, Wide& total) {
-  std::size_t at = 0;
-  Wide whole = 0;
-  Wide part = 0;
-  Wide scale = 1;
-  bool any = false;
-  for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, any = true) {
-    whole = whole * 10 + (text[at] - '0');
-    if (whole > std::numeric_limits<std::int64_t>::max()) return false;
-  }
-  if (at < text.size() && text[at] == '.') {
-    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, any = true) {
-      if (scale > 1'000'000'000'000'000) continue;  // finer than a nanosecond of an hour
-      part = part * 10 + (text[at] - '0');
-      scale *= 10;
-    }
-  }
-  std::size_t end = at;
-  while (end < text.size() && text[end] != '.' && (text[end] < '0' || text[end] > '9')) ++end;
-  const std::string_view name = text.substr(at, end - at);
-  for (const Unit& unit : units) {
-    if (!any || unit.name != name) continue;
-    total += whole * unit.nanoseconds + part * unit.nanoseconds / scale;
-    text.remove_prefix(end);
-    return total <= std::numeric_limits<std::int64_t>::max();
-  }
-  return false;
-}
-
-/// `count` of a unit with `digits` decimals, trailing zeros dropped.
-void append_decimal(std::string& out, std::int64_t value, std::int64_t unit, std::string_view name) {
-  append_digits(out, value / unit, 1);
-  std::int64_t rest = value % unit;
-  if (rest != 0) out += '.';
-  while (rest != 0) {
-    unit /= 10;
-    out += static_cast<char>('0' + rest / unit);
-    rest %= unit;
-  }
-  out += name;
-}
-
 constexpr TextOps time_text = text_ops<Time>("an RFC 3339 time", "date-time");
 constexpr TextOps micro_time_text = text_ops<MicroTime>("an RFC 3339 time", "date-time");
 constexpr TextOps duration_text{
@@ -203,43 +150,6 @@ std::string MicroTime::str() const {
 std::optional<MicroTime> MicroTime::parse(std::string_view text) {
   const auto parsed = parse_rfc3339(text);
   return parsed ? std::optional<MicroTime>(*parsed) : std::nullopt;
-}
-
-std::string format_duration(Duration duration) {
-  std::string out;
-  if (duration.count() == std::numeric_limits<std::int64_t>::min()) return "-2562047h47m16.854775808s";
-  std::int64_t left = duration.count();
-  if (left < 0) {
-    out += '-';
-    left = -left;
-  }
-  if (left == 0) return "0s";
-  if (left < 1'000) {
-    append_decimal(out, left, 1, "ns");
-  } else if (left < 1'000'000) {
-    append_decimal(out, left, 1'000, "\u00b5s");
-  } else if (left < 1'000'000'000) {
-    append_decimal(out, left, 1'000'000, "ms");
-  } else {
-    constexpr std::int64_t minute = 60'000'000'000;
-    if (left >= 60 * minute) append_decimal(out, left / (60 * minute), 1, "h");
-    if (left >= minute) append_decimal(out, left / minute % 60, 1, "m");
-    append_decimal(out, left % minute, 1'000'000'000, "s");
-  }
-  return out;
-}
-
-std::optional<Duration> parse_duration(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  if (text == "0") return Duration::zero();
-  if (text.empty()) return std::nullopt;
-  Wide total = 0;
-  while (!text.empty()) {
-    if (!take_term(text, total)) return std::nullopt;
-  }
-  const auto count = static_cast<std::int64_t>(total);
-  return Duration(negative ? -count : count);
 }
 
 const TypeInfo& evenkeel_leaf_info(const Time*, FieldLookup) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <evenkeel/api/fields.hpp>
+#include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/time.hpp>
 
 namespace evenkeel::inline v0 {
@@ -48,11 +49,6 @@ class EVENKEEL_API MicroTime {
  private:
   WallTime value_{};
 };
-
-/// "1h30m0s", "1.5s", "300ms", "0s": what Go's Duration prints.
-EVENKEEL_API std::string format_duration(Duration duration);
-/// Reads what Go's ParseDuration reads ("1h30m", "-1.5s", "0"); nothing if it is none or too long.
-EVENKEEL_API std::optional<Duration> parse_duration(std::string_view text);
 
 EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Time*, FieldLookup);
 EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const MicroTime*, FieldLookup);
