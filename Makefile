@@ -3,7 +3,7 @@
 #   make demo        an operator at work against the embedded API server (KEEP=1 leaves both running)
 #   make test        build and pass the tests
 #   make check       everything else that must hold: format, lint, layers, sanitizers, consumers, documents
-#   make bench       the benchmarks, as JSON under build/bench
+#   make bench       the benchmarks, as JSON under build/bench/results
 #   make apiserver   build the embedded API server as a program; its path is the last line printed
 #   make deps        only install what is missing
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread: what a whole cycle costs, and an add that changes nothing.
+#include <cstddef>
+
+#include <benchmark/benchmark.h>
+
+#include "../support/allocation_count.hpp"
+#include "queues.hpp"
+
+namespace evenkeel::benchmarks {
+namespace {
+
+constexpr std::size_t key_count = 1024;
+
+template <class Q>
+void add_get_done(benchmark::State& state) {
+  Q queue(key_count);
+  std::size_t index = 0;
+  const auto cycle = [&] {
+    queue.add(index);
+    queue.step();
+    index = (index + 1) % key_count;
+  };
+  for (auto _ : state) cycle();
+  state.SetItemsProcessed(state.iterations());
+
+  AllocationCount count;
+  for (std::size_t i = 0; i < key_count; ++i) cycle();
+  state.counters["allocations_per_cycle"] =
+      static_cast<double>(count.stop().allocations) / static_cast<double>(key_count);
+}
+
+// Argument: how many keys are queued, all of which are added again in turn. A thousand fit into the
+// processor's caches, a hundred thousand do not.
+template <class Q>
+void duplicate_add(benchmark::State& state) {
+  const auto queued = static_cast<std::size_t>(state.range(0));
+  Q queue(queued);
+  for (std::size_t i = 0; i < queued; ++i) queue.add(i);
+  std::size_t index = 0;
+  for (auto _ : state) {
+    queue.add(index);
+    index = index + 1 == queued ? 0 : index + 1;
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+void depths(benchmark::internal::Benchmark* benchmark) {
+  benchmark->ArgName("queued")->Arg(1000)->Arg(100'000);
+}
+
+BENCHMARK(add_get_done<Textbook>)->Name("add_get_done/textbook");
+BENCHMARK(add_get_done<Strings<FifoStore>>)->Name("add_get_done/strings_fifo");
+BENCHMARK(add_get_done<Strings<TwoLaneStore>>)->Name("add_get_done/strings_lanes");
+BENCHMARK(add_get_done<Interned<FifoStore>>)->Name("add_get_done/interned_fifo");
+BENCHMARK(add_get_done<Interned<TwoLaneStore>>)->Name("add_get_done/interned_lanes");
+
+BENCHMARK(duplicate_add<Textbook>)->Name("duplicate_add/textbook")->Apply(depths);
+BENCHMARK(duplicate_add<Strings<FifoStore>>)->Name("duplicate_add/strings_fifo")->Apply(depths);
+BENCHMARK(duplicate_add<Strings<TwoLaneStore>>)->Name("duplicate_add/strings_lanes")->Apply(depths);
+BENCHMARK(duplicate_add<Interned<FifoStore>>)->Name("duplicate_add/interned_fifo")->Apply(depths);
+BENCHMARK(duplicate_add<Interned<TwoLaneStore>>)->Name("duplicate_add/interned_lanes")->Apply(depths);
+
+}  // namespace
+}  // namespace evenkeel::benchmarks

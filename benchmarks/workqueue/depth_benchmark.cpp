@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A million keys deep: adding, taking, becoming more urgent, and the bytes that a key takes.
+// Each repetition is one pass over the million; the counters are what it is about.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "../support/allocation_count.hpp"
+#include "queues.hpp"
+#include "timing.hpp"
+
+namespace evenkeel::benchmarks {
+namespace {
+
+constexpr std::size_t key_count = 1'000'000;
+
+template <class Q>
+void million_queued(benchmark::State& state) {
+  for (auto _ : state) {
+    Q queue(key_count);
+    const Duration add = time_of([&] {
+      for (std::size_t i = 0; i < key_count; ++i) queue.add(i);
+    });
+    const Duration get_done = time_of([&] {
+      for (std::size_t i = 0; i < key_count; ++i) queue.step();
+    });
+    state.counters["add_ns"] = nanoseconds_each(add, key_count);
+    state.counters["get_done_ns"] = nanoseconds_each(get_done, key_count);
+    set_time(state, add + get_done);
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(key_count));
+}
+
+template <class Q>
+void bytes_queued(benchmark::State& state) {
+  for (auto _ : state) {
+    Q queue(key_count);
+    AllocationCount count;
+    set_time(state, time_of([&] {
+               for (std::size_t i = 0; i < key_count; ++i) queue.add(i);
+             }));
+    state.counters["bytes_per_key"] =
+        static_cast<double>(count.stop().live_bytes) / static_cast<double>(key_count);
+  }
+}
+
+// All keys are added slow, then one after the other in a scattered order as fast. Taking back to slow, by
+// a policy, costs the same; see lane_policy.
+template <class Q>
+void million_raised(benchmark::State& state) {
+  for (auto _ : state) {
+    Q queue(key_count);
+    const Duration add = time_of([&] {
+      for (std::size_t i = 0; i < key_count; ++i) queue.add(scattered(i, key_count), Lane::slow);
+    });
+    const Duration raise = time_of([&] {
+      for (std::size_t i = 0; i < key_count; ++i) queue.add(scattered(i + 1, key_count), Lane::fast);
+    });
+    state.counters["add_ns"] = nanoseconds_each(add, key_count);
+    state.counters["raise_ns"] = nanoseconds_each(raise, key_count);
+    set_time(state, add + raise);
+  }
+}
+
+// The lane comes from elsewhere and changes both ways while the keys are queued.
+struct NameIsUrgent {
+  const bool* all;
+  Lane operator()(const std::string&) const { return *all ? Lane::fast : Lane::slow; }
+};
+using PolicyStore = PolicyLaneStore<std::string, NameIsUrgent>;
+
+void lane_policy(benchmark::State& state) {
+  for (auto _ : state) {
+    bool urgent = false;
+    Strings<PolicyStore> queue(key_count, PolicyStore(NameIsUrgent{&urgent}));
+    const auto touch_all = [&] {
+      for (std::size_t i = 0; i < key_count; ++i) queue.add(scattered(i, key_count));
+    };
+    const Duration add = time_of(touch_all);
+    urgent = true;
+    const Duration up = time_of(touch_all);
+    urgent = false;
+    const Duration down = time_of(touch_all);
+    state.counters["add_ns"] = nanoseconds_each(add, key_count);
+    state.counters["to_fast_ns"] = nanoseconds_each(up, key_count);
+    state.counters["to_slow_ns"] = nanoseconds_each(down, key_count);
+    set_time(state, add + up + down);
+  }
+}
+
+BENCHMARK(million_queued<Textbook>)->Name("million_queued/textbook")->Apply(one_pass);
+BENCHMARK(million_queued<Strings<FifoStore>>)->Name("million_queued/strings_fifo")->Apply(one_pass);
+BENCHMARK(million_queued<Strings<TwoLaneStore>>)->Name("million_queued/strings_lanes")->Apply(one_pass);
+BENCHMARK(million_queued<Interned<FifoStore>>)->Name("million_queued/interned_fifo")->Apply(one_pass);
+BENCHMARK(million_queued<Interned<TwoLaneStore>>)->Name("million_queued/interned_lanes")->Apply(one_pass);
+
+BENCHMARK(bytes_queued<Textbook>)->Name("bytes_queued/textbook")->Apply(one_pass);
+BENCHMARK(bytes_queued<Strings<FifoStore>>)->Name("bytes_queued/strings_fifo")->Apply(one_pass);
+BENCHMARK(bytes_queued<Interned<FifoStore>>)->Name("bytes_queued/interned_fifo")->Apply(one_pass);
+
+BENCHMARK(million_raised<Strings<TwoLaneStore>>)->Name("million_raised/strings_lanes")->Apply(one_pass);
+BENCHMARK(million_raised<Interned<TwoLaneStore>>)->Name("million_raised/interned_lanes")->Apply(one_pass);
+BENCHMARK(lane_policy)->Name("lane_policy/strings_policy")->Apply(one_pass);
+
+}  // namespace
+}  // namespace evenkeel::benchmarks

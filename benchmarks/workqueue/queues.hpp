@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queues that are compared, each in the same clothes: made with so many keys, an add by the key's
+// number, a worker's step. Keys are a namespace of 10 and a name of 36 characters.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/key_table.hpp>
+#include <evenkeel/workqueue/request_queue.hpp>
+#include <evenkeel/workqueue/two_lane_store.hpp>
+#include <evenkeel/workqueue/work_queue.hpp>
+
+#include "textbook_queue.hpp"
+
+namespace evenkeel::benchmarks {
+
+inline std::string name_of(std::size_t index) {
+  std::string name = "deployment-with-a-long-name-00000000";
+  for (std::size_t at = name.size(); index > 0; index /= 10) name[--at] = static_cast<char>('0' + index % 10);
+  return name;
+}
+
+inline std::vector<std::string> string_keys(std::size_t count) {
+  std::vector<std::string> keys;
+  keys.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) keys.push_back("namespace0/" + name_of(i));
+  return keys;
+}
+
+struct Textbook {
+  explicit Textbook(std::size_t count) : keys(string_keys(count)) {}
+
+  void add(std::size_t index) { queue.queue().add(keys[index]); }
+  void add_after(std::size_t index, Duration delay) { queue.add_after(keys[index], delay); }
+  bool step() {
+    const auto key = queue.queue().get();
+    if (!key) return false;
+    queue.queue().done(*key);
+    return true;
+  }
+  /// The same with work between get and done: `work` is handed a function that adds the key again.
+  template <class Work>
+  bool step(const Work& work) {
+    const auto key = queue.queue().get();
+    if (!key) return false;
+    work([&] { queue.queue().add(*key); });
+    queue.queue().done(*key);
+    return true;
+  }
+  std::size_t size() { return queue.queue().size(); }
+  void shut_down() { queue.queue().shut_down(); }
+
+  std::vector<std::string> keys;
+  TextbookDelayingQueue<std::string> queue;
+};
+
+/// What Strings and Interned have in common.
+template <class Key, class Queue, class Options>
+struct Ours {
+  Ours(Options options, std::vector<Key> made) : keys(std::move(made)), queue(std::move(options)) {}
+
+  void add(std::size_t index, Priority priority = {}) { queue.add(keys[index], priority); }
+  void add_after(std::size_t index, Duration delay) { queue.add_after(keys[index], delay); }
+  bool step() { return queue.get().has_value(); }
+  template <class Work>
+  bool step(const Work& work) {
+    const auto claim = queue.get();
+    if (!claim) return false;
+    work([&] { queue.add(claim->key()); });
+    return true;
+  }
+  std::size_t size() { return queue.size(); }
+  void shut_down() { queue.shut_down_now(); }
+
+  std::vector<Key> keys;
+  Queue queue;
+};
+
+/// WorkQueue on strings: the store is part of the type, and the queue copies each key.
+template <class Store>
+struct Strings : Ours<std::string, WorkQueue<std::string, Store>, WorkQueueOptions<std::string, Store>> {
+  explicit Strings(std::size_t count, Store store = Store())
+      : Ours<std::string, WorkQueue<std::string, Store>, WorkQueueOptions<std::string, Store>>(
+            {.store = std::move(store)}, string_keys(count)) {}
+};
+
+inline std::vector<RequestKey> interned_keys(KeyTable& table, std::size_t count) {
+  std::vector<RequestKey> keys;
+  keys.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) keys.push_back(table.intern({}, "namespace0", name_of(i)));
+  return keys;
+}
+
+struct TableFirst {
+  KeyTable table;
+};
+
+/// RequestQueue, as controllers use it: interned keys, the store behind a pointer.
+template <class Store>
+struct Interned : TableFirst, Ours<RequestKey, RequestQueue, RequestQueueOptions> {
+  explicit Interned(std::size_t count, RequestStore store = Store())
+      : Ours({.store = std::move(store)}, interned_keys(table, count)) {}
+};
+
+}  // namespace evenkeel::benchmarks
