@@ -59,7 +59,7 @@ TEST(TimerHeap, BehavesAsAnOrderedMapUnderRandomUse) {
       model.erase(known->second);
       ranks.erase(known);
     } else if (at < known->second.first) {
-      heap.bring_forward(*item, at);
+      heap.move(*item, at);
       model.erase(known->second);
       enter(at);
     }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace evenkeel::inline v0 {
@@ -64,6 +65,24 @@ class HashTable {
     for (T* node : buckets_) {
       for (; node != nullptr; node = link(*node).next_) visit(*node);
     }
+  }
+
+  /// Visits a part of the table: from `position`, which is 0 at first and then what the call before
+  /// returned, about `steps` buckets and nodes; empty at the end. The table may change in between: a node
+  /// that is there all the while is visited once, any other at most once. visit must not change the table.
+  template <class Visit>
+  std::optional<std::uint64_t> scan(std::uint64_t position, std::size_t steps, const Visit& visit) const {
+    if (buckets_.empty()) return std::nullopt;
+    // Positions are spread hashes, which buckets are ranges of: growing divides the ranges.
+    for (auto bucket = static_cast<std::size_t>(position >> shift_); bucket < buckets_.size(); ++bucket) {
+      if (steps == 0) return std::uint64_t{bucket} << shift_;
+      --steps;
+      for (T* node = buckets_[bucket]; node != nullptr; node = link(*node).next_) {
+        visit(*node);
+        if (steps > 0) --steps;
+      }
+    }
+    return std::nullopt;
   }
 
   /// Takes out every node and calls dispose(node) for it, which may destroy it.

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/store.hpp>
@@ -30,6 +32,9 @@ class AnyStore {
   void touch(QueueNode<Key>& node, std::uint64_t place) { held_->touch(node, place); }
   /// What the store that is held says (store.hpp).
   bool touch_needs_raise() const { return held_->needs_raise(); }
+  std::int64_t level(const QueueNode<Key>& node) const { return held_->level(node); }
+  std::string lane(const QueueNode<Key>& node) const { return held_->lane(node); }
+  std::vector<LabelledDepth> lanes() const { return held_->lanes(); }
 
  private:
   struct Base {
@@ -39,6 +44,9 @@ class AnyStore {
     virtual std::size_t size() const = 0;
     virtual void touch(QueueNode<Key>& node, std::uint64_t place) = 0;
     virtual bool needs_raise() const = 0;
+    virtual std::int64_t level(const QueueNode<Key>& node) const = 0;
+    virtual std::string lane(const QueueNode<Key>& node) const = 0;
+    virtual std::vector<LabelledDepth> lanes() const = 0;
   };
 
   template <class S>
@@ -49,6 +57,9 @@ class AnyStore {
     std::size_t size() const override { return store.size(); }
     void touch(QueueNode<Key>& node, std::uint64_t place) override { store.touch(node, place); }
     bool needs_raise() const override { return evenkeel::touch_needs_raise(store); }
+    std::int64_t level(const QueueNode<Key>& node) const override { return level_of(store, node); }
+    std::string lane(const QueueNode<Key>& node) const override { return lane_of(store, node); }
+    std::vector<LabelledDepth> lanes() const override { return lanes_of(store); }
     S store;
   };
 

@@ -19,6 +19,7 @@ class FifoStore {
   QueueItem& pop() { return items_.pop_front(); }
   std::size_t size() const { return items_.size(); }
   void touch(QueueItem& /*item*/, std::uint64_t /*place*/) {}
+  std::int64_t level(const QueueItem& /*item*/) const { return 0; }
 
  private:
   ItemList items_;

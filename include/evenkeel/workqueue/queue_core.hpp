@@ -5,22 +5,38 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/workqueue/detail/hash_index.hpp>
+#include <evenkeel/workqueue/detail/pacing.hpp>
+#include <evenkeel/workqueue/detail/queue_meter.hpp>
 #include <evenkeel/workqueue/detail/schedule.hpp>
+#include <evenkeel/workqueue/key_info.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/store.hpp>
 
 namespace evenkeel::inline v0 {
 
+struct QueueCoreOptions {
+  Readd readd = Readd::at_back;              ///< The place of a key added while it is processed.
+  bool metered = false;                      ///< Whether there is a meter().
+  Debounce debounce = {};                    ///< Off by default.
+  Duration min_interval = Duration::zero();  ///< Between the starts of two runs of a key; zero: none.
+};
+
 /// A queue of keys as a state machine. Every key is held once: adding a queued key again changes nothing
 /// (but for its priority, and what the store makes of it), adding one that is processed makes it run once
 /// more, adding one that waits for a delay makes it ready. A key that is handed out is nobody else's
 /// until done(). Nodes of keys of which nothing is left are reused.
+///
+/// With a debounce or a minimum interval (detail/pacing.hpp) a key that is added waits where it would
+/// otherwise become ready; a key is known for min_interval after it was handed out.
+///
 /// Hashes are arguments, so that they can be computed before a lock is taken: always std::hash<Key>'s.
+/// So is the time: where needs_time() says so it is what it is, otherwise only delays need it.
 /// Thread safety: one thread at a time. Lifetime: nodes are valid from pop() to done().
 /// Source: client-go util/workqueue Type and delayingType. Deviations: an add drops a pending delay; the
 /// place of a re-added key is a choice; no done() without pop().
@@ -30,65 +46,91 @@ class QueueCore {
   using Node = typename Index::Node;
 
   explicit QueueCore(Store store = Store(), Readd readd = Readd::at_back)
-      : schedule_(std::move(store), readd) {}
+      : QueueCore(std::move(store), QueueCoreOptions{.readd = readd}) {}
+  /// Throws std::invalid_argument if the options contradict each other.
+  QueueCore(Store store, const QueueCoreOptions& options)
+      : pacing_(options.debounce, options.min_interval),
+        is_paced_(pacing_.is_on()),
+        meter_(options.metered ? std::make_unique<detail::QueueMeter>() : nullptr),
+        index_(options.metered || is_paced_),
+        schedule_(std::move(store), options.readd, meter_.get()) {}
   QueueCore(const QueueCore&) = delete;
   QueueCore& operator=(const QueueCore&) = delete;
   ~QueueCore() { discard(); }
+
+  /// Whether every call needs the time, not only those about delays.
+  bool needs_time() const { return is_paced_ || meter_ != nullptr; }
 
   /// Makes `key` ready: at once, or when it is done if it is processed now. Returns its node.
   Node& add(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
     fire(now);
     Node& node = index_.obtain(key, hash);
-    schedule_.add(node, priority.value);
+    if (is_paced_) {
+      add_paced(node, priority, now);
+    } else {
+      schedule_.add(node, priority.value, now);
+    }
     return node;
   }
 
-  /// The same, unless `key` waits for a delay at `now`: null then, and nothing changes.
+  /// The same, unless `key` waits for a delay at `now`: null then, and nothing changes. What is held back
+  /// to pace it does not wait in this sense.
   Node* add_unless_waiting(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
     fire(now);
-    Node& node = index_.obtain(key, hash);
-    if (schedule_.is_waiting(node)) return nullptr;
-    schedule_.add(node, priority.value);
-    return &node;
+    const Node* known = index_.find(key, hash);
+    if (known != nullptr && waits_for_timer(*known)) return nullptr;
+    return &add(key, hash, priority, now);
   }
 
   /// Makes `key` ready at `at`, or at once if that is not after `now`. The earliest of several times
   /// counts, and a key that is ready stays so.
   void add_at(const Key& key, std::size_t hash, TimePoint at, Priority priority, TimePoint now) {
     fire(now);
+    if (meter_ != nullptr && at > now) meter_->was_retried();
     Node& node = index_.obtain(key, hash);
-    if (at <= now) return schedule_.add(node, priority.value);
-    try {
-      schedule_.add_at(node, at, priority.value);
-    } catch (...) {  // no room in the heap: a node in no state must not stay in the table
-      if (is_idle(node)) index_.release(node);
-      throw;
-    }
+    if (is_paced_) return add_paced_at(node, at, priority, now);
+    if (at <= now) return schedule_.add(node, priority.value, now);
+    wait(node, [&] { schedule_.add_at(node, at, priority.value); });
   }
 
   /// Makes ready what waits for `now` or earlier, in the order of (time, insertion).
-  void fire(TimePoint now) { schedule_.fire(now); }
-
-  /// Hands out the next key; null if none is ready. The node stays valid until done().
-  Node* pop() { return schedule_.pop(); }
-
-  /// Ends the processing of a node that pop() returned.
-  void done(Node& node) {
-    if (schedule_.done(node)) index_.release(node);
+  void fire(TimePoint now) {
+    schedule_.fire(now);
+    if (is_paced_) end_rests(now);
   }
 
-  /// Drops all delays.
+  /// Hands out the next key; null if none is ready. The node stays valid until done().
+  Node* pop(TimePoint now = {}) {
+    Node* node = schedule_.pop(now);
+    if (is_paced_ && node != nullptr) pacing_.started(node->extras().pacing, now);
+    return node;
+  }
+
+  /// Ends the processing of a node that pop() returned.
+  void done(Node& node, TimePoint now = {}) {
+    if (!schedule_.done(node, now)) return;
+    if (is_paced_ && pacing_.must_rest(node.extras().pacing, now)) return schedule_.rest(node);
+    release(node);
+  }
+
+  /// Drops all delays. What was added without one and is held back to pace it becomes ready.
   void discard_waiting() {
-    schedule_.discard_waiting([this](Node& node) { index_.release(node); });
+    schedule_.end_waiting(
+        [this](const Node& node) {
+          return is_paced_ && node.extras().pacing.event_at != detail::PacingRecord::none;
+        },
+        [this](Node& node) { release(node); });
+    if (is_paced_) end_rests(TimePoint::max());
   }
 
   /// Drops all delays and all that is ready or would run again after it is done. The end: nothing may be
   /// added afterwards.
   void discard() {
     discard_waiting();
-    schedule_.close([this](Node& node) { index_.release(node); });
+    schedule_.close([this](Node& node) { release(node); });
   }
 
+  bool is_dirty(const Node& node) const { return schedule_.is_dirty(node); }
   bool is_waiting(const Key& key, std::size_t hash) const {
     const Node* node = index_.find(key, hash);
     return node != nullptr && schedule_.is_waiting(*node);
@@ -100,6 +142,28 @@ class QueueCore {
   bool is_dirty(const Key& key, std::size_t hash) const {
     const Node* node = index_.find(key, hash);
     return node != nullptr && schedule_.is_dirty(*node);
+  }
+
+  /// What is known of a key; its own fields of the key and the limiter are left empty. Complexity:
+  /// constant, but for what the store takes to name a lane.
+  KeyInfo<Key> inspect(const Key& key, std::size_t hash) const {
+    const Node* node = index_.find(key, hash);
+    return node == nullptr ? KeyInfo<Key>{.key = key} : inspect(*node);
+  }
+
+  /// Calls visit(info) for a part of the keys that are known: from `position`, which is 0 at first and then
+  /// what the call before returned, about `steps` of them; empty at the end. A key that is known all the
+  /// while is visited once, whatever happens in between, any other at most once.
+  template <class Visit>
+  std::optional<std::uint64_t> inspect_some(std::uint64_t position, std::size_t steps,
+                                            const Visit& visit) const {
+    return index_.scan(position, steps, [&](const Node& node) {
+      if (!is_idle(node)) visit(inspect(node));
+    });
+  }
+
+  QueueCounts counts() const {
+    return {.ready = ready(), .waiting = waiting(), .processing = processing(), .dirty = dirty()};
   }
 
   /// Keys that pop() would hand out, one after the other.
@@ -118,11 +182,86 @@ class QueueCore {
   const Index& index() const { return index_; }
   const Store& store() const { return schedule_.backing_store(); }
 
+  /// What is counted and timed; null if the options did not ask for it.
+  const detail::QueueMeter* meter() const { return meter_.get(); }
+
  private:
   bool is_idle(const Node& node) const {
     return !schedule_.is_waiting(node) && !schedule_.is_processing(node) && !schedule_.is_dirty(node);
   }
 
+  KeyInfo<Key> inspect(const Node& node) const {
+    const bool is_dirty = schedule_.is_dirty(node);
+    KeyInfo<Key> info{.key = node.key()};
+    if (is_idle(node)) return info;
+    if (schedule_.is_processing(node)) {
+      info.state = is_dirty ? KeyState::processing_and_dirty : KeyState::processing;
+      if (meter_ != nullptr) info.held_since = node.extras().meter.held_since;
+    } else {
+      info.state = is_dirty ? KeyState::queued : KeyState::waiting;
+    }
+    info.priority = node.priority();
+    if (schedule_.is_waiting(node)) info.next_attempt = schedule_.time_of(node);
+    if (!is_dirty) return info;
+    info.place = node.place();
+    info.adds_since = schedule_.next_place() - node.place() - 1;
+    if (meter_ != nullptr) info.dirty_since = node.extras().meter.dirty_since;
+    if (schedule_.is_stored(node)) {
+      info.level = level_of(schedule_.backing_store(), node);
+      info.lane = lane_of(schedule_.backing_store(), node);
+    }
+    return info;
+  }
+
+  void release(Node& node) noexcept {
+    if (is_paced_) node.extras().pacing = detail::PacingRecord();
+    index_.release(node);
+  }
+
+  // Puts a node into the heap. Without room there, a node in no state must not stay in the table.
+  template <class Wait>
+  void wait(Node& node, const Wait& wait_in_heap) {
+    try {
+      wait_in_heap();
+    } catch (...) {
+      if (is_idle(node)) release(node);
+      throw;
+    }
+  }
+
+  bool waits_for_timer(const Node& node) const {
+    if (!schedule_.is_waiting(node)) return false;
+    return !is_paced_ || node.extras().pacing.timer_at != detail::PacingRecord::none;
+  }
+
+  void add_paced(Node& node, Priority priority, TimePoint now) {
+    schedule_.end_rest(node);
+    if (schedule_.is_dirty(node)) return schedule_.add(node, priority.value, now);
+    become_ready_at(node, pacing_.add(node.extras().pacing, priority.value > 0, now), priority, now);
+  }
+
+  void add_paced_at(Node& node, TimePoint at, Priority priority, TimePoint now) {
+    schedule_.end_rest(node);
+    if (schedule_.is_dirty(node)) return schedule_.add_at(node, at, priority.value);
+    become_ready_at(node, pacing_.add_at(node.extras().pacing, at), priority, now);
+  }
+
+  void become_ready_at(Node& node, TimePoint at, Priority priority, TimePoint now) {
+    if (at <= now) return schedule_.add(node, priority.value, now);
+    wait(node, [&] { schedule_.wait_until(node, at, priority.value); });
+  }
+
+  void end_rests(TimePoint now) {
+    for (Node* node = schedule_.longest_resting(); node != nullptr; node = schedule_.longest_resting()) {
+      if (now != TimePoint::max() && pacing_.must_rest(node->extras().pacing, now)) return;
+      schedule_.end_rest(*node);
+      release(*node);
+    }
+  }
+
+  const detail::Pacing pacing_;
+  const bool is_paced_;
+  const std::unique_ptr<detail::QueueMeter> meter_;
   Index index_;
   detail::Schedule<Node, Store> schedule_;
 };

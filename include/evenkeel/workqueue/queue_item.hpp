@@ -64,6 +64,7 @@ class QueueItem {
   static constexpr std::uint8_t is_processing = 2;  // somebody holds it
   static constexpr std::uint8_t is_stored = 4;      // it is in the backing store
   static constexpr std::uint8_t is_waiting = 8;     // it is in the heap of delayed items
+  static constexpr std::uint8_t is_resting = 16;    // it is kept only because it ran a short time ago
 
   bool has(std::uint8_t state) const { return (state_ & state) != 0; }
   void set(std::uint8_t state) { state_ = static_cast<std::uint8_t>(state_ | state); }
@@ -159,6 +160,8 @@ class ItemList {
     link(item, next->slot_.links.previous, next);
   }
 
+  /// Puts `item` last, whatever its place().
+  void push_back(QueueItem& item) { link(item, last_, nullptr); }
   /// Puts `item` first, whatever its place().
   void push_front(QueueItem& item) { link(item, nullptr, first_); }
 

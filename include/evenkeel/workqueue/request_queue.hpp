@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/time.hpp>
@@ -32,6 +33,8 @@ struct RequestQueueOptions {
   RequestLimiter limiter = default_limiter<RequestKey>();  ///< Used by add_rate_limited.
   Readd readd = Readd::keep_place;                         ///< See Readd; no key starves another.
   bool charge_waiting = true;                              ///< As in WorkQueueOptions.
+  Debounce debounce = {};                                  ///< As in WorkQueueOptions.
+  Duration min_interval = Duration::zero();                ///< As in WorkQueueOptions.
   std::shared_ptr<const Clock> clock = nullptr;            ///< real_clock() if null.
 };
 
@@ -52,6 +55,8 @@ class RequestQueue {
                 .limiter = std::move(options.limiter),
                 .readd = options.readd,
                 .charge_waiting = options.charge_waiting,
+                .debounce = options.debounce,
+                .min_interval = options.min_interval,
                 .clock = std::move(options.clock)}) {}
 
   void add(const RequestKey& key, Priority priority = {}) { queue_.add(key, priority); }
@@ -73,6 +78,13 @@ class RequestQueue {
   bool shut_down_with_drain(const std::stop_token& stop = {}) { return queue_.shut_down_with_drain(stop); }
   bool is_shutting_down() const { return queue_.is_shutting_down(); }
   std::size_t size() { return queue_.size(); }
+  KeyInfo<RequestKey> inspect(const RequestKey& key) { return queue_.inspect(key); }
+  std::vector<KeyInfo<RequestKey>> inspect_all(const InspectOptions& options = {}) {
+    return queue_.inspect_all(options);
+  }
+  QueueCounts counts() { return queue_.counts(); }
+  std::optional<QueueMetrics> metrics() { return queue_.metrics(); }
+  void collect(MetricSink& sink) { queue_.collect(sink); }
   const std::string& name() const { return queue_.name(); }
 
  private:

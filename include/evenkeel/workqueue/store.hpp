@@ -5,8 +5,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <evenkeel/workqueue/queue_item.hpp>
+#include <evenkeel/workqueue/queue_metrics.hpp>
 
 namespace evenkeel::inline v0 {
 
@@ -23,6 +26,11 @@ namespace evenkeel::inline v0 {
 /// Optional: `static constexpr bool touch_needs_raise = true` says that touch does nothing unless the
 /// priority was raised; then a queue of interned keys can tell without its lock that an add changes
 /// nothing, and touch may not be called for it.
+/// Optional, for metrics and introspection, each const and under the lock as well:
+/// - `level(item) -> std::int64_t`: items of a higher level come first; those of one level by place().
+/// - `lane(item) -> std::string`: what the part of the store is called that the item, which is in the store,
+///   is in.
+/// - `lanes() -> std::vector<LabelledDepth>`: how many items each part holds; a few parts, not hundreds.
 template <class S, class Node>
 concept BackingStore = requires(S& store, const S& asked, Node& node, std::uint64_t place) {
   store.push(node);
@@ -40,6 +48,36 @@ bool touch_needs_raise(const S& store) {
     return S::touch_needs_raise;
   } else {
     return false;
+  }
+}
+
+/// What `store` sorts `item` by before its place(); its priority if the store does not say.
+template <class S, class Node>
+std::int64_t level_of(const S& store, const Node& item) {
+  if constexpr (requires { store.level(item); }) {
+    return store.level(item);
+  } else {
+    return item.priority();
+  }
+}
+
+/// The name of the part of `store` that `item` is in; empty if the store has none.
+template <class S, class Node>
+std::string lane_of(const S& store, const Node& item) {
+  if constexpr (requires { store.lane(item); }) {
+    return store.lane(item);
+  } else {
+    return {};
+  }
+}
+
+/// How many items each part of `store` holds; empty if the store has none.
+template <class S>
+std::vector<LabelledDepth> lanes_of(const S& store) {
+  if constexpr (requires { store.lanes(); }) {
+    return store.lanes();
+  } else {
+    return {};
   }
 }
 

@@ -6,10 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/workqueue/queue_item.hpp>
+#include <evenkeel/workqueue/queue_metrics.hpp>
 
 namespace evenkeel::inline v0 {
 
@@ -47,7 +50,7 @@ class TwoLaneStore {
 
   void touch(QueueItem& item, std::uint64_t place) { touch(item, lane_of(item), place); }
   void touch(QueueItem& item, Lane lane, std::uint64_t place) {
-    const auto held = static_cast<Lane>(item.store_tag());
+    const Lane held = held_in(item);
     if (held == lane) return;
     list(held).remove(item);
     item.set_place(place);
@@ -57,7 +60,13 @@ class TwoLaneStore {
   std::size_t size() const { return fast_.size() + slow_.size(); }
   std::size_t size(Lane lane) const { return lane == Lane::fast ? fast_.size() : slow_.size(); }
 
+  /// The share of the slow lane is not looked at.
+  std::int64_t level(const QueueItem& item) const { return held_in(item) == Lane::fast ? 1 : 0; }
+  std::string lane(const QueueItem& item) const { return held_in(item) == Lane::fast ? "fast" : "slow"; }
+  std::vector<LabelledDepth> lanes() const { return {{"fast", fast_.size()}, {"slow", slow_.size()}}; }
+
  private:
+  static Lane held_in(const QueueItem& item) { return static_cast<Lane>(item.store_tag()); }
   static Lane lane_of(const QueueItem& item) { return item.priority() < 0 ? Lane::slow : Lane::fast; }
   ItemList& list(Lane lane) { return lane == Lane::fast ? fast_ : slow_; }
 
@@ -89,6 +98,9 @@ class PolicyLaneStore {
   std::size_t size() const { return lanes_.size(); }
   std::size_t size(Lane lane) const { return lanes_.size(lane); }
   void touch(QueueNode<Key>& node, std::uint64_t place) { lanes_.touch(node, policy_(node.key()), place); }
+  std::int64_t level(const QueueItem& item) const { return lanes_.level(item); }
+  std::string lane(const QueueItem& item) const { return lanes_.lane(item); }
+  std::vector<LabelledDepth> lanes() const { return lanes_.lanes(); }
 
  private:
   Policy policy_;

@@ -10,15 +10,20 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/default_limiter.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
+#include <evenkeel/workqueue/detail/parking.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/key_info.hpp>
 #include <evenkeel/workqueue/queue_core.hpp>
+#include <evenkeel/workqueue/queue_metrics.hpp>
 #include <evenkeel/workqueue/store.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
 
@@ -42,6 +47,8 @@ struct WorkQueueOptions {
   L limiter = detail::default_of<Key, L>();  ///< Used by add_rate_limited; see default_limiter().
   Readd readd = Readd::at_back;              ///< The place of a key added while it is processed.
   bool charge_waiting = true;                ///< Whether add_rate_limited charges a key that waits already.
+  Debounce debounce = {};                    ///< Gathers adds that come close together; off by default.
+  Duration min_interval = Duration::zero();  ///< Between the starts of two runs of a key; zero: none.
   std::shared_ptr<const Clock> clock = nullptr;  ///< real_clock() if null.
 };
 
@@ -49,6 +56,9 @@ struct WorkQueueOptions {
 /// worker at a time; a key added while it is processed runs once more. Keys may be added for later, and
 /// with the delay that a rate limiter decides. One lock, no thread of its own: of the workers that wait
 /// in get(), one waits for the earliest delayed key, the others for as long as it takes.
+///
+/// A debounce or a minimum interval (docs/queue.md) holds a key back that would otherwise be ready; what a
+/// shut-down finds held back is handed out at once, as if it were queued.
 ///
 /// Shutting down has three forms, each harmless when repeated and at any moment. All refuse new keys and
 /// drop delayed ones. shut_down() hands out what is queued and then reports the end to get();
@@ -102,13 +112,18 @@ class WorkQueue {
     Priority priority_;
   };
 
+  /// Throws std::invalid_argument if debounce or min_interval make no sense.
   explicit WorkQueue(Options options = {})
       : name_(std::move(options.name)),
         clock_(options.clock ? std::move(options.clock) : real_clock()),
         charge_waiting_(options.charge_waiting),
         touch_needs_raise_(evenkeel::touch_needs_raise(options.store)),
-        core_(std::move(options.store), options.readd),
-        index_(&core_.index()),
+        core_(std::move(options.store), QueueCoreOptions{.readd = options.readd,
+                                                         .metered = !name_.empty(),
+                                                         .debounce = options.debounce,
+                                                         .min_interval = options.min_interval}),
+        needs_time_(core_.needs_time()),
+        owner_(owner_of(core_.index())),
         limiter_(std::move(options.limiter)) {}
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
@@ -122,15 +137,15 @@ class WorkQueue {
     {
       MutexLock lock(mutex_);
       if (state_ != State::open) return;
-      Node& node = core_.add(key, hash, priority, now_if_delays());
-      if constexpr (Index::knows_without_lock) node.cover();
+      Node& node = core_.add(key, hash, priority, now_if_needed());
+      cover(node);
       wake = whom_to_wake();
     }
-    notify(wake);
+    detail::Parking::notify(wake);
   }
 
-  /// The same as add(), unless `key` waits for a delay: nothing changes then. True if the key is ready now,
-  /// or runs once more when it is done; false if it waits or the queue is shut down.
+  /// The same as add(), unless `key` waits for a delay: nothing changes then, and it returns false, as it
+  /// does when the queue is shut down.
   bool add_unless_waiting(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     if (changes_nothing(key, priority)) return true;
     const std::size_t hash = std::hash<Key>{}(key);
@@ -139,13 +154,11 @@ class WorkQueue {
     {
       MutexLock lock(mutex_);
       if (state_ != State::open) return false;
-      node = core_.add_unless_waiting(key, hash, priority, now_if_delays());
-      if constexpr (Index::knows_without_lock) {
-        if (node != nullptr) node->cover();
-      }
+      node = core_.add_unless_waiting(key, hash, priority, now_if_needed());
+      if (node != nullptr) cover(*node);
       wake = whom_to_wake();
     }
-    notify(wake);
+    detail::Parking::notify(wake);
     return node != nullptr;
   }
 
@@ -160,7 +173,7 @@ class WorkQueue {
       core_.add_at(key, hash, deadline_after(now, delay), priority, now);
       wake = whom_to_wake();
     }
-    notify(wake);
+    detail::Parking::notify(wake);
   }
 
   /// The same after the delay that the limiter decides, which is charged before this returns. Returns that
@@ -180,7 +193,7 @@ class WorkQueue {
       }
       wake = whom_to_wake();
     }
-    notify(wake);
+    detail::Parking::notify(wake);
     return delay;
   }
 
@@ -193,7 +206,7 @@ class WorkQueue {
   /// How often add_rate_limited was called for `key` since it was forgotten.
   std::uint64_t retries(const Key& key) const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    return static_cast<std::uint64_t>(limiter_.retries(key));
+    return attempts_of(key);
   }
 
   /// Hands out the next key. Blocks until there is one; empty if the queue is shut down and has no more
@@ -250,8 +263,61 @@ class WorkQueue {
   /// Keys that get() could hand out now. Informational: it may be different when you look.
   std::size_t size() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    core_.fire(now_if_delays());
+    core_.fire(now_if_needed());
     return core_.ready();
+  }
+
+  /// What is known of `key`. Complexity: constant, but for what store and limiter take.
+  KeyInfo<Key> inspect(const Key& key) EVENKEEL_EXCLUDES(mutex_) {
+    const std::size_t hash = std::hash<Key>{}(key);
+    MutexLock lock(mutex_);
+    core_.fire(now_if_needed());
+    KeyInfo<Key> info = core_.inspect(key, hash);
+    info.attempts = attempts_of(key);
+    return info;
+  }
+
+  /// What is known of all keys, in no particular order; sort_by_turn() (key_order.hpp) puts them in theirs.
+  /// The queue goes on meanwhile: the lock is taken for a slice of keys at a time. So each key is described
+  /// as it was at some moment of the call; one that is in the queue all the while is described once, one
+  /// that comes or goes once or not at all.
+  std::vector<KeyInfo<Key>> inspect_all(const InspectOptions& options = {}) EVENKEEL_EXCLUDES(mutex_) {
+    std::vector<KeyInfo<Key>> keys;
+    for (std::optional<std::uint64_t> position = 0; position;) {
+      keys.reserve(keys.size() + 2 * options.slice);  // not under the lock
+      MutexLock lock(mutex_);
+      core_.fire(now_if_needed());
+      const std::size_t first = keys.size();
+      position = core_.inspect_some(*position, 2 * options.slice,
+                                    [&](KeyInfo<Key> info) { keys.push_back(std::move(info)); });
+      for (std::size_t i = first; i < keys.size(); ++i) keys[i].attempts = attempts_of(keys[i].key);
+    }
+    return keys;
+  }
+
+  /// How many keys are in which state.
+  QueueCounts counts() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    core_.fire(now_if_needed());
+    return core_.counts();
+  }
+
+  /// The figures of this moment; empty if the queue has no name.
+  std::optional<QueueMetrics> metrics() EVENKEEL_EXCLUDES(mutex_) {
+    std::optional<QueueMetrics> metrics;
+    MutexLock lock(mutex_);
+    if (core_.meter() == nullptr) return metrics;
+    const TimePoint now = clock_->now();
+    core_.fire(now);
+    metrics = core_.meter()->metrics(now);
+    metrics->name = name_;
+    metrics->lanes = lanes_of(core_.store());
+    return metrics;
+  }
+
+  /// Gives metrics() to `sink`; nothing if the queue has no name. The sink is not called under the lock.
+  void collect(MetricSink& sink) {
+    if (const auto figures = metrics()) evenkeel::collect(*figures, sink);
   }
 
   const std::string& name() const { return name_; }
@@ -271,20 +337,37 @@ class WorkQueue {
   // Whether adding `key` is known to change nothing, without the lock: it is queued, no less urgently.
   bool changes_nothing(const Key& key, Priority priority) const {
     if constexpr (Index::knows_without_lock) {
-      return touch_needs_raise_ && Index::is_covered(index_, key, priority.value);
+      return touch_needs_raise_ && Index::is_covered(owner_, key, priority.value);
     } else {
       return false;
     }
   }
+  void cover(Node& node) EVENKEEL_REQUIRES(mutex_) {
+    if constexpr (Index::knows_without_lock) {
+      if (core_.is_dirty(node)) node.cover();
+    }
+  }
+  static const void* owner_of(const Index& index) {
+    if constexpr (Index::knows_without_lock) {
+      return index.owner();
+    } else {
+      return nullptr;
+    }
+  }
+
+  std::uint64_t attempts_of(const Key& key) const EVENKEEL_REQUIRES(mutex_) {
+    return static_cast<std::uint64_t>(limiter_.retries(key));
+  }
 
   // The clock is read only where something depends on it.
-  TimePoint now_if_delays() const EVENKEEL_REQUIRES(mutex_) {
-    return core_.waiting() == 0 ? TimePoint{} : clock_->now();
+  TimePoint now_if_needed() const EVENKEEL_REQUIRES(mutex_) {
+    return needs_time_ || core_.waiting() > 0 ? clock_->now() : TimePoint{};
   }
 
   Node* take() EVENKEEL_REQUIRES(mutex_) {
-    core_.fire(now_if_delays());
-    Node* node = core_.pop();
+    const TimePoint now = now_if_needed();
+    core_.fire(now);
+    Node* node = core_.pop(now);
     if constexpr (Index::knows_without_lock) {
       if (node != nullptr) node->uncover();
     }
@@ -295,12 +378,12 @@ class WorkQueue {
     CondVar* wake = nullptr;
     {
       MutexLock lock(mutex_);
-      core_.done(node);
+      core_.done(node, needs_time_ ? clock_->now() : TimePoint{});
       // Under the lock, because a drainer that returns may destroy the queue; nobody is woken then.
       if (state_ != State::open && drained()) drained_.notify_all();
       wake = whom_to_wake();
     }
-    notify(wake);
+    detail::Parking::notify(wake);
   }
 
   std::optional<Claim> get_blocking(const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_) {
@@ -316,53 +399,19 @@ class WorkQueue {
           break;
         }
         if (state_ != State::open) break;
-        wait_for_work(lock);
+        parking_.wait(*clock_, lock, demand());
       }
       wake = whom_to_wake();
     }
-    notify(wake);
+    detail::Parking::notify(wake);
     return claim;
   }
 
-  // One of the waiting workers keeps the time: it alone waits no longer than until the first delay ends.
-  void wait_for_work(MutexLock& lock) EVENKEEL_REQUIRES(mutex_) {
-    hurry_timekeeper();
-    const std::optional<TimePoint> due = core_.next_due();
-    ++idle_;
-    if (due && !has_timekeeper_) {
-      has_timekeeper_ = true;
-      timekeeper_due_ = *due;
-      clock_->wait_until(time_, lock, *due);
-      has_timekeeper_ = false;
-    } else {
-      clock_->wait(work_, lock);
-    }
-    --idle_;
-    wake_in_flight_ = false;
+  detail::Demand demand() const EVENKEEL_REQUIRES(mutex_) {
+    return {.has_work = core_.ready() > 0, .due = core_.next_due()};
   }
-
-  // At most one wake-up is on its way at any time: a worker that wakes asks again when it has looked for
-  // work, so that the next one is woken only if something is left. Waking a thread takes longer
-  // than everything else here together. Null: nobody.
   CondVar* whom_to_wake() EVENKEEL_REQUIRES(mutex_) {
-    if (idle_ == 0) return nullptr;
-    hurry_timekeeper();
-    const bool somebody_must_keep_time = core_.waiting() > 0 && !has_timekeeper_;
-    if (wake_in_flight_ || (core_.ready() == 0 && !somebody_must_keep_time)) return nullptr;
-    wake_in_flight_ = true;
-    const bool only_timekeeper = has_timekeeper_ && idle_ == 1;
-    return only_timekeeper ? &time_ : &work_;
-  }
-
-  // A delay was added that ends before the one that the timekeeper waits for.
-  void hurry_timekeeper() EVENKEEL_REQUIRES(mutex_) {
-    if (!has_timekeeper_ || core_.waiting() == 0 || *core_.next_due() >= timekeeper_due_) return;
-    timekeeper_due_ = *core_.next_due();
-    time_.notify_one();
-  }
-
-  static void notify(CondVar* whom) noexcept {
-    if (whom != nullptr) whom->notify_one();
+    return parking_.has_idle() ? parking_.whom_to_wake(demand()) : nullptr;
   }
 
   void close(State state) EVENKEEL_REQUIRES(mutex_) {
@@ -379,8 +428,7 @@ class WorkQueue {
   }
 
   void notify_all() EVENKEEL_REQUIRES(mutex_) {
-    work_.notify_all();
-    time_.notify_all();
+    parking_.notify_all();
     drained_.notify_all();
   }
 
@@ -391,17 +439,13 @@ class WorkQueue {
   const bool charge_waiting_;
   const bool touch_needs_raise_;
   mutable Mutex mutex_;
-  CondVar work_;     // workers that wait for as long as it takes
-  CondVar time_;     // the one that keeps the time
   CondVar drained_;  // callers of shut_down_with_drain
   Core core_ EVENKEEL_GUARDED_BY(mutex_);
-  const Index* const index_;  // in core_; here for its address, which tells this queue from others
+  const bool needs_time_;    // whether even an add without delay has to know the time
+  const void* const owner_;  // what tells this queue's nodes on an interned key from others
   L limiter_ EVENKEEL_GUARDED_BY(mutex_);
+  detail::Parking parking_;  // notified without the lock; for the rest under it
   State state_ EVENKEEL_GUARDED_BY(mutex_) = State::open;
-  std::size_t idle_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // workers in wait_for_work
-  bool has_timekeeper_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  TimePoint timekeeper_due_ EVENKEEL_GUARDED_BY(mutex_){};
-  bool wake_in_flight_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::uint64_t drain_releases_ EVENKEEL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <evenkeel/base/hash_table.hpp>
+#include <evenkeel/workqueue/detail/node_extras.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 
 namespace evenkeel::inline v0::detail {
@@ -15,18 +17,23 @@ namespace evenkeel::inline v0::detail {
 template <class Key>
 class HashIndex {
  public:
-  class Node final : public QueueNode<Key>, public TableLink<Node> {};
+  class Node : public QueueNode<Key>, public TableLink<Node> {
+   public:
+    /// Only if the index makes nodes with extras.
+    NodeExtras& extras() { return static_cast<NodeWithExtras&>(*this).extras; }
+    const NodeExtras& extras() const { return static_cast<const NodeWithExtras&>(*this).extras; }
+  };
   static constexpr bool knows_without_lock = false;
 
-  HashIndex() = default;
+  explicit HashIndex(bool with_extras = false) : with_extras_(with_extras) {}
   HashIndex(const HashIndex&) = delete;
   HashIndex& operator=(const HashIndex&) = delete;
   ~HashIndex() {
-    nodes_.clear([](Node& node) {
+    nodes_.clear([this](Node& node) {
       node.drop_key();
-      delete &node;
+      destroy(node);
     });
-    while (!free_.empty()) delete &take_free();
+    while (!free_.empty()) destroy(take_free());
   }
 
   /// The node of `key`, or null.
@@ -38,7 +45,7 @@ class HashIndex {
   Node& obtain(const Key& key, std::size_t hash) {
     Node* node = find(key, hash);
     if (node != nullptr) return *node;
-    node = free_.empty() ? new Node() : &take_free();
+    node = free_.empty() ? make() : &take_free();
     try {
       node->take_key(key);
     } catch (...) {
@@ -65,12 +72,31 @@ class HashIndex {
   /// Keys that have a node.
   std::size_t size() const { return nodes_.size(); }
 
+  /// Visits the nodes part by part; see HashTable::scan.
+  template <class Visit>
+  std::optional<std::uint64_t> scan(std::uint64_t position, std::size_t steps, const Visit& visit) const {
+    return nodes_.scan(position, steps, visit);
+  }
+
  private:
+  struct NodeWithExtras final : Node {
+    NodeExtras extras;
+  };
+
   static constexpr std::size_t most_free = 1024;
+
+  Node* make() { return with_extras_ ? new NodeWithExtras() : new Node(); }
+  void destroy(Node& node) noexcept {
+    if (with_extras_) {
+      delete static_cast<NodeWithExtras*>(&node);
+    } else {
+      delete &node;
+    }
+  }
 
   void put_free(Node& node) noexcept {
     if (free_.size() == most_free) {
-      delete &node;
+      destroy(node);
     } else {
       free_.push_front(node);
     }
@@ -80,6 +106,7 @@ class HashIndex {
 
   HashTable<Node> nodes_;
   ItemList free_;
+  const bool with_extras_;
 };
 
 }  // namespace evenkeel::inline v0::detail

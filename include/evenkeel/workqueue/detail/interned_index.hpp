@@ -8,9 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include <evenkeel/workqueue/detail/key_entry.hpp>
+#include <evenkeel/workqueue/detail/node_extras.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
@@ -23,9 +26,13 @@ namespace evenkeel::inline v0::detail {
 /// Thread safety: one thread at a time, but for is_covered().
 class InternedIndex {
  public:
-  class Node final : public QueueNode<RequestKey>, public KeyAttachment {
+  class Node : public QueueNode<RequestKey>, public KeyAttachment {
    public:
     explicit Node(const void* owner) : KeyAttachment(owner) {}
+
+    /// Only if the index makes nodes with extras.
+    NodeExtras& extras() { return static_cast<NodeWithExtras&>(*this).extras; }
+    const NodeExtras& extras() const { return static_cast<const NodeWithExtras&>(*this).extras; }
 
     // All changes are exchanges, so that each one sees the one before: what a caller of is_covered wrote
     // before it asked is seen by whoever is handed the key, however often the value changed in between.
@@ -47,13 +54,17 @@ class InternedIndex {
   };
   static constexpr bool knows_without_lock = true;
 
-  InternedIndex() = default;
+  explicit InternedIndex(bool with_extras = false) : with_extras_(with_extras) {}
   InternedIndex(const InternedIndex&) = delete;
   InternedIndex& operator=(const InternedIndex&) = delete;
 
-  /// Whether the queue with this index will hand out `key`, with this or a higher priority, to somebody
-  /// who then sees all that the caller did before.
-  /// Thread safety: may be called concurrently with everything else.
+  /// What nodes of this index are known by: an address in it, another one if they have extras, so that
+  /// an index at the address of a former one finds nodes of its own kind only.
+  const void* owner() const { return &owners_[with_extras_ ? 1 : 0]; }
+
+  /// Whether the queue with the index of `owner` will hand out `key`, with this or a higher priority, to
+  /// somebody who then sees all that the caller did before. Thread safety: may be called concurrently with
+  /// everything else.
   static bool is_covered(const void* owner, const RequestKey& key, std::int32_t priority) noexcept {
     Node* node = node_on(key, owner);
     if (node == nullptr) return false;
@@ -65,17 +76,17 @@ class InternedIndex {
   }
 
   Node* find(const RequestKey& key, std::size_t /*hash*/) const {
-    Node* node = node_on(key, this);
+    Node* node = node_on(key, owner());
     return node != nullptr && node->active_ ? node : nullptr;
   }
 
   /// Throws std::invalid_argument if the key names nothing or is of another table than those at work.
   Node& obtain(const RequestKey& key, std::size_t /*hash*/) {
-    Node* node = node_on(key, this);
+    Node* node = node_on(key, owner());
     if (node != nullptr && node->active_) return *node;
     check(key);
     if (node == nullptr) {
-      node = new Node(this);
+      node = with_extras_ ? new NodeWithExtras(owner()) : new Node(owner());
       key.entry_->attach(*node);
     }
     node->take_key(key);
@@ -93,7 +104,25 @@ class InternedIndex {
 
   std::size_t size() const { return size_; }
 
+  /// Visits the nodes part by part, by way of the table that the keys are of; see HashTable::scan.
+  template <class Visit>
+  std::optional<std::uint64_t> scan(std::uint64_t position, std::size_t steps, const Visit& visit) const {
+    if (size_ == 0) return std::nullopt;
+    std::vector<const Node*> found;  // not visited under the table's lock: who knows what visit locks
+    const auto next = table_->scan(position, steps, [&](const KeyEntry& entry) {
+      const auto* node = static_cast<const Node*>(entry.attachment_of(owner()));
+      if (node != nullptr && node->active_) found.push_back(node);
+    });
+    for (const Node* node : found) visit(*node);
+    return next;
+  }
+
  private:
+  struct NodeWithExtras final : Node {
+    using Node::Node;
+    NodeExtras extras;
+  };
+
   static Node* node_on(const RequestKey& key, const void* owner) noexcept {
     const KeyEntry* entry = key.entry_;
     return entry == nullptr ? nullptr : static_cast<Node*>(entry->attachment_of(owner));
@@ -109,6 +138,8 @@ class InternedIndex {
 
   const KeyTableState* table_ = nullptr;  // of the keys at work
   std::size_t size_ = 0;
+  const bool with_extras_;
+  const char owners_[2] = {};  // here for their addresses
 };
 
 }  // namespace evenkeel::inline v0::detail

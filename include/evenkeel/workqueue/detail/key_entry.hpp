@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include <evenkeel/base/hash_table.hpp>
@@ -145,6 +146,14 @@ class KeyTableState {
   std::size_t size() const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return entries_.size();
+  }
+
+  /// Visits the entries part by part, under the lock; see HashTable::scan.
+  template <class Visit>
+  std::optional<std::uint64_t> scan(std::uint64_t position, std::size_t steps, const Visit& visit) const
+      EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return entries_.scan(position, steps, visit);
   }
 
   /// The table itself is gone.

@@ -15,6 +15,7 @@ namespace evenkeel::inline v0::detail {
 class TimerHeapAccess {
  protected:
   static std::size_t& index_of(QueueItem& item) { return item.slot_.index; }
+  static std::size_t index_of(const QueueItem& item) { return item.slot_.index; }
 };
 
 /// Items by (time, order of insertion).
@@ -26,7 +27,7 @@ class TimerHeap : private TimerHeapAccess {
   /// The time of the first; the heap must not be empty.
   TimePoint earliest() const { return entries_.front().at; }
   /// The time of an item that is in the heap.
-  TimePoint time_of(QueueItem& item) const { return entries_[index_of(item)].at; }
+  TimePoint time_of(const QueueItem& item) const { return entries_[index_of(item)].at; }
 
   /// Throws std::bad_alloc, before anything changed.
   void insert(QueueItem& item, TimePoint at) {
@@ -34,12 +35,13 @@ class TimerHeap : private TimerHeapAccess {
     rise(entries_.size() - 1);
   }
 
-  /// Gives an item that is in the heap an earlier time; among equals it counts as inserted now.
-  void bring_forward(QueueItem& item, TimePoint at) {
+  /// Gives an item that is in the heap another time; among equals it counts as inserted now.
+  void move(QueueItem& item, TimePoint at) {
     const std::size_t index = index_of(item);
     entries_[index].at = at;
     entries_[index].order = next_order_++;
     rise(index);
+    sink(index_of(item));
   }
 
   void erase(QueueItem& item) {

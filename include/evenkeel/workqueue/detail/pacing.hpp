@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// How runs of one key are held apart: adds that come thick and fast are gathered into one run, and two
+// runs do not start too close to each other. Pure: a record per key, and the time as an argument.
+#pragma once
+
+#include <stdexcept>
+
+#include <evenkeel/base/time.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Gathers adds of a key into one run: it becomes ready when nothing was added for `quiet`, but at the
+/// latest `max_wait` after the first add. Off if quiet is zero.
+struct Debounce {
+  Duration quiet = Duration::zero();     ///< Not negative.
+  Duration max_wait = Duration::zero();  ///< At least `quiet`; without a bound, a stream of adds starves.
+};
+
+namespace detail {
+
+/// What is kept with each key.
+struct PacingRecord {
+  static constexpr TimePoint none = TimePoint::max();
+  TimePoint event_at = none;    // when the adds that were gathered become ready
+  TimePoint give_up_at = none;  // to here, no later, they can be held back
+  TimePoint timer_at = none;    // when the earliest of the delayed adds becomes ready
+  TimePoint last_start = TimePoint::min();
+};
+
+/// Decides when a key that was added may become ready. Asked only for keys that are not ready: what is
+/// ready stays so. A run covers all that was added before it started, delayed adds included.
+class Pacing {
+ public:
+  /// Throws std::invalid_argument if a duration is negative or quiet is longer than max_wait.
+  Pacing(const Debounce& debounce, Duration min_interval) : debounce_(debounce), min_interval_(min_interval) {
+    if (debounce.quiet < Duration::zero() || min_interval < Duration::zero()) {
+      throw std::invalid_argument("WorkQueue: debounce.quiet and min_interval must not be negative");
+    }
+    if (debounce.max_wait < debounce.quiet) {
+      throw std::invalid_argument("WorkQueue: debounce.max_wait must be at least debounce.quiet");
+    }
+  }
+
+  bool is_on() const { return debounce_.quiet > Duration::zero() || min_interval_ > Duration::zero(); }
+
+  /// The key was added without a delay. An urgent add does not wait for quiet, nor does what was gathered.
+  TimePoint add(PacingRecord& record, bool urgent, TimePoint now) const {
+    if (record.event_at == PacingRecord::none) record.give_up_at = deadline_after(now, debounce_.max_wait);
+    if (urgent) record.give_up_at = earlier(record.give_up_at, now);
+    record.event_at = earlier(deadline_after(now, debounce_.quiet), record.give_up_at);
+    return earliest(record);
+  }
+
+  /// The key was added with a delay that ends at `at`; it is not gathered, but held apart.
+  TimePoint add_at(PacingRecord& record, TimePoint at) const {
+    record.timer_at = earlier(record.timer_at, at);
+    return earliest(record);
+  }
+
+  /// The key was handed out.
+  void started(PacingRecord& record, TimePoint now) const {
+    record = PacingRecord();
+    record.last_start = now;
+  }
+
+  /// Whether the next run must wait, so that the start of the last one must be remembered.
+  bool must_rest(const PacingRecord& record, TimePoint now) const {
+    return min_interval_ > Duration::zero() && now < deadline_after(record.last_start, min_interval_);
+  }
+
+ private:
+  static TimePoint earlier(TimePoint a, TimePoint b) { return b < a ? b : a; }
+  static TimePoint later(TimePoint a, TimePoint b) { return a < b ? b : a; }
+
+  TimePoint earliest(const PacingRecord& record) const {
+    const TimePoint due = earlier(record.event_at, record.timer_at);
+    if (min_interval_ == Duration::zero()) return due;
+    return later(due, deadline_after(record.last_start, min_interval_));
+  }
+
+  Debounce debounce_;
+  Duration min_interval_;
+};
+
+}  // namespace detail
+}  // namespace evenkeel::inline v0

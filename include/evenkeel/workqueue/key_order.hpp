@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which the keys of a queue will run. A header of its own, because sorting takes <algorithm>.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <evenkeel/workqueue/key_info.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Sorts by what happens to the keys: held ones first, then the queued ones in the order of their handing
+/// out, as far as level and place say it, then the waiting ones by time.
+template <class Key>
+void sort_by_turn(std::vector<KeyInfo<Key>>& keys) {
+  const auto turn = [](const KeyInfo<Key>& info) {
+    if (info.state == KeyState::queued) return 1;
+    return info.state == KeyState::waiting ? 2 : 0;
+  };
+  std::sort(keys.begin(), keys.end(), [&](const KeyInfo<Key>& a, const KeyInfo<Key>& b) {
+    if (turn(a) != turn(b)) return turn(a) < turn(b);
+    if (turn(a) == 0 && a.held_since != b.held_since) return a.held_since < b.held_since;
+    if (turn(a) == 2) return a.next_attempt < b.next_attempt;
+    return a.level != b.level ? a.level > b.level : a.place < b.place;
+  });
+}
+
+}  // namespace evenkeel::inline v0
