@@ -46,7 +46,8 @@ static_assert(Limiter<AnyLimiter<int>, int>);
 static_assert(LimiterRule<decltype(max_of(exponential(1ms, 1s), token_bucket(10, 100))), int>);
 static_assert(!LimiterOrRule<decltype(max_of(exponential(1ms, 1s), StepLimiter())), int>);
 
-TEST(MaxOf, ChargesAllAndTakesTheLongest) {  // cat:L4
+// cat:L4
+TEST(MaxOf, ChargesAllAndTakesTheLongest) {
   AnyLimiter<std::string> limiter = max_of(fast_slow(5ms, 3s, 3), exponential(1ms, 1s));
   for (const Duration expected : {Duration{5ms}, Duration{5ms}, Duration{5ms}, Duration{3s}, Duration{3s}}) {
     EXPECT_EQ(limiter.when("one", {}), expected);
@@ -72,14 +73,16 @@ TEST(MaxOf, MixesRulesWithAUsersOwnLimiter) {
   EXPECT_EQ(limiter.retries("other"), 1U);  // the step limiter counts all keys
 }
 
-TEST(WithMaxDelay, CapsTheDelayButNotTheCharge) {  // cat:L5
+// cat:L5
+TEST(WithMaxDelay, CapsTheDelayButNotTheCharge) {
   AnyLimiter<std::string> limiter = with_max_delay(StepLimiter(), 500s);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(limiter.when(std::to_string(i), {}), 5ms);
   for (int i = 100; i < 200; ++i) EXPECT_EQ(limiter.when(std::to_string(i), {}), 500s);
   EXPECT_EQ(limiter.retries("any"), 200U);
 }
 
-TEST(WithMaxDelay, CapsTheDefaultLimiterExactly) {  // cat:L5, older form
+// cat:L5, older form
+TEST(WithMaxDelay, CapsTheDefaultLimiterExactly) {
   AnyLimiter<std::string> limiter = with_max_delay(default_limiter<std::string>(), 500s);
   for (int i = 0; i < 5200; ++i) {
     const Duration expected = i < 100    ? Duration{5ms}
@@ -144,6 +147,15 @@ TEST(Shared, CopiesDrawFromOneBucket) {
   EXPECT_EQ(one.retries("key"), 1U);
 }
 
+TEST(Shared, LetsItsLimitBeChangedWhileItIsInUse) {
+  auto bucket = shared(token_bucket(10, 1));
+  AnyLimiter<int> limiter = bucket;
+  EXPECT_EQ(limiter.when(1, {}), 0ms);
+  bucket.with([](TokenBucket& held) { held.set_rate(1, TimePoint{}); });
+  EXPECT_EQ(limiter.when(1, {}), 1s);
+  EXPECT_EQ(bucket.with([](const TokenBucket& held) { return held.tokens({}); }), -1);
+}
+
 TEST(Shared, HoldsAKeyedLimiterToo) {
   const auto failures = shared<std::string>(exponential(1ms, 1s));
   AnyLimiter<std::string> one = failures;
@@ -180,6 +192,21 @@ TEST(AnyLimiter, CopiesRememberApart) {
   EXPECT_EQ(one.retries("key"), 2U);
   const AnyLimiter<std::string> three = std::move(two);
   EXPECT_EQ(three.retries("key"), 2U);
+}
+
+// cat:L11: a default with ten tokens per minute instead of per second
+TEST(MaxOf, OfABucketThatFillsByTheMinuteHoldsUpAKeyThatNeverFailed) {
+  AnyLimiter<std::string> limiter = max_of(exponential(5ms, 1000s), token_bucket(10, 1min, 100));
+  for (const Duration expected : {5ms, 10ms, 20ms}) EXPECT_EQ(limiter.when("one", {}), expected);
+  for (int i = 0; i < 20; ++i) limiter.when("one", {});
+  EXPECT_EQ(limiter.when("one", {}), 1000s);
+  EXPECT_EQ(limiter.when("one", {}), 1000s);
+  for (int i = 0; i < 75; ++i) limiter.when("one", {});
+  EXPECT_EQ(limiter.when("one", {}), 1000s);
+  EXPECT_EQ(limiter.when("two", {}), 12s);
+  AnyLimiter<std::string> ours = default_limiter<std::string>();
+  for (int i = 0; i < 101; ++i) ours.when("one", {});
+  EXPECT_EQ(ours.when("two", {}), 200ms);
 }
 
 // Prediction 3.2: requeues per second of N objects that all fail at t=0 and whenever they run.

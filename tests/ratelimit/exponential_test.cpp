@@ -25,7 +25,8 @@ Duration fail(ExponentialLimiter<std::string>& limiter, const std::string& key) 
   return limiter.when(key, TimePoint{});
 }
 
-TEST(Exponential, DoublesPerKeyAndStartsOverWhenForgotten) {  // cat:L1
+// cat:L1
+TEST(Exponential, DoublesPerKeyAndStartsOverWhenForgotten) {
   auto limiter = limiter_of(1ms, 1s);
   for (const Duration expected : {1ms, 2ms, 4ms, 8ms, 16ms}) EXPECT_EQ(fail(limiter, "one"), expected);
   EXPECT_EQ(limiter.retries("one"), 5U);
@@ -37,7 +38,8 @@ TEST(Exponential, DoublesPerKeyAndStartsOverWhenForgotten) {  // cat:L1
   EXPECT_EQ(fail(limiter, "one"), 1ms);
 }
 
-TEST(Exponential, ReachesTheCeilingAndStaysThere) {  // cat:L1, the full ladder
+// cat:L1, the full ladder
+TEST(Exponential, ReachesTheCeilingAndStaysThere) {
   auto limiter = limiter_of(1ms, 1s);
   for (const Duration expected :
        {1ms, 2ms, 4ms, 8ms, 16ms, 32ms, 64ms, 128ms, 256ms, 512ms, 1000ms, 1000ms}) {
@@ -45,7 +47,8 @@ TEST(Exponential, ReachesTheCeilingAndStaysThere) {  // cat:L1, the full ladder
   }
 }
 
-TEST(Exponential, NeverOverflows) {  // cat:L2
+// cat:L2
+TEST(Exponential, NeverOverflows) {
   auto seconds = limiter_of(1ms, 1000s);
   for (int i = 0; i < 5; ++i) fail(seconds, "overflow1");
   EXPECT_EQ(fail(seconds, "overflow1"), 32ms);
@@ -58,7 +61,8 @@ TEST(Exponential, NeverOverflows) {  // cat:L2
   EXPECT_EQ(fail(hours, "two"), 1000h);
 }
 
-TEST(Exponential, IsMonotonicForEveryNumberOfFailures) {  // cat:G6
+// cat:G6
+TEST(Exponential, IsMonotonicForEveryNumberOfFailures) {
   for (const auto& [base, max] : std::vector<std::pair<Duration, Duration>>{
            {1024ns, 1000s}, {5ms, 1000s}, {1ns, Duration::max()}, {Duration::max(), Duration::max()}}) {
     auto limiter = limiter_of(base, max);
@@ -140,7 +144,8 @@ TEST(Exponential, ACopyCountsForItself) {
   EXPECT_EQ(limiter.retries("7"), 2U);
 }
 
-TEST(Exponential, RefusesBadOptions) {  // cat:L7 and cat:L10: refused, not counted with
+// cat:L7 and cat:L10: refused, not counted with
+TEST(Exponential, RefusesBadOptions) {
   EXPECT_THROW(exponential(-1ms, 1000s), std::invalid_argument);
   EXPECT_THROW(exponential(0ms, 1000s), std::invalid_argument);
   EXPECT_THROW(exponential(1ms, -1000s), std::invalid_argument);

@@ -13,7 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(FastSlow, IsFastAFewTimesPerKeyThenSlow) {  // cat:L3
+// cat:L3
+TEST(FastSlow, IsFastAFewTimesPerKeyThenSlow) {
   auto limiter = limiter_for<std::string>(fast_slow(5ms, 10s, 3));
   for (const Duration expected :
        {Duration{5ms}, Duration{5ms}, Duration{5ms}, Duration{10s}, Duration{10s}}) {
@@ -30,7 +31,8 @@ TEST(FastSlow, IsFastAFewTimesPerKeyThenSlow) {  // cat:L3
   EXPECT_EQ(limiter.size(), 2U);
 }
 
-TEST(FastSlow, WithoutFastAttemptsIsAlwaysSlow) {  // cat:L6
+// cat:L6
+TEST(FastSlow, WithoutFastAttemptsIsAlwaysSlow) {
   for (const int attempts : {-1, 0}) {
     auto limiter = limiter_for<std::string>(fast_slow(5ms, 10s, attempts));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(limiter.when("key", {}), 10s);

@@ -38,6 +38,14 @@ class Shared {
     return static_cast<std::uint64_t>(state_->inner.retries(key));
   }
 
+  /// Returns use(limiter), called under the lock: to change a limit while queues use it, as in
+  /// `bucket.with([&](TokenBucket& held) { held.set_rate(5.0, clock.now()); })`.
+  template <class Use>
+  decltype(auto) with(Use&& use) {
+    MutexLock lock(state_->mutex);
+    return std::forward<Use>(use)(state_->inner);
+  }
+
  private:
   struct State {
     explicit State(L limiter) : inner(std::move(limiter)) {}

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include <evenkeel/base/time.hpp>
@@ -18,27 +19,47 @@ struct TokenBucketOptions {
   std::int64_t burst = 100;                ///< Tokens that the bucket holds, full at first; >= 1.
 };
 
+namespace detail {
+__extension__ using WideTokens = __int128;  // products of two 64-bit numbers
+
+/// A rate in whole numbers.
+struct TokenRate {
+  std::int64_t tokens;
+  Duration per;
+};
+
+// Rounds a positive number; <cmath> would be a tenth of the header.
+inline std::int64_t nearest(double number) {
+  const auto below = static_cast<std::int64_t>(number);
+  return number - static_cast<double>(below) < 0.5 ? below : below + 1;
+}
+
+inline TokenRate token_rate(double per_second) {
+  if (!(per_second >= 1e-9 && per_second <= 1e9)) {
+    throw std::invalid_argument("token_bucket: need 1e-9 <= per_second <= 1e9");
+  }
+  const auto whole = static_cast<std::int64_t>(per_second);
+  if (static_cast<double>(whole) == per_second) return {whole, std::chrono::seconds{1}};
+  if (per_second < 1000) return {1, Duration{nearest(1e9 / per_second)}};
+  return {nearest(per_second * 1000), std::chrono::seconds{1000}};
+}
+}  // namespace detail
+
 /// One bucket for all keys: a charge takes a token, and if there is none it waits for the one that it
 /// takes in advance, so that charges never bunch up later. Debt has no limit: after 10,000 charges at
 /// once the 10,000th of 10 per second, burst 100, waits 990 s, and so does whoever comes next
 /// (with_max_delay is the remedy). Exact in integers; a clock that steps back earns nothing.
+///
+/// Besides being a limiter it can be asked directly: try_take() takes only what is there, reserve() takes
+/// in advance up to a limit. A blocking one is Throttle.
 /// Thread safety: one thread at a time.
 /// Source: golang.org/x/time/rate Reserve().Delay() as client-go's BucketRateLimiter uses it, with one
-/// clock reading, handed in.
+/// clock reading, handed in. There, time that steps back and on again is credited twice.
 class TokenBucket {
  public:
   /// Throws std::invalid_argument if an option is out of bounds or burst * per passes 2^62 ns.
   explicit TokenBucket(TokenBucketOptions options = {}) {
-    if (options.tokens <= 0 || options.per <= Duration::zero() || options.burst <= 0) {
-      throw std::invalid_argument("token_bucket: need tokens > 0, per > 0 and burst >= 1");
-    }
-    const std::int64_t divisor = std::gcd(options.tokens, options.per.count());
-    gain_ = options.tokens / divisor;
-    price_ = options.per.count() / divisor;
-    if (options.burst > limit / price_) {
-      throw std::invalid_argument("token_bucket: burst * per is too long");
-    }
-    full_ = options.burst * price_;
+    apply(options.tokens, options.per, options.burst);
     level_ = full_;
   }
 
@@ -55,17 +76,114 @@ class TokenBucket {
     return 0;
   }
 
+  /// Takes `count` tokens if so many are there; otherwise takes none and returns false.
+  /// Throws std::invalid_argument if `count` is negative.
+  bool try_take(std::int64_t count, TimePoint now) {
+    refuse_negative(count);
+    refill(now);
+    if (count > whole_tokens(level_)) return false;
+    level_ -= count * price_;
+    return true;
+  }
+
+  /// Takes `count` tokens, in advance if they are not there, and returns after how long they will be. Takes
+  /// none and returns nothing if `count` is more than the bucket can ever hold, or if the wait would pass
+  /// `max_wait`. Throws std::invalid_argument if `count` is negative.
+  std::optional<Duration> reserve(std::int64_t count, TimePoint now, Duration max_wait = Duration::max()) {
+    refuse_negative(count);
+    refill(now);
+    if (count > burst()) return std::nullopt;
+    const std::int64_t left = level_ < count * price_ - limit ? -limit : level_ - count * price_;
+    const Duration wait = left >= 0 ? Duration::zero() : Duration{-left / gain_};
+    if (wait > max_wait) return std::nullopt;
+    level_ = left;
+    return wait;
+  }
+
+  /// After how long try_take(count) would succeed, or could but for the bucket's size, if nobody took any
+  /// token until then. Throws std::invalid_argument if `count` is negative.
+  Duration time_until(std::int64_t count, TimePoint now) const {
+    refuse_negative(count);
+    if (count > limit / price_) return Duration::max();
+    const std::int64_t missing = count * price_ - level_at(now);
+    if (missing <= 0) return Duration::zero();
+    const Duration wait{missing / gain_ + (missing % gain_ == 0 ? 0 : 1)};
+    const TimePoint from = now < last_ ? last_ : now;  // nothing comes in before last_
+    return deadline_after(from, wait) - now;
+  }
+
+  /// Whole tokens in the bucket; negative if some were taken in advance.
+  std::int64_t tokens(TimePoint now) const { return whole_tokens(level_at(now)); }
+
+  /// Tokens that the bucket holds.
+  std::int64_t burst() const { return full_ / price_; }
+
+  /// Changes how fast tokens come in from `now` on. Those that are there stay; what was taken in advance is
+  /// paid back at the new rate. Throws std::invalid_argument as the constructor does; nothing changes then.
+  void set_rate(std::int64_t tokens, Duration per, TimePoint now) {
+    refill(now);
+    const std::int64_t old_price = price_;
+    apply(tokens, per, burst());
+    level_ = scaled(level_, price_, old_price);
+    if (level_ > full_) level_ = full_;
+  }
+  /// The same for a rate that need not be whole, as token_bucket() takes it.
+  void set_rate(double per_second, TimePoint now) {
+    const detail::TokenRate rate = detail::token_rate(per_second);
+    set_rate(rate.tokens, rate.per, now);
+  }
+
+  /// Changes how many tokens the bucket holds from `now` on; what is more flows over, what is missing comes
+  /// in with time. Throws std::invalid_argument as the constructor does; nothing changes then.
+  void set_burst(std::int64_t burst, TimePoint now) {
+    refill(now);
+    apply(gain_, Duration{price_}, burst);
+    if (level_ > full_) level_ = full_;
+  }
+
  private:
   // The level is counted in units of which a token costs price_ and a nanosecond brings gain_; both are
   // whole numbers, so nothing is ever rounded. limit leaves room for every sum and difference.
   static constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 2;
 
+  static void refuse_negative(std::int64_t count) {
+    if (count < 0) throw std::invalid_argument("token_bucket: need count >= 0");
+  }
+
+  void apply(std::int64_t tokens, Duration per, std::int64_t burst) {
+    if (tokens <= 0 || per <= Duration::zero() || burst <= 0) {
+      throw std::invalid_argument("token_bucket: need tokens > 0, per > 0 and burst >= 1");
+    }
+    const std::int64_t divisor = std::gcd(tokens, per.count());
+    const std::int64_t price = per.count() / divisor;
+    if (burst > limit / price) throw std::invalid_argument("token_bucket: burst * per is too long");
+    gain_ = tokens / divisor;
+    price_ = price;
+    full_ = burst * price;
+  }
+
+  // Rounded down: towards fewer tokens.
+  static std::int64_t scaled(std::int64_t level, std::int64_t price, std::int64_t old_price) {
+    const detail::WideTokens product = detail::WideTokens{level} * price;
+    const detail::WideTokens down = product / old_price - (product % old_price < 0 ? 1 : 0);
+    return down < -limit ? -limit : down > limit ? limit : static_cast<std::int64_t>(down);
+  }
+
+  std::int64_t whole_tokens(std::int64_t level) const {
+    return level / price_ - (level % price_ < 0 ? 1 : 0);
+  }
+
   void refill(TimePoint now) {
     if (now <= last_) return;
-    const std::int64_t elapsed = elapsed_since_last(now);
+    level_ = level_at(now);
     last_ = now;
+  }
+
+  std::int64_t level_at(TimePoint now) const {
+    if (now <= last_) return level_;
+    const std::int64_t elapsed = elapsed_since_last(now);
     const std::int64_t missing = full_ - level_;
-    level_ = elapsed > missing / gain_ ? full_ : level_ + elapsed * gain_;
+    return elapsed > missing / gain_ ? full_ : level_ + elapsed * gain_;
   }
 
   std::int64_t elapsed_since_last(TimePoint now) const {
@@ -84,14 +202,6 @@ class TokenBucket {
   TimePoint last_ = TimePoint::min();  // it starts full, so the time before the first charge is nothing
 };
 
-namespace detail {
-// Rounds a positive number; <cmath> would be a tenth of the header.
-inline std::int64_t nearest(double number) {
-  const auto below = static_cast<std::int64_t>(number);
-  return number - static_cast<double>(below) < 0.5 ? below : below + 1;
-}
-}  // namespace detail
-
 /// `tokens` per `per`, `burst` at once. Throws std::invalid_argument as TokenBucket does.
 inline TokenBucket token_bucket(std::int64_t tokens, Duration per, std::int64_t burst) {
   return TokenBucket({.tokens = tokens, .per = per, .burst = burst});
@@ -101,15 +211,8 @@ inline TokenBucket token_bucket(std::int64_t tokens, Duration per, std::int64_t 
 /// nanosecond per token, or above 1000 per second to a thousandth of a token per second.
 /// Throws std::invalid_argument as TokenBucket does, and if the rate is above 10^9 or below 10^-9.
 inline TokenBucket token_bucket(double per_second, std::int64_t burst) {
-  if (!(per_second >= 1e-9 && per_second <= 1e9)) {
-    throw std::invalid_argument("token_bucket: need 1e-9 <= per_second <= 1e9");
-  }
-  const auto whole = static_cast<std::int64_t>(per_second);
-  if (static_cast<double>(whole) == per_second) return token_bucket(whole, std::chrono::seconds{1}, burst);
-  if (per_second < 1000) {
-    return token_bucket(1, Duration{detail::nearest(1e9 / per_second)}, burst);
-  }
-  return token_bucket(detail::nearest(per_second * 1000), std::chrono::seconds{1000}, burst);
+  const detail::TokenRate rate = detail::token_rate(per_second);
+  return token_bucket(rate.tokens, rate.per, burst);
 }
 
 }  // namespace evenkeel::inline v0

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/ratelimit/detail/spread.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
 
 namespace evenkeel::inline v0 {
@@ -20,19 +20,14 @@ template <class L>
 class WithJitter {
  public:
   /// Throws std::invalid_argument unless 0 <= factor <= 1000.
-  WithJitter(L inner, double factor, std::uint64_t seed)
-      : inner_(std::move(inner)), factor_(factor), state_(seed) {
-    if (!(factor >= 0 && factor <= 1000))
-      throw std::invalid_argument("with_jitter: need 0 <= factor <= 1000");
+  WithJitter(L inner, double factor, std::uint64_t seed) : inner_(std::move(inner)), spread_(factor, seed) {
+    if (!detail::Spread::takes(factor)) throw std::invalid_argument("with_jitter: need 0 <= factor <= 1000");
   }
 
   template <class Key>
   requires Limiter<L, Key> Duration when(const Key& key, TimePoint now) {
     const Duration delay = inner_.when(key, now);
-    const double extra = static_cast<double>(delay.count()) * factor_ * fraction(now);
-    const Duration room = Duration::max() - delay;
-    if (extra >= static_cast<double>(room.count())) return Duration::max();
-    return delay + Duration{static_cast<Duration::rep>(extra)};
+    return detail::sum_of(delay, spread_.part_of(delay, now));
   }
   template <class Key>
   requires Limiter<L, Key>
@@ -43,23 +38,13 @@ class WithJitter {
 
   template <class Key>
   requires LimiterOrRule<L, Key>
-  auto limiter() const { return WithJitter<LimiterFor<Key, L>>(limiter_for<Key>(inner_), factor_, state_); }
-
- private:
-  // splitmix64, stirred with the time; 53 bits make a double in [0, 1).
-  double fraction(TimePoint now) {
-    state_ += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t mixed =
-        state_ ^ (static_cast<std::uint64_t>(now.time_since_epoch().count()) * 0xd1342543de82ef95ULL);
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
-    mixed ^= mixed >> 31;
-    return static_cast<double>(mixed >> 11) * 0x1p-53;
+  auto limiter() const {
+    return WithJitter<LimiterFor<Key, L>>(limiter_for<Key>(inner_), spread_.factor(), spread_.state());
   }
 
+ private:
   L inner_;
-  double factor_;
-  std::uint64_t state_;
+  detail::Spread spread_;
 };
 
 /// `inner`, plus up to `factor` times its delay. Throws std::invalid_argument unless 0 <= factor <= 1000.

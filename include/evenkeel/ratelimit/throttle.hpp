@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// A token bucket to wait at: for calls that must not be made too often, wherever they come from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/ratelimit/token_bucket.hpp>
+
+namespace evenkeel::inline v0 {
+
+/// Lets callers pass as a token bucket allows. Who must wait does so in the order of arrival and takes its
+/// tokens when they are there, never in advance: who gives up costs the others nothing, and a new rate holds
+/// for those that wait already.
+/// Thread safety: all members may be called concurrently. Lifetime: outlives every call of a member.
+/// Source: client-go util/flowcontrol tokenBucketRateLimiter and golang.org/x/time/rate Wait, which reserve
+/// instead and hand back on giving up.
+class Throttle {
+ public:
+  /// Without a bucket nobody ever waits. `clock` is real_clock() if null.
+  explicit Throttle(std::optional<TokenBucket> bucket, std::shared_ptr<const Clock> clock = nullptr)
+      : clock_(clock ? std::move(clock) : real_clock()), bucket_(bucket) {}
+  Throttle(const Throttle&) = delete;
+  Throttle& operator=(const Throttle&) = delete;
+
+  /// Takes `count` tokens if they are there and nobody waits for others; otherwise none.
+  /// Throws std::invalid_argument if `count` is negative.
+  bool try_take(std::int64_t count = 1) EVENKEEL_EXCLUDES(mutex_) {
+    refuse_negative(count);
+    MutexLock lock(mutex_);
+    if (!bucket_) return true;
+    return waiters_.empty() && bucket_->try_take(count, clock_->now());
+  }
+
+  /// Blocks until it took `count` tokens. False, with none taken, if `stop` is requested; at once if they
+  /// cannot be there within `at_most`, or ever; and if a rate that was lowered meanwhile makes it too late.
+  /// Throws std::invalid_argument if `count` is negative.
+  bool wait(std::int64_t count = 1, const std::stop_token& stop = {}, Duration at_most = Duration::max())
+      EVENKEEL_EXCLUDES(mutex_) {
+    refuse_negative(count);
+    const StopWaker waker(stop, mutex_, changed_);
+    MutexLock lock(mutex_);
+    if (stop.stop_requested()) return false;
+    if (!bucket_) return true;
+    const TimePoint now = clock_->now();
+    if (waiters_.empty() && bucket_->try_take(count, now)) return true;
+    if (count > bucket_->burst() || time_until(waiters_.size(), count, now) > at_most) return false;
+    Waiter self{.count = count};
+    waiters_.push_back(&self);
+    const bool taken = wait_in_line(self, stop, deadline_after(now, at_most), lock);
+    std::erase(waiters_, &self);
+    changed_.notify_all();
+    return taken;
+  }
+
+  /// Changes the rate, also for those that wait; a throttle without a bucket stays so.
+  /// Throws std::invalid_argument as TokenBucket::set_rate does.
+  void set_rate(double per_second) EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    if (bucket_) bucket_->set_rate(per_second, clock_->now());
+    changed_.notify_all();
+  }
+
+  /// How long wait(count) called now would block, if nobody gives up and the rate stays; the longest there
+  /// is if it would refuse. Throws std::invalid_argument if `count` is negative.
+  Duration time_until(std::int64_t count = 1) const EVENKEEL_EXCLUDES(mutex_) {
+    refuse_negative(count);
+    MutexLock lock(mutex_);
+    if (!bucket_) return Duration::zero();
+    if (count > bucket_->burst()) return Duration::max();
+    return time_until(waiters_.size(), count, clock_->now());
+  }
+
+  /// Threads that wait.
+  std::size_t waiting() const EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return waiters_.size();
+  }
+
+ private:
+  struct Waiter {
+    std::int64_t count;
+  };
+
+  static void refuse_negative(std::int64_t count) {
+    if (count < 0) throw std::invalid_argument("throttle: need count >= 0");
+  }
+
+  // For who waits behind the first `ahead` in line.
+  Duration time_until(std::size_t ahead, std::int64_t count, TimePoint now) const EVENKEEL_REQUIRES(mutex_) {
+    std::int64_t sum = count;
+    for (std::size_t i = 0; i < ahead; ++i) {
+      if (waiters_[i]->count > std::numeric_limits<std::int64_t>::max() - sum) return Duration::max();
+      sum += waiters_[i]->count;
+    }
+    return bucket_->time_until(sum, now);
+  }
+
+  // The first in line waits for the time, the others for their turn; all not past the deadline.
+  bool wait_in_line(const Waiter& self, const std::stop_token& stop, TimePoint deadline, MutexLock& lock)
+      EVENKEEL_REQUIRES(mutex_) {
+    while (!stop.stop_requested()) {
+      const TimePoint now = clock_->now();
+      const bool first = waiters_.front() == &self;
+      if (first && bucket_->try_take(self.count, now)) return true;
+      if (now >= deadline) return false;
+      const TimePoint there =
+          first ? deadline_after(now, bucket_->time_until(self.count, now)) : TimePoint::max();
+      clock_->wait_until(changed_, lock, there < deadline ? there : deadline);
+    }
+    return false;
+  }
+
+  const std::shared_ptr<const Clock> clock_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::optional<TokenBucket> bucket_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<Waiter*> waiters_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+}  // namespace evenkeel::inline v0
