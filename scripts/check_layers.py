@@ -15,6 +15,7 @@ FLOORS = {
     'base': [],
     'ratelimit': ['base'],
     'workqueue': ['ratelimit'],
+    'metrics': ['base'],
     'api': ['base'],
     'http': ['base'],
     'client': ['api', 'http'],
