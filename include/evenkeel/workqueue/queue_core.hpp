@@ -168,6 +168,8 @@ class QueueCore {
 
   /// Keys that pop() would hand out, one after the other.
   std::size_t ready() const { return schedule_.ready(); }
+  /// Whether pop() may find one; the store may hold back keys that are ready (store.hpp).
+  bool can_pop() const { return schedule_.can_pop(); }
   /// Keys that need processing: ready ones and those that were added again while processed.
   std::size_t dirty() const { return schedule_.dirty(); }
   std::size_t processing() const { return schedule_.processing(); }

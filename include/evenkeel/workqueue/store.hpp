@@ -26,6 +26,14 @@ namespace evenkeel::inline v0 {
 /// Optional: `static constexpr bool touch_needs_raise = true` says that touch does nothing unless the
 /// priority was raised; then a queue of interned keys can tell without its lock that an add changes
 /// nothing, and touch may not be called for it.
+/// Optional, for a store that limits how many of its items are in workers' hands:
+/// - `can_pop() -> bool`, const: whether one may be handed out now. If not, pop() is called only to empty the
+///   store for good, and hands out any.
+/// - `done(item)`: an item that was handed out is in nobody's hands any more; if it was added again it is
+///   pushed next. Called once for every pop(), but for those that unpop() takes back or that empty the store.
+/// Optional: `unpop(item)`, for stores that share out turns or have done(): the item that pop() returned last
+/// was held already and is not handed out, so what that turn cost is given back. It comes again through
+/// push().
 /// Optional, for metrics and introspection, each const and under the lock as well:
 /// - `level(item) -> std::int64_t`: items of a higher level come first; those of one level by place().
 /// - `lane(item) -> std::string`: what the part of the store is called that the item, which is in the store,
@@ -49,6 +57,28 @@ bool touch_needs_raise(const S& store) {
   } else {
     return false;
   }
+}
+
+/// Whether `store`, which holds items, lets one be handed out now.
+template <class S>
+bool may_pop(const S& store) {
+  if constexpr (requires { store.can_pop(); }) {
+    return store.can_pop();
+  } else {
+    return true;
+  }
+}
+
+/// Tells `store`, if it wants to know, that `item` is in nobody's hands any more.
+template <class S, class Node>
+void tell_done(S& store, Node& item) {
+  if constexpr (requires { store.done(item); }) store.done(item);
+}
+
+/// Tells `store` that the item which it popped last was not handed out.
+template <class S, class Node>
+void unpop(S& store, Node& item) {
+  if constexpr (requires { store.unpop(item); }) store.unpop(item);
 }
 
 /// What `store` sorts `item` by before its place(); its priority if the store does not say.

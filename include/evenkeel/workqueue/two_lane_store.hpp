@@ -44,9 +44,12 @@ class TwoLaneStore {
 
   QueueItem& pop() {
     const Lane lane = next_lane();
+    before_last_pop_ = fast_in_a_row_;
     fast_in_a_row_ = lane == Lane::fast && !slow_.empty() ? fast_in_a_row_ + 1 : 0;
     return list(lane).pop_front();
   }
+
+  void unpop(QueueItem& /*item*/) { fast_in_a_row_ = before_last_pop_; }
 
   void touch(QueueItem& item, std::uint64_t place) { touch(item, lane_of(item), place); }
   void touch(QueueItem& item, Lane lane, std::uint64_t place) {
@@ -80,6 +83,7 @@ class TwoLaneStore {
   ItemList fast_;
   ItemList slow_;
   std::uint32_t fast_in_a_row_ = 0;  // handed out of the fast lane while the slow one held something
+  std::uint32_t before_last_pop_ = 0;
 };
 
 /// Two lanes where a policy says which: `policy(key) -> Lane` is asked whenever a key is queued and
@@ -95,6 +99,7 @@ class PolicyLaneStore {
 
   void push(QueueNode<Key>& node) { lanes_.push(node, policy_(node.key())); }
   QueueNode<Key>& pop() { return static_cast<QueueNode<Key>&>(lanes_.pop()); }
+  void unpop(QueueNode<Key>& node) { lanes_.unpop(node); }
   std::size_t size() const { return lanes_.size(); }
   std::size_t size(Lane lane) const { return lanes_.size(lane); }
   void touch(QueueNode<Key>& node, std::uint64_t place) { lanes_.touch(node, policy_(node.key()), place); }

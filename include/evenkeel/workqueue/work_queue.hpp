@@ -2,6 +2,7 @@
 // The work queue: threads add keys, threads get them, and no key is ever in two hands.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -147,7 +148,7 @@ class WorkQueue {
   /// The same as add(), unless `key` waits for a delay: nothing changes then, and it returns false, as it
   /// does when the queue is shut down.
   bool add_unless_waiting(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
-    if (changes_nothing(key, priority)) return true;
+    if (changes_nothing(key, priority)) return is_open_.load(std::memory_order_relaxed);
     const std::size_t hash = std::hash<Key>{}(key);
     CondVar* wake = nullptr;
     Node* node = nullptr;
@@ -408,7 +409,7 @@ class WorkQueue {
   }
 
   detail::Demand demand() const EVENKEEL_REQUIRES(mutex_) {
-    return {.has_work = core_.ready() > 0, .due = core_.next_due()};
+    return {.has_work = core_.can_pop(), .due = core_.next_due()};
   }
   CondVar* whom_to_wake() EVENKEEL_REQUIRES(mutex_) {
     return parking_.has_idle() ? parking_.whom_to_wake(demand()) : nullptr;
@@ -417,6 +418,7 @@ class WorkQueue {
   void close(State state) EVENKEEL_REQUIRES(mutex_) {
     if (state_ >= state) return;
     state_ = state;
+    is_open_.store(false, std::memory_order_relaxed);
     core_.discard_waiting();
     if (state == State::closed) core_.discard();
     notify_all();
@@ -446,6 +448,7 @@ class WorkQueue {
   L limiter_ EVENKEEL_GUARDED_BY(mutex_);
   detail::Parking parking_;  // notified without the lock; for the rest under it
   State state_ EVENKEEL_GUARDED_BY(mutex_) = State::open;
+  std::atomic<bool> is_open_ = true;  // state_ for who has not taken the lock; orders nothing
   std::uint64_t drain_releases_ EVENKEEL_GUARDED_BY(mutex_) = 0;
 };
 

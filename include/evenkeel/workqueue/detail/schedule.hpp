@@ -40,7 +40,11 @@ class Schedule {
       if (item.priority_ > priority) priority = item.priority_;
     }
     if (item.has(QueueItem::is_dirty)) {
-      if (priority > item.priority_) raise(item, priority);
+      const bool raised = priority > item.priority_;
+      // Its turn came too early: the store has to see it to give it a new one.
+      const bool moves = raised || !touch_needs_raise(store_);
+      if (moves && readd_ == Readd::keep_place && !item.has(QueueItem::is_stored)) store(item);
+      if (raised) raise(item, priority);
       if (item.has(QueueItem::is_stored)) store_.touch(item, next_place_++);
       return;
     }
@@ -82,10 +86,13 @@ class Schedule {
 
   /// Hands out the next item, which is processing from then on; null if none is ready.
   Item* pop(TimePoint now) {
-    while (ready_ > 0) {
+    while (can_pop()) {
       Item& item = static_cast<Item&>(store_.pop());
       item.clear(QueueItem::is_stored);
-      if (item.has(QueueItem::is_processing)) continue;  // its turn came too early: done() puts it back
+      if (item.has(QueueItem::is_processing)) {  // its turn came too early: done() puts it back
+        unpop(store_, item);
+        continue;
+      }
       --ready_;
       --dirty_;
       ++processing_;
@@ -102,6 +109,7 @@ class Schedule {
     item.clear(QueueItem::is_processing);
     --processing_;
     if (meter_ != nullptr) meter_->was_done(item.extras().meter, now);
+    tell_done(store_, item);
     if (closed_) item.clear(QueueItem::is_dirty);
     if (!item.has(QueueItem::is_dirty)) return !item.has(QueueItem::is_waiting);
     if (!item.has(QueueItem::is_stored)) {
@@ -165,8 +173,10 @@ class Schedule {
 
   bool is_stored(const Item& item) const { return item.has(QueueItem::is_stored); }
 
-  /// Items that pop() would hand out.
+  /// Items that are dirty and not processing.
   std::size_t ready() const { return ready_; }
+  /// Whether pop() finds an item, or at least one whose turn came too early.
+  bool can_pop() const { return ready_ > 0 && may_pop(store_); }
   /// Items that need processing, those that are processing now included.
   std::size_t dirty() const { return dirty_; }
   std::size_t processing() const { return processing_; }
