@@ -5,6 +5,8 @@
 #include <client/exec_plugin.hpp>
 #include <client/files.hpp>
 
+#include <evenkeel/api/bytes.hpp>
+
 namespace evenkeel::inline v0::detail {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr Duration token_file_period = std::chrono::seconds{60};
 std::string fixed_header(const Config& config) {
   if (!config.token_file.empty() || !config.exec.empty()) return {};
   if (!config.token.empty()) return "Bearer " + config.token;
-  if (!config.username.empty()) return "Basic " + encode_base64(config.username + ":" + config.password);
+  if (!config.username.empty()) return "Basic " + Bytes(config.username + ":" + config.password).base64();
   return {};
 }
 

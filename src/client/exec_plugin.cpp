@@ -12,6 +12,7 @@
 #include <client/exec_plugin.hpp>
 #include <client/files.hpp>
 
+#include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/time.hpp>
 
@@ -46,7 +47,7 @@ std::string exec_info(const ExecPlugin& plugin, const std::string& server, const
     if (tls.insecure) cluster["insecure-skip-tls-verify"] = true;
     std::string problem, ca = tls.ca_data;
     if (ca.empty() && !tls.ca_file.empty()) ca = read_file(tls.ca_file, problem).value_or("");
-    if (!ca.empty()) cluster["certificate-authority-data"] = encode_base64(ca);
+    if (!ca.empty()) cluster["certificate-authority-data"] = Bytes(ca).base64();
     spec["cluster"] = std::move(cluster);
   }
   const Json info = Json::object(

@@ -16,9 +16,4 @@ bool is_missing(const std::string& problem);
 /// `path` as seen from the directory of `file`; absolute paths stay.
 std::string relative_to(const std::string& path, const std::string& file);
 
-/// The bytes behind standard base64 (line breaks allowed), or nothing if it is none.
-std::optional<std::string> decode_base64(std::string_view text);
-
-std::string encode_base64(std::string_view bytes);
-
 }  // namespace evenkeel::inline v0::detail

@@ -2,6 +2,8 @@
 #include <client/files.hpp>
 #include <client/kubeconfig.hpp>
 
+#include <evenkeel/api/bytes.hpp>
+
 namespace evenkeel::inline v0::detail {
 namespace {
 
@@ -62,9 +64,9 @@ class Reader {
   /// Decoded base64. Its text is never shown: it may be a key.
   std::string data(const std::string& name) const {
     const std::string encoded = text(name);
-    auto decoded = decode_base64(encoded);
+    auto decoded = Bytes::from_base64(encoded);
     if (!decoded) fail(name, "not base64");
-    return std::move(*decoded);
+    return decoded->value();
   }
 
   /// The path of a file that can be read, or "".

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include <evenkeel/api/bytes.hpp>
+
 #include "testing/defaults.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -291,28 +293,13 @@ void service(Json& object) {
   if (type == "LoadBalancer") set_default(spec, "allocateLoadBalancerNodePorts", true);
 }
 
-constexpr std::string_view base64_letters =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-std::string base64(std::string_view bytes) {
-  std::string result;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      group = group << 8U | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
-    for (std::size_t j = 0; j < 4; ++j)
-      result += i + j > bytes.size() ? '=' : base64_letters[group >> (18U - 6U * j) & 63U];
-  }
-  return result;
-}
-
 /// stringData is a way to write data; it is never stored.
 void secret(Json& object) {
   set_default(object, "type", "Opaque");
   const Json text = std::as_const(object)["stringData"];
   if (text.is_object() && !text.empty()) {
     Json& data = member_object(object, "data");
-    for (const auto& [name, value] : text.as_object()) data[name] = base64(value.string_or(""));
+    for (const auto& [name, value] : text.as_object()) data[name] = Bytes(value.string_or("")).base64();
   }
   object.erase("stringData");
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include <evenkeel/api/bytes.hpp>
+
 namespace evenkeel::inline v0::testing {
 namespace {
 
@@ -29,33 +31,17 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-std::string base64(const std::string& bytes) {
-  constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    unsigned group = 0;
-    for (std::size_t offset = 0; offset < 3; ++offset)
-      group = group << 8 | (at + offset < bytes.size() ? static_cast<unsigned char>(bytes[at + offset]) : 0u);
-    out += letters[group >> 18];
-    out += letters[group >> 12 & 63];
-    out += at + 1 < bytes.size() ? letters[group >> 6 & 63] : '=';
-    out += at + 2 < bytes.size() ? letters[group & 63] : '=';
-  }
-  return out;
-}
-
 std::string write_kubeconfig(const KubeconfigParts& parts) {
   std::string text = "apiVersion: v1\nkind: Config\nclusters:\n- name: evenkeel\n  cluster:\n    server: " +
                      quoted(parts.server) + "\n";
   if (!parts.certificate_authority.empty())
-    text += "    certificate-authority-data: " + base64(parts.certificate_authority) + "\n";
+    text += "    certificate-authority-data: " + Bytes(parts.certificate_authority).base64() + "\n";
   text += "users:\n- name: evenkeel\n  user:";
   std::string user;
   if (!parts.token.empty()) user += "    token: " + quoted(parts.token) + "\n";
   if (!parts.client_certificate.empty()) {
-    user += "    client-certificate-data: " + base64(parts.client_certificate) + "\n";
-    user += "    client-key-data: " + base64(parts.client_key) + "\n";
+    user += "    client-certificate-data: " + Bytes(parts.client_certificate).base64() + "\n";
+    user += "    client-key-data: " + Bytes(parts.client_key).base64() + "\n";
   }
   text += user.empty() ? " {}\n" : "\n" + user;
   return text +

@@ -18,7 +18,4 @@ struct KubeconfigParts {
 /// A kubeconfig as YAML with one cluster, user and context, all named "evenkeel"; namespace default.
 std::string write_kubeconfig(const KubeconfigParts& parts);
 
-/// Standard base64 with padding, as the *-data members of a kubeconfig.
-std::string base64(const std::string& bytes);
-
 }  // namespace evenkeel::inline v0::testing

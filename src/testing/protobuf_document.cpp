@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include <evenkeel/api/bytes.hpp>
+
 #include "testing/timestamps.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -90,19 +92,6 @@ Wire next(std::string_view& in) {
       refuse("unknown wire type");
   }
   return wire;
-}
-
-std::string base64(std::string_view data) {
-  static constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < data.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      group = (group << 8) | (i + j < data.size() ? static_cast<unsigned char>(data[i + j]) : 0U);
-    for (std::size_t j = 0; j < 4; ++j)
-      out += j <= data.size() - i ? letters[(group >> (18 - 6 * j)) & 63] : '=';
-  }
-  return out;
 }
 
 bool is_zero(const Json& value) {
@@ -195,7 +184,7 @@ class ProtobufReader {
     if (type == "s") return Json(wire.bytes);
     if (type == "i") return Json(static_cast<std::int64_t>(wire.value));
     if (type == "b") return Json(wire.value != 0);
-    if (type == "y") return Json(base64(wire.bytes));
+    if (type == "y") return Json(Bytes(wire.bytes).base64());
     if (type == "d") {
       double number = 0;
       if (wire.bytes.size() == sizeof number) std::memcpy(&number, wire.bytes.data(), sizeof number);
