@@ -11,12 +11,14 @@ namespace {
 
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The value of each letter, or -1.
-constexpr std::array<std::int8_t, 256> values = [] {
-  std::array<std::int8_t, 256> out = {};
-  for (auto& value : out) value = -1;
+constexpr std::uint8_t no_letter = 255;
+
+/// The value of each letter, or no_letter.
+constexpr std::array<std::uint8_t, 256> values = [] {
+  std::array<std::uint8_t, 256> out = {};
+  for (auto& value : out) value = no_letter;
   for (std::size_t i = 0; i < alphabet.size(); ++i)
-    out[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int8_t>(i);
+    out[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
   return out;
 }();
 
@@ -47,13 +49,13 @@ std::optional<Bytes> Bytes::from_base64(std::string_view text) {
   std::size_t padding = 0;
   for (const char c : text) {
     if (c == '\n' || c == '\r') continue;
-    const int value = values[static_cast<unsigned char>(c)];
+    const std::uint8_t value = values[static_cast<unsigned char>(c)];
     if (c == '=') {
       ++padding;
-    } else if (value < 0 || padding > 0) {
+    } else if (value == no_letter || padding > 0) {
       return std::nullopt;
     }
-    bits = bits << 6 | static_cast<std::uint32_t>(value < 0 ? 0 : value);
+    bits = bits << 6 | (value == no_letter ? 0U : value);
     if (++letters % 4 != 0) continue;
     if (padding > 2) return std::nullopt;
     for (std::size_t i = 0; i < 3 - padding; ++i) out += static_cast<char>(bits >> (16 - 8 * i) & 255);

@@ -104,7 +104,7 @@ class TextValue {
 
   template <class F>
   void each_item(F&& visit) {
-    for (auto item : checked(value_.get_array())) visit(TextValue(checked(std::move(item))));
+    for (auto item : checked(value_.get_array())) visit(TextValue(checked(simdjson::simdjson_result(item))));
   }
   template <class F>
   void each_member(F&& visit) {
@@ -296,12 +296,10 @@ class Decoder {
   }
 
   static std::string range_of(const TypeInfo& type) {
-    const int bits = type.size * 8;
-    if (is_unsigned_64(type)) return "from 0 to 18446744073709551615";
-    if (!type.is_signed) return "from 0 to " + std::to_string((std::int64_t{1} << bits) - 1);
-    const std::int64_t top =
-        type.size == 8 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << (bits - 1)) - 1;
-    return "from " + std::to_string(-top - 1) + " to " + std::to_string(top);
+    const std::uint64_t top = std::numeric_limits<std::uint64_t>::max() >> (64 - type.size * 8);
+    if (!type.is_signed) return "from 0 to " + std::to_string(top);
+    const auto signed_top = static_cast<std::int64_t>(top / 2);
+    return "from " + std::to_string(-signed_top - 1) + " to " + std::to_string(signed_top);
   }
 
   void enumeration(const TypeInfo& type, void* target, Value& value, const Place& place) const {

@@ -116,8 +116,8 @@ void add_at(Json& root, const std::vector<std::string>& path, Json value) {
 
 Json take_from(Json& root, const std::vector<std::string>& path) {
   if (path.empty()) return std::exchange(root, Json());
-  Json taken = std::move(walk(root, path));
   Json& parent = walk(root, std::span(path).first(path.size() - 1));
+  Json taken = std::exchange(walk(parent, std::span(path).last(1)), Json());
   if (parent.is_array()) {
     Json::Array& items = parent.as_array();
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(parse_index(path.back(), items.size() - 1)));

@@ -174,9 +174,9 @@ std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resour
     impl_->note_live_read(resource);
     return std::nullopt;
   }
-  std::optional<std::string_view> namespace_;
-  if (!options.namespace_.empty()) namespace_ = options.namespace_;
-  auto objects = informer->store().list(namespace_, selection(options.label_selector));
+  std::optional<std::string_view> only;
+  if (!options.namespace_.empty()) only = options.namespace_;
+  auto objects = informer->store().list(only, selection(options.label_selector));
   if (options.limit != 0 && objects.size() > options.limit) objects.resize(options.limit);
   return objects;
 }

@@ -52,6 +52,7 @@ WireObject::WireObject(const WireObject& other) noexcept : block_(other.block_) 
 }
 
 WireObject& WireObject::operator=(const WireObject& other) noexcept {
+  if (this == &other) return *this;
   detail::keep(other.block_);
   detail::drop(std::exchange(block_, other.block_));
   return *this;

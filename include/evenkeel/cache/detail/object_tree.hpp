@@ -19,7 +19,7 @@ namespace evenkeel::inline v0::detail {
 struct TreeKey {
   std::string_view namespace_;
   std::string_view name;
-  auto operator<=>(const TreeKey&) const = default;
+  auto operator<=>(const TreeKey&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 inline TreeKey tree_key(const WireObject& object) {
