@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/base/clock.hpp>
+#include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 #include <evenkeel/workqueue/work_queue.hpp>
 
@@ -64,6 +65,29 @@ TEST(SteadyState, AllocatesNothingForStrings) {
     keys.push_back("a-namespace/a-name-that-does-not-fit-into-a-string-" + std::to_string(i));
   EXPECT_GT(allocations, 0U);  // they are counted
   EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
+}
+
+TEST(SteadyState, AllocatesNothingForStringsWithPriorities) {
+  const auto clock = std::make_shared<ManualClock>();
+  WorkQueue<std::string, PriorityStore> queue({.readd = Readd::keep_place, .clock = clock});
+  std::vector<std::string> keys;
+  for (int i = 0; i < 500; ++i)
+    keys.push_back("a-namespace/a-name-that-does-not-fit-into-a-string-" + std::to_string(i));
+  EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
+}
+
+// Other priorities in every round, more of them than have a list of their own, and raises.
+TEST(SteadyState, AllocatesNothingForManyPriorities) {
+  WorkQueue<int, PriorityStore> queue({.clock = std::make_shared<ManualClock>()});
+  const auto round = [&queue](int first) {
+    for (int i = 0; i < 1000; ++i) queue.add(i, first + i % 200);
+    for (int i = 0; i < 1000; i += 3) queue.add(i, first + 200 + i % 7);
+    while (queue.try_get()) continue;
+  };
+  round(0);
+  const std::size_t before = allocations;
+  round(1000);
+  EXPECT_EQ(allocations - before, 0U);
 }
 
 TEST(SteadyState, AllocatesNothingForNumbers) {

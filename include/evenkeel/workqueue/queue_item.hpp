@@ -11,7 +11,7 @@
 
 namespace evenkeel::inline v0 {
 
-/// The lane of a TwoLaneStore; any other store takes it as a priority.
+/// One of two levels of priority: the lane of a TwoLaneStore, a priority like any other elsewhere.
 enum class Lane : std::uint8_t {
   fast,  ///< priority 0: what users wait for
   slow,  ///< priority -100: resyncs and what is listed at start

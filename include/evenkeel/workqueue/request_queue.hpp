@@ -18,8 +18,8 @@
 #include <evenkeel/workqueue/any_store.hpp>
 #include <evenkeel/workqueue/detail/interned_index.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
+#include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
-#include <evenkeel/workqueue/two_lane_store.hpp>
 #include <evenkeel/workqueue/work_queue.hpp>
 
 namespace evenkeel::inline v0 {
@@ -29,7 +29,7 @@ using RequestLimiter = AnyLimiter<RequestKey>;
 
 struct RequestQueueOptions {
   std::string name = {};                                   ///< Names the queue in metrics.
-  RequestStore store = TwoLaneStore();                     ///< The order; any store for RequestKey.
+  RequestStore store = PriorityStore();                    ///< The order; any store for RequestKey.
   RequestLimiter limiter = default_limiter<RequestKey>();  ///< Used by add_rate_limited.
   Readd readd = Readd::keep_place;                         ///< See Readd; no key starves another.
   bool charge_waiting = true;                              ///< As in WorkQueueOptions.
