@@ -15,7 +15,9 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/controller.hpp>
+#include <evenkeel/workqueue/request_queue.hpp>
 
+#include "controller/backoff_core.hpp"
 #include "controller/report.hpp"
 
 namespace evenkeel::inline v0 {
@@ -100,6 +102,9 @@ class Controller::Impl {
 
   void take(const WatchSpec& watch, const ObjectEvent& event) noexcept;
   bool passes(const WatchSpec& watch, const ObjectEvent& event) const;
+  void add(const RequestKey& key, Priority priority, TimePoint arrival);
+  bool gate_decides(const RequestKey& key, const WatchSpec& watch, const ObjectEvent& event) const;
+  void add_minor(const RequestKey& key, Priority priority, TimePoint arrival);
   void notify() noexcept;
   bool all_synced() const;
   std::string waiting_for() const;
@@ -113,10 +118,13 @@ class Controller::Impl {
                             std::exception_ptr& panic);
   void settle(const RequestQueue::Claim& claim, std::uint64_t attempt, const Log& log,
               const ReconcileOutcome& outcome);
+  Duration back_off(const RequestQueue::Claim& claim);
+  void end_without_retry(const RequestQueue::Claim& claim);
   void fail(std::exception_ptr error) noexcept;
 
   const ControllerEnvironment environment_;
   const std::size_t workers_;
+  const bool gated_;
   const Log log_;
   RunIds run_ids_;
   std::vector<std::shared_ptr<Watch>> watches_;  // set by attach()
@@ -131,6 +139,7 @@ class Controller::Impl {
   LatencyHistogram latency_ EVENKEEL_GUARDED_BY(mutex_);
   // When the first event arrived that a key's next run answers.
   std::unordered_map<RequestKey, TimePoint> arrivals_ EVENKEEL_GUARDED_BY(mutex_);
+  detail::BackoffCore backoff_ EVENKEEL_GUARDED_BY(mutex_);  // unused without gate
   std::thread first_worker_;
 };
 
@@ -150,6 +159,7 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       queue_(queue_options(spec_, environment)),
       environment_(std::move(environment)),
       workers_(spec_.options.workers.value_or(1)),
+      gated_(spec_.options.gate == EventGate::on),
       log_(environment_.log.with({{"controller", spec_.options.name}})) {
   if (spec_.options.name.empty()) throw std::invalid_argument("Controller: a name is needed");
   if (!spec_.reconcile)
@@ -183,12 +193,11 @@ void Controller::Impl::take(const WatchSpec& watch, const ObjectEvent& event) no
     const TimePoint now = environment_.clock->now();
     for (const ObjectKey& key : keys_of(event, watch.mapping)) {
       const RequestKey request = environment_.keys.intern(key);
-      {
-        MutexLock lock(mutex_);
-        if (stopping_) return;
-        arrivals_.try_emplace(request, now);
+      if (gate_decides(request, watch, event)) {
+        add_minor(request, priority, now);
+      } else {
+        add(request, priority, now);
       }
-      queue_.add(request, priority);
     }
   } catch (const std::exception& error) {
     log_.error(
@@ -197,6 +206,40 @@ void Controller::Impl::take(const WatchSpec& watch, const ObjectEvent& event) no
   } catch (...) {
     log_.error("an event could not be mapped to keys and is lost",
                {{"kind", watch.resource.kind}, {"object", event.object->key().str()}});
+  }
+}
+
+void Controller::Impl::add(const RequestKey& key, Priority priority, TimePoint arrival) {
+  {
+    MutexLock lock(mutex_);
+    if (stopping_) return;
+    arrivals_.try_emplace(key, arrival);
+  }
+  queue_.add(key, priority);
+}
+
+// Asked in this order because comparing two states of an object is the dear part.
+bool Controller::Impl::gate_decides(const RequestKey& key, const WatchSpec& watch,
+                                    const ObjectEvent& event) const {
+  if (!gated_ || !watch.primary) return false;
+  {
+    MutexLock lock(mutex_);
+    if (!backoff_.concerns(key)) return false;
+  }
+  return detail::is_minor(event);
+}
+
+// The queue is asked under the lock, so that the arrival of an event that is left out is never seen.
+void Controller::Impl::add_minor(const RequestKey& key, Priority priority, TimePoint arrival) {
+  MutexLock lock(mutex_);
+  if (stopping_) return;
+  const detail::BackoffCore::Verdict verdict = backoff_.minor_event(key, priority, arrival);
+  if (verdict == detail::BackoffCore::Verdict::held) return;
+  const bool first = arrivals_.try_emplace(key, arrival).second;
+  if (verdict == detail::BackoffCore::Verdict::add) {
+    queue_.add(key, priority);
+  } else if (!queue_.add_unless_waiting(key, priority) && first) {
+    arrivals_.erase(key);
   }
 }
 
@@ -325,6 +368,7 @@ void Controller::Impl::reconcile(const RequestQueue::Claim& claim) {
     if (const auto arrival = arrivals_.extract(request)) {
       latency_.record(environment_.clock->now() - arrival.mapped());
     }
+    if (gated_) backoff_.begin(request);
   }
   Context context({.client = environment_.client,
                    .cache = &environment_.cache,
@@ -369,14 +413,52 @@ void Controller::Impl::settle(const RequestQueue::Claim& claim, std::uint64_t at
   const QueueCalls calls = queue_calls(outcome);
   Duration next = calls.delay;
   if (calls.forget) queue_.forget(claim.key());
-  if (calls.add == QueueCalls::Add::rate_limited)
-    next = queue_.add_rate_limited(claim.key(), claim.priority());
   if (calls.add == QueueCalls::Add::after) queue_.add_after(claim.key(), calls.delay, claim.priority());
+  if (calls.add == QueueCalls::Add::rate_limited) {
+    next = back_off(claim);
+  } else {
+    end_without_retry(claim);
+  }
   {
     MutexLock lock(mutex_);
     counts_.add(outcome);
   }
   detail::report(log, outcome, attempt, next);
+}
+
+// Has the key wait for its retry, and returns how long. The queue is told before the gate: whoever meets a
+// key that does not run any more meets one that waits. The time is read first, so that the gate's deadline is
+// never later than the queue's: the retry must not look early.
+Duration Controller::Impl::back_off(const RequestQueue::Claim& claim) {
+  const RequestKey& key = claim.key();
+  if (!gated_) return queue_.add_rate_limited(key, claim.priority());
+  const TimePoint now = environment_.clock->now();
+  std::optional<TimePoint> standing;
+  {
+    MutexLock lock(mutex_);
+    standing = backoff_.standing_deadline(key, now);
+  }
+  Duration delay;
+  if (standing) {
+    delay = *standing - now;
+    queue_.add_after(key, delay, claim.priority());
+  } else {
+    delay = queue_.add_rate_limited(key, claim.priority());
+  }
+  MutexLock lock(mutex_);
+  backoff_.end_waiting(key, deadline_after(now, delay));
+  return delay;
+}
+
+// What the gate held during the run must be seen by another one.
+void Controller::Impl::end_without_retry(const RequestQueue::Claim& claim) {
+  if (!gated_) return;
+  std::optional<detail::BackoffCore::Held> held;
+  {
+    MutexLock lock(mutex_);
+    held = backoff_.end(claim.key());
+  }
+  if (held) add(claim.key(), held->priority, held->since);
 }
 
 bool Controller::Impl::is_synced() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A controller with events made by hand and time that stands still until it is moved.
+// Runs, results, start and end of a controller.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -15,15 +15,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/ratelimit/exponential.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
 
+#include "controller_fixture.hpp"
 #include "event_fixture.hpp"
 
 namespace evenkeel {
@@ -33,126 +32,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-// Keeps what is logged, as "LEVEL message key=value ...".
-class Lines final : public LogSink {
- public:
-  bool enabled(LogLevel) const noexcept override { return true; }
-  void write(LogLevel level, std::string_view message, LogFields bound, LogFields fields) noexcept override {
-    std::string line = level == LogLevel::error ? "ERROR " : level == LogLevel::info ? "INFO " : "DEBUG ";
-    line += message;
-    for (const LogFields& part : {bound, fields}) {
-      for (const LogField& field : part) {
-        line += " " + std::string(field.key) + "=";
-        if (const auto* text = std::get_if<std::string_view>(&field.value.get())) line += *text;
-        if (const auto* number = std::get_if<std::int64_t>(&field.value.get()))
-          line += std::to_string(*number);
-      }
-    }
-    MutexLock lock(mutex_);
-    lines_.push_back(line);
-  }
-  std::vector<std::string> with(std::string_view part) const {
-    MutexLock lock(mutex_);
-    std::vector<std::string> found;
-    for (const std::string& line : lines_) {
-      if (line.find(part) != std::string::npos) found.push_back(line);
-    }
-    return found;
-  }
-
- private:
-  mutable Mutex mutex_;
-  std::vector<std::string> lines_ EVENKEEL_GUARDED_BY(mutex_);
-};
-
-// Counts up to a number in one thread and waits for it in another.
-class Counter {
- public:
-  void add() {
-    MutexLock lock(mutex_);
-    ++count_;
-    changed_.notify_all();
-  }
-  void wait_for(int count) {
-    MutexLock lock(mutex_);
-    while (count_ < count) changed_.wait(lock);
-  }
-  int value() const {
-    MutexLock lock(mutex_);
-    return count_;
-  }
-
- private:
-  mutable Mutex mutex_;
-  CondVar changed_;
-  int count_ EVENKEEL_GUARDED_BY(mutex_) = 0;
-};
-
-class ControllerTest : public ::testing::Test {
- protected:
-  // Only the controller lives by the clock that stands still: whoever waits there is a worker.
-  ControllerTest()
-      : client(Config{.server = "http://test"},
-               {.transport = std::make_shared<testing::InProcessTransport>()}),
-        cache(client) {}
-  ~ControllerTest() override {
-    if (controller) finish();
-  }
-
-  ControllerSpec spec(ReconcileFunction reconcile) {
-    ControllerSpec made;
-    made.options.name = "demo";
-    made.resource = ResourceId("", "v1", "ConfigMap", "configmaps");
-    made.reconcile = std::move(reconcile);
-    made.watches.push_back({.resource = made.resource,
-                            .mapping = map_to_object(),
-                            .attach = [this](Cache&, std::shared_ptr<EventHandler> given) -> Informer* {
-                              handlers.push_back(std::move(given));
-                              return nullptr;
-                            }});
-    return made;
-  }
-  void make(ControllerSpec made) {
-    controller = std::make_unique<Controller>(
-        std::move(made),
-        ControllerEnvironment{
-            .client = client, .cache = cache, .keys = keys, .log = Log(lines), .clock = clock});
-    controller->attach();
-  }
-  void start() {
-    controller->start([this](std::exception_ptr error) {
-      end_error = std::move(error);
-      ended.add();
-    });
-  }
-  void start_synced(ControllerSpec made) {
-    make(std::move(made));
-    start();
-    for (const auto& handler : handlers) handler->on_synced();
-    clock->wait_for_waiters(1);
-  }
-  // A live change of the object `name`.
-  void change(const std::string& name) {
-    const WireObject object = wire_object(R"({"namespace":"ns","name":")" + name + R"("})");
-    handlers[0]->on_event(added(object));
-  }
-  void finish() {
-    controller->stop();
-    controller->cancel();
-    ended.wait_for(1);
-  }
-
-  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-  std::shared_ptr<Lines> lines = std::make_shared<Lines>();
-  Client client;
-  Cache cache;
-  KeyTable keys;
-  std::vector<std::shared_ptr<EventHandler>> handlers;
-  Counter ended;
-  std::exception_ptr end_error;
-  std::unique_ptr<Controller> controller;
-};
 
 TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
   Counter runs;
@@ -227,16 +106,18 @@ TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
   clock->wait_for_waiters(1);
 }
 
-// semantics 3.4 (c): an event during the back-off runs at once, drops the waiting run, and continues the
-// ladder.
-TEST_F(ControllerTest, AnEventDuringTheBackOffRunsAtOnceAndContinuesTheLadder) {
+// semantics 3.4 (c), which holds without gate: an event during the back-off runs at once, drops the waiting
+// run, and continues the ladder.
+TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   std::vector<std::int64_t> starts;
   Counter runs;
-  start_synced(spec([&](Context&) -> Result {
+  ControllerSpec made = spec([&](Context&) -> Result {
     starts.push_back(clock->now().time_since_epoch() / 1ms);
     runs.add();
     throw std::runtime_error("dummy error");
-  }));
+  });
+  made.options.gate = EventGate::off;
+  start_synced(std::move(made));
   change("a");
   runs.wait_for(1);
   clock->wait_for_waiters(1);

@@ -82,6 +82,7 @@ class ControllerBuilder {
         }) {
     spec_.resource = T::resource;
     spec_.watches.push_back(detail::watch_of<T>(map_to_object(), std::move(options)));
+    spec_.watches.back().primary = true;
     spec_.count = [](Cache& cache) { return cache.informer<T>().store().size(); };
     if (detail::is_custom(T::resource)) spec_.crd = [] { return crd_for<T>(); };
   }

@@ -27,8 +27,10 @@
 #include <evenkeel/controller/predicate.hpp>
 #include <evenkeel/controller/reconciler.hpp>
 #include <evenkeel/controller/result_core.hpp>
+#include <evenkeel/ratelimit/any_limiter.hpp>
+#include <evenkeel/workqueue/any_store.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
-#include <evenkeel/workqueue/request_queue.hpp>
+#include <evenkeel/workqueue/request_key.hpp>
 
 namespace evenkeel::inline v0 {
 
@@ -42,6 +44,15 @@ enum class OnPanic : std::uint8_t {
   fail,   ///< The controller ends with the error, which ends the manager.
 };
 
+/// Whether a back-off holds back events that give no reason to try again early. See docs/retries.md.
+enum class EventGate : std::uint8_t {
+  /// While a key waits for a retry, an update of its object that changes neither generation, labels,
+  /// annotations nor deletion waits with it; every other event runs the key at once. If that run fails before
+  /// the retry was due, it is not counted, and the retry stays due when it was.
+  on,
+  off,  ///< Every event runs the key at once, and every failure counts, as in client-go.
+};
+
 /// What is unset comes from the manager's options.
 struct ControllerOptions {
   std::string name = {};                    ///< Default: the kind in lower case.
@@ -50,11 +61,13 @@ struct ControllerOptions {
   std::optional<Duration> sync_timeout = {};       ///< How long to wait for the first lists. Default 2 min.
   OnSyncTimeout on_sync_timeout = OnSyncTimeout::wait;  ///< What to do when that is over.
   OnPanic on_panic = OnPanic::retry;  ///< After std::logic_error or what is no std::exception.
+  EventGate gate = EventGate::on;     ///< What events do during a back-off.
   std::string field_owner = {};       ///< Default: the manager's name.
   /// Makes the limiter of retries. Default: default_limiter().
-  std::function<RequestLimiter()> limiter = {};
-  /// Makes the backing store of the queue. Default: two lanes, with first lists and resyncs in the slow one.
-  std::function<RequestStore()> store = {};
+  std::function<AnyLimiter<RequestKey>()> limiter = {};
+  /// Makes the backing store of the queue. Default: PriorityStore; live changes have priority 0, first lists
+  /// and resyncs -100.
+  std::function<AnyStore<RequestKey>()> store = {};
 };
 
 /// One watch of a controller.
@@ -62,6 +75,7 @@ struct WatchSpec {
   ResourceId resource = {};
   KeyMapping mapping = {};
   Predicate when = {};
+  bool primary = false;  ///< Whether it watches the reconciled objects themselves: see EventGate.
   /// Declares the kind in the cache and has `handler` told of its events. Returns who tells them; null for
   /// sources that are no informer.
   std::function<Informer*(Cache& cache, std::shared_ptr<EventHandler> handler)> attach = {};

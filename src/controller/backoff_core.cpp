@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/backoff_core.hpp"
+
+#include <algorithm>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/controller/predicate.hpp>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+// What a server that counts generations would count: all but metadata and status.
+Json counted_content(const WireObject& object) {
+  Json document = Json::parse(object.raw(), object.what());
+  document.erase("metadata");
+  document.erase("status");
+  return document;
+}
+
+bool same_content(const WireObject& before, const WireObject& now) {
+  if (!now.resource_version().empty() && now.resource_version() == before.resource_version()) return true;
+  if (before.form() != WireForm::whole || now.form() != WireForm::whole) return false;
+  try {
+    return counted_content(before) == counted_content(now);
+  } catch (const Error&) {  // unreadable: an attempt too many is better than one too few
+    return false;
+  }
+}
+
+bool same_metadata(const ObjectEvent& event) {
+  static const Predicate changed = labels_changed() || annotations_changed();
+  return !changed(event);
+}
+
+}  // namespace
+
+bool is_minor(const ObjectEvent& event) {
+  if (event.type != EventType::updated || event.old == nullptr) return false;
+  const WireObject& now = *event.object;
+  const WireObject& before = *event.old;
+  if (now.uid() != before.uid() || now.is_being_deleted() != before.is_being_deleted()) return false;
+  if (now.generation() != before.generation() || !same_metadata(event)) return false;
+  return now.generation() != 0 || same_content(before, now);
+}
+
+void BackoffCore::begin(const RequestKey& key) {
+  keys_[key].running = true;
+}
+
+BackoffCore::Verdict BackoffCore::minor_event(const RequestKey& key, Priority priority, TimePoint now) {
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return Verdict::add;
+  State& state = found->second;
+  if (!state.running) return Verdict::add_unless_waiting;
+  if (!state.held) state.held = Held{priority, now};
+  state.held->priority = std::max(state.held->priority.value, priority.value);
+  return Verdict::held;
+}
+
+std::optional<TimePoint> BackoffCore::standing_deadline(const RequestKey& key, TimePoint now) const {
+  const auto found = keys_.find(key);
+  if (found == keys_.end() || !found->second.deadline || *found->second.deadline <= now) return std::nullopt;
+  return found->second.deadline;
+}
+
+void BackoffCore::end_waiting(const RequestKey& key, TimePoint deadline) {
+  keys_[key] = {.deadline = deadline};
+}
+
+std::optional<BackoffCore::Held> BackoffCore::end(const RequestKey& key) {
+  const auto node = keys_.extract(key);
+  return node ? node.mapped().held : std::nullopt;
+}
+
+}  // namespace evenkeel::inline v0::detail
