@@ -90,6 +90,22 @@ TEST(SteadyState, AllocatesNothingForManyPriorities) {
   EXPECT_EQ(allocations - before, 0U);
 }
 
+TEST(SteadyState, AllocatesNothingWithMetricsAndAMinimumInterval) {
+  const auto clock = std::make_shared<ManualClock>();
+  WorkQueue<std::string, TwoLaneStore> strings({.name = "strings", .min_interval = 1s, .clock = clock});
+  std::vector<std::string> keys;
+  for (int i = 0; i < 500; ++i)
+    keys.push_back("a-namespace/a-name-that-does-not-fit-into-a-string-" + std::to_string(i));
+  EXPECT_EQ(allocations_of_a_cycle(strings, *clock, keys), 0U);
+  EXPECT_EQ(strings.metrics()->work_duration.count(), strings.metrics()->adds_total);
+  EXPECT_GT(strings.metrics()->adds_total, 1000U);
+  KeyTable table;
+  RequestQueue requests({.name = "requests", .clock = clock});
+  std::vector<RequestKey> interned;
+  for (int i = 0; i < 500; ++i) interned.push_back(table.intern("", "ns", std::to_string(i)));
+  EXPECT_EQ(allocations_of_a_cycle(requests, *clock, interned), 0U);
+}
+
 TEST(SteadyState, AllocatesNothingForNumbers) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<int> queue({.clock = clock});
