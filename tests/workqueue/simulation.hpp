@@ -17,10 +17,10 @@
 namespace evenkeel::testing_support {
 
 /// A QueueCore that hashes by itself.
-template <class Key, class Store>
+template <class Key, class Store, class Index = detail::HashIndex<Key>>
 class Core {
  public:
-  using Node = typename QueueCore<Key, Store>::Node;
+  using Node = typename QueueCore<Key, Store, Index>::Node;
   explicit Core(Store store = Store(), Readd readd = Readd::at_back) : core_(std::move(store), readd) {}
 
   void add(const Key& key, Priority priority = {}, Duration now = {}) {
@@ -49,12 +49,12 @@ class Core {
     return keys;
   }
 
-  QueueCore<Key, Store>& operator*() { return core_; }
-  QueueCore<Key, Store>* operator->() { return &core_; }
+  QueueCore<Key, Store, Index>& operator*() { return core_; }
+  QueueCore<Key, Store, Index>* operator->() { return &core_; }
 
  private:
   static std::size_t hash(const Key& key) { return std::hash<Key>{}(key); }
-  QueueCore<Key, Store> core_;
+  QueueCore<Key, Store, Index> core_;
 };
 
 /// One run of a key.

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue against a slow, obvious model of it, under random sequences of operations.
+// EVENKEEL_MODEL_SEED and EVENKEEL_MODEL_OPERATIONS choose the seed and the number of operations.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "explore.hpp"
+
+namespace evenkeel::model {
+namespace {
+
+std::optional<std::uint64_t> from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return std::nullopt;
+  return std::stoull(text);
+}
+
+void explore_and_expect_nothing(std::uint64_t seed, std::uint64_t operations) {
+  const std::uint64_t count = from_environment("EVENKEEL_MODEL_OPERATIONS").value_or(operations);
+  const std::uint64_t from = from_environment("EVENKEEL_MODEL_SEED").value_or(seed);
+  const Explored explored = explore(from, count);
+  std::cout << explored.operations << " operations in " << explored.sequences << " sequences from seed "
+            << from << "\n";
+  if (explored.failure) FAIL() << explored.failure->report;
+}
+
+TEST(QueueModel, DoesWhatTheReferenceDoes) {
+  explore_and_expect_nothing(1, 2'000'000);
+}
+
+TEST(QueueModel, DoesWhatTheReferenceDoesFromANewSeed) {
+  if (std::getenv("EVENKEEL_MODEL_SEED") != nullptr) GTEST_SKIP() << "EVENKEEL_MODEL_SEED is given";
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  explore_and_expect_nothing(static_cast<std::uint64_t>(now), 2'000'000);
+}
+
+}  // namespace
+}  // namespace evenkeel::model

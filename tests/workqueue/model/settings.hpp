@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one sequence of operations is run against: which queue, which store, which options.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <evenkeel/workqueue/queue_core.hpp>
+
+namespace evenkeel::model {
+
+/// Nanoseconds, of a duration or since the start. Plain numbers, so that the reference has arithmetic of
+/// its own.
+using Nanos = std::int64_t;
+
+inline constexpr std::size_t max_keys = 40;
+
+enum class Kind : std::uint8_t {
+  core_of_strings,   ///< QueueCore with string keys: no lock, no clock
+  core_of_requests,  ///< QueueCore with interned keys
+  work_queue,        ///< WorkQueue with string keys and a ManualClock
+  request_queue,     ///< RequestQueue with a ManualClock
+};
+inline constexpr std::size_t kinds = 4;
+
+enum class StoreKind : std::uint8_t { fifo, two_lane, policy_lane, priority };
+inline constexpr std::size_t store_kinds = 4;
+
+enum class LimiterKind : std::uint8_t { exponential, bucket, both };
+
+struct LimiterSettings {
+  LimiterKind kind = LimiterKind::exponential;
+  Nanos base = 1;
+  Nanos max = 100;
+  std::int64_t tokens = 1;
+  Nanos per = 10;
+  std::int64_t burst = 2;
+};
+
+struct Settings {
+  Kind kind = Kind::core_of_strings;
+  StoreKind store = StoreKind::fifo;
+  std::uint32_t slow_share = 0;
+  Readd readd = Readd::at_back;
+  bool charge_waiting = true;
+  LimiterSettings limiter = {};
+  std::size_t keys = 3;
+
+  bool is_core() const { return kind == Kind::core_of_strings || kind == Kind::core_of_requests; }
+  bool has_strings() const { return kind == Kind::core_of_strings || kind == Kind::work_queue; }
+  bool has_lanes() const { return store == StoreKind::two_lane || store == StoreKind::policy_lane; }
+};
+
+/// Keys have numbers; their names are "a/0", "b/1", "c/2", "a/3" ...: three namespaces.
+inline std::string namespace_of(std::size_t key) {
+  return std::string(1, static_cast<char>('a' + key % 3));
+}
+inline std::string name_of(std::size_t key) {
+  return std::to_string(key);
+}
+inline std::string text_of(std::size_t key) {
+  return namespace_of(key) + "/" + name_of(key);
+}
+
+/// Which keys the policy of a PolicyLaneStore calls slow at present.
+using SlowKeys = std::array<bool, max_keys>;
+
+/// What get() returned.
+struct Handed {
+  std::size_t key = 0;
+  std::int32_t priority = 0;
+  friend bool operator==(const Handed&, const Handed&) = default;
+};
+
+/// Everything of a queue that can be seen from outside, after an operation. What a kind of queue does not
+/// tell is `unknown`.
+struct Observation {
+  static constexpr std::int64_t unknown = -1;
+  static constexpr std::int64_t none = -2;
+
+  struct OfKey {
+    std::int64_t dirty = unknown;
+    std::int64_t processing = unknown;
+    std::int64_t waiting = unknown;
+    std::int64_t retries = unknown;
+  };
+
+  std::int64_t ready = unknown;
+  std::int64_t dirty = unknown;
+  std::int64_t processing = unknown;
+  std::int64_t waiting = unknown;
+  std::int64_t known = unknown;     ///< Keys that are dirty, processing or waiting.
+  std::int64_t next_due = unknown;  ///< Or none.
+  std::int64_t shutting_down = unknown;
+  std::array<OfKey, max_keys> keys{};
+};
+
+}  // namespace evenkeel::model
