@@ -11,6 +11,9 @@ install(EXPORT evenkeelTargets NAMESPACE evenkeel:: DESTINATION ${config_dir})
 if(TARGET evenkeel-apiserver)
   install(TARGETS evenkeel-apiserver)
 endif()
+if(TARGET evenkeel-curve)
+  install(TARGETS evenkeel-curve)
+endif()
 
 configure_package_config_file(cmake/evenkeelConfig.cmake.in ${PROJECT_BINARY_DIR}/evenkeelConfig.cmake
   INSTALL_DESTINATION ${config_dir})
