@@ -23,11 +23,8 @@ const char* kind_of(const YAML::Node& node) {
 /// Reads the members of one map, and says where it stands when one is not what it should be.
 class Reader {
  public:
-  Reader(std::string file, std::string context, std::string prefix, YAML::Node node)
-      : file_(std::move(file)),
-        context_(std::move(context)),
-        prefix_(std::move(prefix)),
-        node_(std::move(node)) {
+  Reader(std::string file, std::string context, std::string prefix, const YAML::Node& node)
+      : file_(std::move(file)), context_(std::move(context)), prefix_(std::move(prefix)), node_(node) {
     if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap()) {
       throw ConfigError(file_, context_, prefix_, std::string("expected a map, found ") + kind_of(node_));
     }

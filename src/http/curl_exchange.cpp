@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstring>
 #include <http/curl_exchange.hpp>
 #include <http/curl_loop.hpp>
 #include <netinet/in.h>
@@ -419,7 +418,7 @@ bool CurlExchange::take_body(std::string_view piece) {
 std::size_t CurlExchange::on_upload(char* data, std::size_t size, std::size_t count, void* self) {
   auto& exchange = *static_cast<CurlExchange*>(self);
   const std::size_t bytes = std::min(size * count, exchange.request_.body.size() - exchange.uploaded_);
-  std::memcpy(data, exchange.request_.body.data() + exchange.uploaded_, bytes);
+  exchange.request_.body.copy(data, bytes, exchange.uploaded_);
   exchange.uploaded_ += bytes;
   return bytes;
 }
