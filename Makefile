@@ -4,10 +4,11 @@
 #   make test        build and pass the tests
 #   make check       everything else that must hold: format, lint, layers, sanitizers, consumers, documents
 #   make bench       the benchmarks, as JSON under build/bench/results
+#   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
 #   make apiserver   build the embedded API server as a program; its path is the last line printed
 #   make deps        only install what is missing
 
-.PHONY: demo test check bench apiserver deps clean
+.PHONY: demo test check bench bench-peers apiserver deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -37,6 +38,11 @@ bench:
 	@scripts/install-deps bench
 	@scripts/build bench
 	@scripts/bench build/bench
+
+bench-peers:
+	@scripts/install-deps bench
+	@scripts/build bench workqueue_benchmark
+	@scripts/bench-peers build/bench
 
 apiserver:
 	@scripts/install-deps build >&2
