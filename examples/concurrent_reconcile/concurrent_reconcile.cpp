@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why several workers never reconcile one object at the same time, why one worker may let an object wait
+// for ever so long, and two cures: more workers, or a queue that keeps an object's place. Time is virtual:
+// minutes pass in no time. Ends with 1 if a step is not what the algorithm promises.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/workqueue/key_order.hpp>
+#include <evenkeel/workqueue/work_queue.hpp>
+
+namespace ek = evenkeel;
+using namespace std::chrono_literals;
+using Queue = ek::WorkQueue<std::string>;
+
+bool as_promised = true;
+
+void expect(bool holds, const char* what) {
+  if (holds) return;
+  std::printf("  NOT AS PROMISED: %s\n", what);
+  as_promised = false;
+}
+
+// ---- what is in the queue
+
+std::string list_of(const std::vector<std::string>& keys) {
+  std::string text;
+  for (const std::string& key : keys) text += (text.empty() ? "" : " ") + key;
+  return text;
+}
+
+// The three parts of the algorithm: what needs a run, what is being run, and the order of what is next.
+struct Picture {
+  std::string dirty;
+  std::string processing;
+  std::string queue;
+  friend bool operator==(const Picture&, const Picture&) = default;
+};
+
+Picture picture_of(Queue& queue) {
+  auto keys = queue.inspect_all();
+  ek::sort_by_turn(keys);
+  std::vector<std::string> dirty, processing, queued;
+  for (const auto& key : keys) {
+    const bool runs_again = key.state == ek::KeyState::processing_and_dirty;
+    const bool runs = runs_again || key.state == ek::KeyState::processing;
+    if (runs) processing.push_back(key.key);
+    if (!runs || runs_again) dirty.push_back(key.key);
+    if (!runs) queued.push_back(key.key);
+  }
+  std::sort(dirty.begin(), dirty.end());  // these two are sets
+  std::sort(processing.begin(), processing.end());
+  return {list_of(dirty), list_of(processing), list_of(queued)};
+}
+
+void step(const char* what, Queue& queue, const Picture& promised) {
+  const Picture found = picture_of(queue);
+  std::printf("  %-28s dirty {%s}%*s processing {%s}%*s queue [%s]\n", what, found.dirty.c_str(),
+              static_cast<int>(12 - found.dirty.size()), "", found.processing.c_str(),
+              static_cast<int>(4 - found.processing.size()), "", found.queue.c_str());
+  expect(found == promised, what);
+}
+
+// ---- figure 1: an object is in one worker's hands at a time
+
+void one_object_in_one_pair_of_hands() {
+  std::printf("Requests for A, B, C, and a worker that takes A\n");
+  Queue queue;
+  for (const char* key : {"A", "B", "C"}) queue.add(key);
+  step("A, B, C are added", queue, {"A B C", "", "A B C"});
+  queue.add("A");
+  step("A again: nothing to do", queue, {"A B C", "", "A B C"});
+  auto held = queue.get();
+  step("a worker takes A", queue, {"B C", "A", "B C"});
+  queue.add("A");
+  step("A changes meanwhile", queue, {"A B C", "A", "B C"});
+
+  // A second worker gets B, not A.
+  auto other = queue.get();
+  expect(other->key() == "B", "the second worker is handed B");
+  step("another worker takes B", queue, {"A C", "A B", "C"});
+  other.reset();
+  step("B is done", queue, {"A C", "A", "C"});
+  held.reset();
+  step("A is done: to the back", queue, {"A C", "", "C A"});
+}
+
+// ---- figure 2: what was added later comes first
+
+void an_object_loses_its_place(ek::Readd readd, const char* title, const char* in_the_end) {
+  std::printf("%s\n", title);
+  Queue queue({.readd = readd});
+  queue.add("A");
+  auto held = queue.get();
+  queue.add("A");
+  step("A changes while it runs", queue, {"A", "A", ""});
+  for (const char* key : {"B1", "B2", "B3"}) queue.add(key);
+  step("others arrive", queue, {"A B1 B2 B3", "A", "B1 B2 B3"});
+  held.reset();
+  step("A is done", queue, {"A B1 B2 B3", "", in_the_end});
+}
+
+// How long A waits for its second run: it runs for 10 s and changes right after it was taken, then a
+// hundred others arrive, of 1 s each. Workers are claims with a time at which they end.
+ek::Duration second_run_of_a(std::size_t workers, ek::Readd readd) {
+  struct Run {
+    Queue::Claim claim;
+    ek::Duration ends;
+  };
+  Queue queue({.readd = readd});
+  std::vector<Run> running;
+  ek::Duration now{};
+  queue.add("A");
+  running.push_back({*queue.try_get(), 10s});
+  queue.add("A");
+  for (int i = 1; i <= 100; ++i) queue.add("B" + std::to_string(i));
+
+  for (;;) {
+    while (running.size() < workers) {
+      std::optional<Queue::Claim> claim = queue.try_get();
+      if (!claim) break;
+      if (claim->key() == "A") return now;
+      running.push_back({std::move(*claim), now + 1s});
+    }
+    const auto first = std::min_element(running.begin(), running.end(),
+                                        [](const Run& a, const Run& b) { return a.ends < b.ends; });
+    now = first->ends;
+    running.erase(first);  // the end of a claim is what tells the queue that the key is done
+  }
+}
+
+void starvation() {
+  std::printf(
+      "A runs for 10 s and changes at once; then 100 others arrive, of 1 s each. A runs again after\n");
+  std::printf("  workers   at the back of the queue   at its old place\n");
+  const std::vector<std::pair<std::size_t, ek::Duration>> promised = {{1, 110s}, {2, 55s},  {3, 36s},
+                                                                      {5, 22s},  {10, 11s}, {11, 10s}};
+  for (const auto& [workers, after] : promised) {
+    const ek::Duration at_back = second_run_of_a(workers, ek::Readd::at_back);
+    const ek::Duration kept = second_run_of_a(workers, ek::Readd::keep_place);
+    std::printf("  %7zu   %22lld s   %14lld s\n", workers, static_cast<long long>(at_back / 1s),
+                static_cast<long long>(kept / 1s));
+    expect(at_back == after, "the wait at the back of the queue");
+    expect(kept == 10s, "the wait at its old place");
+  }
+}
+
+// ---- idle workers
+
+// A clock that counts how often a worker went to sleep.
+class CountingClock final : public ek::Clock {
+ public:
+  ek::TimePoint now() const noexcept override { return time.now(); }
+  ek::WallTime wall_now() const noexcept override { return time.wall_now(); }
+  void wait(ek::CondVar& condition, ek::MutexLock& lock) const override {
+    ++sleeps;
+    time.wait(condition, lock);
+  }
+  void wait_until(ek::CondVar& condition, ek::MutexLock& lock, ek::TimePoint deadline) const override {
+    ++sleeps;
+    time.wait_until(condition, lock, deadline);
+  }
+
+  mutable std::atomic<int> sleeps = 0;
+  ek::ManualClock time;
+};
+
+void idle_workers_cost_nothing() {
+  constexpr std::size_t count = 1000;
+  const auto clock = std::make_shared<CountingClock>();
+  Queue queue({.clock = clock});
+  std::vector<std::jthread> workers;
+  workers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    workers.emplace_back([&queue] {
+      while (queue.get()) {
+      }
+    });
+  }
+  // A worker that was woken counts as asleep until it runs: wait for its next sleep instead.
+  const auto all_sleep_again = [&](int sleeps) {
+    while (clock->sleeps < sleeps) std::this_thread::yield();
+    clock->time.wait_for_waiters(count);
+    return clock->sleeps - sleeps;
+  };
+  expect(all_sleep_again(1000) == 0, "each worker goes to sleep once");
+  std::printf("1,000 workers find no work and sleep\n");
+  clock->time.advance(1h);
+  expect(all_sleep_again(1000) == 0, "nobody wakes for nothing");
+  std::printf("  an hour passes:        woken 0\n");
+  queue.add("A");
+  const int woken = 1 + all_sleep_again(1001);
+  std::printf("  a request arrives:     woken %d\n", woken);
+  expect(woken == 1, "one request wakes one worker");
+  queue.shut_down();
+}
+
+int main() {
+  one_object_in_one_pair_of_hands();
+  std::printf("\n");
+  an_object_loses_its_place(ek::Readd::at_back, "What was added later may come first", "B1 B2 B3 A");
+  std::printf("\n");
+  an_object_loses_its_place(
+      ek::Readd::keep_place,
+      "Unless the queue remembers when A was added (Readd::keep_place, which controllers use)", "A B1 B2 B3");
+  std::printf("\n");
+  starvation();
+  std::printf("\n");
+  idle_workers_cost_nothing();
+  return as_promised ? 0 : 1;
+}
