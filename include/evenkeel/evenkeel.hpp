@@ -16,9 +16,12 @@
 #include <evenkeel/manager/log.hpp>
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/manager/run.hpp>
+#include <evenkeel/ratelimit/backoff.hpp>
 #include <evenkeel/ratelimit/default_limiter.hpp>
 #include <evenkeel/ratelimit/fast_slow.hpp>
+#include <evenkeel/ratelimit/parse.hpp>
 #include <evenkeel/ratelimit/shared.hpp>
+#include <evenkeel/ratelimit/throttle.hpp>
 #include <evenkeel/ratelimit/with_jitter.hpp>
 #include <evenkeel/ratelimit/with_max_delay.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
