@@ -11,13 +11,15 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/base/clock.hpp>
+#include <evenkeel/workqueue/fair_store.hpp>
 #include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 #include <evenkeel/workqueue/work_queue.hpp>
 
 namespace {
 thread_local std::size_t allocations = 0;
-}
+thread_local std::size_t releases = 0;
+}  // namespace
 
 void* operator new(std::size_t size) {
   ++allocations;
@@ -25,9 +27,11 @@ void* operator new(std::size_t size) {
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept {
+  if (memory != nullptr) ++releases;
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
+  if (memory != nullptr) ++releases;
   std::free(memory);
 }
 
@@ -104,6 +108,27 @@ TEST(SteadyState, AllocatesNothingWithMetricsAndAMinimumInterval) {
   std::vector<RequestKey> interned;
   for (int i = 0; i < 500; ++i) interned.push_back(table.intern("", "ns", std::to_string(i)));
   EXPECT_EQ(allocations_of_a_cycle(requests, *clock, interned), 0U);
+}
+
+TEST(SteadyState, AllocatesNothingForGroupsThatComeBack) {
+  const auto clock = std::make_shared<ManualClock>();
+  WorkQueue<std::string, FairStore<std::string>> queue(
+      {.store = FairStore<std::string>(by_namespace(), {.weight_of = fixed_weights({}, 2), .cap = 3}),
+       .clock = clock});
+  std::vector<std::string> keys;
+  for (int i = 0; i < 500; ++i)
+    keys.push_back("a-namespace-that-does-not-fit-into-a-string-" + std::to_string(i / 5) + "/name");
+  EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
+}
+
+TEST(SteadyState, AHundredThousandGroupsLeaveNothingBehindButAFewToReuse) {
+  const std::size_t before = allocations - releases;
+  WorkQueue<int, FairStore<int, int (*)(const int&)>> queue(
+      {.store = fair_store<int>(+[](const int& key) { return key; })});
+  for (int i = 0; i < 100'000; ++i) queue.add(i);
+  EXPECT_GT(allocations - releases - before, 100'000U);
+  while (queue.try_get()) continue;
+  EXPECT_LT(allocations - releases - before, 5'000U);
 }
 
 TEST(SteadyState, AllocatesNothingForNumbers) {

@@ -59,6 +59,10 @@ class PriorityStore {
     others_.for_each_rank([&](const Rank& rank) { count += rank.priority == priority.value ? 1U : 0U; });
     return count;
   }
+  /// The priority of the item that pop() would take out; there must be one.
+  std::int32_t next_priority() const {
+    return heap_is_next() ? others_.first_rank().priority : level_at(0).priority;
+  }
   /// What it sorts by before place(): higher first.
   std::int64_t level(const QueueItem& item) const { return item.priority(); }
 
