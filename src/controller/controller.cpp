@@ -146,7 +146,10 @@ class Controller::Impl {
 namespace {
 
 RequestQueueOptions queue_options(const ControllerSpec& spec, const ControllerEnvironment& environment) {
-  RequestQueueOptions options{.name = spec.options.name, .clock = environment.clock};
+  RequestQueueOptions options{.name = spec.options.name,
+                              .debounce = spec.options.debounce,
+                              .min_interval = spec.options.min_interval,
+                              .clock = environment.clock};
   if (spec.options.limiter) options.limiter = spec.options.limiter();
   if (spec.options.store) options.store = spec.options.store();
   return options;
@@ -159,7 +162,7 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       queue_(queue_options(spec_, environment)),
       environment_(std::move(environment)),
       workers_(spec_.options.workers.value_or(1)),
-      gated_(spec_.options.gate == EventGate::on),
+      gated_(spec_.options.gate.value_or(EventGate::on) == EventGate::on),
       log_(environment_.log.with({{"controller", spec_.options.name}})) {
   if (spec_.options.name.empty()) throw std::invalid_argument("Controller: a name is needed");
   if (!spec_.reconcile)

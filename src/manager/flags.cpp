@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manager/flags.hpp"
 
-#include <array>
-#include <charconv>
-#include <cstdint>
-#include <limits>
 #include <map>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -41,34 +39,65 @@ void add_choice(CLI::App& app, const std::string& flag, const std::map<std::stri
       ->type_name("WORD");
 }
 
+// Anything that a parser of a value says becomes the message of the flag.
+template <class Take>
+void take_value(const std::string& flag, Take take) {
+  try {
+    take();
+  } catch (const std::invalid_argument& wrong) {
+    throw CLI::ValidationError(flag, wrong.what());
+  }
+}
+
 void add_duration(CLI::App& app, const std::string& flag, std::optional<Duration>& target,
                   const std::string& help) {
   app.add_option_function<std::string>(
          flag,
          [&target, flag](const std::string& text) {
-           target = parse_duration(text);
-           if (!target) {
-             throw CLI::ValidationError(flag,
-                                        "\"" + text + "\" is no duration; write 500ms, 30s, 2m or 1h30m");
-           }
+           take_value(flag, [&] { target = parse_timeout(text); });
          },
          help)
       ->type_name("DURATION");
 }
 
-void add_workers(CLI::App& app, std::optional<std::size_t>& target) {
-  app.add_option_function<std::string>(
-         "--workers",
-         [&target](const std::string& text) {
-           std::uint32_t number = 0;
-           const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-           if (failure != std::errc() || end != text.data() + text.size() || number < 1 || number > 4096) {
-             throw CLI::ValidationError("--workers", "\"" + text + "\" is no number from 1 to 4096");
-           }
-           target = number;
+// A setting of controllers: of all with "VALUE", of one with "NAME=VALUE". May be given for several.
+template <class Value, class Parse>
+void add_setting(CLI::App& app, const std::string& flag, std::optional<Value> ControllerSettings::*setting,
+                 SettingsSource& source, Parse parse, const std::string& help, const std::string& type) {
+  const auto take = [&source, flag, setting, parse](const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::string name = equals == std::string::npos ? std::string() : text.substr(0, equals);
+    if (equals == 0) throw CLI::ValidationError(flag, "\"" + text + "\" names no controller before the =");
+    ControllerSettings& settings = name.empty() ? source.defaults : source.controllers[name].settings;
+    if (!name.empty()) source.controllers[name].where = flag;
+    if (settings.*setting) {
+      throw CLI::ValidationError(flag, "was given twice for " + (name.empty() ? "all controllers" : name));
+    }
+    take_value(flag, [&] { settings.*setting = parse(text.substr(name.empty() ? 0 : equals + 1)); });
+  };
+  app.add_option_function<std::vector<std::string>>(
+         flag,
+         [take](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) take(text);
          },
-         "Reconciles that a controller runs at once, unless it sets its own number (1)")
-      ->type_name("NUMBER");
+         help)
+      ->allow_extra_args(false)
+      ->type_name("[NAME=]" + type);
+}
+
+void add_settings(CLI::App& app, Flags& flags) {
+  app.add_option("--config", flags.config, "File with settings of controllers; docs/flags.md describes it")
+      ->type_name("FILE");
+  add_setting(app, "--workers", &ControllerSettings::workers, flags.settings, parse_workers,
+              "Reconciles that a controller runs at once (1)", "NUMBER");
+  add_setting(
+      app, "--rate-limiter", &ControllerSettings::rate_limiter, flags.settings,
+      [](const std::string& text) { return LimiterText(text); },
+      "What retries of a controller wait for (max_of(exponential(5ms, 1000s), token_bucket(10, 100)))",
+      "LIMITER");
+  add_setting(app, "--reconcile-timeout", &ControllerSettings::reconcile_timeout, flags.settings,
+              parse_timeout, "How long one reconcile may take; its calls fail after that (no limit)",
+              "DURATION");
 }
 
 void add_flags(CLI::App& app, Flags& flags) {
@@ -79,7 +108,7 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--context", flags.context, "Context of the kubeconfig (its current-context)")
       ->type_name("NAME");
   app.add_option("--namespace", flags.namespace_, "Watch this namespace only (all)")->type_name("NAME");
-  add_workers(app, flags.workers);
+  add_settings(app, flags);
   add_choice(app, "--log-level", log_levels, flags.log_level, "debug, info, warn, error or off (info)");
   add_choice(app, "--log-format", log_formats, flags.log_format, "text or json (text)");
   app.add_option("--log-file", flags.log_file, "Append the log to this file (standard error)")
@@ -88,40 +117,11 @@ void add_flags(CLI::App& app, Flags& flags) {
                "How long running reconciles may take to end once a stop was asked for (30s)");
   add_duration(app, "--sync-timeout", flags.sync_timeout,
                "How long a controller waits for its first lists before it says so in the log (2m)");
-  add_duration(app, "--reconcile-timeout", flags.reconcile_timeout,
-               "How long one reconcile may take; its calls fail after that (no limit)");
   app.add_flag("--print-crds", flags.print_crds,
                "Print the CustomResourceDefinitions of the reconciled kinds as YAML, and end");
 }
 
 }  // namespace
-
-std::optional<Duration> parse_duration(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> units = {
-      {{"ns", 1},
-       {"us", 1'000},
-       {"ms", 1'000'000},
-       {"s", 1'000'000'000},
-       {"m", 60'000'000'000},
-       {"h", 3'600'000'000'000}}};
-  if (text == "0") return Duration::zero();
-  std::int64_t total = 0;
-  if (text.empty()) return std::nullopt;
-  while (!text.empty()) {
-    std::uint32_t number = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failure != std::errc()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    const std::string_view unit = text.substr(0, text.find_first_of("0123456789"));
-    std::int64_t scale = 0;
-    for (const auto& [name, size] : units) scale = name == unit ? size : scale;
-    if (scale == 0) return std::nullopt;
-    if (number > (std::numeric_limits<std::int64_t>::max() - total) / scale) return std::nullopt;
-    total += number * scale;
-    text.remove_prefix(unit.size());
-  }
-  return Duration{total};
-}
 
 FlagsOutcome parse_flags(int argc, const char* const* argv, const std::string& name,
                          const std::string& version, const std::string& description) {

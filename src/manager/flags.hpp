@@ -2,13 +2,13 @@
 // The command line of an operator: what ek::run() understands. docs/flags.md is the table for people.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/manager/log.hpp>
+
+#include "manager/settings.hpp"
 
 namespace evenkeel::inline v0::detail {
 
@@ -16,13 +16,13 @@ struct Flags {
   std::string kubeconfig = {};
   std::string context = {};
   std::string namespace_ = {};
-  std::optional<std::size_t> workers = {};
+  std::string config = {};
+  SettingsSource settings = {};  ///< What flags say of controllers.
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
   std::string log_file = {};
   std::optional<Duration> grace_period = {};
   std::optional<Duration> sync_timeout = {};
-  std::optional<Duration> reconcile_timeout = {};
   bool print_crds = false;
 };
 
@@ -35,8 +35,5 @@ struct FlagsOutcome {
 
 FlagsOutcome parse_flags(int argc, const char* const* argv, const std::string& name,
                          const std::string& version, const std::string& description);
-
-/// "500ms", "30s", "2m", "1h30m"; "0" is zero. nullopt if it is anything else, negative or too long.
-std::optional<Duration> parse_duration(std::string_view text);
 
 }  // namespace evenkeel::inline v0::detail

@@ -188,6 +188,7 @@ Manager::Impl::~Impl() = default;
 
 Controller& Manager::Impl::add(ControllerSpec spec) {
   ControllerOptions& chosen = spec.options;
+  if (options_.adjust_controller) options_.adjust_controller(chosen);
   if (!chosen.workers) chosen.workers = options_.workers;
   if (!chosen.reconcile_timeout) chosen.reconcile_timeout = options_.reconcile_timeout;
   if (!chosen.sync_timeout) chosen.sync_timeout = options_.sync_timeout;

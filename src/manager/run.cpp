@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -7,12 +8,14 @@
 #include <optional>
 #include <utility>
 
+#include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/client/config.hpp>
 #include <evenkeel/manager/log.hpp>
 #include <evenkeel/manager/run.hpp>
 
 #include "manager/flags.hpp"
 #include "manager/preflight.hpp"
+#include "manager/settings_file.hpp"
 #include "manager/signals.hpp"
 #include "manager/yaml.hpp"
 
@@ -28,7 +31,7 @@ void print(std::FILE* where, const std::string& text) {
 }
 
 double milliseconds(Duration duration) {
-  return static_cast<double>(duration.count() / 10'000) / 100.0;
+  return std::floor(static_cast<double>(duration.count()) / 10'000.0) / 100.0;
 }
 
 std::string totals_line(const std::string& name, const Totals& totals) {
@@ -51,12 +54,36 @@ std::string totals_line(const std::string& name, const Totals& totals) {
 ManagerOptions manager_options(const RunOptions& options, const detail::Flags& flags) {
   ManagerOptions manager = options.manager;
   if (manager.name == ManagerOptions{}.name) manager.name = options.name;
-  if (flags.workers) manager.workers = *flags.workers;
   if (flags.grace_period) manager.lifecycle.grace_period = *flags.grace_period;
   if (flags.sync_timeout) manager.sync_timeout = flags.sync_timeout;
-  if (flags.reconcile_timeout) manager.reconcile_timeout = flags.reconcile_timeout;
   if (!flags.namespace_.empty()) manager.cache.namespace_ = flags.namespace_;
   return manager;
+}
+
+// "none" and "off" for what is not there, so that every line has the same fields.
+std::string limit(const std::optional<Duration>& duration, const char* absent) {
+  return duration && *duration > Duration::zero() ? format_duration(*duration) : absent;
+}
+
+// Has `settings` decide about each controller that is added, and logs what is in force.
+void adjust_controllers(ManagerOptions& manager, std::shared_ptr<detail::Settings> settings) {
+  const auto decide = [settings = std::move(settings), before = manager.adjust_controller, log = manager.log,
+                       workers = manager.workers,
+                       timeout = manager.reconcile_timeout](ControllerOptions& options) {
+    if (before) before(options);
+    const std::string limiter = settings->apply(options);
+    const bool gated = options.gate.value_or(EventGate::on) == EventGate::on;
+    log.info("settings of a controller",
+             {{"controller", options.name},
+              {"workers", options.workers.value_or(workers)},
+              {"rate_limiter", limiter},
+              {"reconcile_timeout",
+               limit(options.reconcile_timeout ? options.reconcile_timeout : timeout, "none")},
+              {"event_gate", gated ? "on" : "off"},
+              {"debounce", limit(options.debounce.quiet, "off")},
+              {"min_interval", limit(options.min_interval, "none")}});
+  };
+  manager.adjust_controller = decide;
 }
 
 Client make_client(const Config& config, const RunOptions& options, const ManagerOptions& manager) {
@@ -71,7 +98,8 @@ int print_crds(const RunOptions& options, ManagerOptions manager_options,
                const std::function<void(Manager&)>& setup) {
   Config nowhere;
   nowhere.server = "http://127.0.0.1:9";
-  Manager manager(make_client(nowhere, options, manager_options), std::move(manager_options));
+  Client client = make_client(nowhere, options, manager_options);
+  Manager manager(std::move(client), std::move(manager_options));
   setup(manager);
   std::string text;
   for (const Json& crd : manager.crds()) text += (text.empty() ? "" : "---\n") + detail::to_yaml(crd);
@@ -98,8 +126,16 @@ int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions&
   return code;
 }
 
+int wrong_usage(const RunOptions& options, const std::string& problem) {
+  print(stderr, options.name + ": " + problem + "\nSee " + options.name + " --help.\n");
+  return exit_usage;
+}
+
 int run_operator(const RunOptions& options, ManagerOptions chosen, const detail::Flags& flags,
                  const std::function<void(Manager&)>& setup) {
+  const auto settings = std::make_shared<detail::Settings>(
+      flags.settings, flags.config.empty() ? detail::SettingsSource() : detail::read_settings(flags.config));
+  adjust_controllers(chosen, settings);
   const Log log = chosen.log;
   const detail::SignalStop signals;
   std::optional<Manager> manager;
@@ -117,6 +153,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
     return exit_config;
   }
   setup(*manager);
+  if (const auto problem = settings->unknown_name()) return wrong_usage(options, *problem);
   return run_manager(*manager, signals.token(), options, log);
 }
 
@@ -139,6 +176,8 @@ int run(int argc, const char* const* argv, const RunOptions& options,
     }
     if (parsed.flags.print_crds) return print_crds(options, std::move(manager), setup);
     return run_operator(options, std::move(manager), parsed.flags, setup);
+  } catch (const detail::SettingsError& error) {
+    return wrong_usage(options, error.what());
   } catch (const std::exception& error) {
     print(stderr, options.name + ": " + error.what() + "\n");
   } catch (...) {

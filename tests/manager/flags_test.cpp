@@ -15,7 +15,6 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using detail::parse_duration;
 using ::testing::HasSubstr;
 
 detail::FlagsOutcome parse(std::initializer_list<const char*> arguments) {
@@ -29,29 +28,70 @@ TEST(Flags, AllMayBeLeftOut) {
   const auto outcome = parse({});
   EXPECT_FALSE(outcome.exit_code);
   EXPECT_EQ(outcome.flags.kubeconfig, "");
-  EXPECT_FALSE(outcome.flags.workers);
+  EXPECT_EQ(outcome.flags.config, "");
+  EXPECT_FALSE(outcome.flags.settings.defaults.workers);
+  EXPECT_TRUE(outcome.flags.settings.controllers.empty());
   EXPECT_EQ(outcome.flags.log_level, LogLevel::info);
   EXPECT_EQ(outcome.flags.log_format, LogFormat::text);
   EXPECT_FALSE(outcome.flags.print_crds);
 }
 
 TEST(Flags, EachIsRead) {
-  const auto outcome =
-      parse({"--kubeconfig", "k.yaml", "--context=c", "--namespace", "ns", "--workers", "8",
-             "--log-level=debug", "--log-format", "json", "--log-file=l.log", "--grace-period", "1m30s",
-             "--sync-timeout=500ms", "--reconcile-timeout", "2h", "--print-crds"});
+  const auto outcome = parse({"--kubeconfig",
+                              "k.yaml",
+                              "--context=c",
+                              "--namespace",
+                              "ns",
+                              "--workers",
+                              "8",
+                              "--log-level=debug",
+                              "--log-format",
+                              "json",
+                              "--log-file=l.log",
+                              "--grace-period",
+                              "1m30s",
+                              "--sync-timeout=500ms",
+                              "--reconcile-timeout",
+                              "2h",
+                              "--config",
+                              "op.yaml",
+                              "--rate-limiter",
+                              "exponential(1s, 60s)",
+                              "--print-crds"});
   ASSERT_FALSE(outcome.exit_code) << outcome.text;
   EXPECT_EQ(outcome.flags.kubeconfig, "k.yaml");
   EXPECT_EQ(outcome.flags.context, "c");
   EXPECT_EQ(outcome.flags.namespace_, "ns");
-  EXPECT_EQ(outcome.flags.workers, 8U);
+  EXPECT_EQ(outcome.flags.config, "op.yaml");
+  EXPECT_EQ(outcome.flags.settings.defaults.workers, 8U);
+  EXPECT_EQ(outcome.flags.settings.defaults.rate_limiter->text(), "exponential(1s, 60s)");
   EXPECT_EQ(outcome.flags.log_level, LogLevel::debug);
   EXPECT_EQ(outcome.flags.log_format, LogFormat::json);
   EXPECT_EQ(outcome.flags.log_file, "l.log");
   EXPECT_EQ(outcome.flags.grace_period, 90s);
   EXPECT_EQ(outcome.flags.sync_timeout, 500ms);
-  EXPECT_EQ(outcome.flags.reconcile_timeout, 2h);
+  EXPECT_EQ(outcome.flags.settings.defaults.reconcile_timeout, 2h);
   EXPECT_TRUE(outcome.flags.print_crds);
+}
+
+TEST(Flags, SettingsOfOneControllerCarryItsName) {
+  const auto outcome = parse({"--workers", "demo=4", "--workers", "2", "--workers=other=8", "--rate-limiter",
+                              "demo=max_of(exponential(5ms, 1000s), token_bucket(10, 100))",
+                              "--reconcile-timeout=demo=1m30s"});
+  ASSERT_FALSE(outcome.exit_code) << outcome.text;
+  const auto& settings = outcome.flags.settings;
+  EXPECT_EQ(settings.defaults.workers, 2U);
+  ASSERT_EQ(settings.controllers.size(), 2U);
+  EXPECT_EQ(settings.controllers.at("demo").settings.workers, 4U);
+  EXPECT_EQ(settings.controllers.at("demo").settings.rate_limiter->text(),
+            "max_of(exponential(5ms, 1000s), token_bucket(10, 100))");
+  EXPECT_EQ(settings.controllers.at("demo").settings.reconcile_timeout, 90s);
+  EXPECT_EQ(settings.controllers.at("other").settings.workers, 8U);
+  EXPECT_FALSE(settings.controllers.at("other").settings.rate_limiter);
+}
+
+TEST(Flags, ASettingTakesOneValueAtATime) {
+  EXPECT_EQ(parse({"--workers", "4", "5"}).exit_code, 2);
 }
 
 TEST(Flags, HelpAndVersionEndWithCodeZero) {
@@ -75,6 +115,13 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
       {{"--workers", "4097"}, "\"4097\""},
       {{"--workers", "two"}, "\"two\""},
       {{"--workers", "3x"}, "\"3x\""},
+      {{"--workers", "demo="}, "\"\" is no number from 1 to 4096"},
+      {{"--workers", "=4"}, "--workers: \"=4\" names no controller before the ="},
+      {{"--workers", "4", "--workers", "5"}, "--workers: was given twice for all controllers"},
+      {{"--workers", "demo=4", "--workers", "demo=4"}, "--workers: was given twice for demo"},
+      {{"--rate-limiter", "demo=exponential(soon, 1s)"},
+       "--rate-limiter: limiter, column 13: found \"soon\""},
+      {{"--rate-limiter", "exponential(1s, 1ms)"}, "--rate-limiter: limiter, column 1: "},
       {{"--log-level", "loud"}, "--log-level: \"loud\" is none of debug, error, info, off, warn"},
       {{"--log-format", "xml"}, "--log-format: \"xml\" is none of json, text"},
       {{"--grace-period", "soon"}, "--grace-period: \"soon\" is no duration"},
@@ -110,20 +157,6 @@ TEST(Flags, TheTableInTheDocumentationListsExactlyTheFlagsOfHelp) {
   std::vector<std::string> in_help = flags_of(help, "  ");
   in_help.push_back("--help");  // printed as -h,--help
   EXPECT_THAT(flags_of(table, "| `"), ::testing::UnorderedElementsAreArray(in_help));
-}
-
-TEST(ParseDuration, ReadsSumsOfUnits) {
-  EXPECT_EQ(parse_duration("500ms"), 500ms);
-  EXPECT_EQ(parse_duration("1h30m"), 90min);
-  EXPECT_EQ(parse_duration("7us9ns"), 7009ns);
-  EXPECT_EQ(parse_duration("0"), 0s);
-  EXPECT_EQ(parse_duration("0s"), 0s);
-}
-
-TEST(ParseDuration, RefusesEverythingElse) {
-  for (const char* text : {"", "5", "s", "5 s", "-5s", "5x", "1.5s", "5s ", "3000000h", "99999999999s"}) {
-    EXPECT_FALSE(parse_duration(text)) << text;
-  }
 }
 
 }  // namespace

@@ -108,6 +108,44 @@ TEST_F(RunTest, AWrongFlagEndsWithTwo) {
   EXPECT_EQ(child->output(), "");
 }
 
+TEST_F(RunTest, AConfigurationFileThatIsWrongEndsWithTwoAndSaysWhere) {
+  const std::string file = write_file("settings.yaml", "controllers:\n  demo:\n    workers: many\n");
+  const auto child = run_to_end({"--config", file}, 2);
+  EXPECT_EQ(child->log(), "demo-operator: " + file +
+                              ":3: controllers.demo.workers: \"many\" is no number from 1 to 4096\n"
+                              "See demo-operator --help.\n");
+  EXPECT_THAT(run_to_end({"--config", "/nonexistent/f"}, 2)->log(),
+              HasSubstr("/nonexistent/f cannot be read"));
+}
+
+TEST_F(RunTest, SettingsOfAControllerThatThereIsNotEndWithTwo) {
+  serve();
+  EXPECT_THAT(run_to_end({"--kubeconfig", kubeconfig, "--workers", "demos=2"}, 2)->log(),
+              HasSubstr("demo-operator: --workers: there is no controller \"demos\"; there is demo\nSee"));
+  const std::string file = write_file("settings.yaml", "controllers:\n  demos:\n    workers: 2\n");
+  EXPECT_THAT(run_to_end({"--kubeconfig", kubeconfig, "--config", file}, 2)->log(),
+              HasSubstr(file + ":2: controllers.demos: there is no controller \"demos\"; there is demo\n"));
+}
+
+// A flag goes before the file; what is in force is told at the start, and is what happens.
+TEST_F(RunTest, SettingsOfFlagsAndFileAreInForce) {
+  serve();
+  install_crd();
+  create_demo("sick", "web:broken");
+  const std::string file = write_file("settings.yaml",
+                                      "controllers:\n  demo:\n    workers: 3\n    eventGate: off\n"
+                                      "    rateLimiter: exponential(7ms, 8ms)\n");
+  const auto child = start_operator({"--config", file, "--workers", "demo=2", "--reconcile-timeout", "1m"});
+  EXPECT_THAT(child->wait_for_line("settings of a controller"),
+              AllOf(HasSubstr("controller=demo workers=2 rate_limiter=\"exponential(7ms, 8ms)\""),
+                    HasSubstr("reconcile_timeout=1m0s event_gate=off")));
+  EXPECT_THAT(child->wait_for_line("workers started"), HasSubstr("workers=2"));
+  EXPECT_THAT(child->wait_for_line("attempt=1 "), HasSubstr("next_try_in=7ms"));
+  EXPECT_THAT(child->wait_for_line("attempt=2 "), HasSubstr("next_try_in=8ms"));
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+}
+
 TEST_F(RunTest, AKubeconfigThatCannotBeUsedEndsWithThreeAndIsNamed) {
   EXPECT_THAT(run_to_end({"--kubeconfig", "/nonexistent/kubeconfig"}, 3)->log(),
               HasSubstr("/nonexistent/kubeconfig"));

@@ -29,6 +29,7 @@
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/ratelimit/any_limiter.hpp>
 #include <evenkeel/workqueue/any_store.hpp>
+#include <evenkeel/workqueue/debounce.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
@@ -60,14 +61,16 @@ struct ControllerOptions {
   std::optional<Duration> reconcile_timeout = {};  ///< Deadline of one reconcile. Default none.
   std::optional<Duration> sync_timeout = {};       ///< How long to wait for the first lists. Default 2 min.
   OnSyncTimeout on_sync_timeout = OnSyncTimeout::wait;  ///< What to do when that is over.
-  OnPanic on_panic = OnPanic::retry;  ///< After std::logic_error or what is no std::exception.
-  EventGate gate = EventGate::on;     ///< What events do during a back-off.
-  std::string field_owner = {};       ///< Default: the manager's name.
+  OnPanic on_panic = OnPanic::retry;   ///< After std::logic_error or what is no std::exception.
+  std::optional<EventGate> gate = {};  ///< What events do during a back-off. Default on.
+  std::string field_owner = {};        ///< Default: the manager's name.
   /// Makes the limiter of retries. Default: default_limiter().
   std::function<AnyLimiter<RequestKey>()> limiter = {};
   /// Makes the backing store of the queue. Default: PriorityStore; live changes have priority 0, first lists
   /// and resyncs -100.
   std::function<AnyStore<RequestKey>()> store = {};
+  Debounce debounce = {};                    ///< Gathers events that come close together. Default off.
+  Duration min_interval = Duration::zero();  ///< Between the starts of two runs of a key. Default none.
 };
 
 /// One watch of a controller.

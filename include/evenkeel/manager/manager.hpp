@@ -35,7 +35,10 @@ struct ManagerOptions {
   std::size_t workers = 1;                         ///< Of controllers that set no number.
   std::optional<Duration> reconcile_timeout = {};  ///< Of controllers that set none.
   std::optional<Duration> sync_timeout = {};       ///< Of controllers that set none.
-  CacheOptions cache = {};                         ///< Log and clock are filled in.
+  /// Called with the options of each controller that is added, as the program gave them, and may change them:
+  /// how an operator's users get a say. What it leaves unset comes from the options above.
+  std::function<void(ControllerOptions& options)> adjust_controller = {};
+  CacheOptions cache = {};  ///< Log and clock are filled in.
   /// Called first on each thread that manager and controllers start, with a name for it.
   std::function<void(std::string_view thread)> on_thread_start = {};
 };

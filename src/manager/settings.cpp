@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager/settings.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/priority_store.hpp>
+#include <evenkeel/workqueue/two_lane_store.hpp>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+std::string quoted(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
+
+// What `first` says, else what `second` says.
+ControllerSettings merged(ControllerSettings first, const ControllerSettings& second) {
+  const auto fill = [&](auto member) {
+    if (!(first.*member)) first.*member = second.*member;
+  };
+  fill(&ControllerSettings::workers);
+  fill(&ControllerSettings::rate_limiter);
+  fill(&ControllerSettings::reconcile_timeout);
+  fill(&ControllerSettings::event_gate);
+  fill(&ControllerSettings::store);
+  fill(&ControllerSettings::debounce);
+  fill(&ControllerSettings::min_interval);
+  return first;
+}
+
+ControllerSettings of(const SettingsSource& source, const std::string& name) {
+  const auto found = source.controllers.find(name);
+  return found == source.controllers.end() ? ControllerSettings{} : found->second.settings;
+}
+
+// What of `defaults` the program left open.
+ControllerSettings left_open(ControllerSettings defaults, const ControllerOptions& options) {
+  if (options.workers) defaults.workers.reset();
+  if (options.limiter) defaults.rate_limiter.reset();
+  if (options.reconcile_timeout) defaults.reconcile_timeout.reset();
+  if (options.gate) defaults.event_gate.reset();
+  if (options.store) defaults.store.reset();
+  if (options.debounce.quiet > Duration::zero()) defaults.debounce.reset();
+  if (options.min_interval > Duration::zero()) defaults.min_interval.reset();
+  return defaults;
+}
+
+void put(const ControllerSettings& settings, ControllerOptions& options) {
+  if (settings.workers) options.workers = settings.workers;
+  if (settings.rate_limiter) {
+    options.limiter = [text = *settings.rate_limiter] { return text.limiter<RequestKey>(); };
+  }
+  if (settings.reconcile_timeout) {
+    options.reconcile_timeout = settings.reconcile_timeout;
+  }
+  if (settings.event_gate) options.gate = settings.event_gate;
+  if (settings.store) options.store = [word = *settings.store] { return make_store(word); };
+  if (settings.debounce) options.debounce = *settings.debounce;
+  if (settings.min_interval) options.min_interval = *settings.min_interval;
+}
+
+}  // namespace
+
+std::string Settings::apply(ControllerOptions& options) {
+  {
+    MutexLock lock(mutex_);
+    known_.insert(options.name);
+  }
+  const ControllerSettings named = merged(of(flags_, options.name), of(file_, options.name));
+  const ControllerSettings all = merged(named, left_open(merged(flags_.defaults, file_.defaults), options));
+  const bool own_limiter = static_cast<bool>(options.limiter);
+  put(all, options);
+  if (all.rate_limiter) return all.rate_limiter->text();
+  return own_limiter ? "the program's own" : "default()";
+}
+
+std::optional<std::string> Settings::unknown_name() const {
+  MutexLock lock(mutex_);
+  std::string there_are;
+  for (const std::string& name : known_) there_are += (there_are.empty() ? "" : ", ") + name;
+  for (const SettingsSource* source : {&flags_, &file_}) {
+    for (const auto& [name, named] : source->controllers) {
+      if (known_.count(name) != 0) continue;
+      return named.where + ": there is no controller " + quoted(name) + "; there " +
+             (known_.size() == 1 ? "is " : "are ") + (there_are.empty() ? "none" : there_are);
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t parse_workers(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size() || number < 1 || number > 4096) {
+    throw std::invalid_argument(quoted(text) + " is no number from 1 to 4096");
+  }
+  return number;
+}
+
+Duration parse_timeout(std::string_view text) {
+  const std::optional<Duration> duration = parse_duration(text);
+  if (!duration || *duration < Duration::zero()) {
+    throw std::invalid_argument(quoted(text) + " is no duration; write 500ms, 30s, 2m or 1h30m");
+  }
+  return *duration;
+}
+
+EventGate parse_event_gate(std::string_view text) {
+  if (text == "on") return EventGate::on;
+  if (text == "off") return EventGate::off;
+  throw std::invalid_argument(quoted(text) + " is neither on nor off");
+}
+
+std::string parse_store(std::string_view text) {
+  if (text == "priority" || text == "fifo" || text == "two-lane") return std::string(text);
+  throw std::invalid_argument(quoted(text) + " is none of priority, fifo, two-lane");
+}
+
+AnyStore<RequestKey> make_store(std::string_view word) {
+  if (word == "fifo") return FifoStore();
+  if (word == "two-lane") return TwoLaneStore();
+  return PriorityStore();
+}
+
+}  // namespace evenkeel::inline v0::detail

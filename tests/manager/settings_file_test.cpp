@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager/settings_file.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::parse_settings;
+using detail::read_settings;
+using detail::SettingsError;
+using ::testing::StartsWith;
+
+TEST(SettingsFile, ReadsEverySetting) {
+  const auto source = parse_settings(R"(# For the big cluster.
+defaults:
+  workers: 2
+controllers:
+  demo:
+    workers: 4
+    rateLimiter: max_of(exponential(5ms, 1000s), token_bucket(10, 100))
+    reconcileTimeout: 30s
+    eventGate: off
+    store: two-lane
+    debounce: {quiet: 100ms, maxWait: 1s}
+    minInterval: 1.5s
+  other: {workers: "8"}
+)",
+                                     "operator.yaml");
+  EXPECT_EQ(source.defaults.workers, 2U);
+  EXPECT_FALSE(source.defaults.rate_limiter);
+  ASSERT_EQ(source.controllers.size(), 2U);
+  const auto& demo = source.controllers.at("demo");
+  EXPECT_EQ(demo.where, "operator.yaml:5: controllers.demo");
+  EXPECT_EQ(demo.settings.workers, 4U);
+  EXPECT_EQ(demo.settings.rate_limiter->text(), "max_of(exponential(5ms, 1000s), token_bucket(10, 100))");
+  EXPECT_EQ(demo.settings.reconcile_timeout, 30s);
+  EXPECT_EQ(demo.settings.event_gate, EventGate::off);
+  EXPECT_EQ(demo.settings.store, "two-lane");
+  EXPECT_EQ(demo.settings.debounce->quiet, 100ms);
+  EXPECT_EQ(demo.settings.debounce->max_wait, 1s);
+  EXPECT_EQ(demo.settings.min_interval, 1500ms);
+  EXPECT_EQ(source.controllers.at("other").settings.workers, 8U);
+}
+
+// The example in the documentation is one that works, and leaves no setting out.
+TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
+  std::ifstream page(EVENKEEL_SOURCE_DIR "/docs/flags.md");
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  const std::size_t begin = text.find("```yaml\n") + 8;
+  const std::string example = text.substr(begin, text.find("```", begin) - begin);
+  const auto settings = parse_settings(example, "docs/flags.md").controllers.at("demo").settings;
+  EXPECT_TRUE(settings.workers && settings.rate_limiter && settings.reconcile_timeout &&
+              settings.event_gate && settings.store && settings.debounce && settings.min_interval)
+      << example;
+}
+
+TEST(SettingsFile, MayBeEmpty) {
+  for (const char* text :
+       {"", "# nothing\n", "---\n", "defaults:\n", "controllers:\n", "controllers: {demo: }\n"}) {
+    EXPECT_FALSE(parse_settings(text, "f").defaults.workers) << text;
+  }
+}
+
+struct Wrong {
+  const char* text;
+  const char* says;
+};
+
+TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
+  const std::vector<Wrong> all = {
+      {"controllers:\n  demo:\n    workers: none\n",
+       "f.yaml:3: controllers.demo.workers: \"none\" is no number from 1 to 4096"},
+      {"controllers:\n  demo:\n    workers: [4]\n",
+       "f.yaml:3: controllers.demo.workers: expected text, found a list"},
+      {"controllers:\n  demo:\n    workers:\n",
+       "f.yaml:3: controllers.demo.workers: expected text, found nothing"},
+      {"controllers:\n  demo:\n    rateLimiter: exponential(soon, 1s)\n",
+       "f.yaml:3: controllers.demo.rateLimiter: limiter, column 13: found \"soon\", expected a duration"},
+      {"defaults:\n  reconcileTimeout: soon\n",
+       "f.yaml:2: defaults.reconcileTimeout: \"soon\" is no duration"},
+      {"defaults:\n  eventGate: maybe\n", "f.yaml:2: defaults.eventGate: \"maybe\" is neither on nor off"},
+      {"defaults:\n  store: lifo\n", "f.yaml:2: defaults.store: \"lifo\" is none of"},
+      {"defaults:\n  debounce: 1s\n", "f.yaml:2: defaults.debounce: expected a map, found text"},
+      {"defaults:\n  debounce:\n    quiet: 1\n", "f.yaml:3: defaults.debounce.quiet: \"1\" is no duration"},
+      {"defaults:\n  debounce: {quiet: 2s, maxWait: 1s}\n",
+       "f.yaml:2: defaults.debounce: maxWait must be at least quiet"},
+      {"defaults:\n  minInterval: -1s\n", "f.yaml:2: defaults.minInterval: \"-1s\" is no duration"},
+      {"controllers:\n  demo:\n    wrokers: 4\n",
+       "f.yaml:3: controllers.demo.wrokers: there is no such setting; there are: workers, rateLimiter, "
+       "reconcileTimeout, eventGate, store, debounce, minInterval"},
+      {"controler:\n  demo: {}\n",
+       "f.yaml:1: controler: there is no such setting; there are: defaults, controllers"},
+      {"controllers:\n  demo: {workers: 1}\n  demo: {workers: 2}\n",
+       "f.yaml:3: controllers.demo: stands here twice"},
+      {"defaults:\n  workers: 1\n  workers: 1\n", "f.yaml:3: defaults.workers: stands here twice"},
+      {"controllers: [demo]\n", "f.yaml:1: controllers: expected a map, found a list"},
+      {"controllers: {[1]: {}}\n", "f.yaml:1: controllers: expected a name, found a list"},
+      {"just text\n", "f.yaml:1: expected a map, found text"},
+      {"a: {\n", "f.yaml:2: "},
+      {"a: 1\n---\nb: 2\n", "f.yaml: expected one document, found 2"},
+  };
+  for (const Wrong& wrong : all) {
+    try {
+      parse_settings(wrong.text, "f.yaml");
+      ADD_FAILURE() << "taken: " << wrong.text;
+    } catch (const SettingsError& error) {
+      EXPECT_THAT(error.what(), StartsWith(wrong.says));
+    }
+  }
+}
+
+TEST(SettingsFile, ThatCannotBeReadIsNamedWithTheReason) {
+  const auto problem = [](const std::string& path) -> std::string {
+    try {
+      read_settings(path);
+    } catch (const SettingsError& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  EXPECT_EQ(problem("/nonexistent/operator.yaml"),
+            "/nonexistent/operator.yaml cannot be read: No such file or directory");
+  EXPECT_EQ(problem("/"), "/ cannot be read: Is a directory");
+}
+
+TEST(SettingsFile, IsReadFromDisk) {
+  const std::string path = ::testing::TempDir() + "evenkeel_settings_" + std::to_string(::getpid()) + ".yaml";
+  std::ofstream(path) << "defaults: {workers: 3}\n";
+  EXPECT_EQ(read_settings(path).defaults.workers, 3U);
+}
+
+}  // namespace
+}  // namespace evenkeel

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose word counts, and how the values are written.
+#include "manager/settings.hpp"
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/ratelimit/exponential.hpp>
+#include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/key_table.hpp>
+#include <evenkeel/workqueue/request_queue.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::ControllerSettings;
+using detail::Settings;
+using detail::SettingsSource;
+using ::testing::HasSubstr;
+
+SettingsSource for_all(ControllerSettings settings) {
+  return {.defaults = std::move(settings)};
+}
+SettingsSource for_demo(ControllerSettings settings) {
+  return {.controllers = {{"demo", {.settings = std::move(settings), .where = "somewhere"}}}};
+}
+ControllerOptions applied(const SettingsSource& flags, const SettingsSource& file,
+                          ControllerOptions options = {}) {
+  options.name = "demo";
+  Settings(flags, file).apply(options);
+  return options;
+}
+Duration first_delay(const ControllerOptions& options) {
+  KeyTable keys;
+  return options.limiter().when(keys.intern("", "ns", "a"), TimePoint{});
+}
+
+TEST(Settings, WithoutAnyTheProgramsOptionsStay) {
+  EXPECT_FALSE(applied({}, {}).workers);
+  EXPECT_FALSE(applied({}, {}).limiter);
+  EXPECT_EQ(applied({}, {}, {.workers = 3}).workers, 3U);
+}
+
+// Each step up is one that the step below it would lose against.
+TEST(Settings, TheFlagThatNamesTheControllerCountsThenItsSectionThenTheProgramThenDefaults) {
+  const auto workers = [](std::size_t number) { return ControllerSettings{.workers = number}; };
+  SettingsSource file = for_all(workers(1));
+  SettingsSource flags;
+  ControllerOptions program;
+  EXPECT_EQ(applied(flags, file, program).workers, 1U);
+  flags.defaults = workers(2);
+  EXPECT_EQ(applied(flags, file, program).workers, 2U);
+  program.workers = 3;
+  EXPECT_EQ(applied(flags, file, program).workers, 3U);
+  file.controllers["demo"].settings = workers(4);
+  EXPECT_EQ(applied(flags, file, program).workers, 4U);
+  flags.controllers["demo"].settings = workers(5);
+  EXPECT_EQ(applied(flags, file, program).workers, 5U);
+  EXPECT_EQ(applied(flags, for_all(workers(1)), {}).workers, 5U);
+}
+
+TEST(Settings, EachSettingIsDecidedAlone) {
+  const ControllerOptions options =
+      applied(for_demo({.workers = 2}), for_demo({.workers = 3, .reconcile_timeout = 5s}),
+              {.workers = 1, .reconcile_timeout = 1s, .gate = EventGate::off});
+  EXPECT_EQ(options.workers, 2U);
+  EXPECT_EQ(options.reconcile_timeout, 5s);
+  EXPECT_EQ(options.gate, EventGate::off);
+}
+
+TEST(Settings, EverySettingArrives) {
+  const ControllerOptions options = applied({}, for_demo({.workers = 2,
+                                                          .rate_limiter = LimiterText("exponential(7ms, 1s)"),
+                                                          .reconcile_timeout = 5s,
+                                                          .event_gate = EventGate::off,
+                                                          .store = "fifo",
+                                                          .debounce = Debounce{.quiet = 1s, .max_wait = 2s},
+                                                          .min_interval = 3s}));
+  EXPECT_EQ(options.workers, 2U);
+  EXPECT_EQ(first_delay(options), 7ms);
+  EXPECT_EQ(options.reconcile_timeout, 5s);
+  EXPECT_EQ(options.gate, EventGate::off);
+  EXPECT_TRUE(options.store);
+  EXPECT_EQ(options.debounce.quiet, 1s);
+  EXPECT_EQ(options.debounce.max_wait, 2s);
+  EXPECT_EQ(options.min_interval, 3s);
+}
+
+TEST(Settings, DefaultsOnlyFillWhatTheProgramLeftOpen) {
+  const ControllerSettings defaults{.workers = 2,
+                                    .rate_limiter = LimiterText("exponential(7ms, 1s)"),
+                                    .reconcile_timeout = 5s,
+                                    .event_gate = EventGate::off,
+                                    .store = "fifo",
+                                    .debounce = Debounce{.quiet = 1s, .max_wait = 2s},
+                                    .min_interval = 3s};
+  const ControllerOptions program{.workers = 1,
+                                  .reconcile_timeout = 1s,
+                                  .gate = EventGate::on,
+                                  .limiter = [] { return exponential(9ms, 1s); },
+                                  .store = [] { return FifoStore(); },
+                                  .debounce = {.quiet = 1ms, .max_wait = 1ms},
+                                  .min_interval = 1ms};
+  const ControllerOptions kept = applied(for_all(defaults), {}, program);
+  EXPECT_EQ(kept.workers, 1U);
+  EXPECT_EQ(first_delay(kept), 9ms);
+  EXPECT_EQ(kept.reconcile_timeout, 1s);
+  EXPECT_EQ(kept.gate, EventGate::on);
+  EXPECT_EQ(kept.debounce.quiet, 1ms);
+  EXPECT_EQ(kept.min_interval, 1ms);
+  const ControllerOptions filled = applied(for_all(defaults), {});
+  EXPECT_EQ(filled.workers, 2U);
+  EXPECT_EQ(first_delay(filled), 7ms);
+  EXPECT_EQ(filled.gate, EventGate::off);
+  EXPECT_EQ(filled.min_interval, 3s);
+}
+
+TEST(Settings, TellsTheLimiterThatIsInForce) {
+  ControllerOptions options{.name = "demo"};
+  EXPECT_EQ(Settings({}, {}).apply(options), "default()");
+  EXPECT_EQ(Settings(for_demo({.rate_limiter = LimiterText("exponential( 7ms,1s )")}), {}).apply(options),
+            "exponential(7ms, 1s)");
+  ControllerOptions own{.name = "demo", .limiter = [] { return exponential(9ms, 1s); }};
+  EXPECT_EQ(Settings({}, {}).apply(own), "the program's own");
+}
+
+TEST(Settings, ANameThatNoControllerHasIsTold) {
+  Settings settings(for_demo({.workers = 1}),
+                    {.controllers = {{"demoo", {.where = "op.yaml:3: controllers.demoo"}}}});
+  EXPECT_EQ(settings.unknown_name(), "somewhere: there is no controller \"demo\"; there are none");
+  ControllerOptions demo{.name = "demo"};
+  settings.apply(demo);
+  EXPECT_EQ(settings.unknown_name(),
+            "op.yaml:3: controllers.demoo: there is no controller \"demoo\"; there is demo");
+  ControllerOptions other{.name = "other"};
+  settings.apply(other);
+  EXPECT_THAT(*settings.unknown_name(), HasSubstr("there are demo, other"));
+  ControllerOptions misspelt{.name = "demoo"};
+  settings.apply(misspelt);
+  EXPECT_FALSE(settings.unknown_name());
+}
+
+template <class Parse>
+std::string refusal(Parse parse, const char* text) {
+  try {
+    parse(text);
+  } catch (const std::invalid_argument& wrong) {
+    return wrong.what();
+  }
+  return "taken";
+}
+
+TEST(Settings, RefuseValuesThatMakeNoSense) {
+  EXPECT_EQ(refusal(detail::parse_workers, "0"), "\"0\" is no number from 1 to 4096");
+  EXPECT_EQ(refusal(detail::parse_workers, "4097"), "\"4097\" is no number from 1 to 4096");
+  EXPECT_EQ(refusal(detail::parse_workers, "3x"), "\"3x\" is no number from 1 to 4096");
+  EXPECT_EQ(detail::parse_workers("4096"), 4096U);
+  EXPECT_EQ(refusal(detail::parse_timeout, "10"), "\"10\" is no duration; write 500ms, 30s, 2m or 1h30m");
+  EXPECT_EQ(refusal(detail::parse_timeout, "-1s"), "\"-1s\" is no duration; write 500ms, 30s, 2m or 1h30m");
+  EXPECT_EQ(detail::parse_timeout("1h30m"), 90min);
+  EXPECT_EQ(detail::parse_timeout("1.5s"), 1500ms);
+  EXPECT_EQ(refusal(detail::parse_event_gate, "maybe"), "\"maybe\" is neither on nor off");
+  EXPECT_EQ(refusal(detail::parse_store, "lifo"), "\"lifo\" is none of priority, fifo, two-lane");
+}
+
+// A word of the file makes the store that it names: told apart by the order of a slow key, a fast one, and a
+// slow one that is raised.
+TEST(Settings, StoresGoByTheirWords) {
+  const auto order = [](const char* word) {
+    AnyStore<RequestKey> store = detail::make_store(detail::parse_store(word));
+    KeyTable keys;
+    RequestQueue queue({.store = std::move(store), .readd = Readd::at_back});
+    queue.add(keys.intern("", "", "low"), Priority(-5));
+    queue.add(keys.intern("", "", "lower"), Priority(-7));
+    queue.add(keys.intern("", "", "lowest"), Priority(-9));
+    queue.add(keys.intern("", "", "high"), Priority(5));
+    queue.add(keys.intern("", "", "lowest"), Priority(-1));
+    std::string text;
+    while (auto claim = queue.try_get()) text += std::string(claim->key().name()) + " ";
+    return text;
+  };
+  EXPECT_EQ(order("fifo"), "low lower lowest high ");
+  EXPECT_EQ(order("two-lane"), "high low lower lowest ");
+  EXPECT_EQ(order("priority"), "high lowest low lower ");
+}
+
+}  // namespace
+}  // namespace evenkeel
