@@ -165,7 +165,8 @@ Json removed(const Json& value, const FieldSet& fields, const Schema* schema) {
   if (fields.empty()) return value;
   const FieldForm form = form_of(schema, &value, nullptr);
   if (form == FieldForm::fields && value.is_object()) return removed_fields(value, fields, schema);
-  if (form == FieldForm::items && value.is_array()) return removed_items(value, fields, *schema);
+  if (form == FieldForm::items && schema != nullptr && value.is_array())
+    return removed_items(value, fields, *schema);
   return form == FieldForm::leaf && !value.is_object() && !value.is_array() ? value : Json();
 }
 

@@ -48,7 +48,7 @@ class Collector {
         set.insert(path_);
         break;
       case FieldForm::items:
-        if (value.is_array()) visit_items(value.as_array(), *schema);
+        if (schema != nullptr && value.is_array()) visit_items(value.as_array(), *schema);
         break;
       case FieldForm::fields:
         if (value.is_object()) visit_fields(value.as_object(), schema);

@@ -79,7 +79,7 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   void execute(Exchange& exchange);
   void answer(Exchange& exchange, Reply reply);
   bool read_watch(Exchange& exchange);
-  void deliver(Exchange& exchange, std::string_view bytes);
+  void deliver(Exchange& exchange, std::string_view bytes) const;
   void end(Exchange& exchange, std::exception_ptr error);
   bool tick();
   std::optional<TimePoint> due_now() const;
@@ -124,7 +124,7 @@ class InProcessTransport::Impl::Exchange final : public http::Call {
   bool over = false;
 
  private:
-  void set(std::atomic<bool>& flag, bool value) noexcept {
+  void set(std::atomic<bool>& flag, bool value) const noexcept {
     flag.store(value);
     if (const auto owner = transport.lock()) owner->nudge();
   }
@@ -314,7 +314,7 @@ bool InProcessTransport::Impl::read_watch(Exchange& exchange) {
   return true;
 }
 
-void InProcessTransport::Impl::deliver(Exchange& exchange, std::string_view bytes) {
+void InProcessTransport::Impl::deliver(Exchange& exchange, std::string_view bytes) const {
   if (!exchange.handler) {
     exchange.collected.body += bytes;
     return;

@@ -110,7 +110,7 @@ void complete_for_create(Json& object, const ResourceType& type) {
 void keep_for_update(Json& object, const Json& live, const ResourceType& type, std::string_view subresource) {
   if (subresource == "status") {
     Json status = std::move(object["status"]);
-    Json metadata = type.custom ? live["metadata"] : std::move(object["metadata"]);
+    Json metadata = type.custom ? live["metadata"] : std::as_const(object)["metadata"];
     if (type.custom) {
       metadata["resourceVersion"] = std::as_const(object).at({"metadata", "resourceVersion"});
       if (const Json* fields = std::as_const(object)["metadata"].find("managedFields"))

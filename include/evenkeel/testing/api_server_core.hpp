@@ -44,7 +44,7 @@ struct Caller {
 /// Names a running watch; never reused by the same core.
 struct WatchId {
   std::uint64_t value = 0;
-  auto operator<=>(const WatchId&) const = default;
+  auto operator<=>(const WatchId&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 /// What a request is answered. If `watch` is set, `response` has status and headers only, and the body is
