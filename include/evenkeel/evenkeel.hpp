@@ -24,5 +24,7 @@
 #include <evenkeel/ratelimit/throttle.hpp>
 #include <evenkeel/ratelimit/with_jitter.hpp>
 #include <evenkeel/ratelimit/with_max_delay.hpp>
+#include <evenkeel/workqueue/fair_store.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
