@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-set(base_headers clock.hpp cond_var.hpp duration_text.hpp error.hpp export.hpp hash_table.hpp log.hpp metrics.hpp mutex.hpp object_key.hpp stop.hpp time.hpp)
+set(base_headers clock.hpp cond_var.hpp duration_text.hpp error.hpp export.hpp hash_table.hpp log.hpp metrics.hpp mutex.hpp object_key.hpp stop.hpp text_hash.hpp time.hpp)
 set(base_sources)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -46,6 +48,21 @@ TEST_P(HashTableOf, FindsWhatIsInItAndNothingElse) {
   EXPECT_EQ(table.size(), 0U);
   table.insert(nodes[0], hash(0));  // usable again
   EXPECT_EQ(find(table, 0, hash(0)), &nodes[0]);
+}
+
+TEST_P(HashTableOf, IsScannedInPartsThatSeeEachNodeOnce) {
+  HashTable<Node> table;
+  std::deque<Node> nodes;
+  EXPECT_EQ(table.scan(0, 5, [](const Node&) { FAIL(); }), std::nullopt);
+  for (int value = 0; value < 100; ++value) table.insert(nodes.emplace_back(value), hash(value));
+  std::multiset<int> seen;
+  int next = 100;
+  for (std::optional<std::uint64_t> position = 0; position;) {
+    position = table.scan(*position, 8, [&](const Node& node) { seen.insert(node.value); });
+    for (int i = 0; i < 30 && next < 1000; ++i, ++next) table.insert(nodes.emplace_back(next), hash(next));
+  }
+  for (int value = 0; value < 100; ++value) EXPECT_EQ(seen.count(value), 1U) << value;
+  for (const int value : seen) EXPECT_EQ(seen.count(value), 1U) << value;
 }
 
 INSTANTIATE_TEST_SUITE_P(Hashes, HashTableOf, testing::Values(1000, 7, 1));

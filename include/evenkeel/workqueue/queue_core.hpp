@@ -35,7 +35,7 @@ struct QueueCoreOptions {
 /// With a debounce or a minimum interval (detail/pacing.hpp) a key that is added waits where it would
 /// otherwise become ready; a key is known for min_interval after it was handed out.
 ///
-/// Hashes are arguments, so that they can be computed before a lock is taken: always std::hash<Key>'s.
+/// Hashes are arguments, so that they can be computed before a lock is taken; all of one function.
 /// So is the time: where needs_time() says so it is what it is, otherwise only delays need it.
 /// Thread safety: one thread at a time. Lifetime: nodes are valid from pop() to done().
 /// Source: client-go util/workqueue Type and delayingType. Deviations: an add drops a pending delay; the

@@ -17,6 +17,7 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/text_hash.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/default_limiter.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
@@ -133,7 +134,7 @@ class WorkQueue {
   /// dropped. Of several priorities of a key that is not handed out yet, the highest counts.
   void add(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     if (changes_nothing(key, priority)) return;
-    const std::size_t hash = std::hash<Key>{}(key);
+    const std::size_t hash = hash_of(key);
     CondVar* wake = nullptr;
     {
       MutexLock lock(mutex_);
@@ -149,7 +150,7 @@ class WorkQueue {
   /// does when the queue is shut down.
   bool add_unless_waiting(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     if (changes_nothing(key, priority)) return is_open_.load(std::memory_order_relaxed);
-    const std::size_t hash = std::hash<Key>{}(key);
+    const std::size_t hash = hash_of(key);
     CondVar* wake = nullptr;
     Node* node = nullptr;
     {
@@ -165,7 +166,7 @@ class WorkQueue {
 
   /// The same as add() after `delay`. The earliest of several times counts, and a key that is ready stays so.
   void add_after(const Key& key, Duration delay, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
-    const std::size_t hash = std::hash<Key>{}(key);
+    const std::size_t hash = hash_of(key);
     CondVar* wake = nullptr;
     {
       MutexLock lock(mutex_);
@@ -180,7 +181,7 @@ class WorkQueue {
   /// The same after the delay that the limiter decides, which is charged before this returns. Returns that
   /// delay; zero if nothing was charged.
   Duration add_rate_limited(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
-    const std::size_t hash = std::hash<Key>{}(key);
+    const std::size_t hash = hash_of(key);
     CondVar* wake = nullptr;
     Duration delay{};
     {
@@ -270,7 +271,7 @@ class WorkQueue {
 
   /// What is known of `key`. Complexity: constant, but for what store and limiter take.
   KeyInfo<Key> inspect(const Key& key) EVENKEEL_EXCLUDES(mutex_) {
-    const std::size_t hash = std::hash<Key>{}(key);
+    const std::size_t hash = hash_of(key);
     MutexLock lock(mutex_);
     core_.fire(now_if_needed());
     KeyInfo<Key> info = core_.inspect(key, hash);
@@ -285,7 +286,9 @@ class WorkQueue {
   std::vector<KeyInfo<Key>> inspect_all(const InspectOptions& options = {}) EVENKEEL_EXCLUDES(mutex_) {
     std::vector<KeyInfo<Key>> keys;
     for (std::optional<std::uint64_t> position = 0; position;) {
-      keys.reserve(keys.size() + 2 * options.slice);  // not under the lock
+      // Grown before the lock is taken, and by doubling.
+      const std::size_t needed = keys.size() + 2 * options.slice;
+      if (keys.capacity() < needed) keys.reserve(2 * needed);
       MutexLock lock(mutex_);
       core_.fire(now_if_needed());
       const std::size_t first = keys.size();

@@ -12,6 +12,7 @@
 
 #include <evenkeel/base/hash_table.hpp>
 #include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/text_hash.hpp>
 
 namespace evenkeel::inline v0::detail {
 
@@ -98,11 +99,8 @@ class KeyTableState {
  public:
   static std::size_t hash(std::string_view cluster, std::string_view object_namespace,
                           std::string_view object_name) {
-    const std::hash<std::string_view> of;
-    std::size_t sum = of(object_name);
-    sum ^= of(object_namespace) + 0x9e3779b97f4a7c15ULL + (sum << 6) + (sum >> 2);
-    if (!cluster.empty()) sum ^= of(cluster) + 0x9e3779b97f4a7c15ULL + (sum << 6) + (sum >> 2);
-    return sum;
+    const std::uint64_t of_names = text_hash(object_namespace, text_hash(object_name));
+    return static_cast<std::size_t>(cluster.empty() ? of_names : text_hash(cluster, of_names));
   }
 
   /// The entry with one more handle.
