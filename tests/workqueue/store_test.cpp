@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
-#include <deque>
-#include <set>
-#include <stdexcept>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <evenkeel/workqueue/any_store.hpp>
+#include <evenkeel/workqueue/fair_store.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/store.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
+#include <evenkeel/workqueue/work_queue.hpp>
 
 #include "simulation.hpp"
 
@@ -54,107 +56,6 @@ TEST(FifoStore, KeepsTheOrderOfAddingWhateverIsAddedAgain) {
   EXPECT_EQ(queue.drain(), (Keys{"a", "b", "c"}));
 }
 
-TEST(TwoLaneStore, ServesTheFastLaneFirstAndEachInOrder) {
-  Core<std::string, TwoLaneStore> queue;
-  queue.add("s1", Lane::slow);
-  queue.add("f1", Lane::fast);
-  queue.add("s2", Lane::slow);
-  queue.add("f2");  // without a lane: fast
-  EXPECT_EQ(queue->store().size(Lane::fast), 2U);
-  EXPECT_EQ(queue->store().size(Lane::slow), 2U);
-  EXPECT_EQ(queue.drain(), (Keys{"f1", "f2", "s1", "s2"}));
-}
-
-TEST(TwoLaneStore, AddingAsFastMovesAKeyToTheBackOfTheFastLane) {  // cat:G10
-  Core<std::string, TwoLaneStore> queue;
-  for (const char* key : {"s1", "s2", "s3"}) queue.add(key, Lane::slow);
-  queue.add("f1");
-  queue.add("s2", Lane::fast);
-  EXPECT_EQ(queue->ready(), 4U);
-  queue.add("f2");
-  EXPECT_EQ(queue.drain(), (Keys{"f1", "s2", "f2", "s1", "s3"}));
-}
-
-TEST(TwoLaneStore, AddingAsSlowNeverDemotes) {
-  Core<std::string, TwoLaneStore> queue;
-  queue.add("live");
-  queue.add("other");
-  queue.add("live", Lane::slow);
-  queue.add("resynced", Lane::slow);
-  queue.add("resynced", Lane::slow);
-  EXPECT_EQ(queue.drain(), (Keys{"live", "other", "resynced"}));
-}
-
-TEST(TwoLaneStore, TheLaneOfTheNextRunIsThatOfAddsDuringProcessing) {  // cat:G10
-  for (const Readd readd : {Readd::at_back, Readd::keep_place}) {
-    Core<std::string, TwoLaneStore> queue(TwoLaneStore(), readd);
-    queue.add("key", Lane::slow);
-    auto* held = queue.pop();
-    queue.add("other", Lane::slow);
-    queue.add("key", Lane::fast);
-    queue.done(held);
-    EXPECT_EQ(queue.drain(), (Keys{"key", "other"}));
-    // A fast run does not make the one after it fast.
-    queue.add("key", Lane::fast);
-    held = queue.pop();
-    queue.add("other", Lane::fast);
-    queue.add("key", Lane::slow);
-    queue.done(held);
-    EXPECT_EQ(queue.drain(), (Keys{"other", "key"}));
-  }
-}
-
-TEST(TwoLaneStore, WithoutAShareTheSlowLaneStarves) {  // prediction 3.7
-  Core<int, TwoLaneStore> queue;
-  queue.add(-1, Lane::slow);
-  for (int i = 0; i < 1000; ++i) {
-    queue.add(i, Lane::fast);
-    auto* node = queue.pop();
-    EXPECT_EQ(node->key(), i);
-    queue.done(node);
-  }
-  EXPECT_EQ(queue.drain(), std::vector<int>{-1});
-}
-
-TEST(TwoLaneStore, AShareOfOneInKServesTheSlowLaneWithinKRuns) {  // prediction 3.7
-  for (const std::uint32_t share : {2U, 3U, 10U}) {
-    Core<int, TwoLaneStore> queue(TwoLaneStore({.slow_share = share}));
-    for (int i = 0; i < 5; ++i) queue.add(-1 - i, Lane::slow);
-    std::vector<int> slow_at;
-    for (int run = 1; slow_at.size() < 5; ++run) {
-      queue.add(run, Lane::fast);
-      auto* node = queue.pop();
-      if (node->key() < 0) slow_at.push_back(run);
-      queue.done(node);
-    }
-    for (std::size_t i = 0; i < slow_at.size(); ++i) {
-      EXPECT_EQ(slow_at[i], static_cast<int>((i + 1) * share)) << share;
-    }
-  }
-}
-
-TEST(TwoLaneStore, RefusesAShareOfOne) {
-  EXPECT_THROW(TwoLaneStore({.slow_share = 1}), std::invalid_argument);
-}
-
-TEST(PolicyLaneStore, IsAskedAtEveryAddAndMovesBothWays) {
-  std::set<std::string> fast;
-  const auto policy = [&fast](const std::string& key) {
-    return fast.contains(key) ? Lane::fast : Lane::slow;
-  };
-  Core<std::string, PolicyLaneStore<std::string, decltype(policy)>> queue{
-      PolicyLaneStore<std::string, decltype(policy)>(policy)};
-  fast = {"a", "b"};
-  for (const char* key : {"x", "a", "y", "b", "z"})
-    queue.add(key, Lane::fast);  // the lane counts for nothing
-  fast = {"b", "y"};
-  queue.add("y");  // slow to the back of fast
-  queue.add("a");  // fast to the back of slow
-  queue.add("z");  // stays
-  EXPECT_EQ(queue->store().size(Lane::fast), 2U);
-  EXPECT_EQ(queue.drain(), (Keys{"b", "y", "x", "z", "a"}));
-}
-
 TEST(AnyStore, HoldsAnyStoreAndKnowsWhetherTouchMatters) {
   Core<std::string, AnyStore<std::string>> lanes(AnyStore<std::string>{TwoLaneStore()});
   lanes.add("s", Lane::slow);
@@ -168,6 +69,71 @@ TEST(AnyStore, HoldsAnyStoreAndKnowsWhetherTouchMatters) {
   fifo.add("a");
   fifo.add("b");
   EXPECT_EQ(fifo.drain(), (Keys{"a", "b"}));
+}
+
+// The same random calls, all with their answers, as one text.
+template <class Store>
+std::string story(Store store, Readd readd, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&random](std::size_t bound) { return static_cast<std::size_t>(random()) % bound; };
+  Core<std::string, Store> queue(std::move(store), readd);
+  std::vector<decltype(queue.pop())> held;
+  std::string told = touch_needs_raise(queue->store()) ? "raise\n" : "always\n";
+  for (int step = 0; step < 2000; ++step) {
+    const std::size_t what = below(4);
+    if (what < 2) {
+      queue.add(std::to_string(below(4)) + "/" + std::to_string(below(9)),
+                static_cast<int>(below(5)) * 50 - 100);
+    } else if (what == 2 || held.empty()) {
+      auto* node = queue.pop();
+      if (node != nullptr) held.push_back(node);
+      told += node == nullptr ? "none" : node->key() + "/" + std::to_string(node->priority());
+      told += queue->can_pop() ? " more\n" : " no more\n";
+    } else {
+      const std::size_t which = below(held.size());
+      queue.done(held[which]);
+      held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+    for (const LabelledDepth& at : lanes_of(queue->store()))
+      told += at.label + " " + std::to_string(at.depth) + "\n";
+  }
+  for (auto* node : held) queue.done(node);
+  for (const std::string& key : queue.drain()) told += key + "\n";
+  return told;
+}
+
+template <class Make>
+void expect_the_same_story(const Make& make) {
+  for (const Readd readd : {Readd::at_back, Readd::keep_place}) {
+    for (std::uint32_t seed = 0; seed < 5; ++seed) {
+      EXPECT_EQ(story(make(), readd, seed), story(AnyStore<std::string>(make()), readd, seed));
+    }
+  }
+}
+
+TEST(AnyStore, BehavesAsTheStoreThatItHolds) {
+  expect_the_same_story([] { return FifoStore(); });
+  expect_the_same_story([] { return TwoLaneStore({.slow_share = 3}); });
+  expect_the_same_story([] {
+    const auto odd = [](const std::string& key) { return key.back() % 2 == 0 ? Lane::slow : Lane::fast; };
+    return PolicyLaneStore<std::string, decltype(odd)>(odd);
+  });
+  expect_the_same_story([] { return PriorityStore(); });
+  expect_the_same_story([] {
+    return FairStore<std::string>(by_namespace(), {.weight_of = fixed_weights({{"1", 3}}), .cap = 2});
+  });
+  // They differ from each other, so that the same story says something.
+  EXPECT_NE(story(FifoStore(), Readd::at_back, 0), story(PriorityStore(), Readd::at_back, 0));
+  EXPECT_NE(story(FairStore<std::string>(), Readd::at_back, 0), story(PriorityStore(), Readd::at_back, 0));
+}
+
+TEST(AnyStore, NamesTheLaneOfAKey) {
+  WorkQueue<std::string, AnyStore<std::string>> lanes({.store = TwoLaneStore()});
+  lanes.add("a", Lane::slow);
+  EXPECT_EQ(lanes.inspect("a").lane, "slow");
+  WorkQueue<std::string, AnyStore<std::string>> fair({.store = FairStore<std::string>()});
+  fair.add("ns/a");
+  EXPECT_EQ(fair.inspect("ns/a").lane, "ns");
 }
 
 // A user's own store: last in, first out, and whatever is added again comes first.
