@@ -73,6 +73,14 @@ TEST(MaxOf, MixesRulesWithAUsersOwnLimiter) {
   EXPECT_EQ(limiter.retries("other"), 1U);  // the step limiter counts all keys
 }
 
+TEST(MaxOf, TakesLimitersWhoseTypeIsNotKnown) {
+  AnyLimiter<std::string> limiter = max_of(default_limiter<std::string>(), StepLimiter());
+  EXPECT_EQ(limiter.when("one", {}), 5ms);
+  AnyLimiter<std::string> nested = max_of(limiter, with_jitter(AnyLimiter<std::string>(limiter), 0), limiter);
+  EXPECT_EQ(nested.when("one", {}), 10ms);
+  EXPECT_EQ(nested.retries("one"), 2U);
+}
+
 // cat:L5
 TEST(WithMaxDelay, CapsTheDelayButNotTheCharge) {
   AnyLimiter<std::string> limiter = with_max_delay(StepLimiter(), 500s);

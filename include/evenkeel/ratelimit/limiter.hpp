@@ -10,6 +10,15 @@
 
 namespace evenkeel::inline v0 {
 
+namespace detail {
+template <class L, class Key>
+concept LimiterMembers = requires(L& limiter, const L& asked, const Key& key, TimePoint now) {
+  { limiter.when(key, now) } -> std::same_as<Duration>;
+  limiter.forget(key);
+  { asked.retries(key) } -> std::convertible_to<std::uint64_t>;
+};
+}  // namespace detail
+
 /// A rate limiter decides how long a key waits before its next attempt. It is a plain value without a
 /// lock; whoever uses it from several threads guards it (a queue does so with its own mutex).
 /// - `when(key, now)` charges the limiter once and returns the delay, never negative;
@@ -17,12 +26,9 @@ namespace evenkeel::inline v0 {
 /// - `retries(key)` says how often the key was charged since, and remembers nothing by being asked.
 /// Writing one's own takes these three members and nothing else.
 template <class L, class Key>
-concept Limiter = std::copy_constructible<L> &&
-    requires(L& limiter, const L& asked, const Key& key, TimePoint now) {
-  { limiter.when(key, now) } -> std::same_as<Duration>;
-  limiter.forget(key);
-  { asked.retries(key) } -> std::convertible_to<std::uint64_t>;
-};
+concept Limiter = detail::LimiterMembers<L, Key> && std::copy_constructible<L>;
+// In this order: asked first whether it can be copied, a tuple that holds an AnyLimiter, which takes any
+// limiter, makes clang ask without end.
 
 /// A limiter that is written down before the type of its keys is known: exponential(5ms, 1000s), or a
 /// combinator of such. `rule.limiter<Key>()` makes the limiter.
