@@ -52,14 +52,16 @@ void depths(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK(add_get_done<Textbook>)->Name("add_get_done/textbook");
 BENCHMARK(add_get_done<Strings<FifoStore>>)->Name("add_get_done/strings_fifo");
 BENCHMARK(add_get_done<Strings<TwoLaneStore>>)->Name("add_get_done/strings_lanes");
+BENCHMARK(add_get_done<Strings<PriorityStore>>)->Name("add_get_done/strings_priority");
 BENCHMARK(add_get_done<Interned<FifoStore>>)->Name("add_get_done/interned_fifo");
-BENCHMARK(add_get_done<Interned<TwoLaneStore>>)->Name("add_get_done/interned_lanes");
+BENCHMARK(add_get_done<Interned<PriorityStore>>)->Name("add_get_done/interned_priority");
 
 BENCHMARK(duplicate_add<Textbook>)->Name("duplicate_add/textbook")->Apply(depths);
 BENCHMARK(duplicate_add<Strings<FifoStore>>)->Name("duplicate_add/strings_fifo")->Apply(depths);
 BENCHMARK(duplicate_add<Strings<TwoLaneStore>>)->Name("duplicate_add/strings_lanes")->Apply(depths);
+BENCHMARK(duplicate_add<Strings<PriorityStore>>)->Name("duplicate_add/strings_priority")->Apply(depths);
 BENCHMARK(duplicate_add<Interned<FifoStore>>)->Name("duplicate_add/interned_fifo")->Apply(depths);
-BENCHMARK(duplicate_add<Interned<TwoLaneStore>>)->Name("duplicate_add/interned_lanes")->Apply(depths);
+BENCHMARK(duplicate_add<Interned<PriorityStore>>)->Name("duplicate_add/interned_priority")->Apply(depths);
 
 }  // namespace
 }  // namespace evenkeel::benchmarks

@@ -16,6 +16,7 @@ namespace evenkeel::benchmarks {
 namespace {
 
 constexpr std::size_t key_count = 1'000'000;
+constexpr std::size_t raised = key_count / 4;
 
 template <class Q>
 void million_queued(benchmark::State& state) {
@@ -47,8 +48,7 @@ void bytes_queued(benchmark::State& state) {
   }
 }
 
-// All keys are added slow, then one after the other in a scattered order as fast. Taking back to slow, by
-// a policy, costs the same; see lane_policy.
+// All keys are added slow, then a quarter of them, without order, as fast.
 template <class Q>
 void million_raised(benchmark::State& state) {
   for (auto _ : state) {
@@ -57,11 +57,53 @@ void million_raised(benchmark::State& state) {
       for (std::size_t i = 0; i < key_count; ++i) queue.add(scattered(i, key_count), Lane::slow);
     });
     const Duration raise = time_of([&] {
-      for (std::size_t i = 0; i < key_count; ++i) queue.add(scattered(i + 1, key_count), Lane::fast);
+      for (std::size_t i = 0; i < raised; ++i) queue.add(scattered(i + 1, key_count), Lane::fast);
     });
     state.counters["add_ns"] = nanoseconds_each(add, key_count);
-    state.counters["raise_ns"] = nanoseconds_each(raise, key_count);
+    state.counters["raise_ns"] = nanoseconds_each(raise, raised);
     set_time(state, add + raise);
+  }
+}
+
+// More priorities at once than PriorityStore has lists for: each key from one of 64 to another of 64.
+template <class Q>
+void million_raised_64_levels(benchmark::State& state) {
+  for (auto _ : state) {
+    Q queue(key_count);
+    const auto level = [](std::size_t i) { return static_cast<std::int32_t>(i % 64); };
+    const Duration add = time_of([&] {
+      for (std::size_t i = 0; i < key_count; ++i) queue.add(scattered(i, key_count), level(i) - 64);
+    });
+    const Duration raise = time_of([&] {
+      for (std::size_t i = 0; i < raised; ++i) queue.add(scattered(i + 1, key_count), level(i));
+    });
+    state.counters["add_ns"] = nanoseconds_each(add, key_count);
+    state.counters["raise_ns"] = nanoseconds_each(raise, raised);
+    set_time(state, add + raise);
+  }
+}
+
+// Looking at one key, and at all of them in slices, beside the adds that brought them there.
+template <class Q>
+void inspect(benchmark::State& state) {
+  constexpr std::size_t looks = 100'000;
+  for (auto _ : state) {
+    Q queue(key_count);
+    const Duration add = time_of([&] {
+      for (std::size_t i = 0; i < key_count; ++i) queue.add(scattered(i, key_count));
+    });
+    const Duration one = time_of([&] {
+      for (std::size_t i = 0; i < looks; ++i) {
+        benchmark::DoNotOptimize(queue.queue.inspect(queue.keys[scattered(i, key_count)]).state);
+      }
+    });
+    std::size_t found = 0;
+    const Duration all = time_of([&] { found = queue.queue.inspect_all().size(); });
+    if (found != key_count) state.SkipWithError("keys are missing");
+    state.counters["add_ns"] = nanoseconds_each(add, key_count);
+    state.counters["one_ns"] = nanoseconds_each(one, looks);
+    state.counters["all_ns"] = nanoseconds_each(all, key_count);
+    set_time(state, one + all);
   }
 }
 
@@ -94,16 +136,31 @@ void lane_policy(benchmark::State& state) {
 BENCHMARK(million_queued<Textbook>)->Name("million_queued/textbook")->Apply(one_pass);
 BENCHMARK(million_queued<Strings<FifoStore>>)->Name("million_queued/strings_fifo")->Apply(one_pass);
 BENCHMARK(million_queued<Strings<TwoLaneStore>>)->Name("million_queued/strings_lanes")->Apply(one_pass);
+BENCHMARK(million_queued<Strings<PriorityStore>>)->Name("million_queued/strings_priority")->Apply(one_pass);
 BENCHMARK(million_queued<Interned<FifoStore>>)->Name("million_queued/interned_fifo")->Apply(one_pass);
-BENCHMARK(million_queued<Interned<TwoLaneStore>>)->Name("million_queued/interned_lanes")->Apply(one_pass);
+BENCHMARK(million_queued<Interned<PriorityStore>>)->Name("million_queued/interned_priority")->Apply(one_pass);
 
 BENCHMARK(bytes_queued<Textbook>)->Name("bytes_queued/textbook")->Apply(one_pass);
 BENCHMARK(bytes_queued<Strings<FifoStore>>)->Name("bytes_queued/strings_fifo")->Apply(one_pass);
+BENCHMARK(bytes_queued<Strings<PriorityStore>>)->Name("bytes_queued/strings_priority")->Apply(one_pass);
 BENCHMARK(bytes_queued<Interned<FifoStore>>)->Name("bytes_queued/interned_fifo")->Apply(one_pass);
+BENCHMARK(bytes_queued<Interned<PriorityStore>>)->Name("bytes_queued/interned_priority")->Apply(one_pass);
 
 BENCHMARK(million_raised<Strings<TwoLaneStore>>)->Name("million_raised/strings_lanes")->Apply(one_pass);
+BENCHMARK(million_raised<Strings<PriorityStore>>)->Name("million_raised/strings_priority")->Apply(one_pass);
 BENCHMARK(million_raised<Interned<TwoLaneStore>>)->Name("million_raised/interned_lanes")->Apply(one_pass);
+BENCHMARK(million_raised<Interned<PriorityStore>>)->Name("million_raised/interned_priority")->Apply(one_pass);
+BENCHMARK(million_raised_64_levels<Strings<PriorityStore>>)
+    ->Name("million_raised_64_levels/strings_priority")
+    ->Apply(one_pass);
+BENCHMARK(million_raised_64_levels<Interned<PriorityStore>>)
+    ->Name("million_raised_64_levels/interned_priority")
+    ->Apply(one_pass);
 BENCHMARK(lane_policy)->Name("lane_policy/strings_policy")->Apply(one_pass);
+
+BENCHMARK(inspect<Strings<FifoStore>>)->Name("inspect/strings_fifo")->Apply(one_pass);
+BENCHMARK(inspect<Strings<PriorityStore>>)->Name("inspect/strings_priority")->Apply(one_pass);
+BENCHMARK(inspect<Interned<PriorityStore>>)->Name("inspect/interned_priority")->Apply(one_pass);
 
 }  // namespace
 }  // namespace evenkeel::benchmarks

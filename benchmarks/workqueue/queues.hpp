@@ -12,6 +12,7 @@
 
 #include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
+#include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
 #include <evenkeel/workqueue/work_queue.hpp>

@@ -56,7 +56,7 @@ void wait_until_empty(Q& queue) {
 
 // Producers add as fast as they can while workers run, from the first add until all is handed out. Without
 // duplicates every add is of another key. With 90%, nine of ten adds are of four keys that change all the
-// time, as busy objects do.
+// time, as busy objects do. Every key has run once before, as in a controller that is past its start.
 template <class Q>
 void throughput(benchmark::State& state) {
   const auto producers = static_cast<std::size_t>(state.range(0));
@@ -66,6 +66,10 @@ void throughput(benchmark::State& state) {
   std::atomic<std::size_t> runs = 0;
   for (auto _ : state) {
     Q queue(adds);
+    for (std::size_t i = 0; i < adds; ++i) {
+      queue.add(i);
+      queue.step();
+    }
     Workers pool(queue, workers, [&runs](Q& q) {
       if (!q.step()) return false;
       runs.fetch_add(1, std::memory_order_relaxed);
@@ -156,6 +160,29 @@ void add_latency_1000_workers(benchmark::State& state) {
   }
 }
 
+// Somebody looks at all of 100,000 keys, again and again, while a thread measures its adds of others. Half
+// of the samples are taken without anybody looking, for comparison.
+template <class Q>
+void add_latency_inspected(benchmark::State& state) {
+  constexpr std::size_t depth = 100'000;
+  constexpr std::size_t measured = 50'000;
+  for (auto _ : state) {
+    Q queue(depth + 2 * measured);
+    for (std::size_t i = 0; i < depth; ++i) queue.add(i);
+    auto alone = time_adds(queue, depth, measured);
+    std::atomic<std::size_t> looks = 0;
+    std::jthread looker([&](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); ++looks) benchmark::DoNotOptimize(queue.queue.inspect_all().size());
+    });
+    while (looks == 0) std::this_thread::yield();
+    std::vector<std::int64_t> samples;
+    set_time(state, time_of([&] { samples = time_adds(queue, depth + measured, measured); }));
+    report_latency(state, samples);
+    state.counters["alone_p50_ns"] = percentile(alone, 0.5);
+    state.counters["alone_p99_ns"] = percentile(alone, 0.99);
+  }
+}
+
 // From just before an add to just after get() returns in a worker that was parked.
 template <class Q>
 std::vector<std::int64_t> time_wakes(std::size_t workers, std::size_t count) {
@@ -233,24 +260,35 @@ void mixes(benchmark::internal::Benchmark* benchmark) {
 
 BENCHMARK(throughput<Textbook>)->Name("throughput/textbook")->Apply(mixes);
 BENCHMARK(throughput<Strings<FifoStore>>)->Name("throughput/strings_fifo")->Apply(mixes);
+BENCHMARK(throughput<Strings<PriorityStore>>)->Name("throughput/strings_priority")->Apply(mixes);
 BENCHMARK(throughput<Interned<FifoStore>>)->Name("throughput/interned_fifo")->Apply(mixes);
-BENCHMARK(throughput<Interned<TwoLaneStore>>)->Name("throughput/interned_lanes")->Apply(mixes);
+BENCHMARK(throughput<Interned<PriorityStore>>)->Name("throughput/interned_priority")->Apply(mixes);
 
 BENCHMARK(add_latency_busy<Textbook>)->Name("add_latency_busy/textbook")->Apply(one_pass);
 BENCHMARK(add_latency_busy<Strings<FifoStore>>)->Name("add_latency_busy/strings_fifo")->Apply(one_pass);
-BENCHMARK(add_latency_busy<Interned<FifoStore>>)->Name("add_latency_busy/interned_fifo")->Apply(one_pass);
+BENCHMARK(add_latency_busy<Interned<PriorityStore>>)
+    ->Name("add_latency_busy/interned_priority")
+    ->Apply(one_pass);
 
 BENCHMARK(add_latency_1000_workers<Textbook>)->Name("add_latency_1000_workers/textbook")->Apply(one_pass);
 BENCHMARK(add_latency_1000_workers<Strings<FifoStore>>)
     ->Name("add_latency_1000_workers/strings_fifo")
     ->Apply(one_pass);
-BENCHMARK(add_latency_1000_workers<Interned<FifoStore>>)
-    ->Name("add_latency_1000_workers/interned_fifo")
+BENCHMARK(add_latency_1000_workers<Interned<PriorityStore>>)
+    ->Name("add_latency_1000_workers/interned_priority")
     ->Apply(one_pass);
 
 BENCHMARK(wake_latency<Textbook>)->Name("wake_latency/textbook")->Apply(one_pass);
 BENCHMARK(wake_latency<Strings<FifoStore>>)->Name("wake_latency/strings_fifo")->Apply(one_pass);
-BENCHMARK(wake_latency<Interned<FifoStore>>)->Name("wake_latency/interned_fifo")->Apply(one_pass);
+BENCHMARK(wake_latency<Interned<PriorityStore>>)->Name("wake_latency/interned_priority")->Apply(one_pass);
+
+BENCHMARK(add_latency_inspected<Strings<FifoStore>>)
+    ->Name("add_latency_inspected/strings_fifo")
+    ->Apply(one_pass);
+BENCHMARK(add_latency_inspected<Interned<PriorityStore>>)
+    ->Name("add_latency_inspected/interned_priority")
+    ->Apply(one_pass);
+
 BENCHMARK(wake_latency_1000_idle<Textbook>)->Name("wake_latency_1000_idle/textbook")->Apply(one_pass);
 BENCHMARK(wake_latency_1000_idle<Strings<FifoStore>>)
     ->Name("wake_latency_1000_idle/strings_fifo")
