@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop whose rounds run on several threads: for a reconcile that has many calls to wait for.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace evenkeel::inline v0 {
+
+struct ParallelizeOptions {
+  std::size_t workers = 8;    ///< Threads, the calling one included; at least 1.
+  std::size_t chunk = 1;      ///< So many neighbouring pieces are taken at a time; at least 1.
+  std::stop_token stop = {};  ///< Once requested, no further chunk is begun.
+};
+
+/// Calls work(piece) for every piece from 0 to `pieces` - 1, each once, in no particular order, and returns
+/// when all calls have. What work throws first ends it: no further chunk is begun, and it is thrown again
+/// here. Returns whether all pieces were done, which only a stop prevents.
+/// Throws std::invalid_argument for no workers or an empty chunk. Blocks: until the last call returns.
+/// Thread safety: work is called on several threads at once.
+/// Source: client-go util/workqueue ParallelizeUntil; the calling thread works, too.
+template <class Work>
+bool parallelize(std::size_t pieces, const Work& work, const ParallelizeOptions& options = {}) {
+  if (options.workers == 0 || options.chunk == 0) {
+    throw std::invalid_argument("parallelize: workers and chunk must not be 0");
+  }
+  std::atomic<std::size_t> next_chunk = 0;
+  std::atomic<std::size_t> done = 0;
+  std::atomic<bool> failed = false;
+  std::exception_ptr failure;  // written once, by whoever sets failed; read after all threads ended
+  const std::size_t chunks = pieces / options.chunk + (pieces % options.chunk == 0 ? 0 : 1);
+  const auto run = [&]() noexcept {
+    for (std::size_t chunk = next_chunk++; chunk < chunks; chunk = next_chunk++) {
+      if (failed || options.stop.stop_requested()) return;
+      const std::size_t first = chunk * options.chunk;
+      const std::size_t end = pieces - first < options.chunk ? pieces : first + options.chunk;
+      try {
+        for (std::size_t piece = first; piece < end; ++piece) work(piece);
+      } catch (...) {
+        if (!failed.exchange(true)) failure = std::current_exception();
+        return;
+      }
+      done += end - first;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;  // joined at the end of this scope, also if one cannot be started
+    const std::size_t useful = options.workers < chunks ? options.workers : chunks;
+    for (std::size_t i = 1; i < useful; ++i) threads.emplace_back(run);
+    run();
+  }
+  if (failure) std::rethrow_exception(failure);
+  return done == pieces;
+}
+
+}  // namespace evenkeel::inline v0
