@@ -262,6 +262,16 @@ TEST(TokenBucket, ANewRateKeepsTokensAndPartsOfThem) {
   EXPECT_EQ(bucket.tokens(TimePoint{500ms + 30s}), 2);
 }
 
+// cat:L10: more tokens than nanoseconds, which elsewhere are refused because they cannot be counted
+TEST(TokenBucket, CountsMoreTokensThanNanoseconds) {
+  auto bucket = token_bucket(100, 1ns, 1000);
+  EXPECT_TRUE(bucket.try_take(1000, t(0)));
+  EXPECT_EQ(bucket.time_until(1, t(0)), 1ns);
+  EXPECT_EQ(bucket.tokens(t(0) + 1ns), 100);
+  EXPECT_EQ(bucket.time_until(101, t(0)), 2ns);
+  EXPECT_EQ(bucket.tokens(t(0) + 1s), 1000);
+}
+
 // cat:L20: a rate of zero or unlimited is refused at construction (cat:L10); the smallest rate does what a
 // rate of zero is for
 TEST(TokenBucket, TheSmallestRateGivesTheBurstUntilItIsRaised) {
