@@ -51,7 +51,8 @@ class Backoff {
       options_.forget_after = detail::sum_of(options.max_delay, options.max_delay);
     }
   }
-  Backoff(const Backoff& other) : options_(other.options_), spread_(other.spread_) {
+  Backoff(const Backoff& other) : Backoff(other.options_) {
+    spread_ = other.spread_;
     other.entries_.for_each([this](const Entry& entry) { insert(entry, entry.table_hash()); });
   }
   Backoff(Backoff&& other) noexcept
