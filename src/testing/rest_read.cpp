@@ -104,9 +104,11 @@ std::string list_text(const Call& call, const Page& page) {
 
 std::string reshaped_list(const Call& call, const Page& page) {
   std::vector<Json> documents;
+  documents.reserve(page.items.size());
   for (const StoredPtr& item : page.items) documents.push_back(call.type->document(*item));
   if (call.form.form == Representation::Form::table) {
     std::vector<const Json*> rows;
+    rows.reserve(documents.size());
     for (const Json& document : documents) rows.push_back(&document);
     return make_table(*call.type->table, rows, list_metadata(call, page), include_object(call.query),
                       call.now, TableHeader::with_columns, call.form.api_version)
