@@ -311,6 +311,7 @@ void Informer::Impl::store(ReflectorChange change) {
   }
   if (!change.first) return;
   due_ = activity_ == Activity::watching ? TimePoint::max() : due_;
+  publish();  // whoever begins when its handler is synced reads from the cache already
   for (const auto& slot : told_) slot->tell_synced();
 }
 
