@@ -17,6 +17,8 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/manager/log.hpp>
 
+#include "api/json_text.hpp"
+
 namespace evenkeel::inline v0 {
 namespace {
 
@@ -49,70 +51,6 @@ void append_time(std::string& out, WallTime time, int fraction) {
   out += 'Z';
 }
 
-void append_escape(std::string& out, unsigned char c) {
-  static constexpr char hex[] = "0123456789abcdef";
-  switch (c) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      out += "\\u00";
-      out += hex[c >> 4];
-      out += hex[c & 15];
-  }
-}
-
-// Length of the well-formed UTF-8 sequence at `at`, or 0.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  const std::size_t left = text.size() - at;
-  const auto continues = [&](std::size_t i) { return i < left && (byte(i) & 0xC0) == 0x80; };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!continues(1) || !continues(2)) return 0;
-    if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F)) return 0;
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!continues(1) || !continues(2) || !continues(3)) return 0;
-    if ((first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) return 0;
-    return 4;
-  }
-  return 0;
-}
-
-// A JSON string: whatever comes in, what goes out is one line of well-formed UTF-8.
-void append_quoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (std::size_t i = 0; i < text.size();) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const std::size_t length = utf8_length(text, i);
-    if (c < 0x20 || c == 0x7F || c == '"' || c == '\\') {
-      append_escape(out, c);
-    } else if (length == 0) {
-      out += "\\ufffd";
-    } else {
-      out.append(text, i, length);
-    }
-    i += length == 0 ? 1 : length;
-  }
-  out += '"';
-}
-
 bool plain_word(std::string_view text) {
   if (text.empty()) return false;
   for (const char c : text) {
@@ -129,7 +67,7 @@ struct ValueWriter {
     if (format == LogFormat::text && plain_word(text)) {
       out += text;
     } else {
-      append_quoted(out, text);
+      append_json_string(out, text);
     }
   }
   void operator()(std::int64_t number) const { append_number(out, number); }
@@ -151,7 +89,7 @@ void append_field(std::string& out, LogFormat format, const LogField& field) {
     out += '=';
   } else {
     out += ',';
-    append_quoted(out, field.key);
+    append_json_string(out, field.key);
     out += ':';
   }
   std::visit(ValueWriter{out, format}, field.value.get());
@@ -263,7 +201,7 @@ std::string format_log_line(LogFormat format, WallTime time, LogLevel level, std
     out += R"(","level":")";
     out += log_level_name(level);
     out += R"(","msg":)";
-    append_quoted(out, message);
+    append_json_string(out, message);
   }
   for_each_field(bound, fields, [&](const LogField& field) { append_field(out, format, field); });
   if (format == LogFormat::json) out += '}';
