@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/workqueue/fair_store.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
@@ -117,13 +118,16 @@ EventGate parse_event_gate(std::string_view text) {
 }
 
 std::string parse_store(std::string_view text) {
-  if (text == "priority" || text == "fifo" || text == "two-lane") return std::string(text);
-  throw std::invalid_argument(quoted(text) + " is none of priority, fifo, two-lane");
+  for (const std::string_view word : {"priority", "fifo", "two-lane", "fair"}) {
+    if (text == word) return std::string(text);
+  }
+  throw std::invalid_argument(quoted(text) + " is none of priority, fifo, two-lane, fair");
 }
 
 AnyStore<RequestKey> make_store(std::string_view word) {
   if (word == "fifo") return FifoStore();
   if (word == "two-lane") return TwoLaneStore();
+  if (word == "fair") return FairStore<RequestKey>();
   return PriorityStore();
 }
 

@@ -63,7 +63,7 @@ class Settings {
 std::size_t parse_workers(std::string_view text);
 Duration parse_timeout(std::string_view text);      ///< "500ms", "1h30m", "0"; not negative.
 EventGate parse_event_gate(std::string_view text);  ///< "on" or "off".
-std::string parse_store(std::string_view text);     ///< "priority", "fifo" or "two-lane".
+std::string parse_store(std::string_view text);     ///< "priority", "fifo", "two-lane" or "fair".
 
 /// The backing store that goes by one of these words.
 AnyStore<RequestKey> make_store(std::string_view word);

@@ -165,7 +165,7 @@ TEST(Settings, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(detail::parse_timeout("1h30m"), 90min);
   EXPECT_EQ(detail::parse_timeout("1.5s"), 1500ms);
   EXPECT_EQ(refusal(detail::parse_event_gate, "maybe"), "\"maybe\" is neither on nor off");
-  EXPECT_EQ(refusal(detail::parse_store, "lifo"), "\"lifo\" is none of priority, fifo, two-lane");
+  EXPECT_EQ(refusal(detail::parse_store, "lifo"), "\"lifo\" is none of priority, fifo, two-lane, fair");
 }
 
 // A word of the file makes the store that it names: told apart by the order of a slow key, a fast one, and a
@@ -187,6 +187,16 @@ TEST(Settings, StoresGoByTheirWords) {
   EXPECT_EQ(order("fifo"), "low lower lowest high ");
   EXPECT_EQ(order("two-lane"), "high low lower lowest ");
   EXPECT_EQ(order("priority"), "high lowest low lower ");
+}
+
+TEST(Settings, TheFairStoreServesNamespacesInTurn) {
+  KeyTable keys;
+  RequestQueue queue({.store = detail::make_store("fair")});
+  for (const char* name : {"1", "2", "3"}) queue.add(keys.intern("", "busy", name));
+  queue.add(keys.intern("", "idle", "1"));
+  std::string text;
+  while (auto claim = queue.try_get()) text += claim->key().str() + " ";
+  EXPECT_EQ(text, "busy/1 idle/1 busy/2 busy/3 ");
 }
 
 }  // namespace
