@@ -477,13 +477,34 @@ TEST_F(ControllerTest, RefusesASpecThatCannotRun) {
   refused(std::move(lazy));
 }
 
-TEST_F(ControllerTest, EventsAfterItsEndAreHarmless) {
-  start_synced(spec([](Context&) { return done(); }));
+TEST_F(ControllerTest, EventsAfterItsStopLeaveNothingBehind) {
+  Counter runs;
+  start_synced(spec([&](Context&) {
+    runs.add();
+    return done();
+  }));
+  finish();
+  change("a");
+  EXPECT_EQ(controller->queue_size(), 0U);
+  EXPECT_EQ(keys.size(), 0U) << "neither the queue nor the gate nor a latency remembers the key";
+  EXPECT_EQ(runs.value(), 0);
+}
+
+// The cache may hold a handler longer than its controller lives. What it then told it must not reach the
+// spec, which is gone: the mapping that counts here went with it.
+TEST_F(ControllerTest, EventsAfterItsEndAskNothingOfIt) {
+  int asked = 0;
+  ControllerSpec made = spec([](Context&) { return done(); });
+  made.watches[0].mapping = [&](const WireObject&, std::vector<ObjectKey>&) { ++asked; };
+  start_synced(std::move(made));
+  change("a");
+  EXPECT_EQ(asked, 1);
   finish();
   controller.reset();
-  const WireObject object = wire_object(R"({"namespace":"ns","name":"a"})");
-  handlers[0]->on_event(added(object));
+  change("a");
   handlers[0]->on_synced();
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(handlers[0].use_count(), 1) << "nobody but the cache holds it";
 }
 
 class ControllerConcurrency : public ControllerTest {};

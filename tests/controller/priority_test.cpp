@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The priority with which events get into a controller's queue.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/priority_store.hpp>
+#include <evenkeel/workqueue/request_queue.hpp>
+
+#include "controller_fixture.hpp"
+#include "event_fixture.hpp"
+
+namespace evenkeel {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Writes down with which priority each key comes.
+class RecordingStore {
+ public:
+  explicit RecordingStore(std::vector<std::string>& record) : record_(&record) {}
+
+  void push(QueueNode<RequestKey>& node) {
+    record_->push_back(std::string(node.key().name()) + " " + std::to_string(node.priority()));
+    items_.push(node);
+  }
+  QueueNode<RequestKey>& pop() { return static_cast<QueueNode<RequestKey>&>(items_.pop()); }
+  std::size_t size() const { return items_.size(); }
+  void touch(QueueNode<RequestKey>& node, std::uint64_t place) {
+    record_->push_back(std::string(node.key().name()) + " again " + std::to_string(node.priority()));
+    items_.touch(node, place);
+  }
+
+ private:
+  std::vector<std::string>* record_;
+  PriorityStore items_;
+};
+
+class EventPriority : public ControllerTest {
+ protected:
+  // A controller that does not run yet, so that all keys stay where they are put.
+  void make_recording(KeyMapping mapping) {
+    ControllerSpec made = spec([](Context&) { return done(); });
+    made.watches[0].mapping = std::move(mapping);
+    made.watches[0].primary = false;
+    made.options.store = [this] { return RequestStore(RecordingStore(record)); };
+    make(std::move(made));
+  }
+  static WireObject object(const std::string& name) {
+    return wire_object(R"({"namespace":"ns","name":")" + name + R"(","ownerReferences":[)" +
+                       R"({"apiVersion":"apps/v1","kind":"Deployment","name":")" + name +
+                       R"(","uid":"1","controller":true}]})");
+  }
+  // One event of each kind, for objects of their own.
+  void tell_everything() {
+    ObjectEvent listed = added(listed_);
+    listed.initial = true;
+    handlers[0]->on_event(listed);
+    handlers[0]->on_event(added(created_));
+    ObjectEvent resynced = updated(resynced_, resynced_);
+    resynced.resync = true;
+    handlers[0]->on_event(resynced);
+    handlers[0]->on_event(updated(changed_, changed_));
+    handlers[0]->on_event(deleted(deleted_));
+  }
+  static auto expected() {
+    return ElementsAre("listed -100", "created 0", "resynced -100", "changed 0", "deleted 0");
+  }
+
+  std::vector<std::string> record;
+  const WireObject listed_ = object("listed");
+  const WireObject created_ = object("created");
+  const WireObject resynced_ = object("resynced");
+  const WireObject changed_ = object("changed");
+  const WireObject deleted_ = object("deleted");
+};
+
+// cat:P27
+TEST_F(EventPriority, IsLowForFirstListsAndResyncsWhateverTheMapping) {
+  const auto by_hand = [](const WireObject& object, std::vector<ObjectKey>& found) {
+    found.push_back(object.key());
+  };
+  for (const KeyMapping& mapping :
+       {map_to_object(), map_to_owner(ResourceId("apps", "v1", "Deployment", "deployments")),
+        map_to_owner(ResourceId("apps", "v1", "Deployment", "deployments"), OwnerMatch::any),
+        KeyMapping(by_hand)}) {
+    record.clear();
+    handlers.clear();
+    make_recording(mapping);
+    tell_everything();
+    EXPECT_THAT(record, expected());
+    controller.reset();
+  }
+}
+
+// cat:P27
+TEST_F(EventPriority, OfALiveChangeRaisesThatOfAListedObjectAndNotTheOtherWayRound) {
+  make_recording(map_to_object());
+  ObjectEvent listed = added(listed_);
+  listed.initial = true;
+  handlers[0]->on_event(listed);
+  handlers[0]->on_event(updated(listed_, listed_));
+  listed.resync = true;
+  handlers[0]->on_event(listed);
+  EXPECT_THAT(record, ElementsAre("listed -100", "listed again 0", "listed again 0"));
+  controller.reset();
+}
+
+// cat:P27: a store that knows no priorities takes events as they come
+TEST_F(EventPriority, CountsForNothingInAPlainQueue) {
+  std::vector<std::string> order;
+  Counter runs;
+  ControllerSpec made = spec([&](Context& context) {
+    order.push_back(context.key().name);
+    runs.add();
+    return done();
+  });
+  made.options.store = [] { return RequestStore(FifoStore()); };
+  make(std::move(made));
+  start();
+  tell_everything();
+  handlers[0]->on_synced();
+  runs.wait_for(5);
+  EXPECT_THAT(order, ElementsAre("listed", "created", "resynced", "changed", "deleted"));
+}
+
+}  // namespace
+}  // namespace evenkeel
