@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the schedulers of kube-rs and knative promise, held by this queue, in virtual time.
-#include <algorithm>
+// What the scheduler and the runner of kube-rs promise, held by this queue, in virtual time.
 #include <chrono>
 #include <cstddef>
 #include <future>
@@ -13,7 +12,6 @@
 
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
-#include <evenkeel/workqueue/two_lane_store.hpp>
 #include <evenkeel/workqueue/work_queue.hpp>
 
 #include "simulation.hpp"
@@ -185,34 +183,6 @@ TEST(RunnerConcurrency, HandsOutAllAndStaysUntilAllHaveEnded) {
     held[static_cast<std::size_t>(key)].done();
   }
   EXPECT_TRUE(drained.get());
-}
-
-// cat:T5
-TEST(TwoLanes, AnEndlessStreamOfFastKeysLetsNoSlowKeyPass) {
-  testing_support::Core<std::string, TwoLaneStore> queue;
-  queue.add("0");
-  for (int i = 1; i < 10'000; ++i) {
-    queue.add(std::to_string(i));
-    if (i % 2 == 0) queue.add("slow" + std::to_string(i), Lane::slow);
-    auto* held = queue.pop();
-    ASSERT_FALSE(held->key().starts_with("slow")) << held->key();
-    queue.done(held);
-  }
-}
-
-// cat:T6
-TEST(TwoLanes, ListedKeysAreServedWhileNothingElseIsThere) {
-  const auto clock = std::make_shared<ManualClock>();
-  WorkQueue<std::string, TwoLaneStore> queue({.clock = clock});
-  for (const char* key : {"a", "b", "c"}) queue.add(key, Lane::slow);
-  queue.shut_down();
-  for (const char* key : {"a", "b", "c"}) {
-    const auto claim = queue.get();
-    ASSERT_TRUE(claim);
-    EXPECT_EQ(claim->key(), key);
-    EXPECT_LT(claim->priority().value, 0);
-  }
-  EXPECT_FALSE(queue.get());
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class QueueCore {
   Node* add_unless_waiting(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
     fire(now);
     const Node* known = index_.find(key, hash);
-    if (known != nullptr && waits_for_timer(*known)) return nullptr;
+    if (known != nullptr && waits_for_timer(*known, now)) return nullptr;
     return &add(key, hash, priority, now);
   }
 
@@ -113,11 +113,14 @@ class QueueCore {
     release(node);
   }
 
-  /// Drops all delays. What was added without one and is held back to pace it becomes ready.
-  void discard_waiting() {
+  /// Drops all delays that are not over at `now`. What was added without one, or whose delay is over, and is
+  /// held back to pace it becomes ready.
+  void discard_waiting(TimePoint now = {}) {
+    fire(now);
     schedule_.end_waiting(
-        [this](const Node& node) {
-          return is_paced_ && node.extras().pacing.event_at != detail::PacingRecord::none;
+        [&](const Node& node) {
+          return is_paced_ && (node.extras().pacing.event_at != detail::PacingRecord::none ||
+                               node.extras().pacing.timer_at <= now);
         },
         [this](Node& node) { release(node); });
     if (is_paced_) end_rests(TimePoint::max());
@@ -231,9 +234,11 @@ class QueueCore {
     }
   }
 
-  bool waits_for_timer(const Node& node) const {
+  bool waits_for_timer(const Node& node, TimePoint now) const {
     if (!schedule_.is_waiting(node)) return false;
-    return !is_paced_ || node.extras().pacing.timer_at != detail::PacingRecord::none;
+    if (!is_paced_) return true;
+    const TimePoint end = node.extras().pacing.timer_at;
+    return end != detail::PacingRecord::none && end > now;
   }
 
   void add_paced(Node& node, Priority priority, TimePoint now) {

@@ -422,7 +422,7 @@ class WorkQueue {
     if (state_ >= state) return;
     state_ = state;
     is_open_.store(false, std::memory_order_relaxed);
-    core_.discard_waiting();
+    core_.discard_waiting(now_if_needed());
     if (state == State::closed) core_.discard();
     notify_all();
   }

@@ -47,7 +47,7 @@ class Pacing {
 
   /// The key was added with a delay that ends at `at`; it is not gathered, but held apart.
   TimePoint add_at(PacingRecord& record, TimePoint at) const {
-    record.timer_at = earlier(record.timer_at, at);
+    record.timer_at = earlier(record.timer_at, earlier(at, latest));
     return earliest(record);
   }
 
@@ -63,6 +63,8 @@ class Pacing {
   }
 
  private:
+  static constexpr TimePoint latest = PacingRecord::none - Duration{1};  // to be told from none
+
   static TimePoint earlier(TimePoint a, TimePoint b) { return b < a ? b : a; }
   static TimePoint later(TimePoint a, TimePoint b) { return a < b ? b : a; }
 
