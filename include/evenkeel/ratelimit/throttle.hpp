@@ -50,18 +50,18 @@ class Throttle {
   bool wait(std::int64_t count = 1, const std::stop_token& stop = {}, Duration at_most = Duration::max())
       EVENKEEL_EXCLUDES(mutex_) {
     refuse_negative(count);
-    const StopWaker waker(stop, mutex_, changed_);
+    Waiter self{.count = count};
+    const StopWaker waker(stop, mutex_, self.turn);
     MutexLock lock(mutex_);
     if (stop.stop_requested()) return false;
     if (!bucket_) return true;
     const TimePoint now = clock_->now();
     if (waiters_.empty() && bucket_->try_take(count, now)) return true;
     if (count > bucket_->burst() || time_until(waiters_.size(), count, now) > at_most) return false;
-    Waiter self{.count = count};
     waiters_.push_back(&self);
     const bool taken = wait_in_line(self, stop, deadline_after(now, at_most), lock);
     std::erase(waiters_, &self);
-    changed_.notify_all();
+    wake_first();
     return taken;
   }
 
@@ -70,7 +70,7 @@ class Throttle {
   void set_rate(double per_second) EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     if (bucket_) bucket_->set_rate(per_second, clock_->now());
-    changed_.notify_all();
+    wake_first();
   }
 
   /// How long wait(count) called now would block, if nobody gives up and the rate stays; the longest there
@@ -92,6 +92,7 @@ class Throttle {
  private:
   struct Waiter {
     std::int64_t count;
+    CondVar turn = {};
   };
 
   static void refuse_negative(std::int64_t count) {
@@ -108,8 +109,12 @@ class Throttle {
     return bucket_->time_until(sum, now);
   }
 
+  void wake_first() EVENKEEL_REQUIRES(mutex_) {
+    if (!waiters_.empty()) waiters_.front()->turn.notify_one();
+  }
+
   // The first in line waits for the time, the others for their turn; all not past the deadline.
-  bool wait_in_line(const Waiter& self, const std::stop_token& stop, TimePoint deadline, MutexLock& lock)
+  bool wait_in_line(Waiter& self, const std::stop_token& stop, TimePoint deadline, MutexLock& lock)
       EVENKEEL_REQUIRES(mutex_) {
     while (!stop.stop_requested()) {
       const TimePoint now = clock_->now();
@@ -118,14 +123,13 @@ class Throttle {
       if (now >= deadline) return false;
       const TimePoint there =
           first ? deadline_after(now, bucket_->time_until(self.count, now)) : TimePoint::max();
-      clock_->wait_until(changed_, lock, there < deadline ? there : deadline);
+      clock_->wait_until(self.turn, lock, there < deadline ? there : deadline);
     }
     return false;
   }
 
   const std::shared_ptr<const Clock> clock_;
   mutable Mutex mutex_;
-  CondVar changed_;
   std::optional<TokenBucket> bucket_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<Waiter*> waiters_ EVENKEEL_GUARDED_BY(mutex_);
 };
