@@ -22,6 +22,7 @@ class Core {
  public:
   using Node = typename QueueCore<Key, Store, Index>::Node;
   explicit Core(Store store = Store(), Readd readd = Readd::at_back) : core_(std::move(store), readd) {}
+  Core(Store store, const QueueCoreOptions& options) : core_(std::move(store), options) {}
 
   void add(const Key& key, Priority priority = {}, Duration now = {}) {
     core_.add(key, hash(key), priority, TimePoint{now});
@@ -33,8 +34,8 @@ class Core {
     core_.add_at(key, hash(key), TimePoint{at}, priority, TimePoint{now});
   }
   void fire(Duration now) { core_.fire(TimePoint{now}); }
-  Node* pop() { return core_.pop(); }
-  void done(Node* node) { core_.done(*node); }
+  Node* pop(Duration now = {}) { return core_.pop(TimePoint{now}); }
+  void done(Node* node, Duration now = {}) { core_.done(*node, TimePoint{now}); }
   bool is_dirty(const Key& key) const { return core_.is_dirty(key, hash(key)); }
   bool is_processing(const Key& key) const { return core_.is_processing(key, hash(key)); }
   bool is_waiting(const Key& key) const { return core_.is_waiting(key, hash(key)); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "operations.hpp"
 #include "reference_queue.hpp"
@@ -29,6 +31,16 @@ struct Difference {
 inline std::string text_of(std::int64_t number) {
   if (number == Observation::none) return "none";
   return std::to_string(number);
+}
+inline std::string text_of(const std::vector<std::size_t>& keys) {
+  std::string text;
+  for (const std::size_t key : keys) text += (text.empty() ? "" : " ") + text_of(key);
+  return text;
+}
+inline std::string text_of(const std::vector<std::pair<std::string, std::size_t>>& depths) {
+  std::string text;
+  for (const auto& [label, depth] : depths) text += label + ":" + std::to_string(depth) + " ";
+  return text;
 }
 inline std::string text_of(const std::optional<Handed>& handed) {
   if (!handed) return "nothing";
@@ -82,6 +94,7 @@ class Check {
     try {
       apply(operation);
       if (!difference_) compare();
+      if (!difference_ && sequence_.size() % between_wholes == 0) compare_the_whole();
     } catch (const std::exception& error) {
       note("exception", error.what(), "none");
     }
@@ -99,17 +112,22 @@ class Check {
   /// Ends all that is left: what was added runs, and nothing remains.
   std::optional<Difference> finish() {
     run_all();
-    if (!difference_) step({.action = Action::advance, .time = ReferenceQueue::never / 4});
+    if (!difference_) step({.action = Action::advance, .time = never / 4});
     run_all();
     for (std::size_t key = 0; key < settings_.keys && !difference_; ++key) {  // delays without an end
       if (reference_.is_waiting(key)) step({.action = Action::add, .key = key});
     }
+    if (!difference_) step({.action = Action::advance, .time = settings_.max_wait});
     run_all();
+    if (!difference_) step({.action = Action::advance, .time = settings_.min_interval});
+    if (!difference_) step({.action = Action::get});
     if (!difference_) check_end();
     return difference_;
   }
 
  private:
+  static constexpr std::size_t between_wholes = 8;  // operations
+
   void note(std::string what, std::string queue, std::string expected,
             std::optional<std::size_t> key = std::nullopt) {
     if (difference_) return;
@@ -203,7 +221,7 @@ class Check {
 
   // The clock of a shell may go on only as far as both can count.
   void advance(Nanos by) {
-    if (by > ReferenceQueue::never - reference_.now()) return;
+    if (by > never - reference_.now()) return;
     subject_->advance(by);
     reference_.advance(by);
     if (!settings_.is_core()) reference_.fire();
@@ -243,7 +261,50 @@ class Check {
       same("is_processing", of.processing, should.processing, key);
       same("is_waiting", of.waiting, should.waiting, key);
       same("retries", of.retries, should.retries, key);
+      if (of.priority != Observation::unknown_priority) {
+        same("priority", of.priority, should.priority, key);
+      }
+      same("next_attempt", of.next_attempt, should.next_attempt, key);
     }
+  }
+
+  // What costs more than the rest together.
+  void compare_the_whole() {
+    if (settings_.has_levels()) same("turns", subject_->turns(), reference_.turns());
+    const auto metrics = subject_->metrics();
+    if (metrics.has_value() != settings_.metered) return note("metrics", "", "");
+    if (!metrics) return;
+    const Figures figures = reference_.figures();
+    same("adds_total", number(metrics->adds_total), number(figures.adds));
+    same("retries_total", number(metrics->retries_total), number(figures.retries));
+    std::vector<std::pair<std::string, std::size_t>> depth;
+    for (const LabelledDepth& at : metrics->depth) depth.emplace_back(at.label, at.depth);
+    same("depth", depth, figures.depth);
+    same("queue_duration", metrics->queue_duration, figures.queued);
+    same("work_duration", metrics->work_duration, figures.worked);
+    same("unfinished_work", metrics->unfinished_work_seconds, figures.unfinished);
+    same("longest_running", metrics->longest_running_processor_seconds, figures.longest);
+  }
+
+  void same(const char* what, double seconds, Nanos expected) {
+    const double difference = seconds - static_cast<double>(expected) * 1e-9;
+    if (difference > 1e-15 + seconds * 1e-9 || difference < -1e-15 - seconds * 1e-9) {
+      note(what, std::to_string(seconds) + " s", text_of(expected) + " ns");
+    }
+  }
+  void same(const char* what, const DurationHistogram& seen, const std::vector<Nanos>& expected) {
+    DurationHistogram histogram;
+    double sum = 0;
+    for (const Nanos duration : expected) {
+      std::size_t bucket = 0;
+      for (Wide bound = 10; bucket < DurationHistogram::bounds.size() && duration > bound; bound *= 10) {
+        ++bucket;
+      }
+      ++histogram.counts[bucket];
+      if (duration > 0) sum += static_cast<double>(duration);
+    }
+    if (seen.counts != histogram.counts) note(what, "other buckets", "");
+    if (std::abs(seen.sum_seconds - sum * 1e-9) > 1e-15 + sum * 1e-18) note(what, "another sum", "");
   }
 
   void check_end() {
@@ -252,6 +313,7 @@ class Check {
     for (std::size_t key = 0; key < settings_.keys && !dropped; ++key) {
       if (promises_.is_owed(key)) note("an add was never followed by a run", "", "", key);
     }
+    compare_the_whole();
     same("keys in memory", static_cast<std::int64_t>(subject_->keys_in_memory()), std::int64_t{0});
   }
 

@@ -224,6 +224,7 @@ ASSERT_TRUE(run1);
 EXPECT_EQ(run1->key(), "a/0");
 EXPECT_EQ(run1->priority(), 0);
 queue.done(run1);
+queue->discard_waiting(TimePoint{3ns});
 queue->discard();
 EXPECT_EQ(queue.pop(), nullptr);
 // ready: the queue says 1, the reference 0
@@ -246,6 +247,7 @@ TEST(QueueModelPrinter, WhatItWritesOfACoreCompilesAndHolds) {
   EXPECT_EQ(run1->key(), "a/0");
   EXPECT_EQ(run1->priority(), 0);
   queue.done(run1);
+  queue->discard_waiting(TimePoint{3ns});
   queue->discard();
   EXPECT_EQ(queue.pop(), nullptr);
   // ready: the queue says 1, the reference 0

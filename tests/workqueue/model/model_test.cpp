@@ -31,13 +31,13 @@ void explore_and_expect_nothing(std::uint64_t seed, std::uint64_t operations) {
 }
 
 TEST(QueueModel, DoesWhatTheReferenceDoes) {
-  explore_and_expect_nothing(1, 2'000'000);
+  explore_and_expect_nothing(1, 1'500'000);
 }
 
 TEST(QueueModel, DoesWhatTheReferenceDoesFromANewSeed) {
   if (std::getenv("EVENKEEL_MODEL_SEED") != nullptr) GTEST_SKIP() << "EVENKEEL_MODEL_SEED is given";
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  explore_and_expect_nothing(static_cast<std::uint64_t>(now), 2'000'000);
+  explore_and_expect_nothing(static_cast<std::uint64_t>(now), 1'500'000);
 }
 
 }  // namespace

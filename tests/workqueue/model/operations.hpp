@@ -56,7 +56,7 @@ inline LimiterSettings random_limiter(Random& random) {
   LimiterSettings limiter;
   limiter.kind = static_cast<LimiterKind>(random.below(3));
   limiter.base = random.between(1, 5);
-  limiter.max = random.once_in(3) ? ReferenceQueue::never : limiter.base + random.between(0, 200);
+  limiter.max = random.once_in(3) ? never : limiter.base + random.between(0, 200);
   limiter.tokens = random.between(1, 7);
   limiter.per = random.between(1, 30);
   limiter.burst = random.between(1, 4);
@@ -71,6 +71,16 @@ inline Settings random_settings(Random& random) {
   settings.readd = random.once_in(2) ? Readd::at_back : Readd::keep_place;
   settings.charge_waiting = random.once_in(2);
   settings.limiter = random_limiter(random);
+  for (std::uint32_t& weight : settings.fair.weights)
+    weight = static_cast<std::uint32_t>(random.between(1, 3));
+  if (random.once_in(2)) {
+    for (std::uint32_t& cap : settings.fair.caps) cap = static_cast<std::uint32_t>(random.between(0, 2));
+  }
+  settings.fair.live_first = random.once_in(2);
+  if (random.once_in(4)) settings.quiet = random.between(1, 6);
+  settings.max_wait = settings.quiet + random.between(0, 10);
+  if (random.once_in(4)) settings.min_interval = random.between(1, 15);
+  settings.metered = random.once_in(2);
   settings.keys = random.once_in(5) ? 6 + random.below(max_keys - 5) : 1 + random.below(6);
   return settings;
 }
@@ -134,7 +144,7 @@ class Generator {
 
   Nanos time(Action action) {
     if (random_.once_in(20)) return 0;
-    if (action == Action::add_after && random_.once_in(40)) return ReferenceQueue::never;
+    if (action == Action::add_after && random_.once_in(40)) return never;
     if (action == Action::add_after && random_.once_in(20)) return -random_.between(1, 10);
     return random_.once_in(10) ? random_.between(1, 1000) : random_.between(1, 8);
   }

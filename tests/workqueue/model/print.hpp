@@ -51,7 +51,7 @@ class Printer {
     return std::to_string(value);
   }
   static std::string time(Nanos value) {
-    return value == ReferenceQueue::never ? "Duration::max()" : std::to_string(value) + "ns";
+    return value == never ? "Duration::max()" : std::to_string(value) + "ns";
   }
   static std::string level(std::int32_t value) {
     if (value == std::numeric_limits<std::int32_t>::min()) return "std::numeric_limits<std::int32_t>::min()";
@@ -73,11 +73,40 @@ class Printer {
         return "TwoLaneStore(" + share + ")";
       case StoreKind::priority:
         return "PriorityStore()";
+      case StoreKind::fair:
+        return fair_store();
       case StoreKind::policy_lane:
         return "PolicyLaneStore<" + key_type() + ", decltype(policy)>(policy" +
                (share.empty() ? "" : ", " + share) + ")";
     }
     return "";
+  }
+
+  std::string fair_store() const {
+    const auto each = [](const std::array<std::uint32_t, groups>& numbers) {
+      std::string text;
+      for (std::size_t i = 0; i < groups; ++i) {
+        text += (i == 0 ? "" : ", ") + std::string("{\"") + namespace_of(i) + "\", " +
+                std::to_string(numbers[i]) + "}";
+      }
+      return text;
+    };
+    return "FairStore<" + key_type() + ">(by_namespace(), {.weight_of = fixed_weights({" +
+           each(settings_.fair.weights) + "}), .cap_of = [caps = std::map<std::string, std::uint32_t>{" +
+           each(settings_.fair.caps) +
+           "}](const std::string& group) { return caps.at(group); }, .live_first = " +
+           (settings_.fair.live_first ? "true" : "false") + "})";
+  }
+
+  // Options that are not what they are by default.
+  std::string pacing() const {
+    std::string text;
+    if (settings_.quiet > 0) {
+      text += ", .debounce = {.quiet = " + time(settings_.quiet) +
+              ", .max_wait = " + time(settings_.max_wait) + "}";
+    }
+    if (settings_.min_interval > 0) text += ", .min_interval = " + time(settings_.min_interval);
+    return text;
   }
 
   std::string limiter() const {
@@ -91,6 +120,7 @@ class Printer {
   }
 
   void declare() {
+    const std::string metered = settings_.metered ? ", .metered = true" : "";
     const std::string readd = settings_.readd == Readd::at_back ? "Readd::at_back" : "Readd::keep_place";
     const std::string type = key_type();
     if (!settings_.has_strings()) line("KeyTable table;");
@@ -102,14 +132,15 @@ class Printer {
     if (settings_.is_core()) {
       const std::string index = settings_.has_strings() ? "" : ", detail::InternedIndex";
       line("testing_support::Core<" + type + ", AnyStore<" + type + ">" + index + "> queue(" + store() +
-           ", " + readd + ");");
+           ", " + (needs_time_ ? "{.readd = " + readd + metered + pacing() + "}" : readd) + ");");
       return;
     }
     line("const auto clock = std::make_shared<ManualClock>();");
     const std::string queue =
         settings_.has_strings() ? "WorkQueue<std::string, AnyStore<std::string>>" : "RequestQueue";
-    line(queue + " queue({.store = " + store() + ", .limiter = " + limiter() + ", .readd = " + readd +
-         ", .charge_waiting = " + (settings_.charge_waiting ? "true" : "false") + ", .clock = clock});");
+    line(queue + " queue({" + (settings_.metered ? ".name = \"queue\", " : "") + ".store = " + store() +
+         ", .limiter = " + limiter() + ", .readd = " + readd + ", .charge_waiting = " +
+         (settings_.charge_waiting ? "true" : "false") + pacing() + ", .clock = clock});");
   }
 
   void write(const Operation& operation) {
@@ -162,7 +193,7 @@ class Printer {
     } else {
       reference_.add_after(operation.key, delay, operation.priority);
     }
-    const bool at_end = delay > ReferenceQueue::never - reference_.now();
+    const bool at_end = delay > never - reference_.now();
     line("queue.add_at(" + named + ", " + (at_end ? "Duration::max()" : time(reference_.now() + delay)) +
          ", " + now + ", " + priority + ");");
   }
@@ -191,7 +222,7 @@ class Printer {
   }
 
   void advance(Nanos by) {
-    if (by > ReferenceQueue::never - reference_.now()) return;
+    if (by > never - reference_.now()) return;
     reference_.advance(by);
     if (settings_.is_core()) return;  // time is an argument of each call
     reference_.fire();
@@ -200,11 +231,12 @@ class Printer {
   }
 
   void get() {
-    const std::string call = settings_.is_core() ? "queue.pop();" : "queue.try_get();";
+    const std::string pop = "queue.pop(" + now_if_needed() + ")";
+    const std::string call = settings_.is_core() ? pop + ";" : "queue.try_get();";
     if (settings_.is_core() && observed().waiting > 0) line("queue.fire(" + time(reference_.now()) + ");");
     const auto handed = reference_.get();
     if (!handed) {
-      return line(settings_.is_core() ? "EXPECT_EQ(queue.pop(), nullptr);"
+      return line(settings_.is_core() ? "EXPECT_EQ(" + pop + ", nullptr);"
                                       : "EXPECT_FALSE(queue.try_get());");
     }
     const std::string name = "run" + std::to_string(++runs_);
@@ -219,18 +251,25 @@ class Printer {
   void done(std::size_t key) {
     if (!reference_.is_held(key)) return;
     reference_.done(key);
-    line(settings_.is_core() ? "queue.done(" + held_[key] + ");" : held_[key] + "->done();");
+    line(settings_.is_core() ? "queue.done(" + held_[key] + (needs_time_ ? ", " + now_if_needed() : "") + ");"
+                             : held_[key] + "->done();");
   }
+
+  std::string now_if_needed() const { return needs_time_ ? time(reference_.now()) : ""; }
 
   void shut_down(Action action) {
     const bool again = reference_.state() == ReferenceQueue::State::closed;
     if (action == Action::shut_down_now) {
       reference_.shut_down_now();
-      if (settings_.is_core()) return again ? void() : line("queue->discard();");
+      if (settings_.is_core())
+        return again ? void()
+                     : line("queue->discard_waiting(TimePoint{" + time(reference_.now()) +
+                            "});\nqueue->discard();");
       return line("queue.shut_down_now();");
     }
     reference_.shut_down();
-    if (settings_.is_core()) return line("queue->discard_waiting();");
+    if (settings_.is_core())
+      return line("queue->discard_waiting(TimePoint{" + time(reference_.now()) + "});");
     if (action == Action::shut_down) return line("queue.shut_down();");
     line("{");
     line("  std::stop_source stop;");
@@ -267,6 +306,7 @@ class Printer {
 
   const Case& case_;
   const Settings& settings_;
+  const bool needs_time_ = settings_.metered || settings_.is_paced();
   SlowKeys slow_{};
   ReferenceQueue reference_;
   std::string text_;

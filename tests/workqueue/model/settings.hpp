@@ -5,7 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <evenkeel/workqueue/queue_core.hpp>
 
@@ -14,6 +17,7 @@ namespace evenkeel::model {
 /// Nanoseconds, of a duration or since the start. Plain numbers, so that the reference has arithmetic of
 /// its own.
 using Nanos = std::int64_t;
+inline constexpr Nanos never = std::numeric_limits<Nanos>::max();
 
 inline constexpr std::size_t max_keys = 40;
 
@@ -25,8 +29,10 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::size_t kinds = 4;
 
-enum class StoreKind : std::uint8_t { fifo, two_lane, policy_lane, priority };
-inline constexpr std::size_t store_kinds = 4;
+enum class StoreKind : std::uint8_t { fifo, two_lane, policy_lane, priority, fair };
+inline constexpr std::size_t store_kinds = 5;
+
+inline constexpr std::size_t groups = 3;
 
 enum class LimiterKind : std::uint8_t { exponential, bucket, both };
 
@@ -39,6 +45,12 @@ struct LimiterSettings {
   std::int64_t burst = 2;
 };
 
+struct FairSettings {
+  std::array<std::uint32_t, groups> weights{1, 1, 1};
+  std::array<std::uint32_t, groups> caps{0, 0, 0};
+  bool live_first = true;
+};
+
 struct Settings {
   Kind kind = Kind::core_of_strings;
   StoreKind store = StoreKind::fifo;
@@ -46,16 +58,29 @@ struct Settings {
   Readd readd = Readd::at_back;
   bool charge_waiting = true;
   LimiterSettings limiter = {};
+  FairSettings fair = {};
+  Nanos quiet = 0;
+  Nanos max_wait = 0;
+  Nanos min_interval = 0;
+  bool metered = false;  ///< Whether there are metrics.
   std::size_t keys = 3;
 
   bool is_core() const { return kind == Kind::core_of_strings || kind == Kind::core_of_requests; }
   bool has_strings() const { return kind == Kind::core_of_strings || kind == Kind::work_queue; }
   bool has_lanes() const { return store == StoreKind::two_lane || store == StoreKind::policy_lane; }
+  bool has_caps() const { return store == StoreKind::fair && fair.caps != decltype(fair.caps){}; }
+  /// Whether level and place say everything about the order.
+  bool has_levels() const { return store != StoreKind::fair && !(has_lanes() && slow_share != 0); }
+  bool is_paced() const { return quiet > 0 || min_interval > 0; }
 };
+
+inline std::size_t group_of(std::size_t key) {
+  return key % groups;
+}
 
 /// Keys have numbers; their names are "a/0", "b/1", "c/2", "a/3" ...: three namespaces.
 inline std::string namespace_of(std::size_t key) {
-  return std::string(1, static_cast<char>('a' + key % 3));
+  return std::string(1, static_cast<char>('a' + group_of(key)));
 }
 inline std::string name_of(std::size_t key) {
   return std::to_string(key);
@@ -79,12 +104,15 @@ struct Handed {
 struct Observation {
   static constexpr std::int64_t unknown = -1;
   static constexpr std::int64_t none = -2;
+  static constexpr std::int64_t unknown_priority = never;
 
   struct OfKey {
     std::int64_t dirty = unknown;
     std::int64_t processing = unknown;
     std::int64_t waiting = unknown;
     std::int64_t retries = unknown;
+    std::int64_t priority = unknown_priority;
+    std::int64_t next_attempt = unknown;  ///< Or none.
   };
 
   std::int64_t ready = unknown;
@@ -95,6 +123,17 @@ struct Observation {
   std::int64_t next_due = unknown;  ///< Or none.
   std::int64_t shutting_down = unknown;
   std::array<OfKey, max_keys> keys{};
+};
+
+/// What the metrics of a queue come from.
+struct Figures {
+  std::uint64_t adds = 0;
+  std::uint64_t retries = 0;
+  std::vector<std::pair<std::string, std::size_t>> depth = {};
+  std::vector<Nanos> queued = {};  ///< How long each key that was handed out had waited for it.
+  std::vector<Nanos> worked = {};  ///< How long each key that is done was held.
+  Nanos unfinished = 0;
+  Nanos longest = 0;
 };
 
 }  // namespace evenkeel::model

@@ -113,11 +113,10 @@ class Shrinker {
   }
 
   bool simplify(Case& failing) const {
-    bool changed = false;
     for (const Settings& plainer : simpler(failing)) {
-      changed = take(failing, {plainer, failing.sequence}) || changed;
+      if (take(failing, {plainer, failing.sequence})) return true;  // the others are made of the old settings
     }
-    return changed;
+    return false;
   }
 
   static std::vector<Settings> simpler(const Case& failing) {
@@ -134,6 +133,19 @@ class Shrinker {
     if (now.store == StoreKind::policy_lane) propose([](Settings& to) { to.store = StoreKind::two_lane; });
     if (now.slow_share != 0) propose([](Settings& to) { to.slow_share = 0; });
     if (now.readd != Readd::at_back) propose([](Settings& to) { to.readd = Readd::at_back; });
+    if (now.store == StoreKind::fair) {
+      propose([](Settings& to) { to.store = StoreKind::priority; });
+      if (now.fair.weights != FairSettings().weights)
+        propose([](Settings& to) { to.fair.weights = {1, 1, 1}; });
+      if (now.has_caps()) propose([](Settings& to) { to.fair.caps = {0, 0, 0}; });
+      if (!now.fair.live_first) propose([](Settings& to) { to.fair.live_first = true; });
+    }
+    if (now.quiet != 0) propose([](Settings& to) { to.quiet = to.max_wait = 0; });
+    if (now.quiet > 1) propose([](Settings& to) { --to.quiet; });
+    if (now.max_wait > now.quiet) propose([](Settings& to) { --to.max_wait; });
+    if (now.min_interval != 0) propose([](Settings& to) { to.min_interval = 0; });
+    if (now.min_interval > 1) propose([](Settings& to) { --to.min_interval; });
+    if (now.metered) propose([](Settings& to) { to.metered = false; });
     if (!now.charge_waiting) propose([](Settings& to) { to.charge_waiting = true; });
     if (now.limiter.kind == LimiterKind::both) {
       propose([](Settings& to) { to.limiter.kind = LimiterKind::exponential; });

@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/ratelimit/any_limiter.hpp>
@@ -18,9 +19,14 @@
 #include <evenkeel/ratelimit/max_of.hpp>
 #include <evenkeel/ratelimit/token_bucket.hpp>
 #include <evenkeel/workqueue/any_store.hpp>
+#include <evenkeel/workqueue/debounce.hpp>
+#include <evenkeel/workqueue/fair_store.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
+#include <evenkeel/workqueue/key_info.hpp>
+#include <evenkeel/workqueue/key_order.hpp>
 #include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/queue_core.hpp>
+#include <evenkeel/workqueue/queue_metrics.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
 #include <evenkeel/workqueue/work_queue.hpp>
@@ -51,6 +57,9 @@ class Subject {
   /// For drain: whether all was done. It never waits.
   virtual bool shut_down(Form form) = 0;
   virtual void observe(Observation& seen) = 0;
+  /// Keys that are ready, as sort_by_turn() puts them.
+  virtual std::vector<std::size_t> turns() = 0;
+  virtual std::optional<QueueMetrics> metrics() = 0;
   /// Keys that the queue keeps in memory, once nothing is left to do.
   virtual std::size_t keys_in_memory() = 0;
 };
@@ -86,6 +95,16 @@ class Keys<RequestKey> {
 };
 
 template <class Key>
+AnyStore<Key> make_fair_store(const FairSettings& settings) {
+  const auto of = [](const std::array<std::uint32_t, groups>& each) {
+    return [each](const std::string& group) { return each[static_cast<std::size_t>(group[0] - 'a')]; };
+  };
+  return FairStore<Key>(
+      by_namespace(),
+      {.weight_of = of(settings.weights), .cap_of = of(settings.caps), .live_first = settings.live_first});
+}
+
+template <class Key>
 AnyStore<Key> make_store(const Settings& settings, const SlowKeys& slow) {
   const TwoLaneStoreOptions lanes{.slow_share = settings.slow_share};
   switch (settings.store) {
@@ -95,6 +114,8 @@ AnyStore<Key> make_store(const Settings& settings, const SlowKeys& slow) {
       return TwoLaneStore(lanes);
     case StoreKind::priority:
       return PriorityStore();
+    case StoreKind::fair:
+      return make_fair_store<Key>(settings.fair);
     case StoreKind::policy_lane:
       break;
   }
@@ -119,9 +140,32 @@ AnyLimiter<Key> make_limiter(const LimiterSettings& settings) {
   return max_of(of_key, of_all);
 }
 
+inline Debounce debounce_of(const Settings& settings) {
+  return {.quiet = Duration{settings.quiet}, .max_wait = Duration{settings.max_wait}};
+}
+
 template <class Key>
 using IndexOf =
     std::conditional_t<std::is_same_v<Key, RequestKey>, detail::InternedIndex, detail::HashIndex<Key>>;
+
+template <class Key>
+std::int64_t next_attempt_of(const KeyInfo<Key>& info) {
+  return info.next_attempt ? info.next_attempt->time_since_epoch().count() : Observation::none;
+}
+
+template <class Key>
+std::vector<std::size_t> turns_of(std::vector<KeyInfo<Key>> all) {
+  sort_by_turn(all);
+  std::vector<std::size_t> turns;
+  for (const KeyInfo<Key>& info : all) {
+    if (info.state == KeyState::queued) turns.push_back(Keys<Key>::number(info.key));
+  }
+  return turns;
+}
+
+inline std::int64_t number(std::uint64_t count) {
+  return static_cast<std::int64_t>(count);
+}
 
 /// The core, with as much around it as makes a queue of it.
 template <class Key, class Store = AnyStore<Key>>
@@ -129,7 +173,10 @@ class CoreSubject : public Subject {
  public:
   CoreSubject(const Settings& settings, Store store)
       : settings_(settings),
-        core_(std::move(store), settings.readd),
+        core_(std::move(store), QueueCoreOptions{.readd = settings.readd,
+                                                 .metered = settings.metered,
+                                                 .debounce = debounce_of(settings),
+                                                 .min_interval = Duration{settings.min_interval}}),
         limiter_(make_limiter<Key>(settings.limiter)) {}
 
   void add(std::size_t key, std::int32_t priority) override {
@@ -172,9 +219,10 @@ class CoreSubject : public Subject {
   bool shut_down(Form form) override {
     closed_ = true;
     if (form == Form::shut_down_now) {
+      core_.discard_waiting(now_);
       if (!std::exchange(discarded_, true)) core_.discard();
     } else {
-      core_.discard_waiting();
+      core_.discard_waiting(now_);
     }
     return core_.dirty() == 0 && core_.processing() == 0;
   }
@@ -190,9 +238,27 @@ class CoreSubject : public Subject {
     for (std::size_t i = 0; i < settings_.keys; ++i) {
       const Key& key = keys_.make(i);
       const std::size_t of = hash(key);
-      seen.keys[i] = {core_.is_dirty(key, of), core_.is_processing(key, of), core_.is_waiting(key, of),
-                      number(limiter_.retries(key))};
+      const KeyInfo<Key> info = core_.inspect(key, of);
+      seen.keys[i] = {.dirty = core_.is_dirty(key, of),
+                      .processing = core_.is_processing(key, of),
+                      .waiting = core_.is_waiting(key, of),
+                      .retries = number(limiter_.retries(key)),
+                      .priority = info.priority,
+                      .next_attempt = next_attempt_of(info)};
     }
+    // With a minimum interval, keys are known for a while after their run.
+    if (settings_.min_interval > 0) seen.known = Observation::unknown;
+  }
+  std::vector<std::size_t> turns() override {
+    std::vector<KeyInfo<Key>> all;
+    for (std::optional<std::uint64_t> at = 0; at;) {
+      at = core_.inspect_some(*at, 3, [&](KeyInfo<Key> info) { all.push_back(std::move(info)); });
+    }
+    return turns_of(std::move(all));
+  }
+  std::optional<QueueMetrics> metrics() override {
+    if (core_.meter() == nullptr) return std::nullopt;
+    return core_.meter()->metrics(now_);
   }
   std::size_t keys_in_memory() override {
     for (std::size_t i = 0; i < settings_.keys; ++i) forget(i);
@@ -203,7 +269,6 @@ class CoreSubject : public Subject {
   using Core = QueueCore<Key, Store, IndexOf<Key>>;
 
   static std::size_t hash(const Key& key) { return std::hash<Key>{}(key); }
-  static std::int64_t number(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
   const Settings settings_;
   Keys<Key> keys_;
@@ -221,10 +286,13 @@ class ShellSubject : public Subject {
  public:
   ShellSubject(const Settings& settings, Store store)
       : settings_(settings),
-        queue_({.store = std::move(store),
+        queue_({.name = settings.metered ? "queue" : "",
+                .store = std::move(store),
                 .limiter = make_limiter<Key>(settings.limiter),
                 .readd = settings.readd,
                 .charge_waiting = settings.charge_waiting,
+                .debounce = debounce_of(settings),
+                .min_interval = Duration{settings.min_interval},
                 .clock = clock_}) {}
 
   void add(std::size_t key, std::int32_t priority) override { queue_.add(keys_.make(key), priority); }
@@ -247,7 +315,8 @@ class ShellSubject : public Subject {
 
   std::optional<Handed> get() override {
     // get() would block if there is nothing: it is asked where that cannot be.
-    auto claim = queue_.size() > 0 || queue_.is_shutting_down() ? queue_.get() : queue_.try_get();
+    const bool some = queue_.size() > 0 && !settings_.has_caps();
+    auto claim = some || queue_.is_shutting_down() ? queue_.get() : queue_.try_get();
     if (!claim) return std::nullopt;
     const Handed handed{keys_.number(claim->key()), claim->priority().value};
     held_[handed.key].emplace(std::move(*claim));
@@ -266,13 +335,26 @@ class ShellSubject : public Subject {
   }
 
   void observe(Observation& seen) override {
-    seen.ready = static_cast<std::int64_t>(queue_.size());
+    const QueueCounts counts = queue_.counts();
+    seen.ready = number(counts.ready);
+    seen.dirty = number(counts.dirty);
+    seen.processing = number(counts.processing);
+    seen.waiting = number(counts.waiting);
     seen.shutting_down = queue_.is_shutting_down();
     for (std::size_t i = 0; i < settings_.keys; ++i) {
-      seen.keys[i].processing = held_[i].has_value();
-      seen.keys[i].retries = static_cast<std::int64_t>(queue_.retries(keys_.make(i)));
+      const KeyInfo<Key> info = queue_.inspect(keys_.make(i));
+      const bool processing =
+          info.state == KeyState::processing || info.state == KeyState::processing_and_dirty;
+      seen.keys[i] = {.dirty = info.state == KeyState::queued || info.state == KeyState::processing_and_dirty,
+                      .processing = processing,
+                      .waiting = info.next_attempt.has_value(),
+                      .retries = number(info.attempts),
+                      .priority = info.priority,
+                      .next_attempt = next_attempt_of(info)};
     }
   }
+  std::vector<std::size_t> turns() override { return turns_of(queue_.inspect_all({.slice = 2})); }
+  std::optional<QueueMetrics> metrics() override { return queue_.metrics(); }
   std::size_t keys_in_memory() override {
     for (std::size_t i = 0; i < settings_.keys; ++i) forget(i);
     return keys_.in_memory();
