@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread: what a whole cycle costs, and an add that changes nothing.
 #include <cstddef>
+#include <string>
 
 #include <benchmark/benchmark.h>
 
@@ -52,6 +53,8 @@ void depths(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK(add_get_done<Textbook>)->Name("add_get_done/textbook");
 BENCHMARK(add_get_done<Strings<FifoStore>>)->Name("add_get_done/strings_fifo");
 BENCHMARK(add_get_done<Strings<TwoLaneStore>>)->Name("add_get_done/strings_lanes");
+BENCHMARK(add_get_done<Strings<FairStore<std::string, ByEndOfName>>>)->Name("add_get_done/strings_fair");
+BENCHMARK(add_get_done<Interned<FairStore<RequestKey, ByEndOfName>>>)->Name("add_get_done/interned_fair");
 BENCHMARK(add_get_done<Strings<PriorityStore>>)->Name("add_get_done/strings_priority");
 BENCHMARK(add_get_done<Interned<FifoStore>>)->Name("add_get_done/interned_fifo");
 BENCHMARK(add_get_done<Interned<PriorityStore>>)->Name("add_get_done/interned_priority");

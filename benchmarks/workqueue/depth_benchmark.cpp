@@ -136,6 +136,12 @@ void lane_policy(benchmark::State& state) {
 BENCHMARK(million_queued<Textbook>)->Name("million_queued/textbook")->Apply(one_pass);
 BENCHMARK(million_queued<Strings<FifoStore>>)->Name("million_queued/strings_fifo")->Apply(one_pass);
 BENCHMARK(million_queued<Strings<TwoLaneStore>>)->Name("million_queued/strings_lanes")->Apply(one_pass);
+BENCHMARK(million_queued<Strings<FairStore<std::string, ByEndOfName>>>)
+    ->Name("million_queued/strings_fair")
+    ->Apply(one_pass);
+BENCHMARK(million_queued<Interned<FairStore<RequestKey, ByEndOfName>>>)
+    ->Name("million_queued/interned_fair")
+    ->Apply(one_pass);
 BENCHMARK(million_queued<Strings<PriorityStore>>)->Name("million_queued/strings_priority")->Apply(one_pass);
 BENCHMARK(million_queued<Interned<FifoStore>>)->Name("million_queued/interned_fifo")->Apply(one_pass);
 BENCHMARK(million_queued<Interned<PriorityStore>>)->Name("million_queued/interned_priority")->Apply(one_pass);
@@ -147,6 +153,12 @@ BENCHMARK(bytes_queued<Interned<FifoStore>>)->Name("bytes_queued/interned_fifo")
 BENCHMARK(bytes_queued<Interned<PriorityStore>>)->Name("bytes_queued/interned_priority")->Apply(one_pass);
 
 BENCHMARK(million_raised<Strings<TwoLaneStore>>)->Name("million_raised/strings_lanes")->Apply(one_pass);
+BENCHMARK(million_raised<Strings<FairStore<std::string, ByEndOfName>>>)
+    ->Name("million_raised/strings_fair")
+    ->Apply(one_pass);
+BENCHMARK(million_raised<Interned<FairStore<RequestKey, ByEndOfName>>>)
+    ->Name("million_raised/interned_fair")
+    ->Apply(one_pass);
 BENCHMARK(million_raised<Strings<PriorityStore>>)->Name("million_raised/strings_priority")->Apply(one_pass);
 BENCHMARK(million_raised<Interned<TwoLaneStore>>)->Name("million_raised/interned_lanes")->Apply(one_pass);
 BENCHMARK(million_raised<Interned<PriorityStore>>)->Name("million_raised/interned_priority")->Apply(one_pass);

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <evenkeel/workqueue/fair_store.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 #include <evenkeel/workqueue/priority_store.hpp>
@@ -89,6 +91,16 @@ struct Strings : Ours<std::string, WorkQueue<std::string, Store>, WorkQueueOptio
   explicit Strings(std::size_t count, Store store = Store())
       : Ours<std::string, WorkQueue<std::string, Store>, WorkQueueOptions<std::string, Store>>(
             {.store = std::move(store)}, string_keys(count)) {}
+};
+
+/// A thousand groups of keys, by the end of their names.
+struct ByEndOfName {
+  std::string_view operator()(const std::string& key) const {
+    return std::string_view(key).substr(key.size() - 3);
+  }
+  std::string_view operator()(const RequestKey& key) const {
+    return key.name().substr(key.name().size() - 3);
+  }
 };
 
 inline std::vector<RequestKey> interned_keys(KeyTable& table, std::size_t count) {
