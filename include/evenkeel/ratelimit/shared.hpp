@@ -41,7 +41,7 @@ class Shared {
   /// Returns use(limiter), called under the lock: to change a limit while queues use it, as in
   /// `bucket.with([&](TokenBucket& held) { held.set_rate(5.0, clock.now()); })`.
   template <class Use>
-  decltype(auto) with(Use&& use) {
+  auto with(Use&& use) {
     MutexLock lock(state_->mutex);
     return std::forward<Use>(use)(state_->inner);
   }
