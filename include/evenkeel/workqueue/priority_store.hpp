@@ -69,6 +69,10 @@ class PriorityStore {
   void touch(QueueItem& item, std::uint64_t place) {
     if (item.store_tag() == in_heap) {
       if (item.priority() <= others_.rank_of(item).priority) return;
+      if (used_ == most_levels && !is_listed(item.priority())) {
+        item.set_place(place);
+        return others_.rerank(item, Rank{place, item.priority()});
+      }
       others_.erase(item);
     } else {
       Level& level = levels_[item.store_tag()];
@@ -100,6 +104,11 @@ class PriorityStore {
 
   Level& level_at(std::size_t position) { return levels_[order_[position]]; }
   const Level& level_at(std::size_t position) const { return levels_[order_[position]]; }
+
+  bool is_listed(std::int32_t priority) const {
+    const std::size_t at = position_of(priority);
+    return at < used_ && level_at(at).priority == priority;
+  }
 
   // Where in order_ the level of `priority` is or would be.
   std::size_t position_of(std::int32_t priority) const {

@@ -28,7 +28,6 @@ struct Priority {
 namespace detail {
 template <class Item, class Store>
 class Schedule;
-class TimerHeapAccess;
 }  // namespace detail
 
 /// The part of a node that does not depend on the key's type, and all that most stores need.
@@ -50,13 +49,13 @@ class QueueItem {
   /// Sixteen bits for the store's own use, for example the lane that the item is in.
   std::uint16_t store_tag() const { return store_tag_; }
   void set_store_tag(std::uint16_t tag) { store_tag_ = tag; }
-  /// A number for the store's own use; it shares its space with the links of ItemList.
+  /// A number for the store's own use; it shares its space with the links of ItemList. While the item is not
+  /// in the store it is the queue's.
   std::size_t store_index() const { return slot_.index; }
   void set_store_index(std::size_t index) { slot_.index = index; }
 
  private:
   friend class ItemList;
-  friend class detail::TimerHeapAccess;
   template <class Item, class Store>
   friend class detail::Schedule;
 

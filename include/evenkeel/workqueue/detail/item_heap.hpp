@@ -11,7 +11,7 @@ namespace evenkeel::inline v0::detail {
 
 /// Items by rank, of which `a.before(b)` says which one is first; no two are equal. Four children per
 /// node, which is faster than two.
-/// Thread safety: one thread at a time. Complexity: insert, erase and pop are O(log n), the rest O(1).
+/// Thread safety: one thread at a time. Complexity: what changes it is O(log n), what asks is O(1).
 template <class Rank>
 class ItemHeap {
  public:
@@ -26,6 +26,14 @@ class ItemHeap {
   void insert(QueueItem& item, const Rank& rank) {
     entries_.push_back({rank, &item});
     rise(entries_.size() - 1);
+  }
+
+  /// Gives an item that is in the heap another rank.
+  void rerank(QueueItem& item, const Rank& rank) {
+    const std::size_t index = item.store_index();
+    const bool rises = rank.before(entries_[index].rank);
+    entries_[index].rank = rank;
+    rises ? rise(index) : sink(index);
   }
 
   /// Takes out an item that is in the heap.
