@@ -109,7 +109,8 @@ struct ControllerEnvironment {
 /// Runs one reconciler.
 ///
 /// Workers start when the first lists of all watched kinds have been read and their events handled; until
-/// then keys gather in the queue. An event of the initial list or a resync goes to the slow lane.
+/// then keys gather in the queue. An event of the initial list or a resync has priority -100,
+/// others have 0.
 /// One key is never in two workers' hands.
 /// Thread safety: all members may be called concurrently, but for attach() and start(), which come first.
 /// Lifetime: destruction stops, cancels and joins; client, cache and keys of the environment outlive it.
