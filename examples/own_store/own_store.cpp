@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A work queue that serves the namespace with the fewest keys first: a backing store of one's own in
-// twenty lines, and nothing else to write. Prints the order in which keys are handed out.
+// twenty lines, and nothing else to write. It prints in which order two workers are handed the same keys by
+// a plain queue and by this one; everything else, such as that no key is in two hands, is the queue's.
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <map>
 #include <string>
 
+#include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/work_queue.hpp>
 
 namespace ek = evenkeel;
@@ -14,7 +17,7 @@ using Node = ek::QueueNode<std::string>;
 class SmallestNamespaceFirst {
  public:
   void push(Node& node) {
-    namespaces_[namespace_of(node)].insert(node);
+    namespaces_[namespace_of(node)].insert(node);  // where node.place() says, which is mostly the end
     ++size_;
   }
   Node& pop() {
@@ -28,7 +31,7 @@ class SmallestNamespaceFirst {
     return node;
   }
   std::size_t size() const { return size_; }
-  void touch(Node&, std::uint64_t) {}
+  void touch(Node& /*node*/, std::uint64_t /*place*/) {}  // a key that is added again stays where it is
 
  private:
   static std::string namespace_of(const Node& node) { return node.key().substr(0, node.key().find('/')); }
@@ -37,9 +40,29 @@ class SmallestNamespaceFirst {
   std::size_t size_ = 0;
 };
 
-int main() {
-  ek::WorkQueue<std::string, SmallestNamespaceFirst> queue;
-  for (const char* key : {"big/a", "big/b", "big/c", "small/x", "middle/p", "middle/q"}) queue.add(key);
+template <class Store>
+void tell(const char* title) {
+  std::printf("%s\n", title);
+  ek::WorkQueue<std::string, Store> queue;
+  for (const char* key : {"big/a", "big/b", "big/c", "big/d", "small/x", "middle/p", "middle/q"}) {
+    queue.add(key);
+  }
+  auto first = queue.get();
+  auto second = queue.get();
+  std::printf("  the first worker has %s, the second %s\n", first->key().c_str(), second->key().c_str());
+  queue.add(first->key());
+  queue.add("big/d");  // queued already: one run
+  std::printf("  %s has changed meanwhile; nobody is handed it before the first worker is done\n",
+              first->key().c_str());
+  first->done();
+  second->done();
   queue.shut_down();  // nothing more is added; what is queued is handed out
-  while (auto item = queue.get()) std::printf("%s\n", item->key().c_str());
+  std::printf("  then come");
+  while (auto claim = queue.get()) std::printf(" %s", claim->key().c_str());
+  std::printf("\n");
+}
+
+int main() {
+  tell<ek::FifoStore>("First in, first out:");
+  tell<SmallestNamespaceFirst>("The smallest namespace first:");
 }
