@@ -101,8 +101,8 @@ TEST(SteadyState, AllocatesNothingWithMetricsAndAMinimumInterval) {
   for (int i = 0; i < 500; ++i)
     keys.push_back("a-namespace/a-name-that-does-not-fit-into-a-string-" + std::to_string(i));
   EXPECT_EQ(allocations_of_a_cycle(strings, *clock, keys), 0U);
-  EXPECT_EQ(strings.metrics()->work_duration.count(), strings.metrics()->adds_total);
-  EXPECT_GT(strings.metrics()->adds_total, 1000U);
+  EXPECT_EQ(strings.metrics().work_duration.count(), strings.metrics().adds_total);
+  EXPECT_GT(strings.metrics().adds_total, 1000U);
   KeyTable table;
   RequestQueue requests({.name = "requests", .clock = clock});
   std::vector<RequestKey> interned;

@@ -207,7 +207,7 @@ TEST(InspectConcurrency, AQueueAtWorkCanBeLookedAt) {
     const QueueCounts counts = queue.counts();
     EXPECT_LE(counts.ready, counts.dirty);
     EXPECT_EQ(counts.waiting, 1U);
-    for (const LabelledDepth& at : queue.metrics().value().depth) EXPECT_LE(at.depth, 30'000U);
+    for (const LabelledDepth& at : queue.metrics().depth) EXPECT_LE(at.depth, 30'000U);
     EXPECT_EQ(queue.inspect(stays).state, KeyState::waiting);
   }
   threads[0].join();

@@ -329,7 +329,7 @@ TEST(MinInterval, WorksForInternedKeysWithoutALock) {
   clock->advance(10s);
   EXPECT_TRUE(queue.try_get());
   EXPECT_FALSE(queue.try_get());
-  EXPECT_EQ(queue.metrics()->adds_total, 2U);
+  EXPECT_EQ(queue.metrics().adds_total, 2U);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ std::string text(const Claim& claim) {
 
 template <class Queue>
 std::vector<LabelledDepth> depths_of(Queue& queue) {
-  return queue.metrics()->depth;
+  return queue.metrics().depth;
 }
 
 class PriorityQueue : public testing::Test {
@@ -77,8 +77,8 @@ class PriorityQueue : public testing::Test {
     for (const LabelledDepth& at : depths_of(queue)) depths[at.label] = at.depth;
     return depths;
   }
-  std::uint64_t adds() { return queue.metrics()->adds_total; }
-  std::uint64_t retries() { return queue.metrics()->retries_total; }
+  std::uint64_t adds() { return queue.metrics().adds_total; }
+  std::uint64_t retries() { return queue.metrics().retries_total; }
 
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   Queue queue;
@@ -276,10 +276,10 @@ TEST(PriorityQueueOrder, IsByPriorityAndThenByAddingWhateverTheDelay) {
     while (const auto claim = queue.try_get()) taken.push_back(text(*claim));
     EXPECT_EQ(taken, expected);
     const auto metrics = queue.metrics();
-    EXPECT_EQ(metrics->depth.size(), 5U);
-    for (const LabelledDepth& at : metrics->depth) EXPECT_EQ(at.depth, 0U) << at.label;
-    EXPECT_EQ(metrics->adds_total, 5000U);
-    EXPECT_EQ(metrics->retries_total, delay > 0s ? 5000U : 0U);
+    EXPECT_EQ(metrics.depth.size(), 5U);
+    for (const LabelledDepth& at : metrics.depth) EXPECT_EQ(at.depth, 0U) << at.label;
+    EXPECT_EQ(metrics.adds_total, 5000U);
+    EXPECT_EQ(metrics.retries_total, delay > 0s ? 5000U : 0U);
   }
 }
 
@@ -365,9 +365,9 @@ TEST(PriorityQueueDepth, HasASeriesForEachOfTheFirst25PrioritiesAndOneForTheRest
     WorkQueue<std::string, PriorityStore> queue({.name = "test"});
     for (int i = 0; i < distinct; ++i) queue.add(std::to_string(i), i);
     const auto metrics = queue.metrics();
-    EXPECT_EQ(metrics->depth.size(), static_cast<std::size_t>(std::min(distinct, 26)));
+    EXPECT_EQ(metrics.depth.size(), static_cast<std::size_t>(std::min(distinct, 26)));
     std::size_t rest = 0;
-    for (const LabelledDepth& at : metrics->depth) {
+    for (const LabelledDepth& at : metrics.depth) {
       if (at.label == "exceeded_cardinality_limit") {
         rest = at.depth;
       } else {

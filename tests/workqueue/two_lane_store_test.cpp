@@ -177,7 +177,7 @@ TEST(TwoLaneQueueConcurrency, ResyncedKeysAreAllServedWhenNothingElseIsThere) {
 // cat:G10
 TEST(TwoLaneQueue, MovingBetweenLanesChangesNoSize) {
   WorkQueue<std::string, TwoLaneStore> queue({.name = "lanes"});
-  const auto lanes = [&queue] { return queue.metrics()->lanes; };
+  const auto lanes = [&queue] { return queue.metrics().lanes; };
   using Depths = std::vector<LabelledDepth>;
   for (const char* key : {"a", "b", "c"}) queue.add(key, Lane::slow);
   EXPECT_EQ(lanes(), (Depths{{"fast", 0}, {"slow", 3}}));

@@ -83,7 +83,7 @@ class RequestQueue {
     return queue_.inspect_all(options);
   }
   QueueCounts counts() { return queue_.counts(); }
-  std::optional<QueueMetrics> metrics() { return queue_.metrics(); }
+  QueueMetrics metrics() { return queue_.metrics(); }
   void collect(MetricSink& sink) { queue_.collect(sink); }
   const std::string& name() const { return queue_.name(); }
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,40 +18,18 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/text_hash.hpp>
 #include <evenkeel/base/time.hpp>
-#include <evenkeel/ratelimit/default_limiter.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
 #include <evenkeel/workqueue/detail/parking.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/key_info.hpp>
+#include <evenkeel/workqueue/queue_claim.hpp>
 #include <evenkeel/workqueue/queue_core.hpp>
 #include <evenkeel/workqueue/queue_metrics.hpp>
 #include <evenkeel/workqueue/store.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
+#include <evenkeel/workqueue/work_queue_options.hpp>
 
 namespace evenkeel::inline v0 {
-
-namespace detail {
-template <class Key, class L>
-L default_of() {
-  if constexpr (std::is_same_v<L, AnyLimiter<Key>>) {
-    return default_limiter<Key>();
-  } else {
-    return L();
-  }
-}
-}  // namespace detail
-
-template <class Key, class Store = FifoStore, class L = AnyLimiter<Key>>
-struct WorkQueueOptions {
-  std::string name = {};                     ///< Names the queue in metrics; without one there are none.
-  Store store = Store();                     ///< The order in which keys are handed out.
-  L limiter = detail::default_of<Key, L>();  ///< Used by add_rate_limited; see default_limiter().
-  Readd readd = Readd::at_back;              ///< The place of a key added while it is processed.
-  bool charge_waiting = true;                ///< Whether add_rate_limited charges a key that waits already.
-  Debounce debounce = {};                    ///< Gathers adds that come close together; off by default.
-  Duration min_interval = Duration::zero();  ///< Between the starts of two runs of a key; zero: none.
-  std::shared_ptr<const Clock> clock = nullptr;  ///< real_clock() if null.
-};
 
 /// The work queue of a controller: add as often as you like, each key is held once and handed to one
 /// worker at a time; a key added while it is processed runs once more. Keys may be added for later, and
@@ -79,40 +56,7 @@ class WorkQueue {
 
  public:
   using Options = WorkQueueOptions<Key, Store, L>;
-
-  /// A key in a worker's hands; nobody else is handed it before this ends. It ends with its scope.
-  /// Thread safety: one thread at a time. Lifetime: must end before the queue.
-  class Claim {
-   public:
-    Claim(Claim&& other) noexcept
-        : queue_(std::exchange(other.queue_, nullptr)), node_(other.node_), priority_(other.priority_) {}
-    Claim& operator=(Claim&& other) noexcept {
-      if (this == &other) return *this;
-      done();
-      queue_ = std::exchange(other.queue_, nullptr);
-      node_ = other.node_;
-      priority_ = other.priority_;
-      return *this;
-    }
-    ~Claim() { done(); }
-
-    /// Valid until done().
-    const Key& key() const { return node_->key(); }
-    /// The priority that the key was handed out with.
-    Priority priority() const { return priority_; }
-    /// Ends the claim before its scope does. Harmless when repeated.
-    void done() noexcept {
-      if (WorkQueue* queue = std::exchange(queue_, nullptr)) queue->finish(*node_);
-    }
-
-   private:
-    friend class WorkQueue;
-    Claim(WorkQueue& queue, Node& node) : queue_(&queue), node_(&node), priority_(node.priority()) {}
-
-    WorkQueue* queue_;
-    Node* node_;
-    Priority priority_;
-  };
+  using Claim = QueueClaim<WorkQueue, Node>;
 
   /// Throws std::invalid_argument if debounce or min_interval make no sense.
   explicit WorkQueue(Options options = {})
@@ -306,27 +250,27 @@ class WorkQueue {
     return core_.counts();
   }
 
-  /// The figures of this moment; empty if the queue has no name.
-  std::optional<QueueMetrics> metrics() EVENKEEL_EXCLUDES(mutex_) {
-    std::optional<QueueMetrics> metrics;
+  /// The figures of this moment. A queue without a name has none: neither name nor numbers are in them.
+  QueueMetrics metrics() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    if (core_.meter() == nullptr) return metrics;
+    if (core_.meter() == nullptr) return {};
     const TimePoint now = clock_->now();
     core_.fire(now);
-    metrics = core_.meter()->metrics(now);
-    metrics->name = name_;
-    metrics->lanes = lanes_of(core_.store());
+    QueueMetrics metrics = core_.meter()->metrics(now);
+    metrics.name = name_;
+    metrics.lanes = lanes_of(core_.store());
     return metrics;
   }
 
   /// Gives metrics() to `sink`; nothing if the queue has no name. The sink is not called under the lock.
   void collect(MetricSink& sink) {
-    if (const auto figures = metrics()) evenkeel::collect(*figures, sink);
+    if (!name_.empty()) evenkeel::collect(metrics(), sink);
   }
 
   const std::string& name() const { return name_; }
 
  private:
+  friend Claim;
   enum class State : std::uint8_t { open, closing, closed };
 
   struct WakeAll {

@@ -354,7 +354,11 @@ class ShellSubject : public Subject {
     }
   }
   std::vector<std::size_t> turns() override { return turns_of(queue_.inspect_all({.slice = 2})); }
-  std::optional<QueueMetrics> metrics() override { return queue_.metrics(); }
+  std::optional<QueueMetrics> metrics() override {
+    QueueMetrics figures = queue_.metrics();
+    if (figures.name.empty()) return std::nullopt;
+    return figures;
+  }
   std::size_t keys_in_memory() override {
     for (std::size_t i = 0; i < settings_.keys; ++i) forget(i);
     return keys_.in_memory();

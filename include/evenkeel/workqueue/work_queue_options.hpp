@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a work queue is told when it is made.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/ratelimit/any_limiter.hpp>
+#include <evenkeel/ratelimit/default_limiter.hpp>
+#include <evenkeel/workqueue/debounce.hpp>
+#include <evenkeel/workqueue/detail/schedule.hpp>
+#include <evenkeel/workqueue/fifo_store.hpp>
+
+namespace evenkeel::inline v0 {
+
+namespace detail {
+template <class Key, class L>
+L default_of() {
+  if constexpr (std::is_same_v<L, AnyLimiter<Key>>) {
+    return default_limiter<Key>();
+  } else {
+    return L();
+  }
+}
+}  // namespace detail
+
+template <class Key, class Store = FifoStore, class L = AnyLimiter<Key>>
+struct WorkQueueOptions {
+  std::string name = {};                     ///< Names the queue in metrics; without one there are none.
+  Store store = Store();                     ///< The order in which keys are handed out.
+  L limiter = detail::default_of<Key, L>();  ///< Used by add_rate_limited; see default_limiter().
+  Readd readd = Readd::at_back;              ///< The place of a key added while it is processed.
+  bool charge_waiting = true;                ///< Whether add_rate_limited charges a key that waits already.
+  Debounce debounce = {};                    ///< Gathers adds that come close together; off by default.
+  Duration min_interval = Duration::zero();  ///< Between the starts of two runs of a key; zero: none.
+  std::shared_ptr<const Clock> clock = nullptr;  ///< real_clock() if null.
+};
+
+}  // namespace evenkeel::inline v0
