@@ -36,7 +36,7 @@ check:
 
 bench:
 	@scripts/install-deps bench
-	@scripts/build bench
+	@scripts/build bench workqueue_benchmark cache_benchmark
 	@scripts/bench build/bench
 
 bench-peers:

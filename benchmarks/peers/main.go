@@ -6,7 +6,7 @@
 //	peers -peer client-go -workload add_get_done
 //
 // One process is one measurement, so that no peer pays for the garbage of another. Queues are unnamed and
-// so keep no metrics, as ours do not. The keys are the same: a namespace of 10 and a name of 36 characters,
+// so keep no metrics, as ours do not, but in what is called metered. The keys are the same: a namespace of 10 and a name of 36 characters,
 // made before the clock runs; Go's queues share their bytes, ours copy them.
 package main
 
@@ -25,6 +25,7 @@ type figures map[string]float64
 
 var workloads = map[string]func(make func() queue) figures{
 	"add_get_done":             addGetDone,
+	"add_get_done_metered":     addGetDone,
 	"duplicate_add_1000":       func(make func() queue) figures { return duplicateAdd(make, 1000) },
 	"duplicate_add_100000":     func(make func() queue) figures { return duplicateAdd(make, 100_000) },
 	"million_queued":           millionQueued,
@@ -68,7 +69,11 @@ func main() {
 		fmt.Fprintf(os.Stderr, "peers: no workload %q of peer %q\n", *workload, *peer)
 		os.Exit(2)
 	}
-	measured := run(newQueue)
+	name := ""
+	if strings.HasSuffix(*workload, "_metered") {
+		name = "benchmark"
+	}
+	measured := run(func() queue { return newQueue(name) })
 	line, err := json.Marshal(map[string]any{"peer": *peer, "workload": *workload, "figures": measured})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

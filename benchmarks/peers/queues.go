@@ -23,7 +23,8 @@ type queue interface {
 	hasPriorities() bool
 }
 
-var peers = map[string]func() queue{
+// A queue with a name keeps metrics: controller-runtime's, for both, as in its managers.
+var peers = map[string]func(name string) queue{
 	"client-go":          newClientGo,
 	"controller-runtime": newControllerRuntime,
 }
@@ -32,8 +33,8 @@ type clientGo struct {
 	q workqueue.TypedDelayingInterface[string]
 }
 
-func newClientGo() queue {
-	return &clientGo{workqueue.NewTypedDelayingQueue[string]()}
+func newClientGo(name string) queue {
+	return &clientGo{workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: name})}
 }
 
 func (c *clientGo) add(key string)                           { c.q.Add(key) }
@@ -51,8 +52,8 @@ type controllerRuntime struct {
 	q priorityqueue.PriorityQueue[string]
 }
 
-func newControllerRuntime() queue {
-	return &controllerRuntime{priorityqueue.New[string]("")}
+func newControllerRuntime(name string) queue {
+	return &controllerRuntime{priorityqueue.New[string](name)}
 }
 
 func (c *controllerRuntime) add(key string) { c.q.Add(key) }

@@ -59,6 +59,10 @@ BENCHMARK(add_get_done<Strings<PriorityStore>>)->Name("add_get_done/strings_prio
 BENCHMARK(add_get_done<Interned<FifoStore>>)->Name("add_get_done/interned_fifo");
 BENCHMARK(add_get_done<Interned<PriorityStore>>)->Name("add_get_done/interned_priority");
 
+BENCHMARK(add_get_done<Metered<Strings<FifoStore>>>)->Name("add_get_done_metered/strings_fifo");
+BENCHMARK(add_get_done<Metered<Strings<PriorityStore>>>)->Name("add_get_done_metered/strings_priority");
+BENCHMARK(add_get_done<Metered<Interned<PriorityStore>>>)->Name("add_get_done_metered/interned_priority");
+
 BENCHMARK(duplicate_add<Textbook>)->Name("duplicate_add/textbook")->Apply(depths);
 BENCHMARK(duplicate_add<Strings<FifoStore>>)->Name("duplicate_add/strings_fifo")->Apply(depths);
 BENCHMARK(duplicate_add<Strings<TwoLaneStore>>)->Name("duplicate_add/strings_lanes")->Apply(depths);

@@ -88,9 +88,10 @@ struct Ours {
 /// WorkQueue on strings: the store is part of the type, and the queue copies each key.
 template <class Store>
 struct Strings : Ours<std::string, WorkQueue<std::string, Store>, WorkQueueOptions<std::string, Store>> {
-  explicit Strings(std::size_t count, Store store = Store())
+  using StoreType = Store;
+  explicit Strings(std::size_t count, Store store = Store(), std::string name = {})
       : Ours<std::string, WorkQueue<std::string, Store>, WorkQueueOptions<std::string, Store>>(
-            {.store = std::move(store)}, string_keys(count)) {}
+            {.name = std::move(name), .store = std::move(store)}, string_keys(count)) {}
 };
 
 /// A thousand groups of keys, by the end of their names.
@@ -117,8 +118,15 @@ struct TableFirst {
 /// RequestQueue, as controllers use it: interned keys, the store behind a pointer.
 template <class Store>
 struct Interned : TableFirst, Ours<RequestKey, RequestQueue, RequestQueueOptions> {
-  explicit Interned(std::size_t count, RequestStore store = Store())
-      : Ours({.store = std::move(store)}, interned_keys(table, count)) {}
+  using StoreType = Store;
+  explicit Interned(std::size_t count, RequestStore store = Store(), std::string name = {})
+      : Ours({.name = std::move(name), .store = std::move(store)}, interned_keys(table, count)) {}
+};
+
+/// The same queue with a name, and so with metrics.
+template <class Q>
+struct Metered : Q {
+  explicit Metered(std::size_t count) : Q(count, typename Q::StoreType(), "benchmark") {}
 };
 
 }  // namespace evenkeel::benchmarks
