@@ -81,9 +81,11 @@ class BackoffGate : public ControllerTest {
     const int version = ++version_;
     update(status_of(version), status_of(version + 1));
   }
+  // The status of a child of "a" changes: minor, were the child itself what is reconciled.
   void change_secondary() {
-    const WireObject object = wire_object(R"({"namespace":"ns","name":"child"})");
-    handlers[1]->on_event(added(object));
+    const WireObject before = wire_object(R"({"namespace":"ns","name":"child","generation":1})", "Child");
+    const WireObject now = wire_object(R"({"namespace":"ns","name":"child","generation":1})", "Child");
+    handlers[1]->on_event(updated(before, now));
   }
   [[noreturn]] static void fail() { throw std::runtime_error("dummy error"); }
 

@@ -103,6 +103,46 @@ TEST_F(ManagerTest, AStatusThatIsRightAlreadyIsNotSent) {
   EXPECT_EQ(world.gadget("web").at({"metadata", "resourceVersion"}).string_or(""), version);
 }
 
+// Each run writes another status and then fails, which makes an event of its own object. If those events ran
+// it, it would run thousands of times in the 155 ms that six attempts take.
+TEST_F(ManagerTest, AReconcilerThatWritesItsStatusAndFailsDoesNotSpin) {
+  world.install_crd();
+  std::atomic<std::uint64_t> attempts = 0;
+  manager->add(controller_for<Gadget>([&](Context& context, const Gadget& gadget) {
+    attempts = context.attempt();
+    context.patch_status(gadget, [](GadgetStatus& status) { ++status.ready_replicas; });
+    throw std::runtime_error("not today");
+  }));
+  Running running(*manager);
+  world.create_gadget("web");
+  world.wait_until([&] { return attempts >= 6; });
+  EXPECT_NO_THROW(running.stop());
+  EXPECT_GE(world.gadget("web").at({"status", "readyReplicas"}).integer_or(0), 6);
+  EXPECT_LE(manager->totals().counts.reconciles, 12U);
+}
+
+TEST_F(ManagerTest, AskedForItTheProgramMayChangeTheOptionsOfEachController) {
+  ManagerOptions options = world.options();
+  options.workers = 2;
+  std::vector<std::string> names;
+  options.adjust_controller = [&](ControllerOptions& controller) {
+    EXPECT_FALSE(controller.workers) << "as the program gave them";
+    names.push_back(controller.name);
+    if (controller.name == "second") controller.workers = 3;
+  };
+  Manager adjusted(world.client(), std::move(options));
+  adjusted.add(controller_for<Gadget>(reconcile_gadget).named("first"));
+  adjusted.add(controller_for<Gadget>(reconcile_gadget).named("second"));
+  world.install_crd();
+  Running running(adjusted);
+  world.wait_until([&] { return world.happenings->lines_with("workers started").size() == 2; });
+  EXPECT_THAT(names, ::testing::ElementsAre("first", "second"));
+  for (const std::string& line : world.happenings->lines_with("workers started")) {
+    const bool second = line.find("controller=second") != std::string::npos;
+    EXPECT_THAT(line, HasSubstr(second ? "workers=3" : "workers=2"));
+  }
+}
+
 TEST_F(ManagerTest, AFinalizerRunsBeforeTheObjectGoes) {
   world.install_crd();
   std::atomic<int> reconciled = 0;
