@@ -103,22 +103,24 @@ TEST_F(ManagerTest, AStatusThatIsRightAlreadyIsNotSent) {
   EXPECT_EQ(world.gadget("web").at({"metadata", "resourceVersion"}).string_or(""), version);
 }
 
-// Each run writes another status and then fails, which makes an event of its own object. If those events ran
-// it, it would run thousands of times in the 155 ms that six attempts take.
+// Each run writes another status and then fails, and the write is an event of its own object. If such events
+// ran it, it would run again and again until its retry is due.
 TEST_F(ManagerTest, AReconcilerThatWritesItsStatusAndFailsDoesNotSpin) {
   world.install_crd();
   std::atomic<std::uint64_t> attempts = 0;
   manager->add(controller_for<Gadget>([&](Context& context, const Gadget& gadget) {
-    attempts = context.attempt();
-    context.patch_status(gadget, [](GadgetStatus& status) { ++status.ready_replicas; });
-    throw std::runtime_error("not today");
-  }));
+                 attempts = context.attempt();
+                 context.patch_status(gadget, [](GadgetStatus& status) { ++status.ready_replicas; });
+                 throw std::runtime_error("not today");
+               }).with({.limiter = [] { return exponential(300ms, 300ms); }}));
   Running running(*manager);
   world.create_gadget("web");
-  world.wait_until([&] { return attempts >= 6; });
+  world.wait_until([&] { return attempts >= 3; });
   EXPECT_NO_THROW(running.stop());
-  EXPECT_GE(world.gadget("web").at({"status", "readyReplicas"}).integer_or(0), 6);
-  EXPECT_LE(manager->totals().counts.reconciles, 12U);
+  EXPECT_GE(world.gadget("web").at({"status", "readyReplicas"}).integer_or(0), 3);
+  // One more is allowed: an event may come in the moment between the hand-out of a key and the begin of its
+  // run.
+  EXPECT_LE(manager->totals().counts.reconciles, 4U);
 }
 
 TEST_F(ManagerTest, AskedForItTheProgramMayChangeTheOptionsOfEachController) {
