@@ -79,11 +79,12 @@ class WorkQueue {
   void add(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     if (changes_nothing(key, priority)) return;
     const std::size_t hash = hash_of(key);
+    const TimePoint start = now_if_always_needed();
     CondVar* wake = nullptr;
     {
       MutexLock lock(mutex_);
       if (state_ != State::open) return;
-      Node& node = core_.add(key, hash, priority, now_if_needed());
+      Node& node = core_.add(key, hash, priority, needs_time_ ? start : now_if_needed());
       cover(node);
       wake = whom_to_wake();
     }
@@ -162,7 +163,7 @@ class WorkQueue {
     {
       MutexLock lock(mutex_);
       if (Node* node = take()) return Claim(*this, *node);
-      if (state_ != State::open) return std::nullopt;
+      if (is_over()) return std::nullopt;
     }
     return get_blocking(stop);
   }
@@ -312,6 +313,9 @@ class WorkQueue {
     return needs_time_ || core_.waiting() > 0 ? clock_->now() : TimePoint{};
   }
 
+  // For calls that can take the time before the lock: nobody minds if it is a little old by then.
+  TimePoint now_if_always_needed() const { return needs_time_ ? clock_->now() : TimePoint{}; }
+
   Node* take() EVENKEEL_REQUIRES(mutex_) {
     const TimePoint now = now_if_needed();
     core_.fire(now);
@@ -319,14 +323,19 @@ class WorkQueue {
     if constexpr (Index::knows_without_lock) {
       if (node != nullptr) node->uncover();
     }
+    if (node != nullptr && is_over()) parking_.notify_all();  // who waits for what the store held back
     return node;
   }
 
+  // Whether the end can be reported: what is ready but held back by the store (store.hpp) is still to come.
+  bool is_over() const EVENKEEL_REQUIRES(mutex_) { return state_ != State::open && core_.ready() == 0; }
+
   void finish(Node& node) noexcept EVENKEEL_EXCLUDES(mutex_) {
+    const TimePoint end = now_if_always_needed();
     CondVar* wake = nullptr;
     {
       MutexLock lock(mutex_);
-      core_.done(node, needs_time_ ? clock_->now() : TimePoint{});
+      core_.done(node, end);
       // Under the lock, because a drainer that returns may destroy the queue; nobody is woken then.
       if (state_ != State::open && drained()) drained_.notify_all();
       wake = whom_to_wake();
@@ -346,7 +355,7 @@ class WorkQueue {
           claim.emplace(Claim(*this, *node));
           break;
         }
-        if (state_ != State::open) break;
+        if (is_over()) break;
         parking_.wait(*clock_, lock, demand());
       }
       wake = whom_to_wake();
