@@ -314,6 +314,30 @@ TEST(FairStoreCap, AWorkerWaitsWhileAllKeysAreHeldBackAndIsWokenWhenOneIsDone) {
   EXPECT_EQ(second.get(), "a/2");
 }
 
+TEST(FairStoreCapConcurrency, TheEndIsReportedWhenNothingIsHeldBackAnyMore) {
+  const auto clock = std::make_shared<ManualClock>();
+  WorkQueue<std::string, Fair> queue({.store = Fair(by_namespace(), {.cap = 1}), .clock = clock});
+  add_all(queue, numbered("a/", 4));
+  auto held = queue.get();
+  queue.shut_down();
+  std::vector<std::future<Keys>> workers;
+  for (int i = 0; i < 3; ++i) {
+    workers.push_back(std::async(std::launch::async, [&queue] {
+      Keys keys;
+      while (auto claim = queue.get()) keys.push_back(claim->key());
+      return keys;
+    }));
+  }
+  clock->wait_for_waiters(3);  // three keys are to come
+  held->done();
+  Keys all;
+  for (auto& worker : workers) {
+    for (const std::string& key : worker.get()) all.push_back(key);
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, (Keys{"a/1", "a/2", "a/3"}));
+}
+
 // ---- Turns that come too early, because the key is held
 
 TEST(FairStore, ATurnThatComesTooEarlyIsGivenBack) {
