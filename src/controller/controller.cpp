@@ -118,7 +118,7 @@ class Controller::Impl {
                             std::exception_ptr& panic);
   void settle(const RequestQueue::Claim& claim, std::uint64_t attempt, const Log& log,
               const ReconcileOutcome& outcome);
-  Duration back_off(const RequestQueue::Claim& claim);
+  Duration back_off(const RequestKey& key, Priority priority);
   void end_without_retry(const RequestQueue::Claim& claim);
   void fail(std::exception_ptr error) noexcept;
 
@@ -414,11 +414,12 @@ ReconcileOutcome Controller::Impl::run_once(const Request&, std::uint64_t, Conte
 void Controller::Impl::settle(const RequestQueue::Claim& claim, std::uint64_t attempt, const Log& log,
                               const ReconcileOutcome& outcome) {
   const QueueCalls calls = queue_calls(outcome);
+  const Priority priority = outcome.priority.value_or(claim.priority());
   Duration next = calls.delay;
   if (calls.forget) queue_.forget(claim.key());
-  if (calls.add == QueueCalls::Add::after) queue_.add_after(claim.key(), calls.delay, claim.priority());
+  if (calls.add == QueueCalls::Add::after) queue_.add_after(claim.key(), calls.delay, priority);
   if (calls.add == QueueCalls::Add::rate_limited) {
-    next = back_off(claim);
+    next = back_off(claim.key(), priority);
   } else {
     end_without_retry(claim);
   }
@@ -432,9 +433,8 @@ void Controller::Impl::settle(const RequestQueue::Claim& claim, std::uint64_t at
 // Has the key wait for its retry, and returns how long. The queue is told before the gate: whoever meets a
 // key that does not run any more meets one that waits. The time is read first, so that the gate's deadline is
 // never later than the queue's: the retry must not look early.
-Duration Controller::Impl::back_off(const RequestQueue::Claim& claim) {
-  const RequestKey& key = claim.key();
-  if (!gated_) return queue_.add_rate_limited(key, claim.priority());
+Duration Controller::Impl::back_off(const RequestKey& key, Priority priority) {
+  if (!gated_) return queue_.add_rate_limited(key, priority);
   const TimePoint now = environment_.clock->now();
   std::optional<TimePoint> standing;
   {
@@ -444,9 +444,9 @@ Duration Controller::Impl::back_off(const RequestQueue::Claim& claim) {
   Duration delay;
   if (standing) {
     delay = *standing - now;
-    queue_.add_after(key, delay, claim.priority());
+    queue_.add_after(key, delay, priority);
   } else {
-    delay = queue_.add_rate_limited(key, claim.priority());
+    delay = queue_.add_rate_limited(key, priority);
   }
   MutexLock lock(mutex_);
   backoff_.end_waiting(key, deadline_after(now, delay));

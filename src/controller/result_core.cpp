@@ -66,7 +66,7 @@ std::string_view outcome_name(OutcomeKind kind) noexcept {
 }
 
 ReconcileOutcome outcome_of(const Result& result) {
-  ReconcileOutcome outcome{.message = result.reason()};
+  ReconcileOutcome outcome{.message = result.reason(), .priority = result.priority()};
   switch (result.kind()) {
     case Result::Kind::done:
       outcome.kind = OutcomeKind::success;

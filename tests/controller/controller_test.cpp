@@ -50,7 +50,7 @@ TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
   EXPECT_EQ(controller->latency().count(), 1U);
 }
 
-// semantics 3.4 (a), the ladder of article 002: 14 runs, the last succeeds.
+// semantics 3.4 (a), the ladder of article 002: 14 runs, the last succeeds. cat:C5 cat:C24
 TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   std::vector<std::int64_t> starts;
   std::vector<std::uint64_t> attempts;

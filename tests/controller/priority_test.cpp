@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The priority with which events get into a controller's queue.
+#include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/controller/controller.hpp>
+#include <evenkeel/ratelimit/exponential.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
@@ -19,7 +22,9 @@
 namespace evenkeel {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 // Writes down with which priority each key comes.
 class RecordingStore {
@@ -109,6 +114,44 @@ TEST_F(EventPriority, OfALiveChangeRaisesThatOfAListedObjectAndNotTheOtherWayRou
   listed.resync = true;
   handlers[0]->on_event(listed);
   EXPECT_THAT(record, ElementsAre("listed -100", "listed again 0", "listed again 0"));
+  controller.reset();
+}
+
+// cat:C11 cat:C12: what is tried again keeps its priority, unless its result sets another. An exception
+// carries no result, so that a failure keeps it always. The last run of each key came from an event of the
+// first list.
+TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
+  Counter runs;
+  ControllerSpec made = spec([&](Context& context) {
+    const std::string name = context.key().name;
+    const bool again = runs.value() >= 5;
+    runs.add();
+    if (again) return done();
+    if (name == "fails") throw std::runtime_error("dummy error");
+    const Result result = name.starts_with("later") ? requeue_after(1s) : requeue();
+    return name.ends_with("raised") ? result.with_priority(99) : result;
+  });
+  made.options.store = [this] { return RequestStore(RecordingStore(record)); };
+  made.options.limiter = [] { return exponential(1s, 1s); };
+  make(std::move(made));
+  start();
+  for (const char* name : {"fails", "later", "later raised", "requeued", "requeued raised"}) {
+    const WireObject one = object(name);
+    ObjectEvent listed = added(one);
+    listed.initial = true;
+    handlers[0]->on_event(listed);
+  }
+  handlers[0]->on_synced();
+  runs.wait_for(5);
+  clock->wait_for_waiters(1);
+  record.clear();
+  clock->advance(1s);
+  runs.wait_for(10);
+  EXPECT_THAT(record, UnorderedElementsAre("fails -100", "later -100", "later raised 99", "requeued -100",
+                                           "requeued raised 99"));
+  clock->wait_for_waiters(1);
+  controller->stop();
+  ended.wait_for(1);
   controller.reset();
 }
 

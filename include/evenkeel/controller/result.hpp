@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/workqueue/queue_item.hpp>
 
 namespace evenkeel::inline v0 {
 
@@ -30,12 +32,23 @@ class [[nodiscard]] Result {
   Duration delay() const noexcept { return delay_; }
   /// For logs: why the object is not done yet.
   const std::string& reason() const noexcept { return reason_; }
+  /// The same with a priority for the next run: requeue_after(1h).with_priority(Lane::slow). Without one the
+  /// next run keeps the priority of this one.
+  Result with_priority(Priority priority) const {
+    Result copy = *this;
+    copy.priority_ = priority.value;
+    return copy;
+  }
+  std::optional<Priority> priority() const noexcept {
+    return priority_ ? std::optional<Priority>(*priority_) : std::nullopt;
+  }
   bool operator==(const Result&) const = default;
 
  private:
   Kind kind_ = Kind::done;
   Duration delay_{};
   std::string reason_;
+  std::optional<std::int32_t> priority_;
 };
 
 /// The object is as it should be.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,7 @@ struct ReconcileOutcome {
   std::string message = {};  ///< The error, or the reason of a requeue.
   bool panic =
       false;  ///< What was thrown says that the program is wrong: std::logic_error, or no std::exception.
+  std::optional<Priority> priority = {};  ///< Of the next run, if the result set one.
   bool timed_out = false;  ///< The reconcile timeout fired, not a shorter one of the reconciler's own.
 };
 
