@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,36 @@ TEST(QueueModel, DoesWhatTheReferenceDoesFromANewSeed) {
   if (std::getenv("EVENKEEL_MODEL_SEED") != nullptr) GTEST_SKIP() << "EVENKEEL_MODEL_SEED is given";
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   explore_and_expect_nothing(static_cast<std::uint64_t>(now), 1'500'000);
+}
+
+// The stores as they are, without an AnyStore around them: their types say what that asks at run time.
+template <class Key, template <class, class> class SubjectOf>
+std::unique_ptr<Subject> make_plain(const Settings& settings) {
+  switch (settings.store) {
+    case StoreKind::fifo:
+      return std::make_unique<SubjectOf<Key, FifoStore>>(settings, FifoStore());
+    case StoreKind::two_lane:
+      return std::make_unique<SubjectOf<Key, TwoLaneStore>>(
+          settings, TwoLaneStore({.slow_share = settings.slow_share}));
+    default:
+      break;
+  }
+  return std::make_unique<SubjectOf<Key, PriorityStore>>(settings, PriorityStore());
+}
+
+TEST(QueueModel, StoresDoTheSameByThemselves) {
+  const MakeSubject make = [](const Settings& settings, const SlowKeys&) {
+    return settings.kind == Kind::core_of_strings ? make_plain<std::string, CoreSubject>(settings)
+                                                  : make_plain<RequestKey, ShellSubject>(settings);
+  };
+  const Explored explored = explore(2, 300'000, make, [](Random& random) {
+    Settings settings = random_settings(random);
+    settings.kind = random.once_in(2) ? Kind::core_of_strings : Kind::request_queue;
+    const StoreKind plain[] = {StoreKind::fifo, StoreKind::two_lane, StoreKind::priority};
+    settings.store = plain[random.below(3)];
+    return settings;
+  });
+  if (explored.failure) FAIL() << explored.failure->report;
 }
 
 }  // namespace

@@ -314,9 +314,9 @@ class ShellSubject : public Subject {
   }
 
   std::optional<Handed> get() override {
-    // get() would block if there is nothing: it is asked where that cannot be.
-    const bool some = queue_.size() > 0 && !settings_.has_caps();
-    auto claim = some || queue_.is_shutting_down() ? queue_.get() : queue_.try_get();
+    // get() blocks if there is nothing, or nothing that a cap lets through: it is asked where that cannot be.
+    const bool returns = !settings_.has_caps() && (queue_.size() > 0 || queue_.is_shutting_down());
+    auto claim = returns ? queue_.get() : queue_.try_get();
     if (!claim) return std::nullopt;
     const Handed handed{keys_.number(claim->key()), claim->priority().value};
     held_[handed.key].emplace(std::move(*claim));
