@@ -36,8 +36,8 @@ class Section {
   using Read = std::function<void(const YAML::Node& key, const YAML::Node& value)>;
   using Field = std::pair<std::string_view, std::function<void(const YAML::Node& value)>>;
 
-  Section(std::string file, std::string path, YAML::Node node)
-      : file_(std::move(file)), path_(std::move(path)), node_(std::move(node)) {
+  Section(std::string file, std::string path, const YAML::Node& node)
+      : file_(std::move(file)), path_(std::move(path)), node_(node) {
     if (!node_.IsMap() && !node_.IsNull()) {
       fail(node_, {}, std::string("expected a map, found ") + kind_of(node_));
     }
@@ -72,9 +72,7 @@ class Section {
     });
   }
 
-  Section child(const std::string& name, YAML::Node node) const {
-    return {file_, where(name), std::move(node)};
-  }
+  Section child(const std::string& name, const YAML::Node& node) const { return {file_, where(name), node}; }
   std::string place(const YAML::Node& node, const std::string& name) const {
     return file_ + ":" + std::to_string(node.Mark().line + 1) + ": " + where(name);
   }
