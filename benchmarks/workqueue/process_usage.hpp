@@ -12,10 +12,9 @@
 
 namespace evenkeel::benchmarks {
 
-struct ProcessUsage {
+struct ProcessMemory {
   std::int64_t resident_kb = 0;  ///< Pages of this process in memory.
   std::int64_t kernel_kb = 0;    ///< Its page tables, and the kernel stacks of the whole system.
-  Duration cpu{};                ///< User and system time so far.
 };
 
 /// The number behind `label` in a file of lines such as "VmRSS:   1234 kB"; 0 if there is none.
@@ -28,15 +27,19 @@ inline std::int64_t number_in(const char* file, std::string_view label) {
   return 0;
 }
 
-inline ProcessUsage process_usage() {
+inline ProcessMemory process_memory() {
+  return {.resident_kb = number_in("/proc/self/status", "VmRSS:"),
+          .kernel_kb = number_in("/proc/self/status", "VmPTE:") + number_in("/proc/meminfo", "KernelStack:")};
+}
+
+/// User and system time of this process so far.
+inline Duration process_cpu() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   const auto time_of = [](const timeval& time) {
     return std::chrono::seconds{time.tv_sec} + std::chrono::microseconds{time.tv_usec};
   };
-  return {.resident_kb = number_in("/proc/self/status", "VmRSS:"),
-          .kernel_kb = number_in("/proc/self/status", "VmPTE:") + number_in("/proc/meminfo", "KernelStack:"),
-          .cpu = time_of(used.ru_utime) + time_of(used.ru_stime)};
+  return time_of(used.ru_utime) + time_of(used.ru_stime);
 }
 
 }  // namespace evenkeel::benchmarks

@@ -232,19 +232,19 @@ void idle_workers(benchmark::State& state) {
   constexpr std::size_t count = 1000;
   for (auto _ : state) {
     Q queue(count);
-    const ProcessUsage before = process_usage();
+    const ProcessMemory before = process_memory();
     Workers pool(queue, count, [](Q& q) { return q.step(); });
     for (std::size_t i = 0; i < count; ++i) queue.add(i);
     wait_until_empty(queue);
     std::this_thread::sleep_for(200ms);
-    const ProcessUsage after = process_usage();
+    const ProcessMemory after = process_memory();
+    const Duration cpu_before = process_cpu();
     set_time(state, time_of([] { std::this_thread::sleep_for(1s); }));
-    const ProcessUsage later = process_usage();
+    const std::chrono::duration<double, std::milli> cpu = process_cpu() - cpu_before;
     const auto each = [](std::int64_t kilobytes) { return static_cast<double>(kilobytes) / count; };
     state.counters["resident_kb_each"] = each(after.resident_kb - before.resident_kb);
     state.counters["kernel_kb_each"] = each(after.kernel_kb - before.kernel_kb);
-    state.counters["cpu_ms_per_second"] =
-        std::chrono::duration<double, std::milli>(later.cpu - after.cpu).count();
+    state.counters["cpu_ms_per_second"] = cpu.count();
   }
 }
 
