@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <cstdint>
+#include <new>
 #include <random>
 #include <string>
 #include <utility>
@@ -165,6 +167,39 @@ TEST(OwnStore, DecidesTheOrder) {  // Q2
     queue.done(held);
     EXPECT_EQ(queue.drain(), (Keys{"a", "c", "b"}));
   }
+}
+
+// Has no room for the first key that it is given.
+class FullStore : public FifoStore {
+ public:
+  void push(QueueItem& item) {
+    if (std::exchange(full_, false)) throw std::bad_alloc();
+    FifoStore::push(item);
+  }
+
+ private:
+  bool full_ = true;
+};
+
+TEST(OwnStore, AKeyThatItHasNoRoomForIsNotQueued) {
+  WorkQueue<std::string, FullStore> queue({.name = "full"});
+  EXPECT_THROW(queue.add("a"), std::bad_alloc);
+  EXPECT_EQ(queue.size(), 0U);
+  EXPECT_EQ(queue.counts().dirty, 0U);
+  EXPECT_EQ(queue.metrics().adds_total, 0U);
+  EXPECT_FALSE(queue.try_get());
+  queue.add("a");
+  EXPECT_EQ(queue.get()->key(), "a");
+  EXPECT_FALSE(queue.try_get());
+}
+
+TEST(OwnStore, ADelayedKeyThatItHasNoRoomForGoesOnWaiting) {
+  Core<std::string, FullStore> queue;
+  queue.add_at("a", std::chrono::seconds{1});
+  EXPECT_THROW(queue.fire(std::chrono::seconds{1}), std::bad_alloc);
+  EXPECT_TRUE(queue.is_waiting("a"));
+  queue.fire(std::chrono::seconds{1});
+  EXPECT_EQ(queue.drain(), Keys{"a"});
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class QueueCore {
     if (is_paced_) {
       add_paced(node, priority, now);
     } else {
-      schedule_.add(node, priority.value, now);
+      change(node, [&] { schedule_.add(node, priority.value, now); });
     }
     return node;
   }
@@ -89,8 +89,8 @@ class QueueCore {
     if (meter_ != nullptr && at > now) meter_->was_retried();
     Node& node = index_.obtain(key, hash);
     if (is_paced_) return add_paced_at(node, at, priority, now);
-    if (at <= now) return schedule_.add(node, priority.value, now);
-    wait(node, [&] { schedule_.add_at(node, at, priority.value); });
+    if (at <= now) return change(node, [&] { schedule_.add(node, priority.value, now); });
+    change(node, [&] { schedule_.add_at(node, at, priority.value); });
   }
 
   /// Makes ready what waits for `now` or earlier, in the order of (time, insertion).
@@ -223,11 +223,12 @@ class QueueCore {
     index_.release(node);
   }
 
-  // Puts a node into the heap. Without room there, a node in no state must not stay in the table.
-  template <class Wait>
-  void wait(Node& node, const Wait& wait_in_heap) {
+  // Changes a node's state. If there is no room in the heap or the store, a node in no state must not stay
+  // in the table.
+  template <class Change>
+  void change(Node& node, const Change& make_change) {
     try {
-      wait_in_heap();
+      make_change();
     } catch (...) {
       if (is_idle(node)) release(node);
       throw;
@@ -254,8 +255,8 @@ class QueueCore {
   }
 
   void become_ready_at(Node& node, TimePoint at, Priority priority, TimePoint now) {
-    if (at <= now) return schedule_.add(node, priority.value, now);
-    wait(node, [&] { schedule_.wait_until(node, at, priority.value); });
+    if (at <= now) return change(node, [&] { schedule_.add(node, priority.value, now); });
+    change(node, [&] { schedule_.wait_until(node, at, priority.value); });
   }
 
   void end_rests(TimePoint now) {

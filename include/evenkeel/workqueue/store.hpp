@@ -21,19 +21,24 @@ namespace evenkeel::inline v0 {
 /// - `size()`: how many items it holds, in constant time.
 /// - `touch(item, place)`: the item is in the store and was added again, its priority() perhaps raised.
 ///   The store may move it; one that moves behind others gets `place`. size() must not change.
-/// All are called under the queue's lock, must not throw and must not call the queue. A store that looks
-/// at keys takes and returns QueueNode<Key>&, any other QueueItem&.
+/// All are called under the queue's lock and must not call the queue. Only push() may throw, and only for
+/// lack of memory and before it has changed anything; add() passes that on, and the key is not queued.
+/// A store that looks at keys takes and returns QueueNode<Key>&, any other QueueItem&.
+///
 /// Optional: `static constexpr bool touch_needs_raise = true` says that touch does nothing unless the
 /// priority was raised; then a queue of interned keys can tell without its lock that an add changes
 /// nothing, and touch may not be called for it.
+///
 /// Optional, for a store that limits how many of its items are in workers' hands:
 /// - `can_pop() -> bool`, const: whether one may be handed out now. If not, pop() is called only to empty the
 ///   store for good, and hands out any.
 /// - `done(item)`: an item that was handed out is in nobody's hands any more; if it was added again it is
 ///   pushed next. Called once for every pop(), but for those that unpop() takes back or that empty the store.
+///
 /// Optional: `unpop(item)`, for stores that share out turns or have done(): the item that pop() returned last
 /// was held already and is not handed out, so what that turn cost is given back. It comes again through
 /// push().
+///
 /// Optional, for metrics and introspection, each const and under the lock as well:
 /// - `level(item) -> std::int64_t`: items of a higher level come first; those of one level by place().
 /// - `lane(item) -> std::string`: what the part of the store is called that the item, which is in the store,

@@ -80,7 +80,13 @@ class Schedule {
       const TimePoint at = heap_.earliest();
       Item& item = static_cast<Item&>(heap_.pop());
       item.clear(QueueItem::is_waiting);
-      make_dirty(item, at);
+      try {
+        make_dirty(item, at);
+      } catch (...) {  // no room in the store; in the heap there is, where the item was
+        heap_.insert(item, at);
+        item.set(QueueItem::is_waiting);
+        throw;
+      }
     }
   }
 
@@ -196,18 +202,19 @@ class Schedule {
   }
 
   void make_dirty(Item& item, TimePoint now) {
+    item.place_ = next_place_++;
+    const bool processing = item.has(QueueItem::is_processing);
+    if (!processing || readd_ == Readd::keep_place) store(item);
     if (meter_ != nullptr) meter_->became_dirty(item.extras().meter, item.priority_, now);
     item.set(QueueItem::is_dirty);
     ++dirty_;
-    item.place_ = next_place_++;
-    const bool processing = item.has(QueueItem::is_processing);
     if (!processing) ++ready_;
-    if (!processing || readd_ == Readd::keep_place) store(item);
   }
 
+  // Before anything else is changed, because a store may have no room left.
   void store(Item& item) {
-    item.set(QueueItem::is_stored);
     store_.push(item);
+    item.set(QueueItem::is_stored);
   }
 
   Store store_;
