@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include <client/credentials.hpp>
-#include <client/exec_plugin.hpp>
 #include <client/files.hpp>
+#include <client/exec_plugin.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,25 +47,6 @@ class CredentialsTest : public ::testing::Test {
   std::string directory;
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
 };
-
-TEST(Base64, RoundTripAndRefusals) {
-  for (const std::string text : {"", "f", "fo", "foo", "foob", "fooba", "foobar", "\xff\xfe\x01"}) {
-    EXPECT_EQ(decode_base64(encode_base64(text)), text);
-  }
-  EXPECT_EQ(encode_base64("me:secret"), "bWU6c2VjcmV0");
-  EXPECT_EQ(decode_base64("Zm9v\nYmFy\n"), "foobar");
-  for (const char* bad : {
-           "Z",
-           "Zm9",
-           "Zm=9",
-           "Zm9v=",
-           "Zm9v====",
-           "Zm-v",
-           "====",
-       }) {
-    EXPECT_FALSE(decode_base64(bad)) << bad;
-  }
-}
 
 TEST_F(CredentialsTest, FixedOnes) {
   Credentials none({}, clock), token({.token = "t"}, clock),
