@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include <client/credentials.hpp>
-#include <client/files.hpp>
 #include <client/exec_plugin.hpp>
+#include <client/files.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
