@@ -111,13 +111,5 @@ TEST(Kubeconfig, IsReadBackByOurClient) {
   EXPECT_EQ(parse_kubeconfig(write_kubeconfig({.server = "http://h"})).token, "");
 }
 
-TEST(Kubeconfig, EncodesBase64) {
-  EXPECT_EQ(base64(""), "");
-  EXPECT_EQ(base64("f"), "Zg==");
-  EXPECT_EQ(base64("fo"), "Zm8=");
-  EXPECT_EQ(base64("foo"), "Zm9v");
-  EXPECT_EQ(base64("\xff\xfe\xfd"), "//79");
-}
-
 }  // namespace
 }  // namespace evenkeel::testing
