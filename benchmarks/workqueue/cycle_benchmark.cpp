@@ -16,10 +16,11 @@ constexpr std::size_t key_count = 1024;
 template <class Q>
 void add_get_done(benchmark::State& state) {
   Q queue(key_count);
+  typename Q::Worker worker{queue};
   std::size_t index = 0;
   const auto cycle = [&] {
     queue.add(index);
-    queue.step();
+    worker.step();
     index = (index + 1) % key_count;
   };
   for (auto _ : state) cycle();

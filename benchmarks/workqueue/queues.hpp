@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,11 @@ struct Textbook {
     queue.queue().done(*key);
     return true;
   }
+  /// One that goes from key to key.
+  struct Worker {
+    Textbook& textbook;
+    bool step() { return textbook.step(); }
+  };
   /// The same with work between get and done: `work` is handed a function that adds the key again.
   template <class Work>
   bool step(const Work& work) {
@@ -71,6 +77,14 @@ struct Ours {
   void add(std::size_t index, Priority priority = {}) { queue.add(keys[index], priority); }
   void add_after(std::size_t index, Duration delay) { queue.add_after(keys[index], delay); }
   bool step() { return queue.get().has_value(); }
+  struct Worker {
+    Ours& ours;
+    std::optional<typename Queue::Claim> last = std::nullopt;
+    bool step() {
+      last = last ? ours.queue.get(std::move(*last)) : ours.queue.get();
+      return last.has_value();
+    }
+  };
   template <class Work>
   bool step(const Work& work) {
     const auto claim = queue.get();

@@ -71,9 +71,9 @@ void throughput(benchmark::State& state) {
       queue.step();
     }
     Workers pool(queue, workers, [&runs](Q& q) {
-      if (!q.step()) return false;
-      runs.fetch_add(1, std::memory_order_relaxed);
-      return true;
+      typename Q::Worker worker{q};
+      while (worker.step()) runs.fetch_add(1, std::memory_order_relaxed);
+      return false;
     });
     std::latch ready(static_cast<std::ptrdiff_t>(producers) + 1);
     std::vector<std::jthread> adders;

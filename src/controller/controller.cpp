@@ -355,7 +355,7 @@ std::string Controller::Impl::waiting_for() const {
 void Controller::Impl::run_worker(std::size_t number) noexcept {
   try {
     if (number > 0) name_thread(std::to_string(number));
-    while (std::optional<RequestQueue::Claim> claim = queue_.get()) reconcile(*claim);
+    for (auto claim = queue_.get(); claim; claim = queue_.get(std::move(*claim))) reconcile(*claim);
   } catch (...) {
     fail(std::current_exception());
   }

@@ -44,7 +44,7 @@ TEST(WorkQueueConcurrency, ManyProducersAndConsumersShareIt) {  // cat:Q1, cat:Q
     std::vector<std::jthread> consumers;
     for (int i = 0; i < 10; ++i) {
       consumers.emplace_back([&] {
-        while (auto claim = queue.get()) {
+        for (auto claim = queue.get(); claim; claim = queue.get(std::move(*claim))) {
           const auto key = static_cast<std::size_t>(claim->key());
           EXPECT_EQ(++holders[key], 1);
           ++runs[key];
@@ -81,7 +81,7 @@ TEST(WorkQueueConcurrency, ConsumersAddWhatTheyHold) {  // cat:Q2, cat:Q16
     for (int i = 0; i < 10; ++i) {
       consumers.emplace_back([&] {
         std::set<int> seen;
-        while (auto claim = queue.get()) {
+        for (auto claim = queue.get(); claim; claim = queue.get(std::move(*claim))) {
           ++runs[static_cast<std::size_t>(claim->key())];
           if (seen.insert(claim->key()).second) queue.add(claim->key());
         }

@@ -143,6 +143,64 @@ TEST(WorkQueue, TouchesTheStoreWhenAQueuedKeyIsAddedAgain) {  // cat:Q5
   EXPECT_EQ(queue.size(), 0U);
 }
 
+TEST(WorkQueue, AWorkerGoesFromKeyToKey) {
+  Bench bench;
+  for (const char* key : {"a", "b"}) bench.queue.add(key);
+  std::vector<std::string> ran;
+  bench.queue.shut_down();
+  for (auto claim = bench.queue.get(); claim; claim = bench.queue.get(std::move(*claim))) {
+    ran.push_back(claim->key());
+    EXPECT_EQ(bench.queue.counts().processing, 1U);
+  }
+  EXPECT_EQ(ran, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(bench.is_drained());
+}
+
+TEST(WorkQueue, GoingOnGetsTheSameKeyAgainIfItWasAddedMeanwhile) {
+  Bench bench;
+  bench.queue.add("a");
+  auto claim = bench.queue.get();
+  bench.queue.add("a");
+  EXPECT_FALSE(bench.queue.try_get());
+  claim = bench.queue.get(std::move(*claim));
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->key(), "a");
+  EXPECT_EQ(bench.queue.size(), 0U);
+}
+
+TEST(WorkQueue, GoingOnEndsTheClaimWhateverItIsAnsweredAndWhoseItIs) {
+  Bench bench;
+  Bench other;
+  for (Bench* each : {&bench, &other}) each->queue.add("a");
+  auto claim = bench.queue.get();
+  auto foreign = other.queue.get();
+  bench.queue.add("b");
+  claim = bench.queue.get(std::move(*foreign));  // not ours, but no less to be ended
+  EXPECT_EQ(claim->key(), "b");
+  EXPECT_EQ(other.queue.counts().processing, 0U);
+
+  std::stop_source stop;
+  stop.request_stop();
+  bench.queue.add("c");
+  EXPECT_FALSE(bench.queue.get(std::move(*claim), stop.get_token()));
+  EXPECT_EQ(bench.queue.counts().processing, 0U);
+  EXPECT_EQ(bench.queue.size(), 1U) << "a stopped get takes nothing";
+}
+
+TEST(WorkQueueConcurrency, GoingOnWaitsForTheNextKeyWithoutHoldingTheLast) {
+  Bench bench;
+  bench.queue.add("a");
+  auto next = std::async(std::launch::async, [&] {
+    auto claim = bench.queue.get();
+    claim = bench.queue.get(std::move(*claim));
+    return claim ? claim->key() : "end";
+  });
+  bench.clock->wait_for_waiters(1);
+  EXPECT_EQ(bench.queue.counts().processing, 0U);
+  bench.queue.add("b");
+  EXPECT_EQ(next.get(), "b");
+}
+
 TEST(WorkQueueConcurrency, AHeldKeyIsHandedToNobodyElse) {  // cat:Q6
   const auto trace = std::make_shared<std::vector<std::string>>();
   const auto clock = std::make_shared<ManualClock>();

@@ -25,7 +25,9 @@
 
 namespace evenkeel::inline v0 {
 
-/// A std::mutex whose holders clang can check. Not recursive.
+/// A std::mutex whose holders clang can check. Not recursive. Who finds it taken looks again for about a
+/// microsecond before going to sleep: what is done under our locks is mostly over by then, and a system call
+/// that puts a thread to sleep and one that wakes it are not.
 /// Thread safety: all members may be called concurrently.
 class EVENKEEL_CAPABILITY("mutex") Mutex {
  public:
@@ -33,12 +35,34 @@ class EVENKEEL_CAPABILITY("mutex") Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  void lock() EVENKEEL_ACQUIRE() { mutex_.lock(); }
+  void lock() EVENKEEL_ACQUIRE() {
+    if (!mutex_.try_lock()) lock_taken();
+  }
   void unlock() EVENKEEL_RELEASE() { mutex_.unlock(); }
   bool try_lock() EVENKEEL_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
 
  private:
   friend class MutexLock;
+
+  static constexpr int spins = 100;
+
+  // Tells the processor that this is a loop that waits, so that it leaves room for the other thread.
+  static void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    asm volatile("yield" ::: "memory");
+#endif
+  }
+
+  [[gnu::noinline]] void lock_taken() {
+    for (int i = 0; i < spins; ++i) {
+      pause();
+      if (mutex_.try_lock()) return;
+    }
+    mutex_.lock();
+  }
+
   std::mutex mutex_;
 };
 
@@ -46,18 +70,24 @@ class EVENKEEL_CAPABILITY("mutex") Mutex {
 /// Thread safety: one thread at a time. Lifetime: keeps a reference to the mutex.
 class EVENKEEL_SCOPED_CAPABILITY MutexLock {
  public:
-  explicit MutexLock(Mutex& mutex) EVENKEEL_ACQUIRE(mutex) : mutex_(mutex), lock_(mutex.mutex_) {}
+  explicit MutexLock(Mutex& mutex) EVENKEEL_ACQUIRE(mutex) : mutex_(mutex), lock_(taken(mutex)) {}
   ~MutexLock() EVENKEEL_RELEASE() = default;
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 
-  void lock() EVENKEEL_ACQUIRE() { lock_.lock(); }
+  void lock() EVENKEEL_ACQUIRE() { lock_ = taken(mutex_); }
   void unlock() EVENKEEL_RELEASE() { lock_.unlock(); }
   /// The mutex that this lock was made for, held or not.
   Mutex& mutex() const { return mutex_; }
 
  private:
   friend class CondVar;
+
+  static std::unique_lock<std::mutex> taken(Mutex& mutex) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
+    mutex.lock();
+    return {mutex.mutex_, std::adopt_lock};
+  }
+
   Mutex& mutex_;
   std::unique_lock<std::mutex> lock_;
 };

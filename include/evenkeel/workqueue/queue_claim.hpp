@@ -39,6 +39,13 @@ class QueueClaim {
   friend Queue;
   QueueClaim(Queue& queue, Node& node) : queue_(&queue), node_(&node), priority_(node.priority()) {}
 
+  // The node, which `queue` ends itself; null if it is not this claim's queue.
+  Node* release(const Queue& queue) noexcept {
+    if (queue_ != &queue) return nullptr;
+    queue_ = nullptr;
+    return node_;
+  }
+
   Queue* queue_;
   Node* node_;
   Priority priority_;

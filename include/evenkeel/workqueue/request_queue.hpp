@@ -72,6 +72,9 @@ class RequestQueue {
   void forget(const RequestKey& key) { queue_.forget(key); }
   std::uint64_t retries(const RequestKey& key) const { return queue_.retries(key); }
   [[nodiscard]] std::optional<Claim> get(const std::stop_token& stop = {}) { return queue_.get(stop); }
+  [[nodiscard]] std::optional<Claim> get(Claim last, const std::stop_token& stop = {}) {
+    return queue_.get(std::move(last), stop);
+  }
   [[nodiscard]] std::optional<Claim> try_get() { return queue_.try_get(); }
   void shut_down() { queue_.shut_down(); }
   void shut_down_now() { queue_.shut_down_now(); }

@@ -168,6 +168,31 @@ class WorkQueue {
     return get_blocking(stop);
   }
 
+  /// Ends `last`, then does the same: what a worker that goes from key to key wants, at one lock less.
+  ///
+  ///     for (auto claim = queue.get(); claim; claim = queue.get(std::move(*claim))) work(claim->key());
+  [[nodiscard]] std::optional<Claim> get(Claim last, const std::stop_token& stop = {})
+      EVENKEEL_EXCLUDES(mutex_) {
+    Node* const ended = last.release(*this);
+    if (ended == nullptr) {
+      last.done();
+      return get(stop);
+    }
+    const TimePoint end = now_if_always_needed();
+    std::optional<Claim> claim;
+    CondVar* wake = nullptr;
+    {
+      MutexLock lock(mutex_);
+      end_run(*ended, end);
+      if (!stop.stop_requested()) {
+        if (Node* node = take()) claim.emplace(Claim(*this, *node));
+      }
+      wake = whom_to_wake();
+    }
+    detail::Parking::notify(wake);
+    return claim ? std::move(claim) : get(stop);
+  }
+
   /// Hands out the next key if one is ready now.
   [[nodiscard]] std::optional<Claim> try_get() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -335,12 +360,16 @@ class WorkQueue {
     CondVar* wake = nullptr;
     {
       MutexLock lock(mutex_);
-      core_.done(node, end);
-      // Under the lock, because a drainer that returns may destroy the queue; nobody is woken then.
-      if (state_ != State::open && drained()) drained_.notify_all();
+      end_run(node, end);
       wake = whom_to_wake();
     }
     detail::Parking::notify(wake);
+  }
+
+  void end_run(Node& node, TimePoint end) EVENKEEL_REQUIRES(mutex_) {
+    core_.done(node, end);
+    // Under the lock, because a drainer that returns may destroy the queue; nobody is woken then.
+    if (state_ != State::open && drained()) drained_.notify_all();
   }
 
   std::optional<Claim> get_blocking(const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_) {
