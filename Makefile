@@ -6,9 +6,10 @@
 #   make bench       the benchmarks, as JSON under build/bench/results
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
 #   make apiserver   build the embedded API server as a program; its path is the last line printed
+#   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo test check bench bench-peers apiserver deps clean
+.PHONY: demo test check bench bench-peers apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -48,6 +49,9 @@ apiserver:
 	@scripts/install-deps build >&2
 	@scripts/build release evenkeel-apiserver >&2
 	@echo $(CURDIR)/build/release/src/evenkeel-apiserver
+
+control-plane:
+	@scripts/control-plane
 
 clean:
 	rm -rf build
