@@ -25,8 +25,8 @@
 
 namespace evenkeel::inline v0 {
 
-/// A std::mutex whose holders clang can check. Not recursive. Who finds it taken looks again for about a
-/// microsecond before going to sleep: what is done under our locks is mostly over by then, and a system call
+/// A std::mutex whose holders clang can check. Not recursive. Who finds it taken looks again for some
+/// microseconds before going to sleep: what is done under our locks is mostly over by then, and a system call
 /// that puts a thread to sleep and one that wakes it are not.
 /// Thread safety: all members may be called concurrently.
 class EVENKEEL_CAPABILITY("mutex") Mutex {
