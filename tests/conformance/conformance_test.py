@@ -1,183 +1,179 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plays the recorded scenarios against evenkeel-apiserver and compares with the verdicts that are expected.
+"""Plays the scenarios against a server and compares with what a real control plane answered.
 
-  conformance_test.py PROGRAM [--renamed [--seed N]] [--only NAME ...] [--verbose] [--update]
+  conformance_test.py PROGRAM            each scenario is equal, or is as differences.txt says, neither worse nor better
+  conformance_test.py PROGRAM --update   writes differences.txt and the table of docs/conformance.md
+  conformance_test.py PROGRAM --true     all are equal: against a real control plane, proves the recordings
+  conformance_test.py PROGRAM --renamed  those of base with other names and values
+  conformance_test.py PROGRAM --record   against a real control plane, writes the recordings of scenarios/
 
-Without --renamed each scenario must have the verdict that expected.txt gives it: getting worse fails, and so
-does getting better, so that the list stays true (--update writes it). With --renamed the scenarios are played
-with other names and values, and each must have the verdict of the list.
+PROGRAM prints "... is ready at URL", takes --write-kubeconfig FILE and ends on SIGTERM. README.md has the rest.
 """
 import argparse
-import contextlib
-import json
-import os
+import collections
+import concurrent.futures
 import random
-import select
-import signal
-import subprocess
 import sys
+import threading
 import time
 
+import differences
 import exchange
+import normalise
+import recordings
 import rename
+import target
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-EXPECTED = os.path.join(HERE, 'expected.txt')
-START_SECONDS, STOP_SECONDS, ESTABLISH_SECONDS = 20, 5, 10
-
-
-def read_line(stream, seconds, what):
-    end = time.monotonic() + seconds
-    data = b''
-    while not data.endswith(b'\n'):
-        left = end - time.monotonic()
-        if left <= 0 or not select.select([stream], [], [], left)[0]:
-            raise SystemExit('waited %d s for %s; so far: %r' % (seconds, what, data))
-        piece = os.read(stream.fileno(), 1)
-        if not piece:
-            raise SystemExit('the program ended while %s was awaited' % what)
-        data += piece
-    return data.decode()
-
-
-@contextlib.contextmanager
-def running(program):
-    """The program on a free port; yields its URL. It must end cleanly and at once when told to."""
-    process = subprocess.Popen([program], stdout=subprocess.PIPE)
-    try:
-        yield read_line(process.stdout, START_SECONDS, 'the line that it is ready').split()[-1]
-        process.send_signal(signal.SIGTERM)
-        try:
-            code = process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise SystemExit('waited %d s for the program to end after SIGTERM' % STOP_SECONDS)
-        if code != 0:
-            raise SystemExit('the program ended with %d after SIGTERM' % code)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-
-
-def load():
-    folder = os.path.join(HERE, 'recorded')
-    with open(os.path.join(folder, '_setup.json')) as file:
-        setup = json.load(file)
-    scenarios = []
-    for name in sorted(os.listdir(folder)):
-        if name.endswith('.json') and not name.startswith('_'):
-            with open(os.path.join(folder, name)) as file:
-                scenarios.append(json.load(file))
-    return setup, scenarios
+WORKERS = 8
+ESTABLISH_SECONDS = 30
 
 
 def install(server, setup):
     for document in setup:
-        status, _, body = server.call('POST', document['path'], json.dumps(document['body']),
-                                      {'Content-Type': 'application/json'})
+        status, _, body = server.send('POST', document['path'], document['body'])
         if status not in (200, 201):
             raise SystemExit('installing %s: %d %s' % (document['body']['metadata']['name'], status, body))
     for document in setup:
         spec = document['body']['spec']
         path = '/apis/%s/%s/%s' % (spec['group'], spec['versions'][0]['name'], spec['names']['plural'])
         end = time.monotonic() + ESTABLISH_SECONDS
-        while server.call('GET', path, None, {})[0] != 200:
+        while server.call('GET', path)[0] != 200:
             if time.monotonic() > end:
                 raise SystemExit('waited %d s for %s to be served' % (ESTABLISH_SECONDS, path))
             time.sleep(0.05)
 
 
-def play(server, scenario):
+def answers(server, entry):
+    player = exchange.Player(server)
+    got = player.play([step['request'] for step in entry['steps']])
+    return normalise.normalise(got, player.env)
+
+
+def compare(server, entry):
     """The verdict, and what differs."""
+    if entry['stale']:
+        return 'different', ['%s: record it (README.md)' % entry['stale']]
     try:
-        got, env = exchange.run(server, {'steps': [step['request'] for step in scenario['steps']]})
-        got = exchange.normalise(got, env)
+        got = answers(server, entry)
     except Exception as error:  # whatever a broken answer makes of the player
         return 'different', ['%s: %s' % (type(error).__name__, error)]
-    differs = worded = []
-    for at, (step, answer) in enumerate(zip(scenario['steps'], got)):
+    worded, differs = [], []
+    for at, (step, answer) in enumerate(zip(entry['steps'], got)):
         want, place = step['answer'], 'step %d' % at
-        worded = worded + list(exchange.differences(want, answer, place))
-        differs = differs + list(exchange.differences(exchange.without_messages(want),
-                                                      exchange.without_messages(answer), place))
-    if differs:
-        return 'different', differs
-    return ('wording', worded) if worded else ('equal', [])
+        worded += normalise.differences(want, answer, place)
+        differs += normalise.differences(normalise.without_messages(want), normalise.without_messages(answer), place)
+    return ('different' if differs else 'wording' if worded else 'equal'), worded
 
 
-def read_expected():
-    verdicts = {}
-    with open(EXPECTED) as file:
-        for line in file:
-            if line.strip() and not line.startswith('#'):
-                name, verdict = line.split()
-                verdicts[name] = verdict
-    return verdicts
+def record(server, entry):
+    """Writes down what the server answers, if it answers the same twice."""
+    try:
+        first, second = answers(server, entry), answers(server, entry)
+    except exchange.Waited as error:
+        return 'failed', [str(error)]
+    unstable = [line for at, pair in enumerate(zip(first, second))
+                for line in normalise.differences(*pair, 'step %d' % at)]
+    if unstable:
+        return 'unstable', unstable
+    recordings.save(entry, first)
+    return 'recorded', []
 
 
-def write_expected(verdicts):
-    with open(EXPECTED, 'w') as file:
-        file.write('# What each recorded scenario is against the embedded server: equal, wording (equal but for\n'
-                   '# the texts of messages) or different. Written by conformance_test.py --update.\n')
-        for name, verdict in sorted(verdicts.items()):
-            file.write('%s %s\n' % (name, verdict))
+def for_all(scenarios, where, work):
+    """{name: work(server, scenario)}: first those that want to be alone, then the others several at a time."""
+    local, results = threading.local(), {}
+
+    def one(entry):
+        if not hasattr(local, 'server'):
+            local.server = exchange.Server(where)
+        return work(local.server, entry)
+
+    for entry in scenarios:
+        if entry['alone']:
+            results[entry['name']] = one(entry)
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        pending = {entry['name']: pool.submit(one, entry) for entry in scenarios if not entry['alone']}
+        results.update((name, future.result()) for name, future in pending.items())
+    return {entry['name']: results[entry['name']] for entry in scenarios}
 
 
-def judge(verdicts, expected, differences, verbose):
-    ranks = ['different', 'wording', 'equal']
+def judge(results, expected, verbose):
+    """Prints what is not as expected; the number of such scenarios."""
     surprises = 0
-    for name, verdict in verdicts.items():
-        wanted = expected.get(name, 'missing from expected.txt')
-        note = ''
+    for name, (verdict, lines) in results.items():
+        wanted = expected.get(name, ('equal', ''))[0]
         if verdict != wanted:
             surprises += 1
-            better = wanted in ranks and ranks.index(verdict) > ranks.index(wanted)
-            note = '  <- expected %s%s' % (wanted, '; update expected.txt' if better else '')
-        print('%-32s %-10s%s' % (name, verdict, note))
-        for difference in differences[name][:None if verbose else 6] if note or verbose else []:
-            print('      ' + difference)
-    for name in sorted(set(expected) - set(verdicts)):
-        surprises += 1
-        print('%-32s was not played' % name)
+            print('%-50s %s, expected %s' % (name, verdict, wanted))
+        elif verbose:
+            print('%-50s %s' % (name, verdict))
+        for line in lines[:None if verbose else 6] if verbose or verdict != wanted else []:
+            print('      ' + line)
     return surprises
 
 
-def main():
+def chosen(scenarios, only):
+    """Those named: areas, or area/name."""
+    if not only:
+        return scenarios
+    wanted = [entry for entry in scenarios if {entry['name'], entry['name'].partition('/')[0]} & set(only)]
+    for name in only:
+        if not any(entry['name'] == name or entry['name'].startswith(name + '/') for entry in wanted):
+            raise SystemExit('there is no scenario or area %s' % name)
+    return wanted
+
+
+def renamed(setup, scenarios, seed):
+    print('seed %d' % seed)
+    prefix, kinds = rename.choose(random.Random(seed))
+    print('prefix %s, %s' % (prefix, ', '.join('%s -> %s' % pair for pair in kinds)))
+    return (rename.rename_kinds(setup, kinds),
+            [rename.renamed(entry, prefix, kinds) for entry in scenarios if entry['name'].startswith('base/')])
+
+
+def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('program')
-    parser.add_argument('--renamed', action='store_true')
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument('--record', action='store_true')
+    mode.add_argument('--update', action='store_true')
+    mode.add_argument('--true', action='store_true')
+    mode.add_argument('--renamed', action='store_true')
     parser.add_argument('--seed', type=int, default=20260101)
-    parser.add_argument('--only', nargs='+')
+    parser.add_argument('--only', nargs='+', metavar='AREA[/NAME]')
     parser.add_argument('--verbose', action='store_true')
-    parser.add_argument('--update', action='store_true')
-    options = parser.parse_args()
+    return parser.parse_args()
 
-    setup, scenarios = load()
+
+def main():
+    options = parse()
+    setup, scenarios = recordings.setup(), chosen(recordings.load(), options.only)
+    if options.record:
+        scenarios = [entry for entry in scenarios if not entry['name'].startswith('base/')]
+        for entry in [entry for entry in scenarios if entry['stale'] == 'has no source']:
+            recordings.remove(entry)
+            scenarios.remove(entry)
     if options.renamed:
-        print('seed %d' % options.seed)
-        prefix, kinds = rename.choose(random.Random(options.seed))
-        print('prefix %s, %s' % (prefix, ', '.join('%s -> %s' % pair for pair in kinds)))
-        setup = rename.rename_kinds(setup, kinds)
-        scenarios = [rename.renamed(scenario, prefix, kinds) for scenario in scenarios]
-    if options.only:
-        scenarios = [scenario for scenario in scenarios if scenario['name'] in options.only]
-    verdicts, differences = {}, {}
-    with running(options.program) as url:
-        server = exchange.Server(url, '')
-        install(server, setup)
-        for scenario in scenarios:
-            verdicts[scenario['name']], differences[scenario['name']] = play(server, scenario)
+        setup, scenarios = renamed(setup, scenarios, options.seed)
+    start = time.monotonic()
+    with target.running(options.program) as where:
+        install(exchange.Server(where), setup)
+        results = for_all(scenarios, where, record if options.record else compare)
     if options.update:
-        write_expected(verdicts)
-    expected = read_expected() if os.path.exists(EXPECTED) else {}
-    if options.only:
-        expected = {name: verdict for name, verdict in expected.items() if name in options.only}
-    surprises = judge(verdicts, expected, differences, options.verbose)
-    counts = [list(verdicts.values()).count(verdict) for verdict in ('equal', 'wording', 'different')]
-    print('%d scenarios: %d equal, %d equal but for message texts, %d different; %d not as expected'
-          % (len(verdicts), *counts, surprises))
-    return 1 if surprises else 0
+        differences.write({name: verdict for name, (verdict, _) in results.items()}, whole=not options.only)
+        differences.update_document()
+    expected = {} if options.true else differences.read()
+    if options.record:
+        expected = {name: ('recorded', '') for name in results}
+    surprises = judge(results, expected, options.verbose)
+    counts = collections.Counter(verdict for verdict, _ in results.values())
+    print('%d scenarios in %.1f s: %s; %d not as expected' % (
+        len(results), time.monotonic() - start,
+        ', '.join('%d %s' % (count, verdict) for verdict, count in sorted(counts.items())), surprises))
+    complaints = [] if options.only or options.record or options.true else list(differences.complaints())
+    print('\n'.join(complaints), end='\n' if complaints else '')
+    return 1 if surprises or complaints else 0
 
 
 if __name__ == '__main__':

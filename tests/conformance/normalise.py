@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes answers comparable: what differs from run to run gets the same name in each run.
+
+Uids, times, the scenario's namespace, generated names, versions of lists and continue tokens are replaced.
+resourceVersions keep their equality: the first one of a scenario becomes rv1, the next different one rv2, so that
+"an update that changes nothing keeps the version" is compared while the numbers are not.
+"""
+import json
+import re
+
+UID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
+TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)')
+AGE = re.compile(r'^(<invalid>|\d+(ms|[smhd]))+$')
+TOO_OLD = re.compile(r'(too old resource version: \d+) \(\d+\)')
+SAID_VERSION = re.compile(r'((?:precondition|record) \(|\bresourceVersion[\\":]+)(\d+)\b')
+UNORDERED = ('managedFields', 'causes', 'resources')
+
+
+def normalise(answers, env):
+    worker = Normaliser(env['ns'])
+    return [worker.answer(json.loads(json.dumps(answer))) for answer in answers]
+
+
+class Normaliser:
+    def __init__(self, namespace):
+        self.namespace = namespace
+        self.versions, self.uids, self.generated = {}, {}, {}
+
+    def answer(self, answer):
+        body = answer.get('body')
+        if isinstance(body, dict) and body.get('kind') == 'Table':
+            for row in body.get('rows', []):
+                row['cells'] = [AGE.sub('<age>', c) if isinstance(c, str) else c for c in row.get('cells', [])]
+        for event in answer.get('events', []):
+            if event.get('type') == 'BOOKMARK':
+                event['object'].get('metadata', {})['resourceVersion'] = '<bookmark version>'
+        return self.walk(answer)
+
+    def walk(self, value, key=None, parent=None):
+        if isinstance(value, dict):
+            return self.members(value)
+        if isinstance(value, list):
+            out = [self.walk(entry, key, parent) for entry in value]
+            return sorted(out, key=lambda e: json.dumps(e, sort_keys=True)) if key in UNORDERED else out
+        return self.string(value, key, parent) if isinstance(value, str) else value
+
+    def members(self, value):
+        listed = 'items' in value or 'rows' in value
+        out = {}
+        for key, member in value.items():
+            if key == 'serverAddressByClientCIDRs':
+                continue
+            if key == 'message' and isinstance(member, str) and many_causes(value):
+                out[key] = '<see causes>'  # a real server joins them in random order
+            elif key == 'metadata' and listed and isinstance(member, dict):
+                out[key] = dict(member)
+                for name, short in (('resourceVersion', '<list version>'), ('continue', '<continue>')):
+                    if member.get(name):
+                        out[key][name] = short
+            else:
+                out[self.text(key)] = self.walk(member, key, value)
+        return out
+
+    def string(self, value, key, parent):
+        if key == 'resourceVersion' and value.isdigit():
+            return self.version(value)
+        prefix = parent.get('generateName') if key == 'name' and isinstance(parent, dict) else None
+        if prefix and value.startswith(prefix):
+            self.generated[value] = self.text(prefix) + '<%d>' % (len(value) - len(prefix))
+            return self.generated[value]
+        return SAID_VERSION.sub(lambda m: m.group(1) + self.version(m.group(2)), self.text(value))
+
+    def version(self, number):
+        return self.versions.setdefault(number, 'rv%d' % (len(self.versions) + 1))
+
+    def text(self, text):
+        for real, placeholder in self.generated.items():
+            text = text.replace(real, placeholder)
+        text = text.replace(self.namespace, '{ns}')
+        text = UID.sub(lambda m: self.uids.setdefault(m.group(0), 'uid%d' % (len(self.uids) + 1)), text)
+        return TIME.sub('<time>', TOO_OLD.sub(r'\1 (<version>)', text))
+
+
+def many_causes(status):
+    return len((status.get('details') or {}).get('causes') or []) > 1
+
+
+def without_messages(value):
+    if isinstance(value, dict):
+        return {k: '<text>' if k in ('message', 'warning') else without_messages(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [without_messages(v) for v in value]
+    return value
+
+
+def differences(want, got, path=''):
+    """Lines that say where two normalised values differ."""
+    if type(want) is not type(got):
+        yield '%s: wanted %s, got %s' % (path, short(want), short(got))
+    elif isinstance(want, dict):
+        for key in sorted(set(want) | set(got)):
+            if key not in want:
+                yield '%s/%s: not wanted, got %s' % (path, key, short(got[key]))
+            elif key not in got:
+                yield '%s/%s: wanted %s, missing' % (path, key, short(want[key]))
+            else:
+                yield from differences(want[key], got[key], path + '/' + key)
+    elif isinstance(want, list):
+        if len(want) != len(got):
+            yield '%s: wanted %d entries, got %d' % (path, len(want), len(got))
+        for at, (one, other) in enumerate(zip(want, got)):
+            yield from differences(one, other, '%s/%d' % (path, at))
+    elif want != got:
+        yield '%s: wanted %s, got %s' % (path, short(want), short(got))
+
+
+def short(value):
+    text = json.dumps(value)
+    return text if len(text) < 400 else text[:397] + '...'
