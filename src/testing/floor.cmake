@@ -3,10 +3,13 @@ set(testing_headers)
 set(testing_sources)
 
 # The shells: sockets, the in-process transport, faults.
-list(APPEND testing_headers api_server.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
+list(APPEND testing_headers api_server.hpp environment.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
 list(APPEND testing_sources api_server.cpp byte_stream.cpp core_host.cpp faults.cpp http_server.cpp
-  http_session.cpp in_process_transport.cpp kubeconfig_writer.cpp request_target.cpp shared_core.cpp
+  http_session.cpp in_process_transport.cpp kubeconfig_writer.cpp manifest.cpp request_target.cpp shared_core.cpp
   status_answer.cpp tls_certificates.cpp)
+
+# The real control plane: processes.
+list(APPEND testing_sources child_process.cpp component_files.cpp control_plane.cpp environment.cpp)
 
 # What the server knows about shapes: pure functions over Json.
 list(APPEND testing_sources apply.cpp builtin_data.cpp builtin_defaults.cpp builtin_validation.cpp cel.cpp

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
-#include <evenkeel/api/json.hpp>
-#include <evenkeel/base/error.hpp>
 #include <evenkeel/testing/shared_core.hpp>
 
 #include "testing/core_host.hpp"
-#include "testing/yaml_document.hpp"
+#include "testing/manifest.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -32,59 +29,6 @@ class CoreBackend final : public detail::Backend {
   ApiServerCore core_;
 };
 
-// The documents of a YAML stream: a line that starts with "---" parts two of them, wherever it stands.
-std::vector<std::string_view> documents(std::string_view stream) {
-  std::vector<std::string_view> found;
-  std::size_t start = 0;
-  for (std::size_t line = 0; line < stream.size();) {
-    const std::size_t next = std::min(stream.find('\n', line), stream.size() - 1) + 1;
-    const std::string_view mark = stream.substr(line, next - line);
-    if (mark.starts_with("---") && mark.find_first_not_of(" \t\r\n", 3) == std::string_view::npos) {
-      found.push_back(stream.substr(start, line - start));
-      start = next;
-    }
-    line = next;
-  }
-  found.push_back(stream.substr(start));
-  return found;
-}
-
-http::Response asked(SharedCore& core, http::Method method, std::string target, std::string body = {}) {
-  return core.handle({.method = method,
-                      .target = std::move(target),
-                      .headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}},
-                      .body = std::move(body)});
-}
-
-// Where the objects of a kind are kept, as discovery tells.
-std::string collection_of(SharedCore& core, const Json& object, const std::string& name) {
-  const std::string version = object["apiVersion"].string_or("");
-  const std::string root = (version.find('/') == std::string::npos ? "/api/" : "/apis/") + version;
-  const http::Response found = asked(core, http::Method::get, root);
-  if (found.status == 200) {
-    const Json resources = Json::parse(found.body);
-    for (std::size_t at = 0; at < resources["resources"].size(); ++at) {
-      const Json& resource = resources["resources"][at];
-      const std::string plural = resource["name"].string_or("");
-      if (resource["kind"] != object["kind"] || plural.find('/') != std::string::npos) continue;
-      if (!resource["namespaced"].bool_or(false)) return root + "/" + plural;
-      return root + "/namespaces/" + object.at({"metadata", "namespace"}).string_or("default") + "/" + plural;
-    }
-  }
-  throw Error(name + ": the server knows no kind " + object["kind"].string_or("\"\"") + " in \"" + version +
-              "\"");
-}
-
-void install_object(SharedCore& core, const Json& object) {
-  const std::string name =
-      object["kind"].string_or("object") + "/" + object.at({"metadata", "name"}).string_or("");
-  const http::Response answer =
-      asked(core, http::Method::post, collection_of(core, object, name), object.dump());
-  const Json body = Json::parse(answer.body, name);
-  if (answer.status / 100 == 2 || body["reason"].string_or("") == "AlreadyExists") return;
-  throw Error(name + ": " + body["message"].string_or("HTTP " + std::to_string(answer.status)));
-}
-
 }  // namespace
 
 SharedCore::SharedCore(SharedCoreOptions options) {
@@ -104,16 +48,8 @@ http::Response SharedCore::handle(const http::Request& request) {
 }
 
 void SharedCore::install(std::string_view manifest) {
-  for (const std::string_view text : documents(manifest)) {
-    const Json document = parse_yaml(text);
-    if (document.is_null()) continue;
-    if (!document["kind"].string_or("").ends_with("List")) {
-      install_object(*this, document);
-      continue;
-    }
-    for (std::size_t at = 0; at < document["items"].size(); ++at)
-      install_object(*this, document["items"][at]);
-  }
+  const Asks ask = [this](const http::Request& request) { return handle(request); };
+  for (const Json& object : manifest_objects(manifest)) create_object(ask, object);
 }
 
 FaultId SharedCore::inject(FaultRule rule) {

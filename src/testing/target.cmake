@@ -11,11 +11,15 @@ if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(evenkeel_testing PRIVATE -Wno-tsan)
 endif()
 
-# The embedded server as a program.
+# The embedded server and the real control plane as programs.
 find_package(CLI11 REQUIRED)
-add_executable(evenkeel-apiserver apiserver/main.cpp)
-target_link_libraries(evenkeel-apiserver PRIVATE evenkeel_warnings evenkeel::testing CLI11::CLI11)
-target_compile_definitions(evenkeel-apiserver PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
+add_executable(evenkeel-apiserver apiserver/main.cpp apiserver/program.cpp)
+add_executable(evenkeel-control-plane control_plane/main.cpp apiserver/program.cpp)
+foreach(program evenkeel-apiserver evenkeel-control-plane)
+  target_link_libraries(${program} PRIVATE evenkeel_warnings evenkeel::testing CLI11::CLI11)
+  target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_compile_definitions(${program} PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
+endforeach()
 
 # The built-in kinds are part of the program.
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp
