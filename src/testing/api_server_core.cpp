@@ -50,10 +50,12 @@ ApiServerCore::ApiServerCore(ApiServerCoreOptions options)
     : state_(std::make_unique<State>(std::move(options))) {}
 ApiServerCore::~ApiServerCore() = default;
 
-Answer ApiServerCore::handle(const http::Request& request, WallTime now, const Caller& caller) {
+Answer ApiServerCore::handle(const http::Request& request, WallTime now, const Caller& caller,
+                             const CacheLag& lag) {
   state_->now = now;
+  state_->store.set_time(now);
   if (!std::exchange(state_->started, true)) NamespaceController::create_initial(*state_, now);
-  Answer answer = route(*state_, request, now, caller);
+  Answer answer = route(*state_, request, now, caller, lag);
   state_->crds.settle(*state_, now);
   state_->store.shrink();
   return answer;
@@ -67,12 +69,17 @@ std::vector<WatchId> ApiServerCore::ready_watches() {
   return state_->watches.take_ready();
 }
 
+void ApiServerCore::catch_up(WatchId id) {
+  state_->watches.catch_up(id);
+}
+
 void ApiServerCore::close_watch(WatchId id) {
   state_->watches.close(id);
 }
 
 void ApiServerCore::tick(WallTime now) {
   state_->now = now;
+  state_->store.set_time(now);
   state_->work(now);
   state_->watches.tick(now, state_->store.version());
 }

@@ -145,6 +145,7 @@ ListOptions list_options(const Query& query) {
     const auto parsed = number<std::uint64_t>(version);
     if (!parsed) throw StatusError::bad_request("invalid resource version: " + parse_problem(version));
     out.version = *parsed;
+    out.cached = match != "Exact";
   }
   // A page of whatever is at hand is not limited; one of a given version without match is that version's.
   const auto limit = number<std::int64_t>(query.get("limit")).value_or(0);

@@ -22,7 +22,8 @@ struct ListOptions {
   std::size_t limit = 0;  ///< 0: all.
   std::optional<Continuation> next = {};
   std::uint64_t version = 0;
-  bool exact = false;  ///< The list as it was at `version`.
+  bool exact = false;   ///< The list as it was at `version`.
+  bool cached = false;  ///< Any version that is not older than `version` will do.
 };
 /// Throws StatusError (400, 422).
 ListOptions list_options(const Query& query);

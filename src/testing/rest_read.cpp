@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GET of one object and of lists.
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -28,7 +29,7 @@ struct Page {
 }
 
 /// The version that a list shows. Throws StatusError where that is not to be had.
-std::uint64_t list_version(const Server& server, const ListOptions& options) {
+std::uint64_t list_version(const Server& server, const Call& call, const ListOptions& options) {
   const std::uint64_t current = server.store.version();
   if (options.next) {
     if (options.next->version == 0) return current;
@@ -48,7 +49,7 @@ std::uint64_t list_version(const Server& server, const ListOptions& options) {
     return options.next->version;
   }
   if (options.version > current) refuse_future(options.version, current);
-  if (!options.exact) return current;
+  if (!options.exact) return options.cached ? cached_version(call, options.version) : current;
   if (options.version < server.store.oldest_version())
     throw StatusError::expired("The resourceVersion for the provided list is too old.");
   return options.version;
@@ -58,7 +59,7 @@ Page read_page(Server& server, const Call& call, const ListOptions& options) {
   const ResourceType& type = *call.type;
   const std::string prefix = key_prefix(call);
   const Selection selection = selection_of(call);
-  Page page{.version = list_version(server, options)};
+  Page page{.version = list_version(server, call, options)};
   std::vector<StoredPtr> all = server.store.snapshot(*type.collection, prefix, page.version);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string key = type.collection->key_of(all[i]->namespace_(), all[i]->name());
@@ -122,6 +123,16 @@ std::string reshaped_list(const Call& call, const Page& page) {
   return list.dump();
 }
 
+/// What a lagging watch cache has of the object. Throws StatusError (404).
+StoredPtr cached_object(Server& server, const Call& call, std::string_view wanted) {
+  std::uint64_t minimum = 0;
+  std::from_chars(wanted.data(), wanted.data() + wanted.size(), minimum);
+  const std::uint64_t version = cached_version(call, minimum);
+  for (StoredPtr& object : server.store.snapshot(*call.type->collection, call.key(), version))
+    if (object->name() == call.path.name) return std::move(object);
+  throw StatusError::not_found(call.type->resource(), call.path.name);
+}
+
 }  // namespace
 
 std::string key_prefix(const Call& call) {
@@ -133,7 +144,18 @@ Selection selection_of(const Call& call) {
           FieldQuery(call.query.get("fieldSelector"), *call.type)};
 }
 
+std::uint64_t cached_version(const Call& call, std::uint64_t minimum) {
+  const Store& store = call.server.store;
+  std::uint64_t version = store.version();
+  if (call.lag.time > Duration::zero())
+    version = store.version_at(call.now - std::chrono::duration_cast<WallTime::duration>(call.lag.time));
+  version -= std::min(version, call.lag.versions);
+  return std::max({version, store.oldest_version(), minimum});
+}
+
 http::Response rest_get(Server& server, Call& call) {
+  if (const std::string_view wanted = call.query.get("resourceVersion"); !wanted.empty() && !call.lag.none())
+    return object_response(call, 200, *cached_object(server, call, wanted));
   return object_response(call, 200, *require_object(server, call));
 }
 

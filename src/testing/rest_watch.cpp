@@ -10,9 +10,10 @@
 namespace evenkeel::inline v0::testing {
 namespace {
 
-void add_present(Server& server, const Call& call, const Selection& selection, WatchId id) {
+void add_present(Server& server, const Call& call, const Selection& selection, std::uint64_t version,
+                 WatchId id) {
   const Collection& collection = *call.type->collection;
-  for (StoredPtr& object : server.store.snapshot(collection, key_prefix(call), server.store.version()))
+  for (StoredPtr& object : server.store.snapshot(collection, key_prefix(call), version))
     if (selection.empty() || selection.matches(*object, *call.type))
       server.watches.add_present(id, std::move(object));
 }
@@ -26,6 +27,10 @@ void add_past(Server& server, std::uint64_t version, WatchId id) {
     return;
   }
   for (const ChangePtr& change : server.store.changes_since(version)) server.watches.deliver(id, change);
+}
+
+WallTime::duration held_for(const CacheLag& lag) {
+  return std::chrono::duration_cast<WallTime::duration>(lag.time + lag.events);
 }
 
 }  // namespace
@@ -43,14 +48,20 @@ Answer rest_watch(Server& server, Call& call) {
                                           .form = call.form,
                                           .include = include_object(call.query),
                                           .bookmarks = options.bookmarks,
-                                          .ends = call.now + length},
+                                          .ends = call.now + length,
+                                          .held_for = held_for(call.lag),
+                                          .held_versions = call.lag.versions},
                                          call.now);
+  // A streaming list of no version is consistent: the cache is waited for.
+  const bool consistent = options.send_initial_events.value_or(false) && !options.version_given;
+  const std::uint64_t start = consistent ? server.store.version() : cached_version(call, options.version);
   if (options.send_initial_events.value_or(options.version == 0)) {
-    add_present(server, call, selection, id);
+    add_present(server, call, selection, start, id);
     if (options.send_initial_events && options.bookmarks)
-      server.watches.add_bookmark(id, server.store.version(), WatchHub::Bookmark::end_of_initial_events);
-  } else if (options.version > 0) {
-    add_past(server, options.version, id);
+      server.watches.add_bookmark(id, start, WatchHub::Bookmark::end_of_initial_events);
+    add_past(server, start, id);
+  } else {
+    add_past(server, options.version > 0 ? options.version : start, id);
   }
   return {.response = json_response(200, ""), .watch = id};
 }

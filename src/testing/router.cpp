@@ -107,7 +107,8 @@ Answer dispatch_subresource(Server& server, Call& call) {
   return {rest_patch(server, call), {}};
 }
 
-Answer answer(Server& server, const http::Request& request, WallTime now, const Caller& caller) {
+Answer answer(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+              const CacheLag& lag) {
   if (request.body.size() > server.options.max_body_bytes)
     throw StatusError::too_large(server.options.max_body_bytes);
   const Target target = parse_target(request.target);
@@ -123,6 +124,7 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
             .type = type,
             .now = now,
             .caller = caller,
+            .lag = lag,
             .server = server};
   check_scope(server, call);
   call.form = negotiate(request.headers);
@@ -131,9 +133,10 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
 
 }  // namespace
 
-Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller) {
+Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+             const CacheLag& lag) {
   try {
-    return answer(server, request, now, caller);
+    return answer(server, request, now, caller, lag);
   } catch (const StatusError& error) {
     return {status_response(error), {}};
   } catch (const PageNotFound&) {

@@ -7,6 +7,7 @@
 namespace evenkeel::inline v0::testing {
 
 /// Never throws for what the request holds.
-Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller);
+Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+             const CacheLag& lag);
 
 }  // namespace evenkeel::inline v0::testing

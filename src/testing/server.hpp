@@ -54,11 +54,15 @@ struct Call {
   ResourceTypePtr type;
   WallTime now;
   const Caller& caller;
+  const CacheLag& lag;
   Server& server;
   Representation form = {};
   std::vector<std::string> warnings = {};
 
   std::string key() const { return type->collection->key_of(path.namespace_, path.name); }
 };
+
+/// The version that the watch cache shows to a read that wants one not older than `minimum`.
+std::uint64_t cached_version(const Call& call, std::uint64_t minimum);
 
 }  // namespace evenkeel::inline v0::testing

@@ -96,6 +96,7 @@ StoredPtr Store::erase(Collection& collection, std::string_view key) {
 
 void Store::record(Collection& collection, Change change) {
   collection.changed = change.version;
+  change.at = now_;
   ChangePtr shared = std::make_shared<const Change>(std::move(change));
   history_.push_back(shared);
   while (history_.size() > limit_) {
@@ -103,6 +104,13 @@ void Store::record(Collection& collection, Change change) {
     history_.pop_front();
   }
   for (const Listener& listener : listeners_) listener(shared);
+}
+
+std::uint64_t Store::version_at(WallTime time) const {
+  // From the end: clocks may jump back, and what is asked for is recent.
+  for (auto at = history_.rbegin(); at != history_.rend(); ++at)
+    if ((*at)->at <= time) return (*at)->version;
+  return oldest_;
 }
 
 std::deque<ChangePtr>::const_iterator Store::after(std::uint64_t version) const {

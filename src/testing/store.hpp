@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/base/time.hpp>
 
 namespace evenkeel::inline v0::testing {
 
@@ -62,6 +63,7 @@ struct Collection {
 /// What happened at one version. `before` is null for creations, `after` for deletions.
 struct Change {
   std::uint64_t version = 0;
+  WallTime at = {};
   Collection* collection = nullptr;
   std::string key = {};
   StoredPtr before = {};
@@ -97,6 +99,10 @@ class Store {
   /// Removes and returns what was there; null if nothing was.
   StoredPtr erase(Collection& collection, std::string_view key);
   std::uint64_t version() const { return version_; }
+  /// The time of the changes to come.
+  void set_time(WallTime now) { now_ = now; }
+  /// The version that was current at `time`; oldest_version() if that is forgotten.
+  std::uint64_t version_at(WallTime time) const;
 
   /// Versions before this are forgotten: a watch or list from them has expired.
   std::uint64_t oldest_version() const { return oldest_; }
@@ -115,6 +121,7 @@ class Store {
   const std::size_t limit_;
   std::uint64_t version_;
   std::uint64_t oldest_ = version_;
+  WallTime now_ = {};
   std::map<std::pair<std::string, std::string>, Collection> collections_;
   std::deque<ChangePtr> history_;
   std::vector<StoredPtr> replaced_;

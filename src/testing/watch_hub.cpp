@@ -27,7 +27,9 @@ WatchId WatchHub::open(WatchRequest request, WallTime now) {
   const WatchId id{++last_id_};
   Watch watch{.request = std::move(request)};
   if (watch.request.bookmarks) watch.next_bookmark = now + bookmark_interval_;
+  now_ = now;
   by_collection_[watch.request.type->collection].push_back(id);
+  if (watch.request.held_versions > 0) held_by_version_.push_back(id);
   next_ = earlier(next_, earlier(watch.request.ends, watch.next_bookmark));
   watches_.emplace(id, std::move(watch));
   return id;
@@ -39,15 +41,42 @@ void WatchHub::announce(WatchId id, Watch& watch) {
   ready_.push_back(id);
 }
 
+void WatchHub::hold(const Watch& watch, Pending& event, WallTime from, std::uint64_t version) const {
+  if (watch.request.held_for.count() > 0) event.due = from + watch.request.held_for;
+  if (watch.request.held_versions > 0) event.due_version = version + watch.request.held_versions;
+}
+
+// Announces the watch if what it waits for has come, and sees to it that it will be otherwise.
+void WatchHub::release(WatchId id, Watch& watch) {
+  if (watch.pending.empty()) return;
+  const Pending& first = watch.pending.front();
+  if (is_due(first)) return announce(id, watch);
+  if (first.due > now_) next_ = earlier(next_, first.due);
+}
+
+void WatchHub::catch_up(WatchId id) {
+  const auto at = watches_.find(id);
+  if (at == watches_.end()) return;
+  Watch& watch = at->second;
+  watch.request.held_for = {};
+  watch.request.held_versions = 0;
+  std::erase(held_by_version_, id);
+  for (Pending& event : watch.pending) {
+    event.due = {};
+    event.due_version = 0;
+  }
+  release(id, watch);
+}
+
 void WatchHub::queue(WatchId id, Watch& watch, Pending event) {
   if (watch.ended) return;
-  watch.unread += event.object ? event.object->text().size() : event.text.size();
+  watch.unread += event.size();
   watch.pending.push_back(std::move(event));
   if (watch.unread > max_unread_) {
     watch.pending.clear();
-    watch.ended = true;
+    return end(id, watch);
   }
-  announce(id, watch);
+  release(id, watch);
 }
 
 void WatchHub::end(WatchId id, Watch& watch) {
@@ -79,7 +108,10 @@ void WatchHub::add_bookmark(WatchId id, std::uint64_t version, Bookmark kind) {
                           TableHeader::without_columns, watch.request.form.api_version);
     }
   }
-  queue(id, watch, {EventType::text, nullptr, event_line("BOOKMARK", object.dump())});
+  Pending bookmark{EventType::text, nullptr, event_line("BOOKMARK", object.dump())};
+  // The one that ends the initial events is one of them.
+  if (kind == Bookmark::plain) hold(watch, bookmark, now_, version);
+  queue(id, watch, std::move(bookmark));
 }
 
 void WatchHub::fail(WatchId id, const Json& status) {
@@ -102,13 +134,18 @@ void WatchHub::deliver(WatchId id, Watch& watch, const ChangePtr& change) {
   };
   const bool was = selected(change->before);
   const bool is = selected(change->after);
-  if (is)
-    queue(id, watch, {was ? EventType::modified : EventType::added, change->after, {}});
-  else if (was)
-    queue(id, watch, {EventType::deleted, change->departed(), {}});
+  if (!is && !was) return;
+  Pending event{EventType::deleted, nullptr, {}};
+  if (is) event.type = was ? EventType::modified : EventType::added;
+  event.object = is ? change->after : change->departed();
+  hold(watch, event, change->at, change->version);
+  queue(id, watch, std::move(event));
 }
 
 void WatchHub::publish(const ChangePtr& change) {
+  now_ = change->at;
+  version_ = change->version;
+  for (const WatchId id : held_by_version_) release(id, watches_.at(id));
   const auto at = by_collection_.find(change->collection);
   if (at == by_collection_.end()) return;
   for (const WatchId id : at->second) deliver(id, watches_.at(id), change);
@@ -125,6 +162,7 @@ void WatchHub::close(WatchId id) {
   if (at == watches_.end()) return;
   std::erase(by_collection_[at->second.request.type->collection], id);
   std::erase(ready_, id);
+  std::erase(held_by_version_, id);
   watches_.erase(at);
 }
 
@@ -161,12 +199,20 @@ WatchOutput WatchHub::read(WatchId id, WallTime now) {
   const auto at = watches_.find(id);
   if (at == watches_.end()) return {.bytes = {}, .ended = true};
   Watch& watch = at->second;
+  now_ = now;
   WatchOutput out{.bytes = {}, .ended = watch.ended};
   out.bytes.reserve(watch.unread + 128 * watch.pending.size());
-  for (const Pending& event : watch.pending) append(watch, event, now, out.bytes);
-  watch.pending.clear();
-  watch.unread = 0;
-  if (out.ended) close(id);
+  auto event = watch.pending.begin();
+  for (; event != watch.pending.end() && is_due(*event); ++event) {
+    append(watch, *event, now, out.bytes);
+    watch.unread -= event->size();
+  }
+  watch.pending.erase(watch.pending.begin(), event);
+  if (out.ended) {
+    close(id);
+  } else {
+    release(id, watch);
+  }
   return out;
 }
 
@@ -178,9 +224,11 @@ std::vector<WatchId> WatchHub::take_ready() {
 }
 
 void WatchHub::tick(WallTime now, std::uint64_t version) {
+  now_ = now;
   if (!next_ || *next_ > now) return;
   for (auto& [id, watch] : watches_) {
     if (watch.ended) continue;
+    release(id, watch);
     if (watch.next_bookmark && *watch.next_bookmark <= now) {
       add_bookmark(id, version, Bookmark::plain);
       watch.next_bookmark = now + bookmark_interval_;
@@ -192,8 +240,12 @@ void WatchHub::tick(WallTime now, std::uint64_t version) {
 
 void WatchHub::reschedule() {
   next_.reset();
-  for (const auto& [id, watch] : watches_)
-    if (!watch.ended) next_ = earlier(next_, earlier(watch.request.ends, watch.next_bookmark));
+  for (const auto& [id, watch] : watches_) {
+    if (watch.ended) continue;
+    next_ = earlier(next_, earlier(watch.request.ends, watch.next_bookmark));
+    if (!watch.pending.empty() && watch.pending.front().due > now_)
+      next_ = earlier(next_, watch.pending.front().due);
+  }
 }
 
 }  // namespace evenkeel::inline v0::testing

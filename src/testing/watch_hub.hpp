@@ -28,6 +28,9 @@ struct WatchRequest {
   IncludeObject include = IncludeObject::metadata;
   bool bookmarks = false;
   WallTime ends = {};
+  /// Changes are told so much later than they were made, or when so many more were made.
+  WallTime::duration held_for = {};
+  std::uint64_t held_versions = 0;
 };
 
 /// Thread safety: one thread at a time. A change costs each of its watches one queue entry; an object's text
@@ -53,6 +56,8 @@ class WatchHub {
   void publish(const ChangePtr& change);
   /// Ends every watch on the collection, after what is queued.
   void end_all(const Collection& collection);
+  /// Lets a watch read what is held back, now and from now on.
+  void catch_up(WatchId id);
   void close(WatchId id);
 
   WatchOutput read(WatchId id, WallTime now);
@@ -67,6 +72,10 @@ class WatchHub {
     EventType type;
     StoredPtr object;  ///< Null for text.
     std::string text;
+    WallTime due = {};  ///< It is held back until then, and until so many changes were made.
+    std::uint64_t due_version = 0;
+
+    std::size_t size() const { return object ? object->text().size() : text.size(); }
   };
   struct Watch {
     WatchRequest request;
@@ -79,6 +88,9 @@ class WatchHub {
   };
   using Watches = std::map<WatchId, Watch>;
 
+  bool is_due(const Pending& event) const { return event.due <= now_ && event.due_version <= version_; }
+  void hold(const Watch& watch, Pending& event, WallTime from, std::uint64_t version) const;
+  void release(WatchId id, Watch& watch);
   void queue(WatchId id, Watch& watch, Pending event);
   void announce(WatchId id, Watch& watch);
   void end(WatchId id, Watch& watch);
@@ -90,8 +102,11 @@ class WatchHub {
   const WallTime::duration bookmark_interval_;
   const std::size_t max_unread_;
   std::uint64_t last_id_ = 0;
+  WallTime now_ = {};
+  std::uint64_t version_ = 0;  ///< The last change.
   Watches watches_;
   std::map<const Collection*, std::vector<WatchId>> by_collection_;
+  std::vector<WatchId> held_by_version_;
   std::vector<WatchId> ready_;
   std::optional<WallTime> next_;
 };

@@ -33,11 +33,11 @@ class CoreFixture : public ::testing::Test {
   explicit CoreFixture(ApiServerCoreOptions options = {}) : core(std::move(options)) {}
 
   CoreReply send(http::Method method, const std::string& target, const std::string& body = "",
-                 const std::string& type = "application/json",
-                 const std::string& accept = "application/json") {
+                 const std::string& type = "application/json", const std::string& accept = "application/json",
+                 const CacheLag& lag = {}) {
     http::Request request{.method = method, .target = target, .headers = {{"Accept", accept}}, .body = body};
     if (!body.empty()) request.headers.set("Content-Type", type);
-    Answer answer = core.handle(request, now);
+    Answer answer = core.handle(request, now, {}, lag);
     CoreReply reply{.status = answer.response.status,
                     .body = {},
                     .text = std::move(answer.response.body),

@@ -41,6 +41,15 @@ struct Caller {
   std::vector<std::string> groups = {"system:masters", "system:authenticated"};
 };
 
+/// How far the watch cache is behind what is stored, for one request.
+struct CacheLag {
+  Duration time = {};          ///< It learns of a change so much later than the change was made.
+  std::uint64_t versions = 0;  ///< It learns of a change when so many more, of anything, were made.
+  Duration events = {};        ///< It tells watches so much later than it could.
+
+  bool none() const { return time == Duration::zero() && versions == 0 && events == Duration::zero(); }
+};
+
 /// Names a running watch; never reused by the same core.
 struct WatchId {
   std::uint64_t value = 0;
@@ -73,12 +82,16 @@ class EVENKEEL_API ApiServerCore {
   ApiServerCore& operator=(const ApiServerCore&) = delete;
 
   /// Answers `request`; `now` becomes the timestamps that it writes. Never throws for what a request holds.
-  Answer handle(const http::Request& request, WallTime now, const Caller& caller = {});
+  /// With a `lag`, watches and reads at resourceVersion 0 see an older state; consistent reads never do.
+  Answer handle(const http::Request& request, WallTime now, const Caller& caller = {},
+                const CacheLag& lag = {});
 
   /// Takes what the watch produced since the last call; an unknown id has ended.
   WatchOutput read_watch(WatchId id);
   /// Watches that got something to read (or ended) since the last call of this function, in order of id.
   std::vector<WatchId> ready_watches();
+  /// Ends the lag of a running watch: what was held back can be read. Unknown ids are ignored.
+  void catch_up(WatchId id);
   /// Ends and forgets a watch whose reader is gone. Unknown ids are ignored.
   void close_watch(WatchId id);
 
