@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded API server as a program: for kubectl, and for tests of operators in any language.
+#include <chrono>
 #include <cstdio>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/testing/api_server.hpp>
 
@@ -23,6 +28,7 @@ struct Flags {
   std::string kubeconfig = {};
   std::vector<std::string> manifests = {};
   std::vector<std::string> faults = {};
+  std::string token_lifetime = {};
   bool log_requests = false;
 };
 
@@ -32,6 +38,10 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_flag("--tls", flags.server.tls, "Speak TLS, with certificates made at start");
   app.add_option("--token", flags.server.token,
                  "Ask for this bearer token (kubectl sends none without --tls)");
+  app.add_option("--token-expires-after", flags.token_lifetime,
+                 "Answer 401 to the token when this time is over, e.g. 10s or 5m")
+      ->type_name("TIME")
+      ->needs("--token");
   app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig that leads here")
       ->type_name("FILE");
   app.add_option("--crd", flags.manifests,
@@ -40,7 +50,8 @@ void declare(CLI::App& app, Flags& flags) {
       ->allow_extra_args(false);
   app.add_option("--fault", flags.faults,
                  "Make something go wrong, e.g. verb=watch,resource=pods,cut-after=1000,count=3 or "
-                 "status=429,retry-after=1,probability=0.1,seed=7 or verb=update,drop=after; repeatable")
+                 "status=429,retry-after=1,probability=0.1,seed=7 or verb=update,drop=after,ending=reset or "
+                 "lag=5s; docs/apiserver.md has all; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
   app.add_flag("--log-requests", flags.log_requests, "One line on standard error for each request");
@@ -53,8 +64,21 @@ void log_request(const ek::testing::ServedRequest& request) {
   std::fputs(line.c_str(), stderr);
 }
 
+// The token that stops being good: it goes where tokens with a lifetime go.
+void limit_token(Flags& flags) {
+  if (flags.token_lifetime.empty()) return;
+  const std::optional<ek::Duration> time = ek::parse_duration(flags.token_lifetime);
+  if (!time || *time < ek::Duration::zero())
+    throw std::invalid_argument("--token-expires-after: expected a time like 10s, found \"" +
+                                flags.token_lifetime + "\"");
+  const ek::WallTime end =
+      flags.server.clock->wall_now() + std::chrono::duration_cast<ek::WallTime::duration>(*time);
+  flags.server.tokens.push_back({.token = std::exchange(flags.server.token, {}), .expires = end});
+}
+
 void serve(Flags& flags) {
   const sigset_t signals = ek::program::block_signals();
+  limit_token(flags);
   for (const std::string& rule : flags.faults)
     flags.server.faults.push_back(ek::testing::parse_fault_rule(rule));
   if (flags.log_requests) flags.server.on_request = log_request;

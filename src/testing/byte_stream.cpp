@@ -11,6 +11,12 @@
 namespace evenkeel::inline v0::testing::detail {
 namespace {
 
+void reset_socket(Tcp::socket& socket) {
+  ErrorCode ignored;
+  socket.set_option(asio::socket_base::linger(true, 0), ignored);
+  socket.close(ignored);
+}
+
 class PlainStream final : public ByteStream {
  public:
   explicit PlainStream(Tcp::socket socket) : socket_(std::move(socket)) {}
@@ -33,6 +39,7 @@ class PlainStream final : public ByteStream {
     ErrorCode ignored;
     socket_.close(ignored);
   }
+  void reset() override { reset_socket(socket_); }
 
  private:
   Tcp::socket socket_;
@@ -84,6 +91,7 @@ class TlsStream final : public ByteStream {
     ErrorCode ignored;
     stream_.next_layer().close(ignored);
   }
+  void reset() override { reset_socket(stream_.next_layer()); }
 
  private:
   asio::ssl::stream<Tcp::socket> stream_;

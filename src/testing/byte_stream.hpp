@@ -35,6 +35,8 @@ class ByteStream {
   /// Says that nothing more will be sent.
   virtual void shut_down_sending() = 0;
   virtual void close() = 0;
+  /// Closes with RST: the peer's next read or write fails.
+  virtual void reset() = 0;
 };
 
 std::unique_ptr<ByteStream> make_plain_stream(Tcp::socket socket);

@@ -10,9 +10,52 @@
 namespace evenkeel::inline v0::testing::detail {
 namespace {
 
-// The ERROR event by which a watch is told that it fails.
-std::string error_event(const http::Response& status) {
-  return R"({"type":"ERROR","object":)" + status.body + "}\n";
+// What a rule says to a watch in place of its next event; it is the last.
+std::string last_line(const FaultPlan& plan) {
+  if (plan.answer) return R"({"type":"ERROR","object":)" + plan.answer->body + "}\n";
+  if (plan.body == FaultBody::no_object) return "{\"type\":\"ADDED\"}\n";
+  return plan.garbage + "\n";
+}
+
+http::Response html_page() {
+  return {
+      .status = 200,
+      .headers = {{"Content-Type", "text/html; charset=utf-8"}},
+      .body = "<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>Log in first.</body></html>\n"};
+}
+
+bool is_withheld(std::string_view event, FaultBookmarks sent) {
+  if (!event.starts_with(R"({"type":"BOOKMARK")")) return false;
+  return sent == FaultBookmarks::none || event.find("k8s.io/initial-events-end") == std::string_view::npos;
+}
+
+void withhold_bookmarks(std::string& events, FaultBookmarks sent) {
+  std::string kept;
+  for (std::size_t at = 0; at < events.size();) {
+    const std::size_t end = std::min(events.find('\n', at), events.size() - 1) + 1;
+    const std::string_view event = std::string_view(events).substr(at, end - at);
+    if (!is_withheld(event, sent)) kept += event;
+    at = end;
+  }
+  events = std::move(kept);
+}
+
+// The end of the first event that ends at byte `from` or later; nothing if none does.
+std::optional<std::size_t> event_end(std::string_view bytes, std::size_t from) {
+  const std::size_t at = bytes.find('\n', from == 0 ? 0 : from - 1);
+  if (at == std::string_view::npos) return std::nullopt;
+  return at + 1;
+}
+
+// Where the n-th event ends.
+std::optional<std::size_t> event_end_after(std::string_view bytes, std::size_t events) {
+  std::size_t end = 0;
+  for (; events > 0; --events) {
+    const std::size_t at = bytes.find('\n', end);
+    if (at == std::string_view::npos) return std::nullopt;
+    end = at + 1;
+  }
+  return end;
 }
 
 }  // namespace
@@ -48,7 +91,9 @@ std::optional<Caller> CoreHost::identify(const http::Request& request) const {
   if (line == nullptr || !line->starts_with(scheme)) return std::nullopt;
   const std::string_view token = std::string_view(*line).substr(scheme.size());
   for (const TokenUser& user : tokens_) {
-    if (user.token == token) return user.caller;
+    if (user.token != token) continue;
+    if (user.expires && *user.expires <= clock_->wall_now()) return std::nullopt;
+    return user.caller;
   }
   return std::nullopt;
 }
@@ -62,47 +107,62 @@ Admission CoreHost::admit(const http::Request& request, const std::optional<Call
   return admission;
 }
 
-// What a rule does without asking the core.
-Reply CoreHost::faulty(const FaultPlan& plan) {
+// What a rule does without an answer of the core.
+Reply CoreHost::refused(const FaultPlan& plan) {
   faults_.fired(plan);
   if (plan.answer) return {.response = *plan.answer};
-  return {.dropped = true};
+  return {.dropped = true, .ending = plan.ending};
 }
 
 Reply CoreHost::execute(const http::Request& request, const Admission& admission, Front* front) {
-  const FaultPlan& plan = admission.plan;
   Reply reply;
   if (admission.refusal) {
     reply.response = *admission.refusal;
   } else {
-    const bool watch_later = plan.answer && plan.cut_after && request_target(request).verb == "watch";
     MutexLock lock(mutex_);
-    if ((plan.answer && !watch_later) || plan.drop == FaultDrop::before) {
-      reply = faulty(plan);
-    } else {
-      Answer answer = backend_->handle(request, clock_->wall_now(), admission.caller);
-      reply.response = std::move(answer.response);
-      reply.watch = answer.watch;
-      if (reply.watch && plan.drop == FaultDrop::never) {
-        start_watch(*reply.watch, plan, front);
-      } else if (plan.drop == FaultDrop::after) {
-        if (reply.watch) backend_->close_watch(*reply.watch);
-        reply = faulty(plan);
-      } else if (plan.cut_after && !plan.answer && *plan.cut_after < reply.response.body.size()) {
-        reply.cut_after = plan.cut_after;
-        faults_.fired(plan);
-      } else {
-        faults_.spared(plan);
-      }
-      announce();
-    }
+    reply = perform(request, admission, front);
+    announce();
   }
   report(request, admission.caller, reply);
   return reply;
 }
 
+Reply CoreHost::perform(const http::Request& request, const Admission& admission, Front* front) {
+  const FaultPlan& plan = admission.plan;
+  const bool speaks_later = plan.watch && plan.cuts();
+  if ((plan.answer && !speaks_later) || plan.drop == FaultDrop::before) return refused(plan);
+  Answer answer = backend_->handle(request, clock_->wall_now(), admission.caller, plan.lag);
+  Reply reply{.response = std::move(answer.response), .watch = answer.watch};
+  const bool ends = plan.drop == FaultDrop::after || plan.body == FaultBody::html;
+  if (reply.watch && ends) backend_->close_watch(*std::exchange(reply.watch, std::nullopt));
+  if (plan.drop == FaultDrop::after) return refused(plan);
+  if (reply.watch) {
+    start_watch(*reply.watch, plan, front);
+  } else {
+    spoil_answer(plan, reply);
+  }
+  return reply;
+}
+
+void CoreHost::spoil_answer(const FaultPlan& plan, Reply& reply) {
+  if (plan.body == FaultBody::html) reply.response = html_page();
+  if (plan.body == FaultBody::garbage) reply.response.body = plan.garbage;
+  if (plan.answer || !plan.cut_after || *plan.cut_after >= reply.response.body.size())
+    return faults_.spared(plan);
+  if (plan.ending == FaultEnding::complete) {
+    reply.response.body.resize(*plan.cut_after);
+  } else {
+    reply.cut_after = plan.cut_after;
+    reply.ending = plan.ending;
+  }
+  faults_.fired(plan);
+}
+
 void CoreHost::start_watch(WatchId id, const FaultPlan& plan, Front* front) {
-  watches_.emplace(id, Watch{.front = front, .plan = plan});
+  Watch watch{.front = front, .plan = plan};
+  if (plan.cut_after_time)
+    watch.cut_at = clock_->wall_now() + std::chrono::duration_cast<WallTime::duration>(*plan.cut_after_time);
+  watches_.emplace(id, std::move(watch));
 }
 
 WatchPiece CoreHost::read(WatchId id) {
@@ -116,39 +176,67 @@ WatchPiece CoreHost::read(WatchId id) {
   }
   WatchOutput output = backend_->read_watch(id);
   WatchPiece piece{.bytes = std::move(output.bytes), .ended = output.ended};
-  if (watch.plan.cut_after) spoil(watch, piece);
+  if (watch.plan.bookmarks != FaultBookmarks::all) withhold_bookmarks(piece.bytes, watch.plan.bookmarks);
+  if (watch.plan.cuts() || watch.plan.at_once) spoil_watch(watch, piece);
   if (!piece.bytes.empty()) watch.between_events = piece.bytes.back() == '\n';
   watch.sent += piece.bytes.size();
+  watch.events += static_cast<std::size_t>(std::count(piece.bytes.begin(), piece.bytes.end(), '\n'));
   if (!piece.ended) return piece;
   if (!output.ended) backend_->close_watch(id);
   finish(at);
   return piece;
 }
 
-// Applies what a rule has in store for a running watch once enough bytes were sent.
-void CoreHost::spoil(Watch& watch, WatchPiece& piece) {
+// How many of the next bytes of a watch come before its plan's cut; nothing if that is not reached.
+std::optional<std::size_t> CoreHost::cut_point(Watch& watch, std::string_view bytes) const {
   FaultPlan& plan = watch.plan;
-  const std::size_t left = *plan.cut_after - watch.sent;  // fires before more was sent
-  if (!plan.answer) {
-    if (piece.bytes.size() <= left) return;
-    piece.bytes.resize(left);
-    piece.cut = true;
-  } else if (left == 0 && watch.between_events) {
-    piece.bytes = error_event(*plan.answer);
-  } else {
-    const std::size_t end =
-        left > piece.bytes.size() ? std::string::npos : piece.bytes.find('\n', left == 0 ? 0 : left - 1);
-    if (end == std::string::npos) {
+  std::optional<std::size_t> point;
+  const auto consider = [&point](std::optional<std::size_t> at) {
+    if (at && (!point || *at < *point)) point = at;
+  };
+  if (plan.at_once) consider(0);
+  if (plan.cut_after) {
+    const std::size_t left = *plan.cut_after - watch.sent;  // it fires before more was sent
+    if (!plan.speaks()) {
+      if (bytes.size() > left) consider(left);
+    } else if (left == 0 && watch.between_events) {
+      consider(0);
+    } else if (left <= bytes.size()) {
+      const auto end = event_end(bytes, left);
       // Past the mark but inside an event: its end is waited for.
-      if (left <= piece.bytes.size()) plan.cut_after = watch.sent + piece.bytes.size();
-      return;
+      if (!end) plan.cut_after = watch.sent + bytes.size();
+      consider(end);
     }
-    piece.bytes.resize(end + 1);
-    piece.bytes += error_event(*plan.answer);
   }
+  if (plan.cut_after_events) consider(event_end_after(bytes, *plan.cut_after_events - watch.events));
+  if (plan.cut_after_time && (!watch.cut_at || *watch.cut_at <= clock_->wall_now())) consider(bytes.size());
+  return point;
+}
+
+// Applies what a rule has in store for a running watch once it is far enough.
+void CoreHost::spoil_watch(Watch& watch, WatchPiece& piece) {
+  const std::optional<std::size_t> point = cut_point(watch, piece.bytes);
+  if (!point) return;
+  FaultPlan& plan = watch.plan;
+  piece.bytes.resize(*point);
+  if (plan.speaks()) piece.bytes += last_line(plan);
   piece.ended = true;
+  piece.cut = plan.ending != FaultEnding::complete;
+  piece.ending = plan.ending;
   faults_.fired(plan);
-  plan.cut_after.reset();
+  plan = {};
+}
+
+// Lets running watches go on as if their rules had never been.
+void CoreHost::release(const std::function<bool(const FaultPlan&)>& chosen) {
+  for (auto& [id, watch] : watches_) {
+    if (watch.plan.rule == 0 || !chosen(watch.plan)) continue;
+    faults_.spared(watch.plan);
+    watch.plan = {};
+    watch.cut_at.reset();
+    backend_->catch_up(id);
+  }
+  announce();
 }
 
 void CoreHost::finish(Watches::iterator at) {
@@ -181,13 +269,27 @@ std::size_t CoreHost::cut_watches() {
 
 void CoreHost::tick() {
   MutexLock lock(mutex_);
-  backend_->tick(clock_->wall_now());
+  const WallTime now = clock_->wall_now();
+  backend_->tick(now);
+  for (auto& [id, watch] : watches_) {
+    if (!watch.cut_at || *watch.cut_at > now) continue;
+    watch.cut_at.reset();
+    watch.front->watches_ready({id});
+  }
   announce();
 }
 
 std::optional<WallTime> CoreHost::next_tick() const {
   MutexLock lock(mutex_);
-  return backend_->next_tick();
+  return due();
+}
+
+// When tick() has something to do: the core's own, and cuts that time brings.
+std::optional<WallTime> CoreHost::due() const {
+  std::optional<WallTime> next = backend_->next_tick();
+  for (const auto& [id, watch] : watches_)
+    if (watch.cut_at && (!next || *watch.cut_at < *next)) next = watch.cut_at;
+  return next;
 }
 
 // Tells each front which of its watches can be read, and all of them when the next tick moved.
@@ -198,7 +300,7 @@ void CoreHost::announce() {
     if (at != watches_.end()) ready[at->second.front].push_back(id);
   }
   for (const auto& [front, ids] : ready) front->watches_ready(ids);
-  const std::optional<WallTime> next = backend_->next_tick();
+  const std::optional<WallTime> next = due();
   if (next == announced_tick_) return;
   announced_tick_ = next;
   for (Front* front : fronts_) front->tick_moved();
@@ -220,11 +322,13 @@ FaultId CoreHost::inject(FaultRule rule) {
 void CoreHost::remove_fault(FaultId id) {
   MutexLock lock(mutex_);
   faults_.remove(id);
+  release([id](const FaultPlan& plan) { return plan.rule == id; });
 }
 
 void CoreHost::clear_faults() {
   MutexLock lock(mutex_);
   faults_.clear();
+  release([](const FaultPlan&) { return true; });
 }
 
 FaultCounts CoreHost::fault_counts(FaultId id) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <evenkeel/base/clock.hpp>
@@ -24,9 +25,11 @@ namespace evenkeel::inline v0::testing::detail {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual Answer handle(const http::Request& request, WallTime now, const Caller& caller) = 0;
+  virtual Answer handle(const http::Request& request, WallTime now, const Caller& caller,
+                        const CacheLag& lag) = 0;
   virtual WatchOutput read_watch(WatchId id) = 0;
   virtual std::vector<WatchId> ready_watches() = 0;
+  virtual void catch_up(WatchId id) = 0;
   virtual void close_watch(WatchId id) = 0;
   virtual void tick(WallTime now) = 0;
   virtual std::optional<WallTime> next_tick() const = 0;
@@ -55,12 +58,14 @@ struct Reply {
   std::optional<WatchId> watch = {};          ///< The body is what CoreHost::read() gives.
   bool dropped = false;                       ///< The connection ends without an answer.
   std::optional<std::size_t> cut_after = {};  ///< The connection ends after so many bytes of the body.
+  FaultEnding ending = FaultEnding::close;    ///< How, if it is dropped or cut: never complete.
 };
 
 struct WatchPiece {
   std::string bytes = {};
-  bool ended = false;  ///< Nothing more will come; the id is forgotten.
-  bool cut = false;    ///< With ended: the connection ends as if it had broken.
+  bool ended = false;                       ///< Nothing more will come; the id is forgotten.
+  bool cut = false;                         ///< With ended: the connection ends as if it had broken.
+  FaultEnding ending = FaultEnding::close;  ///< How, if it is cut: never complete.
 };
 
 /// Thread safety: all members may be called concurrently. Lifetime: fronts detach before they end.
@@ -99,17 +104,25 @@ class CoreHost {
   struct Watch {
     Front* front = nullptr;
     FaultPlan plan = {};
+    std::optional<WallTime> cut_at = {};  // by the plan; unset once its time has come
     std::size_t sent = 0;
+    std::size_t events = 0;
     bool between_events = true;
     bool cut = false;  // by cut_watches()
   };
   using Watches = std::map<WatchId, Watch>;
 
   std::optional<Caller> identify(const http::Request& request) const;
-  Reply faulty(const FaultPlan& plan) EVENKEEL_REQUIRES(mutex_);
+  Reply perform(const http::Request& request, const Admission& admission, Front* front)
+      EVENKEEL_REQUIRES(mutex_);
+  Reply refused(const FaultPlan& plan) EVENKEEL_REQUIRES(mutex_);
+  void spoil_answer(const FaultPlan& plan, Reply& reply) EVENKEEL_REQUIRES(mutex_);
   void start_watch(WatchId id, const FaultPlan& plan, Front* front) EVENKEEL_REQUIRES(mutex_);
-  void spoil(Watch& watch, WatchPiece& piece) EVENKEEL_REQUIRES(mutex_);
+  std::optional<std::size_t> cut_point(Watch& watch, std::string_view bytes) const EVENKEEL_REQUIRES(mutex_);
+  void spoil_watch(Watch& watch, WatchPiece& piece) EVENKEEL_REQUIRES(mutex_);
+  void release(const std::function<bool(const FaultPlan&)>& chosen) EVENKEEL_REQUIRES(mutex_);
   void finish(Watches::iterator at) EVENKEEL_REQUIRES(mutex_);
+  std::optional<WallTime> due() const EVENKEEL_REQUIRES(mutex_);
   void announce() EVENKEEL_REQUIRES(mutex_);
   void report(const http::Request& request, const Caller& caller, const Reply& reply) const;
 

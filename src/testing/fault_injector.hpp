@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <evenkeel/http/message.hpp>
+#include <evenkeel/testing/api_server_core.hpp>
 #include <evenkeel/testing/faults.hpp>
 
 #include "testing/request_target.hpp"
@@ -20,9 +22,22 @@ struct FaultPlan {
   FaultId rule = 0;  ///< 0: nothing happens.
   Duration delay = {};
   std::optional<http::Response> answer =
-      {};  ///< Instead of the server's, or (with cut_after) the event's Status.
+      {};  ///< Instead of the server's, or (with a cut) the event's Status.
   FaultDrop drop = FaultDrop::never;
+  FaultBody body = FaultBody::usual;
+  std::string garbage = {};  ///< For FaultBody::garbage: no JSON, no line feed.
   std::optional<std::size_t> cut_after = {};
+  std::optional<std::size_t> cut_after_events = {};
+  std::optional<Duration> cut_after_time = {};
+  FaultEnding ending = FaultEnding::close;
+  FaultBookmarks bookmarks = FaultBookmarks::all;
+  CacheLag lag = {};
+  bool watch = false;    ///< The request is one.
+  bool at_once = false;  ///< What it speaks comes first of all.
+
+  bool cuts() const { return cut_after || cut_after_events || cut_after_time; }
+  /// A watch is told something between two events, and is over.
+  bool speaks() const { return answer || body != FaultBody::usual; }
 };
 
 /// The Status that a rule answers with.
@@ -55,7 +70,7 @@ class FaultInjector {
   };
 
   static bool takes(Entry& entry);
-  static FaultPlan plan_of(Entry& entry);
+  static FaultPlan plan_of(Entry& entry, const RequestTarget& target);
   Entry* find(FaultId id);
 
   std::vector<Entry> rules_;

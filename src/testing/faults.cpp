@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
-#include <evenkeel/api/json.hpp>
+#include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/testing/faults.hpp>
 
 #include "testing/fault_injector.hpp"
@@ -33,62 +35,102 @@ Number number(std::string_view member, std::string_view text) {
 }
 
 Duration duration(std::string_view member, std::string_view text) {
-  constexpr std::pair<std::string_view, double> units[] = {
-      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-  for (const auto& [unit, length] : units) {
-    if (text.substr(digits) != unit) continue;
-    const double total = number<double>(member, text.substr(0, digits)) * length;
-    if (total > 86400e9) refuse(std::string(member) + ": at most one day");
-    return Duration(static_cast<Duration::rep>(total));
-  }
-  refuse(std::string(member) + ": expected a time like 200ms, found \"" + std::string(text) + "\"");
+  const std::optional<Duration> time = parse_duration(text);
+  if (!time)
+    refuse(std::string(member) + ": expected a time like 200ms, found \"" + std::string(text) + "\"");
+  if (*time > std::chrono::hours{24}) refuse(std::string(member) + ": at most one day");
+  return *time;
 }
 
-FaultDrop drop(std::string_view text) {
-  if (text == "before") return FaultDrop::before;
-  if (text == "after") return FaultDrop::after;
-  refuse("drop: expected before or after, found \"" + std::string(text) + "\"");
+/// One of a few words: chosen("drop", text, {{"before", ...}, {"after", ...}}).
+template <class Value>
+Value chosen(std::string_view member, std::string_view text,
+             std::initializer_list<std::pair<std::string_view, Value>> values) {
+  std::string known;
+  for (const auto& [word, value] : values) {
+    if (word == text) return value;
+    known += (known.empty() ? "" : " or ") + std::string(word);
+  }
+  refuse(std::string(member) + ": expected " + known + ", found \"" + std::string(text) + "\"");
 }
 
-void set_member(FaultRule& rule, std::string_view member, std::string_view value) {
-  if (member == "verb") {
-    rule.verb = value;
-  } else if (member == "resource") {
-    rule.resource = value;
-  } else if (member == "namespace") {
-    rule.namespace_ = value;
-  } else if (member == "name") {
-    rule.name = value;
-  } else if (member == "user") {
-    rule.user = value;
-  } else if (member == "skip") {
-    rule.skip = number<std::size_t>(member, value);
-  } else if (member == "count") {
-    rule.count = number<std::size_t>(member, value);
-  } else if (member == "probability") {
-    rule.probability = number<double>(member, value);
-  } else if (member == "seed") {
-    rule.seed = number<std::uint64_t>(member, value);
-  } else if (member == "delay") {
-    rule.delay = duration(member, value);
-  } else if (member == "status") {
-    rule.status = number<int>(member, value);
-  } else if (member == "reason") {
-    rule.reason = value;
-  } else if (member == "message") {
-    rule.message = value;
-  } else if (member == "retry-after") {
-    rule.retry_after = std::chrono::seconds(number<std::uint32_t>(member, value));
-  } else if (member == "drop") {
-    rule.drop = drop(value);
-  } else if (member == "cut-after") {
-    rule.cut_after = number<std::size_t>(member, value);
-  } else if (member == "cut-spread") {
-    rule.cut_spread = number<std::size_t>(member, value);
-  } else {
-    refuse("unknown member \"" + std::string(member) + "\"");
-  }
+struct Member {
+  std::string_view name;
+  void (*set)(FaultRule& rule, std::string_view name, std::string_view value);
+};
+
+template <std::string FaultRule::*member>
+void set_text(FaultRule& rule, std::string_view, std::string_view value) {
+  rule.*member = value;
+}
+template <auto member>
+void set_number(FaultRule& rule, std::string_view name, std::string_view value) {
+  rule.*member = number<std::decay_t<decltype(rule.*member)>>(name, value);
+}
+template <std::optional<std::size_t> FaultRule::*member>
+void set_size(FaultRule& rule, std::string_view name, std::string_view value) {
+  rule.*member = number<std::size_t>(name, value);
+}
+template <auto member>
+void set_duration(FaultRule& rule, std::string_view name, std::string_view value) {
+  rule.*member = duration(name, value);
+}
+void set_retry_after(FaultRule& rule, std::string_view name, std::string_view value) {
+  rule.retry_after = std::chrono::seconds(number<std::uint32_t>(name, value));
+}
+void set_drop(FaultRule& rule, std::string_view name, std::string_view value) {
+  rule.drop = chosen<FaultDrop>(name, value, {{"before", FaultDrop::before}, {"after", FaultDrop::after}});
+}
+void set_body(FaultRule& rule, std::string_view name, std::string_view value) {
+  rule.body = chosen<FaultBody>(
+      name, value,
+      {{"garbage", FaultBody::garbage}, {"html", FaultBody::html}, {"no-object", FaultBody::no_object}});
+}
+void set_ending(FaultRule& rule, std::string_view name, std::string_view value) {
+  rule.ending = chosen<FaultEnding>(name, value,
+                                    {{"close", FaultEnding::close},
+                                     {"reset", FaultEnding::reset},
+                                     {"silence", FaultEnding::silence},
+                                     {"complete", FaultEnding::complete}});
+}
+void set_bookmarks(FaultRule& rule, std::string_view name, std::string_view value) {
+  rule.bookmarks = chosen<FaultBookmarks>(
+      name, value, {{"initial", FaultBookmarks::initial}, {"none", FaultBookmarks::none}});
+}
+
+constexpr Member members[] = {
+    {"verb", set_text<&FaultRule::verb>},
+    {"resource", set_text<&FaultRule::resource>},
+    {"namespace", set_text<&FaultRule::namespace_>},
+    {"name", set_text<&FaultRule::name>},
+    {"user", set_text<&FaultRule::user>},
+    {"skip", set_number<&FaultRule::skip>},
+    {"count", set_number<&FaultRule::count>},
+    {"probability", set_number<&FaultRule::probability>},
+    {"seed", set_number<&FaultRule::seed>},
+    {"delay", set_duration<&FaultRule::delay>},
+    {"status", set_number<&FaultRule::status>},
+    {"reason", set_text<&FaultRule::reason>},
+    {"message", set_text<&FaultRule::message>},
+    {"retry-after", set_retry_after},
+    {"drop", set_drop},
+    {"body", set_body},
+    {"cut-after", set_size<&FaultRule::cut_after>},
+    {"cut-spread", set_number<&FaultRule::cut_spread>},
+    {"cut-after-events", set_size<&FaultRule::cut_after_events>},
+    {"cut-after-time", set_duration<&FaultRule::cut_after_time>},
+    {"ending", set_ending},
+    {"event-delay", set_duration<&FaultRule::event_delay>},
+    {"bookmarks", set_bookmarks},
+    {"lag", set_duration<&FaultRule::lag>},
+    {"lag-versions", set_number<&FaultRule::lag_versions>},
+};
+
+void set_member(FaultRule& rule, std::string_view name, std::string_view value) {
+  const Member* member = std::find_if(std::begin(members), std::end(members),
+                                      [name](const Member& known) { return known.name == name; });
+  if (member == std::end(members)) refuse("unknown member \"" + std::string(name) + "\"");
+  member->set(rule, name, value);
 }
 
 // "deployments.apps/status" against group apps, resource deployments, subresource status.
@@ -103,28 +145,81 @@ bool matches_resource(std::string_view wanted, const RequestTarget& target) {
   return dot == main.size() || main.substr(dot + 1) == target.group;
 }
 
+bool cuts(const FaultRule& rule) {
+  return rule.cut_after || rule.cut_after_events || rule.cut_after_time;
+}
+bool lags(const FaultRule& rule) {
+  return rule.lag != Duration::zero() || rule.lag_versions != 0;
+}
+/// It does something that can be done to a watch only.
+bool wants_watch(const FaultRule& rule) {
+  return rule.cut_after_events || rule.cut_after_time || rule.event_delay != Duration::zero() ||
+         rule.bookmarks != FaultBookmarks::all || rule.body == FaultBody::no_object;
+}
+
 bool matches(const FaultRule& rule, const RequestTarget& target, std::string_view user) {
+  if (wants_watch(rule) && target.verb != "watch") return false;
+  if (lags(rule) && !target.cached) return false;
   return (rule.verb.empty() || rule.verb == target.verb) && matches_resource(rule.resource, target) &&
          (rule.namespace_.empty() || rule.namespace_ == target.namespace_) &&
          (rule.name.empty() || rule.name == target.name) && (rule.user.empty() || rule.user == user);
 }
 
-}  // namespace
-
-void check(const FaultRule& rule) {
+void check_bounds(const FaultRule& rule) {
   if (!rule.verb.empty() && std::find(std::begin(verbs), std::end(verbs), rule.verb) == std::end(verbs))
     refuse("verb: unknown verb \"" + rule.verb + "\"");
   if (!(rule.probability >= 0.0 && rule.probability <= 1.0)) refuse("probability: must be between 0 and 1");
   if (rule.status != 0 && (rule.status < 400 || rule.status > 599)) refuse("status: must be 400 to 599");
   if (rule.delay < Duration::zero()) refuse("delay: must not be negative");
-  if (rule.cut_spread > 0 && !rule.cut_after) refuse("cut_spread: needs cut_after");
+  if (rule.event_delay < Duration::zero()) refuse("event_delay: must not be negative");
+  if (rule.lag < Duration::zero()) refuse("lag: must not be negative");
+  if (rule.cut_after_time.value_or(Duration::zero()) < Duration::zero())
+    refuse("cut_after_time: must not be negative");
   if (rule.cut_spread > max_cut || rule.cut_after.value_or(0) > max_cut)
     refuse("cut_after, cut_spread: at most 2^40 bytes");
+}
+
+void check_verb(const FaultRule& rule) {
+  if (rule.verb.empty()) return;
+  if (wants_watch(rule) && rule.verb != "watch") refuse("verb: what the rule does needs a watch");
+  if (lags(rule) && rule.verb != "watch" && rule.verb != "get" && rule.verb != "list")
+    refuse("verb: a lag is for get, list and watch");
+}
+
+void check_together(const FaultRule& rule) {
+  const bool drops = rule.drop != FaultDrop::never;
+  const bool views =
+      lags(rule) || rule.event_delay != Duration::zero() || rule.bookmarks != FaultBookmarks::all;
+  if (rule.cut_spread > 0 && !rule.cut_after) refuse("cut_spread: needs cut_after");
   if (rule.retry_after && rule.status == 0) refuse("retry_after: needs status");
-  if (rule.drop != FaultDrop::never && (rule.status != 0 || rule.cut_after))
-    refuse("drop: goes with neither status nor cut_after");
-  if (rule.delay == Duration::zero() && rule.status == 0 && rule.drop == FaultDrop::never && !rule.cut_after)
-    refuse("does nothing: set delay, status, drop or cut_after");
+  if (drops && (rule.status != 0 || rule.body != FaultBody::usual || cuts(rule)))
+    refuse("drop: goes with neither status, body nor a cut");
+  if (rule.status != 0 && rule.body != FaultBody::usual) refuse("body: does not go with status");
+  if (rule.ending && !drops && !cuts(rule)) refuse("ending: needs drop or a cut");
+  if (rule.ending == FaultEnding::complete && drops) refuse("ending: a drop cannot be complete");
+  if (views && (drops || (rule.status != 0 && !cuts(rule))))
+    refuse("lag, event_delay, bookmarks: need an answer to show in");
+  if (rule.delay == Duration::zero() && rule.status == 0 && rule.body == FaultBody::usual && !drops &&
+      !cuts(rule) && !views)
+    refuse("does nothing: set delay, status, drop, body, a cut, event_delay, bookmarks or a lag");
+}
+
+/// Bytes that are neither JSON nor UTF-8, in one line.
+std::string garbage_of(std::mt19937_64& random) {
+  std::string out = "\xfe";
+  while (out.size() < 64) {
+    const char byte = static_cast<char>(random() & 0xff);
+    if (byte != '\n') out += byte;
+  }
+  return out;
+}
+
+}  // namespace
+
+void check(const FaultRule& rule) {
+  check_bounds(rule);
+  check_verb(rule);
+  check_together(rule);
 }
 
 FaultRule parse_fault_rule(std::string_view text) {
@@ -181,7 +276,7 @@ FaultPlan FaultInjector::plan(const RequestTarget& target, std::string_view user
   for (Entry& entry : rules_) {
     if (!matches(entry.rule, target, user)) continue;
     ++entry.matched;
-    if (takes(entry)) return plan_of(entry);
+    if (takes(entry)) return plan_of(entry, target);
   }
   return {};
 }
@@ -194,27 +289,39 @@ bool FaultInjector::takes(Entry& entry) {
   return static_cast<double>(entry.random() >> 11) * 0x1p-53 < rule.probability;
 }
 
-FaultPlan FaultInjector::plan_of(Entry& entry) {
+FaultPlan FaultInjector::plan_of(Entry& entry, const RequestTarget& target) {
   const FaultRule& rule = entry.rule;
-  FaultPlan plan{.rule = entry.id, .delay = rule.delay, .drop = rule.drop, .cut_after = rule.cut_after};
+  FaultPlan plan{.rule = entry.id,
+                 .delay = rule.delay,
+                 .drop = rule.drop,
+                 .body = rule.body,
+                 .cut_after = rule.cut_after,
+                 .cut_after_events = rule.cut_after_events,
+                 .cut_after_time = rule.cut_after_time,
+                 .bookmarks = rule.bookmarks,
+                 .lag = {.time = rule.lag, .versions = rule.lag_versions, .events = rule.event_delay},
+                 .watch = target.verb == "watch"};
   if (rule.status != 0) plan.answer = fault_answer(rule);
+  if (rule.body == FaultBody::garbage) plan.garbage = garbage_of(entry.random);
   if (plan.cut_after && rule.cut_spread > 0) {
     const std::uint64_t draw = entry.random();
     *plan.cut_after += static_cast<std::size_t>(draw % (std::uint64_t{rule.cut_spread} + 1));
   }
-  ++(plan.cut_after ? entry.reserved : entry.fired);
+  plan.ending = rule.ending.value_or(plan.speaks() ? FaultEnding::complete : FaultEnding::close);
+  plan.at_once = plan.watch && !plan.cuts() && plan.speaks();
+  ++(plan.cuts() ? entry.reserved : entry.fired);
   return plan;
 }
 
 void FaultInjector::fired(const FaultPlan& plan) {
-  if (Entry* entry = plan.cut_after ? find(plan.rule) : nullptr) {
+  if (Entry* entry = plan.cuts() ? find(plan.rule) : nullptr) {
     --entry->reserved;
     ++entry->fired;
   }
 }
 
 void FaultInjector::spared(const FaultPlan& plan) {
-  if (Entry* entry = plan.cut_after ? find(plan.rule) : nullptr) --entry->reserved;
+  if (Entry* entry = plan.cuts() ? find(plan.rule) : nullptr) --entry->reserved;
 }
 
 FaultInjector::Entry* FaultInjector::find(FaultId id) {

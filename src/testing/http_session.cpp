@@ -81,6 +81,11 @@ std::string chunk_head(std::size_t size) {
 
 }  // namespace
 
+HttpSession::Parting HttpSession::parting_of(FaultEnding ending) {
+  if (ending == FaultEnding::reset) return Parting::reset;
+  return ending == FaultEnding::silence ? Parting::silence : Parting::farewell;
+}
+
 HttpSession::HttpSession(SessionOwner& owner, std::unique_ptr<ByteStream> stream)
     : owner_(owner), stream_(std::move(stream)), delay_(owner.context()) {}
 
@@ -123,6 +128,7 @@ void HttpSession::on_read(ErrorCode error, std::size_t size) {
     case Phase::request:
       return feed();
     case Phase::farewell:
+    case Phase::silent:
       input_.clear();
       return read_more();
     default:  // a watch: what comes now is the next request, and waits
@@ -196,13 +202,17 @@ void HttpSession::serve() {
 void HttpSession::execute() {
   Reply reply = owner_.host().execute(request_, admission_, owner_.front());
   request_ = {};
-  if (reply.dropped) return close();
+  if (reply.dropped) {
+    const Parting how = parting_of(reply.ending);
+    return how == Parting::farewell ? close() : part(how);
+  }
   if (reply.watch) return begin_watch(std::move(reply));
   answer(std::move(reply));
 }
 
 void HttpSession::answer(Reply reply) {
-  leave_ = !keep_alive_ || reply.cut_after;
+  parting_ = keep_alive_ ? Parting::none : Parting::farewell;
+  if (reply.cut_after) parting_ = parting_of(reply.ending);
   head_ = head_of(reply.response) + "Content-Length: " + std::to_string(reply.response.body.size()) + "\r\n";
   head_ += keep_alive_ ? "\r\n" : "Connection: close\r\n\r\n";
   body_ = std::move(reply.response.body);
@@ -246,7 +256,8 @@ void HttpSession::read_watch() {
     owner_.watch_ended(*watch_);
     watch_.reset();
     watch_over_ = true;
-    leave_ = !keep_alive_ || piece.cut;
+    parting_ = keep_alive_ ? Parting::none : Parting::farewell;
+    if (piece.cut) parting_ = parting_of(piece.ending);
     if (chunked_ && !piece.cut) body_ += "0\r\n\r\n";
   }
   send();
@@ -290,7 +301,7 @@ void HttpSession::on_written(ErrorCode error, std::size_t size) {
 }
 
 void HttpSession::after_writing() {
-  if (leave_) return say_farewell();
+  if (parting_ != Parting::none) return part(parting_);
   switch (phase_) {
     case Phase::request:  // that was 100 Continue
       expect_within(owner_.options().body_timeout);
@@ -305,12 +316,19 @@ void HttpSession::after_writing() {
   }
 }
 
-// Sends no more, and lets the client read to the end: closing at once with input unread would make the
-// kernel reset the connection and throw away what the client did not read yet.
-void HttpSession::say_farewell() {
-  phase_ = Phase::farewell;
-  expect_within(farewell_time);
-  stream_->shut_down_sending();
+// Sends no more. A farewell lets the client read to the end: closing at once with input unread would make
+// the kernel reset the connection and throw away what the client did not read yet.
+void HttpSession::part(Parting how) {
+  if (how == Parting::reset) {
+    stream_->reset();
+    return close();
+  }
+  phase_ = how == Parting::silence ? Phase::silent : Phase::farewell;
+  deadline_ = Steady::time_point::max();
+  if (how == Parting::farewell) {
+    expect_within(farewell_time);
+    stream_->shut_down_sending();
+  }
   input_.clear();
   read_more();
 }

@@ -55,7 +55,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void close();
 
  private:
-  enum class Phase { handshake, idle, request, busy, watch, farewell, closed };
+  enum class Phase { handshake, idle, request, busy, watch, farewell, silent, closed };
+  /// What follows when everything is written.
+  enum class Parting { none, farewell, reset, silence };
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
   void expect_within(Duration time) { deadline_ = Steady::now() + time; }
@@ -76,7 +78,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void write_rest();
   void on_written(ErrorCode error, std::size_t size);
   void after_writing();
-  void say_farewell();
+  static Parting parting_of(FaultEnding ending);
+  void part(Parting how);
 
   SessionOwner& owner_;
   std::unique_ptr<ByteStream> stream_;
@@ -102,7 +105,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::string body_;
   ByteStream::Pieces unsent_;
   bool writing_ = false;
-  bool leave_ = false;  // say farewell when everything is written
+  Parting parting_ = Parting::none;
 };
 
 }  // namespace evenkeel::inline v0::testing::detail

@@ -80,6 +80,8 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   void answer(Exchange& exchange, Reply reply);
   bool read_watch(Exchange& exchange);
   void deliver(Exchange& exchange, std::string_view bytes) const;
+  static bool watches_silence(const Exchange& exchange);
+  void break_off(Exchange& exchange, FaultEnding ending, const char* where);
   void end(Exchange& exchange, std::exception_ptr error);
   bool tick();
   std::optional<TimePoint> due_now() const;
@@ -119,6 +121,7 @@ class InProcessTransport::Impl::Exchange final : public http::Call {
   bool executed = false;
   std::optional<WatchId> watch;
   bool readable = false;  // the watch has something, or may have
+  bool silent = false;    // a rule made it so: only time, cancel() and the end of the transport end it
   TimePoint last_piece{};
   http::Response collected;  // of a watch that was sent as a plain request
   bool over = false;
@@ -246,8 +249,7 @@ bool InProcessTransport::Impl::advance(Exchange& exchange) {
     end(exchange, broken(TransportErrorCode::timeout, exchange.request, "the deadline passed"));
     return true;
   }
-  if (exchange.watch && exchange.request.idle_timeout && !exchange.paused.load() &&
-      now - exchange.last_piece >= *exchange.request.idle_timeout) {
+  if (watches_silence(exchange) && now - exchange.last_piece >= *exchange.request.idle_timeout) {
     end(exchange,
         broken(TransportErrorCode::timeout, exchange.request, "the stream was silent for too long"));
     return true;
@@ -270,8 +272,7 @@ bool InProcessTransport::Impl::begin(Exchange& exchange) {
 void InProcessTransport::Impl::execute(Exchange& exchange) {
   exchange.executed = true;
   Reply reply = host_->execute(exchange.request, exchange.admission, this);
-  if (reply.dropped)
-    return end(exchange, broken(TransportErrorCode::interrupted, exchange.request, "the connection broke"));
+  if (reply.dropped) return break_off(exchange, reply.ending, "");
   if (!reply.watch) return answer(exchange, std::move(reply));
   exchange.watch = reply.watch;
   exchange.readable = true;
@@ -284,19 +285,33 @@ void InProcessTransport::Impl::execute(Exchange& exchange) {
 }
 
 void InProcessTransport::Impl::answer(Exchange& exchange, Reply reply) {
-  std::exception_ptr error;
-  if (reply.cut_after) {
-    reply.response.body.resize(*reply.cut_after);
-    error =
-        broken(TransportErrorCode::interrupted, exchange.request, "the connection broke inside the answer");
-  }
+  if (reply.cut_after) reply.response.body.resize(*reply.cut_after);
   if (exchange.handler) {
     exchange.handler->on_response(reply.response.status, reply.response.headers);
     deliver(exchange, reply.response.body);
   } else {
     exchange.collected = std::move(reply.response);
   }
-  end(exchange, error);
+  if (reply.cut_after) return break_off(exchange, reply.ending, " inside the answer");
+  end(exchange, nullptr);
+}
+
+// Ends the exchange as if its connection had ended, or leaves it hanging.
+void InProcessTransport::Impl::break_off(Exchange& exchange, FaultEnding ending, const char* where) {
+  if (ending == FaultEnding::silence) {
+    exchange.silent = true;
+    exchange.last_piece = clock().now();
+    return;
+  }
+  const std::string reason =
+      std::string(ending == FaultEnding::reset ? "the connection was reset" : "the connection broke") + where;
+  end(exchange, broken(TransportErrorCode::interrupted, exchange.request, reason.c_str()));
+}
+
+// A stream of which something is expected.
+bool InProcessTransport::Impl::watches_silence(const Exchange& exchange) {
+  return exchange.request.idle_timeout && !exchange.paused.load() &&
+         (exchange.watch || (exchange.silent && exchange.handler));
 }
 
 bool InProcessTransport::Impl::read_watch(Exchange& exchange) {
@@ -307,9 +322,11 @@ bool InProcessTransport::Impl::read_watch(Exchange& exchange) {
   deliver(exchange, piece.bytes);
   if (piece.ended) {
     exchange.watch.reset();
-    end(exchange, piece.cut ? broken(TransportErrorCode::interrupted, exchange.request,
-                                     "the connection broke inside the stream")
-                            : nullptr);
+    if (piece.cut) {
+      break_off(exchange, piece.ending, " inside the stream");
+    } else {
+      end(exchange, nullptr);
+    }
   }
   return true;
 }
@@ -357,8 +374,7 @@ std::optional<TimePoint> InProcessTransport::Impl::due_now() const {
   for (const auto& exchange : running_) {
     if (exchange->deadline) consider(*exchange->deadline);
     if (!exchange->executed) consider(exchange->admitted ? exchange->due : clock().now());
-    if (exchange->watch && exchange->request.idle_timeout && !exchange->paused.load())
-      consider(exchange->last_piece + *exchange->request.idle_timeout);
+    if (watches_silence(*exchange)) consider(exchange->last_piece + *exchange->request.idle_timeout);
   }
   return due;
 }

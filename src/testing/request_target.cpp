@@ -36,12 +36,17 @@ RequestTarget request_target(const http::Request& request) {
   const Target target = parse_target(request.target);
   std::optional<ResourcePath> path = resource_path(target.segments);
   if (!path) return {.verb = plain_verb(request.method)};
-  return {.verb = verb_of(request.method, !path->name.empty(), target.query.flag("watch")),
+  std::string verb = verb_of(request.method, !path->name.empty(), target.query.flag("watch"));
+  const bool cached =
+      verb == "watch" || ((verb == "get" || verb == "list") && !target.query.get("resourceVersion").empty() &&
+                          target.query.get("resourceVersionMatch") != "Exact");
+  return {.verb = std::move(verb),
           .group = std::move(path->group),
           .resource = std::move(path->resource),
           .subresource = std::move(path->subresource),
           .namespace_ = std::move(path->namespace_),
-          .name = std::move(path->name)};
+          .name = std::move(path->name),
+          .cached = cached};
 }
 
 }  // namespace evenkeel::inline v0::testing

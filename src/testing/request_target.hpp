@@ -16,6 +16,8 @@ struct RequestTarget {
   std::string subresource = {};
   std::string namespace_ = {};
   std::string name = {};
+  bool cached =
+      false;  ///< A read that a watch cache may answer: a watch, or one of any or a minimal version.
 };
 
 RequestTarget request_target(const http::Request& request);

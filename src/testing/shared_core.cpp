@@ -14,11 +14,13 @@ class CoreBackend final : public detail::Backend {
  public:
   explicit CoreBackend(ApiServerCoreOptions options) : core_(std::move(options)) {}
 
-  Answer handle(const http::Request& request, WallTime now, const Caller& caller) override {
-    return core_.handle(request, now, caller);
+  Answer handle(const http::Request& request, WallTime now, const Caller& caller,
+                const CacheLag& lag) override {
+    return core_.handle(request, now, caller, lag);
   }
   WatchOutput read_watch(WatchId id) override { return core_.read_watch(id); }
   std::vector<WatchId> ready_watches() override { return core_.ready_watches(); }
+  void catch_up(WatchId id) override { core_.catch_up(id); }
   void close_watch(WatchId id) override { core_.close_watch(id); }
   void tick(WallTime now) override { core_.tick(now); }
   std::optional<WallTime> next_tick() const override { return core_.next_tick(); }
@@ -41,7 +43,7 @@ SharedCore::~SharedCore() = default;
 http::Response SharedCore::handle(const http::Request& request) {
   Answer answer;
   host_->with([&](detail::Backend& backend) {
-    answer = backend.handle(request, host_->clock().wall_now(), {});
+    answer = backend.handle(request, host_->clock().wall_now(), {}, {});
     if (answer.watch) backend.close_watch(*answer.watch);
   });
   return std::move(answer.response);

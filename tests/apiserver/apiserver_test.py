@@ -134,6 +134,12 @@ class ApiserverTest(unittest.TestCase):
                 self.assertIn('token: "s3cret"', text)
                 self.assertIn('certificate-authority-data: ', text)
 
+    def test_its_token_expires(self):
+        with Running('--token', 's3cret', '--token-expires-after', '0s') as server:
+            self.assertEqual(server.get('/version', {'Authorization': 'Bearer s3cret'})[0], 401)
+        with Running('--token', 's3cret', '--token-expires-after', '1h') as server:
+            self.assertEqual(server.get('/version', {'Authorization': 'Bearer s3cret'})[0], 200)
+
     def test_injects_faults_and_logs_requests(self):
         with Running('--fault', 'verb=list,status=429,retry-after=3,count=1', '--fault', 'verb=get,drop=before,'
                      'resource=configmaps', '--log-requests') as server:
@@ -160,6 +166,8 @@ class ApiserverTest(unittest.TestCase):
                     (1, ['--crd', os.path.join(folder, 'missing')], 'missing: cannot read: No such file or directory'),
                     (1, ['--crd', broken], 'broken.yaml: '),
                     (2, ['--fault', 'verb=list'], 'fault rule: does nothing'),
+                    (2, ['--token', 't', '--token-expires-after', 'soon'], 'expected a time like 10s, found "soon"'),
+                    (2, ['--token-expires-after', '5s'], '--token'),
                     (2, ['--fault', 'colour=red'], 'fault rule: unknown member "colour"'),
                     (1, ['--write-kubeconfig', os.path.join(folder, 'no', 'where')], 'cannot write: No such file'),
                     (2, ['--port', 'abc'], '--port'), (2, ['--nonsense'], '--nonsense')):

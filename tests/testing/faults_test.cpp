@@ -78,6 +78,21 @@ TEST(FaultRule, ReadsTheCommandLineForm) {
   EXPECT_EQ(answer.reason, "Busy");
   EXPECT_EQ(answer.message, "not now");
   EXPECT_EQ(parse_fault_rule("drop=after").drop, FaultDrop::after);
+  EXPECT_EQ(parse_fault_rule("drop=before,ending=reset").ending, FaultEnding::reset);
+  EXPECT_EQ(parse_fault_rule("cut-after=0,ending=silence").ending, FaultEnding::silence);
+  EXPECT_EQ(parse_fault_rule("cut-after=0,ending=complete").ending, FaultEnding::complete);
+  const FaultRule watch = parse_fault_rule(
+      "cut-after-events=3,cut-after-time=1m,event-delay=5ms,bookmarks=initial,lag=2s,lag-versions=4");
+  EXPECT_EQ(watch.cut_after_events, 3u);
+  EXPECT_EQ(watch.cut_after_time, std::chrono::minutes{1});
+  EXPECT_EQ(watch.event_delay, std::chrono::milliseconds{5});
+  EXPECT_EQ(watch.bookmarks, FaultBookmarks::initial);
+  EXPECT_EQ(watch.lag, std::chrono::seconds{2});
+  EXPECT_EQ(watch.lag_versions, 4u);
+  EXPECT_EQ(parse_fault_rule("bookmarks=none").bookmarks, FaultBookmarks::none);
+  EXPECT_EQ(parse_fault_rule("body=garbage").body, FaultBody::garbage);
+  EXPECT_EQ(parse_fault_rule("body=html").body, FaultBody::html);
+  EXPECT_EQ(parse_fault_rule("body=no-object").body, FaultBody::no_object);
   EXPECT_EQ(parse_fault_rule("delay=1.5s").delay, std::chrono::milliseconds{1500});
 }
 
@@ -91,6 +106,14 @@ TEST(FaultRule, RefusesNonsenseNamingTheMember) {
   EXPECT_THAT(refusal("delay=2000000s"), HasSubstr("delay: at most one day"));
   EXPECT_THAT(refusal("drop=maybe"), HasSubstr("drop: expected before or after"));
   EXPECT_THAT(refusal("drop=before,status=500"), HasSubstr("drop: goes with neither"));
+  EXPECT_THAT(refusal("drop=before,cut-after-events=1"), HasSubstr("drop: goes with neither"));
+  EXPECT_THAT(refusal("body=garbage,status=500"), HasSubstr("body: does not go with status"));
+  EXPECT_THAT(refusal("body=xml"), HasSubstr("body: expected garbage or html or no-object, found \"xml\""));
+  EXPECT_THAT(refusal("ending=reset,status=500"), HasSubstr("ending: needs drop or a cut"));
+  EXPECT_THAT(refusal("ending=complete,drop=after"), HasSubstr("ending: a drop cannot be complete"));
+  EXPECT_THAT(refusal("verb=list,cut-after-events=1"), HasSubstr("verb: what the rule does needs a watch"));
+  EXPECT_THAT(refusal("verb=create,lag=1s"), HasSubstr("verb: a lag is for get, list and watch"));
+  EXPECT_THAT(refusal("lag=1s,status=500"), HasSubstr("lag, event_delay, bookmarks: need an answer"));
   EXPECT_THAT(refusal("probability=2,status=500"), HasSubstr("probability: must be between 0 and 1"));
   EXPECT_THAT(refusal("probability=nan,status=500"), HasSubstr("probability: must be between 0 and 1"));
   EXPECT_THAT(refusal("cut-spread=3,status=500"), HasSubstr("cut_spread: needs cut_after"));
@@ -123,6 +146,25 @@ TEST(FaultInjector, MatchesVerbResourceGroupNameAndUser) {
   EXPECT_FALSE(hits({.name = "db"}, plain));
   EXPECT_TRUE(hits({.user = "u"}, plain));
   EXPECT_FALSE(hits({.user = "v"}, plain));
+}
+
+TEST(FaultInjector, SelectsOnlyWhatCanHaveTheFault) {
+  const auto hits = [](const FaultRule& rule, const std::string& path) {
+    FaultInjector injector;
+    injector.add(rule);
+    return injector.plan(get(path), "").rule != 0;
+  };
+  for (const char* rule :
+       {"cut-after-events=1", "cut-after-time=1s", "event-delay=1s", "bookmarks=none", "body=no-object"}) {
+    EXPECT_FALSE(hits(parse_fault_rule(rule), "/api/v1/pods")) << rule;
+    EXPECT_TRUE(hits(parse_fault_rule(rule), "/api/v1/pods?watch=1")) << rule;
+  }
+  const FaultRule lag = {.lag_versions = 1};
+  EXPECT_TRUE(hits(lag, "/api/v1/pods?watch=1"));
+  EXPECT_TRUE(hits(lag, "/api/v1/pods?resourceVersion=0"));
+  EXPECT_TRUE(hits(lag, "/api/v1/namespaces/a/pods/b?resourceVersion=0"));
+  EXPECT_FALSE(hits(lag, "/api/v1/pods"));
+  EXPECT_FALSE(hits(lag, "/api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact"));
 }
 
 TEST(FaultInjector, SkipsThenFiresCountTimes) {
@@ -264,6 +306,102 @@ TEST_F(HostFaults, AStatusWithoutBytesBeforeItComesAtOnce) {
   const detail::WatchPiece piece = scripted_.host->read(*watch);
   EXPECT_TRUE(piece.ended);
   EXPECT_EQ(Json::parse(piece.bytes)["type"], Json("ERROR"));
+}
+
+TEST_F(HostFaults, AWatchIsCutAfterSoManyEvents) {
+  const FaultId id = scripted_.host->inject({.cut_after_events = 3, .ending = FaultEnding::complete});
+  const auto watch = ask("/api/v1/pods?watch=1").watch;
+  scripted_.feed("pods", "{1}\n{2}\n");
+  EXPECT_EQ(scripted_.host->read(*watch).bytes, "{1}\n{2}\n");
+  EXPECT_EQ(scripted_.host->fault_counts(id).fired, 0u);
+  scripted_.feed("pods", "{3}\n{4}\n");
+  const detail::WatchPiece piece = scripted_.host->read(*watch);
+  EXPECT_EQ(piece.bytes, "{3}\n");
+  EXPECT_TRUE(piece.ended);
+  EXPECT_FALSE(piece.cut);
+  EXPECT_EQ(scripted_.host->fault_counts(id).fired, 1u);
+  EXPECT_EQ(scripted_.watches(), 0u);
+}
+
+TEST_F(HostFaults, TheCutThatComesFirstCuts) {
+  scripted_.host->inject({.cut_after = 9, .cut_after_events = 2, .ending = FaultEnding::reset});
+  const auto early = ask("/api/v1/pods?watch=1").watch;
+  scripted_.feed("pods", "{1}\n{2}\n{3}\n");
+  EXPECT_EQ(scripted_.host->read(*early).bytes, "{1}\n{2}\n");
+  const auto late = ask("/api/v1/pods?watch=1").watch;
+  scripted_.feed("pods", "{\"long\":1}\n{2}\n");
+  const detail::WatchPiece piece = scripted_.host->read(*late);
+  EXPECT_EQ(piece.bytes, "{\"long\":1");
+  EXPECT_TRUE(piece.cut);
+  EXPECT_EQ(piece.ending, FaultEnding::reset);
+}
+
+TEST_F(HostFaults, AWatchIsToldWhatIsNoEvent) {
+  scripted_.host->inject({.count = 1, .body = FaultBody::garbage, .cut_after_events = 1});
+  scripted_.host->inject({.count = 1, .body = FaultBody::no_object});
+  const auto garbage = ask("/api/v1/pods?watch=1").watch;
+  scripted_.feed("pods", "{1}\n{2}\n");
+  const detail::WatchPiece piece = scripted_.host->read(*garbage);
+  ASSERT_TRUE(piece.bytes.starts_with("{1}\n\xfe")) << piece.bytes;
+  EXPECT_EQ(std::count(piece.bytes.begin(), piece.bytes.end(), '\n'), 2);
+  EXPECT_TRUE(piece.ended);
+  EXPECT_FALSE(piece.cut);
+  const auto empty = ask("/api/v1/pods?watch=1").watch;
+  EXPECT_EQ(scripted_.host->read(*empty).bytes, "{\"type\":\"ADDED\"}\n");
+  EXPECT_EQ(scripted_.watches(), 0u);
+}
+
+TEST_F(HostFaults, AnAnswerIsReplacedByWhatIsNoAnswer) {
+  scripted_.host->inject({.verb = "create", .body = FaultBody::garbage});
+  scripted_.host->inject({.verb = "watch", .body = FaultBody::html});
+  const detail::Reply garbage = ask("/api/v1/namespaces", http::Method::post);
+  EXPECT_EQ(garbage.response.status, 200);
+  EXPECT_EQ(*garbage.response.headers.find("Content-Type"), "application/json");
+  EXPECT_TRUE(garbage.response.body.starts_with("\xfe"));
+  EXPECT_EQ(scripted_.backend->requests.size(), 1u) << "it had its effect";
+  const detail::Reply page = ask("/api/v1/pods?watch=1");
+  EXPECT_FALSE(page.watch);
+  EXPECT_EQ(*page.response.headers.find("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_EQ(scripted_.watches(), 0u);
+}
+
+TEST_F(HostFaults, AnAnswerMayBeCutWithoutASign) {
+  scripted_.host->inject({.cut_after = 100, .ending = FaultEnding::complete});
+  const detail::Reply reply = ask("/big/500");
+  EXPECT_FALSE(reply.cut_after);
+  EXPECT_EQ(reply.response.body.size(), 100u);
+}
+
+TEST_F(HostFaults, WithholdsBookmarks) {
+  const std::string plain = "{\"type\":\"BOOKMARK\",\"object\":{}}\n";
+  const std::string initial =
+      "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"annotations\":{\"k8s.io/initial-events-end\":"
+      "\"true\"}}}}\n";
+  scripted_.host->inject({.count = 1, .bookmarks = FaultBookmarks::none});
+  scripted_.host->inject({.count = 1, .bookmarks = FaultBookmarks::initial});
+  const auto none = ask("/api/v1/pods?watch=1").watch;
+  const auto some = ask("/api/v1/pods?watch=1").watch;
+  const auto all = ask("/api/v1/pods?watch=1").watch;
+  scripted_.feed("pods", "{1}\n" + initial + plain + "{2}\n");
+  EXPECT_EQ(scripted_.host->read(*none).bytes, "{1}\n{2}\n");
+  EXPECT_EQ(scripted_.host->read(*some).bytes, "{1}\n" + initial + "{2}\n");
+  EXPECT_EQ(scripted_.host->read(*all).bytes, "{1}\n" + initial + plain + "{2}\n");
+}
+
+TEST_F(HostFaults, ARuleThatIsTakenAwayLetsRunningWatchesGo) {
+  const FaultId cut = scripted_.host->inject({.count = 1, .cut_after_events = 1});
+  const FaultId lag = scripted_.host->inject({.lag = std::chrono::seconds{3}, .lag_versions = 2});
+  const auto cut_watch = ask("/api/v1/pods?watch=1").watch;
+  const auto late_watch = ask("/api/v1/pods?watch=1").watch;
+  EXPECT_EQ(scripted_.backend->lags.back().time, std::chrono::seconds{3});
+  EXPECT_EQ(scripted_.backend->lags.back().versions, 2u);
+  EXPECT_TRUE(scripted_.backend->lags.front().none());
+  scripted_.host->remove_fault(cut);
+  scripted_.feed("pods", "{1}\n{2}\n");
+  EXPECT_EQ(scripted_.host->read(*cut_watch).bytes, "{1}\n{2}\n");
+  EXPECT_EQ(scripted_.host->fault_counts(cut).fired, 0u);
+  scripted_.host->remove_fault(lag);
+  EXPECT_EQ(scripted_.backend->caught_up, (std::vector<WatchId>{*cut_watch, *late_watch}));
 }
 
 TEST_F(HostFaults, CutWatchesBreaksAllThatRun) {

@@ -297,6 +297,91 @@ TEST_F(HttpServer, DropsAndDelaysByRule) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds{20});
 }
 
+TEST_F(HttpServer, ResetsConnections) {
+  scripted_->host->inject({.count = 1, .drop = FaultDrop::before, .ending = FaultEnding::reset});
+  scripted_->host->inject({.count = 1, .cut_after = 10, .ending = FaultEnding::reset});
+  RawClient dropped(server_->port());
+  dropped.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(dropped.read_to_end(), "");
+  EXPECT_TRUE(dropped.was_reset());
+  RawClient cut(server_->port());
+  cut.send("GET /big/5000 HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(cut.read_to("\r\n\r\n"), HasSubstr("Content-Length: 5000\r\n"));
+  EXPECT_EQ(cut.read_to_end(), std::string(10, 'x'));
+  EXPECT_TRUE(cut.was_reset());
+  await("no connection", [&] { return server_->connections() == 0; });
+}
+
+TEST_F(HttpServer, FallsSilentUntilTheClientGoes) {
+  scripted_->host->inject({.count = 1, .drop = FaultDrop::after, .ending = FaultEnding::silence});
+  scripted_->host->inject({.count = 1, .cut_after = 10, .ending = FaultEnding::silence});
+  scripted_->host->inject({.verb = "watch", .cut_after_events = 1, .ending = FaultEnding::silence});
+  RawClient mute(server_->port());
+  mute.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+  await("the request", [&] {
+    std::size_t count = 0;
+    scripted_->host->with([&](detail::Backend&) { count = scripted_->backend->requests.size(); });
+    return count == 1;
+  });
+  RawClient half(server_->port());
+  half.send("GET /big/5000 HTTP/1.1\r\nHost: h\r\n\r\n");
+  half.read_to("\r\n\r\n");
+  EXPECT_EQ(half.read_exactly(10), std::string(10, 'x'));
+  RawClient watch(server_->port());
+  watch.send("GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: h\r\n\r\n");
+  watch.read_to("\r\n\r\n");
+  scripted_->feed("pods", "{1}\n{2}\n");
+  watch.read_to("{1}\n");
+  // What another connection is answered after all that was not held up by it, and nothing else came.
+  RawClient other(server_->port());
+  other.send("GET /y HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(other.read_answer(), EndsWith("GET /y kubernetes-admin "));
+  for (const RawClient* silent : {&mute, &half, &watch}) EXPECT_TRUE(silent->is_silent());
+  EXPECT_EQ(server_->connections(), 4u);
+  mute.close();
+  await("that it is noticed", [&] { return server_->connections() == 3; });
+  server_->stop();
+  EXPECT_EQ(half.read_to_end(), "");
+  EXPECT_EQ(watch.read_to_end(), "");
+}
+
+TEST_F(HttpServer, EndsAWatchProperlyAfterSoManyEventsOrSoLong) {
+  scripted_->host->inject({.count = 1, .cut_after_events = 1, .ending = FaultEnding::complete});
+  scripted_->host->inject({.cut_after_time = std::chrono::milliseconds{1}, .ending = FaultEnding::complete});
+  RawClient client(server_->port());
+  client.send("GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: h\r\n\r\n");
+  client.read_to("\r\n\r\n");
+  scripted_->feed("pods", "{1}\n{2}\n");
+  EXPECT_EQ(client.read_chunk(), "{1}\n");
+  EXPECT_EQ(client.read_chunk(), "");
+  client.send("GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: h\r\n\r\n");
+  client.read_to("\r\n\r\n");
+  EXPECT_EQ(client.read_chunk(), "") << "by time, on the same connection";
+}
+
+TEST_F(HttpServer, SaysALengthThatIsTrueOfATruncatedBody) {
+  scripted_->host->inject({.count = 1, .cut_after = 10, .ending = FaultEnding::complete});
+  RawClient client(server_->port());
+  client.send("GET /big/5000 HTTP/1.1\r\nHost: h\r\n\r\nGET /y HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(client.read_answer(), EndsWith("\r\n\r\n" + std::string(10, 'x')));
+  EXPECT_THAT(client.read_answer(), EndsWith("GET /y kubernetes-admin ")) << "the connection goes on";
+}
+
+TEST_F(HttpServer, ATokenExpires) {
+  const auto clock = std::make_shared<ManualClock>();
+  serve({}, {.tokens = {{.token = "old",
+                         .caller = {.user = "jane", .groups = {}},
+                         .expires = clock->wall_now() + std::chrono::minutes{10}}},
+             .clock = clock});
+  const std::string request = "GET /x HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer old\r\n\r\n";
+  RawClient client(server_->port());
+  client.send(request);
+  EXPECT_THAT(client.read_answer(), EndsWith("GET /x jane "));
+  clock->advance(std::chrono::minutes{10});
+  client.send(request);
+  EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 401 "));
+}
+
 TEST_F(HttpServer, BreaksRunningWatchesOnDemand) {
   RawClient client(server_->port());
   client.send("GET /watch/a HTTP/1.1\r\nHost: h\r\n\r\n");

@@ -273,6 +273,70 @@ TEST_F(InProcessTransport, CutsAWatchInsideAnEvent) {
   EXPECT_THAT(recorder->heard, ElementsAre("200", "one\n", "tw", "interrupted"));
 }
 
+TEST_F(InProcessTransport, ASilentConnectionIsEndedByTheClientAlone) {
+  const auto transport = make();
+  scripted_.host->inject({.count = 1, .drop = FaultDrop::after, .ending = FaultEnding::silence});
+  scripted_.host->inject({.count = 1, .cut_after = 3, .ending = FaultEnding::silence});
+  send(*transport, {.target = "/a", .deadline = clock_->now() + 5s});
+  const auto answer = std::make_shared<Recorder>();
+  transport->stream({.target = "/big/9", .idle_timeout = 7s}, answer);
+  const auto watch = std::make_shared<Recorder>();
+  scripted_.host->inject({.verb = "watch", .cut_after_events = 1, .ending = FaultEnding::silence});
+  const auto call = transport->stream(get("/api/v1/pods?watch=1"), watch);
+  transport->pump();
+  EXPECT_EQ(scripted_.backend->requests.size(), 3u);
+  scripted_.feed("pods", "one\ntwo\n");
+  transport->pump();
+  EXPECT_EQ(scripted_.watches(), 0u);
+  EXPECT_TRUE(answers_.empty());
+  EXPECT_EQ(transport->next_due(), clock_->now() + 5s);
+  clock_->advance(5s);
+  transport->pump();
+  EXPECT_THAT(answers_, ElementsAre("timeout"));
+  clock_->advance(2s);
+  transport->pump();
+  EXPECT_THAT(answer->heard, ElementsAre("200", "xxx", "timeout"));
+  clock_->advance(24h);
+  EXPECT_EQ(transport->pump(), 0u);
+  EXPECT_EQ(transport->next_due(), std::nullopt);
+  EXPECT_THAT(watch->heard, ElementsAre("200", "one\n"));
+  call->cancel();
+  transport->pump();
+  EXPECT_THAT(watch->heard, ElementsAre("200", "one\n", "cancelled"));
+}
+
+TEST_F(InProcessTransport, ResetsAndTruncates) {
+  const auto transport = make();
+  scripted_.host->inject({.count = 1, .drop = FaultDrop::before, .ending = FaultEnding::reset});
+  scripted_.host->inject({.count = 1, .cut_after = 3, .ending = FaultEnding::reset});
+  scripted_.host->inject({.count = 1, .cut_after = 3, .ending = FaultEnding::complete});
+  for (int at = 0; at < 3; ++at) send(*transport, get("/big/9"));
+  transport->pump();
+  EXPECT_THAT(answers_, ElementsAre("interrupted", "interrupted", "200 xxx"));
+}
+
+TEST_F(InProcessTransport, CutsAWatchByVirtualTime) {
+  const auto transport = make();
+  scripted_.host->inject({.count = 1, .cut_after_time = 30s, .ending = FaultEnding::complete});
+  scripted_.host->inject({.status = 410, .cut_after_time = 1h});
+  const auto first = std::make_shared<Recorder>();
+  const auto second = std::make_shared<Recorder>();
+  transport->stream(get("/api/v1/pods?watch=1"), first);
+  transport->stream(get("/api/v1/pods?watch=1"), second);
+  transport->pump();
+  EXPECT_EQ(transport->next_due(), clock_->now() + 30s);
+  clock_->advance(30s);
+  transport->pump();
+  EXPECT_THAT(first->heard, ElementsAre("200", "ended"));
+  EXPECT_EQ(transport->next_due(), clock_->now() + 1h - 30s);
+  clock_->advance(1h);
+  transport->pump();
+  ASSERT_EQ(second->heard.size(), 3u);
+  EXPECT_THAT(second->heard[1], HasSubstr("\"type\":\"ERROR\""));
+  EXPECT_EQ(second->heard[2], "ended");
+  EXPECT_EQ(transport->next_due(), std::nullopt);
+}
+
 TEST_F(InProcessTransport, TwoTransportsOnOneCoreGetTheirOwnWatches) {
   const auto one = make();
   const auto two = make();

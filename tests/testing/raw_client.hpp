@@ -3,6 +3,7 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <netinet/in.h>
@@ -70,6 +71,13 @@ class RawClient {
     }
     return take(received_.size());
   }
+  /// The connection did not only end: the server reset it.
+  bool was_reset() const { return reset_; }
+  /// Nothing came that was not read, and the connection did not end, at this moment.
+  bool is_silent() const {
+    pollfd now{.fd = socket_, .events = POLLIN, .revents = 0};
+    return received_.empty() && ::poll(&now, 1, 0) == 0;
+  }
   /// Head and body of an answer with Content-Length.
   std::string read_answer() {
     const std::string head = read_to("\r\n\r\n");
@@ -92,7 +100,10 @@ class RawClient {
       throw std::runtime_error("nothing came for ten seconds after: " + received_);
     char buffer[65536];
     const ssize_t size = ::recv(socket_, buffer, sizeof buffer, 0);
-    if (size <= 0) return false;
+    if (size <= 0) {
+      reset_ = size < 0 && errno == ECONNRESET;
+      return false;
+    }
     received_.append(buffer, static_cast<std::size_t>(size));
     return true;
   }
@@ -103,6 +114,7 @@ class RawClient {
   }
 
   int socket_;
+  bool reset_ = false;
   std::string received_;
 };
 

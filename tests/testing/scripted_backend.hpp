@@ -16,8 +16,9 @@ namespace evenkeel::inline v0::testing {
 /// and body. Runs under the host's lock, as every backend: feed() it through CoreHost::with().
 class ScriptedBackend final : public detail::Backend {
  public:
-  Answer handle(const http::Request& request, WallTime, const Caller& caller) override {
+  Answer handle(const http::Request& request, WallTime, const Caller& caller, const CacheLag& lag) override {
     requests.push_back(request);
+    lags.push_back(lag);
     Answer answer;
     answer.response.status = 200;
     answer.response.headers.set("Content-Type", "application/json");
@@ -43,6 +44,7 @@ class ScriptedBackend final : public detail::Backend {
     return output;
   }
   std::vector<WatchId> ready_watches() override { return std::exchange(ready_, {}); }
+  void catch_up(WatchId id) override { caught_up.push_back(id); }
   void close_watch(WatchId id) override { watches_.erase(id); }
   void tick(WallTime now) override {
     if (next && *next <= now) {
@@ -64,6 +66,8 @@ class ScriptedBackend final : public detail::Backend {
   std::size_t watches() const { return watches_.size(); }
 
   std::vector<http::Request> requests;
+  std::vector<CacheLag> lags;  ///< Of the requests.
+  std::vector<WatchId> caught_up;
   std::optional<WallTime> next;
   int ticks = 0;
 

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/export.hpp>
+#include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
 #include <evenkeel/testing/api_server_core.hpp>
 #include <evenkeel/testing/faults.hpp>
@@ -27,6 +29,9 @@ class CoreHost;
 struct TokenUser {
   std::string token = {};
   Caller caller = {};
+  /// From then on, by the core's clock, requests with it are answered with 401. Watches that run go on, as
+  /// with a real server.
+  std::optional<WallTime> expires = {};
 };
 
 /// A request that was answered, for logs and assertions.
@@ -68,7 +73,8 @@ class EVENKEEL_API SharedCore {
 
   /// Adds a rule after those that are there. Throws std::invalid_argument as check() does.
   FaultId inject(FaultRule rule);
-  /// Takes a rule away; its counts remain. Unknown ids are ignored.
+  /// Takes a rule away; its counts remain. Running watches that it holds back catch up, and are not cut any
+  /// more; a connection that it made silent stays so. Unknown ids are ignored.
   void remove_fault(FaultId id);
   void clear_faults();
   /// Zero for unknown ids.
