@@ -161,8 +161,8 @@ class DecodeCheck {
                              const std::string& path) {
     std::string found(go_kind(value));
     if (value.is_number() && schema.type == SchemaType::integer) found += " " + value.dump();
-    return "json: cannot unmarshal " + found + " into Go struct field " + structure + "." + path +
-           " of type " + go_type(schema);
+    const std::string field = path.empty() ? "value" : "struct field " + structure + "." + path;
+    return "json: cannot unmarshal " + found + " into Go " + field + " of type " + go_type(schema);
   }
 
   std::optional<std::string> visit_fields(const Json& value, const Schema& schema,

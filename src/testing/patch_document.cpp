@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "testing/json_patch.hpp"
 #include "testing/json_problem.hpp"
 #include "testing/strategic_merge.hpp"
+#include "testing/strict_fields.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -46,17 +48,25 @@ PatchType patch_type(const Call& call) {
 }
 
 PatchDocument parse_patch(std::string_view text, PatchType form) {
-  PatchDocument patch{.form = form};
+  PatchDocument patch{.form = form, .text = text};
+  // Strategic patches are decoded elsewhere, by code that does not say what it was about.
+  const std::string prefix = form == PatchType::strategic ? "" : "error decoding patch: ";
   try {
     patch.content = Json::parse(text);
   } catch (const DecodeError&) {
-    throw StatusError::bad_request("error decoding patch: " + json_problem(text));
+    throw StatusError::bad_request(prefix + json_problem(text));
   }
+  if (form == PatchType::merge && patch.content.is_null())
+    throw StatusError::bad_request("Invalid JSON Patch");
+  if (patch.content.is_null()) return patch;
   const bool fits = form == PatchType::json ? patch.content.is_array() : patch.content.is_object();
   if (!fits)
-    throw StatusError::bad_request("error decoding patch: json: cannot unmarshal " + go_name(patch.content) +
+    throw StatusError::bad_request(prefix + "json: cannot unmarshal " + go_name(patch.content) +
                                    " into Go value of type " + std::string(go_type(form)));
-  if (form == PatchType::json && patch.content.size() > max_operations)
+  if (form != PatchType::json) return patch;
+  if (const std::string problem = json_patch_decode_problem(patch.content); !problem.empty())
+    throw StatusError::bad_request(prefix + problem);
+  if (patch.content.size() > max_operations)
     throw StatusError(
         413, "RequestEntityTooLarge",
         "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got " +
@@ -66,18 +76,25 @@ PatchDocument parse_patch(std::string_view text, PatchType form) {
 
 Json apply_patch(Json document, const PatchDocument& patch, const ResourceType& type) {
   try {
-    Json out = patch.form == PatchType::json ? apply_json_patch(std::move(document), patch.content)
-               : patch.form == PatchType::merge
-                   ? apply_merge_patch(std::move(document), patch.content)
-                   : strategic_merge(std::move(document), patch.content, *type.schema);
-    if (!out.is_object()) throw unprocessable();
-    return out;
-  } catch (const PatchError&) {
+    if (patch.form == PatchType::json) return apply_lax_json_patch(std::move(document), patch.content);
+    if (patch.form == PatchType::merge) return apply_merge_patch(std::move(document), patch.content);
+    if (patch.content.is_null()) return document;
+    return strategic_merge(std::move(document), patch.content, *type.schema);
+  } catch (const JsonPatchError&) {
     throw unprocessable();
   } catch (const StrategicMergeError& error) {
-    if (error.bad_request()) throw StatusError::bad_request(error.what());
-    throw StatusError::invalid({}, "", {field_invalid("patch", patch.content, error.what())});
+    if (error.code() == 400) throw StatusError::bad_request(error.what());
+    if (error.code() == 422) throw unprocessable();
+    throw StatusError::internal(error.what());
   }
+}
+
+std::vector<std::string> strict_patch_problems(const PatchDocument& patch) {
+  if (patch.form == PatchType::json) return json_patch_strict_problems(patch.text, patch.content);
+  std::vector<std::string> problems;
+  for (const std::string& path : duplicate_fields(patch.text))
+    problems.push_back("duplicate field \"" + path + "\"");
+  return problems;
 }
 
 }  // namespace evenkeel::inline v0::testing

@@ -38,13 +38,17 @@ std::string internal_package(const std::string& group) {
   return group.empty() ? "core" : group.substr(0, group.find('.'));
 }
 
+/// A body that is only null makes an object of a built-in kind in which everything is missing.
+Json nothing_said(const ResourceType& type, Json body) {
+  return body.is_null() && !type.custom ? Json::object() : body;
+}
+
 [[noreturn]] void refuse_kind(const ResourceType& type, const std::string& api_version,
                               const std::string& kind) {
   const auto slash = api_version.find('/');
   const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
   throw StatusError::bad_request(kind + " in version \"" + version + "\" cannot be handled as a " +
-                                 type.kind + ": converting (" + version + "." + kind + ") to (" +
-                                 internal_package(type.group) + "." + type.kind + "): unknown conversion");
+                                 type.kind + ": " + unknown_conversion(type, version, kind));
 }
 
 /// Custom resources must say what they are; built-in ones may leave it to the path.
@@ -87,7 +91,26 @@ std::string cannot_be_handled(const ResourceType& type) {
   return type.kind + " in version \"" + type.version + "\" cannot be handled as a " + type.kind + ": ";
 }
 
+bool is_yaml(const Call& call) {
+  const std::string* header = call.request.headers.find("Content-Type");
+  return header != nullptr && media_type(*header) == "application/yaml";
+}
+
 }  // namespace
+
+std::string unknown_conversion(const ResourceType& type, std::string_view version, std::string_view kind) {
+  return "converting (" + std::string(version) + "." + std::string(kind) + ") to (" +
+         internal_package(type.group) + "." + type.kind + "): unknown conversion";
+}
+
+std::string no_object(const Json& document) {
+  const std::string found = document.is_number() ? "number"
+                            : document.is_bool() ? "bool"
+                                                 : std::string(document.kind_name());
+  return "couldn't get version/kind; json parse error: json: cannot unmarshal " + found +
+         " into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
+         "Kind string \"json:\\\"kind,omitempty\\\"\" }";
+}
 
 Json parse_text(std::string_view text, std::string_view kind) {
   try {
@@ -106,8 +129,7 @@ Json parse_body(const Call& call, std::string_view kind) {
     try {
       return parse_yaml(call.request.body);
     } catch (const DecodeError& error) {
-      refuse_unrecognized(kind, std::string("error converting YAML to JSON: ") + error.what(),
-                          call.request.body);
+      refuse_unrecognized(kind, error.what(), call.request.body);
     }
   }
   if (type == protobuf_type && !call.type->custom) {
@@ -127,7 +149,10 @@ Json parse_body(const Call& call, std::string_view kind) {
 
 void check_fields(Call& call, FieldValidation validation, std::string_view text, const Json& object) {
   if (validation == FieldValidation::ignore) return;
-  const std::vector<std::string> problems = strict_problems(text, object, *call.type->schema);
+  const bool yaml = is_yaml(call);
+  std::vector<std::string> problems = yaml ? yaml_duplicates(text) : std::vector<std::string>();
+  for (std::string& one : strict_problems(yaml ? "" : text, object, *call.type->schema))
+    problems.push_back(std::move(one));
   if (problems.empty()) return;
   if (validation == FieldValidation::strict)
     throw StatusError::bad_request(cannot_be_handled(*call.type) + strict_error(problems));
@@ -142,15 +167,10 @@ void shape(Json& object, const ResourceType& type) {
 
 Json object_from_body(Call& call, FieldValidation validation) {
   const ResourceType& type = *call.type;
-  Json object = parse_body(call, type.kind);
-  if (!object.is_object())
-    refuse_unrecognized(
-        type.kind,
-        "couldn't get version/kind; json parse error: json: cannot unmarshal " +
-            std::string(object.kind_name()) +
-            " into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
-            "Kind string \"json:\\\"kind,omitempty\\\"\" }",
-        call.request.body);
+  Json object = nothing_said(type, parse_body(call, type.kind));
+  if (object.is_null())
+    refuse_unrecognized(type.kind, "Object 'Kind' is missing in 'null'", call.request.body);
+  if (!object.is_object()) refuse_unrecognized(type.kind, no_object(object), call.request.body);
   check_type(type, object, call.request.body);
   if (const auto problem = decode_error(object, *type.schema))
     throw StatusError::bad_request(cannot_be_handled(type) + *problem);

@@ -2,6 +2,7 @@
 // The object in a request's body: read, checked against the path, and brought into the shape of its kind.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "testing/server.hpp"
@@ -23,6 +24,13 @@ Json object_from_body(Call& call, FieldValidation validation);
 /// Reports what strict decoding finds in `object`, whose text was `text` (may be empty): throws under
 /// Strict, adds warnings under Warn. `prefix` goes before the error's text.
 void check_fields(Call& call, FieldValidation validation, std::string_view text, const Json& object);
+
+/// "converting (v1.Pod) to (core.ConfigMap): unknown conversion": a document that says it is a known kind,
+/// but not the one of the path.
+std::string unknown_conversion(const ResourceType& type, std::string_view version, std::string_view kind);
+
+/// What decoding a document that is no object fails with.
+std::string no_object(const Json& document);
 
 /// Prunes, defaults and canonicalizes.
 void shape(Json& object, const ResourceType& type);

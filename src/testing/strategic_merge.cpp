@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "testing/go_text.hpp"
+
 namespace evenkeel::inline v0::testing {
 
 namespace {
@@ -44,7 +46,7 @@ const char* go_kind(const Json& value) {
 }
 
 [[noreturn]] void no_merge_key(const Json& item, const std::string& key) {
-  throw StrategicMergeError("map: " + item.dump() + " does not contain declared merge key: " + key);
+  throw StrategicMergeError("map: " + go_text(item) + " does not contain declared merge key: " + key);
 }
 
 [[noreturn]] void bad_order() {
@@ -142,7 +144,7 @@ class Merger {
       if (what == "delete") return Json::object();
       if (what != "replace")
         throw StrategicMergeError("unknown patch type: " + directive->string_or(directive->dump()) +
-                                  " in map: " + patch.dump());
+                                  " in map: " + go_text(patch));
       patch.erase(patch_marker);
       return patch;
     }
@@ -221,8 +223,8 @@ class Merger {
       if (!key.empty() && !item.contains(key)) no_merge_key(item, key);
       while (next < order.size() && name_of(order[next], key) != name_of(item, key)) ++next;
       if (next++ >= order.size())
-        throw StrategicMergeError("The order in patch list:\n" + Json(patch).dump() +
-                                  "\n doesn't match $setElementOrder list:\n" + Json(order).dump() + "\n");
+        throw StrategicMergeError("The order in patch list:\n" + go_text(Json(patch)) +
+                                  "\n doesn't match $setElementOrder list:\n" + go_text(Json(order)) + "\n");
     }
   }
 
@@ -249,11 +251,10 @@ class Merger {
     }
   }
 
-  /// $deleteFromPrimitiveList/F.
+  /// $deleteFromPrimitiveList/F; without effect if one of both is no list.
   static void delete_items(Json& target, const std::string& field, const Json& values) {
-    if (!values.is_array()) throw StrategicMergeError("invalid patch format of primitive list", 400);
     Json* present = target.find(field);
-    if (present == nullptr || !present->is_array()) return;
+    if (present == nullptr || !present->is_array() || !values.is_array()) return;
     const Items& gone = values.as_array();
     std::erase_if(present->as_array(),
                   [&](const Json& item) { return std::find(gone.begin(), gone.end(), item) != gone.end(); });
@@ -266,7 +267,8 @@ class Merger {
       for (const Json& item : *items) {
         if (item.is_array()) throw StrategicMergeError("lists of lists are not supported", 422);
         if (item.is_object() != maps)
-          throw StrategicMergeError("list element types are not identical: " + item.dump());
+          throw StrategicMergeError("list element types are not identical: [" + go_text(Json(live)) + " " +
+                                    go_text(Json(patch)) + "]");
       }
     }
     if (maps) return merge_maps(std::move(live), patch, list);
@@ -309,7 +311,7 @@ class Merger {
     if (directive == "replace") return true;
     if (directive == "merge") throw StrategicMergeError("merging lists cannot yet be specified in the patch");
     if (directive != "delete")
-      throw StrategicMergeError("unknown patch type: " + directive + " in map: " + item.dump());
+      throw StrategicMergeError("unknown patch type: " + directive + " in map: " + go_text(item));
     if (!item.contains(key)) no_merge_key(item, key);
     std::erase_if(live, [&](const Json& candidate) { return candidate[key] == item[key]; });
     return false;

@@ -13,9 +13,8 @@ namespace evenkeel::inline v0::testing {
 class StrategicMergeError : public Error {
  public:
   explicit StrategicMergeError(const std::string& message, int code = 500) : Error(message), code_(code) {}
-  /// 400 for broken directives, 422 for what can never be merged, else 500: as the real server answers.
+  /// 400 for broken directives, 422 for lists of lists, else 500: as the real server answers.
   int code() const noexcept { return code_; }
-  bool bad_request() const noexcept { return code_ == 400; }
 
  private:
   int code_;

@@ -37,10 +37,6 @@ Json stored_form(const ResourceType& type, Json object) {
 }
 
 void set_namespace(const Call& call, Json& metadata) {
-  const std::string given = std::as_const(metadata)["namespace"].string_or("");
-  if (!given.empty() && given != call.path.namespace_ && call.type->namespaced)
-    throw StatusError::bad_request(
-        "the namespace of the provided object does not match the namespace sent on the request");
   if (call.type->namespaced) metadata["namespace"] = call.path.namespace_;
 }
 
@@ -117,6 +113,13 @@ void check_name(const Call& call, const Json& object) {
                                    ")");
 }
 
+void check_namespace(const Call& call, const Json& object) {
+  const std::string given = object.at({"metadata", "namespace"}).string_or("");
+  if (!given.empty() && given != call.path.namespace_ && call.type->namespaced)
+    throw StatusError::bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request");
+}
+
 void check_uid(const Call& call, const Json& object, const Stored& live) {
   const std::string given = object.at({"metadata", "uid"}).string_or("");
   if (given.empty() || given == live.uid()) return;
@@ -132,6 +135,7 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
                            Tracking tracking) {
   const ResourceType& type = *call.type;
   if (std::as_const(object)["metadata"].is_null()) object["metadata"] = Json::object();
+  check_namespace(call, object);
   set_namespace(call, object["metadata"]);
   if (type.namespaced)
     require_namespace(server, call.path.namespace_, type,

@@ -28,6 +28,8 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
 
 /// 400 unless the object's name and namespace are those of the path.
 void check_name(const Call& call, const Json& object);
+/// The same of its namespace, as creates and patches word it.
+void check_namespace(const Call& call, const Json& object);
 /// PUT only: a uid in the body must be that of the stored object.
 void check_uid(const Call& call, const Json& object, const Stored& live);
 

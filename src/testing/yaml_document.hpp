@@ -2,13 +2,19 @@
 // YAML request bodies as documents.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <evenkeel/api/json.hpp>
 
 namespace evenkeel::inline v0::testing {
 
-/// The first document of `text`, with scalars typed by YAML's core schema. Throws DecodeError with the line.
+/// The first document of `text`, with scalars typed as YAML 1.1 does and Go's decoder reads it. Throws
+/// DecodeError with the line.
 Json parse_yaml(std::string_view text);
+
+/// Keys that a mapping of the text has twice: `line 4: key "k" already set in map`. Empty if it is no YAML.
+std::vector<std::string> yaml_duplicates(std::string_view text);
 
 }  // namespace evenkeel::inline v0::testing

@@ -105,7 +105,7 @@ TEST_F(ApiServerCoreWrites, WarnsOfUnknownFields) {
 TEST_F(ApiServerCoreWrites, TakesYaml) {
   const CoreReply made =
       send(http::Method::post, maps,
-           "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: y\ndata:\n  n: \"5\"\n  t: 'true'\n",
+           "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  n: \"5\"\n  t: 'true'\n",
            "application/yaml");
   EXPECT_EQ(made.status, 201) << made.text;
   EXPECT_EQ(made.body.at({"data", "n"}), Json("5"));
