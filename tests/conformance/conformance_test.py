@@ -46,8 +46,8 @@ def install(server, setup):
 
 def answers(server, entry):
     player = exchange.Player(server)
-    got = player.play([step['request'] for step in entry['steps']])
-    return normalise.normalise(got, player.env)
+    steps = [step['request'] for step in entry['steps']]
+    return normalise.normalise(player.play(steps), player.env, steps)
 
 
 def compare(server, entry):

@@ -12,25 +12,30 @@ UID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)')
 AGE = re.compile(r'^(<invalid>|\d+(ms|[smhd]))+$')
 TOO_OLD = re.compile(r'(too old resource version: \d+) \(\d+\)')
-SAID_VERSION = re.compile(r'((?:precondition|record) \(|\bresourceVersion[\\":]+)(\d+)\b')
+SAID_VERSION = re.compile(r'((?:precondition|record) \(|\bresourceVersion[\\": ]+)([1-9]\d*)\b')
 UNORDERED = ('managedFields', 'causes', 'resources')
 
 
-def normalise(answers, env):
-    worker = Normaliser(env['ns'])
+def normalise(answers, env, steps):
+    worker = Normaliser(env['ns'], prefixes(steps))
     return [worker.answer(json.loads(json.dumps(answer))) for answer in answers]
 
 
+def prefixes(steps):
+    """The generateNames of requests. Of a long one a generated name has the start."""
+    bodies = [step['body'] for step in steps if isinstance(step.get('body'), dict)]
+    named = [(body.get('metadata') or {}).get('generateName') for body in bodies]
+    return [name[:58] for name in named if isinstance(name, str) and len(name) > 3]
+
+
 class Normaliser:
-    def __init__(self, namespace):
+    def __init__(self, namespace, prefixes):
         self.namespace = namespace
+        self.generated_names = [re.compile(r'\b(%s)[a-z0-9]{5}\b' % re.escape(prefix)) for prefix in prefixes]
         self.versions, self.uids, self.generated = {}, {}, {}
+        self.group = ''  # of the discovery document that is walked
 
     def answer(self, answer):
-        body = answer.get('body')
-        if isinstance(body, dict) and body.get('kind') == 'Table':
-            for row in body.get('rows', []):
-                row['cells'] = [AGE.sub('<age>', c) if isinstance(c, str) else c for c in row.get('cells', [])]
         for event in answer.get('events', []):
             if event.get('type') == 'BOOKMARK':
                 event['object'].get('metadata', {})['resourceVersion'] = '<bookmark version>'
@@ -46,12 +51,17 @@ class Normaliser:
 
     def members(self, value):
         listed = 'items' in value or 'rows' in value
+        self.group = value.get('groupVersion', self.group)
         out = {}
         for key, member in value.items():
             if key == 'serverAddressByClientCIDRs':
                 continue
-            if key == 'message' and isinstance(member, str) and many_causes(value):
+            if key == 'storageVersionHash' and self.namespace in self.group:
+                out[key] = '<hash>'  # of a name that is another one in each run
+            elif key == 'message' and isinstance(member, str) and many_causes(value):
                 out[key] = '<see causes>'  # a real server joins them in random order
+            elif key == 'cells':
+                out[key] = [AGE.sub('<age>', self.text(cell)) if isinstance(cell, str) else cell for cell in member]
             elif key == 'metadata' and listed and isinstance(member, dict):
                 out[key] = dict(member)
                 for name, short in (('resourceVersion', '<list version>'), ('continue', '<continue>')):
@@ -76,6 +86,8 @@ class Normaliser:
     def text(self, text):
         for real, placeholder in self.generated.items():
             text = text.replace(real, placeholder)
+        for pattern in self.generated_names:
+            text = pattern.sub(r'\1<5>', text)
         text = text.replace(self.namespace, '{ns}')
         text = UID.sub(lambda m: self.uids.setdefault(m.group(0), 'uid%d' % (len(self.uids) + 1)), text)
         return TIME.sub('<time>', TOO_OLD.sub(r'\1 (<version>)', text))

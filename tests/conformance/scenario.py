@@ -4,6 +4,7 @@
 A scenario only says what is asked; it never sees an answer. Answers stand in recorded/, and what one step needs
 from another's answer it names: capture={'rv': 'metadata/resourceVersion'} in one step, '{rv}' in a later one.
 """
+import copy
 import importlib
 import os
 
@@ -128,8 +129,9 @@ class Steps:
         self.request('PATCH', path + ('&' if '?' in path else '?') + query, self.object(path, **members),
                      dict(how, type=PATCHES['apply']))
 
-    def watch(self, name, path, headers=None):
-        self.steps.append(tidy({'watch': name, 'path': self.path(path), 'headers': headers}))
+    def watch(self, name, path, headers=None, bookmarks=None):
+        """Starts a watch; bookmarks: those that tell progress are events too."""
+        self.steps.append(tidy({'watch': name, 'path': self.path(path), 'headers': headers, 'bookmarks': bookmarks}))
 
     def collect(self, name, n=1, **how):
         """Awaits n more events of a watch, then a moment for those that should not come."""
@@ -149,7 +151,8 @@ class Steps:
         self.get(plural, until=200, within=30, hidden=True)
 
     def request(self, method, path, body, how):
-        self.steps.append(tidy(dict({'method': method, 'path': self.path(path), 'body': body}, **how)))
+        step = tidy(dict({'method': method, 'path': self.path(path), 'body': body}, **how))
+        self.steps.append(copy.deepcopy(step))  # scenarios may go on changing what they passed
 
     def path(self, path):
         if path.startswith('/'):
@@ -200,9 +203,10 @@ def crd(properties, plural='things', kind='Thing', group='{ns}.example.com', sco
                **(version or {}))
     if status:
         one.setdefault('subresources', {}).setdefault('status', {})
-    return {'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition',
-            'metadata': {'name': '%s.%s' % (plural, group)},
-            'spec': dict({'group': group, 'scope': scope,
-                          'names': dict({'plural': plural, 'singular': kind.lower(), 'kind': kind,
-                                         'listKind': kind + 'List'}, **(names or {})),
-                          'versions': versions or [one]}, **spec)}
+    return copy.deepcopy({
+        'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition',
+        'metadata': {'name': '%s.%s' % (plural, group)},
+        'spec': dict({'group': group, 'scope': scope,
+                      'names': dict({'plural': plural, 'singular': kind.lower(), 'kind': kind,
+                                     'listKind': kind + 'List'}, **(names or {})),
+                      'versions': versions or [one]}, **spec)})
