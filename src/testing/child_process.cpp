@@ -39,11 +39,9 @@ struct SpawnPlan {
   SpawnPlan() {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
     sigset_t all;
     sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
+    block({});
     posix_spawnattr_setsigdefault(&attributes, &all);
   }
   ~SpawnPlan() {
@@ -52,6 +50,13 @@ struct SpawnPlan {
   }
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  void block(const std::vector<int>& signals) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int one : signals) sigaddset(&set, one);
+    posix_spawnattr_setsigmask(&attributes, &set);
+  }
 
   // In process group `group`; 0: one of its own.
   pid_t run(const std::vector<std::string>& command, pid_t group) {
@@ -104,6 +109,7 @@ ProcessKeeper::ProcessKeeper() : directory_(make_directory()) {
   posix_spawn_file_actions_addopen(&plan.actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&plan.actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addchdir_np(&plan.actions, "/");
+  plan.block({SIGHUP, SIGINT, SIGQUIT, SIGTERM});  // until the script ignores them
   try {
     keeper_ = plan.run({"/bin/sh", "-c", keeper_script, "keeper", directory_}, 0);
   } catch (...) {

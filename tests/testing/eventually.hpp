@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for what happens elsewhere, with a deadline that names what was waited for.
+#pragma once
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace evenkeel::tests {
+
+/// Returns once `condition` holds; throws after `limit`.
+template <class Condition>
+void eventually(const std::string& what, Condition condition,
+                std::chrono::seconds limit = std::chrono::seconds{30}) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= deadline)
+      throw std::runtime_error("waited " + std::to_string(limit.count()) + " s for " + what);
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace evenkeel::tests
