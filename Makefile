@@ -3,13 +3,14 @@
 #   make demo        an operator at work against the embedded API server (KEEP=1 leaves both running)
 #   make test        build and pass the tests
 #   make check       everything else that must hold: format, lint, layers, sanitizers, consumers, documents
+#   make test-real   the tests that need a real control plane; builds it first, if needed (Go 1.26)
 #   make bench       the benchmarks, as JSON under build/bench/results
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
 #   make apiserver   build the embedded API server as a program; its path is the last line printed
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo test check bench bench-peers apiserver control-plane deps clean
+.PHONY: demo test test-real check bench bench-peers apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -30,6 +31,10 @@ test:
 	@scripts/install-deps build
 	@scripts/build dev
 	ctest --preset dev
+
+test-real:
+	@scripts/install-deps build
+	@scripts/test-real
 
 check:
 	@scripts/install-deps check

@@ -42,3 +42,15 @@ function(evenkeel_test name)
   gtest_discover_tests(${name} TEST_FILTER *Concurrency.* TEST_LIST ${name}_stress
     PROPERTIES LABELS "stress;${arg_LABELS}" TIMEOUT 120 DISCOVERY_TIMEOUT 60)
 endfunction()
+
+# evenkeel_real_test(NAME SOURCES ... LINK ... [TIMEOUT seconds])
+# One gtest program and one ctest of the label real: its tests share a real control plane, which takes seconds to
+# start. Built by real_tests.
+function(evenkeel_real_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE evenkeel_warnings ${arg_LINK} GTest::gtest_main GTest::gmock)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS real TIMEOUT ${arg_TIMEOUT})
+  add_dependencies(real_tests ${name})
+endfunction()
