@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "testing/name_rules.hpp"
+#include "testing/registry.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -47,6 +48,24 @@ std::vector<std::string> selectable_fields(const Json& version) {
     out.push_back(std::move(path));
   }
   return out;
+}
+
+/// What users of a deprecated version are told: the CRD's words, or which version to use instead.
+std::string deprecation_of(const Json& spec, const Json& version) {
+  if (!version["deprecated"].bool_or(false)) return {};
+  if (const Json* own = version.find("deprecationWarning")) return own->string_or("");
+  const std::string group = spec["group"].string_or(""), kind = spec["names"]["kind"].string_or("");
+  const std::string name = version["name"].string_or("");
+  std::string better;
+  const Json& versions = spec["versions"];
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    const std::string other = versions[i]["name"].string_or("");
+    if (!versions[i]["served"].bool_or(false) || versions[i]["deprecated"].bool_or(false)) continue;
+    if (version_before(other, better.empty() ? name : better)) better = other;
+  }
+  std::string text = group + "/" + name + " " + kind + " is deprecated";
+  if (!better.empty()) text.append("; use ").append(group + "/" + better).append(" ").append(kind);
+  return text;
 }
 
 ResourceType resource_of(const Json& crd, const Json& version) {
@@ -190,13 +209,16 @@ FieldErrors check_crd(const Json& crd, const Json& live) {
 std::vector<ResourceType> resources_of(const Json& crd) {
   std::vector<ResourceType> out;
   const Json& versions = crd.at({"spec", "versions"});
-  std::string storage;
+  std::shared_ptr<const CustomKind> storage;
   for (std::size_t i = 0; i < versions.size(); ++i)
-    if (versions[i]["storage"].bool_or(false)) storage = versions[i]["name"].string_or("");
+    if (versions[i]["storage"].bool_or(false))
+      storage = std::make_shared<CustomKind>(custom_kind(crd["spec"], versions[i]));
   for (std::size_t i = 0; i < versions.size(); ++i) {
     if (!versions[i]["served"].bool_or(false)) continue;
     out.push_back(resource_of(crd, versions[i]));
-    out.back().storage_version = storage;
+    out.back().storage_version = storage ? storage->version : "";
+    out.back().storage_kind = storage;
+    out.back().deprecation = deprecation_of(crd["spec"], versions[i]);
   }
   return out;
 }

@@ -120,7 +120,7 @@ std::string FieldQuery::name() const {
 bool Selection::matches(const Stored& object, const ResourceType& type) const {
   if (!labels.empty() && !labels.matches(object.metadata()["labels"])) return false;
   if (fields.empty()) return true;
-  return type.from_storage ? fields.matches(type.from_storage(object.body())) : fields.matches(object.body());
+  return type.reads_as_stored(object) ? fields.matches(object.body()) : fields.matches(type.read(object));
 }
 
 }  // namespace evenkeel::inline v0::testing

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "testing/managed_update.hpp"
+#include "testing/typed_check.hpp"
 
 namespace evenkeel::inline v0::testing {
 
@@ -123,6 +124,8 @@ void track_update(const Json& live, Json& object, const KindSchema& kind, const 
   set_managed_fields(object, {});
   const bool creates = live.at({"metadata", "uid"}).string_or("").empty();
   if (managers.empty() && !creates) return;  // whoever reset the managers keeps it so until the next apply
+  // Ownership of what does not fit the schema cannot be told, and is forgotten.
+  if (!kind.built_in && !typed_problems(object, kind.root(), Duplicates::allowed).empty()) return;
   try {
     const Comparison changes = compare(creates ? object_before_creation(kind) : live, object, kind.root());
     own_changes(managers, without_reset_fields(changes, reset_fields(kind, context.subresource)), context,

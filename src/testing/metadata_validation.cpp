@@ -59,7 +59,8 @@ void check_owner(const Json& owner, FieldErrors& errors) {
   const std::string path = "metadata.ownerReferences";
   const std::string api_version = owner["apiVersion"].string_or("");
   const std::string kind = owner["kind"].string_or("");
-  if (api_version.empty() || api_version.back() == '/')
+  if (api_version.empty() || api_version.back() == '/' ||
+      std::count(api_version.begin(), api_version.end(), '/') > 1)
     errors.push_back(field_invalid(path + ".apiVersion", api_version, "version must not be empty"));
   for (const char* name : {"kind", "name", "uid"})
     if (owner[name].string_or("").empty())
@@ -177,11 +178,12 @@ std::vector<std::string> finalizer_warnings(const Json& metadata, const Json& ol
   for (const Json& finalizer : finalizers.as_array()) {
     const std::string name = finalizer.string_or("");
     if (name.find('/') != std::string::npos || name == "orphan" || name == "foregroundDeletion" ||
-        contains(old["finalizers"], finalizer))
+        name == "kubernetes" || contains(old["finalizers"], finalizer))
       continue;
+    const std::string_view path = name.find('.') == std::string::npos ? "" : "including a path (/) ";
     warnings.push_back("metadata.finalizers: " + Json(name).dump() +
-                       ": prefer a domain-qualified finalizer name including a path (/) to avoid accidental "
-                       "conflicts with other finalizer writers");
+                       ": prefer a domain-qualified finalizer name " + std::string(path) +
+                       "to avoid accidental conflicts with other finalizer writers");
   }
   return warnings;
 }

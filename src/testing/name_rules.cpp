@@ -40,8 +40,8 @@ bool is_alnum(char c) {
   return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
 }
 
-std::string too_long(std::size_t limit) {
-  return "must be no more than " + std::to_string(limit) + " bytes";
+std::string too_long(std::size_t limit, std::string_view unit) {
+  return "must be no more than " + std::to_string(limit) + " " + std::string(unit);
 }
 
 /// [a-z0-9]([-a-z0-9]*[a-z0-9])?
@@ -83,7 +83,7 @@ std::vector<std::string> name_problems(std::string_view name, NameRule rule, Nam
   if (part == NamePart::prefix && text.size() > 1 && text.back() == '-') text.back() = 'a';
   const std::size_t limit = rule == NameRule::dns_subdomain ? 253 : 63;
   std::vector<std::string> problems;
-  if (text.size() > limit) problems.push_back(too_long(limit));
+  if (text.size() > limit) problems.push_back(too_long(limit, "characters"));
   switch (rule) {
     case NameRule::dns_label:
       if (!is_label(text)) problems.emplace_back(label_text);
@@ -102,7 +102,7 @@ std::vector<std::string> qualified_name_problems(std::string_view name) {
   std::vector<std::string> problems;
   const auto slash = name.find('/');
   if (slash != std::string_view::npos && name.find('/', slash + 1) != std::string_view::npos)
-    return {"a qualified name " + std::string(qualified_text) +
+    return {"a valid label key " + std::string(qualified_text) +
             " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"};
   if (slash != std::string_view::npos) {
     const std::string_view prefix = name.substr(0, slash);
@@ -116,14 +116,14 @@ std::vector<std::string> qualified_name_problems(std::string_view name) {
   if (name.empty())
     problems.emplace_back("name part must be non-empty");
   else if (name.size() > 63)
-    problems.push_back("name part " + too_long(63));
+    problems.push_back("name part " + too_long(63, "bytes"));
   if (!is_qualified(name)) problems.push_back("name part " + std::string(qualified_text));
   return problems;
 }
 
 std::vector<std::string> label_value_problems(std::string_view value) {
   std::vector<std::string> problems;
-  if (value.size() > 63) problems.push_back(too_long(63));
+  if (value.size() > 63) problems.push_back(too_long(63, "bytes"));
   if (!value.empty() && !is_qualified(value)) problems.emplace_back(value_text);
   return problems;
 }

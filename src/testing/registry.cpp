@@ -103,6 +103,7 @@ void Registry::complete(ResourceType& type) {
   if (type.schema) return;
   if (type.custom_kind) {
     type.schema = catalog_.custom(*type.custom_kind);
+    type.storage_schema = type.storage_kind ? catalog_.custom(*type.storage_kind) : type.schema;
     type.table = custom_table(*type.custom_kind);
   } else {
     type.schema = catalog_.builtin(type.group, type.version, type.kind);
@@ -150,6 +151,7 @@ void Registry::set_custom(const std::string& crd_name, std::vector<ResourceType>
   remove_custom(crd_name);
   for (ResourceType& version : versions) {
     auto type = std::make_shared<ResourceType>(std::move(version));
+    type->shape = generation_;
     type->collection = &store_.collection(type->group, type->plural, type->namespaced);
     types_[Key{type->group, type->version, type->plural}] = type;
     custom_[crd_name].push_back(std::move(type));

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "testing/defaults.hpp"
+#include "testing/pruning.hpp"
+
 namespace evenkeel::inline v0::testing {
 
 bool ResourceType::has_verb(std::string_view verb) const {
@@ -19,20 +22,36 @@ std::string ResourceType::head() const {
   return "\"kind\":\"" + kind + "\",\"apiVersion\":\"" + api_version() + "\"";
 }
 
-Json ResourceType::document(const Stored& object) const {
+bool ResourceType::reads_as_stored(const Stored& object) const {
+  if (from_storage != nullptr) return false;
+  return !custom || (version == storage_version && object.shape() == shape);
+}
+
+/// Custom resources are read with the schema of the stored version, which may have changed since, defaults
+/// included; other versions then drop what they do not know, and default nothing.
+Json ResourceType::read(const Stored& object) const {
   Json body = object.body();
-  if (from_storage) body = from_storage(std::move(body));
+  if (from_storage) return from_storage(std::move(body));
+  if (reads_as_stored(object) || !storage_schema) return body;
+  prune(body, *storage_schema);
+  apply_defaults(body, *storage_schema);
+  if (version != storage_version) prune(body, *schema);
+  return body;
+}
+
+Json ResourceType::document(const Stored& object) const {
+  Json body = read(object);
   body["apiVersion"] = api_version();
   body["kind"] = kind;
   return body;
 }
 
 void ResourceType::append_members(const Stored& object, std::string& out) const {
-  if (!from_storage) {
+  if (reads_as_stored(object)) {
     out += object.text();
     return;
   }
-  const std::string whole = from_storage(object.body()).dump();
+  const std::string whole = read(object).dump();
   out.append(whole, 1, whole.size() - 2);
 }
 

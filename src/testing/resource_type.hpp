@@ -78,6 +78,10 @@ struct ResourceType {
   std::shared_ptr<const CustomKind> custom_kind = {};
   std::string crd_name = {};
   bool terminating = false;
+  std::string deprecation = {};  ///< What whoever uses this version is warned of; empty: nothing.
+  std::shared_ptr<const CustomKind> storage_kind = {};  ///< What the CRD says of the version that is stored.
+  std::shared_ptr<const KindSchema> storage_schema = {};
+  std::uint64_t shape = 0;  ///< Of storage_schema; another one whenever the CRD changes.
   std::shared_ptr<const KindSchema> schema = {};
   std::shared_ptr<const TableShape> table = {};
 
@@ -93,6 +97,12 @@ struct ResourceType {
   Json document(const Stored& object) const;
   /// Its text: {"kind":...,"apiVersion":...,...}.
   std::string text(const Stored& object) const;
+  /// The mark of objects that this version writes: they are in the stored form if it is the one that is
+  /// stored.
+  std::uint64_t stored_shape() const { return version == storage_version ? shape : 0; }
+  /// Brings a stored document into this version.
+  Json read(const Stored& object) const;
+  bool reads_as_stored(const Stored& object) const;
   /// The members that documents of this version have, without apiVersion and kind, without braces.
   void append_members(const Stored& object, std::string& out) const;
 };

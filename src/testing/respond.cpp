@@ -57,6 +57,13 @@ void add_warnings(const Call& call, http::Response& response) {
     if (seen.insert(warning).second) response.headers.add("Warning", warning_header(warning));
 }
 
+void prepend_warning(http::Response& response, std::string_view warning) {
+  http::Headers headers;
+  headers.add("Warning", warning_header(warning));
+  for (const auto& [name, value] : response.headers) headers.add(name, value);
+  response.headers = std::move(headers);
+}
+
 http::Response object_response(const Call& call, int status, const Stored& object) {
   if (call.form.form == Representation::Form::object) return json_response(status, call.type->text(object));
   return json_response(status, reshaped(call, call.type->document(object)).dump());

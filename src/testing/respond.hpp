@@ -23,5 +23,7 @@ IncludeObject include_object(const Query& query);
 
 /// Adds the warnings of the call, each once.
 void add_warnings(const Call& call, http::Response& response);
+/// Adds one before all others.
+void prepend_warning(http::Response& response, std::string_view warning);
 
 }  // namespace evenkeel::inline v0::testing

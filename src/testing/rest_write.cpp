@@ -21,6 +21,7 @@ http::Response rest_create(Server& server, Call& call) {
 http::Response rest_update(Server& server, Call& call) {
   const WriteOptions options = write_options(call, "UpdateOptions");
   Json object = object_from_body(call, options.validation);
+  check_namespace(call, object);
   check_name(call, object);
   const StoredPtr live = server.store.find(*call.type->collection, call.key());
   if (!live && (!call.type->rules.create_on_update || !call.path.subresource.empty()))

@@ -107,6 +107,19 @@ Answer dispatch_subresource(Server& server, Call& call) {
   return {rest_patch(server, call), {}};
 }
 
+/// The answer of the resource. Refusals have the warnings too that came before them.
+Answer carried_out(Server& server, Call& call) {
+  try {
+    check_scope(server, call);
+    call.form = negotiate(call.request.headers);
+    return call.path.subresource.empty() ? dispatch(server, call) : dispatch_subresource(server, call);
+  } catch (const StatusError& error) {
+    Answer out{status_response(error), {}};
+    add_warnings(call, out.response);
+    return out;
+  }
+}
+
 Answer answer(Server& server, const http::Request& request, WallTime now, const Caller& caller,
               const CacheLag& lag) {
   if (request.body.size() > server.options.max_body_bytes)
@@ -126,9 +139,9 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
             .caller = caller,
             .lag = lag,
             .server = server};
-  check_scope(server, call);
-  call.form = negotiate(request.headers);
-  return call.path.subresource.empty() ? dispatch(server, call) : dispatch_subresource(server, call);
+  Answer out = carried_out(server, call);
+  if (!type->deprecation.empty()) prepend_warning(out.response, type->deprecation);
+  return out;
 }
 
 }  // namespace

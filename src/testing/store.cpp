@@ -6,7 +6,8 @@
 
 namespace evenkeel::inline v0::testing {
 
-Stored::Stored(Json body, std::uint64_t version) : version_(version), body_(std::move(body)) {
+Stored::Stored(Json body, std::uint64_t version, std::uint64_t shape)
+    : version_(version), shape_(shape), body_(std::move(body)) {
   const Json& metadata = (*std::as_const(body_))["metadata"];
   name_ = metadata["name"].string_or("");
   space_ = metadata["namespace"].string_or("");
@@ -68,12 +69,12 @@ StoredPtr Store::find(const Collection& collection, std::string_view key) const 
   return at == collection.objects.end() ? nullptr : at->second;
 }
 
-StoredPtr Store::put(Collection& collection, Json body) {
+StoredPtr Store::put(Collection& collection, Json body, std::uint64_t shape) {
   Change change{.version = ++version_, .collection = &collection};
   body["metadata"]["resourceVersion"] = std::to_string(change.version);
   body.erase("apiVersion");
   body.erase("kind");
-  change.after = std::make_shared<Stored>(std::move(body), change.version);
+  change.after = std::make_shared<Stored>(std::move(body), change.version, shape);
   change.key = collection.key_of(change.after->namespace_(), change.after->name());
   StoredPtr& slot = collection.objects[change.key];
   change.before = std::exchange(slot, change.after);

@@ -22,7 +22,7 @@ namespace evenkeel::inline v0::testing {
 /// apiVersion and kind are not part of it: they are those of the resource that it is read through.
 class Stored {
  public:
-  Stored(Json body, std::uint64_t version);
+  Stored(Json body, std::uint64_t version, std::uint64_t shape = 0);
 
   /// The document without apiVersion and kind.
   const Json& body() const;
@@ -32,6 +32,8 @@ class Stored {
   /// Its members as text, without the braces: `"metadata":{...},"spec":{...}`. Written once.
   const std::string& text() const;
   std::uint64_t version() const { return version_; }
+  /// Which shape the body was known to have when it was stored (ResourceType::shape); 0: none.
+  std::uint64_t shape() const { return shape_; }
   const std::string& name() const { return name_; }
   const std::string& namespace_() const { return space_; }
   const std::string& uid() const { return uid_; }
@@ -41,6 +43,7 @@ class Stored {
 
  private:
   std::uint64_t version_;
+  std::uint64_t shape_;
   std::string name_;
   std::string space_;
   std::string uid_;
@@ -94,8 +97,8 @@ class Store {
 
   /// The object, or null.
   StoredPtr find(const Collection& collection, std::string_view key) const;
-  /// Creates or replaces; sets metadata.resourceVersion.
-  StoredPtr put(Collection& collection, Json body);
+  /// Creates or replaces; sets metadata.resourceVersion. `shape` is what Stored::shape() will tell.
+  StoredPtr put(Collection& collection, Json body, std::uint64_t shape = 0);
   /// Removes and returns what was there; null if nothing was.
   StoredPtr erase(Collection& collection, std::string_view key);
   std::uint64_t version() const { return version_; }

@@ -49,6 +49,8 @@ std::string_view go_type(const Json& value) {
 
 class Checker {
  public:
+  explicit Checker(Duplicates duplicates) : duplicates_(duplicates) {}
+
   void visit(const Json& value, const Schema* schema, const std::string& path) {
     if (schema == nullptr || value.is_null()) return;
     switch (schema->type) {
@@ -101,17 +103,20 @@ class Checker {
       } catch (const std::invalid_argument& error) {
         return fail(path, "element " + std::to_string(i) + ": " + error.what());
       }
-      if (schema.list_type != ListType::atomic && !seen.insert(element).second)
+      if (schema.list_type != ListType::atomic && !seen.insert(element).second &&
+          duplicates_ == Duplicates::refused)
         fail(path, "duplicate entries for key " + element.describe());
       visit(items[i], schema.items, path + element.describe());
     }
   }
+
+  const Duplicates duplicates_;
 };
 
 }  // namespace
 
-std::vector<std::string> typed_problems(const Json& object, const Schema& schema) {
-  Checker checker;
+std::vector<std::string> typed_problems(const Json& object, const Schema& schema, Duplicates duplicates) {
+  Checker checker(duplicates);
   checker.visit(object, &schema, "");
   return std::move(checker.problems);
 }

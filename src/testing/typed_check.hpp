@@ -2,6 +2,7 @@
 // Whether an applied configuration fits the schema closely enough to be merged.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,11 @@
 
 namespace evenkeel::inline v0::testing {
 
+enum class Duplicates : std::uint8_t { refused, allowed };
+
 /// What is wrong, as structured-merge-diff says it: ".spec.foo: field not declared in schema". Empty if
-/// nothing.
-std::vector<std::string> typed_problems(const Json& object, const Schema& schema);
+/// nothing. Applied configurations must not have duplicates in sets and maps, stored objects may.
+std::vector<std::string> typed_problems(const Json& object, const Schema& schema,
+                                        Duplicates duplicates = Duplicates::refused);
 
 }  // namespace evenkeel::inline v0::testing

@@ -66,9 +66,7 @@ void check_version(const Call& call, Json& object, const Stored& live) {
   std::uint64_t version = 0;
   const auto read = std::from_chars(given.data(), given.data() + given.size(), version);
   if (!given.empty() && (read.ec != std::errc() || read.ptr != given.data() + given.size()))
-    refuse_invalid(type, object,
-                   {field_invalid("metadata.resourceVersion", given,
-                                  "strconv.ParseUint: parsing " + Json(given).dump() + ": invalid syntax")});
+    throw StatusError(500, "", "strconv.ParseUint: parsing " + Json(given).dump() + ": invalid syntax");
   if (version == 0) {
     if (!type.rules.unconditional_update)
       throw StatusError::invalid(
@@ -80,8 +78,17 @@ void check_version(const Call& call, Json& object, const Stored& live) {
   }
 }
 
+/// Custom resources have one kind each, and are refused under the name that they give themselves.
+void check_custom_kind(const Json& object, const ResourceType& type) {
+  const std::string kind = object["kind"].string_or("");
+  if (type.custom && kind != type.kind)
+    throw StatusError::invalid({type.group, kind}, object.at({"metadata", "name"}).string_or(""),
+                               {field_invalid("kind", kind, "must be " + type.kind)});
+}
+
 void check_update(const Json& object, const Json& live, const ResourceType& type,
                   std::string_view subresource) {
+  check_custom_kind(object, type);
   FieldErrors errors = check_metadata_update(object["metadata"], live["metadata"]);
   // A real server runs these checks twice: for all kinds, and in each kind's own validation.
   append(errors, FieldErrors(errors));
@@ -145,6 +152,7 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
   set_identity(server, call, object["metadata"]);
   if (tracking == Tracking::needed) track_update(Json(), object, *type.schema, options.context(call, ""));
   complete_for_create(object, type);
+  check_custom_kind(object, type);
   FieldErrors errors = check_new_metadata(std::as_const(object)["metadata"], type);
   append(errors, validate(object, *type.schema));
   append(errors, check_kind(object, Json(), type));
@@ -158,7 +166,9 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
   if (server.store.find(*type.collection, type.collection->key_of(call.path.namespace_, name)))
     throw StatusError::already_exists(type.resource(), name);
   if (options.dry_run) return {.stored = nullptr, .document = std::move(object)};
-  return {.stored = server.store.put(*type.collection, stored_form(type, std::move(object))), .document = {}};
+  return {
+      .stored = server.store.put(*type.collection, stored_form(type, std::move(object)), type.stored_shape()),
+      .document = {}};
 }
 
 WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Json object,
@@ -184,7 +194,7 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
   Json body = stored_form(type, object);
   if (body == live->body()) return {.stored = live, .document = {}};
   if (options.dry_run) return {.stored = nullptr, .document = std::move(object)};
-  return {.stored = server.store.put(*type.collection, std::move(body)), .document = {}};
+  return {.stored = server.store.put(*type.collection, std::move(body), type.stored_shape()), .document = {}};
 }
 
 http::Response write_response(const Call& call, int status, const WriteOutcome& outcome) {
