@@ -152,6 +152,14 @@ void Cache::stop() {
   for (Informer* informer : impl_->all()) informer->stop();
 }
 
+std::size_t Cache::pump() {
+  return impl_->runner_->pump();
+}
+
+std::optional<TimePoint> Cache::next_due() const {
+  return impl_->runner_->next_due();
+}
+
 bool Cache::wait_for_sync(std::stop_token stop) const {
   const auto informers = impl_->all();
   return std::all_of(informers.begin(), informers.end(),

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include <evenkeel/cache/detail/job_runner.hpp>
 
 namespace evenkeel::inline v0::detail {
 
 JobRunner::JobRunner(std::shared_ptr<const Clock> clock, std::size_t threads) : clock_(std::move(clock)) {
-  for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
-    threads_.emplace_back([this] { work(); });
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
 JobRunner::~JobRunner() {
@@ -89,6 +86,23 @@ void JobRunner::run_one(MutexLock& lock) {
   runners_.erase(&job);
   if (std::exchange(job.again_, false)) push(job);
   finished_.notify_all();
+}
+
+std::size_t JobRunner::pump() {
+  std::size_t count = 0;
+  MutexLock lock(mutex_);
+  for (wake_due(); !ready_.empty(); wake_due()) {
+    run_one(lock);
+    ++count;
+  }
+  return count;
+}
+
+std::optional<TimePoint> JobRunner::next_due() const {
+  MutexLock lock(mutex_);
+  if (!ready_.empty()) return clock_->now();
+  if (due_.empty()) return std::nullopt;
+  return due_.begin()->first;
 }
 
 void JobRunner::work() {

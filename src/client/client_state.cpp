@@ -46,7 +46,7 @@ ClientState::ClientState(Config config_, ClientOptions options)
       transport(transport_for(config, options)),
       credentials(config, clock),
       delayer(clock),
-      seed_(first_seed(*clock, this)) {}
+      seed_(options.seed.value_or(first_seed(*clock, this))) {}
 
 http::Request ClientState::dress(const RestRequest& request, const std::string& target,
                                  std::optional<TimePoint> deadline) {

@@ -28,7 +28,8 @@ constexpr Duration default_sync_timeout = std::chrono::minutes{2};
 // Sixteen hexadecimal digits that no other run of this or another process is likely to have.
 class RunIds {
  public:
-  RunIds() : state_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
+  explicit RunIds(std::optional<std::uint64_t> seed)
+      : state_(seed ? *seed : (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
   std::string next() {
     // splitmix64
     std::uint64_t z = state_.fetch_add(0x9e3779b97f4a7c15ULL, std::memory_order_relaxed);
@@ -53,6 +54,7 @@ class Controller::Impl {
 
   void attach();
   void start(std::function<void(std::exception_ptr)> on_end);
+  bool step();
   void stop() noexcept;
   void cancel() noexcept { cancel_.request_stop(); }
   void enqueue(const ObjectKey& key) { queue_.add(environment_.keys.intern(key)); }
@@ -163,7 +165,8 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       environment_(std::move(environment)),
       workers_(spec_.options.workers.value_or(1)),
       gated_(spec_.options.gate.value_or(EventGate::on) == EventGate::on),
-      log_(environment_.log.with({{"controller", spec_.options.name}})) {
+      log_(environment_.log.with({{"controller", spec_.options.name}})),
+      run_ids_(environment_.seed) {
   if (spec_.options.name.empty()) throw std::invalid_argument("Controller: a name is needed");
   if (!spec_.reconcile)
     throw std::invalid_argument("controller " + spec_.options.name + ": a reconciler is needed");
@@ -266,6 +269,17 @@ void Controller::Impl::notify() noexcept {
 
 void Controller::Impl::start(std::function<void(std::exception_ptr)> on_end) {
   first_worker_ = std::thread([this, on_end = std::move(on_end)] { run_first_worker(on_end); });
+}
+
+bool Controller::Impl::step() {
+  {
+    MutexLock lock(mutex_);
+    if (stopping_ || !all_synced()) return false;
+    synced_ = true;
+  }
+  const auto claim = queue_.try_get();
+  if (claim) reconcile(*claim);
+  return claim.has_value();
 }
 
 void Controller::Impl::stop() noexcept {
@@ -496,6 +510,12 @@ void Controller::attach() {
 }
 void Controller::start(std::function<void(std::exception_ptr)> on_end) {
   impl_->start(std::move(on_end));
+}
+bool Controller::step() {
+  return impl_->step();
+}
+std::optional<TimePoint> Controller::next_due() {
+  return impl_->queue_.next_due();
 }
 void Controller::stop() noexcept {
   impl_->stop();

@@ -513,6 +513,31 @@ TEST(InformerConcurrency, FallsBackToAListWhenAStreamedStateIsOverdue_go37) {
   EXPECT_FALSE(rig.informer.store().find("default", "a"));
 }
 
+TEST(Informer, WithoutThreadsEverythingIsDoneByPump) {
+  auto clock = std::make_shared<ManualClock>();
+  auto runner = std::make_shared<detail::JobRunner>(clock, 0);
+  const auto source = std::make_shared<ScriptedSource>();
+  Informer informer(
+      {.resource = {"", "v1", "ConfigMap", "configmaps"}, .source = source, .runner = runner, .log = {}},
+      Rig::with_defaults({}));
+  EXPECT_FALSE(runner->next_due());
+  informer.start();
+  EXPECT_EQ(runner->next_due(), clock->now());
+  EXPECT_EQ(runner->pump(), 1u);
+  source->next().answer(list_of({{.name = "a", .version = "1"}}, "10"));
+  EXPECT_FALSE(informer.synced());
+  EXPECT_GT(runner->pump(), 0u);
+  EXPECT_TRUE(informer.synced());
+  auto watch = source->next();
+  watch.open();
+  watch.send("nonsense\n");
+  runner->pump();
+  EXPECT_EQ(runner->next_due(), clock->now() + 800ms) << "the reflector backs off";
+  clock->advance(800ms);
+  EXPECT_EQ(runner->pump(), 1u);
+  EXPECT_TRUE(std::holds_alternative<ListRequest>(source->next().step));
+}
+
 TEST(InformerConcurrency, ManyInformersShareOneThread) {
   auto clock = std::make_shared<ManualClock>();
   auto runner = std::make_shared<detail::JobRunner>(clock, 1);

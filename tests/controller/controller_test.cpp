@@ -507,6 +507,28 @@ TEST_F(ControllerTest, EventsAfterItsEndAskNothingOfIt) {
   EXPECT_EQ(handlers[0].use_count(), 1) << "nobody but the cache holds it";
 }
 
+TEST_F(ControllerTest, StepsOnTheCallersThreadWithoutAnyOfItsOwn) {
+  std::vector<std::thread::id> callers;
+  bool fails = true;
+  make(spec([&](Context&) {
+    callers.push_back(std::this_thread::get_id());
+    if (std::exchange(fails, false)) throw std::runtime_error("once");
+    return requeue_after(10s);
+  }));
+  change("a");
+  EXPECT_FALSE(controller->step()) << "the first lists have not been read";
+  handlers[0]->on_synced();
+  EXPECT_EQ(controller->next_due(), clock->now());
+  EXPECT_TRUE(controller->step());
+  EXPECT_FALSE(controller->step());
+  EXPECT_EQ(controller->next_due(), clock->now() + 5ms) << "the back-off";
+  clock->advance(5ms);
+  EXPECT_TRUE(controller->step());
+  EXPECT_EQ(controller->next_due(), clock->now() + 10s);
+  EXPECT_THAT(callers, ::testing::ElementsAre(std::this_thread::get_id(), std::this_thread::get_id()));
+  controller.reset();  // it was never started: there is no end to wait for
+}
+
 class ControllerConcurrency : public ControllerTest {};
 
 TEST_F(ControllerConcurrency, OneKeyIsNeverInTwoHandsAndNoChangeIsLost) {

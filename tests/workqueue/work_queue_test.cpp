@@ -643,5 +643,20 @@ TEST(WorkQueue, TheBucketRunsOnTheInjectedClock) {  // cat:G13
   EXPECT_EQ(bench.take_all(), std::vector<std::string>{"b"});
 }
 
+TEST(WorkQueue, TellsWhenTheNextKeyIsDue) {
+  Bench bench;
+  EXPECT_FALSE(bench.queue.next_due());
+  bench.queue.add_after("a", 5s);
+  bench.queue.add_after("b", 3s);
+  EXPECT_EQ(bench.queue.next_due(), bench.clock->now() + 3s);
+  bench.clock->advance(4s);
+  EXPECT_EQ(bench.queue.next_due(), bench.clock->now());
+  const auto claim = bench.queue.try_get();
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->key(), "b");
+  bench.queue.add("b");
+  EXPECT_EQ(bench.queue.next_due(), bench.clock->now() + 1s) << "what somebody holds does not count";
+}
+
 }  // namespace
 }  // namespace evenkeel

@@ -29,7 +29,7 @@ namespace evenkeel::inline v0 {
 
 struct CacheOptions {
   std::string namespace_ = {};              ///< Of informers that name none; empty: all.
-  std::size_t threads = 1;                  ///< That split, decode and store; at least 1.
+  std::size_t threads = 1;                  ///< That split, decode and store; 0: all is done in pump().
   ReflectorOptions reflector = {};          ///< Of informers that are declared without options.
   std::shared_ptr<const Clock> clock = {};  ///< Null: the machine's.
   Log log = {};
@@ -82,6 +82,12 @@ class EVENKEEL_API Cache {
   void stop();
   /// Blocks until every informer declared so far is synced; false if stopped before.
   bool wait_for_sync(std::stop_token stop) const;
+
+  /// Without threads: does on the calling thread what is to do at the clock's present time, handlers with
+  /// Delivery::direct included; returns how much that was. One thread at a time, and no handler.
+  std::size_t pump();
+  /// Without threads: when pump() has something to do next, as far as time alone decides it.
+  std::optional<TimePoint> next_due() const;
 
   /// The object, or an empty snapshot. Throws DecodeError if it is no T; a live read throws as
   /// Client::find() does.

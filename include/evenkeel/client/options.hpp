@@ -39,6 +39,7 @@ struct ClientOptions {
   std::string field_owner = "evenkeel";         ///< Who owns the fields that are written, unless a call says.
   Duration timeout = std::chrono::seconds{60};  ///< Of each call with all its retries, unless a call says.
   RetryOptions retry = {};
+  std::optional<std::uint64_t> seed = {};  ///< Of the jitter of retries; unset: one that differs.
 };
 
 /// What server-side validation does about fields that the schema does not know, or knows twice.

@@ -41,6 +41,7 @@ WatchSpec watch_of(KeyMapping mapping, TriggerOptions options) {
   return {.resource = T::resource,
           .mapping = std::move(mapping),
           .when = std::move(options.when),
+          .crd = is_custom(T::resource) ? std::function<Json()>([] { return crd_for<T>(); }) : nullptr,
           .attach = [](Cache& cache, std::shared_ptr<EventHandler> handler) {
             cache.informer<T>().add_handler(std::move(handler), {.delivery = Delivery::direct});
             return &cache.informer<T>();

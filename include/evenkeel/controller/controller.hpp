@@ -78,7 +78,8 @@ struct WatchSpec {
   ResourceId resource = {};
   KeyMapping mapping = {};
   Predicate when = {};
-  bool primary = false;  ///< Whether it watches the reconciled objects themselves: see EventGate.
+  bool primary = false;            ///< Whether it watches the reconciled objects themselves: see EventGate.
+  std::function<Json()> crd = {};  ///< The kind's CustomResourceDefinition; null for built-in kinds.
   /// Declares the kind in the cache and has `handler` told of its events. Returns who tells them; null for
   /// sources that are no informer.
   std::function<Informer*(Cache& cache, std::shared_ptr<EventHandler> handler)> attach = {};
@@ -104,6 +105,7 @@ struct ControllerEnvironment {
   std::shared_ptr<const Clock> clock = real_clock();
   /// Called first on each thread that the controller starts, with a name for it.
   std::function<void(std::string_view thread)> on_thread_start = {};
+  std::optional<std::uint64_t> seed = {};  ///< Of reconcile ids; unset: no two programs have the same.
 };
 
 /// Runs one reconciler.
@@ -130,6 +132,11 @@ class EVENKEEL_API Controller {
   /// Starts the controller's threads. `on_end` is called once, on one of them, when all workers have ended:
   /// with null after stop(), else with what went wrong.
   void start(std::function<void(std::exception_ptr)> on_end);
+  /// Instead of start(), for simulations: reconciles the next key that is ready, on the calling thread.
+  /// False if none is, or the first lists have not been read. Throws what ends a controller, see OnPanic.
+  bool step();
+  /// When step() has a key next, as far as time alone decides it; nothing if no key waits.
+  std::optional<TimePoint> next_due();
   /// Hands out no more keys; running reconciles go on to their end. Idempotent; returns at once.
   void stop() noexcept;
   /// Triggers the stop tokens of running reconciles, after stop().

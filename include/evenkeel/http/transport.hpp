@@ -104,8 +104,9 @@ class EVENKEEL_API Transport {
   /// Sends a request whose answer is read as it comes, on a connection of its own.
   virtual std::shared_ptr<Call> stream(Request request, std::shared_ptr<StreamHandler> handler) = 0;
 
-  /// send(), waiting for the answer. Throws TransportError; Cancelled when `stop` is requested.
-  Response fetch(Request request, std::stop_token stop = {});
+  /// send(), waiting for the answer. Throws TransportError; Cancelled when `stop` is requested. A transport
+  /// without a thread of its own does here what brings the answer.
+  virtual Response fetch(Request request, std::stop_token stop = {});
 };
 
 }  // namespace http

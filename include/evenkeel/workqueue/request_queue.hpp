@@ -76,6 +76,7 @@ class RequestQueue {
     return queue_.get(std::move(last), stop);
   }
   [[nodiscard]] std::optional<Claim> try_get() { return queue_.try_get(); }
+  [[nodiscard]] std::optional<TimePoint> next_due() { return queue_.next_due(); }
   void shut_down() { queue_.shut_down(); }
   void shut_down_now() { queue_.shut_down_now(); }
   bool shut_down_with_drain(const std::stop_token& stop = {}) { return queue_.shut_down_with_drain(stop); }

@@ -200,6 +200,15 @@ class WorkQueue {
     return std::nullopt;
   }
 
+  /// When try_get() has a key next: now, or when the first delay ends; nothing if none waits. Keys that are
+  /// in somebody's hands do not count.
+  [[nodiscard]] std::optional<TimePoint> next_due() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    core_.fire(now_if_needed());
+    if (core_.can_pop()) return clock_->now();
+    return core_.next_due();
+  }
+
   /// Refuses new keys, drops delayed ones, hands out what is queued. Releases who waits in
   /// shut_down_with_drain().
   void shut_down() EVENKEEL_EXCLUDES(mutex_) {

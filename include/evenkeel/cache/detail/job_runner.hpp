@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,7 +38,8 @@ class EVENKEEL_API Job {
 };
 
 /// Thread safety: all members may be called concurrently. Lifetime: every job must be forgotten before it
-/// goes, and all before the runner does. The destructor joins the threads.
+/// goes, and all before the runner does. The destructor joins the threads. Without threads (0), jobs run in
+/// pump() only, which one thread calls at a time.
 class EVENKEEL_API JobRunner {
  public:
   JobRunner(std::shared_ptr<const Clock> clock, std::size_t threads);
@@ -52,6 +54,11 @@ class EVENKEEL_API JobRunner {
   /// Never runs `job` again. Blocks while it runs, unless called by it.
   void forget(Job& job) EVENKEEL_EXCLUDES(mutex_);
 
+  /// Runs what is ready and due on the calling thread, until nothing is; returns how many jobs it ran.
+  std::size_t pump() EVENKEEL_EXCLUDES(mutex_);
+  /// When pump() has something to do next: now, or when a job is due; nothing if none is.
+  std::optional<TimePoint> next_due() const EVENKEEL_EXCLUDES(mutex_);
+
   const Clock& clock() const noexcept { return *clock_; }
 
  private:
@@ -62,7 +69,7 @@ class EVENKEEL_API JobRunner {
   void run_one(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;  // with the lock held
 
   const std::shared_ptr<const Clock> clock_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar changed_;   // there is a job to run, or the first due time moved, or the end has come
   CondVar finished_;  // a job stopped running
   std::deque<Job*> ready_ EVENKEEL_GUARDED_BY(mutex_);
