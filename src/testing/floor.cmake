@@ -11,6 +11,11 @@ list(APPEND testing_sources api_server.cpp byte_stream.cpp core_host.cpp faults.
 # The real control plane: processes.
 list(APPEND testing_sources child_process.cpp component_files.cpp control_plane.cpp environment.cpp)
 
+# What users write their tests with.
+list(APPEND testing_headers bench.hpp differences.hpp log_recorder.hpp object.hpp run.hpp running_manager.hpp wait.hpp)
+list(APPEND testing_sources bench.cpp bench_report.cpp bench_transport.cpp differences.cpp log_recorder.cpp object.cpp
+  running_manager.cpp wait.cpp)
+
 # What the server knows about shapes: pure functions over Json.
 list(APPEND testing_sources apply.cpp builtin_data.cpp builtin_defaults.cpp builtin_validation.cpp cel.cpp
   cel_functions.cpp cel_parser.cpp cel_time.cpp cel_validation.cpp decode_error.cpp defaults.cpp field_error.cpp

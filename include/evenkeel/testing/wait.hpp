@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Waiting for what a running program does to a server, for tests with sockets and threads: the embedded
+/// server, a real control plane, or any other. Tests in virtual time (testing/bench.hpp) need none of it.
+///
+/// Nothing is polled: a watch tells when to look again. Each function looks at the server itself, not at a
+/// cache, and throws WaitTimeout, which names what was waited for and shows what was there instead, when
+/// `timeout` is over in real time. A server that refuses or does not answer is asked again until then.
+/// Thread safety: may be called concurrently.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/snapshot.hpp>
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/base/object_key.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/client/client.hpp>
+
+namespace evenkeel::inline v0::testing {
+
+/// What was waited for did not come. what() is "waited 30s for Demo default/web to be ready: " and what was
+/// seen last.
+class EVENKEEL_API WaitTimeout : public Error {
+ public:
+  WaitTimeout(Duration waited, const std::string& what, const std::string& seen);
+};
+
+struct WaitOptions {
+  Duration timeout = std::chrono::seconds{30};
+};
+
+/// Which Event is meant. What is empty matches everything.
+struct EventMatch {
+  std::string namespace_ = {};
+  std::string reason = {};
+  std::string type = {};     ///< "Normal" or "Warning".
+  std::string kind = {};     ///< Of the object that it is about,
+  std::string name = {};     ///< and its name.
+  std::string message = {};  ///< A part of the message.
+};
+
+namespace detail {
+
+/// Calls `look` until it answers "", anew whenever something changes in the watched collection; what else it
+/// answers is what was seen. `watch` names the collection, or one object of it.
+EVENKEEL_API void wait_for(const Client& client, const RestRequest& watch, const std::string& what,
+                           const WaitOptions& options,
+                           const std::function<std::string(const Client& client)>& look);
+
+/// "Demo default/web to be ready"
+EVENKEEL_API std::string wish(const ResourceId& resource, const ObjectKey& key, std::string_view what);
+/// The document as people read it, without managedFields.
+EVENKEEL_API std::string shown(std::string_view raw);
+EVENKEEL_API std::string shown(const std::vector<std::string_view>& raws);
+/// What a document lacks of `part`, and the document; "" if nothing.
+EVENKEEL_API std::string lacking(const Json& part, std::string_view raw);
+
+}  // namespace detail
+
+/// Waits until the object exists and `condition(const T&)` holds: wait_for<Demo>(client, {"default", "web"},
+/// "to be ready", [](const Demo& demo) { return demo.status.phase == "Ready"; }).
+template <ObjectType T, std::predicate<const T&> Condition>
+Snapshot<T> wait_for(const Client& client, const ObjectKey& key, std::string_view what, Condition condition,
+                     const WaitOptions& options = {}) {
+  Snapshot<T> found;
+  detail::wait_for(client, {.resource = T::resource, .namespace_ = key.namespace_, .name = key.name},
+                   detail::wish(T::resource, key, what), options, [&](const Client& bound) -> std::string {
+                     found = bound.find<T>(key);
+                     if (!found) return "it does not exist";
+                     return condition(*found) ? "" : "it is\n" + detail::shown(found.raw());
+                   });
+  return found;
+}
+
+/// Waits until the object exists and contains `part`, see missing(); the failure says what differs.
+template <ObjectType T>
+Snapshot<T> wait_for(const Client& client, const ObjectKey& key, const Json& part,
+                     const WaitOptions& options = {}) {
+  Snapshot<T> found;
+  detail::wait_for(client, {.resource = T::resource, .namespace_ = key.namespace_, .name = key.name},
+                   detail::wish(T::resource, key, "to have " + part.dump()), options,
+                   [&](const Client& bound) -> std::string {
+                     found = bound.find<T>(key);
+                     return found ? detail::lacking(part, found.raw()) : "it does not exist";
+                   });
+  return found;
+}
+
+template <ObjectType T>
+void wait_until_gone(const Client& client, const ObjectKey& key, const WaitOptions& options = {}) {
+  detail::wait_for(client, {.resource = T::resource, .namespace_ = key.namespace_, .name = key.name},
+                   detail::wish(T::resource, key, "to be gone"), options,
+                   [&](const Client& bound) -> std::string {
+                     const Snapshot<T> found = bound.find<T>(key);
+                     return found ? "it is there still:\n" + detail::shown(found.raw()) : "";
+                   });
+}
+
+/// Waits until `condition(const std::vector<Snapshot<T>>&)` holds for the objects that `which` selects.
+template <ObjectType T, std::predicate<const std::vector<Snapshot<T>>&> Condition>
+std::vector<Snapshot<T>> wait_for_list(const Client& client, const ListOptions& which, std::string_view what,
+                                       Condition condition, const WaitOptions& options = {}) {
+  std::vector<Snapshot<T>> found;
+  detail::wait_for(client, {.resource = T::resource, .namespace_ = which.namespace_},
+                   "the list of " + std::string(T::resource.plural) + " " + std::string(what), options,
+                   [&](const Client& bound) -> std::string {
+                     found = bound.list<T>(which).items;
+                     if (condition(found)) return "";
+                     std::vector<std::string_view> raws;
+                     for (const Snapshot<T>& object : found) raws.push_back(object.raw());
+                     return detail::shown(raws);
+                   });
+  return found;
+}
+
+/// The Events that are there and match, in the order of their names.
+EVENKEEL_API std::vector<Snapshot<Event>> events(const Client& client, const EventMatch& match);
+/// Waits for an Event; the failure lists those that are there.
+EVENKEEL_API Snapshot<Event> wait_for_event(const Client& client, const EventMatch& match,
+                                            const WaitOptions& options = {});
+
+}  // namespace evenkeel::inline v0::testing

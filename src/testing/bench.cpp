@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/cache/cache.hpp>
+#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/log_recorder.hpp>
+#include <evenkeel/testing/run.hpp>
+#include <evenkeel/testing/shared_core.hpp>
+#include <evenkeel/workqueue/key_table.hpp>
+
+#include "testing/bench_clock.hpp"
+#include "testing/bench_transport.hpp"
+#include "testing/seconds_text.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+constexpr std::size_t runs_shown = 5;
+/// A run that waits longer than this for something without a deadline waits for ever.
+constexpr Duration patience = std::chrono::hours{1};
+
+SharedCoreOptions core_options(const BenchOptions& options, std::shared_ptr<const Clock> clock) {
+  SharedCoreOptions made;
+  made.core.seed = options.seed;
+  made.faults = options.faults;
+  made.clock = std::move(clock);
+  return made;
+}
+
+// What is due first; nothing if neither is.
+std::optional<TimePoint> earlier(std::optional<TimePoint> one, std::optional<TimePoint> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
+}  // namespace
+
+class Bench::Impl {
+ public:
+  explicit Impl(BenchOptions options);
+  ~Impl();
+
+  void add(ControllerSpec spec);
+  void enqueue(const ObjectKey& key, std::string_view controller);
+  void restart();
+  const ReconcileRun* step();
+  bool settle(Duration limit);
+  void run_for(Duration time);
+  void after(Duration delay, std::function<void()> action) {
+    actions_.emplace(deadline_after(clock_->now(), delay), std::move(action));
+  }
+  std::string str() const;
+  Duration elapsed() const { return clock_->now() - start_; }
+
+  const BenchOptions options_;
+  const std::shared_ptr<BenchClock> clock_ = std::make_shared<BenchClock>();
+  const std::shared_ptr<const Clock> read_clock_ = clock_;
+  const TimePoint start_ = clock_->now();
+  const std::shared_ptr<SharedCore> core_;
+  std::vector<ReconcileRun> runs_;
+  std::vector<std::string> log_;
+
+ private:
+  // What does not survive a crash.
+  struct Process {
+    Process(const Client& client, CacheOptions options) : cache(client, std::move(options)) {}
+    KeyTable keys;
+    Cache cache;
+    std::vector<std::unique_ptr<Controller>> controllers;
+  };
+
+  void begin_process();
+  void host(const ControllerSpec& added);
+  Result reconcile(const ReconcileFunction& inner, const std::string& controller, Context& context);
+  void take_log(ReconcileRun* run);
+  std::size_t turn();
+  void pass(TimePoint deadline);
+  void move_to(TimePoint when);
+  bool all_synced() const;
+  std::optional<TimePoint> next_event() const;
+  std::optional<TimePoint> next_work() const;
+  bool work_until(TimePoint end);
+  std::string story_of_last() const;
+
+  const std::shared_ptr<LogRecorder> recorder_;
+  const std::shared_ptr<BenchTransport> transport_;
+  const Client controllers_client_;
+  std::vector<ControllerSpec> specs_;
+  std::multimap<TimePoint, std::function<void()>> actions_;
+  std::unique_ptr<Process> process_;
+  std::size_t turn_of_ = 0;  // which controller is asked first
+  TimePoint run_start_{};
+  bool running_ = false;
+  std::uint64_t lives_ = 0;
+
+ public:
+  const Client client_;
+};
+
+Bench::Impl::Impl(BenchOptions options)
+    : options_(std::move(options)),
+      core_(std::make_shared<SharedCore>(core_options(options_, clock_))),
+      recorder_(std::make_shared<LogRecorder>(options_.log_level)),
+      transport_(std::make_shared<BenchTransport>(core_, clock_, options_.cache_lag,
+                                                  [this](Write write) {
+                                                    if (!runs_.empty())
+                                                      runs_.back().writes.push_back(std::move(write));
+                                                  })),
+      controllers_client_({.server = "http://bench"}, {.transport = transport_,
+                                                       .clock = clock_,
+                                                       .log = Log(recorder_),
+                                                       .field_owner = options_.name,
+                                                       .seed = options_.seed}),
+      client_({.server = "http://bench"},
+              {.transport = std::make_shared<DirectTransport>(core_, transport_->inner()),
+               .clock = clock_,
+               .field_owner = "test",
+               .seed = options_.seed}) {
+  clock_->set_pass([this](TimePoint deadline) { pass(deadline); });
+  begin_process();
+}
+
+Bench::Impl::~Impl() {
+  clock_->set_pass({});
+  process_.reset();
+}
+
+void Bench::Impl::begin_process() {
+  auto engine = std::make_shared<std::mt19937_64>(options_.seed + lives_++);
+  CacheOptions options{.threads = 0, .clock = clock_, .log = Log(recorder_)};
+  options.reflector.random = [engine] { return std::uniform_real_distribution<double>(0.0, 1.0)(*engine); };
+  process_ = std::make_unique<Process>(controllers_client_, std::move(options));
+  process_->cache.start();
+}
+
+void Bench::Impl::add(ControllerSpec spec) {
+  for (const ControllerSpec& other : specs_) {
+    if (other.options.name == spec.options.name)
+      throw std::invalid_argument("Bench: two controllers are called " + spec.options.name);
+  }
+  if (spec.options.field_owner.empty()) spec.options.field_owner = options_.name;
+  if (!spec.options.reconcile_timeout) spec.options.reconcile_timeout = options_.reconcile_timeout;
+  Objects definitions;
+  if (spec.crd) definitions.emplace_back(spec.crd());
+  for (const WatchSpec& watch : spec.watches) {
+    if (watch.crd && !(watch.primary && spec.crd)) definitions.emplace_back(watch.crd());
+  }
+  create_objects(client_, definitions);
+  host(spec);
+  specs_.push_back(std::move(spec));
+}
+
+// Each life of a process begins with the reconciler as it was added: what it remembers is lost.
+void Bench::Impl::host(const ControllerSpec& added) {
+  ControllerSpec spec = added;
+  spec.reconcile = [this, inner = added.reconcile, name = spec.options.name](Context& context) {
+    return reconcile(inner, name, context);
+  };
+  const std::uint64_t seed = options_.seed + 1000 * lives_ + process_->controllers.size();
+  auto& controller = process_->controllers.emplace_back(
+      std::make_unique<Controller>(std::move(spec), ControllerEnvironment{.client = controllers_client_,
+                                                                          .cache = process_->cache,
+                                                                          .keys = process_->keys,
+                                                                          .log = Log(recorder_),
+                                                                          .clock = clock_,
+                                                                          .seed = seed}));
+  controller->attach();
+}
+
+void Bench::Impl::restart() {
+  process_.reset();
+  transport_->drop_late();
+  transport_->pump();
+  take_log(nullptr);
+  begin_process();
+  for (const ControllerSpec& spec : specs_) host(spec);
+}
+
+void Bench::Impl::enqueue(const ObjectKey& key, std::string_view controller) {
+  if (controller.empty() && process_->controllers.size() == 1)
+    return process_->controllers.front()->enqueue(key);
+  for (const auto& one : process_->controllers) {
+    if (one->name() == controller) return one->enqueue(key);
+  }
+  throw std::invalid_argument("Bench::enqueue: there is no controller \"" + std::string(controller) + "\"");
+}
+
+// ---- One run
+
+Result Bench::Impl::reconcile(const ReconcileFunction& inner, const std::string& controller,
+                              Context& context) {
+  take_log(nullptr);
+  runs_.push_back(
+      {.controller = controller, .key = context.key(), .attempt = context.attempt(), .at = elapsed()});
+  running_ = true;
+  run_start_ = clock_->now();
+  const auto end = [&](ReconcileOutcome outcome) {
+    running_ = false;
+    outcome.timed_out = context.deadline() && clock_->now() >= *context.deadline();
+    runs_.back().outcome = std::move(outcome);
+  };
+  try {
+    Result result = inner(context);
+    end(outcome_of(result));
+    return result;
+  } catch (...) {
+    runs_.back().error = std::current_exception();
+    end(outcome_of(std::current_exception(), false));
+    throw;
+  }
+}
+
+void Bench::Impl::take_log(ReconcileRun* run) {
+  for (std::string& line : recorder_->take()) {
+    if (run != nullptr) run->log.push_back(line);
+    log_.push_back(std::move(line));
+  }
+}
+
+const ReconcileRun* Bench::Impl::step() {
+  turn();
+  if (all_synced()) transport_->start_lag();
+  const auto& controllers = process_->controllers;
+  for (std::size_t at = 0; at < controllers.size(); ++at) {
+    const std::size_t number = (turn_of_ + at) % controllers.size();
+    if (!controllers[number]->step()) continue;
+    turn_of_ = number + 1;
+    take_log(&runs_.back());
+    return &runs_.back();
+  }
+  return nullptr;
+}
+
+// ---- Time
+
+// Does what is due now, but for runs.
+std::size_t Bench::Impl::turn() {
+  std::size_t total = 0;
+  while (const std::size_t done = transport_->pump() + process_->cache.pump()) total += done;
+  return total;
+}
+
+// Somebody waits on this thread: whatever is due happens; if that is nothing, time passes.
+void Bench::Impl::pass(TimePoint deadline) {
+  if (turn() > 0) return;
+  std::optional<TimePoint> next = next_event();
+  if (deadline != TimePoint::max()) next = earlier(next, deadline);
+  const bool endless = deadline == TimePoint::max() && running_ && clock_->now() - run_start_ > patience;
+  if (!next || endless)
+    throw Error("Bench: at " + seconds_text(elapsed()) +
+                " somebody waits without a deadline for what nothing brings");
+  move_to(*next);
+}
+
+void Bench::Impl::move_to(TimePoint when) {
+  clock_->advance_to(when);
+  while (!actions_.empty() && actions_.begin()->first <= clock_->now()) {
+    const auto action = std::move(actions_.begin()->second);
+    actions_.erase(actions_.begin());
+    action();
+  }
+  turn();
+}
+
+bool Bench::Impl::all_synced() const {
+  const auto health = process_->cache.health();
+  return std::all_of(health.begin(), health.end(),
+                     [](const CollectionHealth& one) { return one.informer.synced; });
+}
+
+// The next moment at which anything at all happens.
+std::optional<TimePoint> Bench::Impl::next_event() const {
+  const TimePoint now = clock_->now();
+  std::optional<TimePoint> next;
+  const auto consider = [&](std::optional<TimePoint> at) {
+    if (at && *at > now) next = earlier(next, at);
+  };
+  consider(transport_->next_due());
+  consider(process_->cache.next_due());
+  if (!actions_.empty()) consider(actions_.begin()->first);
+  return next;
+}
+
+// The next moment at which something happens that a test would wait for: bookmarks and ends of watches come
+// for ever, and change nothing.
+std::optional<TimePoint> Bench::Impl::next_work() const {
+  std::optional<TimePoint> next = transport_->next_wanted();
+  if (!actions_.empty()) next = earlier(next, actions_.begin()->first);
+  for (const auto& controller : process_->controllers) next = earlier(next, controller->next_due());
+  for (const CollectionHealth& one : process_->cache.health()) {
+    if (one.informer.activity != "watching" || !one.informer.synced) next = earlier(next, next_event());
+  }
+  return next;
+}
+
+bool Bench::Impl::work_until(TimePoint end) {
+  const std::size_t before = runs_.size();
+  for (;;) {
+    while (step() != nullptr) {
+      if (runs_.size() - before > options_.max_runs) throw TooManyRuns(story_of_last());
+    }
+    const std::optional<TimePoint> work = next_work();
+    if (!work || *work > end) return !work;
+    move_to(*earlier(work, next_event()));
+  }
+}
+
+bool Bench::Impl::settle(Duration limit) {
+  const TimePoint end = deadline_after(clock_->now(), limit);
+  if (work_until(end)) return true;
+  run_for(end - clock_->now());
+  return false;
+}
+
+void Bench::Impl::run_for(Duration time) {
+  const TimePoint end = deadline_after(clock_->now(), time);
+  do {
+    work_until(end);
+    const auto next = next_event();
+    move_to(next ? std::min(*next, end) : end);
+  } while (clock_->now() < end);
+  work_until(end);
+}
+
+// ---- The story
+
+std::string Bench::Impl::story_of_last() const {
+  std::string text = "Bench: more than " + std::to_string(options_.max_runs) +
+                     " runs, and still something is due at " + seconds_text(elapsed()) + "; the last ones:";
+  for (std::size_t at = runs_.size() - std::min(runs_.size(), runs_shown); at < runs_.size(); ++at)
+    text += "\n" + runs_[at].str();
+  return text;
+}
+
+std::string Bench::Impl::str() const {
+  std::string text;
+  for (const ReconcileRun& run : runs_) text += run.str() + "\n";
+  return text + std::to_string(runs_.size()) + " runs in " + seconds_text(elapsed());
+}
+
+// ---- The shell that users see
+
+Bench::Bench(BenchOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Bench::~Bench() = default;
+Bench::Bench(Bench&&) noexcept = default;
+Bench& Bench::operator=(Bench&&) noexcept = default;
+
+void Bench::add(ControllerSpec spec) {
+  impl_->add(std::move(spec));
+}
+void Bench::create(const Objects& objects) {
+  create_objects(impl_->client_, objects);
+}
+void Bench::after(Duration delay, std::function<void()> action) {
+  impl_->after(delay, std::move(action));
+}
+void Bench::enqueue(const ObjectKey& key, std::string_view controller) {
+  impl_->enqueue(key, controller);
+}
+FaultId Bench::inject(FaultRule rule) {
+  return impl_->core_->inject(std::move(rule));
+}
+void Bench::remove_fault(FaultId id) {
+  impl_->core_->remove_fault(id);
+}
+FaultCounts Bench::fault_counts(FaultId id) const {
+  return impl_->core_->fault_counts(id);
+}
+void Bench::restart() {
+  impl_->restart();
+}
+std::optional<ReconcileRun> Bench::step() {
+  const ReconcileRun* const run = impl_->step();
+  return run == nullptr ? std::nullopt : std::optional(*run);
+}
+bool Bench::settle(Duration limit) {
+  return impl_->settle(limit);
+}
+void Bench::run_for(Duration time) {
+  impl_->run_for(time);
+}
+const std::vector<ReconcileRun>& Bench::runs() const noexcept {
+  return impl_->runs_;
+}
+const ReconcileRun& Bench::last() const {
+  if (impl_->runs_.empty()) throw Error("Bench: nothing was reconciled");
+  return impl_->runs_.back();
+}
+std::vector<Write> Bench::writes() const {
+  std::vector<Write> all;
+  for (const ReconcileRun& run : impl_->runs_) all.insert(all.end(), run.writes.begin(), run.writes.end());
+  return all;
+}
+std::vector<Write> Bench::changes() const {
+  std::vector<Write> all = writes();
+  std::erase_if(all, [](const Write& write) { return !write.ok() || write.changes().empty(); });
+  return all;
+}
+std::vector<std::string> Bench::log() const {
+  return impl_->log_;
+}
+std::vector<Snapshot<Event>> Bench::events() const {
+  return list<Event>();
+}
+std::string Bench::str() const {
+  return impl_->str();
+}
+Duration Bench::elapsed() const {
+  return impl_->elapsed();
+}
+const Client& Bench::client() const noexcept {
+  return impl_->client_;
+}
+const std::shared_ptr<const Clock>& Bench::clock() const noexcept {
+  return impl_->read_clock_;
+}
+
+namespace detail {
+namespace {
+
+ObjectKey key_for(const ControllerSpec& spec, const Objects& objects, const RunOptions& options) {
+  if (options.key) return *options.key;
+  for (const Object& object : objects) {
+    for (const Json& document : object.documents()) {
+      if (document["kind"] != Json(spec.resource.kind) ||
+          document["apiVersion"] != Json(spec.resource.api_version()))
+        continue;
+      const bool namespaced = spec.resource.scope == Scope::namespaced;
+      return {namespaced ? document.at({"metadata", "namespace"}).string_or("default") : "",
+              document.at({"metadata", "name"}).string_or("")};
+    }
+  }
+  throw std::invalid_argument("run_once: no object is a " + spec.resource.kind +
+                              ", and RunOptions.key is not set");
+}
+
+}  // namespace
+
+Bench run(ControllerSpec spec, const Objects& objects, const RunOptions& options) {
+  Bench bench(options.bench);
+  bench.add(std::move(spec));
+  bench.create(objects);
+  bench.settle(options.limit);
+  return bench;
+}
+
+Bench run_once(ControllerSpec spec, const Objects& objects, const RunOptions& options) {
+  const ObjectKey key = key_for(spec, objects, options);
+  for (WatchSpec& watch : spec.watches) {
+    watch.mapping = [only = key, inner = std::move(watch.mapping)](const WireObject& object,
+                                                                   std::vector<ObjectKey>& keys) {
+      inner(object, keys);
+      std::erase_if(keys, [&only](const ObjectKey& found) { return found != only; });
+    };
+  }
+  Bench bench(options.bench);
+  bench.add(std::move(spec));
+  bench.create(objects);
+  bench.enqueue(key);
+  if (!bench.step()) throw Error("run_once: the first lists could not be read:\n" + bench.str());
+  return bench;
+}
+
+}  // namespace detail
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock of a Bench: whoever waits by it on the bench's own thread makes the time pass.
+#pragma once
+
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include <evenkeel/base/clock.hpp>
+
+namespace evenkeel::inline v0::testing {
+
+/// Thread safety: all members may be called concurrently, but for advance_to() and set_pass(). Threads other
+/// than the one that made it are parked until the time comes, as by a ManualClock.
+class BenchClock final : public Clock {
+ public:
+  TimePoint now() const noexcept override { return clock_.now(); }
+  WallTime wall_now() const noexcept override { return clock_.wall_now(); }
+
+  void wait(CondVar& condition, MutexLock& lock) const override {
+    wait_until(condition, lock, TimePoint::max());
+  }
+  // Whoever waits takes and gives its lock in a way that the analysis cannot follow.
+  void wait_until(CondVar& condition, MutexLock& lock,
+                  TimePoint deadline) const override EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
+    if (std::this_thread::get_id() != owner_) return clock_.wait_until(condition, lock, deadline);
+    if (now() >= deadline || !pass_) return;
+    lock.unlock();
+    try {
+      pass_(deadline);
+    } catch (...) {
+      lock.lock();
+      throw;
+    }
+    lock.lock();
+  }
+
+  void advance_to(TimePoint when) {
+    if (when > now()) clock_.advance(when - now());
+  }
+  /// Called with the time that is waited for, max() for none: lets something happen, or time pass.
+  void set_pass(std::function<void(TimePoint)> pass) { pass_ = std::move(pass); }
+
+ private:
+  ManualClock clock_;
+  const std::thread::id owner_ = std::this_thread::get_id();
+  std::function<void(TimePoint)> pass_;
+};
+
+}  // namespace evenkeel::inline v0::testing

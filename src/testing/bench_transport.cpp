@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/bench_transport.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "testing/request_target.hpp"
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+class OverAlready final : public http::Call {
+ public:
+  void cancel() noexcept override {}
+};
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  }
+}
+
+Json parsed(const std::string& text) {
+  try {
+    return text.empty() ? Json() : Json::parse(text);
+  } catch (const DecodeError&) {
+    return Json(text);
+  }
+}
+
+bool is_apply(const http::Request& request) {
+  const std::string* const type = request.headers.find("Content-Type");
+  return type != nullptr && type->starts_with("application/apply-patch");
+}
+
+// The path of the object that a request is about, without subresource; empty while its name is not known.
+std::string object_path(const http::Request& request, const RequestTarget& target, const std::string& name) {
+  std::string path = request.target.substr(0, request.target.find('?'));
+  if (!target.subresource.empty()) path.resize(path.size() - target.subresource.size() - 1);
+  if (target.name.empty()) return name.empty() ? "" : path + "/" + http::percent_encode(name);
+  return path;
+}
+
+}  // namespace
+
+/// What is on its way longer than it should be.
+struct BenchTransport::LateQueue {
+  struct Piece {
+    TimePoint due;
+    std::function<void()> deliver;
+  };
+  bool lagging = false;
+  std::deque<Piece> pieces;
+};
+
+/// Hands on what a watch delivers, some time later.
+class BenchTransport::LateHandler final : public http::StreamHandler {
+ public:
+  LateHandler(std::shared_ptr<LateQueue> queue, std::shared_ptr<BenchClock> clock, Duration lag,
+              std::shared_ptr<http::StreamHandler> inner)
+      : queue_(std::move(queue)), clock_(std::move(clock)), lag_(lag), inner_(std::move(inner)) {}
+
+  void on_response(int status, const http::Headers& headers) override {
+    inner_->on_response(status, headers);
+  }
+  void on_data(std::string_view piece) override {
+    if (!queue_->lagging) return inner_->on_data(piece);
+    postpone([inner = inner_, text = std::string(piece)] { inner->on_data(text); });
+  }
+  void on_end(std::exception_ptr error) override {
+    if (!queue_->lagging) return inner_->on_end(std::move(error));
+    postpone([inner = inner_, error = std::move(error)] { inner->on_end(error); });
+  }
+
+ private:
+  void postpone(std::function<void()> deliver) {
+    queue_->pieces.push_back({deadline_after(clock_->now(), lag_), std::move(deliver)});
+  }
+
+  const std::shared_ptr<LateQueue> queue_;
+  const std::shared_ptr<BenchClock> clock_;
+  const Duration lag_;
+  const std::shared_ptr<http::StreamHandler> inner_;
+};
+
+BenchTransport::BenchTransport(std::shared_ptr<SharedCore> core, std::shared_ptr<BenchClock> clock,
+                               Duration lag, std::function<void(Write)> on_write)
+    : core_(std::move(core)),
+      clock_(std::move(clock)),
+      lag_(lag),
+      on_write_(std::move(on_write)),
+      start_(clock_->now()),
+      late_(std::make_shared<LateQueue>()),
+      inner_(std::make_shared<InProcessTransport>(core_, InProcessTransportOptions{.pumped = true})) {}
+
+BenchTransport::~BenchTransport() {
+  drop_late();  // what ends with the transport ends at once
+}
+
+std::shared_ptr<http::Call> BenchTransport::send(http::Request request, http::Completion completion) {
+  ++unanswered_;
+  auto write = begin_write(request);
+  auto kept = std::make_shared<const http::Request>(request);
+  return inner_->send(std::move(request), [this, kept, write = std::move(write),
+                                           done = std::move(completion)](Outcome<http::Response> outcome) {
+    --unanswered_;
+    end_write(write, *kept, outcome);
+    done(std::move(outcome));
+  });
+}
+
+std::shared_ptr<http::Call> BenchTransport::stream(http::Request request,
+                                                   std::shared_ptr<http::StreamHandler> handler) {
+  if (lag_ > Duration::zero())
+    handler = std::make_shared<LateHandler>(late_, clock_, lag_, std::move(handler));
+  return inner_->stream(std::move(request), std::move(handler));
+}
+
+http::Response BenchTransport::fetch(http::Request request, std::stop_token stop) {
+  const std::string name = std::string(http::method_name(request.method)) + " " + request.target;
+  if (stop.stop_requested()) throw Cancelled(name + ": cancelled");
+  const auto answer = std::make_shared<std::optional<Outcome<http::Response>>>();
+  const auto call = send(std::move(request),
+                         [answer](Outcome<http::Response> outcome) { answer->emplace(std::move(outcome)); });
+  inner_->pump();
+  Mutex mutex;
+  CondVar never;
+  while (!*answer) {
+    if (stop.stop_requested()) call->cancel();
+    MutexLock lock(mutex);
+    clock_->wait(never, lock);
+  }
+  return std::move(**answer).value();
+}
+
+std::size_t BenchTransport::pump() {
+  std::size_t done = inner_->pump();
+  auto& late = late_->pieces;
+  while (!late.empty() && late.front().due <= clock_->now()) {
+    const LateQueue::Piece piece = std::move(late.front());
+    late.pop_front();
+    piece.deliver();
+    ++done;
+  }
+  return done;
+}
+
+std::optional<TimePoint> BenchTransport::next_due() const {
+  std::optional<TimePoint> due = inner_->next_due();
+  if (late_->pieces.empty()) return due;
+  return due ? std::min(*due, late_->pieces.front().due) : late_->pieces.front().due;
+}
+
+std::optional<TimePoint> BenchTransport::next_wanted() const {
+  if (unanswered_ > 0) return next_due();
+  if (late_->pieces.empty()) return std::nullopt;
+  return late_->pieces.front().due;
+}
+
+void BenchTransport::start_lag() {
+  late_->lagging = lag_ > Duration::zero();
+}
+
+void BenchTransport::drop_late() {
+  late_->lagging = false;
+  late_->pieces.clear();
+}
+
+Json BenchTransport::object_at(const std::string& path) const {
+  if (path.empty()) return {};
+  const http::Response found = core_->handle({.target = path, .headers = {{"Accept", "application/json"}}});
+  return found.status == 200 ? parsed(found.body) : Json();
+}
+
+std::optional<Write> BenchTransport::begin_write(const http::Request& request) const {
+  if (request.method == http::Method::get) return std::nullopt;
+  const RequestTarget target = request_target(request);
+  Write write{.verb = is_apply(request) ? "apply" : target.verb,
+              .resource = target.resource,
+              .key = {target.namespace_, target.name},
+              .sent = parsed(request.body),
+              .at = clock_->now() - start_};
+  if (!target.group.empty()) write.resource += "." + target.group;
+  if (!target.subresource.empty()) write.resource += "/" + target.subresource;
+  write.before = object_at(object_path(request, target, {}));
+  return write;
+}
+
+void BenchTransport::end_write(std::optional<Write> write, const http::Request& request,
+                               const Outcome<http::Response>& outcome) {
+  if (!write) return;
+  if (!outcome.ok()) {
+    write->message = message_of(outcome.error());
+  } else {
+    Outcome<http::Response> copy = outcome;
+    const Json body = parsed(copy.value().body);
+    write->status = copy.value().status;
+    if (!write->ok()) write->message = body["message"].string_or("");
+    if (write->key.name.empty() && write->ok()) write->key.name = body.at({"metadata", "name"}).string_or("");
+  }
+  const RequestTarget target = request_target(request);
+  write->after = object_at(object_path(request, target, write->key.name));
+  on_write_(std::move(*write));
+}
+
+std::shared_ptr<http::Call> DirectTransport::send(http::Request request, http::Completion completion) {
+  completion(core_->handle(request));
+  return std::make_shared<OverAlready>();
+}
+
+http::Response DirectTransport::fetch(http::Request request, std::stop_token) {
+  return core_->handle(request);
+}
+
+}  // namespace evenkeel::inline v0::testing
