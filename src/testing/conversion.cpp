@@ -88,6 +88,10 @@ SharedStorage shared_storage(std::string_view group, std::string_view version, s
     return {.group = "", .version = "v1", .to_storage = event_to_core, .from_storage = event_from_core};
   if (plural == "horizontalpodautoscalers" && version == "v1")
     return {.group = {}, .version = "v2", .to_storage = autoscaler_to_v2, .from_storage = autoscaler_from_v2};
+  // Whose storage version is an older one of the same shape.
+  if ((plural == "customresourcedefinitions" && group == "apiextensions.k8s.io") ||
+      (plural.starts_with("mutatingadmissionpolic") && group == "admissionregistration.k8s.io"))
+    return {.version = "v1beta1"};
   return {};
 }
 

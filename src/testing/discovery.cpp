@@ -2,6 +2,8 @@
 #include "testing/discovery.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <utility>
 
 #include "testing/openapi.hpp"
@@ -11,6 +13,8 @@ namespace evenkeel::inline v0::testing {
 namespace {
 
 constexpr std::string_view json_type = "application/json";
+constexpr std::string_view aggregated_type =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 // What old clients ask for is no media type by RFC 2045; they are answered with the one that is.
 constexpr std::string_view openapi_v2_asked = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 constexpr std::string_view openapi_v2_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -59,7 +63,8 @@ Json listed_resource(const ResourceType& type) {
   out["verbs"] = strings(type.verbs);
   if (!type.short_names.empty()) out["shortNames"] = strings(type.short_names);
   if (!type.categories.empty()) out["categories"] = strings(type.categories);
-  if (type.has_verb("list")) out["storageVersionHash"] = storage_version_hash(type);
+  if (type.has_verb("list") && type.has_verb("create"))
+    out["storageVersionHash"] = storage_version_hash(type);
   return out;
 }
 
@@ -90,8 +95,8 @@ Json resource_list(const ServedVersion& served) {
     for (const std::string& name : subresource_names(*type))
       resources.push_back(listed_subresource(*type, name));
   }
-  Json out = Json::object(
-      {{"kind", "APIResourceList"}, {"apiVersion", "v1"}, {"groupVersion", served.api_version()}});
+  Json out = Json::object({{"kind", "APIResourceList"}, {"groupVersion", served.api_version()}});
+  if (!served.group.empty()) out["apiVersion"] = "v1";
   out["resources"] = std::move(resources);
   return out;
 }
@@ -114,21 +119,25 @@ std::vector<Json> groups(Server& server) {
   return out;
 }
 
+/// Built-in kinds name their group and version only where it is not that of the list.
+Json response_kind(const ResourceType& type, const KindName& kind) {
+  const bool same = !type.custom && kind.group == type.group && kind.version == type.version;
+  return Json::object(
+      {{"group", same ? "" : kind.group}, {"version", same ? "" : kind.version}, {"kind", kind.kind}});
+}
+
 Json aggregated_resource(const ResourceType& type) {
-  const auto response_kind = [](const KindName& kind) {
-    return Json::object({{"group", kind.group}, {"version", kind.version}, {"kind", kind.kind}});
-  };
   Json out = Json::object({{"resource", type.plural},
                            {"scope", type.namespaced ? "Namespaced" : "Cluster"},
                            {"singularResource", type.singular}});
-  out["responseKind"] = response_kind({type.group, type.version, type.kind});
+  out["responseKind"] = response_kind(type, {type.group, type.version, type.kind});
   out["verbs"] = strings(type.verbs);
   if (!type.short_names.empty()) out["shortNames"] = strings(type.short_names);
   if (!type.categories.empty()) out["categories"] = strings(type.categories);
   Json subresources = Json::array();
   for (const std::string& name : subresource_names(type)) {
     Json entry = Json::object({{"subresource", name}});
-    entry["responseKind"] = response_kind(subresource_kind(type, name));
+    entry["responseKind"] = response_kind(type, subresource_kind(type, name));
     entry["verbs"] = strings(subresource_verbs(type, name));
     subresources.push_back(std::move(entry));
   }
@@ -145,13 +154,13 @@ Json aggregated_version(const ServedVersion& served) {
 }
 
 /// `path` is "/api" or "/apis".
-Json aggregated(Server& server, std::string_view path, std::string_view version) {
+Json aggregated(Server& server, std::string_view path) {
   Json items = Json::array();
   std::string last;
   for (const ServedVersion& served : server.registry.versions()) {
     if (served.group.empty() != (path == "/api")) continue;
     if (items.empty() || served.group != last) {
-      Json metadata = Json::object({{"creationTimestamp", nullptr}});
+      Json metadata = Json::object();
       if (!served.group.empty()) metadata["name"] = served.group;
       Json item = Json::object({{"versions", Json::array()}});
       item["metadata"] = std::move(metadata);
@@ -161,35 +170,23 @@ Json aggregated(Server& server, std::string_view path, std::string_view version)
     items.as_array().back()["versions"].push_back(aggregated_version(served));
   }
   Json out = Json::object({{"kind", "APIGroupDiscoveryList"}, {"metadata", Json::object()}});
-  out["apiVersion"] = "apidiscovery.k8s.io/" + std::string(version);
+  out["apiVersion"] = "apidiscovery.k8s.io/v2";
   out["items"] = std::move(items);
   return out;
 }
 
-/// The version of the aggregated form that the Accept header prefers over the plain one.
-std::string aggregated_form(const http::Headers& headers) {
-  const std::string* accept = headers.find("Accept");
-  if (!accept) return "";
-  std::string_view rest = *accept;
-  while (!rest.empty()) {
-    const auto comma = rest.find(',');
-    const std::string_view range = rest.substr(0, comma);
-    if (range.find("as=APIGroupDiscoveryList") != std::string_view::npos) {
-      if (range.find("v=v2beta1") != std::string_view::npos) return "v2beta1";
-      if (range.find("v=v2") != std::string_view::npos) return "v2";
-    } else if (range.find("json") != std::string_view::npos) {
-      return "";
-    }
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
-  }
-  return "";
-}
-
 Json version_document(const std::string& version) {
   const auto dot = version.find('.');
-  return Json::object({{"major", version.substr(0, dot)},
-                       {"minor", version.substr(dot + 1, version.find('.', dot + 1) - dot - 1)},
+  const std::string major = version.substr(0, dot);
+  const std::string minor = version.substr(dot + 1, version.find('.', dot + 1) - dot - 1);
+  int number = 0;
+  std::from_chars(minor.data(), minor.data() + minor.size(), number);
+  return Json::object({{"major", major},
+                       {"minor", minor},
+                       {"emulationMajor", major},
+                       {"emulationMinor", minor},
+                       {"minCompatibilityMajor", major},
+                       {"minCompatibilityMinor", std::to_string(std::max(number - 1, 0))},
                        {"gitVersion", "v" + version},
                        {"gitCommit", ""},
                        {"gitTreeState", "clean"},
@@ -203,14 +200,41 @@ http::Response reply(std::string_view type, std::string body) {
   return {200, {{"Content-Type", std::string(type)}}, std::move(body)};
 }
 
-bool is_health_check(std::string_view name) {
-  return name == "healthz" || name == "readyz" || name == "livez";
+/// The checks that there are; a single one has a path of its own.
+constexpr std::array<std::string_view, 3> health_checks = {"ping", "log", "etcd"};
+
+/// /healthz, /livez and /readyz, and one check of them; nothing for other paths.
+std::optional<http::Response> health(const Target& target) {
+  const std::vector<std::string>& path = target.segments;
+  if (path.empty() || (path[0] != "healthz" && path[0] != "livez" && path[0] != "readyz"))
+    return std::nullopt;
+  const bool known = path.size() == 1 ||
+                     (path.size() == 2 &&
+                      std::find(health_checks.begin(), health_checks.end(), path[1]) != health_checks.end());
+  if (!known || target.trailing_slash) throw PageNotFound{};
+  std::string text = "ok";
+  if (path.size() == 1 && target.query.has("verbose")) {
+    text.clear();
+    const std::vector<std::string> excluded = target.query.all("exclude");
+    for (const std::string_view check : health_checks) {
+      const bool left_out = std::find(excluded.begin(), excluded.end(), check) != excluded.end();
+      text.append("[+]").append(check).append(left_out ? " excluded: ok\n" : " ok\n");
+    }
+    text += path[0] + " check passed\n";
+  }
+  http::Response out = reply("text/plain; charset=utf-8", std::move(text));
+  out.headers.set("X-Content-Type-Options", "nosniff");
+  return out;
 }
 
 std::string joined(const std::vector<std::string>& segments) {
   std::string out;
   for (const std::string& segment : segments) out += "/" + segment;
   return out;
+}
+
+void require_get(const http::Request& request) {
+  if (request.method != http::Method::get) throw StatusError::method_not_allowed();
 }
 
 /// The plain document of /api, /apis, /apis/G, /api/V and /apis/G/V; null if it is none of them.
@@ -239,6 +263,19 @@ Json plain_document(Server& server, const std::vector<std::string>& path) {
   return served ? resource_list(*served) : Json();
 }
 
+/// The document with its tag, or that the client's copy is still good.
+http::Response tagged(const http::Request& request, std::string_view type, const std::string& body,
+                      const std::string& tag) {
+  const std::string* known = request.headers.find("If-None-Match");
+  const bool fresh = known != nullptr && *known == tag;
+  http::Response out{.status = fresh ? 304 : 200};
+  if (!fresh) out.headers.set("Content-Type", std::string(type));
+  out.headers.set("ETag", tag);
+  out.headers.set("Vary", "Accept");
+  if (!fresh) out.body = body;
+  return out;
+}
+
 }  // namespace
 
 const Discovery::Document& Discovery::cached(Server& server, const std::string& key,
@@ -249,7 +286,9 @@ const Discovery::Document& Discovery::cached(Server& server, const std::string& 
   }
   const auto at = documents_.find(key);
   if (at != documents_.end()) return at->second;
-  return documents_.emplace(key, make(server, key)).first->second;
+  Document made = make(server, key);
+  made.tag = "\"" + openapi_hash(made.body) + "\"";
+  return documents_.emplace(key, std::move(made)).first->second;
 }
 
 http::Response Discovery::openapi(Server& server, const http::Request& request,
@@ -276,6 +315,7 @@ http::Response Discovery::openapi(Server& server, const http::Request& request,
   const std::string key = joined(path);
   const Document* document = nullptr;
   if (path[1] == "v2") {
+    if (path.size() > 2) throw PageNotFound{};
     const std::string type = negotiate_any(request.headers, {json_type, openapi_v2_asked, openapi_v2_type});
     if (type.empty())
       throw StatusError::not_acceptable({std::string(json_type), std::string(openapi_v2_type)});
@@ -284,21 +324,25 @@ http::Response Discovery::openapi(Server& server, const http::Request& request,
   } else if (path.size() == 2) {
     document = &cached(server, key, index_v3);
   } else {
-    if (path.size() < 4 || path.size() > 5) throw PageNotFound{};
+    if (path.size() < 4 || path.size() > 5) return http::Response{.status = 404};
     document = &cached(server, key, json_v3);
-    if (document->body.empty()) throw PageNotFound{};
+    if (document->body.empty()) return http::Response{.status = 404};
     if (negotiate_any(request.headers, {json_type, openapi_v3_type}) == openapi_v3_type)
       return reply(openapi_v3_type, openapi_v3_protobuf(Json::parse(document->body)));
   }
-  return reply(document->type, document->body);
+  return tagged(request, document->type, document->body, document->tag);
 }
 
 std::optional<http::Response> Discovery::answer(Server& server, const http::Request& request,
                                                 const Target& target) {
   const std::vector<std::string>& path = target.segments;
-  if (!path.empty() && is_health_check(path[0])) return reply("text/plain; charset=utf-8", "ok");
-  if (path.size() == 1 && path[0] == "version")
+  if (auto checked = health(target)) return checked;
+  if (path.size() == 1 && path[0] == "version") {
+    require_get(request);
+    if (negotiate_any(request.headers, {json_type}).empty())
+      throw StatusError::no_representation({std::string(json_type)});
     return reply(json_type, version_document(server.options.version).dump(2));
+  }
   if (path.size() >= 2 && path[0] == "openapi" && (path[1] == "v2" || path[1] == "v3"))
     return openapi(server, request, path);
   if (path.empty()) {
@@ -312,13 +356,19 @@ std::optional<http::Response> Discovery::answer(Server& server, const http::Requ
   const bool api = path[0] == "api" && path.size() <= 2;
   const bool apis = path[0] == "apis" && path.size() <= 3;
   if (!api && !apis) return std::nullopt;
-  const std::string form = path.size() == 1 ? aggregated_form(request.headers) : "";
-  if (!form.empty())
-    return reply("application/json;g=apidiscovery.k8s.io;v=" + form + ";as=APIGroupDiscoveryList",
-                 aggregated(server, "/" + path[0], form).dump());
-  const Json document = plain_document(server, path);
-  if (document.is_null()) throw PageNotFound{};
-  return reply(json_type, document.dump());
+  const Json plain = plain_document(server, path);
+  if (plain.is_null() && path.size() > 1 &&
+      server.registry.is_builtin_group(path[0] == "api" ? "" : path[1]) &&
+      path.size() == (path[0] == "api" ? 2 : 3))
+    throw StatusError::no_such_path();
+  if (plain.is_null()) throw PageNotFound{};
+  if (path.size() > 1 || api) require_get(request);
+  const DiscoveryForm form = negotiate_discovery(request.headers, path.size() == 1);
+  if (!form.aggregated) return reply(json_type, plain.dump());
+  const Document& document = cached(server, "/" + path[0], [](Server& of, const std::string& key) {
+    return Document{std::string(aggregated_type), aggregated(of, key).dump()};
+  });
+  return tagged(request, document.type, document.body, document.tag);
 }
 
 }  // namespace evenkeel::inline v0::testing

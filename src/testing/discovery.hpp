@@ -26,6 +26,7 @@ class Discovery {
   struct Document {
     std::string type;
     std::string body;
+    std::string tag = {};  ///< Its ETag.
   };
   const Document& cached(Server& server, const std::string& key,
                          Document (*make)(Server&, const std::string&));

@@ -32,5 +32,5 @@ list(APPEND testing_sources api_server_core.cpp builtin_rules.cpp conversion.cpp
   patch_document.cpp protobuf_document.cpp registry.cpp request_body.cpp resource_type.cpp respond.cpp
   rest_delete.cpp rest_patch.cpp
   rest_read.cpp rest_review.cpp rest_scale.cpp rest_watch.cpp rest_write.cpp router.cpp store.cpp timestamps.cpp
-  watch_hub.cpp write.cpp write_options.cpp yaml_document.cpp rest_path.cpp status_error.cpp)
+  watch_hub.cpp write.cpp write_options.cpp yaml_document.cpp yaml_scalar.cpp yaml_writer.cpp rest_path.cpp status_error.cpp)
 list(REMOVE_DUPLICATES testing_sources)

@@ -251,7 +251,8 @@ ProtobufDecoder::ProtobufDecoder() {
 }
 
 Json ProtobufDecoder::decode(std::string_view envelope, std::string_view type) const {
-  if (!envelope.starts_with(magic)) refuse("does not start as kubernetes' protobuf does");
+  if (!envelope.starts_with(magic))
+    refuse("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
   envelope.remove_prefix(magic.size());
   std::string api_version;
   std::string kind;

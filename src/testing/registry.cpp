@@ -69,9 +69,9 @@ bool version_before(std::string_view a, std::string_view b) {
 }
 
 std::string storage_version_hash(const ResourceType& type) {
-  const std::string text = type.group + "/" +
-                           (type.storage_version.empty() ? type.version : type.storage_version) + "/" +
-                           type.kind;
+  const std::string group = shared_storage(type.group, type.version, type.plural).group.value_or(type.group);
+  const std::string text =
+      group + "/" + (type.storage_version.empty() ? type.version : type.storage_version) + "/" + type.kind;
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);

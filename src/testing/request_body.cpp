@@ -33,11 +33,6 @@ std::string summary(std::string_view body) {
                                  "): " + std::string(problem) + " (" + summary(text) + ")");
 }
 
-/// "core" of the core group, else the first part: the Go package of the internal types.
-std::string internal_package(const std::string& group) {
-  return group.empty() ? "core" : group.substr(0, group.find('.'));
-}
-
 /// A body that is only null makes an object of a built-in kind in which everything is missing.
 Json nothing_said(const ResourceType& type, Json body) {
   return body.is_null() && !type.custom ? Json::object() : body;
@@ -133,13 +128,13 @@ Json parse_body(const Call& call, std::string_view kind) {
     try {
       return call.server.protobuf.decode(call.request.body, message_type(call, kind));
     } catch (const DecodeError& error) {
-      refuse_unrecognized(kind, error.what(), call.request.body);
+      refuse_unrecognized(kind, error.problem(), call.request.body);
     }
   }
   if (type != "application/json" && !type.empty()) {
-    std::vector<std::string> accepted = {"application/json", "application/yaml"};
-    if (!call.type->custom) accepted.emplace_back("application/vnd.kubernetes.protobuf");
-    throw StatusError::unsupported_media(accepted);
+    // For custom kinds, too, which a real server names protobuf for and then cannot decode it.
+    throw StatusError::unsupported_media(
+        {"application/json", "application/yaml", std::string(protobuf_type)});
   }
   return parse_text(call.request.body, kind);
 }

@@ -63,4 +63,8 @@ std::string ResourceType::text(const Stored& object) const {
   return out;
 }
 
+std::string internal_package(const std::string& group) {
+  return group.empty() ? "core" : group.substr(0, group.find('.'));
+}
+
 }  // namespace evenkeel::inline v0::testing

@@ -108,4 +108,7 @@ struct ResourceType {
 };
 using ResourceTypePtr = std::shared_ptr<const ResourceType>;
 
+/// "core" of the core group, else the group's first part: the Go package of the internal types.
+std::string internal_package(const std::string& group);
+
 }  // namespace evenkeel::inline v0::testing

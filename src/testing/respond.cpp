@@ -14,9 +14,28 @@ Json version_only(const Json& document) {
   return version.empty() ? Json::object() : Json::object({{"resourceVersion", version}});
 }
 
+/// The Go type that a real server holds an object of this kind in.
+std::string go_type(const ResourceType& type, bool list) {
+  if (type.custom) return list ? "*unstructured.UnstructuredList" : "*unstructured.Unstructured";
+  return "*" + internal_package(type.group) + "." + (list ? type.list_kind : type.kind);
+}
+
+/// Metadata of one object is not to be had for lists, nor the reverse.
+void check_partial(const Call& call, bool list) {
+  if (call.form.list == list) return;
+  throw StatusError(
+      406, "NotAcceptable",
+      list ? "you requested PartialObjectMetadata, but the requested object is a list (" +
+                 go_type(*call.type, true) + ")"
+           : "you requested PartialObjectMetadataList, but the requested object is not a list (" +
+                 go_type(*call.type, false) + ")");
+}
+
 Json reshaped(const Call& call, const Json& document) {
-  if (call.form.form == Representation::Form::partial)
+  if (call.form.form == Representation::Form::partial) {
+    check_partial(call, false);
     return partial_metadata(document, call.form.api_version);
+  }
   const Json* row = &document;
   return make_table(*call.type->table, {&row, 1}, version_only(document), include_object(call.query),
                     call.now, TableHeader::with_columns, call.form.api_version);
@@ -46,9 +65,26 @@ IncludeObject include_object(const Query& query) {
   if (wanted == "Object") return IncludeObject::object;
   if (wanted == "None") return IncludeObject::none;
   if (wanted.empty() || wanted == "Metadata") return IncludeObject::metadata;
-  throw StatusError::invalid(
-      {"meta.k8s.io", "TableOptions"}, "",
-      {field_not_supported("includeObject", wanted, {Json("Metadata"), Json("None"), Json("Object")})});
+  throw StatusError::bad_request("Unable to convert to Table as requested: includeObject: Invalid value: " +
+                                 Json(wanted).dump() + ": must be 'Metadata', 'Object', 'None', or empty");
+}
+
+std::string reshaped_list(const Call& call, const std::vector<Json>& documents, Json list_metadata) {
+  if (call.form.form == Representation::Form::table) {
+    std::vector<const Json*> rows;
+    rows.reserve(documents.size());
+    for (const Json& document : documents) rows.push_back(&document);
+    return make_table(*call.type->table, rows, std::move(list_metadata), include_object(call.query), call.now,
+                      TableHeader::with_columns, call.form.api_version)
+        .dump();
+  }
+  check_partial(call, true);
+  Json items = Json::array();
+  for (const Json& document : documents) items.push_back(partial_metadata(document, call.form.api_version));
+  Json list = Json::object({{"kind", "PartialObjectMetadataList"}, {"apiVersion", call.form.api_version}});
+  list["metadata"] = std::move(list_metadata);
+  list["items"] = std::move(items);
+  return list.dump();
 }
 
 void add_warnings(const Call& call, http::Response& response) {

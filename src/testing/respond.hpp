@@ -18,6 +18,10 @@ http::Response object_response(const Call& call, int status, const Stored& objec
 /// The same for a document that is not stored (dry runs, removed objects); apiVersion and kind are set here.
 http::Response document_response(const Call& call, int status, Json document);
 
+/// A list as Table or as partial metadata, whichever was asked for. Throws StatusError (406) if the metadata
+/// of one object was.
+std::string reshaped_list(const Call& call, const std::vector<Json>& documents, Json list_metadata);
+
 /// `includeObject` of the query. Throws StatusError.
 IncludeObject include_object(const Query& query);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DELETE of one object and of many.
 #include <utility>
+#include <vector>
 
 #include "testing/deletion.hpp"
 #include "testing/list_options.hpp"
@@ -42,12 +43,13 @@ http::Response rest_delete_collection(Server& server, Call& call) {
   const DeleteOptions options = delete_options(call);
   const Selection selection = selection_of(call);
   const ResourceType& type = *call.type;
-  Json items = Json::array();
+  const bool plain = call.form.form == Representation::Form::object;
+  std::vector<Json> items;
   for (const StoredPtr& object :
        server.store.snapshot(*type.collection, key_prefix(call), server.store.version())) {
     if (!selection.empty() && !selection.matches(*object, type)) continue;
     Json item = type.document(*object);
-    if (!type.custom) {
+    if (!type.custom && plain) {
       item.erase("apiVersion");
       item.erase("kind");
     }
@@ -55,10 +57,11 @@ http::Response rest_delete_collection(Server& server, Call& call) {
     delete_object(server, type, object, options, call.now);
   }
   Json metadata = Json::object({{"resourceVersion", std::to_string(server.store.version())}});
+  if (!plain) return json_response(200, reshaped_list(call, items, std::move(metadata)));
   if (type.custom) metadata["continue"] = "";
   Json list = Json::object({{"kind", type.list_kind}, {"apiVersion", type.api_version()}});
   list["metadata"] = std::move(metadata);
-  list["items"] = std::move(items);
+  list["items"] = Json(std::move(items));
   return json_response(200, list.dump());
 }
 

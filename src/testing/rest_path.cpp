@@ -55,7 +55,7 @@ std::vector<std::string> Query::all(std::string_view name) const {
 
 Target parse_target(std::string_view target) {
   const auto mark = target.find('?');
-  Target out;
+  Target out{.trailing_slash = target.substr(0, mark).ends_with('/')};
   for (const std::string_view segment : split(target.substr(0, mark), '/'))
     out.segments.push_back(http::percent_decode(segment));
   if (mark != std::string_view::npos) out.query = Query(target.substr(mark + 1));

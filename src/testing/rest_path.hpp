@@ -42,6 +42,7 @@ struct ResourcePath {
 struct Target {
   std::vector<std::string> segments = {};  ///< Decoded, without empty ones.
   Query query = {};
+  bool trailing_slash = false;
 };
 Target parse_target(std::string_view target);
 

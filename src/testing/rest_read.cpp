@@ -103,24 +103,11 @@ std::string list_text(const Call& call, const Page& page) {
   return out + "]}";
 }
 
-std::string reshaped_list(const Call& call, const Page& page) {
+std::string reshaped_page(const Call& call, const Page& page) {
   std::vector<Json> documents;
   documents.reserve(page.items.size());
   for (const StoredPtr& item : page.items) documents.push_back(call.type->document(*item));
-  if (call.form.form == Representation::Form::table) {
-    std::vector<const Json*> rows;
-    rows.reserve(documents.size());
-    for (const Json& document : documents) rows.push_back(&document);
-    return make_table(*call.type->table, rows, list_metadata(call, page), include_object(call.query),
-                      call.now, TableHeader::with_columns, call.form.api_version)
-        .dump();
-  }
-  Json items = Json::array();
-  for (const Json& document : documents) items.push_back(partial_metadata(document, call.form.api_version));
-  Json list = Json::object({{"kind", "PartialObjectMetadataList"}, {"apiVersion", call.form.api_version}});
-  list["metadata"] = list_metadata(call, page);
-  list["items"] = std::move(items);
-  return list.dump();
+  return reshaped_list(call, documents, list_metadata(call, page));
 }
 
 /// What a lagging watch cache has of the object. Throws StatusError (404).
@@ -163,7 +150,7 @@ http::Response rest_list(Server& server, Call& call) {
   const ListOptions options = list_options(call.query);
   const Page page = read_page(server, call, options);
   return json_response(200, call.form.form == Representation::Form::object ? list_text(call, page)
-                                                                           : reshaped_list(call, page));
+                                                                           : reshaped_page(call, page));
 }
 
 }  // namespace evenkeel::inline v0::testing

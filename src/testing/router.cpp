@@ -8,6 +8,7 @@
 
 #include "testing/respond.hpp"
 #include "testing/rest.hpp"
+#include "testing/yaml_writer.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -111,7 +112,7 @@ Answer dispatch_subresource(Server& server, Call& call) {
 Answer carried_out(Server& server, Call& call) {
   try {
     check_scope(server, call);
-    call.form = negotiate(call.request.headers);
+    call.form = negotiate(call.request.headers, call.type->custom ? Front::handler : Front::router);
     return call.path.subresource.empty() ? dispatch(server, call) : dispatch_subresource(server, call);
   } catch (const StatusError& error) {
     Answer out{status_response(error), {}};
@@ -125,8 +126,7 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
   if (request.body.size() > server.options.max_body_bytes)
     throw StatusError::too_large(server.options.max_body_bytes);
   const Target target = parse_target(request.target);
-  if (request.method == http::Method::get)
-    if (auto response = server.discovery.answer(server, request, target)) return {std::move(*response), {}};
+  if (auto response = server.discovery.answer(server, request, target)) return {std::move(*response), {}};
   const auto path = resource_path(target.segments);
   if (!path) throw PageNotFound{};
   const ResourceTypePtr type = server.registry.find(path->group, path->version, path->resource);
@@ -144,10 +144,8 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
   return out;
 }
 
-}  // namespace
-
-Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
-             const CacheLag& lag) {
+Answer refused_or_answered(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+                           const CacheLag& lag) {
   try {
     return answer(server, request, now, caller, lag);
   } catch (const StatusError& error) {
@@ -159,6 +157,27 @@ Answer route(Server& server, const http::Request& request, WallTime now, const C
                 StatusError(500, "InternalError", std::string("Internal error occurred: ") + error.what())),
             {}};
   }
+}
+
+/// Turns JSON into YAML for who prefers it. The documents of OpenAPI have forms of their own.
+void prefer_yaml(const http::Request& request, http::Response& response) {
+  const std::string* accept = request.headers.find("Accept");
+  if (accept == nullptr || accept->find("yaml") == std::string::npos || response.body.empty()) return;
+  if (request.target.starts_with("/openapi") || !prefers_yaml(request.headers)) return;
+  const std::string* type = response.headers.find("Content-Type");
+  if (type == nullptr || !type->starts_with("application/json")) return;
+  const std::string parameters = type->substr(std::string_view("application/json").size());
+  response.body = to_yaml(Json::parse(response.body));
+  response.headers.set("Content-Type", "application/yaml" + parameters);
+}
+
+}  // namespace
+
+Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+             const CacheLag& lag) {
+  Answer out = refused_or_answered(server, request, now, caller, lag);
+  prefer_yaml(request, out.response);
+  return out;
 }
 
 }  // namespace evenkeel::inline v0::testing

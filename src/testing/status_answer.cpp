@@ -35,7 +35,7 @@ std::string usual_reason(int code) {
 http::Response status_answer(int code, const std::string& reason, const std::string& message,
                              std::optional<std::chrono::seconds> retry_after) {
   http::Response response{.status = code, .headers = {{"Content-Type", "application/json"}}};
-  Json details;
+  Json details = code == 405 ? Json::object() : Json();
   if (retry_after) {
     details = Json::object({{"retryAfterSeconds", retry_after->count()}});
     response.headers.set("Retry-After", std::to_string(retry_after->count()));

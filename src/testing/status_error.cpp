@@ -119,6 +119,11 @@ StatusError StatusError::not_acceptable(const std::vector<std::string>& accepted
   return {406, "NotAcceptable", "only the following media types are accepted: " + joined(accepted, ", ")};
 }
 
+StatusError StatusError::no_representation(const std::vector<std::string>& accepted) {
+  return {406, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: " + joined(accepted, ", "),
+          Json::object()};
+}
+
 StatusError StatusError::unsupported_media(const std::vector<std::string>& accepted) {
   return {415, "UnsupportedMediaType",
           "the body of the request was in an unknown format - accepted media types include: " +

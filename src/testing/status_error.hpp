@@ -45,6 +45,8 @@ class StatusError {
   static StatusError method_not_allowed();
   static StatusError method_not_supported(const GroupResource& resource, std::string_view verb);
   static StatusError not_acceptable(const std::vector<std::string>& accepted);
+  /// The 406 of a real server's router.
+  static StatusError no_representation(const std::vector<std::string>& accepted);
   static StatusError unsupported_media(const std::vector<std::string>& accepted);
   static StatusError expired(std::string message);
   static StatusError too_large(std::size_t limit);

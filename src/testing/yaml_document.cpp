@@ -1,63 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing/yaml_document.hpp"
 
-#include <charconv>
-#include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include <yaml-cpp/yaml.h>
 
+#include "testing/yaml_scalar.hpp"
+
 namespace evenkeel::inline v0::testing {
 namespace {
 
 constexpr int max_depth = 512;
 
-/// YAML 1.1, as Go's decoder reads it: y and off are booleans, too.
-std::optional<bool> boolean(const std::string& text) {
-  for (const char* word : {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
-    if (text == word) return true;
-  for (const char* word : {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
-    if (text == word) return false;
-  return std::nullopt;
-}
-
-/// Decimal, 0x, 0o, 0b, or octal with a leading zero; underscores between digits are skipped.
-std::optional<std::int64_t> integer(std::string text) {
-  std::erase(text, '_');
-  const bool negative = text.starts_with('-');
-  std::string_view digits = text;
-  if (negative || text.starts_with('+')) digits.remove_prefix(1);
-  int base = 10;
-  if (digits.size() > 1 && digits.front() == '0') {
-    const char letter = digits[1];
-    base = letter == 'x' || letter == 'X' ? 16 : letter == 'b' || letter == 'B' ? 2 : 8;
-    digits.remove_prefix(base != 8 || letter == 'o' || letter == 'O' ? 2 : 1);
-  }
-  std::int64_t value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto read = std::from_chars(digits.data(), end, value, base);
-  if (digits.empty() || digits.front() == '-' || read.ec != std::errc() || read.ptr != end)
-    return std::nullopt;
-  return negative ? -value : value;
-}
-
 Json scalar(const YAML::Node& node) {
-  const std::string& text = node.Scalar();
-  if (node.Tag() == "!") return Json(text);  // quoted
-  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return Json();
-  if (const auto truth = boolean(text)) return Json(*truth);
-  if (const auto whole = integer(text)) return Json(*whole);
-  double number = 0;
-  const char* begin = text.data() + (text.front() == '+' ? 1 : 0);
-  const char* end = text.data() + text.size();
-  const bool numeric = text.find_first_not_of("+-.0123456789eE") == std::string::npos;
-  if (const auto read = std::from_chars(begin, end, number);
-      numeric && read.ec == std::errc() && read.ptr == end)
-    return Json(number);
-  return Json(text);
+  return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());  // "!": quoted
 }
 
 void collect_duplicates(const YAML::Node& node, int depth, std::vector<std::string>& out) {
