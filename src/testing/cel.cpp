@@ -169,7 +169,7 @@ class Evaluation {
         if (truth(visit(*child)) == deciding) return CelValue::of(Json(deciding));
       } catch (const CelError& problem) {
         if (budget_ < 0) throw;
-        error = problem;
+        if (!error) error = problem;
       }
     }
     if (error) throw *error;

@@ -170,7 +170,7 @@ CelValue to_int(const CelValue& value) {
   std::int64_t number = 0;
   const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (result.ec != std::errc() || result.ptr != digits.data() + digits.size())
-    throw CelError("strconv.ParseInt: parsing " + Json(digits).dump() + ": invalid syntax");
+    throw CelError("type conversion error from 'string' to 'int'");
   return CelValue::of(Json(number));
 }
 
@@ -180,7 +180,7 @@ CelValue to_double(const CelValue& value) {
   double number = 0;
   const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (result.ec != std::errc() || result.ptr != digits.data() + digits.size())
-    throw CelError("strconv.ParseFloat: parsing " + Json(digits).dump() + ": invalid syntax");
+    throw CelError("type conversion error from 'string' to 'double'");
   return CelValue::of(Json(number));
 }
 

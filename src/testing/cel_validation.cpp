@@ -51,37 +51,73 @@ FieldError broken(const CelRule& rule, std::string field, const Json& value, con
   if (rule.reason == "FieldValueRequired") return field_required(std::move(field), detail);
   if (rule.reason == "FieldValueDuplicate")
     return shown ? field_duplicate(std::move(field), value)
-                 : FieldError{"FieldValueDuplicate", "Duplicate value: " + detail, std::move(field)};
+                 : FieldError{"FieldValueDuplicate", "Duplicate value", std::move(field)};
   if (shown) return field_invalid(std::move(field), value, detail);
   return {"FieldValueInvalid", "Invalid value: " + detail, std::move(field)};
 }
 
+/// A place in the object and what stood there before.
+struct Pair {
+  const Json* now = nullptr;
+  const Json* before = nullptr;
+  bool unchanged() const { return before != nullptr && *before == *now; }
+};
+
+/// "" at the root, which a real server calls <nil>.
+std::string shown(const std::string& path) {
+  return path.empty() ? "<nil>" : path;
+}
+
+/// The place that a rule's fieldPath names, as errors show it: .in['x.y'] is in.x.y.
+std::string place_of(const CelRule& rule, const Schema& schema, const std::string& path) {
+  std::string result = path;
+  const Schema* at = &schema;
+  for (std::string_view rest = rule.field_path; !rest.empty();) {
+    const bool bracket = rest.starts_with("['");
+    rest.remove_prefix(bracket ? 2 : rest.starts_with('.') ? 1 : 0);
+    const std::size_t end = bracket ? rest.find("']") : rest.find_first_of(".[");
+    const std::string name(rest.substr(0, end));
+    rest.remove_prefix(std::min(end == std::string_view::npos ? end : end + (bracket ? 2 : 0), rest.size()));
+    const bool listed = at != nullptr && at->property(name) != nullptr;
+    result += !listed && bracket ? "[" + name + "]" : result.empty() ? name : "." + name;
+    at = at == nullptr ? nullptr : at->member(name);
+  }
+  return result;
+}
+
 class RuleCheck {
  public:
-  void visit(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
+  explicit RuleCheck(std::vector<std::string>* warnings) : warnings_(warnings) {}
+
+  /// `known` is the nearest place above that has something it was before.
+  void visit(const Json& value, const Schema& schema, const std::string& path, const Json* old,
+             const Pair& known) {
     if (exhausted_ || !schema.type_name.empty()) return;
-    if (schema.constraints && (!value.is_null() || schema.nullable)) {
-      for (const CelRule& rule : schema.constraints->rules) check(value, schema, rule, path, old);
+    const Pair here = old == nullptr ? known : Pair{&value, old};
+    if (schema.constraints && !value.is_null()) {
+      for (const CelRule& rule : schema.constraints->rules) check(value, schema, rule, path, old, here);
     }
-    if (value.is_object()) visit_fields(value, schema, path, old);
-    if (value.is_array() && schema.items != nullptr) visit_items(value, schema, path, old);
+    if (value.is_object()) visit_fields(value, schema, path, old, here);
+    if (value.is_array() && schema.items != nullptr) visit_items(value, schema, path, old, here);
   }
 
   Errors errors;
 
  private:
-  void visit_fields(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
+  void visit_fields(const Json& value, const Schema& schema, const std::string& path, const Json* old,
+                    const Pair& here) {
     for (const auto& [name, member] : value.as_object()) {
       const Schema* known = schema.member(name);
       if (known == nullptr) continue;
       const bool listed = schema.property(name) != nullptr;
-      const std::string here = !listed ? path + "[" + name + "]" : path.empty() ? name : path + "." + name;
-      visit(member, *known, here, old == nullptr ? nullptr : old->find(name));
+      const std::string below = !listed ? path + "[" + name + "]" : path.empty() ? name : path + "." + name;
+      visit(member, *known, below, old == nullptr ? nullptr : old->find(name), here);
     }
   }
 
   /// Only items of lists of type map have something that they were before.
-  void visit_items(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
+  void visit_items(const Json& value, const Schema& schema, const std::string& path, const Json* old,
+                   const Pair& here) {
     for (std::size_t i = 0; i < value.size(); ++i) {
       const Json* before = nullptr;
       if (schema.list_type == ListType::map && old != nullptr && old->is_array()) {
@@ -93,26 +129,27 @@ class RuleCheck {
         const auto found = std::find_if(items.begin(), items.end(), same_key);
         if (found != items.end()) before = &*found;
       }
-      visit(value[i], *schema.items, path + "[" + std::to_string(i) + "]", before);
+      visit(value[i], *schema.items, path + "[" + std::to_string(i) + "]", before, here);
     }
   }
 
   void check(const Json& value, const Schema& schema, const CelRule& rule, const std::string& path,
-             const Json* old) {
+             const Json* old, const Pair& here) {
     if (exhausted_ || trimmed(rule.rule).empty()) return;
     try {
       const CelExpression expression(rule.rule);
       const bool transition = expression.uses("oldSelf");
       if (transition && old == nullptr && !rule.optional_old_self) return;
-      if (!transition && old != nullptr && *old == value) return;  // unchanged values are not judged again
       const CelExpression::Variables variables = variables_of(value, schema, rule, old);
       const CelValue result = expression.evaluate(variables, budget_);
       if (result.data() == Json(true)) return;
-      const std::string field = path + rule.field_path;
-      errors.push_back(
-          broken(rule, field.starts_with('.') ? field.substr(1) : field, value, detail(rule, variables)));
+      FieldError error = broken(rule, shown(place_of(rule, schema, path)), value, detail(rule, variables));
+      if (transition || !here.unchanged())
+        errors.push_back(std::move(error));
+      else if (warnings_ != nullptr)
+        warnings_->push_back(error.text());
     } catch (const CelError& problem) {
-      report(value, rule, path, problem.what());
+      report(value, rule, shown(path), problem.what());
     }
   }
 
@@ -162,6 +199,7 @@ class RuleCheck {
     }
   }
 
+  std::vector<std::string>* const warnings_;
   std::int64_t budget_ = total_budget;
   bool exhausted_ = false;
 };
@@ -173,9 +211,10 @@ bool has_rules(const Schema& root) {
   return any_rules(root, seen);
 }
 
-std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old) {
-  RuleCheck check;
-  check.visit(object, root, "", old.is_null() ? nullptr : &old);
+std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old,
+                                    std::vector<std::string>* warnings) {
+  RuleCheck check(warnings);
+  check.visit(object, root, "", old.is_null() ? nullptr : &old, {});
   return std::move(check.errors);
 }
 

@@ -16,6 +16,8 @@ bool has_rules(const Schema& root);
 /// Evaluates the rules of every part of `object`; `old` is the stored object or null. Rules that speak of
 /// oldSelf are evaluated where there is an old value. A rule that cannot be compiled or evaluated is an error
 /// of the field.
-std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old);
+/// What did not change since `old` breaks no rule: that goes to `warnings`, if given.
+std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old,
+                                    std::vector<std::string>* warnings);
 
 }  // namespace evenkeel::inline v0::testing

@@ -157,6 +157,13 @@ FieldErrors check_new_metadata(const Json& metadata, const ResourceType& type) {
   return errors;
 }
 
+FieldErrors check_metadata_parts(const Json& metadata) {
+  FieldErrors errors;
+  check_collections(metadata, errors);
+  check_finalizers(metadata["finalizers"], errors);
+  return errors;
+}
+
 FieldErrors check_metadata_update(const Json& metadata, const Json& old) {
   FieldErrors errors;
   if (!old["deletionTimestamp"].is_null())

@@ -14,6 +14,9 @@ namespace evenkeel::inline v0::testing {
 /// What is wrong with the metadata of an object that is to be created.
 FieldErrors check_new_metadata(const Json& metadata, const ResourceType& type);
 
+/// What is wrong with labels, annotations, owners and finalizers, wherever the metadata stands.
+FieldErrors check_metadata_parts(const Json& metadata);
+
 /// What is wrong with metadata that is to replace `old`.
 FieldErrors check_metadata_update(const Json& metadata, const Json& old);
 

@@ -128,6 +128,7 @@ void canonicalize_fields(Json& object, const Schema& schema) {
     if (member == nullptr) continue;
     if (value.is_null() && member->always_written) value = Json::object();
     canonicalize_value(value, *member);
+    if (member->type == SchemaType::any && member->type_name.ends_with(".JSON") && !value.is_null()) continue;
     if (schema.property(name) == nullptr) {
       if (value.is_null() && member->type == SchemaType::string) value = Json("");
       continue;

@@ -105,7 +105,7 @@ void check_scale(const Call& call, const Json& scale) {
     throw StatusError::bad_request(
         "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal " +
         std::string(replicas.kind_name()) + " into Go struct field ScaleSpec.spec.replicas of type int32");
-  if (replicas.integer_or(0) < 0)
+  if (replicas.integer_or(0) < 0 && !call.type->custom)
     throw StatusError::invalid(
         {"autoscaling", "Scale"}, call.path.name,
         {field_invalid("spec.replicas", replicas, "must be greater than or equal to 0")});
@@ -121,7 +121,17 @@ http::Response rest_scale(Server& server, Call& call) {
   const StoredPtr live = require_object(server, call);
   const ResourceType& type = *call.type;
   const Json before = type.document(*live);
-  if (call.request.method == http::Method::get) return scale_response(call, before);
+  if (call.request.method == http::Method::get) {
+    if (type.custom && value_at(before, type.scale->spec).is_null())
+      throw StatusError(
+          500, "InternalError",
+          "Internal error occurred: the spec replicas field " + Json(type.scale->spec).dump() +
+              " does not exist",
+          Json::object({{"causes", Json::array({Json::object({{"message", "the spec replicas field " +
+                                                                              Json(type.scale->spec).dump() +
+                                                                              " does not exist"}})})}}));
+    return scale_response(call, before);
+  }
   const bool put = call.request.method == http::Method::put;
   const WriteOptions options = write_options(call, put ? "UpdateOptions" : "PatchOptions");
   const Json scale = wanted_scale(call, scale_of(type, before));

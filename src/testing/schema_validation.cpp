@@ -3,6 +3,7 @@
 #include "testing/schema_validation.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -12,6 +13,8 @@
 #include "testing/builtin_validation.hpp"
 #include "testing/cel_validation.hpp"
 #include "testing/formats.hpp"
+#include "testing/metadata_validation.hpp"
+#include "testing/name_rules.hpp"
 #include "testing/regular_expression.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -102,6 +105,9 @@ using Errors = std::vector<FieldError>;
 
 class Validator {
  public:
+  /// `base` is where the value stands in the object: fields are told from the root, texts from the value.
+  explicit Validator(std::string base = {}) : base_(std::move(base)) {}
+
   void visit(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
     if (old != nullptr && *old == value) return;
     if (!check_type(value, schema, path) || value.is_null()) return check_enum(value, schema, path);
@@ -116,25 +122,27 @@ class Validator {
   Errors errors;
 
  private:
-  static std::string shown(const std::string& path) { return path.starts_with('.') ? path.substr(1) : path; }
+  static std::string named(const std::string& path) { return path.starts_with('.') ? path.substr(1) : path; }
+  std::string shown(const std::string& path) const { return named(base_ + path); }
   void invalid(const std::string& path, const Json& value, const std::string& problem) {
-    errors.push_back(field_invalid(shown(path), value, shown(path) + " in body " + problem));
+    errors.push_back(field_invalid(shown(path), value, named(path) + " in body " + problem));
   }
 
   bool check_type(const Json& value, const Schema& schema, const std::string& path) {
     if (value.is_null() ? schema.nullable || schema.type == SchemaType::any : fits_type(value, schema.type))
       return true;
-    const std::string detail = shown(path) + " in body must be of type " +
+    const std::string detail = named(path) + " in body must be of type " +
                                std::string(type_name(schema.type)) + ": " + Json(type_of(value)).dump();
     errors.push_back(field_type_invalid(shown(path), Json(type_of(value)), detail));
+    if (schema.type == SchemaType::integer && value.is_number()) out_of_range(path, "integer", schema.format);
     return false;
   }
 
   void check_enum(const Json& value, const Schema& schema, const std::string& path) {
     if (!schema.constraints || schema.constraints->allowed.empty()) return;
-    if (value.is_null() && schema.nullable) return;
     const Json::Array& allowed = schema.constraints->allowed;
-    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+    // A real server compares with no null, even if the enum lists it.
+    if (value.is_null() || std::find(allowed.begin(), allowed.end(), value) == allowed.end())
       errors.push_back(field_not_supported(shown(path), value, allowed));
   }
 
@@ -152,7 +160,7 @@ class Validator {
     }
     if (schema.type == SchemaType::string && !schema.format.empty() && !has_format(text, schema.format)) {
       const std::string detail =
-          shown(path) + " in body must be of type " + schema.format + ": " + value.dump();
+          named(path) + " in body must be of type " + schema.format + ": " + value.dump();
       errors.push_back(field_type_invalid(shown(path), value, detail));
     }
   }
@@ -171,9 +179,11 @@ class Validator {
     if (schema.type == SchemaType::integer && schema.format == "int32" &&
         (number > std::numeric_limits<std::int32_t>::max() ||
          number < std::numeric_limits<std::int32_t>::min())) {
-      errors.push_back(field_invalid(
-          "<nil>", Json(""), "Checked value must be of type integer with format int32 in " + shown(path)));
+      out_of_range(path, "integer", schema.format);
     }
+    if (schema.type == SchemaType::number && schema.format == "float" &&
+        std::abs(number) > static_cast<double>(std::numeric_limits<float>::max()))
+      out_of_range(path, "number", schema.format);
     const Constraints* limits = schema.constraints.get();
     if (limits == nullptr) return;
     if (limits->multiple_of && !is_whole(number / *limits->multiple_of))
@@ -192,12 +202,18 @@ class Validator {
     }
   }
 
+  void out_of_range(const std::string& path, std::string_view type, const std::string& format) {
+    const std::string kind = format.empty() ? "(default format)" : "with format " + format;
+    errors.push_back(field_invalid(
+        "<nil>", Json(""),
+        "Checked value must be of type " + std::string(type) + " " + kind + " in " + named(path)));
+  }
+
   void check_items(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
     const Json::Array& items = value.as_array();
     if (schema.items != nullptr) {
       for (std::size_t i = 0; i < items.size(); ++i)
-        visit(items[i], *schema.items, path + "[" + std::to_string(i) + "]",
-              old_item(old, items[i], i, schema));
+        visit(items[i], *schema.items, path + "[" + std::to_string(i) + "]", old_item(old, items[i], schema));
     }
     const Constraints* limits = schema.constraints.get();
     if (limits == nullptr) return;
@@ -215,10 +231,9 @@ class Validator {
     }
   }
 
-  /// Items of lists of type map have a counterpart by key, those of other lists by place only.
-  static const Json* old_item(const Json* old, const Json& item, std::size_t index, const Schema& schema) {
-    if (old == nullptr || !old->is_array()) return nullptr;
-    if (schema.list_type != ListType::map) return index < old->size() ? &(*old)[index] : nullptr;
+  /// Items of lists of type map have a counterpart by key, those of other lists have none.
+  static const Json* old_item(const Json* old, const Json& item, const Schema& schema) {
+    if (old == nullptr || !old->is_array() || schema.list_type != ListType::map) return nullptr;
     for (const Json& candidate : old->as_array()) {
       const auto same = [&](const std::string& key) { return candidate[key] == item[key]; };
       if (std::all_of(schema.list_keys.begin(), schema.list_keys.end(), same)) return &candidate;
@@ -247,14 +262,14 @@ class Validator {
   }
 
   /// Errors of one alternative.
-  static Errors alternative(const Json& value, const Schema& schema, const std::string& path) {
-    Validator validator;
+  Errors alternative(const Json& value, const Schema& schema, const std::string& path) const {
+    Validator validator(base_);
     validator.visit(value, schema, path, nullptr);
     return std::move(validator.errors);
   }
 
   void whole(const std::string& path, const std::string& problem) {
-    errors.push_back(field_invalid("<nil>", Json(""), Json(shown(path)).dump() + " " + problem));
+    errors.push_back(field_invalid("<nil>", Json(""), Json(named(path)).dump() + " " + problem));
   }
 
   void add(const Errors& more) { errors.insert(errors.end(), more.begin(), more.end()); }
@@ -286,8 +301,8 @@ class Validator {
   }
 
   /// How many alternatives hold, and the errors of the one that failed least.
-  static std::pair<std::size_t, Errors> try_each(const Json& value, const std::vector<const Schema*>& schemas,
-                                                 const std::string& path) {
+  std::pair<std::size_t, Errors> try_each(const Json& value, const std::vector<const Schema*>& schemas,
+                                          const std::string& path) const {
     std::size_t valid = 0;
     std::optional<Errors> best;
     for (const Schema* schema : schemas) {
@@ -299,7 +314,51 @@ class Validator {
     }
     return {valid, best.value_or(Errors{})};
   }
+
+  const std::string base_;
 };
+
+/// What an embedded resource lacks. Source: apiextensions pkg/apiserver/schema/objectmeta/validation.go.
+void check_embedded(const Json& value, const std::string& path, Errors& errors) {
+  for (const char* name : {"apiVersion", "kind"}) {
+    const std::string field = path + "." + name;
+    const Json* said = value.find(name);
+    if (said == nullptr)
+      errors.push_back(field_required(field));
+    else if (!said->is_string())
+      errors.push_back(field_invalid(field, *said, "must be a string"));
+    else if (said->as_string().empty())
+      errors.push_back(field_invalid(field, *said, "must not be empty"));
+  }
+  const std::string kind = value["kind"].string_or("");
+  std::string lower = kind;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (!kind.empty())
+    for (const std::string& problem : name_problems(lower, NameRule::dns_1035_label))
+      errors.push_back(
+          field_invalid(path + ".kind", kind, "may have mixed case, but should otherwise match: " + problem));
+  for (FieldError& error : check_metadata_parts(value["metadata"])) {
+    error.field = path + "." + error.field;
+    errors.push_back(std::move(error));
+  }
+}
+
+void check_embedded_resources(const Json& value, const Schema& schema, const std::string& path,
+                              Errors& errors) {
+  if (value.is_array() && schema.items != nullptr)
+    for (std::size_t i = 0; i < value.size(); ++i)
+      check_embedded_resources(value[i], *schema.items, path + "[" + std::to_string(i) + "]", errors);
+  if (!value.is_object()) return;
+  if (schema.embedded_resource) check_embedded(value, path, errors);
+  for (const auto& [name, member] : value.as_object()) {
+    const Schema* known = schema.member(name);
+    if (known == nullptr || !known->type_name.empty()) continue;
+    const bool listed = schema.property(name) != nullptr;
+    const std::string here = !listed ? path + "[" + name + "]" : path.empty() ? name : path + "." + name;
+    check_embedded_resources(member, *known, here, errors);
+  }
+}
 
 /// Duplicates in lists of type set and map.
 void check_lists(const Json& value, const Schema& schema, const std::string& path, Errors& errors);
@@ -320,7 +379,10 @@ void check_list(const Json::Array& items, const Schema& schema, const std::strin
       }
     }
     const auto known =
-        std::find_if(seen.begin(), seen.end(), [&](const auto& entry) { return entry.first == name; });
+        // 1 and 1.0 are two numbers for Go.
+        std::find_if(seen.begin(), seen.end(), [&](const auto& entry) {
+          return entry.first == name && entry.first.kind() == name.kind();
+        });
     if (known == seen.end())
       seen.emplace_back(std::move(name), 1);
     else if (++known->second == 2)
@@ -355,11 +417,30 @@ bool blocks_rules(const FieldError& error) {
 
 }  // namespace
 
-std::vector<FieldError> validate(const Json& object, const KindSchema& kind, const Json& old) {
+namespace {
+
+/// Errors of the schema: of the whole object, or of the status alone where only that is written.
+Errors schema_errors(const Json& object, const KindSchema& kind, const Json& old, Written written) {
+  if (written == Written::everything) {
+    Validator validator;
+    validator.visit(object, kind.root(), "", old.is_null() ? nullptr : &old);
+    return std::move(validator.errors);
+  }
+  const Json* status = object.find("status");
+  const Schema* schema = kind.root().member("status");
+  if (status == nullptr || schema == nullptr) return {};
+  Validator validator("status");
+  validator.visit(*status, *schema, "", old.find("status"));
+  return std::move(validator.errors);
+}
+
+}  // namespace
+
+std::vector<FieldError> validate(const Json& object, const KindSchema& kind, const Json& old, Written written,
+                                 std::vector<std::string>* warnings) {
   if (kind.built_in) return validate_builtin(object, kind, old);
-  Validator validator;
-  validator.visit(object, kind.root(), "", old.is_null() ? nullptr : &old);
-  Errors errors = std::move(validator.errors);
+  Errors errors = schema_errors(object, kind, old, written);
+  check_embedded_resources(object, kind.root(), "", errors);
   Errors old_lists;
   if (!old.is_null()) check_lists(old, kind.root(), "", old_lists);
   if (old_lists.empty()) check_lists(object, kind.root(), "", errors);
@@ -370,7 +451,7 @@ std::vector<FieldError> validate(const Json& object, const KindSchema& kind, con
                       "some validation rules were not checked because the object was invalid; correct "
                       "the existing errors to complete validation"));
   } else {
-    const Errors broken = check_rules(object, kind.root(), old);
+    const Errors broken = check_rules(object, kind.root(), old, warnings);
     errors.insert(errors.end(), broken.begin(), broken.end());
   }
   return errors;

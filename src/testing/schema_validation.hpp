@@ -2,6 +2,7 @@
 // Checking an object against its schema, with the field errors a real API server gives.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,13 +13,19 @@
 
 namespace evenkeel::inline v0::testing {
 
+/// What a write may change of a custom resource, and so what its schema is asked about.
+enum class Written : std::uint8_t { everything, status };
+
 /// Custom kinds: everything openAPIV3Schema can say (types, required, enum, bounds, lengths, pattern,
 /// formats, items, uniqueItems, allOf, anyOf, oneOf, not, nullable), duplicates in lists of type set and map,
 /// and CEL rules (cel.hpp). Built-in kinds: required fields, enums and list keys of the OpenAPI, plus the
 /// rules of builtin_validation.cpp. `old` is the stored object (null on create); CEL transition rules need
 /// it. metadata is not looked at, except for embedded resources. Empty = valid. Order: by schema walk, as the
 /// real server.
-std::vector<FieldError> validate(const Json& object, const KindSchema& kind, const Json& old = {});
+/// What does not change is not refused; rules that it breaks are told in `warnings`, if given.
+std::vector<FieldError> validate(const Json& object, const KindSchema& kind, const Json& old = {},
+                                 Written written = Written::everything,
+                                 std::vector<std::string>* warnings = nullptr);
 
 /// Why a Go decoder could not read this object of a built-in kind; empty if it could:
 /// "json: cannot unmarshal number into Go struct field ConfigMap.data of type string".

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing/write.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "testing/deletion.hpp"
@@ -18,6 +20,18 @@ namespace {
 constexpr std::string_view modified_text =
     "the object has been modified; please apply your changes to the latest version and try again";
 constexpr int name_attempts = 8;
+
+/// The value at ".spec.replicas"; null if it is not there.
+const Json& value_at(const Json& document, std::string_view path) {
+  const Json* at = &document;
+  while (!path.empty()) {
+    path.remove_prefix(path.front() == '.' ? 1 : 0);
+    const std::size_t end = std::min(path.find('.'), path.size());
+    at = &(*at)[path.substr(0, end)];
+    path.remove_prefix(end);
+  }
+  return *at;
+}
 
 void append(FieldErrors& errors, FieldErrors more) {
   errors.insert(errors.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -86,13 +100,30 @@ void check_custom_kind(const Json& object, const ResourceType& type) {
                                {field_invalid("kind", kind, "must be " + type.kind)});
 }
 
-void check_update(const Json& object, const Json& live, const ResourceType& type,
-                  std::string_view subresource) {
+/// The replicas that a scale subresource tells must be a count. Source: apiextensions
+/// pkg/registry/customresource/validator.go ValidateScaleSpec.
+void check_replicas(const Json& object, const ResourceType& type, std::string_view subresource,
+                    FieldErrors& errors) {
+  if (!type.custom || !type.scale) return;
+  const auto check = [&](const std::string& path) {
+    const std::int64_t count = value_at(object, path).integer_or(0);
+    if (count < 0) errors.push_back(field_invalid(path, Json(count), "should be a non-negative integer"));
+    if (count > std::numeric_limits<std::int32_t>::max())
+      errors.push_back(field_invalid(path, Json(count), "should be less than or equal to 2147483647"));
+  };
+  if (subresource != "status") check(type.scale->spec);
+  check(type.scale->status);
+}
+
+void check_update(Call& call, const Json& object, const Json& live, std::string_view subresource) {
+  const ResourceType& type = *call.type;
   check_custom_kind(object, type);
   FieldErrors errors = check_metadata_update(object["metadata"], live["metadata"]);
   // A real server runs these checks twice: for all kinds, and in each kind's own validation.
   append(errors, FieldErrors(errors));
-  append(errors, validate(object, *type.schema, live));
+  const Written written = subresource == "status" ? Written::status : Written::everything;
+  append(errors, validate(object, *type.schema, live, written, &call.warnings));
+  check_replicas(object, type, subresource, errors);
   if (subresource.empty()) append(errors, check_kind(object, live, type));
   refuse_invalid(type, object, errors);
 }
@@ -155,6 +186,7 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
   check_custom_kind(object, type);
   FieldErrors errors = check_new_metadata(std::as_const(object)["metadata"], type);
   append(errors, validate(object, *type.schema));
+  check_replicas(object, type, "", errors);
   append(errors, check_kind(object, Json(), type));
   refuse_invalid(type, object, errors);
   if (type.custom)
@@ -183,7 +215,7 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
     track_update(before, object, *type.schema, options.context(call, subresource));
   if (const std::int64_t generation = next_generation(object, before, type); generation > 0)
     object["metadata"]["generation"] = generation;
-  check_update(object, before, type, subresource);
+  check_update(call, object, before, subresource);
   if (type.custom)
     for (std::string& warning : finalizer_warnings(std::as_const(object)["metadata"], before["metadata"]))
       call.warnings.push_back(std::move(warning));
