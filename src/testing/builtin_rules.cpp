@@ -80,7 +80,7 @@ std::vector<std::string> builtin_selectable_fields(std::string_view group, std::
   if (plural == "nodes") return {"spec.unschedulable"};
   if (plural == "services") return {"spec.clusterIP", "spec.type"};
   if (plural == "jobs") return {"status.successful"};
-  if (plural == "replicasets" || plural == "replicationcontrollers") return {"status.replicas"};
+  if (plural == "replicationcontrollers") return {"status.replicas"};
   return {};
 }
 

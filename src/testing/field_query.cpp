@@ -17,7 +17,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-/// Splits at commas that no backslash precedes.
+/// Splits at commas that no backslash precedes; sorted, as the first problem found is the one told.
 std::vector<std::string> terms_of(std::string_view text) {
   std::vector<std::string> out(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -29,16 +29,33 @@ std::vector<std::string> terms_of(std::string_view text) {
       out.back() += text[i];
     }
   }
+  std::sort(out.begin(), out.end());
   return out;
 }
 
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    if (text[i] == ',' || text[i] == '=')
+      throw StatusError::bad_request("invalid field selector: unescaped character in value: " +
+                                     std::to_string(static_cast<int>(text[i])));
+    if (text[i] == '\\') {
+      const std::string_view sequence = text.substr(i++, 2);
+      if (sequence.size() < 2 || std::string_view("\\,=").find(sequence[1]) == std::string_view::npos)
+        throw StatusError::bad_request("invalid field selector: invalid escape sequence: " +
+                                       std::string(sequence));
+    }
     out += text[i];
   }
   return out;
+}
+
+/// The place and length of the first operator: !=, == or =.
+std::pair<std::size_t, std::size_t> operator_in(std::string_view term) {
+  const auto equals = term.find('=');
+  if (equals == std::string_view::npos) return {equals, 0};
+  if (equals > 0 && term[equals - 1] == '!') return {equals - 1, 2};
+  return {equals, term.substr(equals, 2) == "==" ? 2 : 1};
 }
 
 std::string text_of(const Json& value) {
@@ -46,7 +63,10 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.as_string() : value.dump();
 }
 
+/// In the words of the kind.
 [[noreturn]] void refuse_field(const std::string& field, const ResourceType& type) {
+  if (!type.custom && type.group == "batch" && type.kind == "Job")
+    throw StatusError::bad_request("field label " + Json(field).dump() + " not supported for Job");
   if (type.only_known_fields && !type.custom)
     throw StatusError::bad_request(
         "\"" + field + "\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
@@ -89,20 +109,19 @@ std::string field_value(const Json& object, const std::string& field, const std:
 FieldQuery::FieldQuery(std::string_view text, const ResourceType& type) {
   for (const std::string& term : terms_of(text)) {
     if (term.empty()) continue;
-    const auto equals = term.find('=');
-    if (equals == std::string::npos || equals == 0)
+    const auto [at, length] = operator_in(term);
+    if (length == 0)
       throw StatusError::bad_request("invalid selector: '" + std::string(text) + "'; can't understand '" +
                                      term + "'");
-    const bool equal = term[equals - 1] != '!';
-    const bool doubled = equal && term.size() > equals + 1 && term[equals + 1] == '=';
-    Term out{.field = term.substr(0, equal ? equals : equals - 1),
-             .path = {},
-             .value = unescaped(std::string_view(term).substr(equals + (doubled ? 2 : 1))),
-             .equal = equal};
-    if (!is_selectable(out.field, type)) refuse_field(out.field, type);
-    out.path = split(out.field, '.');
-    terms_.push_back(std::move(out));
+    std::string field = term.substr(0, at);
+    std::vector<std::string> path = split(field, '.');
+    terms_.push_back({.field = std::move(field),
+                      .path = std::move(path),
+                      .value = unescaped(std::string_view(term).substr(at + length)),
+                      .equal = term[at] != '!'});
   }
+  for (const Term& term : terms_)
+    if (!is_selectable(term.field, type)) refuse_field(term.field, type);
 }
 
 bool FieldQuery::matches(const Json& object) const {

@@ -101,7 +101,7 @@ class LabelQueryParser {
     if (negated) take();
     const Token key = take();
     if (key.kind != TokenKind::identifier) refuse_requirement(found(key) + ", expected: identifier");
-    check(key.text, qualified_name_problems(key.text), "key");
+    check(key.text, qualified_name_problems(key.text), "<nil>");
     if (negated) return {key.text, Operator::absent, {}};
     if (token_.kind == TokenKind::end || is(",")) return {key.text, Operator::exists, {}};
     return with_values(key.text, take());
@@ -132,8 +132,11 @@ class LabelQueryParser {
     } else {
       refuse_requirement(found(op) + ", expected: in, notin, =, ==, !=, gt, lt");
     }
-    for (const std::string& each : out.values)
-      check(each, label_value_problems(each), "values[0][" + key + "]");
+    std::sort(out.values.begin(), out.values.end());
+    out.values.erase(std::unique(out.values.begin(), out.values.end()), out.values.end());
+    for (std::size_t i = 0; i < out.values.size(); ++i)
+      check(out.values[i], label_value_problems(out.values[i]),
+            "values[" + std::to_string(i) + "][" + key + "]");
     return out;
   }
 
@@ -147,6 +150,8 @@ class LabelQueryParser {
   std::vector<std::string> values() {
     if (!is("(")) refuse_requirement(found(token_) + " expected: '('");
     take();
+    if (!is(")") && !is(",") && token_.kind != TokenKind::identifier)
+      refuse_requirement(found(token_) + ", expected: ',', ')' or identifier");
     std::vector<std::string> out;
     while (!is(")")) {
       if (is(",")) {
@@ -155,7 +160,8 @@ class LabelQueryParser {
         continue;
       }
       const Token token = take();
-      if (token.kind != TokenKind::identifier) refuse_requirement(found(token) + ", expected: ',', or ')'");
+      if (token.kind != TokenKind::identifier)
+        refuse_requirement(found(token) + ", expected: ',', or identifier");
       out.push_back(token.text);
       if (is(",")) {
         take();
@@ -165,8 +171,7 @@ class LabelQueryParser {
       }
     }
     take();
-    if (out.empty())
-      refuse_requirement("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
+    if (out.empty()) out.emplace_back();  // "()" is the empty value
     return out;
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <type_traits>
 
 #include <evenkeel/api/json.hpp>
 
@@ -36,6 +37,23 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
+/// What Go's strconv says of text that is no number of this kind.
+template <class Number>
+std::string number_problem(std::string_view function, std::string_view text) {
+  const std::string_view digits = text.substr(std::is_signed_v<Number> && text.starts_with('-') ? 1 : 0);
+  const bool numeric = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  return "strconv." + std::string(function) + ": parsing " + Json(text).dump() +
+         (numeric ? ": value out of range" : ": invalid syntax");
+}
+
+/// An integer of the query, 0 if it is absent. Throws StatusError (400).
+std::int64_t integer(const Query& query, std::string_view name) {
+  if (!query.has(name)) return 0;
+  const auto value = number<std::int64_t>(query.get(name));
+  if (!value) throw StatusError::bad_request(number_problem<std::int64_t>("ParseInt", query.get(name)));
+  return *value;
+}
+
 [[noreturn]] void refuse_continue(const std::string& problem) {
   throw StatusError::bad_request("invalid continue token: " + problem);
 }
@@ -57,6 +75,18 @@ std::string unbase64(std::string_view text) {
   return out;
 }
 
+/// Whether a path has no empty, "." or ".." segments: one that cannot lead out of where it is put.
+bool is_clean(std::string_view path) {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  while (true) {
+    const auto slash = path.find('/');
+    const std::string_view segment = path.substr(0, slash);
+    if (segment.empty() || segment == "." || segment == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
 Continuation decode_continue(std::string_view text) {
   const std::string bytes = unbase64(text);
   if (const std::string problem = json_problem(bytes); !problem.empty())
@@ -64,24 +94,25 @@ Continuation decode_continue(std::string_view text) {
   const Json token = Json::parse(bytes);
   if (token["v"].string_or("") != "meta.k8s.io/v1")
     refuse_continue("continue key is not valid: server does not recognize this encoded version " +
-                    token["v"].dump());
+                    token["v"].string_or(""));
   const std::int64_t version = token["rv"].integer_or(-1);
   const std::string start = token["start"].string_or("");
-  if (version < -1 || version == 0)
+  if (version == 0)
     refuse_continue(
         "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
-  if (start.empty() || start.find("..") != std::string::npos || start.front() == '/')
-    refuse_continue("continue key is not valid: " + Json(start).dump());
-  return {version == -1 ? 0 : static_cast<std::uint64_t>(version), start};
+  if (start.empty())
+    refuse_continue("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)");
+  if (!is_clean(start)) refuse_continue("continue key is not valid: " + start);
+  return {version < 0 ? 0 : static_cast<std::uint64_t>(version), start};
 }
 
 [[noreturn]] void refuse(const FieldErrors& errors) {
   throw StatusError::invalid({"meta.k8s.io", "ListOptions"}, "", errors);
 }
 
-std::string parse_problem(std::string_view text) {
-  return "resourceVersion: Invalid value: " + Json(text).dump() + ": strconv.ParseUint: parsing " +
-         Json(text).dump() + ": invalid syntax";
+std::string version_problem(std::string_view text) {
+  return "resourceVersion: Invalid value: " + Json(text).dump() + ": " +
+         number_problem<std::uint64_t>("ParseUint", text);
 }
 
 FieldErrors check_list(const Query& query, std::string_view match) {
@@ -134,6 +165,8 @@ std::string encode_continue(const Continuation& next) {
 
 ListOptions list_options(const Query& query) {
   const std::string_view match = query.get("resourceVersionMatch");
+  integer(query, "timeoutSeconds");
+  const std::int64_t limit = integer(query, "limit");
   if (const FieldErrors errors = check_list(query, match); !errors.empty()) refuse(errors);
   ListOptions out;
   const std::string_view version = query.get("resourceVersion");
@@ -143,32 +176,39 @@ ListOptions list_options(const Query& query) {
   if (!token.empty()) out.next = decode_continue(token);
   if (!version.empty()) {
     const auto parsed = number<std::uint64_t>(version);
-    if (!parsed) throw StatusError::bad_request("invalid resource version: " + parse_problem(version));
+    if (!parsed) throw StatusError::bad_request("invalid resource version: " + version_problem(version));
     out.version = *parsed;
     out.cached = match != "Exact";
   }
   // A page of whatever is at hand is not limited; one of a given version without match is that version's.
-  const auto limit = number<std::int64_t>(query.get("limit")).value_or(0);
   if (limit > 0 && version != "0") out.limit = static_cast<std::size_t>(limit);
   out.exact = match == "Exact" || (out.limit > 0 && out.version > 0 && match.empty());
   return out;
 }
 
+std::uint64_t object_version(const Query& query) {
+  const std::string_view version = query.get("resourceVersion");
+  const auto parsed = version.empty() ? 0 : number<std::uint64_t>(version);
+  if (!parsed) throw StatusError::internal(version_problem(version));
+  return *parsed;
+}
+
 WatchOptions watch_options(const Query& query) {
+  const std::int64_t seconds = integer(query, "timeoutSeconds");
+  integer(query, "limit");
   if (const FieldErrors errors = check_watch(query, query.get("resourceVersionMatch")); !errors.empty())
     refuse(errors);
   WatchOptions out;
   const std::string_view version = query.get("resourceVersion");
   if (!version.empty()) {
     const auto parsed = number<std::uint64_t>(version);
-    if (!parsed) throw StatusError::internal(parse_problem(version));
+    if (!parsed) throw StatusError::internal(version_problem(version));
     out.version = *parsed;
     out.version_given = true;
   }
   if (query.has("sendInitialEvents")) out.send_initial_events = query.flag("sendInitialEvents");
   out.bookmarks = query.flag("allowWatchBookmarks");
-  if (const auto seconds = number<std::int64_t>(query.get("timeoutSeconds")); seconds && *seconds > 0)
-    out.timeout_seconds = seconds;
+  if (seconds > 0) out.timeout_seconds = seconds;
   return out;
 }
 

@@ -28,6 +28,9 @@ struct ListOptions {
 /// Throws StatusError (400, 422).
 ListOptions list_options(const Query& query);
 
+/// resourceVersion of a GET of one object: at least this one is to be shown. Throws StatusError (500).
+std::uint64_t object_version(const Query& query);
+
 struct WatchOptions {
   /// Unset and 0 both start with what there is.
   std::uint64_t version = 0;

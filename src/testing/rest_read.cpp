@@ -61,10 +61,12 @@ Page read_page(Server& server, const Call& call, const ListOptions& options) {
   const Selection selection = selection_of(call);
   Page page{.version = list_version(server, call, options)};
   std::vector<StoredPtr> all = server.store.snapshot(*type.collection, prefix, page.version);
+  if (const std::string name = selection.fields.name(); !name.empty() && call.path.in_namespace)
+    std::erase_if(all, [&](const StoredPtr& object) { return object->name() != name; });
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string key = type.collection->key_of(all[i]->namespace_(), all[i]->name());
     if (options.next && key < prefix + options.next->start) continue;
-    if (!selection.empty() && !selection.matches(*all[i], type)) continue;
+    // Whether there is more is asked before whether it matches.
     if (options.limit > 0 && page.items.size() == options.limit) {
       const StoredPtr& last = page.items.back();
       const std::string shown = type.collection->key_of(last->namespace_(), last->name());
@@ -74,7 +76,7 @@ Page read_page(Server& server, const Call& call, const ListOptions& options) {
       if (selection.empty()) page.remaining = all.size() - i;
       break;
     }
-    page.items.push_back(std::move(all[i]));
+    if (selection.empty() || selection.matches(*all[i], type)) page.items.push_back(std::move(all[i]));
   }
   return page;
 }
@@ -111,9 +113,7 @@ std::string reshaped_page(const Call& call, const Page& page) {
 }
 
 /// What a lagging watch cache has of the object. Throws StatusError (404).
-StoredPtr cached_object(Server& server, const Call& call, std::string_view wanted) {
-  std::uint64_t minimum = 0;
-  std::from_chars(wanted.data(), wanted.data() + wanted.size(), minimum);
+StoredPtr cached_object(Server& server, const Call& call, std::uint64_t minimum) {
   const std::uint64_t version = cached_version(call, minimum);
   for (StoredPtr& object : server.store.snapshot(*call.type->collection, call.key(), version))
     if (object->name() == call.path.name) return std::move(object);
@@ -141,8 +141,10 @@ std::uint64_t cached_version(const Call& call, std::uint64_t minimum) {
 }
 
 http::Response rest_get(Server& server, Call& call) {
-  if (const std::string_view wanted = call.query.get("resourceVersion"); !wanted.empty() && !call.lag.none())
-    return object_response(call, 200, *cached_object(server, call, wanted));
+  const std::uint64_t version = object_version(call.query);
+  if (version > server.store.version()) refuse_future(version, server.store.version());
+  if (!call.query.get("resourceVersion").empty() && !call.lag.none())
+    return object_response(call, 200, *cached_object(server, call, version));
   return object_response(call, 200, *require_object(server, call));
 }
 
