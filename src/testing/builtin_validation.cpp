@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "testing/formats.hpp"
+#include "testing/metadata_validation.hpp"
 #include "testing/regular_expression.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -327,6 +328,14 @@ void check_claim(const Json& object, const Json& old, Errors& errors) {
                                      "volumeAttributesClassName for bound claims"));
 }
 
+void check_namespace(const Json& object, const Json& old, Errors& errors) {
+  const Json& finalizers = object["spec"]["finalizers"];
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    const std::string path = old.is_null() ? "spec.finalizers" : indexed("spec.finalizers", i);
+    check_finalizer_name(finalizers[i].string_or(""), path, errors);
+  }
+}
+
 struct KindRules {
   std::string_view group;
   std::string_view kind;
@@ -334,6 +343,7 @@ struct KindRules {
 };
 
 constexpr std::array kinds{
+    KindRules{"", "Namespace", check_namespace},
     KindRules{"", "Pod", check_pod},
     KindRules{"", "Service", check_service},
     KindRules{"", "ConfigMap", check_data},

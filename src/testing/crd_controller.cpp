@@ -62,6 +62,16 @@ void CrdController::settle(Server& server, WallTime now) {
 void CrdController::withdraw(Server& server, const std::string& name) {
   for (const ResourceTypePtr& type : server.registry.custom(name)) server.watches.end_all(*type->collection);
   server.registry.remove_custom(name);
+  serving_.erase(name);
+}
+
+void CrdController::serve(Server& server, const std::string& name, const Json& definition) {
+  Json served = Json::object(
+      {{"spec", definition["spec"]}, {"acceptedNames", definition.at({"status", "acceptedNames"})}});
+  if (serving_[name] == served) return;
+  serving_[name] = std::move(served);
+  for (const ResourceTypePtr& type : server.registry.custom(name)) server.watches.end_all(*type->collection);
+  server.registry.set_custom(name, resources_of(definition));
 }
 
 void CrdController::establish(Server& server, const std::string& name, WallTime now) {
@@ -86,8 +96,7 @@ void CrdController::establish(Server& server, const std::string& name, WallTime 
     if (changed) server.store.put(definitions(server), std::move(body));
     return;
   }
-  for (const ResourceTypePtr& type : server.registry.custom(name)) server.watches.end_all(*type->collection);
-  server.registry.set_custom(name, resources_of(body));
+  serve(server, name, body);
   if (changed) server.store.put(definitions(server), std::move(body));
 }
 

@@ -2,6 +2,7 @@
 // What CRDs bring about: their resources are served from the moment they are stored, and go with them.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -28,6 +29,10 @@ class CrdController {
   void withdraw(Server& server, const std::string& name);
   void clean_up(Server& server, const std::string& name, WallTime now);
 
+  /// Serves what the definition says; watches end only if it is something new.
+  void serve(Server& server, const std::string& name, const Json& definition);
+
+  std::map<std::string, Json> serving_;  // spec and accepted names, by definition
   std::set<std::string> written_;
   std::set<std::string> terminating_;
   std::set<std::string> going_;  // of them, those to look at

@@ -54,14 +54,14 @@ void set_finalizers_for_dependents(const ResourceType& type, Json& metadata, Pro
   set(foreground_finalizer, foreground);
 }
 
-/// Seconds that a pod gets; 0 for everything else, and for pods that nobody runs.
-std::int64_t grace_period(const ResourceType& type, const Json& body, const DeleteOptions& options) {
-  if (!type.rules.graceful) return 0;
+/// Seconds that a pod gets; 0 for those that nobody runs.
+std::int64_t grace_period(const Json& body, const DeleteOptions& options) {
   const std::string phase = body.at({"status", "phase"}).string_or("");
   if (body.at({"spec", "nodeName"}).string_or("").empty() || phase == "Succeeded" || phase == "Failed")
     return 0;
-  if (options.grace_period) return *options.grace_period;
-  return body.at({"spec", "terminationGracePeriodSeconds"}).integer_or(30);
+  const std::int64_t asked =
+      options.grace_period.value_or(body.at({"spec", "terminationGracePeriodSeconds"}).integer_or(30));
+  return asked < 0 ? 1 : asked;
 }
 
 void mark(Json& metadata, std::int64_t grace, WallTime now) {
@@ -74,6 +74,26 @@ void mark(Json& metadata, std::int64_t grace, WallTime now) {
   }
   metadata["deletionTimestamp"] = timestamp(now + std::chrono::seconds(grace));
   metadata["deletionGracePeriodSeconds"] = grace;
+}
+
+enum class Grace : std::uint8_t { none, begins, pending };
+
+/// Marks a pod with the time that it has left, before anything else is decided about it. Once it is marked
+/// that time only gets shorter. Source: apiserver pkg/registry/rest/delete.go BeforeDelete.
+Grace begin_grace(const ResourceType& type, Json& body, const DeleteOptions& options, WallTime now) {
+  if (!type.rules.graceful) return Grace::none;
+  Json& metadata = body["metadata"];
+  if (std::as_const(metadata)["deletionTimestamp"].is_null()) {
+    mark(metadata, grace_period(body, options), now);
+    return Grace::begins;
+  }
+  const Json& left = std::as_const(metadata)["deletionGracePeriodSeconds"];
+  if (left.is_null()) return Grace::none;
+  const std::int64_t asked = options.grace_period.value_or(left.integer_or(0));
+  const std::int64_t grace = asked < 0 ? 1 : asked;
+  if (grace >= left.integer_or(0)) return Grace::pending;
+  mark(metadata, grace, now);
+  return Grace::begins;
 }
 
 bool is_namespace(const ResourceType& type) {
@@ -144,16 +164,22 @@ DeleteOutcome delete_object(Server& server, const ResourceType& type, const Stor
   if (is_crd(type)) return marked(server, type, object, marked_crd(*object, now), options.dry_run);
   Json body = object->body();
   Json& metadata = body["metadata"];
+  const Grace grace = begin_grace(type, body, options, now);
+  if (grace == Grace::pending) return {.removed = false, .body = std::move(body)};
   set_finalizers_for_dependents(type, metadata, options.propagation);
-  const std::int64_t grace = grace_period(type, body, options);
-  const bool held = grace > 0 || !std::as_const(metadata)["finalizers"].empty();
-  if (held) {
-    mark(metadata, grace, now);
-    return marked(server, type, object, std::move(body), options.dry_run);
-  }
-  if (!options.dry_run)
-    server.store.erase(*type.collection, type.collection->key_of(object->namespace_(), object->name()));
-  return {.removed = true, .body = object->body()};
+  const bool finalizers = !std::as_const(metadata)["finalizers"].empty();
+  if (grace == Grace::none && finalizers) mark(metadata, 0, now);
+  const bool held = finalizers || (grace == Grace::begins &&
+                                   std::as_const(metadata)["deletionGracePeriodSeconds"].integer_or(0) > 0);
+  DeleteOutcome outcome{.removed = !held, .body = {}};
+  if (held || grace == Grace::begins)
+    outcome.body = marked(server, type, object, std::move(body), options.dry_run).body;
+  else
+    outcome.body = object->body();
+  if (held || options.dry_run) return outcome;
+  server.store.erase(*type.collection, type.collection->key_of(object->namespace_(), object->name()));
+  outcome.body["metadata"]["resourceVersion"] = std::to_string(server.store.version());
+  return outcome;
 }
 
 }  // namespace evenkeel::inline v0::testing

@@ -6,6 +6,7 @@
 
 #include "testing/deletion.hpp"
 #include "testing/server.hpp"
+#include "testing/write.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -25,14 +26,26 @@ bool blocks(const Stored& dependent, std::string_view owner_uid) {
   return false;
 }
 
-/// Drops the references for which `drop` holds; returns whether there were any.
+/// Stores `dependent` without the references for which `drop` holds, and without anybody owning them.
 template <class Predicate>
-bool drop_references(Json& metadata, Predicate drop) {
-  Json* owners = metadata.find("ownerReferences");
-  if (!owners || !owners->is_array()) return false;
-  const bool any = std::erase_if(owners->as_array(), drop) > 0;
-  if (owners->empty()) metadata.erase("ownerReferences");
-  return any;
+void drop_references(Server& server, const ResourceType& type, const StoredPtr& dependent, WallTime now,
+                     Predicate drop) {
+  const Json live = type.document(*dependent);
+  Json object = live;
+  Json* owners = object["metadata"].find("ownerReferences");
+  if (!owners || !owners->is_array() || std::erase_if(owners->as_array(), drop) == 0) return;
+  if (owners->empty()) object["metadata"].erase("ownerReferences");
+  store_as_controller(server, type, live, std::move(object), "", now);
+}
+
+bool is_namespaced_kind(Server& server, const Json& reference, bool& known) {
+  const std::string api_version = reference["apiVersion"].string_or("");
+  const auto slash = api_version.find('/');
+  const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
+  const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  const ResourceTypePtr type = server.registry.find_kind(group, version, reference["kind"].string_or(""));
+  known = type != nullptr;
+  return known && type->namespaced;
 }
 
 }  // namespace
@@ -56,8 +69,19 @@ void GarbageCollector::link(const Place& place, const Stored& object) {
   for (std::size_t i = 0; i < owners.size(); ++i) {
     const std::string uid = owners[i]["uid"].string_or("");
     dependents_[uid].insert(place);
-    if (!by_uid_.contains(uid)) enqueue(place);
+    const auto owner = by_uid_.find(uid);
+    if (owner == by_uid_.end() || !may_own(owner->second, place)) enqueue(place);
   }
+}
+
+bool GarbageCollector::may_own(const Place& owner, const Place& dependent) {
+  if (!owner.collection->namespaced) return true;
+  return space_of(owner) == space_of(dependent);
+}
+
+std::string_view GarbageCollector::space_of(const Place& place) {
+  return place.collection->namespaced ? std::string_view(place.key).substr(0, place.key.find('/'))
+                                      : std::string_view();
 }
 
 void GarbageCollector::unlink(const Place& place, const Stored& object) {
@@ -101,6 +125,10 @@ void GarbageCollector::run(Server& server, WallTime now) {
 
 GarbageCollector::Standing GarbageCollector::standing(Server& server, const Json& reference,
                                                       const Stored& dependent) const {
+  // Of a kind that is not known, or cannot own this object, nobody can tell that it is gone.
+  bool known = false;
+  const bool namespaced = is_namespaced_kind(server, reference, known);
+  if (!known || (namespaced && dependent.namespace_().empty())) return Standing::present;
   const std::string uid = reference["uid"].string_or("");
   const auto at = by_uid_.find(uid);
   if (at == by_uid_.end()) return Standing::absent;
@@ -112,13 +140,13 @@ GarbageCollector::Standing GarbageCollector::standing(Server& server, const Json
   return waits ? Standing::waits_for_dependents : Standing::present;
 }
 
-void GarbageCollector::orphan_dependents(Server& server, const Stored& owner) {
+void GarbageCollector::orphan_dependents(Server& server, const Stored& owner, WallTime now) {
   for (const Place& place : dependents(owner.uid())) {
     const StoredPtr dependent = server.store.find(*place.collection, place.key);
-    if (!dependent) continue;
-    Json body = dependent->body();
-    if (drop_references(body["metadata"], [&](const Json& each) { return each["uid"] == Json(owner.uid()); }))
-      server.store.put(*place.collection, std::move(body));
+    const ResourceTypePtr type = server.registry.find_any(*place.collection);
+    if (!dependent || !type) continue;
+    drop_references(server, *type, dependent, now,
+                    [&](const Json& each) { return each["uid"] == Json(owner.uid()); });
   }
 }
 
@@ -128,7 +156,7 @@ void GarbageCollector::visit_deleting(Server& server, const Place& place, const 
   const bool orphan = has_finalizer(metadata, orphan_finalizer);
   const bool foreground = has_finalizer(metadata, foreground_finalizer);
   if (!orphan && !foreground) return;
-  if (orphan) orphan_dependents(server, *object);
+  if (orphan) orphan_dependents(server, *object, now);
   if (foreground) {
     bool blocked = false;
     for (const Place& each : dependents(object->uid())) {
@@ -168,10 +196,8 @@ void GarbageCollector::visit(Server& server, const Place& place, WallTime now) {
   const ResourceTypePtr type = server.registry.find_any(*place.collection);
   if (!type) return;
   if (present > 0) {
-    Json body = object->body();
-    drop_references(body["metadata"],
+    drop_references(server, *type, object, now,
                     [&](const Json& each) { return standing(server, each, *object) != Standing::present; });
-    server.store.put(*type->collection, std::move(body));
     return;
   }
   DeleteOptions options;

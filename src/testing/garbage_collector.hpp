@@ -34,6 +34,9 @@ class GarbageCollector {
   };
   enum class Standing : std::uint8_t { absent, present, waits_for_dependents };
 
+  /// Whether the scopes allow it: an owner is in the same namespace or in none.
+  static bool may_own(const Place& owner, const Place& dependent);
+  static std::string_view space_of(const Place& place);
   void link(const Place& place, const Stored& object);
   void unlink(const Place& place, const Stored& object);
   void enqueue(const Place& place);
@@ -42,7 +45,7 @@ class GarbageCollector {
 
   void visit(Server& server, const Place& place, WallTime now);
   void visit_deleting(Server& server, const Place& place, const StoredPtr& object, WallTime now);
-  void orphan_dependents(Server& server, const Stored& owner);
+  void orphan_dependents(Server& server, const Stored& owner, WallTime now);
   Standing standing(Server& server, const Json& reference, const Stored& dependent) const;
 
   std::map<std::string, Place, std::less<>> by_uid_;

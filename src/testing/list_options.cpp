@@ -46,14 +46,6 @@ std::string number_problem(std::string_view function, std::string_view text) {
          (numeric ? ": value out of range" : ": invalid syntax");
 }
 
-/// An integer of the query, 0 if it is absent. Throws StatusError (400).
-std::int64_t integer(const Query& query, std::string_view name) {
-  if (!query.has(name)) return 0;
-  const auto value = number<std::int64_t>(query.get(name));
-  if (!value) throw StatusError::bad_request(number_problem<std::int64_t>("ParseInt", query.get(name)));
-  return *value;
-}
-
 [[noreturn]] void refuse_continue(const std::string& problem) {
   throw StatusError::bad_request("invalid continue token: " + problem);
 }
@@ -158,6 +150,13 @@ FieldErrors check_watch(const Query& query, std::string_view match) {
 
 }  // namespace
 
+std::int64_t query_integer(const Query& query, std::string_view name) {
+  if (!query.has(name)) return 0;
+  const auto value = number<std::int64_t>(query.get(name));
+  if (!value) throw StatusError::bad_request(number_problem<std::int64_t>("ParseInt", query.get(name)));
+  return *value;
+}
+
 std::string encode_continue(const Continuation& next) {
   const std::int64_t version = next.version == 0 ? -1 : static_cast<std::int64_t>(next.version);
   return base64(Json::object({{"v", "meta.k8s.io/v1"}, {"rv", version}, {"start", next.start}}).dump());
@@ -165,8 +164,8 @@ std::string encode_continue(const Continuation& next) {
 
 ListOptions list_options(const Query& query) {
   const std::string_view match = query.get("resourceVersionMatch");
-  integer(query, "timeoutSeconds");
-  const std::int64_t limit = integer(query, "limit");
+  query_integer(query, "timeoutSeconds");
+  const std::int64_t limit = query_integer(query, "limit");
   if (const FieldErrors errors = check_list(query, match); !errors.empty()) refuse(errors);
   ListOptions out;
   const std::string_view version = query.get("resourceVersion");
@@ -194,8 +193,8 @@ std::uint64_t object_version(const Query& query) {
 }
 
 WatchOptions watch_options(const Query& query) {
-  const std::int64_t seconds = integer(query, "timeoutSeconds");
-  integer(query, "limit");
+  const std::int64_t seconds = query_integer(query, "timeoutSeconds");
+  query_integer(query, "limit");
   if (const FieldErrors errors = check_watch(query, query.get("resourceVersionMatch")); !errors.empty())
     refuse(errors);
   WatchOptions out;

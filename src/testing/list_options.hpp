@@ -6,10 +6,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "testing/rest_path.hpp"
 
 namespace evenkeel::inline v0::testing {
+
+/// An integer of the query, 0 if it is absent. Throws StatusError (400).
+std::int64_t query_integer(const Query& query, std::string_view name);
 
 /// What a continue token says. Version 0: whatever is current (the list is no longer consistent).
 struct Continuation {

@@ -118,6 +118,10 @@ void check_collections(const Json& metadata, FieldErrors& errors) {
   check_owners(metadata["ownerReferences"], errors);
 }
 
+bool is_standard_finalizer(std::string_view name) {
+  return name == "kubernetes" || name == "orphan" || name == "foregroundDeletion";
+}
+
 bool contains(const Json& list, const Json& wanted) {
   return list.is_array() &&
          std::find(list.as_array().begin(), list.as_array().end(), wanted) != list.as_array().end();
@@ -138,6 +142,12 @@ void check_no_new_finalizers(const Json& finalizers, const Json& old, FieldError
 
 }  // namespace
 
+void check_finalizer_name(const std::string& name, const std::string& path, FieldErrors& errors) {
+  if (name.find('/') == std::string::npos && !is_standard_finalizer(name))
+    errors.push_back(
+        field_invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified"));
+}
+
 FieldErrors check_new_metadata(const Json& metadata, const ResourceType& type) {
   FieldErrors errors;
   const std::string generate = metadata["generateName"].string_or("");
@@ -154,6 +164,10 @@ FieldErrors check_new_metadata(const Json& metadata, const ResourceType& type) {
     errors.push_back(field_forbidden("metadata.namespace", "not allowed on this type"));
   check_collections(metadata, errors);
   check_finalizers(metadata["finalizers"], errors);
+  const Json& finalizers = metadata["finalizers"];
+  for (std::size_t i = 0; !type.custom && i < finalizers.size(); ++i)
+    check_finalizer_name(finalizers[i].string_or(""), "metadata.finalizers[" + std::to_string(i) + "]",
+                         errors);
   return errors;
 }
 
@@ -184,13 +198,13 @@ std::vector<std::string> finalizer_warnings(const Json& metadata, const Json& ol
   if (!finalizers.is_array()) return warnings;
   for (const Json& finalizer : finalizers.as_array()) {
     const std::string name = finalizer.string_or("");
-    if (name.find('/') != std::string::npos || name == "orphan" || name == "foregroundDeletion" ||
-        name == "kubernetes" || contains(old["finalizers"], finalizer))
+    if (name.find('/') != std::string::npos || is_standard_finalizer(name) ||
+        contains(old["finalizers"], finalizer))
       continue;
-    const std::string_view path = name.find('.') == std::string::npos ? "" : "including a path (/) ";
+    const std::string_view path = name.find('.') == std::string::npos ? "" : " including a path (/)";
     warnings.push_back("metadata.finalizers: " + Json(name).dump() +
-                       ": prefer a domain-qualified finalizer name " + std::string(path) +
-                       "to avoid accidental conflicts with other finalizer writers");
+                       ": prefer a domain-qualified finalizer name" + std::string(path) +
+                       " to avoid accidental conflicts with other finalizer writers");
   }
   return warnings;
 }

@@ -12,6 +12,9 @@
 namespace evenkeel::inline v0::testing {
 
 /// What is wrong with the metadata of an object that is to be created.
+/// A finalizer of a built-in kind: a standard one, or with a domain.
+void check_finalizer_name(const std::string& name, const std::string& path, FieldErrors& errors);
+
 FieldErrors check_new_metadata(const Json& metadata, const ResourceType& type);
 
 /// What is wrong with labels, annotations, owners and finalizers, wherever the metadata stands.

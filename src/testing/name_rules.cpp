@@ -12,6 +12,7 @@ constexpr std::string_view label_text =
     "and end "
     "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+constexpr std::string_view dots_text = "must not contain dots";
 constexpr std::string_view subdomain_text =
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
     "start "
@@ -86,7 +87,7 @@ std::vector<std::string> name_problems(std::string_view name, NameRule rule, Nam
   if (text.size() > limit) problems.push_back(too_long(limit, "characters"));
   switch (rule) {
     case NameRule::dns_label:
-      if (!is_label(text)) problems.emplace_back(label_text);
+      if (!is_label(text)) problems.emplace_back(is_subdomain(text) ? dots_text : label_text);
       break;
     case NameRule::dns_1035_label:
       if (!is_label(text) || !std::islower(static_cast<unsigned char>(text.front())))

@@ -9,6 +9,7 @@
 #include "testing/deletion.hpp"
 #include "testing/server.hpp"
 #include "testing/timestamps.hpp"
+#include "testing/write.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -127,18 +128,28 @@ void NamespaceController::empty(Server& server, const std::string& name, WallTim
   dirty_.erase(name);  // what was deleted just now needs no second look
   const StoredPtr object = server.store.find(collection, name);
   if (!object) return;
-  Json body = object->body();
-  if (!left.by_resource.empty()) {
-    if (set_conditions(body, left, timestamp(now))) server.store.put(collection, std::move(body));
-    return;
-  }
+  const ResourceTypePtr type = server.registry.find_any(collection);
+  const Json live = type->document(*object);
+  Json body = live;
+  if (set_conditions(body, left, timestamp(now)))
+    store_as_controller(server, *type, live, std::move(body), "status", now);
+  if (left.by_resource.empty()) finalize(server, name, now);
+}
+
+void NamespaceController::finalize(Server& server, const std::string& name, WallTime now) {
+  Collection& collection = namespaces(server);
+  const StoredPtr object = server.store.find(collection, name);
+  if (!object) return;
+  const ResourceTypePtr type = server.registry.find_any(collection);
+  const Json live = type->document(*object);
+  Json body = live;
   Json& finalizers = body["spec"]["finalizers"];
   if (finalizers.is_array()) std::erase(finalizers.as_array(), Json("kubernetes"));
   if (finalizers.empty()) body["spec"].erase("finalizers");
-  if (body.at({"spec", "finalizers"}).empty() && body.at({"metadata", "finalizers"}).empty())
+  if (is_released(body, *type))
     server.store.erase(collection, name);
-  else if (body != object->body())
-    server.store.put(collection, std::move(body));
+  else
+    store_as_controller(server, *type, live, std::move(body), "finalize", now);
 }
 
 void require_namespace(Server& server, std::string_view namespace_, const ResourceType& type,

@@ -26,6 +26,8 @@ class NamespaceController {
 
  private:
   void empty(Server& server, const std::string& name, WallTime now);
+  /// Takes this controller's own finalizer away, and the namespace if that was the last.
+  void finalize(Server& server, const std::string& name, WallTime now);
 
   std::set<std::string> terminating_;
   std::set<std::string> dirty_;  // of them, those in which something changed since the last look

@@ -128,16 +128,23 @@ void keep_for_update(Json& object, const Json& live, const ResourceType& type, s
   if (subresource.empty() && type.has_status) copy_member(object, live, "status");
   if (!type.custom && type.group.empty() && type.plural == "namespaces" && subresource.empty())
     copy_member(object["spec"], live["spec"], "finalizers");
+  if (subresource == "finalize") copy_member(object, live, "status");
 }
 
 void keep_system_fields(Json& object, const Json& live) {
   Json& metadata = object["metadata"];
   const Json& old = live["metadata"];
   if (std::as_const(metadata)["uid"].string_or("").empty()) copy_member(metadata, old, "uid");
-  for (const char* name :
-       {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"})
-    copy_member(metadata, old, name);
+  for (const char* name : {"creationTimestamp", "generation"}) copy_member(metadata, old, name);
   metadata.erase("selfLink");
+}
+
+void keep_deletion(Json& object, const Json& live) {
+  Json& metadata = object["metadata"];
+  const Json& old = live["metadata"];
+  if (!old["deletionTimestamp"].is_null()) copy_member(metadata, old, "deletionTimestamp");
+  if (std::as_const(metadata)["deletionGracePeriodSeconds"].is_null())
+    copy_member(metadata, old, "deletionGracePeriodSeconds");
 }
 
 std::int64_t next_generation(const Json& object, const Json& live, const ResourceType& type) {

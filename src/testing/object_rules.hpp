@@ -21,6 +21,9 @@ void keep_for_update(Json& object, const Json& live, const ResourceType& type, s
 /// Carries identity and times over from the stored object where a write has none or may not change them.
 void keep_system_fields(Json& object, const Json& live);
 
+/// An object that is being deleted stays so.
+void keep_deletion(Json& object, const Json& live);
+
 /// The generation after a change from `live` to `object`; 0 where the kind has none.
 std::int64_t next_generation(const Json& object, const Json& live, const ResourceType& type);
 

@@ -29,6 +29,7 @@ std::string summary(std::string_view body) {
 
 [[noreturn]] void refuse_unrecognized(std::string_view kind, std::string_view problem,
                                       std::string_view text) {
+  if (kind.empty()) throw StatusError::bad_request(std::string(problem));
   throw StatusError::bad_request("the object provided is unrecognized (must be of type " + std::string(kind) +
                                  "): " + std::string(problem) + " (" + summary(text) + ")");
 }
@@ -75,7 +76,7 @@ std::string message_type(const Call& call, std::string_view kind) {
   BuiltinData& data = call.server.catalog.data();
   if (kind == "Scale") return std::string(data.type_of("autoscaling", "v1", kind));
   if (kind == "Eviction") return std::string(data.type_of("policy", "v1", kind));
-  if (kind == "DeleteOptions") return "";
+  if (kind.empty()) return "";
   return std::string(data.type_of(call.type->group, call.type->version, kind));
 }
 
@@ -124,7 +125,8 @@ Json parse_body(const Call& call, std::string_view kind) {
       refuse_unrecognized(kind, error.what(), call.request.body);
     }
   }
-  if (type == protobuf_type && !call.type->custom) {
+  const bool takes_protobuf = !call.type->custom || kind.empty();
+  if (type == protobuf_type && takes_protobuf) {
     try {
       return call.server.protobuf.decode(call.request.body, message_type(call, kind));
     } catch (const DecodeError& error) {

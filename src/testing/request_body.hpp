@@ -10,7 +10,8 @@
 
 namespace evenkeel::inline v0::testing {
 
-/// The body as a document, by its Content-Type (JSON or YAML). `kind` is what it should be, for errors.
+/// The body as a document, by its Content-Type (JSON, YAML or protobuf). `kind` is what it should be, for
+/// errors; empty for DeleteOptions, whose refusals name no type.
 /// Throws StatusError: 400 for what cannot be read, 415 for another Content-Type.
 Json parse_body(const Call& call, std::string_view kind);
 

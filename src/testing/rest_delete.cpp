@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "testing/deletion.hpp"
-#include "testing/list_options.hpp"
+#include "testing/list_page.hpp"
 #include "testing/respond.hpp"
 #include "testing/rest.hpp"
 #include "testing/write.hpp"
@@ -34,20 +34,18 @@ http::Response rest_delete(Server& server, Call& call) {
   DeleteOutcome outcome = delete_object(server, *call.type, object, options, call.now);
   if (outcome.removed && !call.type->rules.returns_deleted)
     return json_response(200, success_status(deleted_details(*call.type, object->metadata())).dump());
-  const bool accepted = !outcome.removed && options.propagation == Propagation::foreground;
+  const bool accepted = !outcome.removed && options.cascade_asked_the_old_way;
   if (call.type->from_storage) outcome.body = call.type->from_storage(std::move(outcome.body));
   return document_response(call, accepted ? 202 : 200, std::move(outcome.body));
 }
 
 http::Response rest_delete_collection(Server& server, Call& call) {
   const DeleteOptions options = delete_options(call);
-  const Selection selection = selection_of(call);
   const ResourceType& type = *call.type;
   const bool plain = call.form.form == Representation::Form::object;
+  const Page page = read_page(server, call, list_options(call.query));
   std::vector<Json> items;
-  for (const StoredPtr& object :
-       server.store.snapshot(*type.collection, key_prefix(call), server.store.version())) {
-    if (!selection.empty() && !selection.matches(*object, type)) continue;
+  for (const StoredPtr& object : page.items) {
     Json item = type.document(*object);
     if (!type.custom && plain) {
       item.erase("apiVersion");
@@ -56,9 +54,8 @@ http::Response rest_delete_collection(Server& server, Call& call) {
     items.push_back(std::move(item));
     delete_object(server, type, object, options, call.now);
   }
-  Json metadata = Json::object({{"resourceVersion", std::to_string(server.store.version())}});
+  Json metadata = list_metadata(call, page);
   if (!plain) return json_response(200, reshaped_list(call, items, std::move(metadata)));
-  if (type.custom) metadata["continue"] = "";
   Json list = Json::object({{"kind", type.list_kind}, {"apiVersion", type.api_version()}});
   list["metadata"] = std::move(metadata);
   list["items"] = Json(std::move(items));

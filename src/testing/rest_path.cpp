@@ -69,6 +69,10 @@ std::optional<ResourcePath> resource_path(const std::vector<std::string>& segmen
   if (segments[0] == "apis") path.group = segments[at++];
   path.version = segments[at++];
   if (at >= segments.size()) return std::nullopt;
+  if (segments[at] == "watch" && segments.size() > at + 1) {
+    path.legacy_watch = true;
+    ++at;
+  }
   // "namespaces/NAME/RESOURCE" is about the resource, unless RESOURCE is a part of the namespace itself.
   if (segments[at] == "namespaces" && segments.size() > at + 2 &&
       !(segments.size() == at + 3 && path.group.empty() &&

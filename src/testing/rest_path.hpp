@@ -36,7 +36,8 @@ struct ResourcePath {
   std::string resource = {};
   std::string name = {};
   std::string subresource = {};
-  bool too_long = false;  ///< More segments than any resource has.
+  bool legacy_watch = false;  ///< "watch/" goes before the rest: a watch by path, of all or of one name.
+  bool too_long = false;      ///< More segments than any resource has.
 };
 
 struct Target {

@@ -6,6 +6,7 @@
 #include "testing/request_body.hpp"
 #include "testing/respond.hpp"
 #include "testing/rest.hpp"
+#include "testing/timestamps.hpp"
 #include "testing/write.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -35,18 +36,36 @@ Json review_status(const Call& call) {
   return Json::object({{"allowed", true}});
 }
 
+void check_binding(const Json& binding, const std::string& name) {
+  FieldErrors errors;
+  const Json& kind = binding["target"]["kind"];
+  if (!kind.string_or("").empty() && kind != Json("Node"))
+    errors.push_back(field_not_supported("target.kind", kind, {Json("Node"), Json("<empty>")}));
+  if (binding["target"]["name"].string_or("").empty()) errors.push_back(field_required("target.name"));
+  if (!errors.empty()) throw StatusError::invalid({"", "Binding"}, name, errors);
+}
+
+/// Nobody owns what a binding writes, and it makes no new generation.
 http::Response bind(Server& server, Call& call, const StoredPtr& pod) {
   const Json binding = parse_body(call, "Binding");
-  Json object = call.type->document(*pod);
+  check_binding(binding, call.path.name);
+  const WriteOptions options = write_options(call, "CreateOptions");
+  Json object = pod->body();
   if (!std::as_const(object).at({"spec", "nodeName"}).string_or("").empty())
     throw StatusError::conflict(
         {"", "pods/binding"}, call.path.name,
         "pod " + call.path.name + " is already assigned to node " + Json(object["spec"]["nodeName"]).dump());
   object["spec"]["nodeName"] = binding.at({"target", "name"}).string_or("");
-  update_object(server, call, pod, std::move(object), write_options(call, "CreateOptions"), "binding",
-                Tracking::needed);
+  Json& conditions = object["status"]["conditions"];
+  if (!conditions.is_array()) conditions = Json::array();
+  conditions.push_back(Json::object({{"type", "PodScheduled"},
+                                     {"status", "True"},
+                                     {"lastProbeTime", Json()},
+                                     {"lastTransitionTime", timestamp(call.now)}}));
+  if (!options.dry_run) server.store.put(*call.type->collection, std::move(object));
   Json status = success_status(Json());
   status.erase("details");
+  status["code"] = 201;
   return json_response(201, status.dump());
 }
 
@@ -59,6 +78,7 @@ http::Response evict(Server& server, Call& call, const StoredPtr& pod) {
   delete_object(server, *call.type, pod, options, call.now);
   Json status = success_status(Json());
   status.erase("details");
+  status["code"] = 201;
   return json_response(201, status.dump());
 }
 

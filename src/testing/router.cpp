@@ -29,6 +29,7 @@ std::string_view verb_of(const Call& call) {
   const bool named = !call.path.name.empty();
   switch (call.request.method) {
     case http::Method::get:
+      if (call.path.legacy_watch) return "watch";
       return named ? "get" : call.query.flag("watch") ? "watch" : "list";
     case http::Method::post:
       return "create";
@@ -45,7 +46,9 @@ std::string_view verb_of(const Call& call) {
 /// Paths that lead nowhere: a namespaced object outside of any namespace, and the reverse.
 void check_scope(const Server& server, const Call& call) {
   const bool named = !call.path.name.empty();
-  if (call.path.too_long) refuse_path(server.registry, call.path);
+  const bool watched =
+      call.path.legacy_watch && (call.request.method != http::Method::get || !call.path.subresource.empty());
+  if (call.path.too_long || watched) refuse_path(server.registry, call.path);
   if (call.path.in_namespace != call.type->namespaced) {
     if (call.path.in_namespace || named) refuse_path(server.registry, call.path);
     if (call.request.method == http::Method::get) return;

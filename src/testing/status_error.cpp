@@ -76,8 +76,9 @@ StatusError StatusError::no_such_path() {
   return {404, "NotFound", "the server could not find the requested resource", Json::object()};
 }
 
-StatusError StatusError::already_exists(const GroupResource& resource, std::string_view name) {
-  return {409, "AlreadyExists", what_and_name(resource, name) + " already exists",
+StatusError StatusError::already_exists(const GroupResource& resource, std::string_view name,
+                                        std::string_view prefix) {
+  return {409, "AlreadyExists", std::string(prefix) + what_and_name(resource, name) + " already exists",
           details_of(resource, name)};
 }
 

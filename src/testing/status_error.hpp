@@ -36,7 +36,8 @@ class StatusError {
   static StatusError not_found(const GroupResource& resource, std::string_view name);
   /// A path of a known group that leads nowhere.
   static StatusError no_such_path();
-  static StatusError already_exists(const GroupResource& resource, std::string_view name);
+  static StatusError already_exists(const GroupResource& resource, std::string_view name,
+                                    std::string_view prefix = "");
   static StatusError conflict(const GroupResource& resource, std::string_view name, std::string_view problem);
   static StatusError forbidden(const GroupResource& resource, std::string_view name, std::string_view problem,
                                const FieldErrors& causes = {});

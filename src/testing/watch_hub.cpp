@@ -104,7 +104,8 @@ void WatchHub::add_bookmark(WatchId id, std::uint64_t version, Bookmark kind) {
       break;
     case Representation::Form::table: {
       const Json* row = &object;
-      object = make_table(*type.table, {&row, 1}, object["metadata"], watch.request.include, {},
+      const Json list = Json::object({{"resourceVersion", object["metadata"]["resourceVersion"]}});
+      object = make_table(*type.table, {&row, 1}, list, watch.request.include, {},
                           TableHeader::without_columns, watch.request.form.api_version);
     }
   }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "testing/admission.hpp"
 #include "testing/deletion.hpp"
 #include "testing/metadata_validation.hpp"
 #include "testing/object_rules.hpp"
@@ -63,6 +64,33 @@ std::string free_name(Server& server, const Call& call, const std::string& prefi
       break;
   }
   return name;
+}
+
+/// Owner references that are said twice are kept once, with a warning.
+void drop_repeated_owners(Call& call, Json& metadata) {
+  Json* owners = metadata.find("ownerReferences");
+  if (!owners || !owners->is_array()) return;
+  Json::Array kept;
+  std::string repeated;
+  for (const Json& owner : std::as_const(*owners).as_array()) {
+    if (std::find(kept.begin(), kept.end(), owner) == kept.end())
+      kept.push_back(owner);
+    else
+      repeated += (repeated.empty() ? "" : ", ") + owner["uid"].string_or("");
+  }
+  if (repeated.empty()) return;
+  *owners = Json(std::move(kept));
+  call.warnings.push_back(
+      ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "
+      "and "
+      "may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
+      repeated);
+}
+
+/// How admission names an object that may have no name yet.
+std::string name_or_prefix(const Json& metadata) {
+  const std::string name = metadata["name"].string_or("");
+  return name.empty() ? metadata["generateName"].string_or("") : name;
 }
 
 void set_identity(Server& server, const Call& call, Json& metadata) {
@@ -130,6 +158,15 @@ void check_update(Call& call, const Json& object, const Json& live, std::string_
 
 }  // namespace
 
+void store_as_controller(Server& server, const ResourceType& type, const Json& live, Json object,
+                         std::string_view subresource, WallTime now) {
+  if (object == live) return;
+  track_update(
+      live, object, *type.schema,
+      {.manager = "kube-controller-manager", .subresource = std::string(subresource), .now = timestamp(now)});
+  server.store.put(*type.collection, stored_form(type, std::move(object)));
+}
+
 StoredPtr require_object(Server& server, const Call& call) {
   StoredPtr object = server.store.find(*call.type->collection, call.key());
   if (!object) throw StatusError::not_found(call.type->resource(), call.path.name);
@@ -176,14 +213,15 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
   check_namespace(call, object);
   set_namespace(call, object["metadata"]);
   if (type.namespaced)
-    require_namespace(server, call.path.namespace_, type,
-                      std::as_const(object).at({"metadata", "name"}).string_or(""));
+    require_namespace(server, call.path.namespace_, type, name_or_prefix(object["metadata"]));
   const std::string version = std::as_const(object).at({"metadata", "resourceVersion"}).string_or("");
   reset_for_create(object, type);
+  drop_repeated_owners(call, object["metadata"]);
   set_identity(server, call, object["metadata"]);
   if (tracking == Tracking::needed) track_update(Json(), object, *type.schema, options.context(call, ""));
   complete_for_create(object, type);
   check_custom_kind(object, type);
+  admit_new(server, call, object);
   FieldErrors errors = check_new_metadata(std::as_const(object)["metadata"], type);
   append(errors, validate(object, *type.schema));
   check_replicas(object, type, "", errors);
@@ -195,8 +233,11 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
   const std::string name = std::as_const(object).at({"metadata", "name"}).string_or("");
   if (!version.empty() && version != "0")
     throw StatusError::internal("resourceVersion should not be set on objects to be created");
-  if (server.store.find(*type.collection, type.collection->key_of(call.path.namespace_, name)))
-    throw StatusError::already_exists(type.resource(), name);
+  if (const StoredPtr present =
+          server.store.find(*type.collection, type.collection->key_of(call.path.namespace_, name)))
+    throw StatusError::already_exists(
+        type.resource(), name,
+        present->metadata()["deletionTimestamp"].is_null() ? "" : "object is being deleted: ");
   if (options.dry_run) return {.stored = nullptr, .document = std::move(object)};
   return {
       .stored = server.store.put(*type.collection, stored_form(type, std::move(object)), type.stored_shape()),
@@ -210,9 +251,11 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
   set_namespace(call, object["metadata"]);
   check_version(call, object, *live);
   keep_system_fields(object, before);
+  drop_repeated_owners(call, object["metadata"]);
   keep_for_update(object, before, type, subresource);
   if (tracking == Tracking::needed)
     track_update(before, object, *type.schema, options.context(call, subresource));
+  keep_deletion(object, before);
   if (const std::int64_t generation = next_generation(object, before, type); generation > 0)
     object["metadata"]["generation"] = generation;
   check_update(call, object, before, subresource);

@@ -36,6 +36,11 @@ void check_uid(const Call& call, const Json& object, const Stored& live);
 http::Response write_response(const Call& call, int status, const WriteOutcome& outcome);
 
 /// The stored object of the path; throws StatusError (404).
+/// Stores `object`, a change of `live` that a controller of the control plane makes, in its name
+/// (kube-controller-manager); no checks. Nothing is stored if nothing changes.
+void store_as_controller(Server& server, const ResourceType& type, const Json& live, Json object,
+                         std::string_view subresource, WallTime now);
+
 StoredPtr require_object(Server& server, const Call& call);
 
 }  // namespace evenkeel::inline v0::testing

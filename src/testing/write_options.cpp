@@ -2,9 +2,9 @@
 #include "testing/write_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "testing/list_options.hpp"
 #include "testing/request_body.hpp"
 #include "testing/timestamps.hpp"
 
@@ -58,22 +58,43 @@ Propagation propagation(const Json& options, FieldErrors& errors) {
   return Propagation::unset;
 }
 
+/// The members that clients get wrong, in the words of Go's decoder.
+void check_types(const Json& options) {
+  const auto refuse = [&](std::string_view member, const Json& value, std::string_view wanted) {
+    throw StatusError::bad_request("json: cannot unmarshal " + std::string(value.kind_name()) +
+                                   " into Go struct field DeleteOptions." + std::string(member) +
+                                   " of type " + std::string(wanted));
+  };
+  if (const Json& grace = options["gracePeriodSeconds"]; !grace.is_null() && !grace.is_integer())
+    refuse("gracePeriodSeconds", grace, "int64");
+  if (const Json& orphan = options["orphanDependents"]; !orphan.is_null() && !orphan.is_bool())
+    refuse("orphanDependents", orphan, "bool");
+  if (const Json& policy = options["propagationPolicy"]; !policy.is_null() && !policy.is_string())
+    refuse("propagationPolicy", policy, "v1.DeletionPropagation");
+}
+
 /// The options as a document, from wherever they came.
 Json options_document(const Call& call) {
   if (!call.request.body.empty()) {
-    Json body = parse_body(call, "DeleteOptions");
-    if (!body.is_object() || body["kind"].string_or("DeleteOptions") != "DeleteOptions")
-      throw StatusError::bad_request("the object provided is unrecognized (must be of type DeleteOptions)");
+    Json body = parse_body(call, "");
+    if (!body.is_object())
+      throw StatusError::bad_request(no_object(body));
+    const std::string kind = std::as_const(body)["kind"].string_or("DeleteOptions");
+    if (kind != "DeleteOptions")
+      throw StatusError::bad_request("converting (" + std::as_const(body)["apiVersion"].string_or("v1") +
+                                     "." + kind + ") to (v1.DeleteOptions): unknown conversion");
+    check_types(body);
     return body;
   }
   Json options = Json::object();
   if (call.query.has("propagationPolicy")) options["propagationPolicy"] = call.query.get("propagationPolicy");
   if (call.query.has("orphanDependents")) options["orphanDependents"] = call.query.flag("orphanDependents");
   if (call.query.has("gracePeriodSeconds")) {
-    const std::string_view text = call.query.get("gracePeriodSeconds");
-    std::int64_t seconds = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), seconds).ec == std::errc())
-      options["gracePeriodSeconds"] = seconds;
+    options["gracePeriodSeconds"] = query_integer(call.query, "gracePeriodSeconds");
+  }
+  if (const std::vector<std::string> given = call.query.all("dryRun"); !given.empty()) {
+    options["dryRun"] = Json::array();
+    for (const std::string& value : given) options["dryRun"].push_back(value);
   }
   return options;
 }
@@ -114,7 +135,7 @@ DeleteOptions delete_options(const Call& call) {
   FieldErrors errors;
   DeleteOptions out;
   out.propagation = propagation(options, errors);
-  std::vector<std::string> dry_run = call.query.all("dryRun");
+  std::vector<std::string> dry_run;
   if (const Json& given = options["dryRun"]; given.is_array())
     for (const Json& value : given.as_array()) dry_run.push_back(value.string_or(""));
   check_dry_run(dry_run, errors);
@@ -122,6 +143,7 @@ DeleteOptions delete_options(const Call& call) {
   out.dry_run = !dry_run.empty();
   out.uid = text_of(options.at({"preconditions", "uid"}));
   out.resource_version = text_of(options.at({"preconditions", "resourceVersion"}));
+  out.cascade_asked_the_old_way = options["orphanDependents"] == Json(false);
   if (const Json& grace = options["gracePeriodSeconds"]; grace.is_integer())
     out.grace_period = grace.as_integer();
   return out;

@@ -36,9 +36,11 @@ struct DeleteOptions {
   std::optional<std::string> uid = {};
   std::optional<std::string> resource_version = {};
   std::optional<std::int64_t> grace_period = {};
+  /// orphanDependents was given and false: what is only marked is answered 202.
+  bool cascade_asked_the_old_way = false;
 };
 
-/// From the body if there is one, else from the query. Throws StatusError.
+/// From the body if there is one, which hides the query, else from the query. Throws StatusError.
 DeleteOptions delete_options(const Call& call);
 
 }  // namespace evenkeel::inline v0::testing

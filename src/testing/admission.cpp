@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/admission.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace evenkeel::inline v0::testing {
+namespace {
+
+constexpr std::int64_t tolerated_seconds = 300;
+
+/// The entry of a list that tolerates this taint with NoExecute, in any of the ways there are.
+bool tolerates(const Json& toleration, std::string_view taint) {
+  const std::string key = toleration["key"].string_or("");
+  const std::string effect = toleration["effect"].string_or("");
+  return (key.empty() || key == taint) && (effect.empty() || effect == "NoExecute");
+}
+
+/// Pods stay five minutes on a node that is not ready or not reached.
+void tolerate_lost_nodes(Json& spec) {
+  for (const char* taint : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+    Json& tolerations = spec["tolerations"];
+    if (!tolerations.is_array()) tolerations = Json::array();
+    const Json::Array& present = std::as_const(tolerations).as_array();
+    if (std::any_of(present.begin(), present.end(), [&](const Json& each) { return tolerates(each, taint); }))
+      continue;
+    tolerations.push_back(Json::object({{"key", taint},
+                                        {"operator", "Exists"},
+                                        {"effect", "NoExecute"},
+                                        {"tolerationSeconds", tolerated_seconds}}));
+  }
+  if (std::as_const(spec)["tolerations"].empty()) spec.erase("tolerations");
+}
+
+struct Priority {
+  std::string name = {};
+  std::int64_t value = 0;
+  std::string preemption = "PreemptLowerPriority";
+};
+
+Priority priority_of(const Stored& priority_class) {
+  return {.name = priority_class.name(),
+          .value = priority_class.body()["value"].integer_or(0),
+          .preemption = priority_class.body()["preemptionPolicy"].string_or("PreemptLowerPriority")};
+}
+
+/// The class that pods get which name none: the lowest of those that say so.
+Priority default_priority(Server& server, const Collection& classes) {
+  Priority out;
+  for (const StoredPtr& each : server.store.snapshot(classes, "", server.store.version())) {
+    if (!each->body()["globalDefault"].bool_or(false)) continue;
+    const Priority found = priority_of(*each);
+    if (out.name.empty() || found.value < out.value) out = found;
+  }
+  return out;
+}
+
+void set_priority(Server& server, const Call& call, Json& pod) {
+  const Collection& classes = server.store.collection("scheduling.k8s.io", "priorityclasses", false);
+  const std::string pod_name = std::as_const(pod).at({"metadata", "name"}).string_or("");
+  const auto refuse = [&](const std::string& problem) {
+    throw StatusError::forbidden(call.type->resource(), pod_name, problem);
+  };
+  Json& spec = pod["spec"];
+  const std::string wanted = std::as_const(spec)["priorityClassName"].string_or("");
+  Priority priority;
+  if (wanted.empty()) {
+    priority = default_priority(server, classes);
+    if (!priority.name.empty()) spec["priorityClassName"] = priority.name;
+  } else {
+    const StoredPtr named = server.store.find(classes, wanted);
+    if (!named) refuse("no PriorityClass with name " + wanted + " was found");
+    priority = priority_of(*named);
+  }
+  const Json& given = std::as_const(spec)["priority"];
+  if (given.is_integer() && given.as_integer() != priority.value)
+    refuse("the integer value of priority (" + given.dump() +
+           ") must not be provided in pod spec; priority admission controller computed " +
+           std::to_string(priority.value) + " from the given PriorityClass name");
+  const Json& preemption = std::as_const(spec)["preemptionPolicy"];
+  if (preemption.is_string() && preemption.as_string() != priority.preemption)
+    refuse("the string value of PreemptionPolicy (" + preemption.as_string() +
+           ") must not be provided in pod spec; priority admission controller computed " +
+           priority.preemption + " from the given PriorityClass name");
+  spec["priority"] = priority.value;
+  spec["preemptionPolicy"] = priority.preemption;
+}
+
+void admit_pod(Server& server, const Call& call, Json& pod) {
+  if (!std::as_const(pod)["spec"].is_object()) return;
+  set_priority(server, call, pod);
+  tolerate_lost_nodes(pod["spec"]);
+}
+
+/// A node takes no pods before its controller has seen it ready.
+void taint_node(Server&, const Call&, Json& node) {
+  Json& taints = node["spec"]["taints"];
+  if (!taints.is_array()) taints = Json::array();
+  const Json taint = Json::object({{"key", "node.kubernetes.io/not-ready"}, {"effect", "NoSchedule"}});
+  const Json::Array& present = std::as_const(taints).as_array();
+  if (std::find(present.begin(), present.end(), taint) == present.end()) taints.push_back(taint);
+}
+
+void add_finalizer(Json& object, std::string_view name) {
+  Json& finalizers = object["metadata"]["finalizers"];
+  if (!finalizers.is_array()) finalizers = Json::array();
+  const Json::Array& present = std::as_const(finalizers).as_array();
+  if (std::find(present.begin(), present.end(), Json(name)) == present.end()) finalizers.push_back(name);
+}
+void protect_volume(Server&, const Call&, Json& object) {
+  add_finalizer(object, "kubernetes.io/pv-protection");
+}
+void protect_claim(Server&, const Call&, Json& object) {
+  add_finalizer(object, "kubernetes.io/pvc-protection");
+}
+
+struct Plugin {
+  std::string_view plural;
+  void (*admit)(Server& server, const Call& call, Json& object);
+};
+constexpr std::array core_plugins{
+    Plugin{"pods", admit_pod},
+    Plugin{"nodes", taint_node},
+    Plugin{"persistentvolumes", protect_volume},
+    Plugin{"persistentvolumeclaims", protect_claim},
+};
+
+}  // namespace
+
+void admit_new(Server& server, const Call& call, Json& object) {
+  if (call.type->custom || !call.type->group.empty()) return;
+  for (const Plugin& plugin : core_plugins)
+    if (plugin.plural == call.type->plural) plugin.admit(server, call, object);
+}
+
+}  // namespace evenkeel::inline v0::testing

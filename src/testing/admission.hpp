@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the admission plugins that a kube-apiserver runs by default add to new objects. Nobody owns it.
+#pragma once
+
+#include "testing/server.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+/// Completes a new object of a built-in kind; of custom ones nothing changes. Throws StatusError (403).
+/// Source: kubernetes plugin/pkg/admission: priority, defaulttolerationseconds, nodetaint,
+/// storage/storageobjectinuseprotection.
+void admit_new(Server& server, const Call& call, Json& object);
+
+}  // namespace evenkeel::inline v0::testing
