@@ -334,6 +334,12 @@ void check_namespace(const Json& object, const Json& old, Errors& errors) {
     const std::string path = old.is_null() ? "spec.finalizers" : indexed("spec.finalizers", i);
     check_finalizer_name(finalizers[i].string_or(""), path, errors);
   }
+  const bool going = !object.at({"metadata", "deletionTimestamp"}).is_null();
+  const Json& phase = object["status"]["phase"];
+  if (old.is_null() || is_empty(phase) || phase == Json(going ? "Terminating" : "Active")) return;
+  errors.push_back(field_invalid("status.Phase", phase,
+                                 going ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+                                       : "may only be 'Active' if `deletionTimestamp` is empty"));
 }
 
 struct KindRules {

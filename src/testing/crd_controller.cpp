@@ -68,9 +68,10 @@ void CrdController::withdraw(Server& server, const std::string& name) {
 void CrdController::serve(Server& server, const std::string& name, const Json& definition) {
   Json served = Json::object(
       {{"spec", definition["spec"]}, {"acceptedNames", definition.at({"status", "acceptedNames"})}});
-  if (serving_[name] == served) return;
+  if (serving_[name] != served)
+    for (const ResourceTypePtr& type : server.registry.custom(name))
+      server.watches.end_all(*type->collection);
   serving_[name] = std::move(served);
-  for (const ResourceTypePtr& type : server.registry.custom(name)) server.watches.end_all(*type->collection);
   server.registry.set_custom(name, resources_of(definition));
 }
 

@@ -159,7 +159,8 @@ bool is_released(const Json& body, const ResourceType& type) {
 DeleteOutcome delete_object(Server& server, const ResourceType& type, const StoredPtr& object,
                             const DeleteOptions& options, WallTime now) {
   check_preconditions(type, *object, options);
-  if (is_namespace(type) && !object->body().at({"spec", "finalizers"}).empty())
+  if (is_namespace(type) && (object->metadata()["deletionTimestamp"].is_null() ||
+                             !object->body().at({"spec", "finalizers"}).empty()))
     return marked(server, type, object, marked_namespace(*object, now), options.dry_run);
   if (is_crd(type)) return marked(server, type, object, marked_crd(*object, now), options.dry_run);
   Json body = object->body();

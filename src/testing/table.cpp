@@ -77,7 +77,7 @@ Json::Array cells_by_column(const TableShape& shape, const Json& object, WallTim
     if (!column.json_path.empty())
       cells.push_back(cell_of(column, object, now));
     else if (column.name == "Name")
-      cells.push_back(object.at({"metadata", "name"}));
+      cells.push_back(object.at({"metadata", "name"}).string_or(""));
     else if (column.name == "Age")
       cells.emplace_back(age(object.at({"metadata", "creationTimestamp"}), now));
     else if (column.name == "Created At")

@@ -12,6 +12,7 @@ UID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)')
 AGE = re.compile(r'^(<invalid>|\d+(ms|[smhd]))+$')
 TOO_OLD = re.compile(r'(too old resource version: \d+) \(\d+\)')
+TOO_LARGE = re.compile(r'(Too large resource version: \d+, current:) \d+')
 SAID_VERSION = re.compile(r'((?:precondition|record) \(|\bresourceVersion[\\": ]+)([1-9]\d*)\b')
 UNORDERED = ('managedFields', 'causes', 'resources')
 
@@ -38,7 +39,8 @@ class Normaliser:
     def answer(self, answer):
         for event in answer.get('events', []):
             if event.get('type') == 'BOOKMARK':
-                event['object'].get('metadata', {})['resourceVersion'] = '<bookmark version>'
+                for told in [event['object']] + [row['object'] for row in event['object'].get('rows', [])]:
+                    told.get('metadata', {})['resourceVersion'] = '<bookmark version>'
         return self.walk(answer)
 
     def walk(self, value, key=None, parent=None):
@@ -90,7 +92,7 @@ class Normaliser:
             text = pattern.sub(r'\1<5>', text)
         text = text.replace(self.namespace, '{ns}')
         text = UID.sub(lambda m: self.uids.setdefault(m.group(0), 'uid%d' % (len(self.uids) + 1)), text)
-        return TIME.sub('<time>', TOO_OLD.sub(r'\1 (<version>)', text))
+        return TIME.sub('<time>', TOO_LARGE.sub(r'\1 <version>', TOO_OLD.sub(r'\1 (<version>)', text)))
 
 
 def many_causes(status):

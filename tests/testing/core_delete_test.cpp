@@ -112,7 +112,7 @@ TEST_F(ApiServerCoreDeletes, InTheForegroundTheOwnerGoesLast) {
   child("blocks", {{"owner", owner}}, true);
   merge(maps + "/blocks", R"({"metadata":{"finalizers":["example.com/hold"]}})");
   const CoreReply marked = remove(maps + "/owner", R"({"propagationPolicy":"Foreground"})");
-  EXPECT_EQ(marked.status, 202);
+  EXPECT_EQ(marked.status, 200);
   EXPECT_EQ(marked.body.at({"metadata", "finalizers"}), Json::array({"foregroundDeletion"}));
   core.tick(now);
   EXPECT_TRUE(exists("owner"));
