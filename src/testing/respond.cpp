@@ -79,7 +79,7 @@ std::string reshaped_list(const Call& call, const std::vector<Json>& documents, 
         .dump();
   }
   check_partial(call, true);
-  Json items = Json::array();
+  Json items = documents.empty() ? Json() : Json::array();
   for (const Json& document : documents) items.push_back(partial_metadata(document, call.form.api_version));
   Json list = Json::object({{"kind", "PartialObjectMetadataList"}, {"apiVersion", call.form.api_version}});
   list["metadata"] = std::move(list_metadata);
