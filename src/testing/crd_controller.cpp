@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing/crd_controller.hpp"
 
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "testing/crd_rules.hpp"
 #include "testing/deletion.hpp"
+#include "testing/managed_fields.hpp"
 #include "testing/server.hpp"
 #include "testing/timestamps.hpp"
 
@@ -16,16 +19,86 @@ Collection& definitions(Server& server) {
   return server.store.collection("apiextensions.k8s.io", "customresourcedefinitions", false);
 }
 
-/// The CRD whose names collide with those of `crd` in its group; empty if none.
-std::string name_conflict(Server& server, const Json& crd, const std::string& name) {
-  const Json& names = crd.at({"spec", "names"});
+ResourceTypePtr definition_type(Server& server) {
+  return server.registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+}
+
+/// Stores a status as the API server's own controllers do: by their name, and owned by it.
+StoredPtr put_status(Server& server, const Stored& live, Json body, WallTime now) {
+  const ResourceTypePtr type = definition_type(server);
+  const Json before = type->document(live);
+  body["apiVersion"] = type->api_version();
+  body["kind"] = type->kind;
+  track_update(before, body, *type->schema,
+               {.manager = "kube-apiserver", .subresource = "status", .now = timestamp(now)});
+  return server.store.put(definitions(server), std::move(body));
+}
+
+struct TakenNames {
+  std::set<std::string> resources;
+  std::set<std::string> kinds;
+};
+
+void add_names(const Json& list, std::set<std::string>& out) {
+  for (std::size_t i = 0; i < list.size(); ++i) out.insert(list[i].string_or(""));
+}
+
+/// The names that other CRDs of the group have been given.
+TakenNames taken_names(Server& server, const Json& crd, const std::string& name) {
+  TakenNames taken;
   for (const auto& [key, other] : definitions(server).objects) {
     if (key == name || other->body().at({"spec", "group"}) != crd.at({"spec", "group"})) continue;
     const Json& accepted = other->body().at({"status", "acceptedNames"});
-    for (const char* field : {"plural", "kind"})
-      if (accepted[field] == names[field]) return names[field].string_or("");
+    for (const char* field : {"plural", "singular"}) taken.resources.insert(accepted[field].string_or(""));
+    for (const char* field : {"kind", "listKind"}) taken.kinds.insert(accepted[field].string_or(""));
+    add_names(accepted["shortNames"], taken.resources);
   }
-  return {};
+  taken.resources.erase("");
+  taken.kinds.erase("");
+  return taken;
+}
+
+/// Which of the names that a CRD wants it gets, and why not all. Source: apiextensions
+/// pkg/controller/status/naming_controller.go.
+struct Naming {
+  Json accepted;
+  std::string reason = "NoConflicts";
+  std::string message = "no conflicts found";
+  bool good() const { return reason == "NoConflicts"; }
+};
+
+Naming name_it(Server& server, const Json& crd, const std::string& name) {
+  const Json& wanted = crd.at({"spec", "names"});
+  const TakenNames taken = taken_names(server, crd, name);
+  Naming out{.accepted = crd.at({"status", "acceptedNames"})};
+  if (!out.accepted.is_object()) out.accepted = Json::object({{"plural", ""}, {"kind", ""}});
+  const auto settle = [&](const char* field, const std::set<std::string>& used, const char* reason) {
+    const Json& name_wanted = wanted[field];
+    if (std::as_const(out.accepted)[field] != name_wanted && used.contains(name_wanted.string_or(""))) {
+      out.reason = reason;
+      out.message = name_wanted.dump() + " is already in use";
+    } else if (!name_wanted.is_null()) {
+      out.accepted[field] = name_wanted;
+    }
+  };
+  settle("plural", taken.resources, "PluralConflict");
+  settle("singular", taken.resources, "SingularConflict");
+  std::set<std::string> short_names;
+  add_names(wanted["shortNames"], short_names);
+  std::erase_if(short_names, [&](const std::string& each) { return !taken.resources.contains(each); });
+  if (!short_names.empty()) {
+    out.reason = "ShortNamesConflict";
+    out.message = Json(*short_names.begin()).dump() + " is already in use";
+  } else if (wanted.contains("shortNames")) {
+    out.accepted["shortNames"] = wanted["shortNames"];
+  } else {
+    out.accepted.erase("shortNames");
+  }
+  settle("kind", taken.kinds, "KindConflict");
+  settle("listKind", taken.kinds, "ListKindConflict");
+  out.accepted.erase("categories");
+  if (wanted.contains("categories")) out.accepted["categories"] = wanted["categories"];
+  return out;
 }
 
 }  // namespace
@@ -63,6 +136,11 @@ void CrdController::withdraw(Server& server, const std::string& name) {
   for (const ResourceTypePtr& type : server.registry.custom(name)) server.watches.end_all(*type->collection);
   server.registry.remove_custom(name);
   serving_.erase(name);
+  // Its names are free for others of its group.
+  const std::string group = name.substr(name.find('.') + 1);
+  for (const auto& [key, other] : definitions(server).objects)
+    if (other->body().at({"spec", "group"}) == Json(group) && !has_condition(other->body(), "NamesAccepted"))
+      written_.insert(key);
 }
 
 void CrdController::serve(Server& server, const std::string& name, const Json& definition) {
@@ -76,29 +154,28 @@ void CrdController::serve(Server& server, const std::string& name, const Json& d
 }
 
 void CrdController::establish(Server& server, const std::string& name, WallTime now) {
-  const StoredPtr object = server.store.find(definitions(server), name);
-  Json body = object->body();
-  const std::string conflict = name_conflict(server, body, name);
+  StoredPtr object = server.store.find(definitions(server), name);
   const std::string time = timestamp(now);
-  bool changed = false;
-  if (conflict.empty()) {
-    changed |= set_condition(body, {"NamesAccepted", true, "NoConflicts", "no conflicts found"}, time);
-    changed |= set_condition(
-        body, {"Established", true, "InitialNamesAccepted", "the initial names have been accepted"}, time);
-    const Json names = std::as_const(body).at({"spec", "names"});
-    changed |= std::as_const(body).at({"status", "acceptedNames"}) != names;
-    body["status"]["acceptedNames"] = names;
-  } else {
-    changed |= set_condition(
-        body, {"NamesAccepted", false, "ListKindConflict", "\"" + conflict + "\" is already in use"}, time);
-    changed |= set_condition(body, {"Established", false, "NotAccepted", "not all names are accepted"}, time);
+  const Naming naming = name_it(server, object->body(), name);
+  Json body = object->body();
+  bool changed = std::as_const(body).at({"status", "acceptedNames"}) != naming.accepted;
+  body["status"]["acceptedNames"] = naming.accepted;
+  changed |= set_condition(body, {"NamesAccepted", naming.good(), naming.reason, naming.message}, time);
+  if (!has_condition(body, "Established"))
+    changed |=
+        naming.good()
+            ? set_condition(
+                  body, {"Established", false, "Installing", "the initial names have been accepted"}, time)
+            : set_condition(body, {"Established", false, "NotAccepted", "not all names are accepted"}, time);
+  if (changed) object = put_status(server, *object, std::move(body), now);
+  if (naming.good() && !has_condition(object->body(), "Established")) {
+    Json established = object->body();
+    set_condition(established,
+                  {"Established", true, "InitialNamesAccepted", "the initial names have been accepted"},
+                  time);
+    object = put_status(server, *object, std::move(established), now);
   }
-  if (!has_condition(body, "Established")) {
-    if (changed) server.store.put(definitions(server), std::move(body));
-    return;
-  }
-  serve(server, name, body);
-  if (changed) server.store.put(definitions(server), std::move(body));
+  if (has_condition(object->body(), "Established")) serve(server, name, object->body());
 }
 
 void CrdController::run(Server& server, WallTime now) {
@@ -106,8 +183,14 @@ void CrdController::run(Server& server, WallTime now) {
 }
 
 void CrdController::clean_up(Server& server, const std::string& name, WallTime now) {
-  const StoredPtr object = server.store.find(definitions(server), name);
+  StoredPtr object = server.store.find(definitions(server), name);
   if (!object || !has_finalizer(object->metadata(), crd_finalizer)) return;
+  Json marked = object->body();
+  if (set_condition(
+          marked,
+          {"Terminating", true, "InstanceDeletionInProgress", "CustomResource deletion is in progress"},
+          timestamp(now)))
+    object = put_status(server, *object, std::move(marked), now);
   const std::vector<ResourceTypePtr> types = server.registry.custom(name);
   if (!types.empty()) {
     const ResourceTypePtr type = server.registry.find_any(*types.front()->collection);

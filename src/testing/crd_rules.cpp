@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "testing/name_rules.hpp"
 #include "testing/registry.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -98,112 +97,26 @@ ResourceType resource_of(const Json& crd, const Json& version) {
   return type;
 }
 
-std::string at(std::size_t index) {
-  return "spec.versions[" + std::to_string(index) + "]";
-}
-
-void check_label(FieldErrors& errors, const std::string& field, const Json& value) {
-  const std::string text = value.string_or("");
-  if (text.empty())
-    errors.push_back(field_required(field));
-  else
-    for (const std::string& problem : name_problems(text, NameRule::dns_1035_label))
-      errors.push_back(field_invalid(field, text, problem));
-}
-
-void check_names(const Json& spec, FieldErrors& errors) {
-  const Json& names = spec["names"];
-  check_label(errors, "spec.names.plural", names["plural"]);
-  if (names.contains("singular")) check_label(errors, "spec.names.singular", names["singular"]);
-  const std::string kind = names["kind"].string_or("");
-  if (kind.empty()) errors.push_back(field_required("spec.names.kind"));
-  if (kind == names["listKind"].string_or(kind + "List") && !kind.empty())
-    errors.push_back(field_invalid("spec.names.listKind", kind, "kind and listKind may not be the same"));
-}
-
-void check_versions(const Json& spec, FieldErrors& errors) {
-  const Json& versions = spec["versions"];
-  std::size_t stored = 0;
-  std::vector<std::string> seen;
-  for (std::size_t i = 0; i < versions.size(); ++i) {
-    const Json& version = versions[i];
-    const std::string name = version["name"].string_or("");
-    check_label(errors, at(i) + ".name", version["name"]);
-    if (std::find(seen.begin(), seen.end(), name) != seen.end())
-      errors.push_back(field_invalid("spec.versions", Json(name), "must contain unique version names"));
-    seen.push_back(name);
-    if (version["storage"].bool_or(false)) ++stored;
-    const Json& schema = version.at({"schema", "openAPIV3Schema"});
-    if (!schema.is_object()) {
-      errors.push_back(field_required(at(i) + ".schema.openAPIV3Schema", "schemas are required"));
-      continue;
-    }
-    FieldErrors found = check_structural(schema, at(i) + ".schema.openAPIV3Schema");
-    errors.insert(errors.end(), found.begin(), found.end());
-  }
-  if (stored != 1)
-    errors.push_back(
-        field_invalid("spec.versions", versions, "must have exactly one version marked as storage version"));
-}
-
-void check_unchanged(const Json& crd, const Json& live, FieldErrors& errors) {
-  if (crd.at({"spec", "scope"}) != live.at({"spec", "scope"}) && has_condition(live, "Established"))
-    errors.push_back(field_invalid("spec.scope", crd.at({"spec", "scope"}), "field is immutable"));
-  if (crd.at({"spec", "group"}) != live.at({"spec", "group"}))
-    errors.push_back(field_invalid("spec.group", crd.at({"spec", "group"}), "field is immutable"));
-  if (crd.at({"spec", "names", "plural"}) != live.at({"spec", "names", "plural"}))
-    errors.push_back(
-        field_invalid("spec.names.plural", crd.at({"spec", "names", "plural"}), "field is immutable"));
-}
-
-void check_stored_versions(const Json& crd, FieldErrors& errors) {
-  const std::vector<std::string> stored = strings_of(crd.at({"status", "storedVersions"}));
-  const Json& versions = crd.at({"spec", "versions"});
-  for (std::size_t i = 0; i < stored.size(); ++i) {
-    bool found = false;
-    for (std::size_t j = 0; j < versions.size(); ++j) found = found || versions[j]["name"] == Json(stored[i]);
-    if (!found)
-      errors.push_back(
-          field_invalid("status.storedVersions[" + std::to_string(i) + "]", stored[i],
-                        "missing from spec.versions; " + stored[i] +
-                            " was previously a storage version, and must remain in spec.versions until a "
-                            "storage migration ensures no data remains persisted in " +
-                            stored[i] + " and removes " + stored[i] + " from status.storedVersions"));
-  }
-}
-
 }  // namespace
 
 void prepare_new_crd(Json& crd) {
-  Json stored = Json::array();
-  const Json& versions = std::as_const(crd).at({"spec", "versions"});
-  for (std::size_t i = 0; i < versions.size(); ++i)
-    if (versions[i]["storage"].bool_or(false)) stored.push_back(versions[i]["name"]);
   crd["status"] = Json::object({{"conditions", nullptr},
                                 {"acceptedNames", Json::object({{"plural", ""}, {"kind", ""}})},
-                                {"storedVersions", std::move(stored)}});
+                                {"storedVersions", nullptr}});
+  keep_stored_versions(crd);
 }
 
-FieldErrors check_crd(const Json& crd, const Json& live) {
-  FieldErrors errors;
-  const Json& spec = crd["spec"];
-  const std::string name = crd.at({"metadata", "name"}).string_or("");
-  const std::string wanted = spec.at({"names", "plural"}).string_or("") + "." + spec["group"].string_or("");
-  if (name != wanted)
-    errors.push_back(field_invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group"));
-  if (spec["group"].string_or("").empty()) errors.push_back(field_required("spec.group"));
-  const std::string scope = spec["scope"].string_or("");
-  if (scope.empty())
-    errors.push_back(field_required("spec.scope"));
-  else if (scope != "Cluster" && scope != "Namespaced")
-    errors.push_back(field_not_supported("spec.scope", scope, {Json("Cluster"), Json("Namespaced")}));
-  check_names(spec, errors);
-  check_versions(spec, errors);
-  if (!live.is_null()) {
-    check_unchanged(crd, live, errors);
-    check_stored_versions(crd, errors);
+void keep_stored_versions(Json& crd) {
+  const Json& versions = std::as_const(crd).at({"spec", "versions"});
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    if (!versions[i]["storage"].bool_or(false)) continue;
+    const Json name = versions[i]["name"];
+    Json& stored = crd["status"]["storedVersions"];
+    if (!stored.is_array()) stored = Json::array();
+    const Json::Array& known = std::as_const(stored).as_array();
+    if (std::find(known.begin(), known.end(), name) == known.end()) stored.push_back(name);
+    return;
   }
-  return errors;
 }
 
 std::vector<ResourceType> resources_of(const Json& crd) {

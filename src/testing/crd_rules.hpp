@@ -13,6 +13,9 @@ namespace evenkeel::inline v0::testing {
 /// Sets the first status: stored versions, and that names are not accepted yet.
 void prepare_new_crd(Json& crd);
 
+/// Adds the version that is stored to those in which objects may be.
+void keep_stored_versions(Json& crd);
+
 /// What is wrong with a CRD; `live` is null on create.
 FieldErrors check_crd(const Json& crd, const Json& live);
 

@@ -120,7 +120,8 @@ Json marked_namespace(const Stored& object, WallTime now) {
 
 Json marked_crd(const Stored& object, WallTime now) {
   Json body = object.body();
-  mark(body["metadata"], 0, now);
+  if (!object.metadata()["deletionTimestamp"].is_null()) return body;
+  body["metadata"]["deletionTimestamp"] = timestamp(now);
   if (!has_finalizer(body["metadata"], crd_finalizer)) {
     Json& finalizers = body["metadata"]["finalizers"];
     if (!finalizers.is_array()) finalizers = Json::array();

@@ -99,6 +99,8 @@ void reset_for_create(Json& object, const ResourceType& type) {
 }
 
 void complete_for_create(Json& object, const ResourceType& type) {
+  if (is_crd(type) && !std::as_const(object)["status"].contains("conditions"))
+    object["status"]["conditions"] = nullptr;  // written as null until there are some
   if (type.custom || !type.group.empty() || type.plural != "namespaces") return;
   Json& finalizers = object["spec"]["finalizers"];
   if (!finalizers.is_array()) finalizers = Json::array();
@@ -126,6 +128,7 @@ void keep_for_update(Json& object, const Json& live, const ResourceType& type, s
     return;
   }
   if (subresource.empty() && type.has_status) copy_member(object, live, "status");
+  if (is_crd(type)) keep_stored_versions(object);
   if (!type.custom && type.group.empty() && type.plural == "namespaces" && subresource.empty())
     copy_member(object["spec"], live["spec"], "finalizers");
   if (subresource == "finalize") copy_member(object, live, "status");

@@ -14,6 +14,8 @@ namespace {
 /// Walks a value with its path, removing what the schema does not know.
 class Pruner {
  public:
+  explicit Pruner(bool built_in) : built_in_(built_in) {}
+
   void visit(Json& value, const Schema* schema, const std::string& path) {
     if (schema != nullptr && schema->opaque) return;
     if (value.is_array()) {
@@ -25,7 +27,14 @@ class Pruner {
     }
   }
 
-  std::vector<std::string> removed;
+  std::vector<std::string> removed() && {
+    if (built_in_) return std::move(removed_);
+    // A real server looks at the metadata of custom resources by itself, and afterwards.
+    std::sort(removed_.begin(), removed_.end());
+    std::sort(of_metadata_.begin(), of_metadata_.end());
+    removed_.insert(removed_.end(), of_metadata_.begin(), of_metadata_.end());
+    return std::move(removed_);
+  }
 
  private:
   void visit_fields(Json& object, const Schema* schema, const std::string& path) {
@@ -37,11 +46,16 @@ class Pruner {
         visit(value, member, here);
       } else if (schema == nullptr || !schema->preserve_unknown_fields) {
         gone.push_back(name);
-        removed.push_back(here);
+        const bool metadata = !built_in_ && schema != nullptr && !schema->type_name.empty();
+        (metadata ? of_metadata_ : removed_).push_back(here);
       }
     }
     for (const std::string& name : gone) object.erase(name);
   }
+
+  const bool built_in_;
+  std::vector<std::string> removed_;
+  std::vector<std::string> of_metadata_;
 };
 
 /// Removes nulls that only stand for "not set", from objects of custom kinds.
@@ -167,10 +181,10 @@ void canonicalize_value(Json& value, const Schema& schema) {
 }  // namespace
 
 std::vector<std::string> prune(Json& object, const KindSchema& kind) {
-  Pruner pruner;
+  Pruner pruner(kind.built_in);
   pruner.visit(object, &kind.root(), "");
   if (!kind.built_in) drop_unset(object, &kind.root());
-  return std::move(pruner.removed);
+  return std::move(pruner).removed();
 }
 
 void canonicalize(Json& object, const KindSchema& kind) {

@@ -11,9 +11,9 @@
 
 namespace evenkeel::inline v0::testing {
 
-/// Removes every member the schema does not specify and returns the paths of what it removed, in the order
-/// of the document: "spec.parts[0].colour". Idempotent. Does not look at metadata of custom kinds beyond
-/// ObjectMeta's own fields.
+/// Removes every member the schema does not specify and returns the paths of what it removed:
+/// "spec.parts[0].colour"; those in the metadata of custom kinds come last. Idempotent. Does not look at
+/// metadata of custom kinds beyond ObjectMeta's own fields.
 std::vector<std::string> prune(Json& object, const KindSchema& kind);
 
 /// Brings an object of a built-in kind into the form that decoding and encoding it with the Go types gives:

@@ -69,7 +69,9 @@ bool is_whole(double value) {
 }
 
 bool fits_type(const Json& value, SchemaType type) {
-  const bool whole = value.is_integer() || (value.is_number() && is_whole(value.as_number()));
+  // Beyond 2^53 a floating point number no longer says which integer it is.
+  const bool whole = value.is_integer() || (value.is_number() && is_whole(value.as_number()) &&
+                                            std::abs(value.as_number()) < 9007199254740992.0);
   switch (type) {
     case SchemaType::any:
       return true;
@@ -110,7 +112,9 @@ class Validator {
 
   void visit(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
     if (old != nullptr && *old == value) return;
-    if (!check_type(value, schema, path) || value.is_null()) return check_enum(value, schema, path);
+    const bool fits = check_type(value, schema, path);
+    if (!fits && !value.is_null() && schema.constraints) check_combinations(value, *schema.constraints, path);
+    if (!fits || value.is_null()) return check_enum(value, schema, path);
     if (schema.constraints) check_combinations(value, *schema.constraints, path);
     if (value.is_string()) check_string(value, schema, path);
     if (value.is_number()) check_number(value, schema, path);
@@ -131,9 +135,12 @@ class Validator {
   bool check_type(const Json& value, const Schema& schema, const std::string& path) {
     if (value.is_null() ? schema.nullable || schema.type == SchemaType::any : fits_type(value, schema.type))
       return true;
-    const std::string detail = named(path) + " in body must be of type " +
-                               std::string(type_name(schema.type)) + ": " + Json(type_of(value)).dump();
-    errors.push_back(field_type_invalid(shown(path), Json(type_of(value)), detail));
+    // Where the schema has a format, numbers are told by theirs.
+    const bool by_format = value.is_number() && !schema.format.empty();
+    const Json is(by_format ? (value.is_integer() ? "int64" : "float64") : type_of(value));
+    const std::string_view wanted = by_format ? std::string_view(schema.format) : type_name(schema.type);
+    errors.push_back(field_type_invalid(
+        shown(path), is, named(path) + " in body must be of type " + std::string(wanted) + ": " + is.dump()));
     if (schema.type == SchemaType::integer && value.is_number()) out_of_range(path, "integer", schema.format);
     return false;
   }
@@ -435,6 +442,12 @@ Errors schema_errors(const Json& object, const KindSchema& kind, const Json& old
 }
 
 }  // namespace
+
+std::vector<FieldError> validate_value(const Json& value, const Schema& schema, const std::string& base) {
+  Validator validator(base);
+  validator.visit(value, schema, "", nullptr);
+  return std::move(validator.errors);
+}
 
 std::vector<FieldError> validate(const Json& object, const KindSchema& kind, const Json& old, Written written,
                                  std::vector<std::string>* warnings) {

@@ -27,6 +27,9 @@ std::vector<FieldError> validate(const Json& object, const KindSchema& kind, con
                                  Written written = Written::everything,
                                  std::vector<std::string>* warnings = nullptr);
 
+/// Errors of one value, whose place in an object is `base`; texts do not name the place.
+std::vector<FieldError> validate_value(const Json& value, const Schema& schema, const std::string& base);
+
 /// Why a Go decoder could not read this object of a built-in kind; empty if it could:
 /// "json: cannot unmarshal number into Go struct field ConfigMap.data of type string".
 /// The full message is `KIND in version "V" cannot be handled as a KIND: ` and this. Custom kinds: only

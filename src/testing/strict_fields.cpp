@@ -14,7 +14,9 @@ namespace {
 /// Walks the text of a JSON document without building it, and notes names given twice in one object.
 class DuplicateScan {
  public:
-  explicit DuplicateScan(std::string_view text) : text_(text) {}
+  /// `places` gets every path in the order of the text, if given.
+  explicit DuplicateScan(std::string_view text, std::vector<std::string>* places = nullptr)
+      : text_(text), places_(places) {}
 
   std::vector<std::string> run() {
     value("", 0);
@@ -73,6 +75,7 @@ class DuplicateScan {
       std::string name;
       if (!string(name) || !take(':')) return false;
       const std::string here = path.empty() ? name : path + "." + name;
+      if (places_ != nullptr) places_->push_back(here);
       if (!seen.insert(name).second && told.insert(name).second) found_.push_back(here);
       if (!value(here, depth + 1)) return false;
     } while (take(','));
@@ -90,9 +93,19 @@ class DuplicateScan {
   }
 
   std::string_view text_;
+  std::vector<std::string>* places_;
   std::size_t at_ = 0;
   std::vector<std::string> found_;
 };
+
+/// Brings paths into the order in which the text has them.
+void in_order_of(std::string_view text, std::vector<std::string>& paths) {
+  std::vector<std::string> places;
+  DuplicateScan(text, &places).run();
+  const auto rank = [&](const std::string& path) { return std::find(places.begin(), places.end(), path); };
+  std::stable_sort(paths.begin(), paths.end(),
+                   [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+}
 
 }  // namespace
 
@@ -106,7 +119,7 @@ std::vector<std::string> strict_problems(std::string_view text, const Json& obje
     problems.push_back("duplicate field \"" + path + "\"");
   Json copy = object;
   std::vector<std::string> unknown = prune(copy, kind);
-  if (!kind.built_in) std::sort(unknown.begin(), unknown.end());
+  if (kind.built_in && unknown.size() > 1) in_order_of(text, unknown);
   for (const std::string& path : unknown) problems.push_back("unknown field \"" + path + "\"");
   return problems;
 }

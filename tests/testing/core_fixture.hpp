@@ -101,7 +101,8 @@ class CoreFixture : public ::testing::Test {
   void install_ships(const std::string& served =
                          R"({"name":"v1","served":true,"storage":true,"schema":)"
                          R"({"openAPIV3Schema":{"type":"object","properties":{)"
-                         R"("spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true},)"
+                         R"("spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true,)"
+                         R"("properties":{"port":{"type":"string"}}},)"
                          R"("status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}},)"
                          R"("subresources":{"status":{},"scale":{"specReplicasPath":".spec.crew",)"
                          R"("statusReplicasPath":".status.crew"}},)"

@@ -21,7 +21,7 @@ TEST(Prune, RemovesAndNamesWhatIsUnknown) {
   object["metadata"]["labels"] = parse(R"({"a": "b"})");
   object["metadata"]["nonsense"] = 1;
   EXPECT_EQ(prune(object, *shapes.widget),
-            (Paths{"extra", "metadata.nonsense", "spec.parts[0].colour", "spec.unknown"}));
+            (Paths{"extra", "spec.parts[0].colour", "spec.unknown", "metadata.nonsense"}));
   EXPECT_EQ(object["spec"], parse(R"({"size": 3, "parts": [{"name": "a"}], "free": {"any": {"b": 1}},
     "settings": {"k": "v"}})"));
   EXPECT_EQ(object["metadata"], parse(R"({"name": "w", "labels": {"a": "b"}})"));
@@ -53,7 +53,7 @@ TEST(Prune, KnowsMetadataOfEmbeddedResources) {
       parse(R"({"spec": {"template": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "x": 1},
     "spec": {"y": 1}, "z": 1}}})");
   EXPECT_EQ(prune(object, *kind),
-            (Paths{"spec.template.metadata.x", "spec.template.spec.y", "spec.template.z"}));
+            (Paths{"spec.template.spec.y", "spec.template.z", "spec.template.metadata.x"}));
 }
 
 TEST(Prune, OfBuiltinKindsKeepsWhatIsOpaque) {

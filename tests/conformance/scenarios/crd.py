@@ -296,23 +296,26 @@ def refused_values(s):
     refused(s, {'a': {'type': 'integer', 'maximum': 'x'}})
 
 
+def refused_rules_of(s, *rules):
+    for members in rules:
+        refused(s, {'n': {'type': 'integer'}}, schema={'x-kubernetes-validations': [members]})
+
+
 @scenario
 def refused_rules(s):
-    """CEL rules that do not compile, say no boolean, name unknown fields, or have bad companions."""
-    def rule(**members):
-        refused(s, {'n': {'type': 'integer'}}, schema={'x-kubernetes-validations': [members]})
-    rule(rule='self.spec.n >')
-    rule(rule='self.spec.n')
-    rule(rule='self.spec.m > 1')
-    rule(rule='self.spec.n > "x"')
-    rule(rule='')
-    rule(rule='self.spec.n > 1', message='a\nb')
-    rule(rule='self.spec.n > 1', message=' ')
-    rule(rule='self.spec.n > 1', messageExpression='self.spec.n')
-    rule(rule='self.spec.n > 1', reason='Whatever')
-    rule(rule='self.spec.n > 1', fieldPath='.spec.m')
-    rule(rule='self.spec.n > 1', fieldPath='spec')
-    rule(rule='self.spec.n > 1', optionalOldSelf=True)
+    """Rules with bad companions."""
+    refused_rules_of(
+        s, {'rule': ''}, {'rule': 'self.spec.n > 1', 'message': 'a\nb'}, {'rule': 'self.spec.n > 1', 'message': ' '},
+        {'rule': 'self.spec.n > 1', 'fieldPath': '.spec.m'}, {'rule': 'self.spec.n > 1', 'fieldPath': 'spec'},
+        {'rule': 'self.spec.n > 1', 'optionalOldSelf': True})
+
+
+@scenario
+def refused_rules_that_do_not_compile(s):
+    """Rules that cannot be read, say no boolean, or name unknown fields, and reasons that there are not."""
+    refused_rules_of(
+        s, {'rule': 'self.spec.n >'}, {'rule': 'self.spec.n'}, {'rule': 'self.spec.m > 1'}, {'rule': 'self.spec.n > "x"'},
+        {'rule': 'self.spec.n > 1', 'messageExpression': 'self.spec.n'}, {'rule': 'self.spec.n > 1', 'reason': 'Whatever'})
 
 
 @scenario
@@ -320,6 +323,17 @@ def refused_expensive_rules(s):
     """Rules whose estimated cost is above the budget."""
     refused(s, {'a': {'type': 'array', 'items': {'type': 'array', 'items': TEXT}, 'x-kubernetes-validations': [
         {'rule': 'self.all(x, x.all(y, self.all(z, z.all(w, w == y))))'}]}})
+
+
+@scenario
+def int_or_string(s):
+    """What generators write for a number or a percentage is accepted."""
+    port = {'x-kubernetes-int-or-string': True, 'anyOf': [{'type': 'integer'}, {'type': 'string'}]}
+    s.kind({'spec': {'type': 'object', 'properties': {'port': port, 'limited': {
+        'x-kubernetes-int-or-string': True, 'pattern': '^[0-9]+%?$', 'anyOf': port['anyOf']}}}})
+    s.create('things/a', spec={'port': 80, 'limited': '5%'})
+    s.create('things/b', spec={'port': True})
+    s.create('things/c', spec={'limited': 'x'})
 
 
 @scenario

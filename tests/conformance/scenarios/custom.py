@@ -77,7 +77,6 @@ def scale(s):
     s.patch('things/a/scale', {'spec': {'replicas': 5}})
     s.get('things/a')
     s.patch('things/a/scale', {'spec': {'replicas': -1}})
-    s.patch('things/a/scale', {'spec': {'replicas': 'x'}})
     s.put('things/a/scale', {'apiVersion': 'autoscaling/v1', 'kind': 'Scale', 'metadata': {'name': 'a', 'namespace': '{ns}'},
                              'spec': {'replicas': 6}})
     s.put('things/a/scale', {'apiVersion': 'autoscaling/v1', 'kind': 'Scale', 'metadata': {'name': 'b'}, 'spec': {'replicas': 6}})
@@ -87,6 +86,14 @@ def scale(s):
     s.create('things/c', spec={})
     s.get('things/c/scale')
     s.patch('things/c/scale', {'spec': {'replicas': 1}})
+
+
+@scenario
+def scale_of_a_wrong_type(s):
+    """Replicas that are no number."""
+    s.kind(SPEC, version={'subresources': {'scale': {'specReplicasPath': '.spec.n', 'statusReplicasPath': '.status.n'}}})
+    s.create('things/a', spec={'n': 3}, hidden=True)
+    s.patch('things/a/scale', {'spec': {'replicas': 'x'}})
 
 
 @scenario
@@ -110,12 +117,37 @@ def versions(s):
     s.get(v2 + '/a')
     s.post(v2, {'apiVersion': '{ns}.example.com/v2', 'kind': 'Thing', 'metadata': {'name': 'b'}, 'spec': {'text': 'y'}})
     s.get('things/b')
-    s.patch(v2 + '/a', {'spec': {'text': 'z'}})
     s.get('things')
     s.get(v2)
     s.post(v2, {'apiVersion': '{ns}.example.com/v1', 'kind': 'Thing', 'metadata': {'name': 'c'}})
+    s.patch(v2 + '/b', {'spec': {'text': 'z'}})
+    s.get('things/b')
+
+
+@scenario
+def versions_owned(s):
+    """An object that was written in a version whose fields another one does not have, and is changed in that one."""
+    old = {'spec': {'type': 'object', 'properties': {'text': TEXT, 'old': dict(TEXT, default='o')}}}
+    new = {'spec': {'type': 'object', 'properties': {'text': TEXT, 'new': dict(TEXT, default='n')}}}
+    s.kind({}, versions=[version('v1', old, storage=True), version('v2', new)])
+    v2 = '/apis/{ns}.example.com/v2/namespaces/{ns}/things'
+    s.create('things/a', spec={'text': 'x'})
+    s.patch(v2 + '/a', {'spec': {'text': 'z'}})
     s.patch(v2 + '/a?fieldManager=m', {'apiVersion': '{ns}.example.com/v2', 'kind': 'Thing', 'metadata': {'name': 'a'},
                                       'spec': {'new': 'm'}}, type='apply')
+
+
+@scenario
+def versions_alike(s):
+    """Versions that differ in their name only: fields keep their owners, in the version in which they were written."""
+    s.kind({}, versions=[version('v1', storage=True), version('v2')])
+    v2 = '/apis/{ns}.example.com/v2/namespaces/{ns}/things'
+    s.create('things/a', spec={'text': 'x', 'n': 1})
+    s.patch(v2 + '/a', {'spec': {'text': 'z'}})
+    s.patch(v2 + '/a?fieldManager=m', {'apiVersion': '{ns}.example.com/v2', 'kind': 'Thing', 'metadata': {'name': 'a'},
+                                      'spec': {'n': 2}}, type='apply')
+    s.patch(v2 + '/a?fieldManager=m&force=true', {
+        'apiVersion': '{ns}.example.com/v2', 'kind': 'Thing', 'metadata': {'name': 'a'}, 'spec': {'n': 2}}, type='apply')
     s.get('things/a')
 
 

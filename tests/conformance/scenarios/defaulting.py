@@ -119,8 +119,15 @@ def embedded_resource(s):
     s.create('things/a', spec={'template': good})
     s.create('things/b', spec={'template': {'spec': {'a': 'x'}}})
     s.create('things/c', spec={'template': dict(good, metadata={'name': 'Bad Name', 'labels': {'a b': 'c'}})})
-    s.create('things/d', spec={'template': dict(good, metadata={'labels': {'a': 1}})})
     s.create('things/e', spec={'template': dict(good, kind='no kind')})
+
+
+@scenario
+def embedded_metadata_of_wrong_types(s):
+    """Labels of an embedded resource that are no texts."""
+    s.kind(thing({'template': {'type': 'object', 'x-kubernetes-embedded-resource': True,
+                               'x-kubernetes-preserve-unknown-fields': True}}))
+    s.create('things/a', spec={'template': {'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'labels': {'a': 1}}}})
 
 
 @scenario
