@@ -8,12 +8,13 @@
   conformance_test.py PROGRAM --renamed  those of base with other names and values
   conformance_test.py PROGRAM --record   against a real control plane, writes the recordings of scenarios/
 
-PROGRAM prints "... is ready at URL", takes --write-kubeconfig FILE and ends on SIGTERM. README.md has the rest.
+--flags 'A B' are more flags for PROGRAM. PROGRAM prints "... is ready at URL", takes --write-kubeconfig FILE and ends on SIGTERM. README.md has the rest.
 """
 import argparse
 import collections
 import concurrent.futures
 import random
+import shlex
 import sys
 import threading
 import time
@@ -140,6 +141,7 @@ def parse():
     mode.add_argument('--update', action='store_true')
     mode.add_argument('--true', action='store_true')
     mode.add_argument('--renamed', action='store_true')
+    parser.add_argument('--flags', default='', type=shlex.split)
     parser.add_argument('--seed', type=int, default=20260101)
     parser.add_argument('--only', nargs='+', metavar='AREA[/NAME]')
     parser.add_argument('--verbose', action='store_true')
@@ -157,7 +159,7 @@ def main():
     if options.renamed:
         setup, scenarios = renamed(setup, scenarios, options.seed)
     start = time.monotonic()
-    with target.running(options.program) as where:
+    with target.running(options.program, options.flags) as where:
         install(exchange.Server(where), setup)
         results = for_all(scenarios, where, record if options.record else compare)
     if options.update:

@@ -44,11 +44,11 @@ def context(kubeconfig):
 
 
 @contextlib.contextmanager
-def running(program):
-    """The program on a free port, as a Target. It must end cleanly, and soon, when told to."""
+def running(program, flags=()):
+    """The program with these flags on a free port, as a Target. It must end cleanly, and soon, when told to."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'kubeconfig')
-        process = subprocess.Popen([program, '--write-kubeconfig', path], stdout=subprocess.PIPE)
+        process = subprocess.Popen([program, '--write-kubeconfig', path, *flags], stdout=subprocess.PIPE)
         try:
             url = ready_url(process.stdout)
             with open(path) as file:
