@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <client/files.hpp>
 #include <client/kubeconfig.hpp>
+#include <client/yaml_kind.hpp>
 
 #include <evenkeel/api/bytes.hpp>
 
 namespace evenkeel::inline v0::detail {
 namespace {
-
-const char* kind_of(const YAML::Node& node) {
-  switch (node.Type()) {
-    case YAML::NodeType::Scalar:
-      return "text";
-    case YAML::NodeType::Sequence:
-      return "a list";
-    case YAML::NodeType::Map:
-      return "a map";
-    default:
-      return "nothing";
-  }
-}
 
 /// Reads the members of one map, and says where it stands when one is not what it should be.
 class Reader {

@@ -14,21 +14,10 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include "client/yaml_kind.hpp"
+
 namespace evenkeel::inline v0::detail {
 namespace {
-
-const char* kind_of(const YAML::Node& node) {
-  switch (node.Type()) {
-    case YAML::NodeType::Scalar:
-      return "text";
-    case YAML::NodeType::Sequence:
-      return "a list";
-    case YAML::NodeType::Map:
-      return "a map";
-    default:
-      return "nothing";
-  }
-}
 
 /// One map of the file, and where it stands in it.
 class Section {

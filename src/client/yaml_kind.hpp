@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a YAML node is, in words for errors.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+namespace evenkeel::inline v0::detail {
+
+/// "text", "a list", "a map" or "nothing".
+inline const char* kind_of(const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Scalar:
+      return "text";
+    case YAML::NodeType::Sequence:
+      return "a list";
+    case YAML::NodeType::Map:
+      return "a map";
+    default:
+      return "nothing";
+  }
+}
+
+}  // namespace evenkeel::inline v0::detail
