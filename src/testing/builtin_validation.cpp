@@ -29,8 +29,9 @@ constexpr std::string_view config_key_problem =
     "'KEY_NAME',  "
     "or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
-bool matches(const std::string& text, std::string_view expression) {
-  return RegularExpression(expression).found_in(text);
+bool is_config_key(const std::string& text) {
+  static const RegularExpression expression("^[-._a-zA-Z0-9]+$");
+  return expression.found_in(text);
 }
 
 bool is_dns_label(const std::string& text) {
@@ -247,8 +248,7 @@ void check_keys(const Json& map, const std::string& path, Errors& errors) {
   if (!map.is_object()) return;
   for (const auto& [name, value] : map.as_object()) {
     const std::string field = path + "[" + name + "]";
-    if (!matches(name, "^[-._a-zA-Z0-9]+$"))
-      errors.push_back(field_invalid(field, Json(name), config_key_problem));
+    if (!is_config_key(name)) errors.push_back(field_invalid(field, Json(name), config_key_problem));
     if (name.size() > 253)
       errors.push_back(field_invalid(field, Json(name), "must be no more than 253 characters"));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -86,12 +87,22 @@ bool is_cidr(std::string_view text) {
   return (is_ipv4(address) && number(bits, 32)) || (is_ipv6(address) && number(bits, 128));
 }
 
-bool matches(std::string_view text, std::string_view expression) {
-  return RegularExpression(expression).found_in(text);
+/// A literal as a template argument.
+template <std::size_t size>
+struct Literal {
+  constexpr Literal(const char (&text)[size]) { std::copy_n(text, size, letters); }  // NOLINT: implicit
+  char letters[size] = {};
+};
+
+/// The expression is read once.
+template <Literal expression>
+bool matches(std::string_view text) {
+  static const RegularExpression compiled(expression.letters);
+  return compiled.found_in(text);
 }
 
 bool is_date(std::string_view text) {
-  if (!matches(text, "^[0-9]{4}-[0-9]{2}-[0-9]{2}$")) return false;
+  if (!matches<"^[0-9]{4}-[0-9]{2}-[0-9]{2}$">(text)) return false;
   const std::uint32_t year = *number(text.substr(0, 4), 9999);
   const std::uint32_t month = *number(text.substr(5, 2), 99);
   const std::uint32_t day = *number(text.substr(8, 2), 99);
@@ -103,30 +114,29 @@ bool is_date(std::string_view text) {
 
 bool is_date_time(std::string_view text) {
   return text.size() > 11 && is_date(text.substr(0, 10)) &&
-         matches(text.substr(10),
-                 "^[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)([.][0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):"
-                 "?[0-5][0-9])$");
+         matches<
+             "^[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)([.][0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):"
+             "?[0-5][0-9])$">(text.substr(10));
 }
 
 bool is_duration(std::string_view text) {
-  return matches(text,
-                 "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+([.][0-9]*)?|[.][0-9]+)"
-                 "(ns|us|µs|μs|ms|s|m|h))*$") ||
+  return matches<
+             "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+([.][0-9]*)?|[.][0-9]+)"
+             "(ns|us|µs|μs|ms|s|m|h))*$">(text) ||
          text == "0" ||
-         matches(
-             text,
+         matches<
              "^([0-9]+) *(ns|nano|nanosecond|us|µs|micro|microsecond|ms|milli|millisecond|s|sec|second|m|min|"
-             "minute|h|hr|hour|d|day|w|wk|week)s?$");
+             "minute|h|hr|hour|d|day|w|wk|week)s?$">(text);
 }
 
 bool is_base64(std::string_view text) {
-  return text.size() % 4 == 0 && matches(text, "^[A-Za-z0-9+/]*={0,2}$");
+  return text.size() % 4 == 0 && matches<"^[A-Za-z0-9+/]*={0,2}$">(text);
 }
 
 bool is_hostname(std::string_view text) {
-  return text.size() <= 255 && matches(text,
-                                       "^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
-                                       "([.][a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*[.]?$");
+  return text.size() <= 255 && matches<
+                                   "^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+                                   "([.][a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*[.]?$">(text);
 }
 
 /// The sum by which the last digit of an ISBN is checked.
@@ -148,12 +158,12 @@ bool is_isbn(std::string_view text, std::size_t wanted) {
 }
 
 bool is_short_name(std::string_view text) {
-  return text.size() <= 63 && matches(text, "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$");
+  return text.size() <= 63 && matches<"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$">(text);
 }
 
 bool is_long_name(std::string_view text) {
   return text.size() <= 253 &&
-         matches(text, "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$");
+         matches<"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$">(text);
 }
 
 bool anything(std::string_view) {
@@ -166,37 +176,37 @@ struct Format {
 };
 
 constexpr std::array formats{
-    Format{"bsonobjectid", [](std::string_view text) { return matches(text, "^[0-9a-fA-F]{24}$"); }},
+    Format{"bsonobjectid", [](std::string_view text) { return matches<"^[0-9a-fA-F]{24}$">(text); }},
     Format{"uri",
-           [](std::string_view text) { return matches(text, "^([a-zA-Z][a-zA-Z0-9+.-]*:[^ ]*|/[^ ]*)$"); }},
-    Format{"email", [](std::string_view text) { return matches(text, "^([^@]* <)?[^@ <>]+@[^@ <>]+>?$"); }},
+           [](std::string_view text) { return matches<"^([a-zA-Z][a-zA-Z0-9+.-]*:[^ ]*|/[^ ]*)$">(text); }},
+    Format{"email", [](std::string_view text) { return matches<"^([^@]* <)?[^@ <>]+@[^@ <>]+>?$">(text); }},
     Format{"hostname", is_hostname},
     Format{"ipv4", is_ipv4},
     Format{"ipv6", is_ipv6},
     Format{"cidr", is_cidr},
     Format{"mac",
            [](std::string_view text) {
-             return matches(text,
-                            "^([0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}|[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){7}|"
-                            "[0-9a-fA-F]{4}([.][0-9a-fA-F]{4}){2})$");
+             return matches<
+                 "^([0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}|[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){7}|"
+                 "[0-9a-fA-F]{4}([.][0-9a-fA-F]{4}){2})$">(text);
            }},
     Format{"uuid",
            [](std::string_view text) {
-             return matches(text, "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$");
+             return matches<"(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$">(text);
            }},
     Format{"uuid3",
            [](std::string_view text) {
-             return matches(text, "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$");
+             return matches<"(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$">(text);
            }},
     Format{"uuid4",
            [](std::string_view text) {
-             return matches(text,
-                            "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$");
+             return matches<"(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$">(
+                 text);
            }},
     Format{"uuid5",
            [](std::string_view text) {
-             return matches(text,
-                            "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$");
+             return matches<"(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$">(
+                 text);
            }},
     Format{"isbn", [](std::string_view text) { return is_isbn(text, 10) || is_isbn(text, 13); }},
     Format{"isbn10", [](std::string_view text) { return is_isbn(text, 10); }},
@@ -205,20 +215,20 @@ constexpr std::array formats{
            [](std::string_view text) {
              std::string digits;
              std::copy_if(text.begin(), text.end(), std::back_inserter(digits), is_digit);
-             return matches(digits,
-                            "^(4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9][0-9])[0-9]{12}|"
-                            "3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11})$");
+             return matches<
+                 "^(4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9][0-9])[0-9]{12}|"
+                 "3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11})$">(digits);
            }},
     Format{"ssn",
-           [](std::string_view text) { return matches(text, "^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$"); }},
+           [](std::string_view text) { return matches<"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$">(text); }},
     Format{"hexcolor",
-           [](std::string_view text) { return matches(text, "^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$"); }},
+           [](std::string_view text) { return matches<"^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$">(text); }},
     Format{"rgbcolor",
            [](std::string_view text) {
-             return matches(text,
-                            "^rgb[(] *(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5]) *, *(0|[1-9][0-9]?|"
-                            "1[0-9][0-9]?|2[0-4][0-9]|25[0-5]) *, *(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|"
-                            "25[0-5]) *[)]$");
+             return matches<
+                 "^rgb[(] *(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5]) *, *(0|[1-9][0-9]?|"
+                 "1[0-9][0-9]?|2[0-4][0-9]|25[0-5]) *, *(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|"
+                 "25[0-5]) *[)]$">(text);
            }},
     Format{"byte", is_base64},
     Format{"password", anything},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing/yaml_document.hpp"
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,15 +14,23 @@ namespace evenkeel::inline v0::testing {
 namespace {
 
 constexpr int max_depth = 512;
+constexpr std::size_t smallest_allowance = 10'000;
 
 Json scalar(const YAML::Node& node) {
   return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());  // "!": quoted
 }
 
-void collect_duplicates(const YAML::Node& node, int depth, std::vector<std::string>& out) {
-  if (depth > max_depth) return;
+/// How many values a text of this size may have, aliases followed: they may make many of few.
+std::size_t allowance(std::size_t text_size) {
+  return smallest_allowance + 2 * text_size;
+}
+
+/// Looks at `left` values at most.
+void collect_duplicates(const YAML::Node& node, int depth, std::size_t& left, std::vector<std::string>& out) {
+  if (depth > max_depth || left == 0) return;
+  --left;
   if (node.IsSequence())
-    for (const auto& item : node) collect_duplicates(item, depth + 1, out);
+    for (const auto& item : node) collect_duplicates(item, depth + 1, left, out);
   if (!node.IsMap()) return;
   std::set<std::string> seen;
   for (const auto& entry : node) {
@@ -29,35 +38,45 @@ void collect_duplicates(const YAML::Node& node, int depth, std::vector<std::stri
     if (!seen.insert(key).second)
       out.push_back("line " + std::to_string(entry.first.Mark().line + 1) + ": key " + Json(key).dump() +
                     " already set in map");
-    collect_duplicates(entry.second, depth + 1, out);
+    collect_duplicates(entry.second, depth + 1, left, out);
   }
 }
 
-Json convert(const YAML::Node& node, int depth) {
-  if (depth > max_depth) throw DecodeError("YAML", "nested deeper than 512 levels");
-  switch (node.Type()) {
-    case YAML::NodeType::Scalar:
-      return scalar(node);
-    case YAML::NodeType::Sequence: {
-      Json out = Json::array();
-      for (const auto& item : node) out.push_back(convert(item, depth + 1));
-      return out;
+/// Makes JSON of a document.
+class Converter {
+ public:
+  explicit Converter(std::size_t text_size) : left_(allowance(text_size)) {}
+
+  Json convert(const YAML::Node& node, int depth) {
+    if (depth > max_depth) throw DecodeError("YAML", "nested deeper than 512 levels");
+    if (left_-- == 0) throw DecodeError("yaml", "document contains excessive aliasing");
+    switch (node.Type()) {
+      case YAML::NodeType::Scalar:
+        return scalar(node);
+      case YAML::NodeType::Sequence: {
+        Json out = Json::array();
+        for (const auto& item : node) out.push_back(convert(item, depth + 1));
+        return out;
+      }
+      case YAML::NodeType::Map: {
+        Json out = Json::object();
+        for (const auto& entry : node) out[entry.first.Scalar()] = convert(entry.second, depth + 1);
+        return out;
+      }
+      default:
+        return Json();
     }
-    case YAML::NodeType::Map: {
-      Json out = Json::object();
-      for (const auto& entry : node) out[entry.first.Scalar()] = convert(entry.second, depth + 1);
-      return out;
-    }
-    default:
-      return Json();
   }
-}
+
+ private:
+  std::size_t left_;  ///< Values that may still come.
+};
 
 }  // namespace
 
 Json parse_yaml(std::string_view text) {
   try {
-    return convert(YAML::Load(std::string(text)), 0);
+    return Converter(text.size()).convert(YAML::Load(std::string(text)), 0);
   } catch (const YAML::Exception& error) {
     throw DecodeError("yaml", "line " + std::to_string(error.mark.line + 1) + ": " + error.msg);
   }
@@ -66,7 +85,8 @@ Json parse_yaml(std::string_view text) {
 std::vector<std::string> yaml_duplicates(std::string_view text) {
   std::vector<std::string> out;
   try {
-    collect_duplicates(YAML::Load(std::string(text)), 0, out);
+    std::size_t left = allowance(text.size());
+    collect_duplicates(YAML::Load(std::string(text)), 0, left, out);
   } catch (const YAML::Exception&) {
     out.clear();
   }
