@@ -17,10 +17,13 @@
 #include <evenkeel/testing/in_process_transport.hpp>
 #include <evenkeel/testing/shared_core.hpp>
 
+#include "../support/await.hpp"
+
 namespace {
 
 namespace ek = evenkeel;
 using ek::ConfigMap;
+using ek::test::await;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -64,11 +67,10 @@ class CacheConcurrency : public ::testing::Test {
   /// Blocks until the cache itself, own writes aside, holds what the server said.
   static void wait_for(const ek::Informer& informer, const ek::Snapshot<ConfigMap>& object) {
     const ek::ObjectMeta& meta = object->metadata;
-    while (true) {
+    await("the cache to hold " + meta.name + " at " + meta.resource_version, [&] {
       const ek::WireObject stored = informer.store().stored(meta.namespace_, meta.name);
-      if (stored && stored.resource_version() == meta.resource_version) return;
-      std::this_thread::yield();
-    }
+      return stored && stored.resource_version() == meta.resource_version;
+    });
   }
   static std::vector<std::string> keys(const std::vector<ek::Snapshot<ConfigMap>>& list) {
     std::vector<std::string> result;
@@ -143,7 +145,7 @@ TEST_F(CacheConcurrency, FollowsChanges) {
   EXPECT_EQ(cache_.find<ConfigMap>({"default", "a"})->data.at("a"), "2");
   EXPECT_EQ(created->data.at("a"), "1") << "a snapshot never changes";
   client_.remove<ConfigMap>({"default", "a"});
-  while (cache_.find<ConfigMap>({"default", "a"})) std::this_thread::yield();
+  await("the cache to forget it", [&] { return !cache_.find<ConfigMap>({"default", "a"}); });
 }
 
 TEST_F(CacheConcurrency, GivesOwnWritesAtOnce) {
@@ -199,7 +201,7 @@ TEST_F(CacheConcurrency, NamesWhatItMayNotReadAndRecovers) {
   const auto fault = server_->inject({.verb = "list", .resource = "configmaps", .status = 403});
   cache_.informer<ConfigMap>();
   cache_.start();
-  while (cache_.health()[0].informer.counters.failures < 2) std::this_thread::yield();
+  await("two failures", [&] { return cache_.health()[0].informer.counters.failures >= 2; });
   EXPECT_THAT(cache_.health()[0].informer.last_error, ::testing::HasSubstr("list ConfigMap: 403 Forbidden"));
   EXPECT_FALSE(cache_.health()[0].informer.synced);
   server_->remove_fault(fault);
@@ -212,7 +214,7 @@ TEST_F(CacheConcurrency, KindsThatTheServerDoesNotServeAreNamedAndDoNotHoldUpOth
   ek::Informer& present = cache_.informer<ConfigMap>();
   cache_.start();
   EXPECT_TRUE(present.wait_for_sync({}));
-  while (missing.health().counters.failures < 2) std::this_thread::yield();
+  await("two failures", [&] { return missing.health().counters.failures >= 2; });
   EXPECT_THAT(missing.health().last_error, ::testing::HasSubstr("list Nothing: 404"));
   std::stop_source stop;
   stop.request_stop();

@@ -24,10 +24,13 @@
 #include <evenkeel/testing/in_process_transport.hpp>
 #include <evenkeel/testing/shared_core.hpp>
 
+#include "../support/await.hpp"
+
 namespace {
 
 namespace ek = evenkeel;
 using namespace std::chrono_literals;
+using ek::test::await;
 
 constexpr int object_count = 1000;
 constexpr int writer_count = 8;
@@ -267,7 +270,7 @@ TEST_F(NoLostUpdateConcurrency, TheCacheEqualsTheServerAfterFiveHundredCuts) {
   write_while_cutting(500);
   create("the-end", 0);  // once a handler knows it, everything before it was told or is lost
   for (const auto& ledger : {direct, queued}) {
-    while (ledger->count("the-end") == 0) std::this_thread::yield();
+    await("a handler to know the end", [&] { return ledger->count("the-end") != 0; });
   }
 
   EXPECT_GE(cuts_, 500u);
@@ -276,8 +279,8 @@ TEST_F(NoLostUpdateConcurrency, TheCacheEqualsTheServerAfterFiveHundredCuts) {
   EXPECT_EQ(held(informer), expected);
   EXPECT_EQ(direct->versions(), expected);
   EXPECT_EQ(queued->versions(), expected);
-  // Every object comes to be reconciled at its last version, or this never ends (ctest ends it).
-  while (reconciled.versions() != expected) std::this_thread::yield();
+  await("every object to be reconciled at its last version",
+        [&] { return reconciled.versions() == expected; });
   EXPECT_EQ(controller.counts().error, 0u);
   controller.stop();
   EXPECT_EQ(direct->problems(), std::vector<std::string>());

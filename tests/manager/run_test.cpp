@@ -22,12 +22,14 @@
 #include <evenkeel/manager/run.hpp>
 #include <evenkeel/testing/api_server.hpp>
 
+#include "../support/await.hpp"
 #include "child.hpp"
 
 namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
+using test::await;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -263,7 +265,7 @@ TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {
   const auto child = start_operator({"--grace-period", "50ms", "--log-level", "debug"});
   child->wait_for_line("workers started");
   create_demo("web", "web:1");
-  while (server->fault_counts(1).fired == 0 && server->fault_counts(0).fired == 0) std::this_thread::yield();
+  await("the patch", [&] { return server->fault_counts(1).fired + server->fault_counts(0).fired > 0; });
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 4) << child->log();
   EXPECT_THAT(child->log(), HasSubstr("the grace period was over before these had ended: demo"));
@@ -276,7 +278,7 @@ TEST_F(RunTest, ASecondSignalEndsItAtOnce) {
   const auto child = start_operator();
   child->wait_for_line("workers started");
   create_demo("web", "web:1");
-  while (server->fault_counts(1).fired == 0 && server->fault_counts(0).fired == 0) std::this_thread::yield();
+  await("the patch", [&] { return server->fault_counts(1).fired + server->fault_counts(0).fired > 0; });
   child->signal(SIGTERM);
   child->wait_for_line("stopping");
   child->signal(SIGTERM);

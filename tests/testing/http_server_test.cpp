@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
+#include <cstdlib>
 #include <memory>
-#include <stdexcept>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,12 +17,14 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/error.hpp>
 
+#include "../support/await.hpp"
 #include "raw_client.hpp"
 #include "scripted_backend.hpp"
 
 namespace evenkeel::testing {
 namespace {
 
+using test::await;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -37,15 +39,6 @@ class HttpServer : public ::testing::Test {
   void SetUp() override { serve(); }
 
   RawClient client() { return RawClient(server_->port()); }
-  // Waits until `condition` holds, which another thread brings about.
-  static void await(const char* what, const std::function<bool()>& condition) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{10};
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > end) throw std::runtime_error(std::string("waited for ") + what);
-      std::this_thread::yield();
-    }
-  }
-
   std::unique_ptr<ScriptedHost> scripted_;
   std::unique_ptr<detail::HttpServer> server_;
 };
@@ -184,6 +177,81 @@ TEST_F(HttpServer, AHalfRequestDisturbsNobodyAndIsCutInTime) {
   EXPECT_THAT(whole.read_answer(), EndsWith("GET /y kubernetes-admin "));
   EXPECT_EQ(no_head.read_to_end(), "");
   EXPECT_EQ(no_body.read_to_end(), "");
+}
+
+TEST_F(HttpServer, SurvivesRandomBytes) {
+  const char* seed_text = std::getenv("EVENKEEL_FUZZ_SEED");
+  const std::uint64_t seed = seed_text == nullptr ? 1 : std::strtoull(seed_text, nullptr, 10);
+  SCOPED_TRACE("EVENKEEL_FUZZ_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
+  const std::vector<std::string> requests = {
+      "GET /x?y=z HTTP/1.1\r\nHost: h\r\nAccept: a/b\r\n\r\n",
+      "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello",
+      "PUT /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nT: t\r\n\r\n",
+      "PATCH /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
+      "DELETE /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+      "GET /watch/a HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n\r\n"};
+  const std::vector<std::string> pieces = {"\r\n",
+                                           "\n",
+                                           "\r",
+                                           ":",
+                                           " ",
+                                           "HTTP/1.1",
+                                           "ffffffffffffffff",
+                                           "-1",
+                                           "\t",
+                                           "\xff",
+                                           "0\r\n",
+                                           "chunked",
+                                           "Content-Length: 99999999999999999999\r\n",
+                                           "Transfer-Encoding: gzip\r\n",
+                                           std::string(1, '\0')};
+  for (int round = 0; round < 400; ++round) {
+    std::string bytes;
+    for (std::size_t count = 1 + below(3); count > 0; --count) bytes += requests[below(requests.size())];
+    for (std::size_t count = below(5); count > 0; --count) {
+      const std::size_t at = below(bytes.size() + 1);
+      if (below(3) == 0) {
+        bytes.erase(at, below(12));
+      } else if (below(2) == 0) {
+        bytes.insert(at, pieces[below(pieces.size())]);
+      } else if (at < bytes.size()) {
+        bytes[at] = static_cast<char>(random());
+      }
+    }
+    RawClient client(server_->port());
+    for (std::string_view rest = bytes; !rest.empty();) {
+      const std::size_t size = std::min(rest.size(), 1 + below(60));
+      if (!client.send(rest.substr(0, size))) break;
+      rest.remove_prefix(size);
+    }
+    client.finish();
+    client.read_to_end();
+  }
+  RawClient client(server_->port());
+  client.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(client.read_answer(), EndsWith("GET /x kubernetes-admin "));
+  await("that all others are gone", [&] { return server_->connections() == 1; });
+  EXPECT_EQ(scripted_->watches(), 0u);
+}
+
+TEST_F(HttpServer, SlowClientsDisturbNobody) {
+  serve({.head_timeout = std::chrono::milliseconds{200}});
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (int at = 0; at < 100; ++at) slow.push_back(std::make_unique<RawClient>(server_->port()));
+  RawClient quick(server_->port());
+  const std::string request = "GET /slow HTTP/1.1\r\nHost: h\r\nX: ";
+  for (const char byte : request) {
+    for (auto& client : slow) client->send(std::string_view(&byte, 1));
+    quick.send("GET /quick HTTP/1.1\r\nHost: h\r\n\r\n");
+    ASSERT_THAT(quick.read_answer(), EndsWith("GET /quick kubernetes-admin "));
+  }
+  // A byte now and then does not keep a head open for ever.
+  for (auto& client : slow) {
+    while (client->send("y") && server_->connections() > 1) std::this_thread::yield();
+  }
+  await("that they are gone", [&] { return server_->connections() == 1; });
 }
 
 TEST_F(HttpServer, CutsAnIdleConnection) {

@@ -39,6 +39,8 @@ class RawClient {
     socket_ = -1;
   }
 
+  /// Says that nothing more will be sent.
+  void finish() const { ::shutdown(socket_, SHUT_WR); }
   /// False when the server is gone.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {

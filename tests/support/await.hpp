@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for what another thread brings about, with an end.
+#pragma once
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace evenkeel::test {
+
+inline constexpr std::chrono::seconds longest_await{20};
+
+/// Returns when `condition()` is true; asks again and again. Throws std::runtime_error naming `what` when
+/// that takes longer than 20 s.
+template <class Condition>
+void await(const std::string& what, const Condition& condition) {
+  const auto end = std::chrono::steady_clock::now() + longest_await;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error("waited 20 s for " + what);
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace evenkeel::test
