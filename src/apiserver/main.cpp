@@ -2,6 +2,7 @@
 // The embedded API server as a program: for kubectl, and for tests of operators in any language.
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -98,9 +99,10 @@ void serve(Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Flags flags;
+  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  const auto flags = std::make_unique<Flags>();
   CLI::App app("An API server of Kubernetes' API in memory, for tests and demonstrations.", name);
   app.set_version_flag("--version", "evenkeel-apiserver " EVENKEEL_VERSION);
-  declare(app, flags);
-  return ek::program::run(app, argc, argv, [&flags] { serve(flags); });
+  declare(app, *flags);
+  return ek::program::run(app, argc, argv, [&flags] { serve(*flags); });
 }
