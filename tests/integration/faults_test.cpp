@@ -121,7 +121,8 @@ TEST_P(CacheListFaultsConcurrency, LosesNothing) {
   ASSERT_FALSE(streaming);
   for (int at = 0; at < 5; ++at) client_.create(named("old-" + std::to_string(at)));
   inject(std::string("verb=list,resource=configmaps,count=2,") + rule);
-  ek::Cache cache(client_, {.reflector = {.backoff_base = std::chrono::milliseconds{1}}});
+  ek::Cache cache(client_, {.reflector = {.backoff_base = std::chrono::milliseconds{1},
+                                          .short_watch = std::chrono::seconds{0}}});
   ek::Informer& informer = cache.informer<ConfigMap>({.namespace_ = "default"});
   cache.start();
   await("the first state", [&] { return informer.synced(); });
@@ -186,7 +187,10 @@ TEST_F(ClientFaultsConcurrency, AWriteWhoseAnswerIsLostIsNotSentTwice) {
 TEST_F(ClientFaultsConcurrency, ASilentServerIsGivenUpAtTheDeadline) {
   inject("verb=get,drop=before,ending=silence");
   const ek::Client impatient = client_.with({.timeout = std::chrono::milliseconds{50}});
-  EXPECT_THAT(failure([&] { impatient.find<ConfigMap>({"default", "a"}); }), HasSubstr("configmaps/a: no answer before the deadline"));
+  EXPECT_THAT(failure([&] {
+                impatient.find<ConfigMap>({"default", "a"});
+              }),
+              HasSubstr("configmaps/a: no answer before the deadline"));
   EXPECT_GE(fired(), 1u);
 }
 
