@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cache against a real API server: through its death and return, and on an etcd so old that the server
+// refuses streaming lists.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/cache/cache.hpp>
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/testing/environment.hpp>
+
+#include "../testing/eventually.hpp"
+#include "real_environment.hpp"
+
+namespace {
+
+namespace ek = evenkeel;
+using namespace std::chrono_literals;
+using ek::ConfigMap;
+using ek::testing::Component;
+using ek::testing::Environment;
+using ek::tests::environment;
+using ek::tests::eventually;
+using ::testing::HasSubstr;
+
+using Versions = std::map<std::string, std::string>;
+
+/// Builds a state of what it is told, and notes what cannot be told of such a state.
+class Ledger final : public ek::EventHandler {
+ public:
+  void on_event(const ek::ObjectEvent& event) noexcept override {
+    const std::lock_guard lock(mutex_);
+    const std::string name(event.object->name());
+    const bool known = versions_.contains(name);
+    if (known == (event.type == ek::EventType::added)) problems_.push_back(name + " was told wrongly");
+    if (event.type == ek::EventType::deleted)
+      versions_.erase(name);
+    else
+      versions_[name] = event.object->resource_version();
+  }
+  Versions versions() const {
+    const std::lock_guard lock(mutex_);
+    return versions_;
+  }
+  std::vector<std::string> problems() const {
+    const std::lock_guard lock(mutex_);
+    return problems_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Versions versions_;
+  std::vector<std::string> problems_;
+};
+
+ConfigMap config_map(const std::string& namespace_, int number, const std::string& value) {
+  return {.metadata = {.name = "object-" + std::to_string(number), .namespace_ = namespace_},
+          .data = {{"a", value}}};
+}
+
+Versions served(const ek::Client& client, const std::string& namespace_) {
+  Versions result;
+  for (const auto& object : client.list<ConfigMap>({.namespace_ = namespace_}).items)
+    result[object->metadata.name] = object->metadata.resource_version;
+  return result;
+}
+
+Versions held(const ek::Informer& informer) {
+  Versions result;
+  for (const ek::WireObject& object : informer.store().snapshot())
+    result[std::string(object.name())] = object.resource_version();
+  return result;
+}
+
+/// Patient with nothing: its server comes back within seconds.
+ek::ReflectorOptions quick(bool streaming) {
+  return {.backoff_base = 10ms, .backoff_max = 200ms, .streaming_list = streaming};
+}
+
+class RealCache : public ::testing::TestWithParam<bool> {};
+
+TEST_P(RealCache, LosesNothingWhenTheServerIsKilledAndComesBack) {
+  const ek::Client client(environment().config());
+  const std::string team = ek::tests::fresh_namespace(client);
+  for (int i = 0; i < 50; ++i) client.create(config_map(team, i, "0"));
+  ek::Cache cache(client, {.namespace_ = team, .reflector = quick(GetParam())});
+  ek::Informer& informer = cache.informer<ConfigMap>();
+  const auto ledger = std::make_shared<Ledger>();
+  informer.add_handler(ledger);
+  cache.start();
+  ASSERT_TRUE(cache.wait_for_sync({}));
+
+  // Writes go on until the server was killed three times; those that it does not answer are lost or not: both
+  // are well.
+  std::atomic<bool> enough = false;
+  std::atomic<int> writes = 0;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int turn = 0; !enough; ++turn) {
+        const int number = writer + 3 * (turn % 20);
+        try {
+          if (turn % 7 == 6)
+            client.with({.timeout = 5s})
+                .remove<ConfigMap>(ek::ObjectKey{team, "object-" + std::to_string(number)});
+          else
+            client.with({.timeout = 5s}).apply(config_map(team, number, std::to_string(turn)));
+          ++writes;
+        } catch (const ek::Error&) {
+        }
+      }
+    });
+  }
+  for (int kills = 1; kills <= 3; ++kills) {
+    const int before = writes;
+    eventually("a hundred writes", [&] { return writes >= before + 100; });
+    environment().kill(Component::api_server);
+    environment().start(Component::api_server);
+  }
+  eventually("writes after the last start", [&, before = writes.load()] { return writes >= before + 100; });
+  enough = true;
+  for (std::thread& writer : writers) writer.join();
+
+  const Versions expected = served(client, team);
+  eventually("the cache to hold what the server has", [&] { return held(informer) == expected; });
+  eventually("the handler to be told", [&] { return ledger->versions() == expected; });
+  EXPECT_EQ(ledger->problems(), std::vector<std::string>());
+  const ek::InformerHealth health = informer.health();
+  EXPECT_EQ(health.counters.undecodable, 0u);
+  EXPECT_GE(health.counters.watches, 4u);
+  std::printf("[ writes   ] %d; %llu lists, %llu watches, %llu events\n", writes.load(),
+              static_cast<unsigned long long>(health.counters.lists),
+              static_cast<unsigned long long>(health.counters.watches),
+              static_cast<unsigned long long>(health.counters.events));
+}
+
+TEST_P(RealCache, ReadsTheFirstStateAndFollows) {
+  const ek::Client client(environment().config());
+  const std::string team = ek::tests::fresh_namespace(client);
+  for (int i = 0; i < 30; ++i) client.create(config_map(team, i, "0"));
+  auto options = quick(GetParam());
+  options.page_size = 7;
+  ek::Cache cache(client, {.namespace_ = team, .reflector = options});
+  ek::Informer& informer = cache.informer<ConfigMap>();
+  cache.start();
+  ASSERT_TRUE(cache.wait_for_sync({}));
+  EXPECT_EQ(held(informer), served(client, team));
+  EXPECT_EQ(informer.health().counters.lists, GetParam() ? 0u : 1u) << "as a stream or as a list";
+  const auto changed = client.apply(config_map(team, 3, "changed"));
+  client.remove<ConfigMap>({team, "object-4"});
+  eventually("the events", [&] { return held(informer) == served(client, team); });
+  EXPECT_EQ(cache.find<ConfigMap>({team, "object-3"})->data.at("a"), "changed");
+  EXPECT_EQ(informer.health().counters.failures, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(FirstState, RealCache, ::testing::Values(false, true),
+                         [](const auto& param) { return param.param ? "Streamed" : "Listed"; });
+
+/// The same server on Debian's etcd, see scripts/get-program.
+class OldEtcd : public ::testing::Test {
+ protected:
+  static Environment& old() {
+    static Environment shared({.etcd = EVENKEEL_OLD_ETCD});
+    return shared;
+  }
+};
+
+/// Takes a streamed list as it comes.
+struct Frames final : ek::http::StreamHandler {
+  void on_response(int code, const ek::http::Headers&) override { status = code; }
+  void on_data(std::string_view piece) override { text += piece; }
+  void on_end(std::exception_ptr) override { ended = true; }
+  int status = 0;
+  std::string text = {};
+  std::atomic<bool> ended = false;
+};
+
+TEST_F(OldEtcd, RefusesStreamingLists) {
+  const ek::Client client(old().config());
+  const auto frames = std::make_shared<Frames>();
+  client.stream({.resource = ek::ResourceId(ConfigMap::resource),
+                 .query = {{"watch", "true"},
+                           {"sendInitialEvents", "true"},
+                           {"resourceVersionMatch", "NotOlderThan"},
+                           {"allowWatchBookmarks", "true"}}},
+                frames);
+  eventually("the watch to end", [&] { return frames->ended.load(); });
+  EXPECT_EQ(frames->status, 200);
+  const ek::Json event = ek::Json::parse(frames->text);
+  EXPECT_EQ(event["type"].as_string(), "ERROR");
+  EXPECT_EQ(event.at({"object", "code"}).dump(), "500");
+  EXPECT_THAT(event.at({"object", "message"}).as_string(), HasSubstr("RequestWatchProgress is disabled"));
+}
+
+TEST_F(OldEtcd, TheCacheFallsBackToPagesAndFollows) {
+  const ek::Client client(old().config());
+  const std::string team = ek::tests::fresh_namespace(client);
+  for (int i = 0; i < 30; ++i) client.create(config_map(team, i, "0"));
+  auto options = quick(true);
+  options.page_size = 7;
+  ek::Cache cache(client, {.namespace_ = team, .reflector = options});
+  ek::Informer& informer = cache.informer<ConfigMap>();
+  const auto ledger = std::make_shared<Ledger>();
+  informer.add_handler(ledger);
+  cache.start();
+  ASSERT_TRUE(cache.wait_for_sync({}));
+  EXPECT_EQ(held(informer), served(client, team));
+  EXPECT_EQ(informer.health().counters.lists, 1u);
+  EXPECT_EQ(informer.health().counters.failures, 0u) << "no back-off: the list comes at once";
+  client.apply(config_map(team, 3, "changed"));
+  client.remove<ConfigMap>({team, "object-4"});
+  eventually("the events", [&] { return held(informer) == served(client, team); });
+
+  // And again after the server was away.
+  old().restart(Component::api_server);
+  client.apply(config_map(team, 5, "changed"));
+  eventually("the event after the restart", [&] { return ledger->versions() == served(client, team); });
+  EXPECT_EQ(ledger->problems(), std::vector<std::string>());
+}
+
+}  // namespace
