@@ -226,8 +226,14 @@ void CurlExchange::dress_connection(const Endpoint& endpoint, const CurlTranspor
   }
 }
 
+// libcurl 7.88 looks at all connections to a host alike: once one of them speaks HTTP/2, it sends requests
+// also into the HTTP/1.1 connection of a running stream, where nobody answers them. Connections whose TLS
+// options differ are never confused, so streams name the highest version that there is, and requests leave it
+// open.
 void CurlExchange::dress_tls(const CurlTransportOptions& options) {
-  set(easy_, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  constexpr long lowest = CURL_SSLVERSION_TLSv1_2;
+  constexpr long highest = CURL_SSLVERSION_MAX_TLSv1_3;
+  set(easy_, CURLOPT_SSLVERSION, is_stream_ ? lowest | highest : lowest);
   if (options.tls.insecure) {
     set(easy_, CURLOPT_SSL_VERIFYPEER, 0L);
     set(easy_, CURLOPT_SSL_VERIFYHOST, 0L);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's verbs against a real API server.
+#include <atomic>
 #include <chrono>
+#include <exception>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -177,6 +181,31 @@ TEST_F(RealClient, DryRunsAndValidatesStrictly) {
   const ek::ResourceClient strict = client_.with({.field_validation = ek::FieldValidation::strict})
                                         .resource(ek::ResourceId(ConfigMap::resource));
   EXPECT_EQ(error_code([&] { strict.create(ek::DynamicObject(document)); }), 400);
+}
+
+/// A stream that is open and silent.
+struct OpenStream final : ek::http::StreamHandler {
+  void on_response(int code, const ek::http::Headers&) override { status = code; }
+  void on_data(std::string_view) override {}
+  void on_end(std::exception_ptr) override { ended = true; }
+  std::atomic<int> status = 0;
+  std::atomic<bool> ended = false;
+};
+
+// libcurl 7.88 takes a watch's HTTP/1.1 connection for one that requests may share, if a later one speaks
+// HTTP/2: as after a restart of the server, when the watch is back before the first request.
+TEST_F(RealClient, RequestsDoNotGoIntoTheConnectionOfAWatch) {
+  const ek::Client client(environment().config(), {.timeout = 10s});
+  const auto stream = std::make_shared<OpenStream>();
+  const auto watch = client.stream({.resource = ek::ResourceId(ConfigMap::resource),
+                                    .namespace_ = namespace_,
+                                    .query = {{"watch", "true"}}},
+                                   stream);
+  eventually("the watch to be opened", [&] { return stream->status == 200; });
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(client.get<ek::Namespace>({"", namespace_})) << "request " << i;
+  EXPECT_FALSE(stream->ended);
+  watch->cancel();
+  eventually("the watch to end", [&] { return stream->ended.load(); });
 }
 
 TEST_F(RealClient, WatchesThroughARestartOfTheServer) {
