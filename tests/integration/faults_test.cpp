@@ -51,6 +51,13 @@ class Faults : public ::testing::Test {
 class CacheFaultsConcurrency : public Faults,
                                public ::testing::WithParamInterface<std::tuple<const char*, bool>> {
  protected:
+  static ek::InformerOptions impatient(bool streaming) {
+    return {.namespace_ = "default",
+            .reflector = {.backoff_base = std::chrono::milliseconds{1},
+                          .short_watch = std::chrono::seconds{0},
+                          .streaming_list = streaming,
+                          .streaming_deadline = std::chrono::milliseconds{300}}};
+  }
   /// Version by name, as the server has it.
   std::map<std::string, std::string> truth() const {
     std::map<std::string, std::string> out;
@@ -84,11 +91,8 @@ TEST_P(CacheFaultsConcurrency, LosesNothing) {
   const auto& [rule, streaming] = GetParam();
   for (int at = 0; at < 5; ++at) client_.create(named("old-" + std::to_string(at)));
   inject(std::string("resource=configmaps,count=2,") + rule);
-  ek::Cache cache(client_, {.reflector = {.backoff_base = std::chrono::milliseconds{1},
-                                          .short_watch = std::chrono::seconds{0},
-                                          .streaming_list = streaming,
-                                          .streaming_deadline = std::chrono::milliseconds{300}}});
-  ek::Informer& informer = cache.informer<ConfigMap>({.namespace_ = "default"});
+  ek::Cache cache(client_);
+  ek::Informer& informer = cache.informer<ConfigMap>(impatient(streaming));
   cache.start();
   await("the first state", [&] { return informer.synced(); });
   write();
@@ -121,9 +125,8 @@ TEST_P(CacheListFaultsConcurrency, LosesNothing) {
   ASSERT_FALSE(streaming);
   for (int at = 0; at < 5; ++at) client_.create(named("old-" + std::to_string(at)));
   inject(std::string("verb=list,resource=configmaps,count=2,") + rule);
-  ek::Cache cache(client_, {.reflector = {.backoff_base = std::chrono::milliseconds{1},
-                                          .short_watch = std::chrono::seconds{0}}});
-  ek::Informer& informer = cache.informer<ConfigMap>({.namespace_ = "default"});
+  ek::Cache cache(client_);
+  ek::Informer& informer = cache.informer<ConfigMap>(impatient(streaming));
   cache.start();
   await("the first state", [&] { return informer.synced(); });
   EXPECT_GE(fired(), 1u);
