@@ -414,7 +414,7 @@ std::string lower(std::string text) {
 
 void custom_resource_definition(Json& object) {
   Json& spec = member_object(object, "spec");
-  set_default(member_object(spec, "conversion"), "strategy", "None");
+  if (std::as_const(spec)["conversion"].is_null()) spec["conversion"] = Json::object({{"strategy", "None"}});
   inside(spec, "names", [](Json& names) {
     const std::string kind = std::as_const(names)["kind"].string_or("");
     if (kind.empty()) return;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "testing/cel_kubernetes.hpp"
 #include "testing/cel_node.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -124,6 +125,9 @@ class Evaluation {
   }
 
   CelValue call(const CelNode& node) {
+    if (node.receiver && node.children.size() == 1 && node.children[0]->kind == CelNode::Kind::name &&
+        node.children[0]->text == "format")
+      return named_format(node.text);
     std::vector<CelValue> arguments;
     for (const auto& child : node.children) arguments.push_back(visit(*child));
     if (node.receiver && arguments[0].type == CelValue::Type::optional)

@@ -26,9 +26,10 @@ class CelError : public Error {
 
 /// A value while evaluating. JSON values are shared with the document they are part of.
 struct CelValue {
-  enum class Type : std::uint8_t { json, duration, timestamp, type_name, optional };
+  enum class Type : std::uint8_t { json, duration, timestamp, type_name, optional, special };
 
   Type type = Type::json;
+  /// `special` are Kubernetes' own types (cel_kubernetes.hpp).
   std::shared_ptr<const Json> json = {};  ///< type json; the name for type_name; null for an empty optional.
   std::int64_t nanoseconds = 0;           ///< duration, and timestamp since 1970.
   const Schema* schema = nullptr;         ///< Of json, if known.

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "testing/cel_kubernetes.hpp"
 #include "testing/cel_node.hpp"
 #include "testing/cel_time.hpp"
 #include "testing/regular_expression.hpp"
@@ -407,6 +408,7 @@ std::optional<CelValue> method(std::string_view name, Arguments given) {
 }  // namespace
 
 CelValue call_cel(std::string_view name, bool receiver, Arguments given) {
+  if (auto result = call_kubernetes(name, receiver, given)) return *std::move(result);
   if (!receiver) {
     if (auto result = operation(name, given)) return *std::move(result);
     if (given.size() == 1) {

@@ -78,13 +78,11 @@ void drop_unset(Json& value, const Schema* schema) {
 
 /// Optional fields whose Go type is a pointer, so that an empty string or list means something.
 bool keeps_empty(std::string_view name) {
-  static constexpr std::array names{std::string_view("storageClassName"),
-                                    std::string_view("ingressClassName"),
-                                    std::string_view("volumeAttributesClassName"),
-                                    std::string_view("appProtocol"),
-                                    std::string_view("hostnameOverride"),
-                                    std::string_view("lastVolumeAttributesClass"),
-                                    std::string_view("currentVolumeAttributesClassName")};
+  static constexpr std::array names{
+      std::string_view("storageClassName"),          std::string_view("ingressClassName"),
+      std::string_view("volumeAttributesClassName"), std::string_view("appProtocol"),
+      std::string_view("deprecationWarning"),        std::string_view("hostnameOverride"),
+      std::string_view("lastVolumeAttributesClass"), std::string_view("currentVolumeAttributesClassName")};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

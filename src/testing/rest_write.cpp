@@ -12,9 +12,8 @@ http::Response rest_create(Server& server, Call& call) {
   const WriteOptions options = write_options(call, "CreateOptions");
   Json object = object_from_body(call, options.validation);
   if (call.type->terminating)
-    throw StatusError(405, "MethodNotAllowed",
-                      "create not allowed while custom resource definition is terminating",
-                      Json::object({{"group", call.type->group}, {"kind", call.type->plural}}));
+    throw StatusError::forbidden(call.type->resource(), object.at({"metadata", "name"}).string_or(""),
+                                 "create not allowed while custom resource definition is terminating");
   return write_response(call, 201, create_object(server, call, std::move(object), options, Tracking::needed));
 }
 

@@ -14,6 +14,7 @@
 #include "testing/respond.hpp"
 #include "testing/schema_validation.hpp"
 #include "testing/timestamps.hpp"
+#include "testing/typed_check.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -252,9 +253,13 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
   check_version(call, object, *live);
   keep_system_fields(object, before);
   drop_repeated_owners(call, object["metadata"]);
+  // Ownership of what does not fit the schema cannot be told, even if the write does not take it over.
+  const bool owned = !type.custom || subresource.empty() ||
+                     typed_problems(object, type.schema->root(), Duplicates::allowed).empty();
   keep_for_update(object, before, type, subresource);
   if (tracking == Tracking::needed)
     track_update(before, object, *type.schema, options.context(call, subresource));
+  if (!owned) object["metadata"].erase("managedFields");
   keep_deletion(object, before);
   if (const std::int64_t generation = next_generation(object, before, type); generation > 0)
     object["metadata"]["generation"] = generation;

@@ -94,6 +94,25 @@ TEST(Cel, Functions) {
   EXPECT_EQ(evaluate("timestamp('2025-03-04T05:06:07Z').getMonth()"), "2");
 }
 
+TEST(Cel, KubernetesTypes) {
+  EXPECT_EQ(evaluate("isQuantity('1.5Gi') && !isQuantity('1.5Xi') && !isQuantity('')"), "true");
+  EXPECT_EQ(evaluate("quantity('500m').isLessThan(quantity('1'))"), "true");
+  EXPECT_EQ(evaluate("quantity('1Ki').compareTo(quantity('1024'))"), "0");
+  EXPECT_EQ(evaluate("quantity('2k').add(quantity('48')).asInteger()"), "2048");
+  EXPECT_EQ(evaluate("url('https://u@example.com:8080/a/b?x=1&x=2').getHostname()"), R"("example.com")");
+  EXPECT_EQ(evaluate("url('https://example.com:8080/a/b?x=1&x=2').getQuery()"), R"({"x":["1","2"]})");
+  EXPECT_EQ(evaluate("isURL('/only/a/path') && !isURL('no url')"), "true");
+  EXPECT_EQ(evaluate("ip('::1').isLoopback() && ip('10.0.0.1').family() == 4"), "true");
+  EXPECT_EQ(evaluate("cidr('10.0.0.0/8').containsCIDR('10.1.0.0/16')"), "true");
+  EXPECT_EQ(evaluate("cidr('10.0.0.0/8').containsIP('11.0.0.1')"), "false");
+  EXPECT_EQ(evaluate("isCIDR('10.0.0.0/33') || isCIDR('10.0.0.0')"), "false");
+  EXPECT_EQ(evaluate("semver('1.2.3-rc.1').isLessThan(semver('1.2.3'))"), "true");
+  EXPECT_EQ(evaluate("isSemver('1.2') || isSemver('01.2.3')"), "false");
+  EXPECT_EQ(evaluate("format.dns1123Label().validate('ok').hasValue()"), "false");
+  EXPECT_EQ(evaluate("format.labelValue().validate('a b').hasValue()"), "true");
+  EXPECT_EQ(evaluate("'a12b345'.find('[0-9]+') + string('a12b345'.findAll('[0-9]+').size())"), R"("122")");
+}
+
 TEST(Cel, StopsWhenTheBudgetIsSpent) {
   EXPECT_EQ(
       evaluate("[1,2,3,4,5,6,7,8].map(a, [1,2,3,4,5,6,7,8].map(b, [1,2,3,4,5,6,7,8].map(c, a * b * c)))",

@@ -181,7 +181,7 @@ TEST_F(ApiServerCoreDeletes, CustomResourcesGoWithTheirDefinition) {
   const CoreReply stream = get(ships + "?watch=1&resourceVersion=" + std::to_string(core.resource_version()));
   const CoreReply marked = remove(crds + "/ships.example.com");
   EXPECT_EQ(marked["kind"], Json("CustomResourceDefinition"));
-  EXPECT_EQ(post(ships, ship("late")).status, 405);
+  EXPECT_EQ(post(ships, ship("late")).status, 403);
   core.tick(now);
   EXPECT_EQ(get(crds + "/ships.example.com").status, 404);
   EXPECT_EQ(get(ships).text, "404 page not found\n");

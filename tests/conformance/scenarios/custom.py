@@ -403,5 +403,13 @@ def yaml_bodies(s):
            headers={'Content-Type': 'application/yaml'})
     s.get('things/a', headers={'Accept': 'application/yaml'})
     s.post('things', 'apiVersion: [', headers={'Content-Type': 'application/yaml'})
-    s.get('things/a', headers={'Accept': 'application/vnd.kubernetes.protobuf'})
     s.post('things', '{')
+
+
+@scenario
+def protobuf_refused(s):
+    """Custom resources have no protobuf."""
+    s.kind(SPEC)
+    s.create('things/a', spec={}, hidden=True)
+    s.get('things/a', headers={'Accept': 'application/vnd.kubernetes.protobuf'})
+    s.get('things/a', headers={'Accept': 'application/vnd.kubernetes.protobuf,application/json'})

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Kubernetes adds to CEL: quantity, url, ip, cidr, semver, their tests and methods, and format.NAME().
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "testing/cel_node.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+/// The value of a call of one of these functions or methods; empty if it is none of them. Throws CelError.
+std::optional<CelValue> call_kubernetes(std::string_view name, bool receiver,
+                                        std::span<const CelValue> given);
+
+/// format.dns1123Label() and its kin.
+CelValue named_format(std::string_view name);
+
+}  // namespace evenkeel::inline v0::testing
