@@ -6,11 +6,12 @@
 #   make test-real   the tests that need a real control plane; builds it first, if needed (Go 1.26)
 #   make bench       the benchmarks, as JSON under build/bench/results
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
+#   make bench-apiserver the embedded API server beside a real one; writes docs/benchmarks-apiserver.md
 #   make apiserver   build the embedded API server as a program; its path is the last line printed
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo test test-real check bench bench-peers apiserver control-plane deps clean
+.PHONY: demo test test-real check bench bench-peers bench-apiserver apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -49,6 +50,12 @@ bench-peers:
 	@scripts/install-deps bench
 	@scripts/build bench workqueue_benchmark
 	@scripts/bench-peers build/bench
+
+bench-apiserver:
+	@scripts/install-deps bench
+	@scripts/control-plane
+	@scripts/build bench apiserver_benchmark evenkeel-apiserver evenkeel-control-plane
+	@scripts/bench-apiserver build/bench
 
 apiserver:
 	@scripts/install-deps build >&2
