@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "testing/timestamps.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -46,6 +49,13 @@ Priority priority_of(const Stored& priority_class) {
           .preemption = priority_class.body()["preemptionPolicy"].string_or("PreemptLowerPriority")};
 }
 
+/// Classes that every cluster has.
+std::optional<std::int64_t> system_priority(std::string_view name) {
+  if (name == "system-node-critical") return 2'000'001'000;
+  if (name == "system-cluster-critical") return 2'000'000'000;
+  return std::nullopt;
+}
+
 /// The class that pods get which name none: the lowest of those that say so.
 Priority default_priority(Server& server, const Collection& classes) {
   Priority out;
@@ -71,8 +81,9 @@ void set_priority(Server& server, const Call& call, Json& pod) {
     if (!priority.name.empty()) spec["priorityClassName"] = priority.name;
   } else {
     const StoredPtr named = server.store.find(classes, wanted);
-    if (!named) refuse("no PriorityClass with name " + wanted + " was found");
-    priority = priority_of(*named);
+    const std::optional<std::int64_t> system = system_priority(wanted);
+    if (!named && !system) refuse("no PriorityClass with name " + wanted + " was found");
+    priority = named ? priority_of(*named) : Priority{.name = wanted, .value = *system};
   }
   const Json& given = std::as_const(spec)["priority"];
   if (given.is_integer() && given.as_integer() != priority.value)
@@ -109,30 +120,66 @@ void add_finalizer(Json& object, std::string_view name) {
   const Json::Array& present = std::as_const(finalizers).as_array();
   if (std::find(present.begin(), present.end(), Json(name)) == present.end()) finalizers.push_back(name);
 }
-void protect_volume(Server&, const Call&, Json& object) {
+void protect_volume(Server&, const Call& call, Json& object) {
+  object["status"]["lastPhaseTransitionTime"] = timestamp(call.now);
   add_finalizer(object, "kubernetes.io/pv-protection");
 }
 void protect_claim(Server&, const Call&, Json& object) {
   add_finalizer(object, "kubernetes.io/pvc-protection");
 }
 
+/// A Job selects the pods that carry its uid.
+void label_job(Server&, const Call&, Json& job) {
+  if (std::as_const(job)["spec"]["manualSelector"].bool_or(false)) return;
+  const Json uid = std::as_const(job)["metadata"]["uid"];
+  const Json name = std::as_const(job)["metadata"]["name"];
+  const auto add = [&](Json& metadata) {
+    Json& labels = metadata["labels"];
+    if (!labels.is_object()) labels = Json::object();
+    for (const char* prefix : {"", "batch.kubernetes.io/"}) {
+      labels[prefix + std::string("controller-uid")] = uid;
+      labels[prefix + std::string("job-name")] = name;
+    }
+  };
+  const bool unlabelled = std::as_const(job)["metadata"]["labels"].empty();
+  Json& spec = job["spec"];
+  add(spec["template"]["metadata"]);
+  if (unlabelled)
+    job["metadata"]["labels"] = Json(std::as_const(spec).at({"template", "metadata", "labels"}));
+  spec["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] = uid;
+}
+
+/// Written, but by nobody, where it is not given.
+void complete_priority_class(Server&, const Call&, Json& object) {
+  if (std::as_const(object)["value"].is_null()) object["value"] = 0;
+}
+
 struct Plugin {
+  std::string_view group;
   std::string_view plural;
   void (*admit)(Server& server, const Call& call, Json& object);
 };
-constexpr std::array core_plugins{
-    Plugin{"pods", admit_pod},
-    Plugin{"nodes", taint_node},
-    Plugin{"persistentvolumes", protect_volume},
-    Plugin{"persistentvolumeclaims", protect_claim},
+constexpr std::array plugins{
+    Plugin{"", "pods", admit_pod},
+    Plugin{"", "nodes", taint_node},
+    Plugin{"", "persistentvolumes", protect_volume},
+    Plugin{"", "persistentvolumeclaims", protect_claim},
+    Plugin{"batch", "jobs", label_job},
+    Plugin{"scheduling.k8s.io", "priorityclasses", complete_priority_class},
 };
 
 }  // namespace
 
+void admit_changed(const Call& call, Json& object) {
+  if (!call.type->custom && call.type->group.empty() && call.type->plural == "pods")
+    tolerate_lost_nodes(object["spec"]);
+}
+
 void admit_new(Server& server, const Call& call, Json& object) {
-  if (call.type->custom || !call.type->group.empty()) return;
-  for (const Plugin& plugin : core_plugins)
-    if (plugin.plural == call.type->plural) plugin.admit(server, call, object);
+  if (call.type->custom) return;
+  for (const Plugin& plugin : plugins)
+    if (plugin.plural == call.type->plural && plugin.group == call.type->group)
+      plugin.admit(server, call, object);
 }
 
 }  // namespace evenkeel::inline v0::testing

@@ -10,5 +10,7 @@ namespace evenkeel::inline v0::testing {
 /// Source: kubernetes plugin/pkg/admission: priority, defaulttolerationseconds, nodetaint,
 /// storage/storageobjectinuseprotection.
 void admit_new(Server& server, const Call& call, Json& object);
+/// The same for an object that changes, but for writes to subresources.
+void admit_changed(const Call& call, Json& object);
 
 }  // namespace evenkeel::inline v0::testing

@@ -95,7 +95,6 @@ void default_container(Json& container) {
       inside(from, "fieldRef", [](Json& field) { set_default(field, "apiVersion", "v1"); });
     });
   });
-  default_resources(container);
 }
 
 void default_projected(Json& projected) {
@@ -195,16 +194,21 @@ void replica_set(Json& object) {
   default_template(spec);
 }
 
+/// Labels of the template go to the object if it has none.
+void take_template_labels(Json& object) {
+  const Json labels = std::as_const(object).at({"spec", "template", "metadata", "labels"});
+  if (!labels.is_object() || labels.empty()) return;
+  Json& metadata = member_object(object, "metadata");
+  if (std::as_const(metadata)["labels"].empty()) metadata["labels"] = labels;
+}
+
 /// A ReplicationController selects by its template's labels.
 void replication_controller(Json& object) {
   Json& spec = member_object(object, "spec");
   set_default(spec, "replicas", 1);
   const Json labels = std::as_const(spec).at({"template", "metadata", "labels"});
-  if (labels.is_object() && !labels.empty()) {
-    set_default(spec, "selector", labels);
-    Json& metadata = member_object(object, "metadata");
-    if (std::as_const(metadata)["labels"].empty()) metadata["labels"] = labels;
-  }
+  if (labels.is_object() && !labels.empty()) set_default(spec, "selector", labels);
+  take_template_labels(object);
   default_template(spec);
 }
 
@@ -245,15 +249,15 @@ void default_job_spec(Json& spec) {
   set_default(spec, "backoffLimit", spec.contains("backoffLimitPerIndex") ? 2147483647 : 6);
   set_default(spec, "completionMode", "NonIndexed");
   set_default(spec, "suspend", false);
-  set_default(spec, "manualSelector", Json());
+  set_default(spec, "manualSelector", false);
   set_default(spec, "podReplacementPolicy",
               spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
-  if (std::as_const(spec)["manualSelector"].is_null()) spec.erase("manualSelector");
   default_template(spec);
 }
 
 void job(Json& object) {
   default_job_spec(member_object(object, "spec"));
+  take_template_labels(object);
 }
 
 void cron_job(Json& object) {
@@ -268,10 +272,17 @@ void cron_job(Json& object) {
   });
 }
 
+/// Requests follow limits in pods only, not in templates of pods.
 void pod(Json& object) {
   Json& spec = member_object(object, "spec");
   set_default(spec, "enableServiceLinks", true);
   default_pod_spec(spec);
+  for (const char* list : {"containers", "initContainers"}) each(spec, list, default_resources);
+  inside(object, "status", [](Json& status) {
+    const Json address = std::as_const(status)["podIP"];
+    if (!address.string_or("").empty() && std::as_const(status)["podIPs"].empty())
+      status["podIPs"] = Json::array({Json::object({{"ip", address}})});
+  });
 }
 
 void service(Json& object) {
@@ -358,8 +369,74 @@ void role_binding(Json& object) {
   });
 }
 
+Json scaling_policy(std::string_view type, int value) {
+  return Json::object({{"type", type}, {"value", value}, {"periodSeconds", 15}});
+}
+
+void default_scaling(Json& rules, Json policies) {
+  set_default(rules, "selectPolicy", "Max");
+  if (std::as_const(rules)["policies"].empty()) rules["policies"] = std::move(policies);
+}
+
 void autoscaler(Json& object) {
-  set_default(member_object(object, "spec"), "minReplicas", 1);
+  Json& spec = member_object(object, "spec");
+  set_default(spec, "minReplicas", 1);
+  if (std::as_const(object)["apiVersion"] != Json("autoscaling/v2")) return;
+  if (std::as_const(spec)["metrics"].empty())
+    spec["metrics"] = Json::array({Json::object(
+        {{"type", "Resource"},
+         {"resource", Json::object({{"name", "cpu"},
+                                    {"target", Json::object({{"type", "Utilization"},
+                                                             {"averageUtilization", 80}})}})}})});
+  inside(spec, "behavior", [](Json& behavior) {
+    default_scaling(member_object(behavior, "scaleDown"), Json::array({scaling_policy("Percent", 100)}));
+    Json& up = member_object(behavior, "scaleUp");
+    set_default(up, "stabilizationWindowSeconds", 0);
+    default_scaling(up, Json::array({scaling_policy("Pods", 4), scaling_policy("Percent", 100)}));
+  });
+}
+
+/// What a container may use at most is what it gets, and what it gets is what it asks for.
+void limit_range(Json& object) {
+  inside(object, "spec", [](Json& spec) {
+    each(spec, "limits", [](Json& limit) {
+      if (std::as_const(limit)["type"] != Json("Container")) return;
+      const auto fill = [&](const char* to, const char* from) {
+        const Json amounts = std::as_const(limit)[from];
+        if (!amounts.is_object()) return;
+        for (const auto& [name, amount] : amounts.as_object())
+          set_default(member_object(limit, to), name, amount);
+      };
+      fill("default", "max");
+      fill("defaultRequest", "default");
+      fill("defaultRequest", "min");
+    });
+  });
+}
+
+void node(Json& object) {
+  inside(object, "status", [](Json& status) {
+    const Json capacity = std::as_const(status)["capacity"];
+    if (std::as_const(status)["allocatable"].is_null() && capacity.is_object())
+      status["allocatable"] = capacity;
+  });
+  inside(object, "spec", [](Json& spec) {
+    const Json range = std::as_const(spec)["podCIDR"];
+    if (range.is_string() && !range.as_string().empty() && std::as_const(spec)["podCIDRs"].empty())
+      spec["podCIDRs"] = Json::array({range});
+  });
+}
+
+void pod_template(Json& object) {
+  inside(object, "template", [](Json& pod) { default_pod_spec(member_object(pod, "spec")); });
+}
+
+/// Members that belong to features which are off.
+void lease(Json& object) {
+  inside(object, "spec", [](Json& spec) {
+    spec.erase("strategy");
+    spec.erase("preferredHolder");
+  });
 }
 
 void webhooks(Json& object, bool mutating) {
@@ -443,6 +520,10 @@ constexpr std::array kinds{
     KindDefaults{"", "PersistentVolumeClaim", persistent_volume_claim},
     KindDefaults{"", "Endpoints", endpoints},
     KindDefaults{"", "ReplicationController", replication_controller},
+    KindDefaults{"", "LimitRange", limit_range},
+    KindDefaults{"", "Node", node},
+    KindDefaults{"", "PodTemplate", pod_template},
+    KindDefaults{"coordination.k8s.io", "Lease", lease},
     KindDefaults{"apps", "Deployment", deployment},
     KindDefaults{"apps", "ReplicaSet", replica_set},
     KindDefaults{"apps", "StatefulSet", stateful_set},

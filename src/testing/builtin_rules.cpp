@@ -15,8 +15,7 @@ bool one_of(std::string_view plural, Names names) {
 
 NameRule name_rule(std::string_view group, std::string_view plural) {
   if (group == "rbac.authorization.k8s.io") return NameRule::path_segment;
-  if (plural == "namespaces") return NameRule::dns_label;
-  if (plural == "services") return NameRule::dns_1035_label;
+  if (plural == "namespaces" || plural == "services") return NameRule::dns_label;
   return NameRule::dns_subdomain;
 }
 
@@ -26,8 +25,9 @@ GenerationRule generation_rule(std::string_view group, std::string_view plural) 
     return GenerationRule::all_but_status;
   if (one_of(plural, {"pods", "replicationcontrollers", "daemonsets", "replicasets", "statefulsets", "jobs",
                       "cronjobs", "networkpolicies", "ingresses", "poddisruptionbudgets",
-                      "customresourcedefinitions"}))
+                      "customresourcedefinitions", "ingressclasses"}))
     return GenerationRule::spec;
+  if (plural == "priorityclasses") return GenerationRule::first;
   return GenerationRule::none;
 }
 
@@ -39,8 +39,8 @@ ResourceRules builtin_rules(std::string_view group, std::string_view plural) {
   rules.generation = generation_rule(group, plural);
   rules.unconditional_update =
       group != "admissionregistration.k8s.io" &&
-      !one_of(plural, {"customresourcedefinitions", "leases", "serviceaccounts", "poddisruptionbudgets",
-                       "csidrivers", "csinodes", "csistoragecapacities", "volumeattachments"});
+      !one_of(plural, {"customresourcedefinitions", "leases", "poddisruptionbudgets", "csidrivers",
+                       "csinodes", "csistoragecapacities", "volumeattachments"});
   rules.create_on_update = group == "rbac.authorization.k8s.io" ||
                            one_of(plural, {"events", "leases", "endpoints", "limitranges", "services"});
   rules.returns_deleted = one_of(plural, {"pods", "podtemplates", "resourcequotas", "services",

@@ -8,15 +8,16 @@
 #include <string_view>
 #include <utility>
 
+#include "testing/builtin_checks.hpp"
 #include "testing/formats.hpp"
 #include "testing/metadata_validation.hpp"
-#include "testing/regular_expression.hpp"
+#include "testing/name_rules.hpp"
 
 namespace evenkeel::inline v0::testing {
 
 namespace {
 
-using Errors = std::vector<FieldError>;
+using namespace checks;
 
 constexpr std::string_view dns_label_problem =
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "
@@ -24,53 +25,72 @@ constexpr std::string_view dns_label_problem =
     "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-constexpr std::string_view config_key_problem =
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
-    "'KEY_NAME',  "
-    "or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-
-bool is_config_key(const std::string& text) {
-  static const RegularExpression expression("^[-._a-zA-Z0-9]+$");
-  return expression.found_in(text);
-}
-
 bool is_dns_label(const std::string& text) {
   return has_format(text, "k8s-short-name");
 }
 
-std::string lower(std::string text) {
-  for (char& letter : text) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+/// Enums whose values a real server names in an order of its own; without any, the kind's own rule tells.
+struct EnumWords {
+  std::string_view type;
+  std::string_view field;
+  std::string_view words;
+};
+constexpr std::array enum_words{
+    EnumWords{"core.v1.PodSpec", "restartPolicy", "Always OnFailure Never"},
+    EnumWords{"core.v1.PodSpec", "dnsPolicy", "ClusterFirstWithHostNet ClusterFirst Default None"},
+    EnumWords{"batch.v1.JobSpec", "completionMode", "NonIndexed Indexed"},
+    EnumWords{"scheduling.v1.PriorityClass", "preemptionPolicy", "PreemptLowerPriority Never"},
+    EnumWords{"networking.v1.NetworkPolicySpec", "policyTypes", "Ingress Egress"},
+    EnumWords{"networking.v1.NetworkPolicyPort", "protocol", "TCP UDP SCTP"},
+    EnumWords{"apps.v1.StatefulSetSpec", "podManagementPolicy", ""},
+    EnumWords{"apps.v1.StatefulSetUpdateStrategy", "type", ""},
+    EnumWords{"apps.v1.DaemonSetUpdateStrategy", "type", ""},
+    EnumWords{"apps.v1.DeploymentStrategy", "type", ""},
+    EnumWords{"core.v1.Toleration", "operator", "Equal Exists"},
+    EnumWords{"core.v1.ResourceQuotaSpec", "scopes", ""},
+    EnumWords{"core.v1.PersistentVolumeClaimSpec", "accessModes", ""},
+    EnumWords{"core.v1.PersistentVolumeSpec", "accessModes", ""},
+    EnumWords{"storage.v1.StorageClass", "reclaimPolicy", ""},
+    EnumWords{"core.v1.Taint", "effect", ""},
+};
+
+Json::Array words_of(std::string_view text) {
+  Json::Array out;
+  while (!text.empty()) {
+    const auto space = text.find(' ');
+    out.emplace_back(text.substr(0, space));
+    text = space == std::string_view::npos ? "" : text.substr(space + 1);
   }
-  return text;
+  return out;
 }
 
-bool is_empty(const Json& value) {
-  return value.is_null() || (value.is_string() && value.as_string().empty()) ||
-         ((value.is_array() || value.is_object()) && value.empty());
+void check_enum(const Json& value, const Schema& schema, const EnumWords* words, const std::string& path,
+                Errors& errors) {
+  if (!schema.constraints || schema.constraints->allowed.empty() || value.as_string().empty()) return;
+  const Json::Array allowed = words ? words_of(words->words) : schema.constraints->allowed;
+  if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+    errors.push_back(field_not_supported(path, value, allowed));
 }
 
-std::string indexed(const std::string& path, std::size_t index) {
-  return path + "[" + std::to_string(index) + "]";
+const EnumWords* words_for(const Schema& type, std::string_view field) {
+  for (const EnumWords& known : enum_words)
+    if (known.field == field && type.type_name.ends_with(known.type)) return &known;
+  return nullptr;
 }
 
-/// Lists of a built-in enum, for strings that are set. Status is the controllers' own business.
-void check_enums(const Json& value, const Schema& schema, const std::string& path, Errors& errors) {
-  if (value.is_string() && schema.constraints && !schema.constraints->allowed.empty() &&
-      !value.as_string().empty()) {
-    const Json::Array& allowed = schema.constraints->allowed;
-    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
-      errors.push_back(field_not_supported(path, value, allowed));
-  }
+/// Values of built-in enums, for strings that are set. Status is the controllers' own business.
+void check_enums(const Json& value, const Schema& schema, const EnumWords* words, const std::string& path,
+                 Errors& errors) {
+  if (value.is_string()) check_enum(value, schema, words, path, errors);
   if (value.is_array() && schema.items != nullptr) {
     for (std::size_t i = 0; i < value.size(); ++i)
-      check_enums(value[i], *schema.items, indexed(path, i), errors);
+      check_enums(value[i], *schema.items, words, indexed(path, i), errors);
   }
   if (!value.is_object() || schema.opaque) return;
   for (const auto& [name, member] : value.as_object()) {
     const Schema* known = schema.member(name);
     if (known == nullptr || (path.empty() && (name == "status" || name == "metadata"))) continue;
-    check_enums(member, *known, path.empty() ? name : path + "." + name, errors);
+    check_enums(member, *known, words_for(schema, name), path.empty() ? name : path + "." + name, errors);
   }
 }
 
@@ -89,6 +109,48 @@ void check_named_list(const Json& list, const std::string& path, Errors& errors)
   }
 }
 
+void check_variable(const Json& variable, const std::string& here, Errors& errors) {
+  const std::string name = variable["name"].string_or("");
+  const auto usable = [](char c) { return c >= ' ' && c < 0x7f && c != '='; };
+  if (name.empty())
+    errors.push_back(field_required(here + ".name"));
+  else if (!std::all_of(name.begin(), name.end(), usable))
+    errors.push_back(field_invalid(here + ".name", name,
+                                   "a valid environment variable name must consist only of printable ASCII "
+                                   "characters other than '='"));
+  if (!is_empty(variable["value"]) && variable["valueFrom"].is_object())
+    errors.push_back(
+        field_invalid(here + ".valueFrom", Json(""), "may not be specified when `value` is not empty"));
+}
+
+/// `successes`: how often it must succeed; 0 for any number.
+void check_probe(const Json& probe, std::int64_t successes, const std::string& here, Errors& errors) {
+  if (!probe.is_object()) return;
+  if (probe["httpGet"].is_null() && probe["tcpSocket"].is_null() && probe["exec"].is_null() &&
+      probe["grpc"].is_null())
+    errors.push_back(field_required(here, "must specify a handler type"));
+  for (const char* handler : {"httpGet", "tcpSocket"})
+    if (probe[handler].is_object())
+      check_port(probe[handler]["port"], here + "." + handler + ".port", errors);
+  for (const char* name :
+       {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
+    check_not_negative(probe[name], here + "." + name, errors);
+  const Json& threshold = probe["successThreshold"];
+  if (successes > 0 && threshold.integer_or(successes) != successes)
+    errors.push_back(field_invalid(here + ".successThreshold", threshold, "must be 1"));
+}
+
+void check_toleration(const Json& toleration, const std::string& here, Errors& errors) {
+  const std::string how = toleration["operator"].string_or("");
+  if (is_empty(toleration["key"]) && how != "Exists")
+    errors.push_back(field_invalid(here + ".operator", toleration["operator"],
+                                   "operator must be Exists when `key` is empty, which means \"match all "
+                                   "values and all keys\""));
+  if (how == "Exists" && !is_empty(toleration["value"]))
+    errors.push_back(field_invalid(here + ".operator", toleration["value"],
+                                   "value must be empty when `operator` is 'Exists'"));
+}
+
 void check_containers(const Json& list, const std::string& path, Errors& errors) {
   check_named_list(list, path, errors);
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -98,6 +160,8 @@ void check_containers(const Json& list, const std::string& path, Errors& errors)
     const Json& ports = container["ports"];
     for (std::size_t j = 0; j < ports.size(); ++j) {
       const std::string field = indexed(here + ".ports", j) + ".containerPort";
+      if (const std::string name = ports[j]["name"].string_or(""); !name.empty())
+        check_port_name(name, indexed(here + ".ports", j) + ".name", errors);
       const std::int64_t port = ports[j]["containerPort"].integer_or(0);
       if (port == 0)
         errors.push_back(field_required(field));
@@ -105,10 +169,11 @@ void check_containers(const Json& list, const std::string& path, Errors& errors)
         errors.push_back(field_invalid(field, Json(port), "must be between 1 and 65535, inclusive"));
     }
     const Json& variables = container["env"];
-    for (std::size_t j = 0; j < variables.size(); ++j) {
-      if (is_empty(variables[j]["name"]))
-        errors.push_back(field_required(indexed(here + ".env", j) + ".name"));
-    }
+    for (std::size_t j = 0; j < variables.size(); ++j)
+      check_variable(variables[j], indexed(here + ".env", j), errors);
+    check_probe(container["livenessProbe"], 1, here + ".livenessProbe", errors);
+    check_probe(container["readinessProbe"], 0, here + ".readinessProbe", errors);
+    check_probe(container["startupProbe"], 1, here + ".startupProbe", errors);
     const Json& mounts = container["volumeMounts"];
     for (std::size_t j = 0; j < mounts.size(); ++j) {
       if (is_empty(mounts[j]["name"]))
@@ -138,12 +203,40 @@ void check_mounts(const Json& spec, const std::string& path, Errors& errors) {
   }
 }
 
+void check_names(const Json& spec, const std::string& path, Errors& errors) {
+  for (const char* name : {"nodeName", "serviceAccountName"})
+    if (const std::string text = spec[name].string_or(""); !text.empty())
+      check_subdomain(text, path + "." + name, errors);
+  for (const char* name : {"hostname", "subdomain"})
+    if (const std::string text = spec[name].string_or(""); !text.empty())
+      check_label(text, path + "." + name, errors);
+}
+
 void check_pod_spec(const Json& spec, const std::string& path, Errors& errors) {
   check_named_list(spec["volumes"], path + ".volumes", errors);
   if (is_empty(spec["containers"])) errors.push_back(field_required(path + ".containers"));
   check_containers(spec["containers"], path + ".containers", errors);
   check_containers(spec["initContainers"], path + ".initContainers", errors);
+  for (std::size_t i = 0; i < spec["initContainers"].size(); ++i)
+    for (std::size_t j = 0; j < spec["containers"].size(); ++j)
+      if (!is_empty(spec["containers"][j]["name"]) &&
+          spec["containers"][j]["name"] == spec["initContainers"][i]["name"])
+        errors.push_back(
+            field_duplicate(indexed(path + ".initContainers", i) + ".name", spec["containers"][j]["name"]));
   check_mounts(spec, path, errors);
+  check_names(spec, path, errors);
+  check_labels(spec["nodeSelector"], path + ".nodeSelector", errors);
+  for (std::size_t i = 0; i < spec["tolerations"].size(); ++i)
+    check_toleration(spec["tolerations"][i], indexed(path + ".tolerations", i), errors);
+  const Json& deadline = spec["activeDeadlineSeconds"];
+  if (deadline.is_integer() && (deadline.as_integer() < 1 || deadline.as_integer() > 2147483647))
+    errors.push_back(field_invalid(path + ".activeDeadlineSeconds", deadline,
+                                   "must be between 1 and 2147483647, inclusive"));
+  for (std::size_t i = 0; i < spec["volumes"].size(); ++i) {
+    const Json& secret = spec["volumes"][i]["secret"];
+    if (secret.is_object() && is_empty(secret["secretName"]))
+      errors.push_back(field_required(indexed(path + ".volumes", i) + ".secret.secretName"));
+  }
 }
 
 /// Whether the labels of a template fit a LabelSelector's matchLabels and expressions of the simple kinds.
@@ -167,39 +260,209 @@ bool selects(const Json& selector, const Json& labels) {
   return true;
 }
 
-void check_not_negative(const Json& value, const std::string& field, Errors& errors) {
-  if (value.is_integer() && value.as_integer() < 0)
-    errors.push_back(field_invalid(field, value, "must be greater than or equal to 0"));
+/// How the kinds of workloads word their refusals.
+struct WorkloadWords {
+  std::string_view kind;
+  std::string_view controller;   ///< "activeDeadlineSeconds in ReplicaSet is not Supported".
+  std::string_view empty;        ///< "empty selector is invalid for deployment".
+  bool refuses_selector = true;  ///< The selector as a whole is refused with its problems.
+  std::string_view whole = "";   ///< Why.
+  bool selector_required = true;
+};
+constexpr std::array workload_words{
+    WorkloadWords{"Deployment", "ReplicaSet", "deployment", true, "invalid label selector", true},
+    WorkloadWords{"ReplicaSet", "ReplicaSet", "deployment", true, "invalid label selector", true},
+    WorkloadWords{"StatefulSet", "StatefulSet", "statefulset", true, "", true},
+    WorkloadWords{"DaemonSet", "DaemonSet", "daemonset", false, "", false},
+};
+
+const WorkloadWords& words_of_kind(const Json& object) {
+  for (const WorkloadWords& words : workload_words)
+    if (object["kind"] == Json(words.kind)) return words;
+  return workload_words.front();
 }
 
-/// Deployments, ReplicaSets, StatefulSets and DaemonSets.
-void check_workload(const Json& object, const Json& old, Errors& errors) {
-  const Json& spec = object["spec"];
+void check_selector(const Json& spec, const WorkloadWords& words, Errors& errors) {
   const Json& selector = spec["selector"];
   const Json& labels = spec.at({"template", "metadata", "labels"});
-  check_not_negative(spec["replicas"], "spec.replicas", errors);
-  if (selector.is_null()) {
-    errors.push_back(field_required("spec.selector"));
-  } else if (is_empty(selector["matchLabels"]) && is_empty(selector["matchExpressions"])) {
-    errors.push_back(
-        field_invalid("spec.selector", selector,
-                      "empty selector is invalid for " + lower(object["kind"].string_or("workload"))));
-  } else if (!selects(selector, labels)) {
-    errors.push_back(field_invalid("spec.template.metadata.labels",
-                                   labels.is_null() ? Json::object() : labels,
-                                   "`selector` does not match template `labels`"));
+  const Errors problems = selector_problems(selector, "spec.selector");
+  if (selector.is_null() && words.selector_required) errors.push_back(field_required("spec.selector"));
+  errors.insert(errors.end(), problems.begin(), problems.end());
+  if (!problems.empty()) {
+    if (words.refuses_selector) errors.push_back(field_invalid("spec.selector", selector, words.whole));
+    return;
   }
+  if (!selector.is_null() && is_empty(selector["matchLabels"]) && is_empty(selector["matchExpressions"]))
+    errors.push_back(field_invalid("spec.selector", selector,
+                                   "empty selector is invalid for " + std::string(words.empty)));
+  else if (selector.is_null() || !selects(selector, labels))
+    errors.push_back(field_invalid("spec.template.metadata.labels", labels,
+                                   "`selector` does not match template `labels`"));
+}
+
+void check_template(const Json& spec, const WorkloadWords& words, Errors& errors) {
+  check_labels(spec.at({"template", "metadata", "labels"}), "spec.template.labels", errors);
   check_pod_spec(spec["template"]["spec"], "spec.template.spec", errors);
   const Json& restart = spec.at({"template", "spec", "restartPolicy"});
   if (restart.is_string() && restart.as_string() != "Always")
     errors.push_back(field_not_supported("spec.template.spec.restartPolicy", restart, {Json("Always")}));
-  if (!old.is_null() && !selector.is_null() && old["spec"]["selector"] != selector)
-    errors.push_back(field_invalid("spec.selector", selector, "field is immutable"));
+  if (!spec.at({"template", "spec", "activeDeadlineSeconds"}).is_null())
+    errors.push_back(
+        field_forbidden("spec.template.spec.activeDeadlineSeconds",
+                        "activeDeadlineSeconds in " + std::string(words.controller) + " is not Supported"));
+}
+
+/// Deployments, ReplicaSets, StatefulSets and DaemonSets.
+void check_workload(const Json& object, const Json&, Errors& errors) {
+  const Json& spec = object["spec"];
+  const WorkloadWords& words = words_of_kind(object);
+  check_not_negative(spec["replicas"], "spec.replicas", errors);
+  check_not_negative(spec["minReadySeconds"], "spec.minReadySeconds", errors);
+  if (words.kind != "StatefulSet")
+    check_not_negative(spec["revisionHistoryLimit"], "spec.revisionHistoryLimit", errors);
+  check_selector(spec, words, errors);
+  check_template(spec, words, errors);
+  check_not_negative(object["status"]["observedGeneration"], "status.observedGeneration", errors);
+}
+
+void check_scaled(const Json& object, const Json& old, Errors& errors) {
+  check_workload(object, old, errors);
+  if (!old.is_null())
+    check_immutable(object["spec"]["selector"], old["spec"]["selector"], "spec.selector", errors);
+}
+
+/// As Go prints the structure of a strategy; `rolling` is its rollingUpdate, printed.
+std::string printed_strategy(const Json& strategy, const std::string& rolling) {
+  return "{\"Type\":" + strategy["type"].dump() + ",\"RollingUpdate\":" + rolling + "}";
+}
+
+std::string printed_partition(const Json& rolling) {
+  return "{\"Partition\":" + rolling["partition"].dump() + ",\"MaxUnavailable\":null}";
+}
+
+/// A number or a percentage. Source: kubernetes apps validation ValidatePositiveIntOrPercent.
+void check_share(const Json& share, const std::string& field, Errors& errors) {
+  if (!share.is_string()) return check_not_negative(share, field, errors);
+  const std::string& text = share.as_string();
+  const std::string digits = text.substr(0, text.size() - (text.empty() ? 0 : 1));
+  if (!text.ends_with('%') || digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
+    errors.push_back(
+        field_invalid(field, share,
+                      "a valid percent string must be a numeric string followed by an ending '%' "
+                      "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"));
+  else if (digits.size() > 3 || std::stoi(digits) > 100)
+    errors.push_back(field_invalid(field, share, "must not be greater than 100%"));
+}
+
+void check_deployment_strategy(const Json& strategy, Errors& errors) {
+  const std::string type = strategy["type"].string_or("");
+  const Json& rolling = strategy["rollingUpdate"];
+  const std::string at = "spec.strategy.rollingUpdate";
+  if (type == "Recreate") {
+    if (!rolling.is_null())
+      errors.push_back(field_forbidden(at, "may not be specified when strategy `type` is 'Recreate'"));
+    return;
+  }
+  if (type.empty()) return;
+  if (type != "RollingUpdate") {
+    errors.push_back({"FieldValueNotSupported",
+                      "Unsupported value: " + printed_strategy(strategy, "null") +
+                          ": supported values: \"Recreate\", \"RollingUpdate\"",
+                      "spec.strategy"});
+    return;
+  }
+  const auto is_zero = [](const Json& share) { return share == Json(0) || share == Json("0%"); };
+  if (is_zero(rolling["maxSurge"]) && is_zero(rolling["maxUnavailable"]))
+    errors.push_back(field_invalid(at + ".maxUnavailable", rolling["maxUnavailable"],
+                                   "may not be 0 when `maxSurge` is 0"));
+  check_share(rolling["maxUnavailable"], at + ".maxUnavailable", errors);
+  check_share(rolling["maxSurge"], at + ".maxSurge", errors);
+}
+
+void check_deployment(const Json& object, const Json& old, Errors& errors) {
+  check_scaled(object, old, errors);
+  const Json& spec = object["spec"];
+  check_deployment_strategy(spec["strategy"], errors);
+  const Json& deadline = spec["progressDeadlineSeconds"];
+  if (deadline.is_integer() && deadline.as_integer() <= spec["minReadySeconds"].integer_or(0))
+    errors.push_back(
+        field_invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
+}
+
+void check_stateful_set(const Json& object, const Json& old, Errors& errors) {
+  const Json& spec = object["spec"];
+  const std::string policy = spec["podManagementPolicy"].string_or("");
+  if (!policy.empty() && policy != "OrderedReady" && policy != "Parallel")
+    errors.push_back(
+        field_invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'"));
+  const Json& strategy = spec["updateStrategy"];
+  const Json& rolling = strategy["rollingUpdate"];
+  const std::string printed = rolling.is_object() ? printed_partition(rolling) : "null";
+  if (strategy["type"] == Json("OnDelete")) {
+    if (rolling.is_object())
+      errors.push_back({"FieldValueInvalid",
+                        "Invalid value: " + printed + ": only allowed for updateStrategy 'RollingUpdate'",
+                        "spec.updateStrategy.rollingUpdate"});
+  } else if (strategy.is_object() && strategy["type"] != Json("RollingUpdate")) {
+    errors.push_back(
+        {"FieldValueInvalid",
+         "Invalid value: " + printed_strategy(strategy, printed) + ": must be 'RollingUpdate' or 'OnDelete'",
+         "spec.updateStrategy"});
+  }
+  check_not_negative(spec["ordinals"]["start"], "spec.ordinals.start", errors);
+  check_workload(object, old, errors);
+  if (old.is_null()) return;
+  static constexpr std::array free = {"replicas",
+                                      "ordinals",
+                                      "template",
+                                      "updateStrategy",
+                                      "revisionHistoryLimit",
+                                      "persistentVolumeClaimRetentionPolicy",
+                                      "minReadySeconds"};
+  Json now = spec;
+  Json before = old["spec"];
+  for (const char* name : free) now.erase(name), before.erase(name);
+  if (now != before)
+    errors.push_back(field_forbidden("spec",
+                                     "updates to statefulset spec for fields other than 'replicas', "
+                                     "'ordinals', 'template', 'updateStrategy', "
+                                     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
+                                     "'minReadySeconds' are forbidden"));
+}
+
+void check_daemon_set(const Json& object, const Json& old, Errors& errors) {
+  check_scaled(object, old, errors);
+  const Json& strategy = object["spec"]["updateStrategy"];
+  const std::string type = strategy["type"].string_or("");
+  if (type.empty() || type == "OnDelete") return;
+  if (type != "RollingUpdate") {
+    errors.push_back({"FieldValueNotSupported",
+                      "Unsupported value: " + printed_strategy(strategy, "null") +
+                          ": supported values: \"RollingUpdate\", \"OnDelete\"",
+                      "spec.updateStrategy"});
+    return;
+  }
+  const std::string at = "spec.updateStrategy.rollingUpdate.";
+  const bool unavailable = strategy["rollingUpdate"]["maxUnavailable"] != Json(0);
+  const bool surge = strategy["rollingUpdate"]["maxSurge"] != Json(0);
+  if (!unavailable && !surge)
+    errors.push_back(field_required(at + "maxUnavailable", "cannot be 0 when maxSurge is 0"));
+  if (unavailable && surge)
+    errors.push_back(field_invalid(at + "maxSurge", strategy["rollingUpdate"]["maxSurge"],
+                                   "may not be set when maxUnavailable is non-zero"));
 }
 
 void check_pod(const Json& object, const Json& old, Errors& errors) {
   check_pod_spec(object["spec"], "spec", errors);
   if (old.is_null() || object["spec"] == old["spec"]) return;
+  const Json& deadline = object["spec"]["activeDeadlineSeconds"];
+  const Json& before = old["spec"]["activeDeadlineSeconds"];
+  if (before.is_integer() && deadline.is_null())
+    errors.push_back(field_invalid("spec.activeDeadlineSeconds", deadline,
+                                   "must not update from a positive integer to nil value"));
+  else if (before.is_integer() && deadline.integer_or(0) > before.as_integer())
+    errors.push_back(field_invalid("spec.activeDeadlineSeconds", deadline,
+                                   "must be less than or equal to previous value"));
   // Only images, deadlines, tolerations and (shorter) grace periods of a Pod may change.
   const auto fixed = [](Json spec) {
     for (const char* list : {"containers", "initContainers"}) {
@@ -207,9 +470,8 @@ void check_pod(const Json& object, const Json& old, Errors& errors) {
         for (Json& item : items->as_array()) item.erase("image"), item.erase("resources");
       }
     }
-    for (const char* name :
-         {"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "schedulingGates",
-          "ephemeralContainers", "nodeName", "nodeSelector", "affinity"})
+    for (const char* name : {"activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers",
+                             "nodeSelector", "affinity"})
       spec.erase(name);
     return spec;
   };
@@ -234,68 +496,59 @@ void check_job(const Json& object, const Json& old, Errors& errors) {
     errors.push_back(
         field_required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
   }
-  if (!old.is_null() && old["spec"]["completionMode"] != spec["completionMode"])
-    errors.push_back(field_invalid("spec.completionMode", spec["completionMode"], "field is immutable"));
+  if (old.is_null()) return;
+  for (const char* name : {"completionMode", "selector"})
+    check_immutable(spec[name], old["spec"][name], std::string("spec.") + name, errors);
+  if (spec["completionMode"] != Json("Indexed"))
+    check_immutable(spec["completions"], old["spec"]["completions"], "spec.completions", errors);
+}
+
+/// How many fields a schedule has; what they hold is looked at by the controllers.
+void check_schedule(const std::string& schedule, Errors& errors) {
+  const auto refuse = [&](const std::string& problem) {
+    errors.push_back(field_invalid("spec.schedule", schedule, problem));
+  };
+  if (schedule.find("TZ") != std::string::npos)
+    return refuse("cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  if (schedule.starts_with('@')) return;
+  std::string fields;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < schedule.size();) {
+    const std::size_t start = schedule.find_first_not_of(' ', at);
+    if (start == std::string::npos) break;
+    at = std::min(schedule.find(' ', start), schedule.size());
+    fields += (fields.empty() ? "" : " ") + schedule.substr(start, at - start);
+    ++count;
+  }
+  if (count != 5) refuse("expected exactly 5 fields, found " + std::to_string(count) + ": [" + fields + "]");
+}
+
+void check_quota(const Json& object, const Json&, Errors& errors) {
+  static const Json::Array known = words_of(
+      "BestEffort CrossNamespacePodAffinity NotBestEffort NotTerminating PriorityClass Terminating "
+      "VolumeAttributesClass");
+  const Json& scopes = object["spec"]["scopes"];
+  for (std::size_t i = 0; i < scopes.size(); ++i)
+    if (std::find(known.begin(), known.end(), scopes[i]) == known.end())
+      errors.push_back(field_invalid("spec.scopes", scopes, "unsupported scope"));
 }
 
 void check_cron_job(const Json& object, const Json&, Errors& errors) {
-  if (is_empty(object["spec"]["schedule"])) errors.push_back(field_required("spec.schedule"));
+  const Json& spec = object["spec"];
+  if (is_empty(spec["schedule"]))
+    errors.push_back(field_required("spec.schedule"));
+  else
+    check_schedule(spec["schedule"].as_string(), errors);
+  for (const char* name : {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"})
+    check_not_negative(spec[name], std::string("spec.") + name, errors);
+  if (const std::string name = object.at({"metadata", "name"}).string_or(""); name.size() > 52)
+    errors.push_back(field_invalid("metadata.name", name, "must be no more than 52 characters"));
+  const Json& restart = spec.at({"jobTemplate", "spec", "template", "spec", "restartPolicy"});
+  if (restart.string_or("Always") == "Always")
+    errors.push_back(field_required("spec.jobTemplate.spec.template.spec.restartPolicy",
+                                    "valid values: \"OnFailure\", \"Never\""));
   check_pod_spec(object.at({"spec", "jobTemplate", "spec", "template", "spec"}),
                  "spec.jobTemplate.spec.template.spec", errors);
-}
-
-void check_keys(const Json& map, const std::string& path, Errors& errors) {
-  if (!map.is_object()) return;
-  for (const auto& [name, value] : map.as_object()) {
-    const std::string field = path + "[" + name + "]";
-    if (!is_config_key(name)) errors.push_back(field_invalid(field, Json(name), config_key_problem));
-    if (name.size() > 253)
-      errors.push_back(field_invalid(field, Json(name), "must be no more than 253 characters"));
-  }
-}
-
-/// Immutable ConfigMaps and Secrets, and the names of what they hold.
-void check_data(const Json& object, const Json& old, Errors& errors) {
-  check_keys(object["data"], "data", errors);
-  check_keys(object["binaryData"], "binaryData", errors);
-  if (old.is_null() || !old["immutable"].bool_or(false)) return;
-  if (!object["immutable"].bool_or(false))
-    errors.push_back(field_forbidden("immutable", "field is immutable when `immutable` is set"));
-  for (const char* name : {"data", "binaryData"}) {
-    if (object[name] != old[name])
-      errors.push_back(field_forbidden(name, "field is immutable when `immutable` is set"));
-  }
-}
-
-void check_secret(const Json& object, const Json& old, Errors& errors) {
-  check_data(object, old, errors);
-  if (object["data"].is_object()) {
-    for (const auto& [name, value] : object["data"].as_object()) {
-      if (!has_format(value.string_or(""), "byte"))
-        errors.push_back(field_invalid("data[" + name + "]", Json("<contents>"), "must be base64"));
-    }
-  }
-  if (!old.is_null() && object["type"] != old["type"])
-    errors.push_back(field_invalid("type", object["type"], "field is immutable"));
-}
-
-void check_service(const Json& object, const Json& old, Errors& errors) {
-  const Json& spec = object["spec"];
-  const Json& ports = spec["ports"];
-  const std::string type = spec["type"].string_or("");
-  if (is_empty(ports) && type != "ExternalName" && spec["clusterIP"].string_or("") != "None")
-    errors.push_back(field_required("spec.ports"));
-  for (std::size_t i = 0; i < ports.size(); ++i) {
-    const std::int64_t port = ports[i]["port"].integer_or(0);
-    const std::string here = indexed("spec.ports", i);
-    if (port < 1 || port > 65535)
-      errors.push_back(field_invalid(here + ".port", Json(port), "must be between 1 and 65535, inclusive"));
-    if (ports.size() > 1 && is_empty(ports[i]["name"])) errors.push_back(field_required(here + ".name"));
-  }
-  if (!old.is_null() && type != "ExternalName" && !is_empty(old["spec"]["clusterIP"]) &&
-      old["spec"]["type"] != Json("ExternalName") && spec["clusterIP"] != old["spec"]["clusterIP"])
-    errors.push_back(
-        field_invalid("spec.clusterIPs[0]", Json(Json::Array{spec["clusterIP"]}), "may not change once set"));
 }
 
 void check_lease(const Json& object, const Json&, Errors& errors) {
@@ -307,25 +560,6 @@ void check_lease(const Json& object, const Json&, Errors& errors) {
   if (transitions.is_integer() && transitions.as_integer() < 0)
     errors.push_back(
         field_invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0"));
-}
-
-void check_role_binding(const Json& object, const Json& old, Errors& errors) {
-  if (is_empty(object["roleRef"]["name"])) errors.push_back(field_required("roleRef.name"));
-  if (!old.is_null() && object["roleRef"] != old["roleRef"])
-    errors.push_back(field_invalid("roleRef", object["roleRef"], "cannot change roleRef"));
-}
-
-void check_claim(const Json& object, const Json& old, Errors& errors) {
-  const Json& spec = object["spec"];
-  if (is_empty(spec["accessModes"]))
-    errors.push_back(field_required("spec.accessModes", "at least 1 access mode is required"));
-  if (is_empty(spec.at({"resources", "requests", "storage"})))
-    errors.push_back(field_required("spec.resources[storage]"));
-  if (!old.is_null() && spec["storageClassName"] != old["spec"]["storageClassName"] &&
-      !is_empty(old["spec"]["storageClassName"]))
-    errors.push_back(field_forbidden("spec",
-                                     "spec is immutable after creation except resources.requests and "
-                                     "volumeAttributesClassName for bound claims"));
 }
 
 void check_namespace(const Json& object, const Json& old, Errors& errors) {
@@ -342,6 +576,36 @@ void check_namespace(const Json& object, const Json& old, Errors& errors) {
                                        : "may only be 'Active' if `deletionTimestamp` is empty"));
 }
 
+void check_autoscaler(const Json& object, const Json&, Errors& errors) {
+  const Json& spec = object["spec"];
+  const std::int64_t least = spec["minReplicas"].integer_or(1);
+  const std::int64_t most = spec["maxReplicas"].integer_or(0);
+  if (least < 1)
+    errors.push_back(field_invalid("spec.minReplicas", Json(least), "must be greater than or equal to 1"));
+  if (most < 1) errors.push_back(field_required("spec.maxReplicas", "must be set and greater than 0"));
+  if (most < least)
+    errors.push_back(
+        field_invalid("spec.maxReplicas", Json(most), "must be greater than or equal to `minReplicas`"));
+  const Json& target = spec["scaleTargetRef"];
+  for (const char* name : {"kind", "name"})
+    if (is_empty(target[name])) errors.push_back(field_required(std::string("spec.scaleTargetRef.") + name));
+}
+
+void check_budget(const Json& object, const Json&, Errors& errors) {
+  const Json& spec = object["spec"];
+  for (const char* name : {"minAvailable", "maxUnavailable"})
+    check_share(spec[name], std::string("spec.") + name, errors);
+  if (!spec["minAvailable"].is_null() && !spec["maxUnavailable"].is_null())
+    errors.push_back({"FieldValueInvalid",
+                      "Invalid value: {\"MinAvailable\":" + spec["minAvailable"].dump() +
+                          ",\"Selector\":null,\"MaxUnavailable\":" + spec["maxUnavailable"].dump() +
+                          ",\"UnhealthyPodEvictionPolicy\":null}: minAvailable and maxUnavailable cannot be "
+                          "both set",
+                      "spec"});
+  const Errors problems = selector_problems(spec["selector"], "spec.selector");
+  errors.insert(errors.end(), problems.begin(), problems.end());
+}
+
 struct KindRules {
   std::string_view group;
   std::string_view kind;
@@ -352,25 +616,40 @@ constexpr std::array kinds{
     KindRules{"", "Namespace", check_namespace},
     KindRules{"", "Pod", check_pod},
     KindRules{"", "Service", check_service},
-    KindRules{"", "ConfigMap", check_data},
+    KindRules{"", "ConfigMap", check_config_map},
+    KindRules{"", "Event", check_event},
+    KindRules{"events.k8s.io", "Event", check_event},
+    KindRules{"", "PersistentVolume", check_volume},
     KindRules{"", "Secret", check_secret},
+    KindRules{"", "ResourceQuota", check_quota},
     KindRules{"", "PersistentVolumeClaim", check_claim},
-    KindRules{"apps", "Deployment", check_workload},
-    KindRules{"apps", "ReplicaSet", check_workload},
-    KindRules{"apps", "StatefulSet", check_workload},
-    KindRules{"apps", "DaemonSet", check_workload},
+    KindRules{"apps", "Deployment", check_deployment},
+    KindRules{"apps", "ReplicaSet", check_scaled},
+    KindRules{"apps", "StatefulSet", check_stateful_set},
+    KindRules{"apps", "DaemonSet", check_daemon_set},
     KindRules{"batch", "Job", check_job},
     KindRules{"batch", "CronJob", check_cron_job},
+    KindRules{"autoscaling", "HorizontalPodAutoscaler", check_autoscaler},
+    KindRules{"policy", "PodDisruptionBudget", check_budget},
+    KindRules{"discovery.k8s.io", "EndpointSlice", check_slice},
+    KindRules{"networking.k8s.io", "Ingress", check_ingress},
+    KindRules{"networking.k8s.io", "NetworkPolicy", check_network_policy},
+    KindRules{"", "Endpoints", check_endpoints},
+    KindRules{"", "Node", check_node},
     KindRules{"coordination.k8s.io", "Lease", check_lease},
     KindRules{"rbac.authorization.k8s.io", "RoleBinding", check_role_binding},
-    KindRules{"rbac.authorization.k8s.io", "ClusterRoleBinding", check_role_binding},
+    KindRules{"rbac.authorization.k8s.io", "ClusterRoleBinding", check_cluster_role_binding},
+    KindRules{"rbac.authorization.k8s.io", "Role", check_role},
+    KindRules{"rbac.authorization.k8s.io", "ClusterRole", check_cluster_role},
+    KindRules{"scheduling.k8s.io", "PriorityClass", check_priority_class},
+    KindRules{"storage.k8s.io", "StorageClass", check_storage_class},
 };
 
 }  // namespace
 
 std::vector<FieldError> validate_builtin(const Json& object, const KindSchema& kind, const Json& old) {
   Errors errors;
-  check_enums(object, kind.root(), "", errors);
+  check_enums(object, kind.root(), nullptr, "", errors);
   for (const KindRules& known : kinds) {
     if (known.kind == kind.kind && known.group == kind.group) known.check(object, old, errors);
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "testing/regular_expression.hpp"
 #include "testing/schema_validation.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -120,6 +121,8 @@ class DecodeCheck {
     if (!fits(value, schema)) return problem(value, schema, structure, path);
     if (value.is_string() && schema.format == "date-time")
       return time_problem(value.as_string(), schema.type_name.ends_with(".MicroTime"));
+    if (value.is_string() && schema.type_name.ends_with("resource.Quantity"))
+      return quantity_problem(value.as_string());
     if (value.is_string() && schema.format == "byte") return base64_problem(value.as_string());
     if (value.is_array() && schema.items != nullptr) {
       for (const Json& item : value.as_array()) {
@@ -131,6 +134,13 @@ class DecodeCheck {
   }
 
  private:
+  static std::optional<std::string> quantity_problem(const std::string& text) {
+    static const RegularExpression form("^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$");
+    if (text.empty() || form.found_in(text)) return std::nullopt;
+    return "quantities must match the regular expression "
+           "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+  }
+
   static bool fits(const Json& value, const Schema& schema) {
     switch (schema.type) {
       case SchemaType::object:

@@ -17,7 +17,8 @@ list(APPEND testing_sources bench.cpp bench_report.cpp bench_transport.cpp diffe
   running_manager.cpp wait.cpp)
 
 # What the server knows about shapes: pure functions over Json.
-list(APPEND testing_sources apply.cpp builtin_data.cpp builtin_defaults.cpp builtin_validation.cpp cel.cpp
+list(APPEND testing_sources apply.cpp builtin_checks.cpp builtin_data.cpp builtin_defaults.cpp builtin_validation.cpp
+  builtin_validation_access.cpp builtin_validation_network.cpp builtin_validation_service.cpp builtin_validation_storage.cpp cel.cpp
   cel_functions.cpp cel_kubernetes.cpp cel_parser.cpp cel_time.cpp cel_validation.cpp decode_error.cpp defaults.cpp field_error.cpp
   field_merge.cpp field_set.cpp field_walk.cpp formats.cpp go_text.cpp json_patch.cpp json_path.cpp managed_fields.cpp managers.cpp
   openapi_paths.cpp openapi_protobuf.cpp openapi_v2.cpp openapi_v3.cpp pruning.cpp regular_expression.cpp schema.cpp
@@ -31,6 +32,6 @@ list(APPEND testing_sources admission.cpp api_server_core.cpp builtin_rules.cpp 
   list_options.cpp list_page.cpp metadata_validation.cpp name_rules.cpp namespace_controller.cpp negotiation.cpp object_rules.cpp
   patch_document.cpp protobuf_document.cpp registry.cpp request_body.cpp resource_type.cpp respond.cpp
   rest_delete.cpp rest_patch.cpp
-  rest_read.cpp rest_review.cpp rest_scale.cpp rest_watch.cpp rest_write.cpp router.cpp store.cpp timestamps.cpp
+  rest_read.cpp rest_review.cpp rest_scale.cpp rest_watch.cpp rest_write.cpp router.cpp service_rules.cpp store.cpp timestamps.cpp
   watch_hub.cpp write.cpp write_options.cpp yaml_document.cpp yaml_scalar.cpp yaml_writer.cpp rest_path.cpp status_error.cpp)
 list(REMOVE_DUPLICATES testing_sources)

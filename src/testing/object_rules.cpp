@@ -2,6 +2,7 @@
 #include "testing/object_rules.hpp"
 
 #include <array>
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,10 @@ std::string quality_of_service(const Json& pod) {
   return all_equal ? "Guaranteed" : "Burstable";
 }
 
+bool is_daemon_set(const ResourceType& type) {
+  return !type.custom && type.group == "apps" && type.plural == "daemonsets";
+}
+
 void copy_member(Json& object, const Json& from, std::string_view name) {
   if (const Json* value = from.find(name))
     object[name] = *value;
@@ -65,9 +70,24 @@ bool same_but(const Json& a, const Json& b, std::initializer_list<std::string_vi
   return covers(a, b) && covers(b, a);
 }
 
+/// DaemonSets count their templates in an annotation, too.
+void count_template(Json& object, const Json& live) {
+  static constexpr std::string_view name = "deprecated.daemonset.template.generation";
+  std::int64_t count = 1;
+  if (!live.is_null()) {
+    const std::string before = live.at({"metadata", "annotations"})[name].string_or("1");
+    std::from_chars(before.data(), before.data() + before.size(), count);
+    if (object["spec"]["template"] != live["spec"]["template"]) ++count;
+  }
+  Json& annotations = object["metadata"]["annotations"];
+  if (!annotations.is_object()) annotations = Json::object();
+  annotations[name] = std::to_string(count);
+}
+
 bool counts(const Json& object, const Json& live, const ResourceType& type) {
   switch (type.rules.generation) {
     case GenerationRule::none:
+    case GenerationRule::first:
       return false;
     case GenerationRule::spec:
       return object["spec"] != live["spec"];
@@ -95,6 +115,7 @@ void reset_for_create(Json& object, const ResourceType& type) {
   if (!type.custom && type.group.empty() && type.plural == "pods")
     object["status"]["qosClass"] = quality_of_service(object);
   if (is_crd(type)) prepare_new_crd(object);
+  if (is_daemon_set(type)) count_template(object, Json());
   if (!type.custom) canonicalize(object, *type.schema);
 }
 
@@ -129,6 +150,7 @@ void keep_for_update(Json& object, const Json& live, const ResourceType& type, s
   }
   if (subresource.empty() && type.has_status) copy_member(object, live, "status");
   if (is_crd(type)) keep_stored_versions(object);
+  if (is_daemon_set(type)) count_template(object, live);
   if (!type.custom && type.group.empty() && type.plural == "namespaces" && subresource.empty())
     copy_member(object["spec"], live["spec"], "finalizers");
   if (subresource == "finalize") copy_member(object, live, "status");

@@ -86,6 +86,15 @@ bool keeps_empty(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// The same for names that mean other things in other types.
+bool keeps_empty_in(std::string_view type, std::string_view name) {
+  using Field = std::pair<std::string_view, std::string_view>;
+  static constexpr std::array fields{Field{"io.k8s.api.core.v1.HostPathVolumeSource", "type"},
+                                     Field{"io.k8s.api.coordination.v1.LeaseSpec", "holderIdentity"},
+                                     Field{"io.k8s.api.discovery.v1.EndpointPort", "name"}};
+  return std::find(fields.begin(), fields.end(), Field(type, name)) != fields.end();
+}
+
 /// Optional numbers and booleans whose Go type is no pointer: zero and false are not written.
 bool drops_zero(std::string_view name) {
   static constexpr std::array names{std::string_view("hostNetwork"),
@@ -117,9 +126,10 @@ bool drops_zero(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_left_out(std::string_view name, const Json& value) {
+bool is_left_out(const Schema& type, std::string_view name, const Json& value) {
   if (value.is_null()) return true;
-  if (value.is_string()) return value.as_string().empty() && !keeps_empty(name);
+  if (value.is_string())
+    return value.as_string().empty() && !keeps_empty(name) && !keeps_empty_in(type.type_name, name);
   if (value.is_array()) return value.empty();
   if (value.is_integer()) return value.as_integer() == 0 && drops_zero(name);
   return value.is_bool() && !value.as_bool() && drops_zero(name);
@@ -147,7 +157,7 @@ void canonicalize_fields(Json& object, const Schema& schema) {
     }
     const bool empty_map = value.is_object() && value.empty() && member->additional != nullptr;
     const bool optional = !schema.is_required(name) && !member->always_written && !member->written_when_unset;
-    if (optional && (is_left_out(name, value) || empty_map)) gone.push_back(name);
+    if (optional && (is_left_out(schema, name, value) || empty_map)) gone.push_back(name);
   }
   for (const std::string& name : gone) object.erase(name);
 }

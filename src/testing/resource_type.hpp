@@ -24,6 +24,7 @@ enum class NameRule : std::uint8_t { dns_subdomain, dns_label, dns_1035_label, p
 /// When metadata.generation counts: never, or when the named parts of the document change.
 enum class GenerationRule : std::uint8_t {
   none,
+  first,                 ///< 1, whatever changes.
   spec,                  ///< spec.
   spec_and_annotations,  ///< spec and metadata.annotations: Deployments and their kin.
   all_but_status,        ///< Everything but metadata and status: kinds without spec; custom resources.

@@ -36,19 +36,19 @@ Json review_status(const Call& call) {
   return Json::object({{"allowed", true}});
 }
 
-void check_binding(const Json& binding, const std::string& name) {
+void check_binding(const Json& binding) {
   FieldErrors errors;
   const Json& kind = binding["target"]["kind"];
   if (!kind.string_or("").empty() && kind != Json("Node"))
     errors.push_back(field_not_supported("target.kind", kind, {Json("Node"), Json("<empty>")}));
   if (binding["target"]["name"].string_or("").empty()) errors.push_back(field_required("target.name"));
-  if (!errors.empty()) throw StatusError::invalid({"", "Binding"}, name, errors);
+  if (!errors.empty()) throw StatusError::internal(describe(errors));
 }
 
 /// Nobody owns what a binding writes, and it makes no new generation.
 http::Response bind(Server& server, Call& call, const StoredPtr& pod) {
   const Json binding = parse_body(call, "Binding");
-  check_binding(binding, call.path.name);
+  check_binding(binding);
   const WriteOptions options = write_options(call, "CreateOptions");
   Json object = pod->body();
   if (!std::as_const(object).at({"spec", "nodeName"}).string_or("").empty())

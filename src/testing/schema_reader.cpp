@@ -135,6 +135,9 @@ bool is_written_when_unset(std::string_view type, std::string_view field) {
       {"policy.v1.PodDisruptionBudgetStatus", "desiredHealthy"},
       {"policy.v1.PodDisruptionBudgetStatus", "disruptionsAllowed"},
       {"policy.v1.PodDisruptionBudgetStatus", "expectedPods"},
+      {"rbac.v1.Role", "rules"},
+      {"rbac.v1.ClusterRole", "rules"},
+      {"autoscaling.v2.HorizontalPodAutoscalerStatus", "currentMetrics"},
       {"core.v1.ContainerStateRunning", "startedAt"},
       {"core.v1.ContainerStateTerminated", "startedAt"},
       {"core.v1.ContainerStateTerminated", "finishedAt"}};

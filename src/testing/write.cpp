@@ -13,6 +13,7 @@
 #include "testing/pruning.hpp"
 #include "testing/respond.hpp"
 #include "testing/schema_validation.hpp"
+#include "testing/service_rules.hpp"
 #include "testing/timestamps.hpp"
 #include "testing/typed_check.hpp"
 
@@ -86,6 +87,10 @@ void drop_repeated_owners(Call& call, Json& metadata) {
       "and "
       "may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
       repeated);
+}
+
+bool is_service(const ResourceType& type) {
+  return !type.custom && type.group.empty() && type.plural == "services";
 }
 
 /// How admission names an object that may have no name yet.
@@ -223,11 +228,13 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
   complete_for_create(object, type);
   check_custom_kind(object, type);
   admit_new(server, call, object);
+  if (is_service(type)) prepare_service(object, Json());
   FieldErrors errors = check_new_metadata(std::as_const(object)["metadata"], type);
   append(errors, validate(object, *type.schema));
   check_replicas(object, type, "", errors);
   append(errors, check_kind(object, Json(), type));
   refuse_invalid(type, object, errors);
+  if (is_service(type)) allocate_service(*type.collection, object, Json());
   if (type.custom)
     for (std::string& warning : finalizer_warnings(std::as_const(object)["metadata"], Json()))
       call.warnings.push_back(std::move(warning));
@@ -261,9 +268,13 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
     track_update(before, object, *type.schema, options.context(call, subresource));
   if (!owned) object["metadata"].erase("managedFields");
   keep_deletion(object, before);
+  if (subresource.empty()) admit_changed(call, object);
   if (const std::int64_t generation = next_generation(object, before, type); generation > 0)
     object["metadata"]["generation"] = generation;
+  const bool service = is_service(type) && subresource.empty();
+  if (service) prepare_service(object, before);
   check_update(call, object, before, subresource);
+  if (service) allocate_service(*type.collection, object, before);
   if (type.custom)
     for (std::string& warning : finalizer_warnings(std::as_const(object)["metadata"], before["metadata"]))
       call.warnings.push_back(std::move(warning));

@@ -69,6 +69,8 @@ class Normaliser:
                 for name, short in (('resourceVersion', '<list version>'), ('continue', '<continue>')):
                     if member.get(name):
                         out[key][name] = short
+            elif key == 'nodePort' and isinstance(member, int) and member >= 30000:
+                out[key] = '<node port>'
             else:
                 out[self.text(key)] = self.walk(member, key, value)
         return out
@@ -76,6 +78,8 @@ class Normaliser:
     def string(self, value, key, parent):
         if key == 'resourceVersion' and value.isdigit():
             return self.version(value)
+        if key in ('clusterIP', 'clusterIPs') and value.startswith('10.0.'):
+            return '<address>'
         prefix = parent.get('generateName') if key == 'name' and isinstance(parent, dict) else None
         if prefix and value.startswith(prefix):
             self.generated[value] = self.text(prefix) + '<%d>' % (len(value) - len(prefix))

@@ -140,7 +140,7 @@ TEST_F(ApiServerCoreWrites, RefusesWithTheRightStatus) {
       {"a protected namespace", http::Method::delete_, "/api/v1/namespaces/default", "", 403, "Forbidden"},
       {"name in capitals", http::Method::post, maps, config_map("A").dump(), 422, "Invalid"},
       {"service name", http::Method::post, "/api/v1/namespaces/default/services",
-       R"({"metadata":{"name":"1web"},"spec":{"ports":[{"port":80}]}})", 422, "Invalid"},
+       R"({"metadata":{"name":"web.a"},"spec":{"ports":[{"port":80}]}})", 422, "Invalid"},
       {"namespace name", http::Method::post, "/api/v1/namespaces", R"({"metadata":{"name":"a.b"}})", 422,
        "Invalid"},
   };

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Volumes, claims and classes; ConfigMaps and Secrets. Source: kubernetes pkg/apis/{core,storage}/validation.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <evenkeel/api/bytes.hpp>
+
+#include "testing/builtin_checks.hpp"
+#include "testing/json_problem.hpp"
+#include "testing/name_rules.hpp"
+
+namespace evenkeel::inline v0::testing::checks {
+namespace {
+
+constexpr std::string_view frozen_text = "field is immutable when `immutable` is set";
+constexpr std::string_view config_key_text =
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
+    "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+const Json::Array& access_modes() {
+  static const Json::Array modes = {Json("ReadOnlyMany"), Json("ReadWriteMany"), Json("ReadWriteOnce"),
+                                    Json("ReadWriteOncePod")};
+  return modes;
+}
+
+void check_modes(const Json& modes, std::string_view missing, Errors& errors) {
+  if (is_empty(modes)) errors.push_back(field_required("spec.accessModes", missing));
+  bool single = false;
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    check_one_of(modes[i], "spec.accessModes", access_modes(), errors);
+    single = single || modes[i] == Json("ReadWriteOncePod");
+  }
+  if (single && modes.size() > 1)
+    errors.push_back(
+        field_forbidden("spec.accessModes", "may not use ReadWriteOncePod with other access modes"));
+}
+
+bool is_config_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+}
+
+void check_key(const std::string& key, const std::string& field, Errors& errors) {
+  const auto refuse = [&](std::string_view problem) { errors.push_back(field_invalid(field, key, problem)); };
+  if (key.size() > 253) refuse("must be no more than 253 characters");
+  if (key.empty() || !std::all_of(key.begin(), key.end(), is_config_character)) refuse(config_key_text);
+  if (key == ".")
+    refuse("must not be '.'");
+  else if (key == "..")
+    refuse("must not be '..'");
+  else if (key.starts_with(".."))
+    refuse("must not start with '..'");
+}
+
+void check_keys(const Json& map, const std::string& path, Errors& errors) {
+  if (!map.is_object()) return;
+  for (const auto& [name, value] : map.as_object()) check_key(name, path + "[" + name + "]", errors);
+}
+
+void check_frozen(const Json& object, const Json& old, std::initializer_list<const char*> names,
+                  Errors& errors) {
+  if (old.is_null() || !old["immutable"].bool_or(false)) return;
+  if (!object["immutable"].bool_or(false)) errors.push_back(field_forbidden("immutable", frozen_text));
+  for (const char* name : names)
+    if (object[name] != old[name]) errors.push_back(field_forbidden(name, frozen_text));
+}
+
+struct SecretType {
+  std::string_view type;
+  std::array<std::string_view, 2> keys;
+};
+constexpr std::array secret_types{
+    SecretType{"kubernetes.io/tls", {"tls.crt", "tls.key"}},
+    SecretType{"kubernetes.io/dockerconfigjson", {".dockerconfigjson", ""}},
+    SecretType{"kubernetes.io/dockercfg", {".dockercfg", ""}},
+};
+
+std::string key_field(std::string_view key) {
+  return "data[" + std::string(key) + "]";
+}
+
+void check_json_key(const Json& data, std::string_view key, Errors& errors) {
+  const auto text = Bytes::from_base64(data[key].string_or(""));
+  const std::string problem = text ? json_problem(text->value()) : "";
+  if (!problem.empty())
+    errors.push_back(field_invalid(key_field(key), Json("<secret contents redacted>"), problem));
+}
+
+void check_secret_type(const Json& object, Errors& errors) {
+  const std::string type = object["type"].string_or("");
+  const Json& data = object["data"];
+  for (const SecretType& known : secret_types) {
+    if (known.type != type) continue;
+    for (const std::string_view key : known.keys) {
+      if (key.empty()) continue;
+      if (!data.contains(key))
+        errors.push_back(field_required(key_field(key)));
+      else if (key.starts_with(".docker"))
+        check_json_key(data, key, errors);
+    }
+  }
+  if (type == "kubernetes.io/basic-auth" && !data.contains("username") && !data.contains("password"))
+    for (const char* key : {"username", "password"}) errors.push_back(field_required(key_field(key)));
+  if (type == "kubernetes.io/ssh-auth" && is_empty(data["ssh-privatekey"]))
+    errors.push_back(field_required(key_field("ssh-privatekey")));
+  const std::string account = "kubernetes.io/service-account.name";
+  if (type == "kubernetes.io/service-account-token" &&
+      is_empty(object.at({"metadata", "annotations"})[account]))
+    errors.push_back(field_required("metadata.annotations[" + account + "]"));
+}
+
+}  // namespace
+
+void check_storage_class(const Json& object, const Json& old, Errors& errors) {
+  const std::string provisioner = object["provisioner"].string_or("");
+  if (provisioner.empty()) {
+    errors.push_back(field_required("provisioner"));
+  } else {
+    std::string lower = provisioner;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+    add_all("provisioner", lower, qualified_name_problems(lower), errors);
+  }
+  check_one_of(object["reclaimPolicy"], "reclaimPolicy", {Json("Delete"), Json("Retain")}, errors);
+  if (old.is_null()) return;
+  for (const char* name : {"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"})
+    check_immutable(object[name], old[name], name, errors);
+}
+
+void check_claim(const Json& object, const Json& old, Errors& errors) {
+  const Json& spec = object["spec"];
+  check_modes(spec["accessModes"], "at least 1 access mode is required", errors);
+  const Json& storage = spec.at({"resources", "requests", "storage"});
+  if (is_empty(storage))
+    errors.push_back(field_required("spec.resources[storage]"));
+  else if (const std::string text = storage.is_string() ? storage.as_string() : storage.dump();
+           text == "0" || text.starts_with('-'))
+    errors.push_back(field_invalid("spec.resources[storage]", Json(text), "must be greater than zero"));
+  if (const Json& name = spec["storageClassName"]; !is_empty(name))
+    check_subdomain(name.as_string(), "spec.storageClassName", errors);
+  if (!old.is_null() && spec["storageClassName"] != old["spec"]["storageClassName"] &&
+      !is_empty(old["spec"]["storageClassName"]))
+    errors.push_back(field_forbidden("spec",
+                                     "spec is immutable after creation except resources.requests and "
+                                     "volumeAttributesClassName for bound claims"));
+}
+
+void check_volume(const Json& object, const Json&, Errors& errors) {
+  const Json& spec = object["spec"];
+  check_modes(spec["accessModes"], "", errors);
+  if (is_empty(spec["capacity"])) errors.push_back(field_required("spec.capacity"));
+}
+
+void check_config_map(const Json& object, const Json& old, Errors& errors) {
+  check_keys(object["data"], "data", errors);
+  check_keys(object["binaryData"], "binaryData", errors);
+  if (object["data"].is_object())
+    for (const auto& [key, value] : object["data"].as_object())
+      if (object["binaryData"].contains(key))
+        errors.push_back(field_invalid(key_field(key), key, "duplicate of key present in binaryData"));
+  check_frozen(object, old, {"data", "binaryData"}, errors);
+}
+
+void check_secret(const Json& object, const Json& old, Errors& errors) {
+  check_keys(object["data"], "data", errors);
+  check_secret_type(object, errors);
+  if (!old.is_null()) check_immutable(object["type"], old["type"], "type", errors);
+  check_frozen(object, old, {"data"}, errors);
+}
+
+}  // namespace evenkeel::inline v0::testing::checks
