@@ -67,7 +67,7 @@ def version_future(s):
 def version_old(s):
     """A list at a version that is long gone."""
     s.post('plains', plain('a'))
-    s.get('plains?resourceVersion=1')
+    s.get('plains?resourceVersion=1', until={'items/#': 1})
     s.get('plains?resourceVersion=1&resourceVersionMatch=NotOlderThan')
 
 
@@ -307,7 +307,7 @@ def all_namespaces_pages(s):
 def get_versions(s):
     """GET of one object with a resourceVersion."""
     s.post('configmaps', cm('a'), capture={'rv': 'metadata/resourceVersion'})
-    s.get('configmaps/a?resourceVersion=0')
+    s.get('configmaps/a?resourceVersion=0', until=200)
     s.get('configmaps/a?resourceVersion={rv}')
     s.get('configmaps/a?resourceVersion=1')
     s.get('configmaps/a?resourceVersion=abc')

@@ -318,8 +318,8 @@ def namespace_deleted(s):
     s.watch('n', '/api/v1/namespaces?watch=1&fieldSelector=metadata.name%3D{ns}')
     s.collect('n', 1)
     s.delete('/api/v1/namespaces/{ns}')
-    s.collect('w', 1, within=10)
-    s.collect('n', 3, within=15)
+    s.collect('w', 1, within=60)
+    s.collect('n', 3, within=60)
 
 
 @scenario
