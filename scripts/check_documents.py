@@ -4,7 +4,8 @@
 
 A block is a whole file if it contains a main() or an #include; otherwise it is put into a function body
 that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.in (default: plain.cpp.in).
-`<!-- code: skip REASON -->` passes over one block and is counted."""
+`<!-- code: from FILE -->` says that the block is a piece of that file, which the build compiles: it must be there word
+for word. `<!-- code: skip REASON -->` passes over one block and is counted."""
 import pathlib
 import re
 import subprocess
@@ -24,7 +25,7 @@ def program(code, how):
 
 
 def main():
-    failed = skipped = compiled = 0
+    failed = skipped = compiled = quoted = 0
     pages = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
     with tempfile.TemporaryDirectory() as scratch:
         for page in pages:
@@ -39,6 +40,12 @@ def main():
                 if how.startswith('skip'):
                     skipped += 1
                     continue
+                if how.startswith('from '):
+                    quoted += 1
+                    if match['code'] not in (ROOT / how.split()[1]).read_text():
+                        failed += 1
+                        print(f'{page.relative_to(ROOT)}:{line}: is not in {how.split()[1]}')
+                    continue
                 source = pathlib.Path(scratch) / 'block.cpp'
                 source.write_text(program(match['code'], how))
                 done = subprocess.run(['g++', '-std=c++20', '-fsyntax-only', '-Wall', '-Wextra', '-Wno-unused',
@@ -47,7 +54,7 @@ def main():
                 if done.returncode:
                     failed += 1
                     print(f'{page.relative_to(ROOT)}:{line}: does not compile\n{done.stderr[:2000]}')
-    print(f'{len(pages)} pages, {compiled} blocks compiled, {skipped} skipped, {failed} failed')
+    print(f'{len(pages)} pages, {compiled} blocks compiled, {quoted} quoted, {skipped} skipped, {failed} failed')
     return 1 if failed else 0
 
 

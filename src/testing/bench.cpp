@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/testing/bench.hpp>
 #include <evenkeel/testing/log_recorder.hpp>

@@ -18,7 +18,6 @@
 
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
-#include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/error.hpp>
@@ -31,6 +30,10 @@
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/testing/faults.hpp>
 #include <evenkeel/testing/object.hpp>
+
+namespace evenkeel::inline v0 {
+struct Event;
+}
 
 namespace evenkeel::inline v0::testing {
 
@@ -159,7 +162,7 @@ class EVENKEEL_API Bench {
   std::vector<Write> changes() const;
   /// Log lines of controllers, client and cache, in order.
   std::vector<std::string> log() const;
-  /// Kubernetes Events that were written, in the order of their names.
+  /// Kubernetes Events that were written, in the order of their names; include evenkeel/api/kinds/core.hpp.
   std::vector<Snapshot<Event>> events() const;
   /// The whole story, a line for each run, write and log line: for messages of failed tests.
   std::string str() const;
