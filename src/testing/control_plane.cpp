@@ -178,8 +178,8 @@ void ControlPlane::write_files() {
   // Service accounts' tokens are signed with a key of their own.
   const CertifiedKey accounts = make_server_certificate(authority_, {"localhost"});
   std::string tokens = token_line({.token = options_.token, .caller = {}}, 0);
-  for (const TokenUser& user : options_.tokens)
-    tokens += token_line(user, &user - options_.tokens.data() + 1);
+  for (std::size_t at = 0; at < options_.tokens.size(); ++at)
+    tokens += token_line(options_.tokens[at], at + 1);
   write_file(path("authority.crt"), authority_.certificate);
   write_file(path("server.crt"), server.certificate);
   write_file(path("server.key"), server.key);
