@@ -135,19 +135,19 @@ double rate(double seconds, const std::function<void(int)>& action) {
 /// Counts the events of all watches.
 class EventCounter final : public ek::http::StreamHandler {
  public:
-  EventCounter(std::atomic<std::size_t>& opened, std::atomic<std::size_t>& events)
-      : opened_(opened), events_(events) {}
+  EventCounter(std::atomic<std::size_t>& opened, std::atomic<std::size_t>& heard)
+      : opened_(opened), heard_(heard) {}
   void on_response(int status, const ek::http::Headers&) override {
     if (status == 200) ++opened_;
   }
   void on_data(std::string_view piece) override {
-    events_ += static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n'));
+    heard_ += static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n'));
   }
   void on_end(std::exception_ptr) override {}
 
  private:
   std::atomic<std::size_t>& opened_;
-  std::atomic<std::size_t>& events_;
+  std::atomic<std::size_t>& heard_;
 };
 
 void wait_for(const char* what, const std::atomic<std::size_t>& count, std::size_t wanted) {
