@@ -113,6 +113,27 @@ TEST_F(ApiServerCoreWrites, TakesYaml) {
   EXPECT_EQ(send(http::Method::post, maps, "a: [", "application/yaml").status, 400);
 }
 
+TEST_F(ApiServerCoreWrites, ServicesGetAddressesAndPortsOfTheirOwn) {
+  const std::string services = "/api/v1/namespaces/default/services";
+  const auto service = [&](const std::string& name, const std::string& spec) {
+    return post(services, Json::parse(R"({"metadata":{"name":")" + name +
+                                      R"("},"spec":{"ports":[{"port":80}])" + spec + "}}"));
+  };
+  const Json first = service("a", "").body["spec"];
+  const Json second = service("b", R"(,"type":"NodePort")").body["spec"];
+  EXPECT_EQ(first["clusterIPs"], Json::array({first["clusterIP"]}));
+  EXPECT_NE(first["clusterIP"], second["clusterIP"]);
+  const Json port = second["ports"][std::size_t{0}]["nodePort"];
+  EXPECT_GE(port.integer_or(0), 30000);
+  EXPECT_EQ(service("c", R"(,"clusterIP":)" + first["clusterIP"].dump()).status, 422);
+  EXPECT_EQ(merge(services + "/a", R"({"spec":{"clusterIP":"10.0.200.1"}})").status, 422);
+  // What an update leaves out is kept.
+  const CoreReply again = put(services + "/b", Json::parse(R"({"metadata":{"name":"b"},"spec":)"
+                                                           R"({"type":"NodePort","ports":[{"port":80}]}})"));
+  EXPECT_EQ(again.body["spec"]["clusterIP"], second["clusterIP"]);
+  EXPECT_EQ(again.body["spec"]["ports"][std::size_t{0}]["nodePort"], port);
+}
+
 struct Refusal {
   const char* what;
   http::Method method;

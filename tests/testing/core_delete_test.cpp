@@ -123,6 +123,42 @@ TEST_F(ApiServerCoreDeletes, InTheForegroundTheOwnerGoesLast) {
   EXPECT_FALSE(exists("owner"));
 }
 
+TEST_F(ApiServerCoreDeletes, OwnersThatCannotBeLookedUpAreNotMissed) {
+  Json map = config_map("of-an-unknown-kind");
+  map["metadata"]["ownerReferences"] =
+      Json::parse(R"([{"apiVersion":"nowhere.example.com/v1","kind":"Nothing","name":"n","uid":"u"}])");
+  post(maps, map);
+  // Objects without a namespace are owned by such only.
+  const std::string roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  post(roles, Json::parse(R"({"metadata":{"name":"r","ownerReferences":[)"
+                          R"({"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"v"}]}})"));
+  core.tick(now);
+  EXPECT_TRUE(exists("of-an-unknown-kind"));
+  EXPECT_EQ(get(roles + "/r").status, 200);
+}
+
+TEST_F(ApiServerCoreDeletes, AnOwnerInAnotherNamespaceIsNone) {
+  post("/api/v1/namespaces", Json::parse(R"({"metadata":{"name":"other"}})"));
+  const std::string uid = post("/api/v1/namespaces/other/configmaps", config_map("owner")).uid();
+  child("child", {{"owner", uid}});
+  core.tick(now);
+  EXPECT_FALSE(exists("child"));
+}
+
+TEST_F(ApiServerCoreDeletes, ThePatienceWithAPodOnlyGetsShorter) {
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  post(pods, Json::parse(R"({"metadata":{"name":"p"},"spec":{"nodeName":"n",)"
+                         R"("containers":[{"name":"c","image":"i"}]}})"));
+  const auto patience = [&](const std::string& seconds) {
+    return remove(pods + "/p" + seconds).body.at({"metadata", "deletionGracePeriodSeconds"});
+  };
+  EXPECT_EQ(patience(""), Json(30));
+  EXPECT_EQ(patience("?gracePeriodSeconds=60"), Json(30));
+  EXPECT_EQ(patience("?gracePeriodSeconds=5"), Json(5));
+  EXPECT_EQ(patience("?gracePeriodSeconds=0"), Json(0));
+  EXPECT_EQ(get(pods + "/p").status, 404);
+}
+
 TEST_F(ApiServerCoreDeletes, CollectionsBySelector) {
   for (const char* name : {"a", "b", "c"}) {
     Json map = config_map(name);
