@@ -184,7 +184,7 @@ TEST_F(BackoffGate, AChangeOfTheSpecThatDoesNotHelpWaitsForTheSameDeadline) {
   next_deadline();
   EXPECT_THAT(starts, ElementsAre(0, 5, 15, 20, 35, 75));
   EXPECT_THAT(attempts, ElementsAre(1, 2, 3, 4, 4, 5));
-  EXPECT_EQ(lines->with("next_try_in=15ms").size(), 1U) << "the log says how long it really takes";
+  EXPECT_EQ(lines->lines_with("next_try_in=15ms").size(), 1U) << "the log says how long it really takes";
 }
 
 TEST_F(BackoffGate, EveryOtherEventRunsAtOnce) {

@@ -5,7 +5,6 @@
 #include <exception>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,42 +15,11 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/testing/in_process_transport.hpp>
+#include <evenkeel/testing/log_recorder.hpp>
 
 #include "event_fixture.hpp"
 
 namespace evenkeel {
-
-// Keeps what is logged, as "LEVEL message key=value ...".
-class Lines final : public LogSink {
- public:
-  bool enabled(LogLevel) const noexcept override { return true; }
-  void write(LogLevel level, std::string_view message, LogFields bound, LogFields fields) noexcept override {
-    std::string line = level == LogLevel::error ? "ERROR " : level == LogLevel::info ? "INFO " : "DEBUG ";
-    line += message;
-    for (const LogFields& part : {bound, fields}) {
-      for (const LogField& field : part) {
-        line += " " + std::string(field.key) + "=";
-        if (const auto* text = std::get_if<std::string_view>(&field.value.get())) line += *text;
-        if (const auto* number = std::get_if<std::int64_t>(&field.value.get()))
-          line += std::to_string(*number);
-      }
-    }
-    MutexLock lock(mutex_);
-    lines_.push_back(line);
-  }
-  std::vector<std::string> with(std::string_view part) const {
-    MutexLock lock(mutex_);
-    std::vector<std::string> found;
-    for (const std::string& line : lines_) {
-      if (line.find(part) != std::string::npos) found.push_back(line);
-    }
-    return found;
-  }
-
- private:
-  mutable Mutex mutex_;
-  std::vector<std::string> lines_ EVENKEEL_GUARDED_BY(mutex_);
-};
 
 // Counts up to a number in one thread and waits for it in another.
 class Counter {
@@ -132,7 +100,7 @@ class ControllerTest : public ::testing::Test {
   }
 
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-  std::shared_ptr<Lines> lines = std::make_shared<Lines>();
+  std::shared_ptr<testing::LogRecorder> lines = std::make_shared<testing::LogRecorder>();
   Client client;
   Cache cache;
   KeyTable keys;

@@ -74,10 +74,11 @@ TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   EXPECT_THAT(attempts, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14));
   EXPECT_EQ(controller->counts(),
             (ReconcileCounts{.reconciles = 14, .success = 1, .error = 13, .retries = 13}));
-  EXPECT_EQ(lines->with("reconcile failed").size(), 13U);
-  EXPECT_THAT(lines->with("reconcile failed")[3], HasSubstr("object=ns/a"));
-  EXPECT_THAT(lines->with("reconcile failed")[3], HasSubstr("attempt=4 next_try_in=40ms error=dummy error"));
-  EXPECT_EQ(lines->with("reconcile recovered").size(), 1U);
+  EXPECT_EQ(lines->lines_with("reconcile failed").size(), 13U);
+  EXPECT_THAT(lines->lines_with("reconcile failed")[3], HasSubstr("object=ns/a"));
+  EXPECT_THAT(lines->lines_with("reconcile failed")[3],
+              HasSubstr("attempt=4 next_try_in=40ms error=dummy error"));
+  EXPECT_EQ(lines->lines_with("reconcile recovered").size(), 1U);
   // The success forgot the failures: the next one waits 5 ms again.
   starts.clear();
   change("a");
@@ -191,7 +192,7 @@ TEST_F(ControllerTest, ATerminalErrorIsNotRetried) {  // cat:C6
   EXPECT_EQ(runs.value(), 1);
   EXPECT_EQ(controller->queue_size(), 0U);
   EXPECT_EQ(controller->counts(), (ReconcileCounts{.reconciles = 1, .error = 1, .terminal_error = 1}));
-  EXPECT_EQ(lines->with("reconcile failed for good").size(), 1U);
+  EXPECT_EQ(lines->lines_with("reconcile failed for good").size(), 1U);
 }
 
 TEST_F(ControllerTest, AConflictIsRetriedQuietly) {
@@ -209,7 +210,7 @@ TEST_F(ControllerTest, AConflictIsRetriedQuietly) {
   clock->wait_for_waiters(1);
   EXPECT_EQ(controller->counts(),
             (ReconcileCounts{.reconciles = 2, .success = 1, .conflict = 1, .retries = 1}));
-  EXPECT_THAT(lines->with("ERROR"), IsEmpty());
+  EXPECT_THAT(lines->lines_with("ERROR"), IsEmpty());
 }
 
 TEST_F(ControllerTest, WhateverIsThrownTheWorkerLivesOn) {  // cat:C1, cat:C23
@@ -270,7 +271,7 @@ TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {  //
   runs.wait_for(3);
   clock->wait_for_waiters(1);
   EXPECT_GE(controller->counts().timeouts, 1U);
-  EXPECT_FALSE(lines->with("reconcile failed: it timed out").empty());
+  EXPECT_FALSE(lines->lines_with("reconcile failed: it timed out").empty());
 }
 
 TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {  // cat:C16, cat:C22
@@ -307,9 +308,9 @@ TEST_F(ControllerTest, ASyncTimeoutIsToldAndWaitedOn) {  // cat:C15
     clock->wait_for_waiters(1);
     clock->advance(1s);
     clock->wait_for_waiters(1);
-    EXPECT_EQ(lines->with("still waiting for the first lists").size(), static_cast<std::size_t>(times));
+    EXPECT_EQ(lines->lines_with("still waiting for the first lists").size(), static_cast<std::size_t>(times));
   }
-  EXPECT_THAT(lines->with("still waiting")[0], HasSubstr("missing=configmaps (v1)"));
+  EXPECT_THAT(lines->lines_with("still waiting")[0], HasSubstr("missing=configmaps (v1)"));
   handlers[0]->on_synced();
   runs.wait_for(1);
 }
@@ -380,7 +381,7 @@ TEST_F(ControllerTest, APredicateHidesEventsAndOneThatThrowsDoesNot) {
   runs.wait_for(1);
   clock->wait_for_waiters(1);
   EXPECT_EQ(runs.value(), 1);
-  EXPECT_EQ(lines->with("a predicate failed").size(), 1U);
+  EXPECT_EQ(lines->lines_with("a predicate failed").size(), 1U);
 }
 
 TEST_F(ControllerTest, AMappingThatThrowsIsTold) {
@@ -390,8 +391,8 @@ TEST_F(ControllerTest, AMappingThatThrowsIsTold) {
   };
   start_synced(std::move(made));
   change("a");
-  ASSERT_EQ(lines->with("could not be mapped").size(), 1U);
-  EXPECT_THAT(lines->with("could not be mapped")[0], HasSubstr("object=ns/a error=no idea"));
+  ASSERT_EQ(lines->lines_with("could not be mapped").size(), 1U);
+  EXPECT_THAT(lines->lines_with("could not be mapped")[0], HasSubstr("object=ns/a error=no idea"));
 }
 
 TEST_F(ControllerTest, StopLetsARunningReconcileFinishAndDropsTheRest) {  // cat:C21
@@ -437,7 +438,7 @@ TEST_F(ControllerTest, CancelTriggersTheStopTokenAndIsNoFailure) {
   controller->cancel();
   ended.wait_for(1);
   EXPECT_EQ(controller->counts(), (ReconcileCounts{.reconciles = 1, .cancelled = 1}));
-  EXPECT_THAT(lines->with("ERROR"), IsEmpty());
+  EXPECT_THAT(lines->lines_with("ERROR"), IsEmpty());
 }
 
 TEST_F(ControllerTest, LatencyIsTheTimeFromTheEventToTheRun) {
