@@ -15,7 +15,7 @@ TableCells builtin_cells(std::string_view resource);
 
 /// Helpers of the rows.
 inline Json name_of(const Json& object) {
-  return object.at({"metadata", "name"});
+  return object.at({"metadata", "name"}).string_or("");
 }
 inline std::string age_of(const Json& object, WallTime now) {
   return age(object.at({"metadata", "creationTimestamp"}), now);
