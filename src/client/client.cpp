@@ -75,6 +75,7 @@ Client Client::with(CallOptions options) const {
   take(merged.dry_run, options.dry_run);
   take(merged.field_validation, options.field_validation);
   take(merged.max_retries, options.max_retries);
+  take(merged.write_guard, options.write_guard);
   return Client(state_, std::move(merged));
 }
 
@@ -102,6 +103,7 @@ http::Response Client::raw(const RestRequest& request) const {
   for (;;) {
     http::Request wire = state_->dress(request, plan.target, plan.deadline);
     const http::Headers sent = wire.headers;
+    plan.check_guard();
     Duration delay{};
     std::exception_ptr error;
     try {

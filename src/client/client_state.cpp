@@ -85,7 +85,8 @@ CallPlan::CallPlan(const ClientState& state, const RestRequest& request_, const 
             if (options.max_retries) limits.max_retries = *options.max_retries;
             return limits;
           }(),
-          request_.method, seed) {
+          request_.method, seed),
+      guard(options.write_guard) {
   if (options.deadline) deadline = std::min(deadline, *options.deadline);
 }
 
@@ -155,6 +156,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
     http::Request request;
     try {
       request = state_->dress(plan_.request, plan_.target, plan_.deadline);
+      plan_.check_guard();
     } catch (...) {
       return finish(std::current_exception());
     }

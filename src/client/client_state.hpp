@@ -52,11 +52,16 @@ struct CallPlan {
   std::string target;
   TimePoint deadline;
   RetryCore retry;
+  std::shared_ptr<const WriteGuard> guard;
   bool refreshed = false;  // the one retry after a 401 is used up
 
   CallPlan(const ClientState& state, const RestRequest& request, const CallOptions& options,
            std::uint64_t seed);
 
+  /// Right before it is sent; throws what the guard throws.
+  void check_guard() const {
+    if (guard && request.method != http::Method::get) guard->check();
+  }
   /// What follows an answer or a break: null with `delay` set: try again after it; else the error.
   std::exception_ptr judge(const http::Response& response, TimePoint now, Duration& delay);
   std::exception_ptr judge(std::exception_ptr error, TimePoint now, Duration& delay);
