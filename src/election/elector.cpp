@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <election/election_core.hpp>
+#include <exception>
+#include <stdexcept>
+#include <sys/random.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/api/kinds/coordination.hpp>
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/client/resource_client.hpp>
+#include <evenkeel/client/watch.hpp>
+#include <evenkeel/election/elector.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+using detail::ElectionCore;
+using detail::ElectionCoreOptions;
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) {
+    throw Error("leader election: no random number for the identity");
+  }
+  return number;
+}
+
+// Two instances on one host, or two hosts of one name, must not take each other's Lease for theirs.
+std::string own_identity() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  std::string identity = host.data();
+  identity += '_';
+  for (int part = 0; part < 2; ++part) {
+    const std::uint64_t number = random_number();
+    for (unsigned shift = 0; shift < 64; shift += 4) identity += "0123456789abcdef"[number >> shift & 0xfU];
+  }
+  return identity;
+}
+
+void check(const ElectionOptions& options) {
+  const auto refuse = [](const std::string& problem) {
+    throw std::invalid_argument("ElectionOptions: " + problem);
+  };
+  if (options.name.empty()) refuse("name must not be empty");
+  if (options.retry_period <= Duration::zero()) refuse("retry_period must be positive");
+  if (options.renew_deadline <= options.retry_period * 6 / 5) {
+    refuse("renew_deadline must be longer than 1.2 times retry_period");
+  }
+  if (options.lease_duration <= options.renew_deadline) {
+    refuse("lease_duration must be longer than renew_deadline");
+  }
+  if (options.lease_duration < std::chrono::seconds{1}) refuse("lease_duration must be at least 1 s");
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+}  // namespace
+
+// Shared with the completions of requests, which may come after the elector is gone, and with guarded
+// clients.
+class Elector::State final : public WriteGuard, public std::enable_shared_from_this<State> {
+ public:
+  State(Client client, ElectionOptions options)
+      : client_(std::move(client)),
+        options_(std::move(options)),
+        clock_(client_.clock()),
+        log_(client_.log().with({{"lease", options_.namespace_ + "/" + options_.name}})),
+        leases_(client_.resource(Lease::resource)) {}
+
+  ElectionEnd run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead);
+  bool is_leader() const noexcept { return clock_->now() < valid_until_.load(std::memory_order_acquire); }
+  void check() const override;
+  const std::string& identity() const noexcept { return options_.identity; }
+  std::string holder() const;
+  std::string trouble(Duration tolerance) const;
+
+ private:
+  // The campaign that runs. Answers that come after its end find another one, or none.
+  struct Campaign {
+    explicit Campaign(ElectionCoreOptions options) : core(std::move(options)) {}
+    ElectionCore core;
+    std::stop_source lost;
+    std::optional<std::uint64_t> term;  // once elected, also after it was lost
+    std::vector<std::weak_ptr<http::Call>> calls;
+  };
+  using CampaignPtr = std::shared_ptr<Campaign>;
+  using Core = ElectionCore;
+
+  ElectionCoreOptions core_options() const;
+  void drive(const CampaignPtr& campaign) noexcept;
+  void follow(const CampaignPtr& campaign, const std::stop_token& stop) noexcept;
+  void send(const CampaignPtr& campaign, Core::Request request);
+  void landed(const CampaignPtr& campaign, std::uint64_t id, Outcome<ResourceClient::Object> outcome);
+  void judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) EVENKEEL_REQUIRES(mutex_);
+  // The lock is released around what is called.
+  void publish(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  void note_trouble(const std::string& problem) EVENKEEL_REQUIRES(mutex_);
+  bool wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop);
+  ElectionEnd resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led);
+
+  const Client client_;
+  const ElectionOptions options_;
+  const std::shared_ptr<const Clock> clock_;
+  const Log log_;
+  const ResourceClient leases_;
+  std::atomic<TimePoint> valid_until_ = TimePoint::min();
+  mutable Mutex mutex_;
+  CondVar changed_;  // the core has something new to decide, or run() to see
+  CampaignPtr campaign_ EVENKEEL_GUARDED_BY(mutex_);
+  std::string holder_ EVENKEEL_GUARDED_BY(mutex_);
+  std::string last_problem_ EVENKEEL_GUARDED_BY(mutex_);
+  std::optional<TimePoint> lost_at_ EVENKEEL_GUARDED_BY(mutex_);  // while lead() has not returned since
+};
+
+ElectionCoreOptions Elector::State::core_options() const {
+  return {.namespace_ = options_.namespace_,
+          .name = options_.name,
+          .identity = options_.identity,
+          .lease_duration = options_.lease_duration,
+          .renew_deadline = options_.renew_deadline,
+          .retry_period = options_.retry_period,
+          .release = options_.release_on_stop,
+          .seed = random_number()};
+}
+
+void Elector::State::check() const {
+  if (!is_leader()) throw NotLeading(options_.identity + " does not lead: " + options_.name);
+}
+
+std::string Elector::State::holder() const {
+  MutexLock lock(mutex_);
+  return holder_;
+}
+
+std::string Elector::State::trouble(Duration tolerance) const {
+  MutexLock lock(mutex_);
+  if (!lost_at_) return {};
+  const Duration since = clock_->now() - *lost_at_;
+  if (since <= tolerance) return {};
+  return "the lead was lost " + format_duration(since) + " ago, and what it did goes on";
+}
+
+// ---- A campaign
+
+ElectionEnd Elector::State::run(const std::stop_token& stop,
+                                const std::function<void(const Leadership&)>& lead) {
+  const auto campaign = std::make_shared<Campaign>(core_options());
+  {
+    MutexLock lock(mutex_);
+    if (campaign_) throw std::invalid_argument("Elector: run() is running already");
+    campaign_ = campaign;
+  }
+  log_.info("campaigning for the lead", {{"identity", options_.identity}});
+  std::jthread driver([this, campaign] { drive(campaign); });
+  std::jthread follower([this, campaign](const std::stop_token& end) { follow(campaign, end); });
+  bool led = false;
+  std::exception_ptr error;
+  if (wait_for_term(campaign, stop)) {
+    led = true;
+    try {
+      lead({.term = *campaign->term, .lost = campaign->lost.get_token()});
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  const ElectionEnd end = resign(campaign, stop, led);
+  follower.request_stop();
+  follower.join();
+  driver.join();
+  {
+    MutexLock lock(mutex_);
+    campaign_.reset();
+    holder_.clear();
+  }
+  if (error) std::rethrow_exception(error);
+  return end;
+}
+
+bool Elector::State::wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop) {
+  const StopWaker waker(stop, mutex_, changed_);
+  MutexLock lock(mutex_);
+  while (!campaign->term && !stop.stop_requested()) clock_->wait(changed_, lock);
+  return campaign->term.has_value() && !stop.stop_requested();
+}
+
+// Returns when the driver has nothing more to do.
+ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led) {
+  MutexLock lock(mutex_);
+  const bool lost = campaign->lost.stop_requested();
+  lost_at_.reset();
+  campaign->core.resign(clock_->now());
+  // From here on nothing is written any more but the release itself.
+  valid_until_.store(TimePoint::min(), std::memory_order_release);
+  changed_.notify_all();
+  while (!campaign->core.end()) clock_->wait(changed_, lock);
+  if (led && !lost) {
+    const bool released = campaign->core.end() == Core::End::released;
+    log_.info(released ? "released the lead" : "gave up the lead", {{"term", *campaign->term}});
+  }
+  std::vector<std::weak_ptr<http::Call>> calls = std::move(campaign->calls);
+  lock.unlock();
+  for (const auto& call : calls) {
+    if (const auto running = call.lock()) running->cancel();
+  }
+  lock.lock();
+  if (led && lost) return ElectionEnd::lost;
+  return stop.stop_requested() ? ElectionEnd::stopped : ElectionEnd::finished;
+}
+
+// The elector's thread: does what the core says, when it says so.
+void Elector::State::drive(const CampaignPtr& campaign) noexcept {
+  MutexLock lock(mutex_);
+  for (;;) {
+    Core::Step step = campaign->core.next(clock_->now(), clock_->wall_now());
+    publish(*campaign, lock);
+    if (campaign->core.end()) break;
+    if (step.request) {
+      lock.unlock();
+      send(campaign, std::move(*step.request));
+      lock.lock();
+    } else {
+      clock_->wait_until(changed_, lock, step.wake);
+    }
+  }
+  changed_.notify_all();
+}
+
+// Tells the world what has changed in the core.
+void Elector::State::publish(Campaign& campaign, MutexLock& lock) {
+  const auto& term = campaign.core.term();
+  const bool resigned =
+      campaign.core.end() == Core::End::released || campaign.core.end() == Core::End::resigned;
+  if (term && !campaign.core.is_resigning()) {
+    valid_until_.store(term->valid_until, std::memory_order_release);
+    if (!campaign.term) {
+      campaign.term = term->number;
+      log_.info("leading", {{"term", term->number}});
+      changed_.notify_all();
+    }
+  } else if (campaign.term && campaign.core.end() && !resigned && !campaign.lost.stop_requested()) {
+    valid_until_.store(TimePoint::min(), std::memory_order_release);
+    lost_at_ = clock_->now();
+    log_.error("lost the lead",
+               {{"term", *campaign.term},
+                {"why", campaign.core.end() == Core::End::taken ? "somebody else holds the Lease"
+                                                                : "it could not be renewed in time"},
+                {"holder", campaign.core.holder()},
+                {"last_problem", last_problem_}});
+    lock.unlock();
+    campaign.lost.request_stop();  // runs the user's stop callbacks
+    lock.lock();
+  }
+  if (holder_ == campaign.core.holder()) return;
+  holder_ = campaign.core.holder();
+  const std::string holder = holder_;
+  lock.unlock();
+  log_.info("the holder of the Lease is", {{"holder", holder}});
+  if (options_.on_new_holder) options_.on_new_holder(holder);
+  lock.lock();
+}
+
+void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
+  const std::weak_ptr<State> weak = weak_from_this();
+  auto done = [weak, campaign, id = request.id](Outcome<ResourceClient::Object> outcome) {
+    if (const auto self = weak.lock()) self->landed(campaign, id, std::move(outcome));
+  };
+  const ResourceClient leases(client_.with({.deadline = request.deadline, .max_retries = 0}),
+                              Lease::resource);
+  std::shared_ptr<http::Call> call;
+  try {
+    switch (request.ask) {
+      case Core::Ask::get:
+        call = leases.get({options_.namespace_, options_.name}, std::move(done));
+        break;
+      case Core::Ask::create:
+        call = leases.create(DynamicObject(std::move(request.body)), std::move(done));
+        break;
+      case Core::Ask::update:
+        call = leases.update(DynamicObject(std::move(request.body)), std::move(done));
+        break;
+    }
+  } catch (...) {  // nothing was sent
+    MutexLock lock(mutex_);
+    judge(*campaign, request.id, std::current_exception());
+    return;
+  }
+  MutexLock lock(mutex_);
+  std::erase_if(campaign->calls, [](const auto& old) { return old.expired(); });
+  campaign->calls.push_back(std::move(call));
+}
+
+void Elector::State::landed(const CampaignPtr& campaign, std::uint64_t id,
+                            Outcome<ResourceClient::Object> outcome) {
+  MutexLock lock(mutex_);
+  if (outcome.ok()) {
+    last_problem_.clear();
+    campaign->core.answered(id, outcome.value()->body(), clock_->now());
+  } else {
+    judge(*campaign, id, outcome.error());
+  }
+  changed_.notify_all();
+}
+
+void Elector::State::judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) {
+  const TimePoint now = clock_->now();
+  try {
+    std::rethrow_exception(error);
+  } catch (const ApiError& refusal) {
+    if (refusal.code() == 409) return campaign.core.conflicted(id, now);
+    const bool absent = refusal.is_not_found() && !refusal.is_no_such_resource();
+    if (!absent || refusal.status().kind != Lease::resource.plural) note_trouble(refusal.what());
+    if (absent) return campaign.core.missing(id, now);
+  } catch (...) {
+    note_trouble(text_of(error));
+  }
+  campaign.core.failed(id, now);
+}
+
+// The same problem every two seconds is one line.
+void Elector::State::note_trouble(const std::string& problem) {
+  if (campaign_ == nullptr || campaign_->core.end() || problem == last_problem_) return;
+  last_problem_ = problem;
+  log_.warn("the Lease could not be read or written; it is tried again", {{"error", problem}});
+}
+
+// The follower's thread: hands what the watch says to the core.
+void Elector::State::follow(const CampaignPtr& campaign, const std::stop_token& stop) noexcept {
+  try {
+    detail::RawWatch watch(
+        client_, Lease::resource,
+        {.namespace_ = options_.namespace_, .field_selector = "metadata.name=" + options_.name});
+    while (auto event = watch.next(stop)) {
+      if (event->type == WatchEventType::gone) {
+        watch.restart("");
+        continue;
+      }
+      if (event->object.empty()) continue;
+      Json lease = Json::parse(event->object, event->what);
+      MutexLock lock(mutex_);
+      campaign->core.watching(true);
+      if (event->type == WatchEventType::deleted) {
+        campaign->core.seen_deleted(lease);
+      } else {
+        campaign->core.seen(std::move(lease), clock_->now());
+      }
+      changed_.notify_all();
+    }
+    return;
+  } catch (const std::exception& error) {
+    log_.warn("the Lease cannot be watched; it is read every retry period instead",
+              {{"error", error.what()}});
+  }
+  MutexLock lock(mutex_);
+  campaign->core.watching(false);
+  changed_.notify_all();
+}
+
+// ---- Elector
+
+namespace {
+
+ElectionOptions completed(ElectionOptions options, const Config& config) {
+  check(options);
+  if (options.namespace_.empty()) options.namespace_ = config.namespace_;
+  if (options.identity.empty()) options.identity = own_identity();
+  return options;
+}
+
+}  // namespace
+
+Elector::Elector(Client client, ElectionOptions options) {
+  ElectionOptions complete = completed(std::move(options), client.config());
+  state_ = std::make_shared<State>(std::move(client), std::move(complete));
+}
+
+Elector::~Elector() = default;
+
+ElectionEnd Elector::run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead) {
+  return state_->run(stop, lead);
+}
+
+bool Elector::is_leader() const noexcept {
+  return state_->is_leader();
+}
+void Elector::check() const {
+  state_->check();
+}
+Client Elector::guarded(const Client& client) const {
+  return client.with({.write_guard = state_});
+}
+const std::string& Elector::identity() const noexcept {
+  return state_->identity();
+}
+std::string Elector::holder() const {
+  return state_->holder();
+}
+std::string Elector::trouble(Duration tolerance) const {
+  return state_->trouble(tolerance);
+}
+
+}  // namespace evenkeel::inline v0

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decisions of a campaign, step by step. "go:" are the behaviours of client-go that the design documents
+// list.
+#include <chrono>
+#include <election/election_core.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/time.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using Core = detail::ElectionCore;
+using End = Core::End;
+
+Json lease(const std::string& holder, int version, std::int64_t transitions = 3, int seconds = 15) {
+  return Json::object({{"apiVersion", "coordination.k8s.io/v1"},
+                       {"kind", "Lease"},
+                       {"metadata", Json::object({{"name", "op"},
+                                                  {"namespace", "ns"},
+                                                  {"labels", Json::object({{"kept", "yes"}})},
+                                                  {"resourceVersion", std::to_string(version)}})},
+                       {"spec", Json::object({{"holderIdentity", holder},
+                                              {"leaseDurationSeconds", seconds},
+                                              {"leaseTransitions", transitions},
+                                              {"acquireTime", "2026-01-01T00:00:00.000000Z"},
+                                              {"renewTime", "2026-01-01T00:00:00.000000Z"}})}});
+}
+
+class ElectionCoreTest : public ::testing::Test {
+ protected:
+  static detail::ElectionCoreOptions options() {
+    return {.namespace_ = "ns",
+            .name = "op",
+            .identity = "me",
+            .lease_duration = 15s,
+            .renew_deadline = 10s,
+            .retry_period = 2s};
+  }
+
+  /// What it asks for now; fails if that is nothing.
+  Core::Request asked() {
+    Core::Step step = core.next(now, wall);
+    EXPECT_TRUE(step.request) << "it waits for " << (step.wake - now).count() / 1'000'000 << " ms instead";
+    return step.request.value_or(Core::Request());
+  }
+  /// How long it wants to be left alone.
+  Duration waits() {
+    const Core::Step step = core.next(now, wall);
+    EXPECT_FALSE(step.request);
+    return step.wake - now;
+  }
+  /// Reads a Lease of which nobody holds anything, and takes it at version 2.
+  void lead() {
+    core.answered(asked().id, lease("", 1), now);
+    answer_as_written(asked(), 2);
+    ASSERT_TRUE(core.term());
+  }
+  void answer_as_written(const Core::Request& write, int version) {
+    Json stored = write.body;
+    stored["metadata"]["resourceVersion"] = std::to_string(version);
+    core.answered(write.id, std::move(stored), now);
+  }
+  static const Json& spec(const Core::Request& request) { return request.body["spec"]; }
+
+  Core core{options()};
+  TimePoint now = TimePoint(1000s);
+  WallTime wall{std::chrono::seconds{1'800'000'000}};
+};
+
+TEST_F(ElectionCoreTest, MakesALeaseThatIsNotThere) {
+  const auto get = asked();
+  EXPECT_EQ(get.ask, Core::Ask::get);
+  core.missing(get.id, now);
+  const auto create = asked();
+  EXPECT_EQ(create.ask, Core::Ask::create);
+  EXPECT_EQ(create.body.at({"metadata", "name"}).as_string(), "op");
+  EXPECT_EQ(create.body.at({"metadata", "namespace"}).as_string(), "ns");
+  EXPECT_EQ(spec(create)["holderIdentity"].as_string(), "me");
+  EXPECT_EQ(spec(create)["leaseDurationSeconds"].as_integer(), 15);
+  EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 0);
+  EXPECT_EQ(spec(create)["renewTime"].as_string(), MicroTime(wall).str());
+  answer_as_written(create, 1);
+  ASSERT_TRUE(core.term());
+  EXPECT_EQ(core.term()->number, 0U);
+  EXPECT_EQ(core.holder(), "me");
+}
+
+TEST_F(ElectionCoreTest, TakesAFreeLeaseAndKeepsWhatElseIsInIt) {
+  core.answered(asked().id, lease("", 1, 3), now);
+  const auto update = asked();
+  EXPECT_EQ(update.ask, Core::Ask::update);
+  EXPECT_EQ(update.body.at({"metadata", "resourceVersion"}).as_string(), "1");
+  EXPECT_EQ(update.body.at({"metadata", "labels", "kept"}).as_string(), "yes");
+  EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 4);  // go:69
+  EXPECT_EQ(spec(update)["acquireTime"].as_string(), MicroTime(wall).str());
+}
+
+TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {  // go:67
+  core.answered(asked().id, lease("other", 1), now);
+  core.watching(true);
+  EXPECT_EQ(waits(), 15s);
+  now += 15s - 1ms;
+  EXPECT_EQ(waits(), 1ms);
+  now += 1ms;
+  EXPECT_EQ(asked().ask, Core::Ask::update);
+}
+
+TEST_F(ElectionCoreTest, WaitsAnewWhenTheLeaseWasRenewed) {
+  core.answered(asked().id, lease("other", 1), now);
+  core.watching(true);
+  now += 14s;
+  Json renewed = lease("other", 2);
+  renewed["spec"]["renewTime"] = "2026-01-01T00:00:14.000000Z";
+  core.seen(std::move(renewed), now);
+  EXPECT_EQ(waits(), 15s);
+}
+
+TEST_F(ElectionCoreTest,
+       AChangeOfSomethingElseIsNoRenewal) {  // stricter than go:68 is not needed: the record is compared
+  core.answered(asked().id, lease("other", 1), now);
+  core.watching(true);
+  now += 14s;
+  Json labelled = lease("other", 2);
+  labelled["metadata"]["labels"]["new"] = "label";
+  core.seen(std::move(labelled), now);
+  EXPECT_EQ(waits(), 1s);
+}
+
+TEST_F(ElectionCoreTest, PollsWithJitterWhereItCannotWatch) {
+  core.answered(asked().id, lease("other", 1), now);
+  for (int round = 0; round < 50; ++round) {
+    const Duration pause = waits();
+    ASSERT_GE(pause, 2s);
+    ASSERT_LE(pause, 2s * 2.2);
+    now += pause;
+    const auto get = asked();
+    ASSERT_EQ(get.ask, Core::Ask::get);
+    Json renewed = lease("other", 2 + round);
+    renewed["spec"]["renewTime"] = std::to_string(round);
+    core.answered(get.id, std::move(renewed), now);
+  }
+}
+
+TEST_F(ElectionCoreTest, AFreedLeaseIsTakenAtOnce) {
+  core.answered(asked().id, lease("other", 1), now);
+  core.watching(true);
+  EXPECT_GT(waits(), 10s);
+  core.seen(lease("", 2), now);
+  const auto update = asked();
+  EXPECT_EQ(update.ask, Core::Ask::update);
+  EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 4);
+}
+
+TEST_F(ElectionCoreTest, WhoComesSecondLooksAgain) {
+  core.answered(asked().id, lease("", 1), now);
+  core.conflicted(asked().id, now);
+  const auto get = asked();
+  EXPECT_EQ(get.ask, Core::Ask::get);
+  core.answered(get.id, lease("other", 2), now);
+  EXPECT_FALSE(core.term());
+  EXPECT_EQ(core.holder(), "other");
+  core.watching(true);
+  EXPECT_EQ(waits(), 15s);
+}
+
+TEST_F(ElectionCoreTest,
+       RenewsEveryRetryPeriodWithoutReadingAndKeepsTheTerm) {  // go:69, the fast path of client-go
+  lead();
+  const auto first = core.term()->number;
+  EXPECT_EQ(waits(), 2s);
+  now += 2s;
+  wall += 2s;
+  const auto renewal = asked();
+  EXPECT_EQ(renewal.ask, Core::Ask::update);
+  EXPECT_EQ(renewal.body.at({"metadata", "resourceVersion"}).as_string(), "2");
+  EXPECT_EQ(spec(renewal)["renewTime"].as_string(), MicroTime(wall).str());
+  EXPECT_EQ(spec(renewal)["acquireTime"].as_string(), MicroTime(wall - 2s).str());
+  answer_as_written(renewal, 3);
+  EXPECT_EQ(core.term()->number, first);
+  EXPECT_EQ(core.term()->valid_until, now + 10s);
+}
+
+TEST_F(ElectionCoreTest, ItsTimeCountsFromBeforeTheWriteWasSent) {
+  lead();
+  now += 2s;
+  const auto renewal = asked();
+  const TimePoint sent = now;
+  now += 1s;
+  answer_as_written(renewal, 3);
+  EXPECT_EQ(core.term()->valid_until, sent + 10s);
+}
+
+TEST_F(ElectionCoreTest, ARenewalIsAChangeAlsoIfTheCalendarStandsStill) {
+  lead();
+  now += 2s;
+  const auto renewal = asked();
+  EXPECT_EQ(spec(renewal)["renewTime"].as_string(), MicroTime(wall + 1us).str());
+  answer_as_written(renewal, 3);
+  now += 2s;
+  EXPECT_EQ(spec(asked())["renewTime"].as_string(), MicroTime(wall + 2us).str())
+      << "not the one before the last";
+}
+
+TEST_F(ElectionCoreTest, AnAnswerAfterTheDeadlineBringsNothingBack) {
+  lead();
+  now += 9s;
+  const auto renewal = asked();
+  now += 2s;
+  answer_as_written(renewal, 3);
+  core.next(now, wall);
+  EXPECT_EQ(core.end(), End::not_renewed);
+}
+
+TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {
+  lead();
+  now += 10s - 1ns;
+  core.next(now, wall);
+  EXPECT_TRUE(core.term());
+  now += 1ns;
+  core.next(now, wall);
+  EXPECT_FALSE(core.term());
+  EXPECT_EQ(core.end(), End::not_renewed);
+}
+
+TEST_F(ElectionCoreTest,
+       ASlowAnswerDoesNotKeepTheNextTryFromBeingMade) {  // go:70 loses the lease by two slow calls
+  lead();
+  now += 2s;
+  const auto slow = asked();
+  EXPECT_EQ(waits(), 2s);
+  now += 2s;
+  const auto second = asked();
+  EXPECT_NE(slow.id, second.id);
+  now += 5s;
+  answer_as_written(slow, 3);  // after seven seconds
+  ASSERT_TRUE(core.term());
+  EXPECT_EQ(core.term()->valid_until, now - 7s + 10s);
+  core.conflicted(second.id, now);  // of course: it was decided on what was before
+  const auto third = asked();
+  EXPECT_EQ(third.ask, Core::Ask::update) << "a stale conflict is no reason to read";
+  EXPECT_EQ(third.body.at({"metadata", "resourceVersion"}).as_string(), "3");
+}
+
+TEST_F(ElectionCoreTest, ARenewalWhoseAnswerWasLostIsFoundOutByTheConflict) {
+  lead();
+  now += 2s;
+  const auto lost = asked();
+  core.failed(lost.id, now);
+  EXPECT_EQ(waits(), 2s);
+  now += 2s;
+  core.conflicted(asked().id, now);
+  const auto get = asked();
+  EXPECT_EQ(get.ask, Core::Ask::get);
+  core.answered(get.id, lease("me", 3, 4), now);
+  EXPECT_TRUE(core.term());
+  const auto renewal = asked();
+  EXPECT_EQ(renewal.body.at({"metadata", "resourceVersion"}).as_string(), "3");
+  answer_as_written(renewal, 4);
+  EXPECT_EQ(core.term()->valid_until, now + 10s);
+}
+
+TEST_F(ElectionCoreTest, AnotherHolderEndsItAtOnce) {
+  lead();
+  core.seen(lease("other", 3), now);
+  EXPECT_FALSE(core.term());
+  EXPECT_EQ(core.end(), End::taken);
+}
+
+TEST_F(ElectionCoreTest, WhatTheWatchSaysLateChangesNothing) {
+  lead();
+  core.seen(lease("other", 1), now);
+  EXPECT_TRUE(core.term());
+  core.seen_deleted(lease("other", 1));
+  EXPECT_TRUE(core.term());
+  now += 2s;
+  EXPECT_EQ(asked().ask, Core::Ask::update);
+}
+
+TEST_F(ElectionCoreTest, ALeaderWhoseLeaseWasDeletedMakesItAnewForTheSameTerm) {
+  lead();
+  core.seen_deleted(lease("me", 3, 4));
+  const auto create = asked();
+  EXPECT_EQ(create.ask, Core::Ask::create);
+  EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 4);
+  answer_as_written(create, 5);
+  EXPECT_EQ(core.term()->number, 4U);
+}
+
+TEST_F(ElectionCoreTest, ADeletedLeaseThatSomebodyElseMadeIsLost) {
+  lead();
+  now += 2s;
+  core.missing(asked().id, now);
+  const auto create = asked();
+  EXPECT_EQ(create.ask, Core::Ask::create);
+  core.conflicted(create.id, now);
+  core.answered(asked().id, lease("other", 9), now);
+  EXPECT_EQ(core.end(), End::taken);
+}
+
+TEST_F(ElectionCoreTest, ADeletedLeaseIsRespectedUntilItsEndByWhoKnewIt) {
+  core.answered(asked().id, lease("other", 1), now);
+  core.watching(true);
+  now += 5s;
+  core.seen_deleted(lease("other", 2));
+  EXPECT_EQ(waits(), 10s);
+  now += 10s;
+  const auto create = asked();
+  EXPECT_EQ(create.ask, Core::Ask::create);
+  EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 4) << "terms go on rising";
+}
+
+TEST_F(ElectionCoreTest, FreesTheLeaseWhenItResigns) {  // go: release
+  lead();
+  core.resign(now);
+  const auto free = asked();
+  EXPECT_EQ(free.ask, Core::Ask::update);
+  EXPECT_EQ(spec(free)["holderIdentity"].as_string(), "");
+  EXPECT_EQ(spec(free)["leaseDurationSeconds"].as_integer(), 1);
+  EXPECT_EQ(spec(free)["leaseTransitions"].as_integer(), 4);
+  EXPECT_FALSE(core.end());
+  answer_as_written(free, 3);
+  EXPECT_EQ(core.end(), End::released);
+  EXPECT_EQ(core.holder(), "");
+}
+
+TEST_F(ElectionCoreTest, ResigningDuringARenewalFreesWhatTheRenewalLeft) {
+  lead();
+  now += 2s;
+  const auto renewal = asked();
+  core.resign(now);
+  const auto early = asked();
+  EXPECT_EQ(spec(early)["holderIdentity"].as_string(), "");
+  answer_as_written(renewal, 3);  // it was first
+  core.conflicted(early.id, now);
+  const auto free = asked();
+  EXPECT_EQ(spec(free)["holderIdentity"].as_string(), "");
+  EXPECT_EQ(free.body.at({"metadata", "resourceVersion"}).as_string(), "3");
+  answer_as_written(free, 4);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+TEST_F(ElectionCoreTest, FreeingEndsWithTheTermHoweverDeadTheServerIs) {
+  lead();
+  core.resign(now);
+  for (int second = 0; second < 10 && !core.end(); ++second) {
+    const auto step = core.next(now, wall);
+    if (step.request) core.failed(step.request->id, now);
+    now += 1s;
+  }
+  core.next(now, wall);
+  EXPECT_EQ(core.end(), End::not_renewed);
+}
+
+TEST_F(ElectionCoreTest, KeepsTheLeaseIfItIsToldTo) {
+  auto keeping = options();
+  keeping.release = false;
+  Core other(keeping);
+  other.answered(other.next(now, wall).request.value().id, lease("", 1), now);
+  const auto claim = other.next(now, wall).request.value();
+  Json stored = claim.body;
+  stored["metadata"]["resourceVersion"] = "2";
+  other.answered(claim.id, std::move(stored), now);
+  ASSERT_TRUE(other.term());
+  other.resign(now);
+  EXPECT_EQ(other.end(), End::resigned);
+  EXPECT_FALSE(other.next(now, wall).request);
+}
+
+TEST_F(ElectionCoreTest, ACandidateResignsAtOnce) {
+  core.answered(asked().id, lease("other", 1), now);
+  core.resign(now);
+  EXPECT_EQ(core.end(), End::resigned);
+}
+
+TEST_F(ElectionCoreTest, AClaimThatWasAnsweredTooLateIsMadeAnew) {
+  core.answered(asked().id, lease("", 1), now);
+  const auto late = asked();
+  now += 10s;
+  answer_as_written(late, 2);
+  EXPECT_FALSE(core.term());
+  const auto again = asked();
+  EXPECT_EQ(again.ask, Core::Ask::update);
+  answer_as_written(again, 3);
+  ASSERT_TRUE(core.term());
+  EXPECT_EQ(core.term()->number, 5U) << "a new term, although the holder is the same";
+}
+
+TEST_F(ElectionCoreTest, ItsOwnLeaseOfAnEarlierLifeIsTakenAtOnceAsANewTerm) {
+  core.answered(asked().id, lease("me", 1, 7), now);
+  const auto update = asked();
+  EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 8);
+}
+
+TEST_F(ElectionCoreTest, ABrokenLeaseIsAFreeOne) {
+  Json broken = lease("other", 1);
+  broken["spec"] = "what";
+  core.answered(asked().id, std::move(broken), now);
+  const auto update = asked();
+  EXPECT_EQ(spec(update)["holderIdentity"].as_string(), "me");
+  EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 1);
+}
+
+TEST_F(ElectionCoreTest, ALeaseWithoutADurationIsFree) {
+  Json endless = lease("other", 1);
+  endless["spec"].erase("leaseDurationSeconds");
+  core.answered(asked().id, std::move(endless), now);
+  EXPECT_EQ(asked().ask, Core::Ask::update);
+}
+
+TEST_F(ElectionCoreTest, AServerThatWasRestoredIsBelievedThoughItsVersionsAreOlder) {
+  core.answered(asked().id, lease("other", 500), now);
+  now += 4400ms;
+  core.answered(asked().id, lease("third", 7), now);
+  EXPECT_EQ(core.holder(), "third");
+}
+
+TEST_F(ElectionCoreTest, EndlessConflictsAreNotAnsweredEndlesslyFast) {
+  core.answered(asked().id, lease("", 1), now);
+  int requests = 0;
+  for (; requests < 100; ++requests) {
+    const auto step = core.next(now, wall);
+    if (!step.request) break;
+    if (step.request->ask == Core::Ask::get) {
+      core.answered(step.request->id, lease("", 1), now);
+    } else {
+      core.conflicted(step.request->id, now);
+    }
+  }
+  EXPECT_LT(requests, 20);
+  EXPECT_LE(waits(), 2s);
+}
+
+TEST_F(ElectionCoreTest, FailedReadsAreRepeatedWithAPause) {
+  const auto get = asked();
+  core.failed(get.id, now);
+  const Duration pause = waits();
+  EXPECT_GE(pause, 2s);
+  EXPECT_LE(pause, 2s * 2.2);
+  now += pause;
+  EXPECT_EQ(asked().ask, Core::Ask::get);
+}
+
+TEST_F(ElectionCoreTest, NothingIsSaidAfterTheEnd) {
+  lead();
+  now += 2s;
+  const auto renewal = asked();
+  core.seen(lease("other", 9), now);
+  answer_as_written(renewal, 10);
+  EXPECT_EQ(core.end(), End::taken);
+  EXPECT_FALSE(core.next(now, wall).request);
+}
+
+TEST(LeaseRecord, ComparesVersionsOfAnyLength) {
+  EXPECT_TRUE(detail::is_newer("10", "9"));
+  EXPECT_FALSE(detail::is_newer("9", "10"));
+  EXPECT_FALSE(detail::is_newer("10", "10"));
+  EXPECT_TRUE(detail::is_newer("100000000000000000000000", "99999999999999999999999"));
+  EXPECT_TRUE(detail::is_newer("1", ""));
+}
+
+}  // namespace
+}  // namespace evenkeel

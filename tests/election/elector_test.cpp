@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// Electors against the embedded API server, in virtual time: what is said to happen at once happens without
+// the clock being moved.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/kinds/coordination.hpp>
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/election/elector.hpp>
+#include <evenkeel/testing/in_process_transport.hpp>
+#include <evenkeel/testing/shared_core.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A condition over something that other threads change; who changes it calls note().
+class Notes {
+ public:
+  void note() {
+    MutexLock lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  void wait_until(const std::function<bool()>& condition) {
+    while (true) {
+      std::uint64_t seen = 0;
+      {
+        MutexLock lock(mutex_);
+        seen = count_;
+      }
+      if (condition()) return;
+      MutexLock lock(mutex_);
+      while (count_ == seen) changed_.wait(lock);
+    }
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  std::uint64_t count_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+};
+
+/// An instance with its campaign on a thread, which leads until it is told to finish or has lost.
+class Instance {
+ public:
+  Instance(Client client, ElectionOptions options, std::shared_ptr<Notes> shared)
+      : notes(std::move(shared)), elector(std::move(client), with_note(std::move(options))) {}
+  ~Instance() { stop(); }
+
+  void start() {
+    thread = std::jthread([this](const std::stop_token& stop) {
+      try {
+        end = elector.run(stop, [&](const Leadership& leadership) { lead(stop, leadership); });
+      } catch (const std::exception& failed) {
+        error = failed.what();
+      }
+      ended = true;
+      notes->note();
+    });
+  }
+  void stop() {
+    if (!thread.joinable()) return;
+    thread.request_stop();
+    thread.join();
+  }
+  void wait_until_it_leads() {
+    notes->wait_until([&] { return leads.load(); });
+  }
+  void wait_until_it_ended() {
+    notes->wait_until([&] { return ended.load(); });
+  }
+
+  std::shared_ptr<Notes> notes;
+  Elector elector;
+  std::function<void(const Leadership&)> on_lead;
+  std::atomic<bool> leads = false;
+  std::atomic<bool> ended = false;
+  std::atomic<std::uint64_t> term = 0;
+  std::optional<ElectionEnd> end;
+  std::string error;
+  std::jthread thread;
+
+ private:
+  ElectionOptions with_note(ElectionOptions options) const {
+    options.on_new_holder = [notes = notes](const std::string&) { notes->note(); };
+    return options;
+  }
+  void lead(const std::stop_token& stop, const Leadership& leadership) {
+    term = leadership.term;
+    leads = true;
+    notes->note();
+    if (on_lead) on_lead(leadership);
+    const std::stop_callback note_lost(leadership.lost, [this] { notes->note(); });
+    const std::stop_callback note_stop(stop, [this] { notes->note(); });
+    notes->wait_until([&] { return leadership.lost.stop_requested() || stop.stop_requested(); });
+    leads = false;
+  }
+};
+
+class ElectorConcurrency : public ::testing::Test {
+ protected:
+  ElectorConcurrency() {
+    testing::SharedCoreOptions options;
+    options.clock = clock;
+    options.on_request = [notes = notes](const testing::ServedRequest&) { notes->note(); };
+    server = std::make_shared<testing::SharedCore>(std::move(options));
+  }
+
+  Client client() {
+    return Client(Config{.server = "http://in-process"},
+                  {.transport = std::make_shared<testing::InProcessTransport>(server), .clock = clock});
+  }
+  std::unique_ptr<Instance> instance(const std::string& identity) {
+    auto made = std::make_unique<Instance>(
+        client(), ElectionOptions{.name = "op", .namespace_ = "default", .identity = identity}, notes);
+    return made;
+  }
+  LeaseSpec lease() { return client().get<Lease>({"default", "op"})->spec; }
+  /// Moves the time on in steps, as long as the condition does not hold; returns how far.
+  Duration advance_until(const std::function<bool()>& condition, Duration at_most) {
+    Duration advanced{};
+    while (!condition() && advanced < at_most) {
+      clock->advance(100ms);
+      advanced += 100ms;
+      std::this_thread::yield();
+    }
+    return advanced;
+  }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  std::shared_ptr<Notes> notes = std::make_shared<Notes>();
+  std::shared_ptr<testing::SharedCore> server;
+};
+
+TEST_F(ElectorConcurrency, LeadsAloneAndFreesTheLeaseWhenItStops) {
+  const auto one = instance("one");
+  one->start();
+  one->wait_until_it_leads();
+  EXPECT_TRUE(one->elector.is_leader());
+  EXPECT_EQ(lease().holder_identity, "one");
+  EXPECT_EQ(lease().lease_duration_seconds, 15);
+  one->stop();
+  EXPECT_EQ(one->end, ElectionEnd::stopped);
+  EXPECT_FALSE(one->elector.is_leader());
+  EXPECT_EQ(lease().holder_identity.value_or(""), "");
+}
+
+TEST_F(ElectorConcurrency, AFreedLeaseIsTakenWithoutAnyTimePassing) {
+  const auto one = instance("one");
+  const auto two = instance("two");
+  one->start();
+  one->wait_until_it_leads();
+  two->start();
+  notes->wait_until([&] { return two->elector.holder() == "one"; });
+  one->stop();
+  two->wait_until_it_leads();
+  EXPECT_EQ(two->term, one->term + 1);
+  EXPECT_EQ(clock->now(), TimePoint());
+}
+
+TEST_F(ElectorConcurrency, WhereWatchingIsForbiddenItPolls) {
+  server->inject({.verb = "watch", .resource = "leases.coordination.k8s.io", .status = 403});
+  const auto one = instance("one");
+  const auto two = instance("two");
+  one->start();
+  one->wait_until_it_leads();
+  two->start();
+  notes->wait_until([&] { return two->elector.holder() == "one"; });
+  one->stop();
+  const Duration took = advance_until([&] { return two->leads.load(); }, 60s);
+  two->wait_until_it_leads();
+  EXPECT_GT(took, 0s);
+}
+
+TEST_F(ElectorConcurrency, ALeaderThatCannotRenewStopsInTime) {
+  const auto one = instance("one");
+  one->start();
+  one->wait_until_it_leads();
+  server->inject({.verb = "update", .resource = "leases.coordination.k8s.io", .status = 503});
+  advance_until([&] { return one->ended.load(); }, 60s);
+  one->wait_until_it_ended();
+  EXPECT_EQ(one->end, ElectionEnd::lost);
+  EXPECT_FALSE(one->elector.is_leader());
+  EXPECT_EQ(lease().holder_identity, "one") << "it must not write any more, not even to free it";
+}
+
+TEST_F(ElectorConcurrency, ALeaseThatSomebodyTookIsLostAtOnce) {
+  const auto one = instance("one");
+  one->start();
+  one->wait_until_it_leads();
+  auto held = client().get<Lease>({"default", "op"});
+  client().patch(held, [](Lease& lease) { lease.spec.holder_identity = "thief"; });
+  one->wait_until_it_ended();
+  EXPECT_EQ(one->end, ElectionEnd::lost);
+  EXPECT_EQ(lease().holder_identity, "thief");
+}
+
+TEST_F(ElectorConcurrency, ACandidateTakesTheLeaseOfADeadLeader) {
+  client().create(
+      Lease{.metadata = {.name = "op", .namespace_ = "default"},
+            .spec = {.holder_identity = "dead", .lease_duration_seconds = 15, .lease_transitions = 6}});
+  const auto one = instance("one");
+  one->start();
+  notes->wait_until([&] { return one->elector.holder() == "dead"; });
+  const Duration took = advance_until([&] { return one->leads.load(); }, 60s);
+  one->wait_until_it_leads();
+  EXPECT_GE(took, 15s);
+  EXPECT_EQ(one->term, 7U);
+}
+
+TEST_F(ElectorConcurrency, WritesOfAGuardedClientEndWithTheLead) {
+  const auto one = instance("one");
+  const Client guarded = one->elector.guarded(client());
+  const ConfigMap map{.metadata = {.generate_name = "x-", .namespace_ = "default"}};
+  EXPECT_THROW(guarded.create(map), NotLeading);
+  one->start();
+  one->wait_until_it_leads();
+  guarded.create(map);
+  // As a process that was stopped finds it: ten seconds have passed, and no thread of ours has run.
+  server->inject({.verb = "update", .status = 503});
+  clock->advance(10s);
+  EXPECT_THROW(guarded.create(map), NotLeading);
+  EXPECT_THROW(guarded.remove<ConfigMap>({"default", "nothing"}), NotLeading);
+  EXPECT_NO_THROW((void)guarded.list<ConfigMap>({.namespace_ = "default"}));
+  one->wait_until_it_ended();
+}
+
+TEST_F(ElectorConcurrency, WhatLeadThrowsComesOutAndTheLeaseIsFreed) {
+  const auto one = instance("one");
+  one->on_lead = [](const Leadership&) { throw std::runtime_error("oh dear"); };
+  one->start();
+  one->wait_until_it_ended();
+  EXPECT_EQ(one->error, "oh dear");
+  EXPECT_EQ(lease().holder_identity.value_or(""), "");
+}
+
+TEST_F(ElectorConcurrency, CampaignsAgain) {
+  Elector elector(client(), {.name = "op", .namespace_ = "default", .identity = "one"});
+  std::vector<std::uint64_t> terms;
+  for (int round = 0; round < 3; ++round) {
+    const ElectionEnd end =
+        elector.run({}, [&](const Leadership& leadership) { terms.push_back(leadership.term); });
+    EXPECT_EQ(end, ElectionEnd::finished);
+  }
+  EXPECT_EQ(terms, (std::vector<std::uint64_t>{0, 1, 2}));
+}
+
+TEST_F(ElectorConcurrency, AStopBeforeItLeadsEndsIt) {
+  client().create(Lease{.metadata = {.name = "op", .namespace_ = "default"},
+                        .spec = {.holder_identity = "other", .lease_duration_seconds = 15}});
+  const auto one = instance("one");
+  one->start();
+  notes->wait_until([&] { return one->elector.holder() == "other"; });
+  one->stop();
+  EXPECT_EQ(one->end, ElectionEnd::stopped);
+  EXPECT_EQ(lease().holder_identity, "other");
+}
+
+TEST_F(ElectorConcurrency, ADeafServerDoesNotKeepItFromStopping) {
+  server->inject({.verb = "get", .resource = "leases.coordination.k8s.io", .delay = 1h});
+  const auto one = instance("one");
+  one->start();
+  notes->wait_until([&] { return server->fault_counts(1).fired + 1 > 0; });
+  one->stop();
+  EXPECT_EQ(one->end, ElectionEnd::stopped);
+}
+
+TEST_F(ElectorConcurrency, SaysWhenWhatItLedGoesOnAfterTheLeadWasLost) {
+  const auto one = instance("one");
+  std::atomic<bool> go_on = true;
+  one->on_lead = [&](const Leadership& leadership) {
+    notes->wait_until([&] { return leadership.lost.stop_requested(); });
+    notes->wait_until([&] { return !go_on.load(); });
+  };
+  one->start();
+  one->wait_until_it_leads();
+  EXPECT_EQ(one->elector.trouble(), "");
+  server->inject({.verb = "update", .status = 503});
+  advance_until([&] { return one->elector.trouble() != ""; }, 120s);
+  EXPECT_NE(one->elector.trouble().find("what it did goes on"), std::string::npos);
+  go_on = false;
+  notes->note();
+  one->wait_until_it_ended();
+  EXPECT_EQ(one->elector.trouble(), "");
+}
+
+TEST_F(ElectorConcurrency, OfManyOneLeadsAtATimeAndAllGetTheirTurn) {
+  std::vector<std::unique_ptr<Instance>> all;
+  for (int i = 0; i < 5; ++i) all.push_back(instance("instance-" + std::to_string(i)));
+  for (const auto& one : all) one->start();
+  for (std::size_t left = all.size(); left > 0; --left) {
+    notes->wait_until([&] {
+      return std::count_if(all.begin(), all.end(), [](const auto& one) { return one->leads.load(); }) == 1;
+    });
+    const auto leader =
+        std::find_if(all.begin(), all.end(), [](const auto& one) { return one->leads.load(); });
+    (*leader)->stop();
+    all.erase(leader);
+  }
+}
+
+TEST(ElectionOptions, AreChecked) {
+  const auto core = std::make_shared<testing::SharedCore>();
+  const Client client(Config{.server = "http://in-process"},
+                      {.transport = std::make_shared<testing::InProcessTransport>(core)});
+  const auto refusal = [&](ElectionOptions options) -> std::string {
+    try {
+      const Elector elector(client, std::move(options));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal({.name = "op"}), "");
+  EXPECT_EQ(refusal({}), "ElectionOptions: name must not be empty");
+  EXPECT_EQ(refusal({.name = "op", .retry_period = 0s}), "ElectionOptions: retry_period must be positive");
+  EXPECT_EQ(refusal({.name = "op", .renew_deadline = 2400ms}),
+            "ElectionOptions: renew_deadline must be longer than 1.2 times retry_period");
+  EXPECT_EQ(refusal({.name = "op", .lease_duration = 10s}),
+            "ElectionOptions: lease_duration must be longer than renew_deadline");
+  EXPECT_EQ(refusal({.name = "op", .lease_duration = 900ms, .renew_deadline = 500ms, .retry_period = 100ms}),
+            "ElectionOptions: lease_duration must be at least 1 s");
+  const Elector one(client, {.name = "op"});
+  const Elector two(client, {.name = "op"});
+  EXPECT_NE(one.identity(), two.identity());
+}
+
+}  // namespace
+}  // namespace evenkeel
