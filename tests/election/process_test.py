@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Leader election between processes, which end in every way that processes end in.
+
+  process_test.py SERVER EXAMPLE
+
+SERVER is evenkeel-apiserver or evenkeel-control-plane, EXAMPLE is leader-election. How long each hand-over took is
+printed; no test fails because a machine is slow.
+"""
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+DEADLINE_SECONDS = 60
+LEASE_SECONDS = 3
+
+
+class Process:
+    """A program whose lines of output are waited for."""
+
+    def __init__(self, name, command, environment=None):
+        self.name = name
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        self.lines = queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.rstrip())
+        self.lines.put(None)
+
+    def wait_for(self, wanted):
+        """Skips lines until one contains `wanted`; returns it."""
+        end = time.monotonic() + DEADLINE_SECONDS
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                raise SystemExit('%s: waited %d s for "%s"' % (self.name, DEADLINE_SECONDS, wanted)) from None
+            if line is None:
+                raise SystemExit('%s ended while "%s" was awaited' % (self.name, wanted))
+            print('%6.2f %s: %s' % (time.monotonic() - STARTED, self.name, line), flush=True)
+            if wanted in line:
+                return line
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+    def end(self):
+        """Waits for the end; returns the exit code."""
+        try:
+            return self.process.wait(DEADLINE_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise SystemExit('%s: waited %d s for its end' % (self.name, DEADLINE_SECONDS)) from None
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def expect(condition, what):
+    if not condition:
+        raise SystemExit('expected: ' + what)
+
+
+def run(start):
+    took = {}
+
+    def timed(what, candidate, term):
+        begun = time.monotonic()
+        candidate.wait_for('leading, term %d' % term)
+        took[what] = time.monotonic() - begun
+
+    a = start('a')
+    a.wait_for('leading, term 0')
+    b = start('b')
+    b.wait_for('holder: a')
+    a.send(signal.SIGTERM)
+    timed('the leader stopped', b, 1)
+    expect(a.end() == 0, 'a leader that is told to stop ends with 0')
+
+    c = start('c')
+    c.wait_for('holder: b')
+    b.send(signal.SIGKILL)
+    timed('the leader was killed', c, 2)
+
+    d = start('d')
+    d.wait_for('holder: c')
+    c.send(signal.SIGSTOP)
+    timed('the leader was suspended', d, 3)
+    c.send(signal.SIGCONT)
+    c.wait_for('lost')
+    c.wait_for('holder: d')
+
+    d.send(signal.SIGINT)
+    timed('it stopped, and the one that was suspended is a candidate again', c, 4)
+    c.send(signal.SIGTERM)
+    expect(c.end() == 0, 'it ends with 0 in its second term, too')
+    for what, seconds in took.items():
+        print('%-70s %6.3f s' % (what, seconds))
+
+
+def main():
+    server_program, example = sys.argv[1:3]
+    processes = []
+    with tempfile.TemporaryDirectory() as directory:
+        kubeconfig = os.path.join(directory, 'kubeconfig')
+        server = Process('server', [server_program, '--write-kubeconfig', kubeconfig])
+        processes.append(server)
+        environment = dict(os.environ, KUBECONFIG=kubeconfig)
+
+        def start(identity):
+            processes.append(Process(identity, [example, 'election', identity, str(LEASE_SECONDS)], environment))
+            return processes[-1]
+
+        try:
+            server.wait_for('is ready')
+            run(start)
+            server.send(signal.SIGTERM)
+            expect(server.end() == 0, 'the server ends with 0')
+        finally:
+            for process in processes:
+                process.kill()
+    return 0
+
+
+STARTED = time.monotonic()
+if __name__ == '__main__':
+    sys.exit(main())
