@@ -394,6 +394,7 @@ void Controller::Impl::reconcile(const RequestQueue::Claim& claim) {
                    .field_owner = spec_.options.field_owner,
                    .reconcile_id = run_ids_.next(),
                    .attempt = attempt,
+                   .term = environment_.term ? std::optional(environment_.term()) : std::nullopt,
                    .stop = cancel_.get_token(),
                    .timeout = spec_.options.reconcile_timeout,
                    .clock = environment_.clock});

@@ -49,14 +49,15 @@ void take_value(const std::string& flag, Take take) {
   }
 }
 
-void add_duration(CLI::App& app, const std::string& flag, std::optional<Duration>& target,
-                  const std::string& help) {
-  app.add_option_function<std::string>(
-         flag,
-         [&target, flag](const std::string& text) {
-           take_value(flag, [&] { target = parse_timeout(text); });
-         },
-         help)
+CLI::Option* add_duration(CLI::App& app, const std::string& flag, std::optional<Duration>& target,
+                          const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          flag,
+          [&target, flag](const std::string& text) {
+            take_value(flag, [&] { target = parse_timeout(text); });
+          },
+          help)
       ->type_name("DURATION");
 }
 
@@ -100,6 +101,26 @@ void add_settings(CLI::App& app, Flags& flags) {
               "DURATION");
 }
 
+void add_election_flags(CLI::App& app, ElectionFlags& flags) {
+  CLI::Option* on =
+      app.add_flag("--leader-elect", flags.on, "Take part in an election, and work only while leading");
+  app.add_option("--leader-elect-name", flags.name, "The Lease that is held (the program's name)")
+      ->type_name("NAME")
+      ->needs(on);
+  app.add_option("--leader-elect-namespace", flags.namespace_,
+                 "The namespace of the Lease (the context's, or the pod's)")
+      ->type_name("NAME")
+      ->needs(on);
+  add_duration(app, "--leader-elect-lease-duration", flags.lease_duration,
+               "After so long without a sign of the leader others take over (15s)")
+      ->needs(on);
+  add_duration(app, "--leader-elect-renew-deadline", flags.renew_deadline,
+               "A leader that could not renew the Lease for so long ends (10s)")
+      ->needs(on);
+  add_duration(app, "--leader-elect-retry-period", flags.retry_period, "Between two renewals (2s)")
+      ->needs(on);
+}
+
 void add_flags(CLI::App& app, Flags& flags) {
   app.add_option(
          "--kubeconfig", flags.kubeconfig,
@@ -109,6 +130,7 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->type_name("NAME");
   app.add_option("--namespace", flags.namespace_, "Watch this namespace only (all)")->type_name("NAME");
   add_settings(app, flags);
+  add_election_flags(app, flags.election);
   add_choice(app, "--log-level", log_levels, flags.log_level, "debug, info, warn, error or off (info)");
   add_choice(app, "--log-format", log_formats, flags.log_format, "text or json (text)");
   app.add_option("--log-file", flags.log_file, "Append the log to this file (standard error)")

@@ -12,12 +12,22 @@
 
 namespace evenkeel::inline v0::detail {
 
+struct ElectionFlags {
+  bool on = false;
+  std::string name = {};
+  std::string namespace_ = {};
+  std::optional<Duration> lease_duration = {};
+  std::optional<Duration> renew_deadline = {};
+  std::optional<Duration> retry_period = {};
+};
+
 struct Flags {
   std::string kubeconfig = {};
   std::string context = {};
   std::string namespace_ = {};
   std::string config = {};
   SettingsSource settings = {};  ///< What flags say of controllers.
+  ElectionFlags election = {};
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
   std::string log_file = {};

@@ -9,14 +9,16 @@
 namespace evenkeel::inline v0 {
 namespace {
 
-constexpr std::array start_order = {Stage::servers, Stage::caches, Stage::others, Stage::controllers};
-constexpr std::array stop_order = {Stage::others, Stage::controllers, Stage::caches, Stage::servers};
+constexpr std::array start_order = {Stage::servers, Stage::caches, Stage::others, Stage::election,
+                                    Stage::controllers};
+constexpr std::array stop_order = {Stage::others, Stage::controllers, Stage::election, Stage::caches,
+                                   Stage::servers};
 
 }  // namespace
 
 std::size_t LifecycleCore::add(std::string name, Stage stage, Actions& actions) {
   if (stopping_) throw std::invalid_argument("manager: " + name + " was added while stopping");
-  parts_.push_back({std::move(name), stage, State::added});
+  parts_.push_back({std::move(name), stage, State::added, stage == Stage::election});
   if (started_) start_stages(actions);
   return parts_.size() - 1;
 }
@@ -38,7 +40,7 @@ void LifecycleCore::start_stages(Actions& actions) {
         part.state = State::starting;
         actions.push_back({LifecycleAction::Kind::start, i});
       }
-      ready = ready && part.state != State::starting;
+      ready = ready && part.state != State::starting && !part.holds_back;
     }
     if (!ready) return;
   }
@@ -56,11 +58,19 @@ LifecycleCore::Actions LifecycleCore::started(std::size_t part, TimePoint) {
   return actions;
 }
 
+LifecycleCore::Actions LifecycleCore::open(std::size_t part) {
+  Actions actions;
+  parts_.at(part).holds_back = false;
+  if (started_ && !stopping_) start_stages(actions);
+  return actions;
+}
+
 LifecycleCore::Actions LifecycleCore::ended(std::size_t part, std::string_view error, TimePoint now) {
   Actions actions;
   parts_.at(part).state = State::ended;
   if (!error.empty() && error_.empty()) error_ = parts_[part].name + ": " + std::string(error);
   if (!error.empty() && !stopping_) begin_stop(now);
+  if (!error.empty() && parts_[part].stage == Stage::election && !grace_over_) grace_deadline_ = now;
   if (stopping_) {
     stop_stages(actions);
   } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <stdexcept>
 #include <thread>
@@ -112,6 +113,49 @@ class TaskPart final : public Part {
   std::jthread thread_;
 };
 
+// Campaigns on a thread of its own. While it leads, what waits for the lead runs.
+class ElectionPart final : public Part {
+ public:
+  ElectionPart(Elector& elector, std::function<void(std::uint64_t term)> elected,
+               std::function<void(std::string_view)> on_thread_start)
+      : elector_(elector), elected_(std::move(elected)), on_thread_start_(std::move(on_thread_start)) {}
+  void start(Started started, Ended ended) override {
+    thread_ = std::jthread(
+        [this, ended = std::move(ended)](const std::stop_token& stop) { ended(campaign(stop)); });
+    started();
+  }
+  void stop() override { thread_.request_stop(); }
+  void cancel() override {}
+
+ private:
+  std::exception_ptr campaign(const std::stop_token& stop) {
+    try {
+      if (on_thread_start_) on_thread_start_("election");
+      const ElectionEnd end = elector_.run(stop, [&](const Leadership& leadership) {
+        elected_(leadership.term);
+        wait_for_either(stop, leadership.lost);
+      });
+      if (end == ElectionEnd::lost) throw LeadLost("this instance leads no more");
+      return nullptr;
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+  static void wait_for_either(const std::stop_token& stop, const std::stop_token& lost) {
+    Mutex mutex;
+    CondVar changed;
+    const StopWaker on_stop(stop, mutex, changed);
+    const StopWaker on_lost(lost, mutex, changed);
+    MutexLock lock(mutex);
+    while (!stop.stop_requested() && !lost.stop_requested()) changed.wait(lock);
+  }
+
+  Elector& elector_;
+  const std::function<void(std::uint64_t term)> elected_;
+  const std::function<void(std::string_view)> on_thread_start_;
+  std::jthread thread_;
+};
+
 }  // namespace
 
 GracePeriodExceeded::GracePeriodExceeded(std::vector<std::string> cancelled, std::vector<std::string> stuck)
@@ -123,22 +167,27 @@ class Manager::Impl {
   ~Impl();
 
   Controller& add(ControllerSpec spec);
-  void add_task(std::string name, std::function<void(std::stop_token)> task);
+  void add_task(std::string name, std::function<void(std::stop_token)> task, RunsOn where);
   void run(const std::stop_token& stop);
+  bool is_leader() const noexcept { return !elector_ || elector_->is_leader(); }
   Totals totals() const;
   std::vector<Json> crds() const;
 
   const ManagerOptions options_;
   const Client client_;
+  const std::unique_ptr<Elector> elector_;  // null without an election
+  const Client leader_client_;
 
  private:
   struct Happening {
-    enum class Kind : std::uint8_t { started, ended } kind;
+    enum class Kind : std::uint8_t { started, open, ended } kind;
     std::size_t part;
     std::exception_ptr error;
   };
 
   void add_part(std::string name, Stage stage, std::unique_ptr<Part> part);
+  void add_election();
+  std::function<std::uint64_t()> term_of_lead() const;
   void post(Happening happening);
   void perform(const LifecycleCore::Actions& actions);
   void start_part(std::size_t number);
@@ -146,6 +195,7 @@ class Manager::Impl {
   void finish() EVENKEEL_EXCLUDES(mutex_);
 
   KeyTable keys_;
+  std::atomic<std::uint64_t> term_ = 0;
 
  public:
   // Declared before the controllers, which use it until they are destroyed.
@@ -173,14 +223,38 @@ CacheOptions cache_options(const ManagerOptions& options) {
   return cache;
 }
 
+// The election gets connections of its own, so that nothing else keeps a renewal waiting.
+std::unique_ptr<Elector> make_elector(const Client& client, const ManagerOptions& options) {
+  if (!options.election) return nullptr;
+  ElectionOptions election = *options.election;
+  if (election.name.empty()) election.name = options.name;
+  Client own = options.election_client
+                   ? *options.election_client
+                   : Client(client.config(), {.clock = options.clock, .log = options.log});
+  return std::make_unique<Elector>(std::move(own), std::move(election));
+}
+
 }  // namespace
 
 Manager::Impl::Impl(Client client, ManagerOptions options)
     : options_(std::move(options)),
       client_(std::move(client)),
+      elector_(make_elector(client_, options_)),
+      leader_client_(elector_ ? elector_->guarded(client_) : client_),
       cache_(client_, cache_options(options_)),
       core_(options_.lifecycle) {
   add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_));
+  if (elector_) add_election();
+}
+
+void Manager::Impl::add_election() {
+  const std::size_t number = 1;  // behind the cache
+  const auto elected = [this, number](std::uint64_t term) {
+    term_.store(term, std::memory_order_relaxed);
+    post({Happening::Kind::open, number, nullptr});
+  };
+  add_part("election", Stage::election,
+           std::make_unique<ElectionPart>(*elector_, elected, options_.on_thread_start));
 }
 
 // Whatever run() left behind is ended in the order in which it is declared: tasks, controllers, cache.
@@ -196,12 +270,13 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   const std::string name = chosen.name;
   std::function<Json()> crd = spec.crd;
   auto controller = std::make_unique<Controller>(
-      std::move(spec), ControllerEnvironment{.client = client_,
+      std::move(spec), ControllerEnvironment{.client = leader_client_,
                                              .cache = cache_,
                                              .keys = keys_,
                                              .log = options_.log,
                                              .clock = options_.clock,
-                                             .on_thread_start = options_.on_thread_start});
+                                             .on_thread_start = options_.on_thread_start,
+                                             .term = term_of_lead()});
   Controller& added = *controller;
   {
     MutexLock lock(mutex_);
@@ -216,8 +291,14 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   return added;
 }
 
-void Manager::Impl::add_task(std::string name, std::function<void(std::stop_token)> task) {
-  add_part(name, Stage::others, std::make_unique<TaskPart>(name, std::move(task), options_.on_thread_start));
+std::function<std::uint64_t()> Manager::Impl::term_of_lead() const {
+  if (!elector_) return nullptr;
+  return [this] { return term_.load(std::memory_order_relaxed); };
+}
+
+void Manager::Impl::add_task(std::string name, std::function<void(std::stop_token)> task, RunsOn where) {
+  const Stage stage = where == RunsOn::leader ? Stage::controllers : Stage::others;
+  add_part(name, stage, std::make_unique<TaskPart>(name, std::move(task), options_.on_thread_start));
 }
 
 void Manager::Impl::add_part(std::string name, Stage stage, std::unique_ptr<Part> part) {
@@ -287,6 +368,10 @@ void Manager::Impl::take_news(LifecycleCore::Actions& actions, const std::stop_t
       append(core_.started(happening.part, now));
       continue;
     }
+    if (happening.kind == Happening::Kind::open) {
+      append(core_.open(happening.part));
+      continue;
+    }
     if (happening.error && !first_error_) first_error_ = happening.error;
     append(core_.ended(happening.part, happening.error ? message_of(happening.error) : std::string(), now));
   }
@@ -334,6 +419,8 @@ void Manager::Impl::finish() {
   if (!error.empty()) {
     try {
       std::rethrow_exception(cause);
+    } catch (const LeadLost&) {
+      throw;
     } catch (...) {
       std::throw_with_nested(Error(error));
     }
@@ -373,11 +460,17 @@ Manager::~Manager() = default;
 Controller& Manager::add(ControllerSpec spec) {
   return impl_->add(std::move(spec));
 }
-void Manager::add_task(std::string name, std::function<void(std::stop_token)> task) {
-  impl_->add_task(std::move(name), std::move(task));
+void Manager::add_task(std::string name, std::function<void(std::stop_token)> task, RunsOn where) {
+  impl_->add_task(std::move(name), std::move(task), where);
 }
 const Client& Manager::client() const noexcept {
   return impl_->client_;
+}
+const Client& Manager::leader_client() const noexcept {
+  return impl_->leader_client_;
+}
+bool Manager::is_leader() const noexcept {
+  return impl_->is_leader();
 }
 Cache& Manager::cache() noexcept {
   return impl_->cache_;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include <evenkeel/base/duration_text.hpp>
@@ -23,7 +24,14 @@ namespace evenkeel::inline v0 {
 namespace {
 
 // docs/flags.md is the table for people.
-enum ExitCode : int { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_config = 3, exit_grace_period = 4 };
+enum ExitCode : int {
+  exit_ok = 0,
+  exit_failed = 1,
+  exit_usage = 2,
+  exit_config = 3,
+  exit_grace_period = 4,
+  exit_lead_lost = 5
+};
 
 void print(std::FILE* where, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), where);
@@ -51,12 +59,23 @@ std::string totals_line(const std::string& name, const Totals& totals) {
   return line + "}\n";
 }
 
+ElectionOptions election_options(const ManagerOptions& manager, const detail::ElectionFlags& flags) {
+  ElectionOptions election = manager.election.value_or(ElectionOptions());
+  if (!flags.name.empty()) election.name = flags.name;
+  if (!flags.namespace_.empty()) election.namespace_ = flags.namespace_;
+  if (flags.lease_duration) election.lease_duration = *flags.lease_duration;
+  if (flags.renew_deadline) election.renew_deadline = *flags.renew_deadline;
+  if (flags.retry_period) election.retry_period = *flags.retry_period;
+  return election;
+}
+
 ManagerOptions manager_options(const RunOptions& options, const detail::Flags& flags) {
   ManagerOptions manager = options.manager;
   if (manager.name == ManagerOptions{}.name) manager.name = options.name;
   if (flags.grace_period) manager.lifecycle.grace_period = *flags.grace_period;
   if (flags.sync_timeout) manager.sync_timeout = flags.sync_timeout;
   if (!flags.namespace_.empty()) manager.cache.namespace_ = flags.namespace_;
+  if (flags.election.on) manager.election = election_options(manager, flags.election);
   return manager;
 }
 
@@ -86,10 +105,12 @@ void adjust_controllers(ManagerOptions& manager, std::shared_ptr<detail::Setting
   manager.adjust_controller = decide;
 }
 
-Client make_client(const Config& config, const RunOptions& options, const ManagerOptions& manager) {
+// `purpose` tells connections apart in the server's log.
+Client make_client(const Config& config, const RunOptions& options, const ManagerOptions& manager,
+                   const std::string& purpose = {}) {
   return Client(config, {.clock = manager.clock,
                          .log = manager.log,
-                         .user_agent = options.name + "/" + options.version,
+                         .user_agent = options.name + "/" + options.version + purpose,
                          .field_owner = manager.name});
 }
 
@@ -116,6 +137,9 @@ int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions&
     log.error("stopped the hard way", {{"error", error.what()}});
     stuck = !error.stuck().empty();
     code = exit_grace_period;
+  } catch (const LeadLost& error) {
+    log.error("ended", {{"error", error.what()}});
+    code = exit_lead_lost;
   } catch (const std::exception& error) {
     log.error("ended", {{"error", error.what()}});
     code = exit_failed;
@@ -147,7 +171,12 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
                           {"server", config.server},
                           {"config", config.origin}});
     detail::check_server(client.with({.stop = signals.token()}), log);
+    if (chosen.election && !chosen.election_client) {
+      chosen.election_client = make_client(config, options, chosen, " leader-election");
+    }
     manager.emplace(client, std::move(chosen));
+  } catch (const std::invalid_argument& wrong) {  // durations of the election that do not go together
+    return wrong_usage(options, wrong.what());
   } catch (const Error& error) {
     log.error("the way to the cluster is wrong", {{"error", error.what()}});
     return exit_config;

@@ -51,6 +51,59 @@ class LifecycleCoreTest : public ::testing::Test {
   LifecycleCore core{{.grace_period = 10s, .cancel_period = 2s}};
 };
 
+class LifecycleElection : public ::testing::Test {
+ protected:
+  LifecycleElection() {
+    LifecycleCore::Actions none;
+    core.add("demo", Stage::controllers, none);
+    core.add("cache", Stage::caches, none);
+    core.add("election", Stage::election, none);
+    core.start();
+    core.started(1, at(0s));
+    core.started(2, at(0s));
+  }
+  LifecycleCore core{{.grace_period = 10s, .cancel_period = 2s}};
+};
+
+TEST_F(LifecycleElection, ControllersWaitForTheLead) {
+  LifecycleCore::Actions more;
+  core.add("pods", Stage::controllers, more);
+  EXPECT_THAT(more, IsEmpty());
+  EXPECT_THAT(core.open(2), ElementsAre(start(0), start(3)));
+}
+
+TEST_F(LifecycleElection, WhoWaitsForTheLeadStopsAtOnce) {
+  EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(2)));
+  EXPECT_THAT(core.ended(2, "", at(1s)), ElementsAre(stop(1)));
+  core.ended(1, "", at(1s));
+  EXPECT_TRUE(core.finished());
+  EXPECT_THAT(core.open(2), IsEmpty()) << "elected too late";
+}
+
+TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {
+  core.open(2);
+  core.started(0, at(0s));
+  EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(0)));
+  EXPECT_THAT(core.ended(0, "", at(5s)), ElementsAre(stop(2)));
+}
+
+TEST_F(LifecycleElection, ALostLeadLeavesNoGrace) {
+  core.open(2);
+  core.started(0, at(0s));
+  EXPECT_THAT(core.ended(2, "lost", at(5s)), ElementsAre(stop(0)));
+  EXPECT_EQ(core.deadline(), at(5s));
+  EXPECT_THAT(core.tick(at(5s)), ElementsAre(cancel(0)));
+  EXPECT_EQ(core.error(), "election: lost");
+}
+
+TEST_F(LifecycleElection, ALeadThatIsLostWhileStoppingEndsTheGrace) {
+  core.open(2);
+  core.started(0, at(0s));
+  core.stop(at(1s));
+  core.ended(2, "lost", at(2s));
+  EXPECT_THAT(core.tick(at(2s)), ElementsAre(cancel(0)));
+}
+
 TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {
   EXPECT_THAT(core.start(), ElementsAre(start(2)));
   EXPECT_THAT(core.started(2, at(0s)), ElementsAre(start(1)));

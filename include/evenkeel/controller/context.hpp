@@ -69,6 +69,7 @@ struct ContextOptions {
   std::string field_owner = "evenkeel";
   std::string reconcile_id = {};
   std::uint64_t attempt = 1;
+  std::optional<std::uint64_t> term = {};
   std::stop_token stop = {};
   std::optional<Duration> timeout = {};
   std::shared_ptr<const Clock> clock = real_clock();
@@ -89,6 +90,9 @@ class EVENKEEL_API Context {
   const ObjectKey& key() const { return key_; }
   /// 1, and one more for each failure since the last success.
   std::uint64_t attempt() const { return options_.attempt; }
+  /// With leader election, the term that this instance leads in: greater than that of every leader before.
+  /// Send it along to systems that can refuse an older one (docs/election.md).
+  std::optional<std::uint64_t> term() const { return options_.term; }
   /// A logger that knows controller, object, reconcile id and attempt.
   const Log& log() const;
   /// The client, bound to this run.

@@ -106,6 +106,8 @@ struct ControllerEnvironment {
   /// Called first on each thread that the controller starts, with a name for it.
   std::function<void(std::string_view thread)> on_thread_start = {};
   std::optional<std::uint64_t> seed = {};  ///< Of reconcile ids; unset: no two programs have the same.
+  /// The term of the lead, asked for at the start of each run; null without leader election.
+  std::function<std::uint64_t()> term = {};
 };
 
 /// Runs one reconciler.

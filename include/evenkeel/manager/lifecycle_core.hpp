@@ -20,8 +20,9 @@ namespace evenkeel::inline v0 {
 enum class Stage : std::uint8_t {
   servers,      ///< What others call: they must find it before anything is listed.
   caches,       ///< Informers.
-  others,       ///< Tasks of the program's own.
-  controllers,  ///< Reconcilers.
+  others,       ///< Tasks of the program's own that every instance runs.
+  election,     ///< What waits for the lead; see open().
+  controllers,  ///< Reconcilers, and tasks of the leader.
 };
 
 struct LifecycleOptions {
@@ -46,11 +47,13 @@ struct LifecycleAction {
 
 /// Orders the life of a manager's parts.
 ///
-/// A stage starts when every part of the earlier stages said started(); within a stage parts start
-/// together. Stopping goes others, controllers, caches, servers, each stage when all parts of the one
-/// before have ended. A part that ends with an error stops everything; one that ends without is fine.
-/// Thread safety: one thread at a time. Source: controller-runtime runnable groups and engageStopProcedure;
-/// unlike them, running work is not cancelled before the grace period is over.
+/// A stage starts when every part of the earlier stages said started(), and of the election stage also
+/// open(); within a stage parts start together. Stopping goes others, controllers, election, caches, servers,
+/// each stage when all parts of the one before have ended: so the lead is given up when nothing works with it
+/// any more. A part that ends with an error stops everything; one that ends without is fine. If that part was
+/// the election, there is no grace period: somebody else may begin. Thread safety: one thread at a time.
+/// Source: controller-runtime runnable groups and engageStopProcedure; unlike them, running work is not
+/// cancelled before the grace period is over.
 class EVENKEEL_API LifecycleCore {
  public:
   using Actions = std::vector<LifecycleAction>;
@@ -63,6 +66,8 @@ class EVENKEEL_API LifecycleCore {
 
   Actions start();
   Actions started(std::size_t part, TimePoint now);
+  /// A part of the election stage has the lead: what waits for it may start.
+  Actions open(std::size_t part);
   /// `error` empty: it ended by itself or because it was told to.
   Actions ended(std::size_t part, std::string_view error, TimePoint now);
   Actions stop(TimePoint now);
@@ -87,6 +92,7 @@ class EVENKEEL_API LifecycleCore {
     std::string name;
     Stage stage;
     State state;
+    bool holds_back;  // what comes after its stage
   };
 
   void start_stages(Actions& actions);

@@ -23,6 +23,7 @@
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/controller/controller.hpp>
+#include <evenkeel/election/elector.hpp>
 #include <evenkeel/manager/lifecycle_core.hpp>
 
 namespace evenkeel::inline v0 {
@@ -39,6 +40,12 @@ struct ManagerOptions {
   /// how an operator's users get a say. What it leaves unset comes from the options above.
   std::function<void(ControllerOptions& options)> adjust_controller = {};
   CacheOptions cache = {};  ///< Log and clock are filled in.
+  /// With it, controllers and tasks of the leader run only while this instance leads. Its caches are filled
+  /// before, so that a successor begins at once. Default: no election.
+  std::optional<ElectionOptions> election = {};
+  /// What the election talks through. Default: the same server and identity as the manager's client, with
+  /// connections of its own.
+  std::optional<Client> election_client = {};
   /// Called first on each thread that manager and controllers start, with a name for it.
   std::function<void(std::string_view thread)> on_thread_start = {};
 };
@@ -57,6 +64,19 @@ class EVENKEEL_API GracePeriodExceeded : public Error {
   std::vector<std::string> stuck_;
 };
 
+/// This instance led, and leads no more. What it did was cancelled, and none of its reconcilers' writes went
+/// out since.
+class EVENKEEL_API LeadLost : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Which instances run a task.
+enum class RunsOn : std::uint8_t {
+  every_instance,
+  leader,  ///< Without an election that is every instance, too.
+};
+
 /// What happened while a manager ran.
 struct Totals {
   std::size_t objects = 0;        ///< Objects of the reconciled kinds that the cache holds.
@@ -67,11 +87,12 @@ struct Totals {
 
 /// Runs controllers over one client and one cache.
 ///
-/// run() starts the cache, then tasks, then controllers, and blocks until the stop token is triggered or a
-/// part fails. On the way out no key is handed out any more, running reconciles go on to their end within the
-/// grace period, and only then are cancelled. It installs nothing: no signal handler, no flag, no global;
-/// several managers may run in one process. Thread safety: all members may be called concurrently, but for
-/// run(), which is called once. Lifetime: destruction joins every thread that the manager started.
+/// run() starts the cache, then tasks, waits for the lead if there is an election, starts controllers, and
+/// blocks until the stop token is triggered or a part fails. On the way out no key is handed out any more,
+/// running reconciles go on to their end within the grace period, and only then are cancelled; then the lead
+/// is given up. It installs nothing: no signal handler, no flag, no global; several managers may run in one
+/// process. Thread safety: all members may be called concurrently, but for run(), which is called once.
+/// Lifetime: destruction joins every thread that the manager started.
 class EVENKEEL_API Manager {
  public:
   explicit Manager(Client client, ManagerOptions options = {});
@@ -84,16 +105,22 @@ class EVENKEEL_API Manager {
   Controller& add(ControllerSpec spec);
   /// Adds a task with a thread of its own. It runs until its stop token is triggered, or ends by itself; if
   /// it throws, the manager ends with that.
-  void add_task(std::string name, std::function<void(std::stop_token)> task);
+  void add_task(std::string name, std::function<void(std::stop_token)> task,
+                RunsOn where = RunsOn::every_instance);
 
   /// Unbound: for use outside of reconciles.
   const Client& client() const noexcept;
+  /// The same, but with an election its writes throw NotLeading unless this instance leads. What reconcilers
+  /// get.
+  const Client& leader_client() const noexcept;
+  /// Whether this instance leads; without an election always.
+  bool is_leader() const noexcept;
   Cache& cache() noexcept;
   const Log& log() const noexcept;
   const Clock& clock() const noexcept;
 
   /// Blocks until `stop` is triggered and everything has ended. Throws what a part failed with, its name in
-  /// front, or GracePeriodExceeded.
+  /// front, GracePeriodExceeded, or LeadLost.
   void run(std::stop_token stop);
 
   Totals totals() const;
