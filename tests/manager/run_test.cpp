@@ -186,6 +186,50 @@ TEST_F(RunTest, SigtermStopsItCleanlyWithItsTotals) {
   }
 }
 
+// The server's own kubeconfig puts everything into the namespace "default".
+const char* const lease_target = "/apis/coordination.k8s.io/v1/namespaces/default/leases/demo-operator";
+
+TEST_F(RunTest, LeaderElectionIsAFlagAway) {
+  serve();
+  install_crd();
+  const auto leader = start_operator({"--leader-elect"});
+  leader->wait_for_line("workers started");
+  const auto standby = start_operator({"--leader-elect"});
+  standby->wait_for_line("the holder of the Lease is");
+  leader->signal(SIGTERM);
+  EXPECT_EQ(leader->wait(), 0) << leader->log();
+  standby->wait_for_line("workers started");
+  standby->signal(SIGTERM);
+  EXPECT_EQ(standby->wait(), 0) << standby->log();
+  const http::Response lease = server->core()->handle({.target = lease_target});
+  EXPECT_EQ(Json::parse(lease.body).at({"spec", "leaseTransitions"}).integer_or(0), 1);
+  EXPECT_EQ(Json::parse(lease.body).at({"spec", "holderIdentity"}).string_or("none"), "");
+}
+
+TEST_F(RunTest, ALostLeadEndsItWithFive) {
+  serve();
+  install_crd();
+  const auto child = start_operator({"--leader-elect"});
+  child->wait_for_line("workers started");
+  http::Request steal{.method = http::Method::patch,
+                      .target = lease_target,
+                      .body = R"({"spec":{"holderIdentity":"thief"}})"};
+  steal.headers.set("Content-Type", "application/merge-patch+json");
+  ASSERT_EQ(server->core()->handle(steal).status, 200);
+  EXPECT_EQ(child->wait(), 5) << child->log();
+  EXPECT_THAT(child->log(), HasSubstr("lost the lead"));
+}
+
+TEST_F(RunTest, TimesOfAnElectionThatDoNotGoTogetherEndWithTwo) {
+  serve();
+  const auto child = start_operator({"--leader-elect", "--leader-elect-lease-duration", "5s"});
+  EXPECT_EQ(child->wait(), 2);
+  EXPECT_THAT(child->log(), HasSubstr("lease_duration must be longer than renew_deadline"));
+  const auto alone = start_operator({"--leader-elect-name", "x"});
+  EXPECT_EQ(alone->wait(), 2);
+  EXPECT_THAT(alone->log(), HasSubstr("--leader-elect"));
+}
+
 TEST_F(RunTest, TheLastLineOfStandardOutputAreItsTotals) {
   serve();
   install_crd();
