@@ -77,8 +77,7 @@ void check_types(const Json& options) {
 Json options_document(const Call& call) {
   if (!call.request.body.empty()) {
     Json body = parse_body(call, "");
-    if (!body.is_object())
-      throw StatusError::bad_request(no_object(body));
+    if (!body.is_object()) throw StatusError::bad_request(no_object(body));
     const std::string kind = std::as_const(body)["kind"].string_or("DeleteOptions");
     if (kind != "DeleteOptions")
       throw StatusError::bad_request("converting (" + std::as_const(body)["apiVersion"].string_or("v1") +
