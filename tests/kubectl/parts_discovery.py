@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the server says of itself: discovery, schemas, versions, access."""
+
+
+def discovery(k):
+    k('api-versions')
+    k('api-resources')
+    k('api-resources --namespaced=false -o name')
+    k('api-resources --verbs=deletecollection -o name')
+    k('api-resources --api-group=apps -o wide')
+    k('api-resources --api-group=nonsense')
+    k('cluster-info')
+    k('version')
+
+
+def explain(k):
+    for path in ('configmap', 'deployment.spec.strategy', 'pod.spec.containers.resources', 'service.spec.ports',
+                 'customresourcedefinition.spec.names', 'pod.spec.nonsense', 'nonsense', 'lease --recursive',
+                 'deployment --api-version=apps/v2', 'cm --api-version=v1'):
+        k.outline('explain ' + path)
+
+
+def raw(k):
+    for path in ('/healthz', '/readyz', '/livez', '/api', '/apis', '/api/v1/namespaces/default/configmaps/nope', '/nonsense',
+                 '/apis/apps', '/apis/apps/v1', '/apis/nonsense', '/api/v1/nonsense', '/api/v1/namespaces/default',
+                 '/apis/coordination.k8s.io/v1', '/api/v1/namespaces/%s/configmaps' % k.namespace):
+        k.raw('get --raw ' + path)
+    k.raw('create --raw /api/v1/namespaces/%s/configmaps -f -' % k.namespace,
+          stdin='{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"raw"}}')
+    k.raw('delete --raw /api/v1/namespaces/%s/configmaps/raw' % k.namespace)
+
+
+def access(k):
+    k('auth can-i create pods')
+    k('auth can-i get pods/log')
+    k('auth can-i * *')
+    k('auth can-i get nonsense')
+    k('auth can-i get /healthz')
+    k('auth can-i --list')
+    k('auth can-i create pods --as=somebody')
+    k('get cm --as=somebody')
+    if k.program.minor != '1.20':
+        k('auth whoami')
+
+
+PARTS = [discovery, explain, raw, access]
