@@ -57,6 +57,29 @@ void check_keys(const Json& map, const std::string& path, Errors& errors) {
   for (const auto& [name, value] : map.as_object()) check_key(name, path + "[" + name + "]", errors);
 }
 
+constexpr std::size_t max_data_bytes = 1024 * 1024;  // core.MaxSecretSize
+
+/// Bytes of all values of a map.
+std::size_t plain_bytes(const Json& map) {
+  std::size_t total = 0;
+  if (map.is_object())
+    for (const auto& [name, value] : map.as_object())
+      total += value.is_string() ? value.as_string().size() : 0;
+  return total;
+}
+
+/// Bytes of what the values of a map stand for in base64.
+std::size_t decoded_bytes(const Json& map) {
+  std::size_t total = 0;
+  if (!map.is_object()) return total;
+  for (const auto& [name, value] : map.as_object()) {
+    const std::string text = value.string_or("");
+    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+    total += text.size() < 4 ? 0 : text.size() / 4 * 3 - padding;
+  }
+  return total;
+}
+
 void check_frozen(const Json& object, const Json& old, std::initializer_list<const char*> names,
                   Errors& errors) {
   if (old.is_null() || !old["immutable"].bool_or(false)) return;
@@ -158,11 +181,15 @@ void check_config_map(const Json& object, const Json& old, Errors& errors) {
     for (const auto& [key, value] : object["data"].as_object())
       if (object["binaryData"].contains(key))
         errors.push_back(field_invalid(key_field(key), key, "duplicate of key present in binaryData"));
+  if (plain_bytes(object["data"]) + decoded_bytes(object["binaryData"]) > max_data_bytes)
+    errors.push_back(field_too_long("[]", max_data_bytes));
   check_frozen(object, old, {"data", "binaryData"}, errors);
 }
 
 void check_secret(const Json& object, const Json& old, Errors& errors) {
   check_keys(object["data"], "data", errors);
+  if (decoded_bytes(object["data"]) > max_data_bytes)
+    errors.push_back(field_too_long("data", max_data_bytes));
   check_secret_type(object, errors);
   if (!old.is_null()) check_immutable(object["type"], old["type"], "type", errors);
   check_frozen(object, old, {"data"}, errors);

@@ -134,6 +134,17 @@ void check_custom_kind(const Json& object, const ResourceType& type) {
                                {field_invalid("kind", kind, "must be " + type.kind)});
 }
 
+/// What Go's unstructured.NestedInt64 says of a value that is no integer; empty for others and for null.
+std::string accessor_problem(const std::string& path, const Json& value) {
+  const char* type = value.is_string()                          ? "string"
+                     : value.is_bool()                          ? "bool"
+                     : value.is_number() && !value.is_integer() ? "float64"
+                                                                : "";
+  if (*type == '\0') return {};
+  return path + " accessor error: " + (value.is_string() ? value.as_string() : value.dump()) +
+         " is of the type " + type + ", expected int64";
+}
+
 /// The replicas that a scale subresource tells must be a count. Source: apiextensions
 /// pkg/registry/customresource/validator.go ValidateScaleSpec.
 void check_replicas(const Json& object, const ResourceType& type, std::string_view subresource,
@@ -141,6 +152,8 @@ void check_replicas(const Json& object, const ResourceType& type, std::string_vi
   if (!type.custom || !type.scale) return;
   const auto check = [&](const std::string& path) {
     const std::int64_t count = value_at(object, path).integer_or(0);
+    if (const std::string problem = accessor_problem(path, value_at(object, path)); !problem.empty())
+      errors.push_back(field_invalid(path, Json(0), problem));
     if (count < 0) errors.push_back(field_invalid(path, Json(count), "should be a non-negative integer"));
     if (count > std::numeric_limits<std::int32_t>::max())
       errors.push_back(field_invalid(path, Json(count), "should be less than or equal to 2147483647"));
