@@ -48,7 +48,7 @@ ResourceRules builtin_rules(std::string_view group, std::string_view plural) {
                                           "csidrivers", "csinodes", "storageclasses", "volumeattachments"});
   rules.orphans_by_default = one_of(plural, {"replicationcontrollers", "jobs"});
   rules.graceful = group.empty() && plural == "pods";
-  rules.status_keeps_labels = group == "apps" || group == "batch";
+  rules.status_keeps_labels = group == "apps" && plural == "deployments";
   return rules;
 }
 

@@ -12,20 +12,6 @@
 namespace evenkeel::inline v0::testing {
 namespace {
 
-void check_preconditions(const ResourceType& type, const Stored& object, const DeleteOptions& options) {
-  if (options.uid && *options.uid != object.uid())
-    throw StatusError::conflict(type.group_kind(), object.name(),
-                                "the UID in the precondition (" + *options.uid +
-                                    ") does not match the UID in record (" + object.uid() +
-                                    "). The object might have been deleted and then recreated");
-  if (options.resource_version && *options.resource_version != std::to_string(object.version()))
-    throw StatusError::conflict(type.group_kind(), object.name(),
-                                "the ResourceVersion in the precondition (" + *options.resource_version +
-                                    ") does not match the ResourceVersion in record (" +
-                                    std::to_string(object.version()) +
-                                    "). The object might have been modified");
-}
-
 bool wants_orphans(const ResourceType& type, const Json& metadata, Propagation asked) {
   if (asked != Propagation::unset) return asked == Propagation::orphan;
   if (has_finalizer(metadata, orphan_finalizer)) return true;
@@ -135,6 +121,20 @@ Json marked_crd(const Stored& object, WallTime now) {
 }
 
 }  // namespace
+
+void check_preconditions(const ResourceType& type, const Stored& object, const DeleteOptions& options) {
+  if (options.uid && *options.uid != object.uid())
+    throw StatusError::conflict(type.group_kind(), object.name(),
+                                "the UID in the precondition (" + *options.uid +
+                                    ") does not match the UID in record (" + object.uid() +
+                                    "). The object might have been deleted and then recreated");
+  if (options.resource_version && *options.resource_version != std::to_string(object.version()))
+    throw StatusError::conflict(type.group_kind(), object.name(),
+                                "the ResourceVersion in the precondition (" + *options.resource_version +
+                                    ") does not match the ResourceVersion in record (" +
+                                    std::to_string(object.version()) +
+                                    "). The object might have been modified");
+}
 
 bool has_finalizer(const Json& metadata, std::string_view name) {
   const Json& finalizers = metadata["finalizers"];

@@ -12,6 +12,9 @@ struct DeleteOutcome {
   Json body = {};        ///< What it is now, or was last; without apiVersion and kind.
 };
 
+/// Throws StatusError (409) unless the object is the one that the options are about.
+void check_preconditions(const ResourceType& type, const Stored& object, const DeleteOptions& options);
+
 /// Throws StatusError (409) if a precondition fails.
 DeleteOutcome delete_object(Server& server, const ResourceType& type, const StoredPtr& object,
                             const DeleteOptions& options, WallTime now);

@@ -31,7 +31,7 @@ list(APPEND testing_sources admission.cpp api_server_core.cpp builtin_rules.cpp 
   deletion.cpp discovery.cpp field_query.cpp garbage_collector.cpp identity.cpp json_problem.cpp label_query.cpp
   list_options.cpp list_page.cpp metadata_validation.cpp name_rules.cpp namespace_controller.cpp negotiation.cpp object_rules.cpp
   patch_document.cpp protobuf_document.cpp registry.cpp request_body.cpp resource_type.cpp respond.cpp
-  rest_delete.cpp rest_patch.cpp
+  rest_delete.cpp rest_patch.cpp rest_pod.cpp
   rest_read.cpp rest_review.cpp rest_scale.cpp rest_watch.cpp rest_write.cpp router.cpp service_rules.cpp store.cpp timestamps.cpp
   watch_hub.cpp write.cpp write_options.cpp yaml_document.cpp yaml_scalar.cpp yaml_writer.cpp rest_path.cpp status_error.cpp)
 list(REMOVE_DUPLICATES testing_sources)

@@ -50,6 +50,22 @@ bool is_namespaced_kind(Server& server, const Json& reference, bool& known) {
 
 }  // namespace
 
+namespace {
+
+/// Whether the kind of an owner is served. Of one that is not nobody can say that the owner is gone.
+bool is_served(Server& server, const Json& reference) {
+  const std::string api_version = reference["apiVersion"].string_or("");
+  const std::string kind = reference["kind"].string_or("");
+  for (const ServedVersion& served : server.registry.versions()) {
+    if (served.api_version() != api_version) continue;
+    for (const ResourceTypePtr& type : served.resources)
+      if (type->kind == kind) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void GarbageCollector::enqueue(const Place& place) {
   if (queued_.insert(place).second) queue_.push_back(place);
 }
@@ -131,7 +147,7 @@ GarbageCollector::Standing GarbageCollector::standing(Server& server, const Json
   if (!known || (namespaced && dependent.namespace_().empty())) return Standing::present;
   const std::string uid = reference["uid"].string_or("");
   const auto at = by_uid_.find(uid);
-  if (at == by_uid_.end()) return Standing::absent;
+  if (at == by_uid_.end()) return is_served(server, reference) ? Standing::absent : Standing::present;
   const StoredPtr owner = server.store.find(*at->second.collection, at->second.key);
   // An owner lives in the same namespace or in none, and has the name that the reference gives.
   if (!owner || owner->name() != reference["name"].string_or("")) return Standing::absent;

@@ -36,7 +36,8 @@ PatchType patch_type(const Call& call) {
   static constexpr std::array forms = {PatchType::json, PatchType::merge, PatchType::apply,
                                        PatchType::strategic};
   const std::string* header = call.request.headers.find("Content-Type");
-  const std::string given = header ? media_type(*header) : "";
+  // Unlike elsewhere case matters here, and only what follows a semicolon is left out.
+  const std::string given = header ? header->substr(0, header->find(';')) : "";
   std::vector<std::string> accepted;
   for (const PatchType form : forms) {
     if (form == PatchType::strategic && call.type->custom) continue;

@@ -154,9 +154,13 @@ void check_fields(Call& call, FieldValidation validation, std::string_view text,
 }
 
 void shape(Json& object, const ResourceType& type) {
+  // An empty list of managers is not the same as none: it asks to forget them.
+  const Json& managers = std::as_const(object).at({"metadata", "managedFields"});
+  const bool forgets = managers.is_array() && managers.empty();
   prune(object, *type.schema);
   apply_defaults(object, *type.schema);
   canonicalize(object, *type.schema);
+  if (forgets) object["metadata"]["managedFields"] = Json::array();
 }
 
 Json object_from_body(Call& call, FieldValidation validation) {
@@ -165,6 +169,13 @@ Json object_from_body(Call& call, FieldValidation validation) {
   if (object.is_null())
     refuse_unrecognized(type.kind, "Object 'Kind' is missing in 'null'", call.request.body);
   if (!object.is_object()) refuse_unrecognized(type.kind, no_object(object), call.request.body);
+  for (const char* name : {"apiVersion", "kind"})
+    if (const Json& given = std::as_const(object)[name]; !given.is_string() && !given.is_null())
+      refuse_unrecognized(type.kind,
+                          "couldn't get version/kind; json parse error: json: cannot unmarshal " +
+                              (given.is_number() ? "number" : std::string(given.kind_name())) +
+                              " into Go struct field ." + name + " of type string",
+                          call.request.body);
   check_type(type, object, call.request.body);
   if (const auto problem = decode_error(object, *type.schema))
     throw StatusError::bad_request(cannot_be_handled(type) + *problem);

@@ -23,6 +23,7 @@ std::string go_type(const ResourceType& type, bool list) {
 /// Metadata of one object is not to be had for lists, nor the reverse.
 void check_partial(const Call& call, bool list) {
   if (call.form.list == list) return;
+  if (call.type->custom && !list) throw StatusError::internal("content is not a list");
   throw StatusError(
       406, "NotAcceptable",
       list ? "you requested PartialObjectMetadata, but the requested object is a list (" +

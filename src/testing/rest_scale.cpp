@@ -85,10 +85,27 @@ Json scale_of(const ResourceType& type, const Json& object) {
   return scale;
 }
 
+/// The document of a PUT, which must be a Scale.
+Json scale_body(const Call& call) {
+  Json scale = parse_body(call, "Scale");
+  const std::string kind = scale["kind"].string_or("Scale");
+  const std::string version = scale["apiVersion"].string_or("autoscaling/v1");
+  if (kind != "Scale")
+    throw StatusError::bad_request(kind + " in version \"" + version.substr(version.find('/') + 1) +
+                                   "\" cannot be handled as a Scale: no kind " + Json(kind).dump() +
+                                   " is registered for version " + Json(version).dump() +
+                                   " in scheme \"pkg/runtime/scheme.go:111\"");
+  return scale;
+}
+
 /// What the request makes of the present scale.
 Json wanted_scale(const Call& call, Json scale) {
-  if (call.request.method == http::Method::put) return parse_body(call, "Scale");
+  if (call.request.method == http::Method::put) return scale_body(call);
   const PatchType form = patch_type(call);
+  if (form == PatchType::apply && call.type->custom)
+    throw StatusError::internal(
+        "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, "
+        "Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1");
   if (form == PatchType::apply) {
     Json applied = parse_text(call.request.body, "Scale");
     return apply_patch(std::move(scale), {PatchType::merge, std::move(applied)}, *call.type);
@@ -133,7 +150,9 @@ http::Response rest_scale(Server& server, Call& call) {
     return scale_response(call, before);
   }
   const bool put = call.request.method == http::Method::put;
-  const WriteOptions options = write_options(call, put ? "UpdateOptions" : "PatchOptions");
+  const bool applies = !put && patch_type(call) == PatchType::apply;
+  const WriteOptions options =
+      write_options(call, put ? "UpdateOptions" : "PatchOptions", applies ? Applies::yes : Applies::no);
   const Json scale = wanted_scale(call, scale_of(type, before));
   check_scale(call, scale);
   check_uid(call, scale, *live);

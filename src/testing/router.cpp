@@ -8,6 +8,7 @@
 
 #include "testing/respond.hpp"
 #include "testing/rest.hpp"
+#include "testing/timestamps.hpp"
 #include "testing/yaml_writer.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -61,7 +62,17 @@ void check_scope(const Server& server, const Call& call) {
 void check_named(const Call& call, std::string_view verb) {
   const bool named = !call.path.name.empty();
   const bool one = verb == "update" || verb == "patch";
+  if (one && !named && call.type->custom) throw StatusError::bad_request("name must be provided");
   if ((one && !named) || (verb == "create" && named && !call.type->custom)) refuse_method(call, verb);
+}
+
+/// How long the client wants to wait; nothing here takes long, so that it only has to be a duration.
+void check_timeout(const Query& query) {
+  const std::string text(query.get("timeout"));
+  if (text.empty() || query.flag("watch")) return;
+  const std::string problem = duration_problem(text);
+  if (!problem.empty())
+    throw StatusError::bad_request("invalid timeout specified in the request URL - " + problem);
 }
 
 Answer dispatch(Server& server, Call& call) {
@@ -71,6 +82,8 @@ Answer dispatch(Server& server, Call& call) {
   if (verb == "watch") return rest_watch(server, call);
   if (verb == "get") return {rest_get(server, call), {}};
   if (verb == "list") return {rest_list(server, call), {}};
+  if (verb == "create" && call.type->kind == "Binding" && !call.type->custom)
+    return {rest_binding(server, call), {}};
   if (verb == "create" && !call.type->has_verb("get")) return {rest_review(server, call), {}};
   if (verb == "create") return {rest_create(server, call), {}};
   if (verb == "update") return {rest_update(server, call), {}};
@@ -99,13 +112,13 @@ Answer dispatch_subresource(Server& server, Call& call) {
   const std::string& name = call.path.subresource;
   check_subresource(call, verb);
   if (name == "scale") return {rest_scale(server, call), {}};
-  if (verb == "create" && (name == "binding" || name == "eviction"))
-    return {rest_pod_action(server, call), {}};
+  if (verb == "create" && name == "binding") return {rest_binding(server, call), {}};
+  if (verb == "create" && name == "eviction") return {rest_eviction(server, call), {}};
+  if (verb == "create" && name == "token") return {rest_token(server, call), {}};
   static constexpr std::array<std::string_view, 4> documents = {"status", "finalize", "ephemeralcontainers",
                                                                 "resize"};
-  // The others need a node: logs, exec, proxies.
   if (std::find(documents.begin(), documents.end(), name) == documents.end())
-    throw StatusError(501, "NotImplemented", "this server runs no nodes: " + name + " is not served");
+    return {rest_node_action(server, call), {}};
   if (verb == "get") return {rest_get(server, call), {}};
   if (verb == "update") return {rest_update(server, call), {}};
   return {rest_patch(server, call), {}};
@@ -115,6 +128,7 @@ Answer dispatch_subresource(Server& server, Call& call) {
 Answer carried_out(Server& server, Call& call) {
   try {
     check_scope(server, call);
+    check_timeout(call.query);
     call.form = negotiate(call.request.headers, call.type->custom ? Front::handler : Front::router);
     return call.path.subresource.empty() ? dispatch(server, call) : dispatch_subresource(server, call);
   } catch (const StatusError& error) {

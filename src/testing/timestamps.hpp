@@ -11,4 +11,7 @@ namespace evenkeel::inline v0::testing {
 /// "2026-01-02T03:04:05Z"; fractions are dropped.
 std::string timestamp(WallTime time);
 
+/// Why Go's time.ParseDuration refuses a text ("90s", "1h30m"); empty if it takes it.
+std::string duration_problem(const std::string& text);
+
 }  // namespace evenkeel::inline v0::testing

@@ -45,6 +45,15 @@ void refuse_invalid(const ResourceType& type, const Json& object, const FieldErr
   throw StatusError::invalid(type.group_kind(), object.at({"metadata", "name"}).string_or(""), errors);
 }
 
+// What etcd takes at most in one request; a real server needs some of it for itself.
+constexpr std::size_t max_stored_bytes = 1572864 - 512;
+
+/// Looks only at objects whose request was large enough to matter.
+void check_size(const Call& call, const Json& body) {
+  if (call.request.body.size() * 2 < max_stored_bytes || body.dump().size() <= max_stored_bytes) return;
+  throw StatusError::internal("etcdserver: request is too large");
+}
+
 /// In the version that is stored, without apiVersion and kind.
 Json stored_form(const ResourceType& type, Json object) {
   if (type.to_storage) object = type.to_storage(std::move(object));
@@ -252,7 +261,8 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
     for (std::string& warning : finalizer_warnings(std::as_const(object)["metadata"], Json()))
       call.warnings.push_back(std::move(warning));
   const std::string name = std::as_const(object).at({"metadata", "name"}).string_or("");
-  if (!version.empty() && version != "0")
+  if (!version.empty() && version != "0" &&
+      tracking == Tracking::needed)  // an apply that creates may have one
     throw StatusError::internal("resourceVersion should not be set on objects to be created");
   if (const StoredPtr present =
           server.store.find(*type.collection, type.collection->key_of(call.path.namespace_, name)))
@@ -260,9 +270,9 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
         type.resource(), name,
         present->metadata()["deletionTimestamp"].is_null() ? "" : "object is being deleted: ");
   if (options.dry_run) return {.stored = nullptr, .document = std::move(object)};
-  return {
-      .stored = server.store.put(*type.collection, stored_form(type, std::move(object)), type.stored_shape()),
-      .document = {}};
+  Json body = stored_form(type, std::move(object));
+  check_size(call, body);
+  return {.stored = server.store.put(*type.collection, std::move(body), type.stored_shape()), .document = {}};
 }
 
 WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Json object,
@@ -298,6 +308,7 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
   Json body = stored_form(type, object);
   if (body == live->body()) return {.stored = live, .document = {}};
   if (options.dry_run) return {.stored = nullptr, .document = std::move(object)};
+  check_size(call, body);
   return {.stored = server.store.put(*type.collection, std::move(body), type.stored_shape()), .document = {}};
 }
 

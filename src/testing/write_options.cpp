@@ -2,6 +2,7 @@
 #include "testing/write_options.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "testing/list_options.hpp"
@@ -28,9 +29,14 @@ void check_dry_run(const std::vector<std::string>& values, FieldErrors& errors) 
 void check_manager(const std::string& manager, FieldErrors& errors) {
   if (manager.size() > max_manager_bytes)
     errors.push_back(field_too_long("fieldManager", static_cast<std::int64_t>(max_manager_bytes)));
-  const auto printable = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; };
-  if (!std::all_of(manager.begin(), manager.end(), printable))
-    errors.push_back(field_invalid("fieldManager", manager, "should not contain non-printable characters"));
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  const auto at = std::find_if(manager.begin(), manager.end(), control);
+  if (at == manager.end()) return;
+  char code[8];
+  std::snprintf(code, sizeof code, "%04X", static_cast<unsigned>(static_cast<unsigned char>(*at)));
+  errors.push_back(field_invalid("fieldManager", manager,
+                                 "invalid character U+" + std::string(code) + " (at position " +
+                                     std::to_string(at - manager.begin()) + ")"));
 }
 
 FieldValidation check_validation(std::string_view text, FieldErrors& errors) {
@@ -77,6 +83,7 @@ void check_types(const Json& options) {
 Json options_document(const Call& call) {
   if (!call.request.body.empty()) {
     Json body = parse_body(call, "");
+    if (body.is_null()) return Json::object();
     if (!body.is_object()) throw StatusError::bad_request(no_object(body));
     const std::string kind = std::as_const(body)["kind"].string_or("DeleteOptions");
     if (kind != "DeleteOptions")

@@ -25,7 +25,8 @@ def normalise(answers, env, steps):
 def prefixes(steps):
     """The generateNames of requests. Of a long one a generated name has the start."""
     bodies = [step['body'] for step in steps if isinstance(step.get('body'), dict)]
-    named = [(body.get('metadata') or {}).get('generateName') for body in bodies]
+    metadata = [body.get('metadata') for body in bodies]
+    named = [one.get('generateName') for one in metadata if isinstance(one, dict)]
     return [name[:58] for name in named if isinstance(name, str) and len(name) > 3]
 
 
