@@ -186,7 +186,7 @@ class Steps:
 
 
 def take_how(members):
-    return {key: members.pop(key) for key in ('headers', 'capture', 'until', 'within', 'hidden') if key in members}
+    return {key: members.pop(key) for key in ('headers', 'capture', 'until', 'within', 'hidden', 'undescribed') if key in members}
 
 
 def tidy(step):
