@@ -147,22 +147,41 @@ void ignore_time_only_changes(const Json& live, Json& object) {
   if (candidate == live) object = std::move(candidate);
 }
 
+std::vector<ApplyConflict> scale_conflicts(const Json& before, std::string_view replicas_path,
+                                           const WriteContext& context) {
+  std::vector<ApplyConflict> conflicts;
+  const FieldPath path = path_of(replicas_path);
+  const Managers managers = decode_managers(before.at({"metadata", "managedFields"})).value_or(Managers{});
+  for (const auto& [id, set] : managers) {
+    if (!set.fields.has(path)) continue;
+    if (id.applies && id.manager == context.manager && id.subresource == context.subresource) continue;
+    ManagerId told = id;
+    told.api_version = "autoscaling/v1";
+    conflicts.push_back({"conflict with " + told.describe(), ".spec.replicas"});
+  }
+  return conflicts;
+}
+
 void track_scale(const Json& before, Json& object, const KindSchema& kind, std::string_view replicas_path,
-                 const WriteContext& context) {
+                 const WriteContext& context, bool applies) {
   Managers managers = decode_managers(before.at({"metadata", "managedFields"})).value_or(Managers{});
   const FieldPath path = path_of(replicas_path);
   FieldSet replicas;
   replicas.insert(path);
   const Comparison changes = compare(before, object, kind.root());
-  if (changes.added.has(path) || changes.modified.has(path)) {
+  const bool changed = changes.added.has(path) || changes.modified.has(path);
+  if (changed) {
     for (auto place = managers.begin(); place != managers.end();) {
       FieldSet& fields = place->second.fields;
       fields = fields.without(replicas);
       place = fields.empty() ? managers.erase(place) : std::next(place);
     }
+  }
+  if (changed || applies) {
     // As in the real server this entry has no time: it is made from the one of the Scale, whose time is lost.
     managers[{.manager = context.manager.empty() ? "unknown" : context.manager,
-              .api_version = kind.api_version(),
+              .applies = applies,
+              .api_version = applies ? "" : kind.api_version(),
               .subresource = "scale"}] = {replicas, kind.api_version(), ""};
   }
   set_managed_fields(object, encode_managers(managers));

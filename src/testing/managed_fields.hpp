@@ -38,16 +38,20 @@ void track_update(const Json& live, Json& object, const KindSchema& kind, const 
 /// gets the times of `live`, so that comparing the two tells that there is nothing to write.
 void ignore_time_only_changes(const Json& live, Json& object);
 
-/// A write through the scale subresource changed `replicas_path` (".spec.replicas") of `object`.
-/// `before` = the live object; sets object.metadata.managedFields.
+/// A write through the scale subresource changed `replicas_path` (".spec.replicas") of `object`, as an update
+/// or an apply. `before` = the live object; sets object.metadata.managedFields.
 void track_scale(const Json& before, Json& object, const KindSchema& kind, std::string_view replicas_path,
-                 const WriteContext& context);
+                 const WriteContext& context, bool applies = false);
 
 /// Fields that other managers own: 409 with one cause each.
 struct ApplyConflict {
   std::string message = {};  ///< conflict with "m1" using v1
   std::string field = {};    ///< ".data.k"
 };
+
+/// Who else has the replicas that an apply of the scale changes; they are told as of the Scale.
+std::vector<ApplyConflict> scale_conflicts(const Json& before, std::string_view replicas_path,
+                                           const WriteContext& context);
 
 /// What apply() came to. With conflicts nothing else is set.
 struct ApplyResult {

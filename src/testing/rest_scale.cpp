@@ -128,6 +128,15 @@ void check_scale(const Call& call, const Json& scale) {
         {field_invalid("spec.replicas", replicas, "must be greater than or equal to 0")});
 }
 
+/// An apply takes replicas from others only by force.
+void check_conflicts(const Call& call, const Json& before, const Json& object, const WriteOptions& options) {
+  const std::string& path = call.type->scale->spec;
+  if (options.force || value_at(before, path) == value_at(object, path)) return;
+  const auto conflicts = scale_conflicts(before, path, options.context(call, "scale"));
+  if (!conflicts.empty())
+    throw StatusError(409, "Conflict", describe(conflicts), Json::object({{"causes", causes(conflicts)}}));
+}
+
 http::Response scale_response(const Call& call, const Json& object) {
   return json_response(200, scale_of(*call.type, object).dump());
 }
@@ -160,7 +169,8 @@ http::Response rest_scale(Server& server, Call& call) {
   set_at(object, type.scale->spec, scale.at({"spec", "replicas"}).integer_or(0));
   if (const std::string version = scale.at({"metadata", "resourceVersion"}).string_or(""); !version.empty())
     object["metadata"]["resourceVersion"] = version;
-  track_scale(before, object, *type.schema, type.scale->spec, options.context(call, "scale"));
+  if (applies) check_conflicts(call, before, object, options);
+  track_scale(before, object, *type.schema, type.scale->spec, options.context(call, "scale"), applies);
   const WriteOutcome outcome =
       update_object(server, call, live, std::move(object), options, "scale", Tracking::done);
   return scale_response(call, outcome.stored ? type.document(*outcome.stored) : outcome.document);

@@ -305,6 +305,7 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
     if (!options.dry_run) server.store.erase(*type.collection, call.key());
     return {.stored = nullptr, .document = std::move(object)};
   }
+  ignore_time_only_changes(before, object);
   Json body = stored_form(type, object);
   if (body == live->body()) return {.stored = live, .document = {}};
   if (options.dry_run) return {.stored = nullptr, .document = std::move(object)};
