@@ -331,7 +331,16 @@ Json::Array storage_class(const Json& object, WallTime now) {
           object["provisioner"],
           Json(text_or(object["reclaimPolicy"], "Delete")),
           Json(text_or(object["volumeBindingMode"], "Immediate")),
-          Json(object["allowVolumeExpansion"].bool_or(false) ? "true" : "false"),
+          Json(object["allowVolumeExpansion"].bool_or(false)),
+          Json(age_of(object, now))};
+}
+
+Json::Array ingress_class(const Json& object, WallTime now) {
+  const Json& parameters = object["spec"]["parameters"];
+  std::string kind = parameters["kind"].string_or("");
+  if (const std::string group = parameters["apiGroup"].string_or(""); !group.empty()) kind += "." + group;
+  return {name_of(object), object["spec"]["controller"],
+          Json(parameters.is_null() ? "<none>" : kind + "/" + parameters["name"].string_or("")),
           Json(age_of(object, now))};
 }
 
@@ -348,8 +357,8 @@ Json::Array autoscaler(const Json& object, WallTime now) {
           Json(target["kind"].string_or("") + "/" + target["name"].string_or("")),
           Json("<none>"),
           Json(least.is_integer() ? least.dump() : "<unset>"),
-          Json(std::to_string(spec["maxReplicas"].integer_or(0))),
-          Json(std::to_string(object["status"]["currentReplicas"].integer_or(0))),
+          Json(spec["maxReplicas"].integer_or(0)),
+          Json(object["status"]["currentReplicas"].integer_or(0)),
           Json(age_of(object, now))};
 }
 
@@ -400,6 +409,7 @@ constexpr std::array known_rows{
     Rows{"rolebindings", role_binding},
     Rows{"clusterrolebindings", role_binding},
     Rows{"ingresses", ingress},
+    Rows{"ingressclasses", ingress_class},
     Rows{"networkpolicies", network_policy},
     Rows{"poddisruptionbudgets", disruption_budget},
     Rows{"endpoints", endpoints},

@@ -153,8 +153,8 @@ Json::Array deployment(const Json& object, WallTime now) {
   const Json& status = object["status"];
   Json::Array cells{name_of(object),
                     Json(count_text(status["readyReplicas"]) + "/" + count_text(object["spec"]["replicas"])),
-                    Json(count_text(status["updatedReplicas"])),
-                    Json(count_text(status["availableReplicas"])), Json(age_of(object, now))};
+                    count(status["updatedReplicas"]), count(status["availableReplicas"]),
+                    Json(age_of(object, now))};
   add_wide(cells, template_spec(object), object["spec"]["selector"]);
   return cells;
 }

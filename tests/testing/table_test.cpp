@@ -86,7 +86,7 @@ TEST_F(Tables, ShowBuiltinKindsAsKubectlDoes) {
       cells("apps/v1", "deployments", "{" + since + R"(, "spec": {"replicas": 3, "selector": {"matchLabels":
     {"a": "b"}}, "template": {"spec": {"containers": [{"name": "c", "image": "x"}, {"name": "d", "image": "y"}]}}},
     "status": {"readyReplicas": 2, "updatedReplicas": 3, "availableReplicas": 1}})"),
-      R"(["n","2/3","3","1","45s","c,d","x,y","a=b"])");
+      R"(["n","2/3",3,1,"45s","c,d","x,y","a=b"])");
   EXPECT_EQ(cells("batch/v1", "jobs",
                   "{" + since + R"(, "spec": {"completions": 2, "template": {"spec": {}}}, "status":
     {"succeeded": 2, "startTime": "2025-01-01T00:00:00Z", "completionTime": "2025-01-01T00:01:30Z",
