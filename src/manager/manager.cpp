@@ -248,8 +248,8 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
 }
 
 void Manager::Impl::add_election() {
-  const std::size_t number = 1;  // behind the cache
-  const auto elected = [this, number](std::uint64_t term) {
+  constexpr std::size_t number = 1;  // behind the cache
+  const auto elected = [this](std::uint64_t term) {
     term_.store(term, std::memory_order_relaxed);
     post({Happening::Kind::open, number, nullptr});
   };
