@@ -75,6 +75,7 @@ class Bench::Impl {
   };
 
   void begin_process();
+  void end_process();
   void host(const ControllerSpec& added);
   Result reconcile(const ReconcileFunction& inner, const std::string& controller, Context& context);
   void take_log(ReconcileRun* run);
@@ -127,7 +128,14 @@ Bench::Impl::Impl(BenchOptions options)
 
 Bench::Impl::~Impl() {
   clock_->set_pass({});
+  end_process();
+}
+
+// The streams of its cache are cancelled; the transport lets go of them when it is pumped, and they of it.
+void Bench::Impl::end_process() {
   process_.reset();
+  transport_->drop_late();
+  transport_->pump();
 }
 
 void Bench::Impl::begin_process() {
@@ -173,9 +181,7 @@ void Bench::Impl::host(const ControllerSpec& added) {
 }
 
 void Bench::Impl::restart() {
-  process_.reset();
-  transport_->drop_late();
-  transport_->pump();
+  end_process();
   take_log(nullptr);
   begin_process();
   for (const ControllerSpec& spec : specs_) host(spec);

@@ -325,11 +325,11 @@ void persistent_volume(Json& object) {
   Json& spec = member_object(object, "spec");
   set_default(spec, "persistentVolumeReclaimPolicy", "Retain");
   set_default(spec, "volumeMode", "Filesystem");
-  set_default(member_object(object, "status"), "phase", "Pending");
   inside(spec, "claimRef", [](Json& claim) { set_default(claim, "kind", "PersistentVolumeClaim"); });
   inside(spec, "hostPath", [](Json& path) {
     if (!path.contains("type")) path["type"] = "";
   });
+  set_default(member_object(object, "status"), "phase", "Pending");  // moves the spec
 }
 
 void persistent_volume_claim(Json& object) {
