@@ -57,6 +57,8 @@ REPLACED = [(re.compile(pattern), by) for pattern, by in (
     (r'(?m)(?<= )\d+(ms|s|m)(\d+s)?(?= )', 'AGE'),
     (r'(?<=\S) {2,}', '   '),  # columns are as wide as what was replaced
     (r'(?m)[ \t]+$', ''),
+    # A difference of times alone is there only if the clock has moved on by a second.
+    (r'(?m)^@@ .*\n(?: .*\n)*-( +time: "TIME")\n\+\1\n(?: .*\n?)*', ''),
 )]
 
 
