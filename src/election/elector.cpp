@@ -302,9 +302,13 @@ void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
     judge(*campaign, request.id, std::current_exception());
     return;
   }
-  MutexLock lock(mutex_);
-  std::erase_if(campaign->calls, [](const auto& old) { return old.expired(); });
-  campaign->calls.push_back(std::move(call));
+  {
+    MutexLock lock(mutex_);
+    std::erase_if(campaign->calls, [](const auto& old) { return old.expired(); });
+    campaign->calls.push_back(call);
+    if (!campaign->core.end()) return;
+  }
+  call->cancel();  // the campaign ended meanwhile, and cancelled what it knew of
 }
 
 void Elector::State::landed(const CampaignPtr& campaign, std::uint64_t id,

@@ -222,7 +222,8 @@ TEST_F(ElectorConcurrency, ACandidateTakesTheLeaseOfADeadLeader) {
   const Duration took = advance_until([&] { return one->leads.load(); }, 60s);
   one->wait_until_it_leads();
   EXPECT_GE(took, 15s);
-  EXPECT_EQ(one->term, 7U);
+  // Or more: time runs away here, and a claim that is answered too late is made anew.
+  EXPECT_GE(one->term, 7U);
 }
 
 TEST_F(ElectorConcurrency, WritesOfAGuardedClientEndWithTheLead) {
@@ -274,10 +275,10 @@ TEST_F(ElectorConcurrency, AStopBeforeItLeadsEndsIt) {
 }
 
 TEST_F(ElectorConcurrency, ADeafServerDoesNotKeepItFromStopping) {
-  server->inject({.verb = "get", .resource = "leases.coordination.k8s.io", .delay = 1h});
+  const auto deaf = server->inject({.verb = "get", .resource = "leases.coordination.k8s.io", .delay = 1h});
   const auto one = instance("one");
   one->start();
-  notes->wait_until([&] { return server->fault_counts(1).fired + 1 > 0; });
+  while (server->fault_counts(deaf).fired == 0) std::this_thread::yield();
   one->stop();
   EXPECT_EQ(one->end, ElectionEnd::stopped);
 }
