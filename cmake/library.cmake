@@ -16,7 +16,9 @@ function(evenkeel_library name)
     endif()
     set_target_properties(evenkeel_${name} PROPERTIES
       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
-      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+      # Of the libraries that one of ours needs, a program may name none: they are found beside it.
+      INSTALL_RPATH "$ORIGIN")
   else()
     set(scope INTERFACE)
     add_library(evenkeel_${name} INTERFACE)
