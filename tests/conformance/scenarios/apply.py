@@ -297,7 +297,6 @@ def status(s):
     s.apply('things/a/status', 'm1', status={'ready': 1, 'conditions': [condition]})
     s.apply('things/a/status', 'm2', status={'ready': 2})
     s.apply('things/a/status', 'm2', labels={'x': '1'}, spec={'size': 9}, status={'conditions': [dict(condition, type='B')]})
-    s.apply('things/a', 'm1', spec={'size': 5}, status={'ready': 5})
     s.apply('things/a/status', 'm1')
     s.apply('things/none/status', 'm1', status={})
     s.get('things/a')
