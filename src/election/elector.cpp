@@ -110,8 +110,8 @@ class Elector::State final : public WriteGuard, public std::enable_shared_from_t
   void send(const CampaignPtr& campaign, Core::Request request);
   void landed(const CampaignPtr& campaign, std::uint64_t id, Outcome<ResourceClient::Object> outcome);
   void judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) EVENKEEL_REQUIRES(mutex_);
-  // The lock is released around what is called.
-  void publish(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  // The lock is released around what is called; returns whether it was.
+  bool publish(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void note_trouble(const std::string& problem) EVENKEEL_REQUIRES(mutex_);
   bool wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop);
   ElectionEnd resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led);
@@ -230,13 +230,13 @@ void Elector::State::drive(const CampaignPtr& campaign) noexcept {
   MutexLock lock(mutex_);
   for (;;) {
     Core::Step step = campaign->core.next(clock_->now(), clock_->wall_now());
-    publish(*campaign, lock);
+    const bool looked_away = publish(*campaign, lock);
     if (campaign->core.end()) break;
     if (step.request) {
       lock.unlock();
       send(campaign, std::move(*step.request));
       lock.lock();
-    } else {
+    } else if (!looked_away) {  // else an answer may have come that nobody was there to be woken for
       clock_->wait_until(changed_, lock, step.wake);
     }
   }
@@ -244,7 +244,8 @@ void Elector::State::drive(const CampaignPtr& campaign) noexcept {
 }
 
 // Tells the world what has changed in the core.
-void Elector::State::publish(Campaign& campaign, MutexLock& lock) {
+bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
+  bool looked_away = false;
   const auto& term = campaign.core.term();
   const bool resigned =
       campaign.core.end() == Core::End::released || campaign.core.end() == Core::End::resigned;
@@ -267,14 +268,16 @@ void Elector::State::publish(Campaign& campaign, MutexLock& lock) {
     lock.unlock();
     campaign.lost.request_stop();  // runs the user's stop callbacks
     lock.lock();
+    looked_away = true;
   }
-  if (holder_ == campaign.core.holder()) return;
+  if (holder_ == campaign.core.holder()) return looked_away;
   holder_ = campaign.core.holder();
   const std::string holder = holder_;
   lock.unlock();
   log_.info("the holder of the Lease is", {{"holder", holder}});
   if (options_.on_new_holder) options_.on_new_holder(holder);
   lock.lock();
+  return true;
 }
 
 void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
