@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing/go_text.hpp"
 
-#include <string_view>
-
 #include "testing/schema_validation.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -96,6 +94,12 @@ std::string go_text(const Json& value) {
     return "map[" + out + "]";
   }
   return value.dump();
+}
+
+std::string_view go_type(const Json& value) {
+  if (value.is_array()) return "[]interface {}";
+  if (value.is_object()) return "map[string]interface {}";
+  return value.is_null() ? "<nil>" : decoded_kind(value);
 }
 
 std::optional<std::string> restore_error(const Json& object, const KindSchema& kind) {

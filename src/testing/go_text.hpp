@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <evenkeel/api/json.hpp>
 
@@ -13,6 +14,9 @@ namespace evenkeel::inline v0::testing {
 
 /// "map[a:1 b:[x y]]": members by name, strings without quotes, null as "<nil>".
 std::string go_text(const Json& value);
+
+/// What Go calls the type of a decoded value: "string", "map[string]interface {}", null "<nil>".
+std::string_view go_type(const Json& value);
 
 /// Why a decoded document cannot become the Go type of its kind: "cannot restore slice from map",
 /// "unrecognized type: int32". Empty if it can. Source: apimachinery pkg/runtime/converter.go

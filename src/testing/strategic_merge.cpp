@@ -21,28 +21,9 @@ constexpr std::string_view order_prefix = "$setElementOrder/";
 
 using Items = Json::Array;
 
-const char* go_kind(const Json& value) {
-  switch (value.kind()) {
-    case Json::Kind::array:
-      return "[]interface {}";
-    case Json::Kind::object:
-      return "map[string]interface {}";
-    case Json::Kind::string:
-      return "string";
-    case Json::Kind::boolean:
-      return "bool";
-    case Json::Kind::integer:
-      return "int64";
-    case Json::Kind::number:
-      return "float64";
-    case Json::Kind::null:
-      break;
-  }
-  return "%!s(<nil>)";
-}
-
 [[noreturn]] void wrong_kind(const char* expected, const Json& found) {
-  throw StrategicMergeError(std::string("expected a ") + expected + ", but received a " + go_kind(found));
+  throw StrategicMergeError(std::string("expected a ") + expected + ", but received a " +
+                            (found.is_null() ? "%!s(<nil>)" : std::string(go_type(found))));
 }
 
 [[noreturn]] void no_merge_key(const Json& item, const std::string& key) {

@@ -5,47 +5,11 @@
 #include <stdexcept>
 
 #include "testing/field_walk.hpp"
+#include "testing/go_text.hpp"
 
 namespace evenkeel::inline v0::testing {
 
 namespace {
-
-/// A value as Go prints the structure that holds it.
-std::string go_value(const Json& value) {
-  if (value.is_string()) return value.as_string();
-  if (value.is_array()) {
-    std::string text = "[";
-    for (const Json& item : value.as_array()) text += (text.size() > 1 ? " " : "") + go_value(item);
-    return text + "]";
-  }
-  if (value.is_object()) {
-    std::string text = "map[";
-    for (const auto& [name, member] : value.as_object())
-      text += (text.size() > 4 ? " " : "") + name + ":" + go_value(member);
-    return text + "]";
-  }
-  return value.is_null() ? "<nil>" : value.dump();
-}
-
-std::string_view go_type(const Json& value) {
-  switch (value.kind()) {
-    case Json::Kind::string:
-      return "string";
-    case Json::Kind::boolean:
-      return "bool";
-    case Json::Kind::integer:
-      return "int64";
-    case Json::Kind::number:
-      return "float64";
-    case Json::Kind::array:
-      return "[]interface {}";
-    case Json::Kind::object:
-      return "map[string]interface {}";
-    case Json::Kind::null:
-      break;
-  }
-  return "<nil>";
-}
 
 class Checker {
  public:
@@ -56,10 +20,10 @@ class Checker {
     switch (schema->type) {
       case SchemaType::object:
         if (value.is_object()) return visit_fields(value, *schema, path);
-        return fail(path, "expected map, got &{" + go_value(value) + "}");
+        return fail(path, "expected map, got &{" + go_text(value) + "}");
       case SchemaType::array:
         if (value.is_array()) return visit_items(value.as_array(), *schema, path);
-        return fail(path, "expected list, got &{" + go_value(value) + "}");
+        return fail(path, "expected list, got &{" + go_text(value) + "}");
       default:
         return visit_scalar(value, schema->type, path);
     }
@@ -77,11 +41,11 @@ class Checker {
     if ((type == SchemaType::integer || type == SchemaType::number) && !value.is_number())
       fail(path, "expected numeric (int or float), got " + std::string(go_type(value)));
     if (type == SchemaType::string && !value.is_string())
-      fail(path, "expected string, got &value.valueUnstructured{Value:" + go_value(value) + "}");
+      fail(path, "expected string, got &value.valueUnstructured{Value:" + go_text(value) + "}");
     if (type == SchemaType::boolean && !value.is_bool())
-      fail(path, "expected boolean, got &{" + go_value(value) + "}");
+      fail(path, "expected boolean, got &{" + go_text(value) + "}");
     if (type == SchemaType::int_or_string && container)
-      fail(path, "expected any scalar, got &{" + go_value(value) + "}");
+      fail(path, "expected any scalar, got &{" + go_text(value) + "}");
   }
 
   void visit_fields(const Json& object, const Schema& schema, const std::string& path) {

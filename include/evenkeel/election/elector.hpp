@@ -67,8 +67,9 @@ enum class ElectionEnd : std::uint8_t {
 ///     });
 ///
 /// The client should be one of its own, so that its connections carry nothing else.
-/// Thread safety: all members may be called concurrently, run() by one thread at a time.
-/// Source: client-go tools/leaderelection; deviations in docs/election.md.
+/// Thread safety: all members may be called concurrently, run() by one thread at a time. Lifetime: outlives
+/// run(); guarded clients may outlive it, and then write nothing. Source: client-go tools/leaderelection;
+/// deviations in docs/election.md.
 class EVENKEEL_API Elector {
  public:
   /// Throws std::invalid_argument without a name, or unless lease_duration > renew_deadline > 1.2 *
