@@ -30,7 +30,7 @@ BANNED = {'iostream', 'regex', 'filesystem', 'future', 'random', 'ranges', 'coro
 THIRD_PARTY = re.compile(r'^(nlohmann|spdlog|fmt|curl|simdjson\.h|yaml-cpp|boost|openssl|CLI|gtest|gmock|benchmark|prometheus)')
 THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
 # Cores decide; they get time and input as arguments. What is not named core by its file name is listed here.
-CORE = re.compile(r'(_core|/list_splitter|/frame_splitter|/reflector)\.(hpp|cpp)$')
+CORE = re.compile(r'(_core|/list_splitter|/frame_splitter|/reflector|/flight_recorder|/explanation)\.(hpp|cpp)$')
 # In the embedded API server everything is core but these shells.
 TESTING_SHELLS = re.compile(r'/(api_server|core_host|shared_core|http_server|in_process_transport|tls_certificates|faults|kubeconfig_writer|environment|control_plane|child_process|bench\w*|log_recorder|run|running_manager|wait|loopback\w*)\.(hpp|cpp)$')
 CORE_BANNED = {'thread', 'mutex', 'condition_variable', 'shared_mutex', 'evenkeel/base/mutex.hpp', 'evenkeel/base/clock.hpp'}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened to the keys of a controller lately, kept in a fixed amount of memory: the answer to "why was
+// this object not reconciled" must be there when somebody asks, not only from then on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/cache/object_event.hpp>
+#include <evenkeel/controller/result_core.hpp>
+#include <evenkeel/workqueue/request_key.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+/// Why a key was added to the queue.
+enum class AddedBy : std::uint8_t {
+  nobody,   ///< It is not known.
+  event,    ///< An object that a watch tells of was created, changed or deleted.
+  initial,  ///< The object was in the first list of a watch.
+  resync,   ///< A watch told of the object again, without a change.
+  program,  ///< The program itself: Controller::enqueue(), or a source that is no watch.
+  held,     ///< Events that came during a run and were held until its end.
+  requeue,  ///< The result of the run before: requeue() or requeue_after().
+  retry,    ///< The failure of the run before.
+};
+
+/// What became of an event.
+enum class EventFate : std::uint8_t {
+  added,    ///< The key was made ready.
+  merged,   ///< The key was to run anyway, because of an earlier event.
+  refused,  ///< A predicate refused it. Its key is that of the object, whatever it maps to.
+  held,     ///< It came during a run and gives no reason to run again before a retry.
+  waits,    ///< It gives no reason to run before the retry that is due.
+};
+
+/// What wakes a key.
+struct Cause {
+  AddedBy by = AddedBy::nobody;
+  EventType type = EventType::added;  ///< Of event and initial.
+  std::uint16_t watch = 0;            ///< Index of the watch, of event, initial and resync.
+  bool operator==(const Cause&) const = default;
+};
+
+enum class FlightKind : std::uint8_t {
+  event,    ///< Something said that the key may need work.
+  waits,    ///< The key waits after a run.
+  started,  ///< A run began.
+  ended,    ///< A run ended.
+};
+
+/// One happening. The members without a name of their own mean something else for each kind; the functions
+/// below read them. Trivial, so that a budget costs no memory until it is used.
+struct FlightRecord {
+  TimePoint::rep at;  ///< Nanoseconds of the steady clock.
+  std::uint64_t key;  ///< RequestKey::hash().
+  std::int64_t value;
+  std::uint32_t extra;
+  FlightKind kind;
+  std::uint8_t detail;
+  std::uint16_t number;
+
+  TimePoint time() const { return TimePoint(Duration(at)); }
+  /// Of event.
+  Cause cause() const { return {static_cast<AddedBy>(detail), static_cast<EventType>(value), number}; }
+  EventFate fate() const { return static_cast<EventFate>(extra); }
+  /// Of waits: why and how long.
+  AddedBy reason() const { return static_cast<AddedBy>(detail); }
+  Duration delay() const { return Duration(value); }
+  /// Of started and ended.
+  std::size_t worker() const { return number; }
+  /// Of started.
+  std::uint64_t run() const { return static_cast<std::uint64_t>(value); }
+  std::uint64_t attempt() const { return extra; }
+  /// Of ended.
+  OutcomeKind outcome() const { return static_cast<OutcomeKind>(detail & 0x1f); }
+  bool timed_out() const { return (detail & timed_out_bit) != 0; }
+  bool panic() const { return (detail & panic_bit) != 0; }
+  Duration duration() const { return Duration(value); }
+  std::uint32_t text() const { return extra; }
+
+  static constexpr std::uint8_t timed_out_bit = 0x40;
+  static constexpr std::uint8_t panic_bit = 0x80;
+};
+static_assert(sizeof(FlightRecord) == 32);
+
+/// The failure that a key's last run ended with.
+struct LastFailure {
+  RequestKey key = {};
+  TimePoint at = {};
+  OutcomeKind kind = OutcomeKind::error;
+  std::uint64_t attempt = 1;  ///< Of the run that failed.
+  bool timed_out = false;
+  std::string text = {};  ///< Cut to FlightRecorder::max_text.
+};
+
+/// Records happenings in a ring, texts of errors and reasons in another, and the last failure of each key
+/// that fails. When there is no room the oldest goes, and how much went is known. A key is known by its hash:
+/// two keys with one hash are told as one.
+///
+/// Of the budget five eighths are records, one eighth texts and a quarter failures. Memory is taken as it is
+/// needed.
+/// Thread safety: one thread at a time. Complexity: recording is constant; of() looks at every record.
+class FlightRecorder {
+ public:
+  static constexpr std::size_t max_text = 512;         ///< Bytes of a text; longer ones are cut.
+  static constexpr std::size_t min_budget = 1u << 12;  ///< A smaller budget, but for 0, counts as this.
+
+  /// At most `budget` bytes; 0: nothing is recorded.
+  explicit FlightRecorder(std::size_t budget);
+
+  bool on() const { return capacity_ != 0; }
+  std::size_t capacity() const { return capacity_; }  ///< In records.
+
+  void event(TimePoint at, std::uint64_t key, Cause cause, EventFate fate) {
+    if (capacity_ == 0) return;
+    next() = {.at = at.time_since_epoch().count(),
+              .key = key,
+              .value = static_cast<std::int64_t>(cause.type),
+              .extra = static_cast<std::uint32_t>(fate),
+              .kind = FlightKind::event,
+              .detail = static_cast<std::uint8_t>(cause.by),
+              .number = cause.watch};
+  }
+  void started(TimePoint at, std::uint64_t key, std::size_t worker, std::uint64_t run,
+               std::uint64_t attempt) {
+    if (capacity_ == 0) return;
+    next() = {.at = at.time_since_epoch().count(),
+              .key = key,
+              .value = static_cast<std::int64_t>(run),
+              .extra = static_cast<std::uint32_t>(attempt),
+              .kind = FlightKind::started,
+              .detail = 0,
+              .number = static_cast<std::uint16_t>(worker)};
+  }
+  /// The run of `attempt` ended after `duration`.
+  void ended(TimePoint at, const RequestKey& key, std::size_t worker, std::uint64_t attempt,
+             Duration duration, const ReconcileOutcome& outcome) {
+    if (capacity_ == 0) return;
+    next() = {.at = at.time_since_epoch().count(),
+              .key = key.hash(),
+              .value = duration.count(),
+              .extra = outcome.message.empty() ? 0 : keep(outcome.message),
+              .kind = FlightKind::ended,
+              .detail = static_cast<std::uint8_t>(static_cast<std::uint8_t>(outcome.kind) |
+                                                  (outcome.timed_out ? FlightRecord::timed_out_bit : 0) |
+                                                  (outcome.panic ? FlightRecord::panic_bit : 0)),
+              .number = static_cast<std::uint16_t>(worker)};
+    if (is_failure(outcome.kind)) {
+      remember(at, key, attempt, outcome);
+    } else if (outcome.kind != OutcomeKind::cancelled && !failures_.empty()) {
+      forget(key.hash());
+    }
+  }
+  /// `key` is to run again after `delay`, because of `reason`.
+  void waits(TimePoint at, std::uint64_t key, AddedBy reason, Duration delay) {
+    if (capacity_ == 0) return;
+    next() = {.at = at.time_since_epoch().count(),
+              .key = key,
+              .value = delay.count(),
+              .extra = 0,
+              .kind = FlightKind::waits,
+              .detail = static_cast<std::uint8_t>(reason),
+              .number = 0};
+  }
+
+  /// What is known of `key`, the oldest first, the newest `most` of them.
+  std::vector<FlightRecord> of(std::uint64_t key, std::size_t most) const;
+  /// The text of a record that ended; empty if there was none. Nothing: it was overwritten.
+  std::optional<std::string_view> text(const FlightRecord& record) const;
+  /// Of a key whose last run failed, unless it was pushed out by failures of others.
+  const LastFailure* failure(std::uint64_t key) const;
+  /// The last failures, the latest first.
+  const std::list<LastFailure>& failures() const { return by_age_; }
+
+  std::uint64_t recorded() const { return recorded_; }
+  /// Records that were overwritten.
+  std::uint64_t lost() const { return recorded_ > capacity_ ? recorded_ - capacity_ : 0; }
+  /// When the oldest record that is left was written.
+  std::optional<TimePoint> since() const;
+  /// What the recorder uses of its budget now, about.
+  std::size_t bytes() const;
+
+ private:
+  static bool is_failure(OutcomeKind kind) {
+    return kind == OutcomeKind::error || kind == OutcomeKind::terminal_error || kind == OutcomeKind::conflict;
+  }
+
+  FlightRecord& next() {
+    FlightRecord& record = records_[at_];
+    if (++at_ == capacity_) at_ = 0;
+    ++recorded_;
+    return record;
+  }
+  std::uint32_t keep(std::string_view text);
+  void remember(TimePoint at, const RequestKey& key, std::uint64_t attempt, const ReconcileOutcome& outcome);
+  void forget(std::uint64_t key);
+
+  const std::size_t capacity_;
+  const std::size_t text_budget_;
+  const std::size_t max_failures_;
+  std::unique_ptr<FlightRecord[]> records_;  // not initialised: pages that were never written cost nothing
+  std::size_t at_ = 0;
+  std::uint64_t recorded_ = 0;
+  std::deque<std::string> texts_;
+  std::size_t text_bytes_ = 0;
+  std::uint32_t newest_text_ = 0;  // number of texts_.back(), counted from 1 and never 0
+  std::list<LastFailure> by_age_;
+  std::unordered_map<std::uint64_t, std::list<LastFailure>::iterator> failures_;
+};
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/flight_recorder.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/workqueue/key_table.hpp>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::AddedBy;
+using detail::Cause;
+using detail::EventFate;
+using detail::FlightKind;
+using detail::FlightRecord;
+using detail::FlightRecorder;
+
+constexpr std::size_t everything = 1u << 20;
+
+TimePoint at(Duration time) {
+  return TimePoint(time);
+}
+
+ReconcileOutcome failed(std::string why) {
+  return {.kind = OutcomeKind::error, .message = std::move(why)};
+}
+
+TEST(FlightRecorder, TellsWhatHappenedToAKeyInOrder) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "default", .name = "web"});
+  const RequestKey other = keys.intern({.namespace_ = "default", .name = "other"});
+  FlightRecorder recorder(1u << 16);
+  const Cause updated{.by = AddedBy::event, .type = EventType::updated, .watch = 3};
+
+  recorder.event(at(1s), web.hash(), updated, EventFate::added);
+  recorder.event(at(2s), other.hash(), updated, EventFate::refused);
+  recorder.started(at(3s), web.hash(), 5, 0xfedcba9876543210, 7);
+  recorder.ended(at(4s), web, 5, 7, 1s, failed("no disk left"));
+  recorder.waits(at(4s), web.hash(), AddedBy::retry, 320ms);
+
+  const auto story = recorder.of(web.hash(), everything);
+  ASSERT_EQ(story.size(), 4u);
+  EXPECT_EQ(story[0].kind, FlightKind::event);
+  EXPECT_EQ(story[0].time(), at(1s));
+  EXPECT_EQ(story[0].cause(), updated);
+  EXPECT_EQ(story[0].fate(), EventFate::added);
+  EXPECT_EQ(story[1].kind, FlightKind::started);
+  EXPECT_EQ(story[1].worker(), 5u);
+  EXPECT_EQ(story[1].run(), 0xfedcba9876543210);
+  EXPECT_EQ(story[1].attempt(), 7u);
+  EXPECT_EQ(story[2].kind, FlightKind::ended);
+  EXPECT_EQ(story[2].outcome(), OutcomeKind::error);
+  EXPECT_EQ(story[2].duration(), 1s);
+  EXPECT_EQ(story[2].worker(), 5u);
+  EXPECT_FALSE(story[2].timed_out());
+  EXPECT_FALSE(story[2].panic());
+  EXPECT_EQ(recorder.text(story[2]), "no disk left");
+  EXPECT_EQ(story[3].kind, FlightKind::waits);
+  EXPECT_EQ(story[3].reason(), AddedBy::retry);
+  EXPECT_EQ(story[3].delay(), 320ms);
+
+  const auto last = recorder.of(web.hash(), 2);
+  ASSERT_EQ(last.size(), 2u);
+  EXPECT_EQ(last[0].kind, FlightKind::ended);
+  EXPECT_EQ(recorder.of(other.hash(), everything).size(), 1u);
+  EXPECT_EQ(recorder.since(), at(1s));
+  EXPECT_EQ(recorder.recorded(), 5u);
+  EXPECT_EQ(recorder.lost(), 0u);
+}
+
+TEST(FlightRecorder, SaysOfARunThatItTimedOutOrShowedABug) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
+  FlightRecorder recorder(1u << 16);
+  ReconcileOutcome outcome = failed("late");
+  outcome.kind = OutcomeKind::terminal_error;
+  outcome.timed_out = true;
+  outcome.panic = true;
+  recorder.ended(at(1s), web, 0, 1, 1s, outcome);
+  const FlightRecord record = recorder.of(web.hash(), 1).at(0);
+  EXPECT_EQ(record.outcome(), OutcomeKind::terminal_error);
+  EXPECT_TRUE(record.timed_out());
+  EXPECT_TRUE(record.panic());
+}
+
+TEST(FlightRecorder, WithoutABudgetRecordsNothing) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
+  FlightRecorder recorder(0);
+  EXPECT_FALSE(recorder.on());
+  recorder.event(at(1s), web.hash(), {}, EventFate::added);
+  recorder.started(at(1s), web.hash(), 0, 1, 1);
+  recorder.ended(at(1s), web, 0, 1, 1s, failed("x"));
+  recorder.waits(at(1s), web.hash(), AddedBy::retry, 1s);
+  EXPECT_TRUE(recorder.of(web.hash(), everything).empty());
+  EXPECT_EQ(recorder.failure(web.hash()), nullptr);
+  EXPECT_EQ(recorder.since(), std::nullopt);
+  EXPECT_EQ(recorder.bytes(), 0u);
+}
+
+TEST(FlightRecorder, OverwritesTheOldestAndCountsWhatItLost) {
+  FlightRecorder recorder(FlightRecorder::min_budget);
+  const std::size_t capacity = recorder.capacity();
+  ASSERT_EQ(capacity, FlightRecorder::min_budget / 8 * 5 / sizeof(FlightRecord));
+  for (std::size_t i = 0; i < capacity; ++i) recorder.event(at(Duration(i)), 1, {}, EventFate::added);
+  EXPECT_EQ(recorder.lost(), 0u);
+  EXPECT_EQ(recorder.since(), at(Duration(0)));
+  recorder.event(at(Duration(capacity)), 2, {}, EventFate::added);
+  EXPECT_EQ(recorder.lost(), 1u);
+  EXPECT_EQ(recorder.since(), at(Duration(1)));
+  EXPECT_EQ(recorder.of(1, everything).size(), capacity - 1);
+  EXPECT_EQ(recorder.of(1, everything).front().time(), at(Duration(1)));
+  EXPECT_EQ(recorder.of(2, everything).size(), 1u);
+}
+
+TEST(FlightRecorder, KeepsTheLastFailureUntilTheKeyRunsWithoutOne) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "default", .name = "web"});
+  const RequestKey job = keys.intern({.namespace_ = "default", .name = "job"});
+  FlightRecorder recorder(1u << 16);
+  recorder.ended(at(1s), web, 0, 1, 0s, failed("first"));
+  recorder.ended(at(2s), job, 0, 1, 0s, failed("job"));
+  recorder.ended(at(3s), web, 0, 2, 0s, failed("second"));
+  ASSERT_NE(recorder.failure(web.hash()), nullptr);
+  EXPECT_EQ(recorder.failure(web.hash())->text, "second");
+  EXPECT_EQ(recorder.failure(web.hash())->attempt, 2u);
+  EXPECT_EQ(recorder.failure(web.hash())->at, at(3s));
+  EXPECT_EQ(recorder.failures().front().key, web);
+  recorder.ended(at(4s), web, 0, 3, 0s, {.kind = OutcomeKind::cancelled});
+  EXPECT_NE(recorder.failure(web.hash()), nullptr) << "a run that was cancelled says nothing";
+  recorder.ended(at(5s), web, 0, 3, 0s, {});
+  EXPECT_EQ(recorder.failure(web.hash()), nullptr);
+  EXPECT_EQ(recorder.failures().size(), 1u);
+}
+
+TEST(FlightRecorder, CutsLongTextsBetweenCharacters) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
+  FlightRecorder recorder(1u << 16);
+  const std::string before(FlightRecorder::max_text - 1, 'x');
+  recorder.ended(at(1s), web, 0, 1, 0s, failed(before + "\xc3\xa9 and more"));
+  EXPECT_EQ(recorder.text(recorder.of(web.hash(), 1).at(0)), before);
+  EXPECT_EQ(recorder.failure(web.hash())->text, before);
+}
+
+TEST(FlightRecorder, SaysWhichTextsItLost) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
+  FlightRecorder recorder(FlightRecorder::min_budget);  // half a kilobyte of texts
+  recorder.ended(at(1s), web, 0, 1, 0s, failed(std::string(300, 'a')));
+  recorder.ended(at(2s), web, 0, 2, 0s, failed(std::string(300, 'b')));
+  const auto story = recorder.of(web.hash(), everything);
+  EXPECT_EQ(recorder.text(story.at(0)), std::nullopt);
+  EXPECT_EQ(recorder.text(story.at(1)), std::string(300, 'b'));
+}
+
+// Against what keeps everything for ever: the newest records, their texts where the recorder has them, and
+// the last failure of every key are the same, and the budget holds.
+TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
+  struct Happening {
+    std::uint64_t key;
+    TimePoint at;
+    FlightKind kind;
+    std::string text;
+  };
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const std::size_t budget = FlightRecorder::min_budget + random() % 20'000;
+  FlightRecorder recorder(budget);
+  KeyTable table;
+  std::vector<RequestKey> keys;
+  for (int i = 0; i < 12; ++i) keys.push_back(table.intern({.namespace_ = "ns", .name = std::to_string(i)}));
+  std::deque<Happening> model;
+  std::map<std::uint64_t, std::string> failures;
+  for (int step = 0; step < 20'000; ++step) {
+    const RequestKey& key = keys[random() % keys.size()];
+    const TimePoint now = at(Duration(step));
+    Happening happening{
+        .key = key.hash(), .at = now, .kind = static_cast<FlightKind>(random() % 4), .text = {}};
+    switch (happening.kind) {
+      case FlightKind::event:
+        recorder.event(now, key.hash(), {}, EventFate::merged);
+        break;
+      case FlightKind::waits:
+        recorder.waits(now, key.hash(), AddedBy::requeue, 1s);
+        break;
+      case FlightKind::started:
+        recorder.started(now, key.hash(), 0, 1, 1);
+        break;
+      case FlightKind::ended:
+        if (random() % 3 == 0) {
+          recorder.ended(now, key, 0, 1, 1s, {});
+          failures.erase(key.hash());
+        } else {
+          happening.text = std::to_string(random() % 5) + std::string(random() % 100, 't');
+          recorder.ended(now, key, 0, 1, 1s, failed(happening.text));
+          failures[key.hash()] = happening.text;
+        }
+        break;
+    }
+    model.push_back(happening);
+    if (model.size() > recorder.capacity()) model.pop_front();
+    ASSERT_LE(recorder.bytes(), budget);
+    if (step % 97 != 0) continue;
+
+    ASSERT_EQ(recorder.lost() + model.size(), recorder.recorded());
+    ASSERT_EQ(recorder.since(), model.front().at);
+    const auto story = recorder.of(key.hash(), everything);
+    auto expected = model.begin();
+    for (const FlightRecord& record : story) {
+      expected = std::find_if(expected, model.end(), [&](const Happening& h) { return h.key == key.hash(); });
+      ASSERT_NE(expected, model.end());
+      ASSERT_EQ(record.time(), expected->at);
+      ASSERT_EQ(record.kind, expected->kind);
+      if (const auto text = recorder.text(record)) {
+        ASSERT_EQ(*text, expected->text);
+      }
+      ++expected;
+    }
+    ASSERT_EQ(std::count_if(expected, model.end(), [&](const Happening& h) { return h.key == key.hash(); }),
+              0);
+    // Failures may be pushed out by those of others, and are never wrong.
+    for (const RequestKey& one : keys) {
+      const detail::LastFailure* failure = recorder.failure(one.hash());
+      if (failure != nullptr) {
+        ASSERT_EQ(failure->text, failures.at(one.hash()));
+      }
+    }
+    ASSERT_EQ(recorder.failures().empty(), failures.empty());
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel
