@@ -35,6 +35,8 @@
 
 namespace evenkeel::inline v0 {
 
+class ControllerObserver;
+
 enum class OnSyncTimeout : std::uint8_t {
   wait,  ///< Say in the log which kind is missing and why, and go on waiting.
   fail,  ///< End with an error, which ends the manager.
@@ -108,6 +110,8 @@ struct ControllerEnvironment {
   std::optional<std::uint64_t> seed = {};  ///< Of reconcile ids; unset: no two programs have the same.
   /// The term of the lead, asked for at the start of each run; null without leader election.
   std::function<std::uint64_t()> term = {};
+  /// Told of every added key and every run; see observer.hpp.
+  std::vector<std::shared_ptr<ControllerObserver>> observers = {};
 };
 
 /// Runs one reconciler.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of events into a controller's queue: predicate, mapping, priority, gate.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/observer.hpp>
+
+#include "controller/gated_queue.hpp"
+
+namespace evenkeel::inline v0::detail {
+
+/// The watches of a controller. Thread safety: all members may be called concurrently, but for attach().
+/// Lifetime: detach() before what it refers to goes; the cache may hold its handlers longer.
+class EventFeed {
+ public:
+  /// `on_synced` is called, on the cache's threads, whenever a watch has told its first list.
+  EventFeed(const ControllerEnvironment& environment, GatedQueue& queue, Log log,
+            std::function<void()> on_synced)
+      : environment_(environment), queue_(queue), log_(std::move(log)), on_synced_(std::move(on_synced)) {}
+
+  void attach(const WatchSpec& spec);
+  /// No event reaches the queue any more when this returns.
+  void detach() noexcept;
+  bool all_synced() const;
+  /// The kinds whose first list has not been told, and why, as far as that is known.
+  std::string waiting_for() const;
+
+ private:
+  class Watch;
+
+  void take(const WatchSpec& watch, std::string_view source, const ObjectEvent& event) noexcept;
+  bool passes(const WatchSpec& watch, const ObjectEvent& event) const;
+  void add(const WatchSpec& watch, std::string_view source, const ObjectEvent& event, const ObjectKey& key);
+
+  const ControllerEnvironment& environment_;
+  GatedQueue& queue_;
+  const Log log_;
+  const std::function<void()> on_synced_;
+  mutable Mutex mutex_;
+  std::vector<std::shared_ptr<Watch>> watches_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+}  // namespace evenkeel::inline v0::detail

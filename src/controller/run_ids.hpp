@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names for runs, to find the lines of one run among those of all.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+
+namespace evenkeel::inline v0::detail {
+
+/// Sixteen hexadecimal digits that no other run of this or another process is likely to have; with a seed
+/// always the same ones. Thread safety: all members may be called concurrently.
+class RunIds {
+ public:
+  explicit RunIds(std::optional<std::uint64_t> seed)
+      : state_(seed ? *seed : (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
+  std::string next() {
+    // splitmix64
+    std::uint64_t z = state_.fetch_add(0x9e3779b97f4a7c15ULL, std::memory_order_relaxed);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    z ^= z >> 31;
+    std::string text(16, '0');
+    for (std::size_t i = 16; i-- > 0; z >>= 4) text[i] = "0123456789abcdef"[z & 15];
+    return text;
+  }
+
+ private:
+  std::atomic<std::uint64_t> state_;
+};
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/runner.hpp"
+
+#include <string>
+#include <utility>
+
+#include "controller/report.hpp"
+
+namespace evenkeel::inline v0::detail {
+
+void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
+  const Request& request = claim.key();
+  const std::uint64_t attempt = queue_.queue().retries(request) + 1;
+  const std::string id = run_ids_.next();
+  const std::optional<Duration> waited = queue_.begin(request);
+  Context context = context_for(request, attempt, id);
+  const TimePoint began = environment_.clock->now();
+  for (const auto& observer : environment_.observers)
+    observer->run_began({.key = request,
+                         .reconcile_id = id,
+                         .attempt = attempt,
+                         .worker = worker,
+                         .priority = claim.priority(),
+                         .waited = waited,
+                         .deadline = context.deadline(),
+                         .at = began});
+  std::exception_ptr panic;
+  const ReconcileOutcome outcome = run_once(context, panic);
+  const TimePoint ended = environment_.clock->now();
+  const bool fatal = panic && spec_.options.on_panic == OnPanic::fail;
+  const std::optional<Duration> next = fatal ? std::nullopt : settle(claim, outcome);
+  count(outcome);
+  for (const auto& observer : environment_.observers)
+    observer->run_ended({.key = request,
+                         .reconcile_id = id,
+                         .attempt = attempt,
+                         .worker = worker,
+                         .outcome = outcome,
+                         .took = ended - began,
+                         .next_try_in = next,
+                         .at = ended});
+  if (fatal) {
+    context.log().error("reconcile failed; the controller ends, as it was told to",
+                        {{"error", outcome.message}});
+    std::rethrow_exception(panic);
+  }
+  report(context.log(), outcome, attempt, next.value_or(Duration::zero()));
+}
+
+Context Runner::context_for(const Request& request, std::uint64_t attempt, const std::string& id) {
+  return Context({.client = environment_.client,
+                  .cache = &environment_.cache,
+                  .request = request,
+                  .log = log_,
+                  .field_owner = spec_.options.field_owner,
+                  .reconcile_id = id,
+                  .attempt = attempt,
+                  .term = environment_.term ? std::optional(environment_.term()) : std::nullopt,
+                  .stop = cancel_.get_token(),
+                  .timeout = spec_.options.reconcile_timeout,
+                  .clock = environment_.clock});
+}
+
+ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic) {
+  ReconcileOutcome outcome;
+  try {
+    outcome = outcome_of(spec_.reconcile(context));
+  } catch (...) {
+    outcome = outcome_of(std::current_exception(), cancel_.stop_requested());
+    if (outcome.panic) panic = std::current_exception();
+  }
+  outcome.timed_out =
+      context.deadline() && environment_.clock->now() >= *context.deadline() && !cancel_.stop_requested();
+  return outcome;
+}
+
+// Returns when the key is tried again, if it is.
+std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const ReconcileOutcome& outcome) {
+  const QueueCalls calls = queue_calls(outcome);
+  const Priority priority = outcome.priority.value_or(claim.priority());
+  RequestQueue& queue = queue_.queue();
+  if (calls.forget) queue.forget(claim.key());
+  if (calls.add == QueueCalls::Add::rate_limited) return queue_.back_off(claim.key(), priority);
+  if (calls.add == QueueCalls::Add::after) queue.add_after(claim.key(), calls.delay, priority);
+  queue_.end_without_retry(claim.key());
+  if (calls.add == QueueCalls::Add::after) return calls.delay;
+  return std::nullopt;
+}
+
+void Runner::count(const ReconcileOutcome& outcome) {
+  MutexLock lock(mutex_);
+  counts_.add(outcome);
+}
+
+ReconcileCounts Runner::counts() const {
+  MutexLock lock(mutex_);
+  return counts_;
+}
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of a reconciler and its settlement: what the queue is told, what is counted and logged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <stop_token>
+
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/controller/context.hpp>
+#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/observer.hpp>
+
+#include "controller/gated_queue.hpp"
+#include "controller/run_ids.hpp"
+
+namespace evenkeel::inline v0::detail {
+
+/// Thread safety: all members may be called concurrently.
+class Runner {
+ public:
+  Runner(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log)
+      : spec_(spec),
+        environment_(environment),
+        queue_(queue),
+        log_(std::move(log)),
+        run_ids_(environment.seed) {}
+
+  /// Reconciles a key. Throws what ends the controller, see OnPanic.
+  void run(const RequestQueue::Claim& claim, std::size_t worker);
+  /// Triggers the stop tokens of running reconciles.
+  void cancel() noexcept { cancel_.request_stop(); }
+  ReconcileCounts counts() const;
+
+ private:
+  Context context_for(const Request& request, std::uint64_t attempt, const std::string& id);
+  ReconcileOutcome run_once(Context& context, std::exception_ptr& panic);
+  std::optional<Duration> settle(const RequestQueue::Claim& claim, const ReconcileOutcome& outcome);
+  void count(const ReconcileOutcome& outcome);
+
+  const ControllerSpec& spec_;
+  const ControllerEnvironment& environment_;
+  GatedQueue& queue_;
+  const Log log_;
+  RunIds run_ids_;
+  std::stop_source cancel_;
+  mutable Mutex mutex_;
+  ReconcileCounts counts_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+}  // namespace evenkeel::inline v0::detail
