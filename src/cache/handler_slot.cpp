@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "http/leftover_thread.hpp"
+
 namespace evenkeel::inline v0::detail {
 
 std::shared_ptr<HandlerSlot> HandlerSlot::make(HandlerId id, std::shared_ptr<EventHandler> handler,
@@ -16,9 +18,9 @@ std::shared_ptr<HandlerSlot> HandlerSlot::make(HandlerId id, std::shared_ptr<Eve
 }
 
 HandlerSlot::~HandlerSlot() {
-  // Not joined: the handler closed its own slot, and this is its thread, which ends now.
+  // If it was not joined, the handler closed its own slot, and this is its thread, which ends now.
   MutexLock lock(joining_);
-  if (thread_.joinable()) thread_.detach();
+  join_or_leave(std::move(thread_));
 }
 
 void HandlerSlot::tell(const StoreDelta& delta, bool initial) {

@@ -140,23 +140,26 @@ std::optional<http::Response> Client::find_raw(const RestRequest& request) const
 
 namespace {
 
-/// Notes a 401, so that the next call does not come with the same token; hands everything on.
+/// Notes a 401, so that the next call does not come with the same token; hands everything on. It does not
+/// keep the client alive: who has closed a stream and drops the client must be the last to hold it.
 class AuthorizedStream final : public http::StreamHandler {
  public:
-  AuthorizedStream(std::shared_ptr<detail::ClientState> state, http::Headers sent,
+  AuthorizedStream(std::weak_ptr<detail::ClientState> state, http::Headers sent,
                    std::shared_ptr<http::StreamHandler> inner)
       : state_(std::move(state)), sent_(std::move(sent)), inner_(std::move(inner)) {}
 
   void on_response(int status, const http::Headers& headers) override {
-    state_->note_warnings(headers);
-    if (status == 401 && state_->credentials.refreshable()) state_->credentials.expire(sent_);
+    if (const auto state = state_.lock()) {
+      state->note_warnings(headers);
+      if (status == 401 && state->credentials.refreshable()) state->credentials.expire(sent_);
+    }
     inner_->on_response(status, headers);
   }
   void on_data(std::string_view piece) override { inner_->on_data(piece); }
   void on_end(std::exception_ptr error) override { inner_->on_end(std::move(error)); }
 
  private:
-  const std::shared_ptr<detail::ClientState> state_;
+  const std::weak_ptr<detail::ClientState> state_;
   const http::Headers sent_;
   const std::shared_ptr<http::StreamHandler> inner_;
 };

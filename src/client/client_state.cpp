@@ -118,6 +118,8 @@ std::exception_ptr CallPlan::judge(std::exception_ptr error, TimePoint now, Dura
 namespace {
 
 /// One asynchronous call through all its tries. Each step hands on a share of it, so it lives until `done`.
+/// Its share of the client ends before that: whoever was told `done` may drop the client and leave, and the
+/// transport's thread must not be the last to hold it then.
 class AsyncCall final : public http::Call, public std::enable_shared_from_this<AsyncCall> {
  public:
   AsyncCall(std::shared_ptr<ClientState> state, CallPlan plan, std::stop_token stop, http::Completion done)
@@ -131,16 +133,18 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
 
   void cancel() noexcept override {
     std::shared_ptr<http::Call> running;
+    std::shared_ptr<ClientState> state;
     std::uint64_t waiting = 0;
     {
       MutexLock lock(mutex_);
-      if (cancelled_) return;
+      if (cancelled_ || finished_) return;
       cancelled_ = true;
       running = running_;
       waiting = std::exchange(waiting_, 0);
+      if (waiting != 0) state = state_;
     }
     if (running) running->cancel();
-    if (waiting != 0) state_->delayer.drop(waiting);
+    if (waiting != 0) state->delayer.drop(waiting);
   }
 
  private:
@@ -153,9 +157,10 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
 
   void send() {
     if (is_cancelled()) return finish(std::make_exception_ptr(plan_.cancelled()));
+    const std::shared_ptr<ClientState> state = state_;  // the completion may come before this returns
     http::Request request;
     try {
-      request = state_->dress(plan_.request, plan_.target, plan_.deadline);
+      request = state->dress(plan_.request, plan_.target, plan_.deadline);
       plan_.check_guard();
     } catch (...) {
       return finish(std::current_exception());
@@ -167,7 +172,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       mine = ++tries_;
       in_flight_ = true;
     }
-    auto call = state_->transport->send(
+    auto call = state->transport->send(
         std::move(request),
         [self = shared_from_this()](Outcome<http::Response> outcome) { self->landed(std::move(outcome)); });
     bool late = false;
@@ -241,18 +246,22 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
   }
 
   void finish(Outcome<http::Response> outcome) {
+    std::shared_ptr<ClientState> state;
     {
       MutexLock lock(mutex_);
       if (std::exchange(finished_, true)) return;
+      state.swap(state_);
     }
     waker_.reset();  // waits for a callback that runs on another thread, so not under the mutex
+    plan_.guard.reset();
+    state.reset();
     const http::Completion done = std::move(done_);
     done(std::move(outcome));
   }
 
-  const std::shared_ptr<ClientState> state_;
-  CallPlan plan_;               // one step at a time touches it
-  http::Headers sent_headers_;  // likewise
+  std::shared_ptr<ClientState> state_;  // swapped away under the mutex, by whoever finishes
+  CallPlan plan_;                       // one step at a time touches it
+  http::Headers sent_headers_;          // likewise
   const std::stop_token stop_;
   http::Completion done_;
   Mutex mutex_;

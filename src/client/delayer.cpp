@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <http/leftover_thread.hpp>
 #include <pthread.h>
 #include <utility>
 
@@ -51,13 +52,7 @@ Delayer::~Delayer() {
     thread.swap(state_->thread);
     state_->changed.notify_all();
   }
-  if (thread.joinable()) {
-    if (thread.get_id() == std::this_thread::get_id()) {
-      thread.detach();  // it owns a share of the state and ends by itself
-    } else {
-      thread.join();
-    }
-  }
+  join_or_leave(std::move(thread));  // it owns a share of the state
   for (auto& [when, numbered] : left) numbered.second(Reason::dropped);
 }
 

@@ -74,9 +74,8 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-// Shared with the completions of requests, which may come after the elector is gone, and with guarded
-// clients.
-class Elector::State final : public WriteGuard, public std::enable_shared_from_this<State> {
+// Shared with guarded clients.
+class Elector::State final : public WriteGuard {
  public:
   State(Client client, ElectionOptions options)
       : client_(std::move(client)),
@@ -100,6 +99,7 @@ class Elector::State final : public WriteGuard, public std::enable_shared_from_t
     std::stop_source lost;
     std::optional<std::uint64_t> term;  // once elected, also after it was lost
     std::vector<std::weak_ptr<http::Call>> calls;
+    std::size_t on_their_way = 0;  // requests whose completion has not come
   };
   using CampaignPtr = std::shared_ptr<Campaign>;
   using Core = ElectionCore;
@@ -201,7 +201,7 @@ bool Elector::State::wait_for_term(const CampaignPtr& campaign, const std::stop_
   return campaign->term.has_value() && !stop.stop_requested();
 }
 
-// Returns when the driver has nothing more to do.
+// Returns when the driver has nothing more to do and every request has come back.
 ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led) {
   MutexLock lock(mutex_);
   const bool lost = campaign->lost.stop_requested();
@@ -221,6 +221,7 @@ ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_
     if (const auto running = call.lock()) running->cancel();
   }
   lock.lock();
+  while (campaign->on_their_way > 0) clock_->wait(changed_, lock);
   if (led && lost) return ElectionEnd::lost;
   return stop.stop_requested() ? ElectionEnd::stopped : ElectionEnd::finished;
 }
@@ -233,6 +234,7 @@ void Elector::State::drive(const CampaignPtr& campaign) noexcept {
     const bool looked_away = publish(*campaign, lock);
     if (campaign->core.end()) break;
     if (step.request) {
+      ++campaign->on_their_way;  // before the end of the campaign can be seen
       lock.unlock();
       send(campaign, std::move(*step.request));
       lock.lock();
@@ -281,9 +283,8 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
 }
 
 void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
-  const std::weak_ptr<State> weak = weak_from_this();
-  auto done = [weak, campaign, id = request.id](Outcome<ResourceClient::Object> outcome) {
-    if (const auto self = weak.lock()) self->landed(campaign, id, std::move(outcome));
+  auto done = [this, campaign, id = request.id](Outcome<ResourceClient::Object> outcome) {
+    landed(campaign, id, std::move(outcome));
   };
   const ResourceClient leases(client_.with({.deadline = request.deadline, .max_retries = 0}),
                               Lease::resource);
@@ -302,7 +303,9 @@ void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
     }
   } catch (...) {  // nothing was sent
     MutexLock lock(mutex_);
+    --campaign->on_their_way;
     judge(*campaign, request.id, std::current_exception());
+    changed_.notify_all();
     return;
   }
   {
@@ -317,6 +320,7 @@ void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
 void Elector::State::landed(const CampaignPtr& campaign, std::uint64_t id,
                             Outcome<ResourceClient::Object> outcome) {
   MutexLock lock(mutex_);
+  --campaign->on_their_way;
   if (outcome.ok()) {
     last_problem_.clear();
     campaign->core.answered(id, outcome.value()->body(), clock_->now());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 #include <http/curl_loop.hpp>
+#include <http/leftover_thread.hpp>
 #include <pthread.h>
 #include <stdexcept>
 #include <thread>
@@ -45,11 +46,7 @@ class CurlTransport final : public Transport {
 
   ~CurlTransport() override {
     loop_->stop();
-    if (thread_.get_id() == std::this_thread::get_id()) {
-      thread_.detach();  // a completion held the last handle; the thread owns the loop and ends by itself
-    } else {
-      thread_.join();
-    }
+    evenkeel::detail::join_or_leave(std::move(thread_));  // the thread owns the loop
   }
 
   std::shared_ptr<Call> send(Request request, Completion completion) override {

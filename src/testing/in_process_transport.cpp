@@ -12,6 +12,7 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/testing/in_process_transport.hpp>
 
+#include "http/leftover_thread.hpp"
 #include "testing/core_host.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -149,13 +150,8 @@ void InProcessTransport::Impl::finish() noexcept {
     closing_ = true;
     wake();
   }
-  if (!thread_.joinable()) {
-    close();
-  } else if (thread_.get_id() == std::this_thread::get_id()) {
-    thread_.detach();  // a handler held the last handle; the thread keeps this alive and ends by itself
-  } else {
-    thread_.join();
-  }
+  if (!thread_.joinable()) return close();
+  evenkeel::detail::join_or_leave(std::move(thread_));  // the thread keeps this alive
 }
 
 void InProcessTransport::Impl::close() noexcept {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -696,6 +697,37 @@ TEST_F(ClientCompletions, TheStopTokenEndsThem) {
   bound.get<Widget>(key, note);
   EXPECT_EQ(done, 2);
   EXPECT_EQ(transport->requests().size(), 1U) << "a stopped token sends nothing";
+}
+
+// Else the transport's thread would be the one to destroy the transport, perhaps while the program ends.
+TEST_F(ClientCompletions, WhoIsToldHoldsTheClientLast) {
+  auto own = std::make_shared<FakeTransport>();
+  std::optional<Client> last(Client(Config{.server = "http://one"}, {.transport = own}));
+  own->hang();
+  bool gone = false;
+  const std::weak_ptr<FakeTransport> watched = own;
+  const auto call = last->get<Widget>(key, [&](const Outcome<Snapshot<Widget>>&) {
+    last.reset();
+    gone = watched.expired();
+  });
+  FakeTransport& answering = *own;
+  own.reset();
+  answering.release({.status = 200, .headers = {}, .body = web});
+  EXPECT_TRUE(gone);
+}
+
+TEST_F(ClientCompletions, AStreamDoesNotKeepTheClient) {
+  auto own = std::make_shared<FakeTransport>();
+  std::optional<Client> last(Client(Config{.server = "http://one"}, {.transport = own}));
+  struct Silent final : http::StreamHandler {
+    void on_response(int, const http::Headers&) override {}
+    void on_data(std::string_view) override {}
+    void on_end(std::exception_ptr) override {}
+  };
+  const auto call = last->stream({.resource = Widget::resource}, std::make_shared<Silent>());
+  last.reset();
+  EXPECT_EQ(own.use_count(), 1);
+  own->streams.front()->respond(401);  // whose credentials would be noted as refused
 }
 
 TEST_F(ClientCompletions, ListsCanBeCancelledBetweenPages) {
