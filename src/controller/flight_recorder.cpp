@@ -22,6 +22,21 @@ std::size_t raised(std::size_t budget) {
   return budget == 0 ? 0 : std::max(budget, FlightRecorder::min_budget);
 }
 
+// What `record`, which came before the run began, tells of the run's cause: that is the first which asked for
+// the key after the run before had begun.
+void learn_cause(FlightRun& run, const FlightRecord& record) {
+  if (record.key != run.key || record.time() > run.since) return;
+  if (record.kind == FlightKind::started) {
+    if (record.run() != run.id) run.cause = {};
+  } else if (run.cause.by != AddedBy::nobody) {
+    return;
+  } else if (record.kind == FlightKind::event && record.fate() == EventFate::added) {
+    run.cause = record.cause();
+  } else if (record.kind == FlightKind::waits) {
+    run.cause.by = record.reason();
+  }
+}
+
 }  // namespace
 
 FlightRecorder::FlightRecorder(std::size_t budget)
@@ -29,6 +44,27 @@ FlightRecorder::FlightRecorder(std::size_t budget)
       text_budget_(raised(budget) / 8),
       max_failures_(raised(budget) / 4 / (failure_overhead + max_text)) {
   if (capacity_ != 0) records_ = std::make_unique_for_overwrite<FlightRecord[]>(capacity_);
+}
+
+std::uint16_t FlightRecorder::number_of(std::string_view source) {
+  const auto found = std::find(sources_.begin(), sources_.end(), source);
+  const auto number = static_cast<std::size_t>(found - sources_.begin());
+  if (number == sources_.size() && number <= UINT16_MAX) sources_.emplace_back(source);
+  return static_cast<std::uint16_t>(std::min<std::size_t>(number, UINT16_MAX));
+}
+
+void FlightRecorder::save_cause(const FlightRecord& overwritten) {
+  for (FlightRun& run : runs_) learn_cause(run, overwritten);
+}
+
+std::vector<FlightRun> FlightRecorder::runs() const {
+  std::vector<FlightRun> found = runs_;
+  const auto there = static_cast<std::size_t>(recorded_ - lost());
+  for (std::size_t back = there; back >= 1 && !found.empty(); --back) {
+    const FlightRecord& record = records_[(at_ + capacity_ - back) % capacity_];
+    for (FlightRun& run : found) learn_cause(run, record);
+  }
+  return found;
 }
 
 std::vector<FlightRecord> FlightRecorder::of(std::uint64_t key, std::size_t most) const {

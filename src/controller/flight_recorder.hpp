@@ -27,26 +27,25 @@ enum class AddedBy : std::uint8_t {
   event,    ///< An object that a watch tells of was created, changed or deleted.
   initial,  ///< The object was in the first list of a watch.
   resync,   ///< A watch told of the object again, without a change.
-  program,  ///< The program itself: Controller::enqueue(), or a source that is no watch.
-  held,     ///< Events that came during a run and were held until its end.
+  source,   ///< A source of the program's own.
+  call,     ///< Controller::enqueue().
   requeue,  ///< The result of the run before: requeue() or requeue_after().
   retry,    ///< The failure of the run before.
 };
 
 /// What became of an event.
 enum class EventFate : std::uint8_t {
-  added,    ///< The key was made ready.
-  merged,   ///< The key was to run anyway, because of an earlier event.
+  added,    ///< The key is to run, if it was not already.
   refused,  ///< A predicate refused it. Its key is that of the object, whatever it maps to.
   held,     ///< It came during a run and gives no reason to run again before a retry.
   waits,    ///< It gives no reason to run before the retry that is due.
 };
 
-/// What wakes a key.
+/// What makes a key run.
 struct Cause {
   AddedBy by = AddedBy::nobody;
   EventType type = EventType::added;  ///< Of event and initial.
-  std::uint16_t watch = 0;            ///< Index of the watch, of event, initial and resync.
+  std::uint16_t source = 0;           ///< FlightRecorder::source() names it; of retry and requeue none.
   bool operator==(const Cause&) const = default;
 };
 
@@ -92,6 +91,18 @@ struct FlightRecord {
 };
 static_assert(sizeof(FlightRecord) == 32);
 
+/// A run that goes on.
+struct FlightRun {
+  std::uint64_t key = 0;  ///< RequestKey::hash().
+  std::size_t worker = 0;
+  std::uint64_t id = 0;  ///< The reconcile id, which is written in sixteen hexadecimal digits.
+  std::uint64_t attempt = 1;
+  TimePoint since = {};
+  TimePoint limit = TimePoint::max();  ///< From then on it counts as stuck.
+  TimePoint warn_at = limit;           ///< When that is to be said next.
+  Cause cause = {};                    ///< What made the key run, as far as that is known.
+};
+
 /// The failure that a key's last run ended with.
 struct LastFailure {
   RequestKey key = {};
@@ -102,9 +113,9 @@ struct LastFailure {
   std::string text = {};  ///< Cut to FlightRecorder::max_text.
 };
 
-/// Records happenings in a ring, texts of errors and reasons in another, and the last failure of each key
-/// that fails. When there is no room the oldest goes, and how much went is known. A key is known by its hash:
-/// two keys with one hash are told as one.
+/// Records happenings in a ring, texts of errors and reasons in another, the last failure of each key that
+/// fails, and the runs that go on. When there is no room the oldest goes, and how much went is known. A key
+/// is known by its hash: two keys with one hash are told as one.
 ///
 /// Of the budget five eighths are records, one eighth texts and a quarter failures. Memory is taken as it is
 /// needed.
@@ -114,11 +125,17 @@ class FlightRecorder {
   static constexpr std::size_t max_text = 512;         ///< Bytes of a text; longer ones are cut.
   static constexpr std::size_t min_budget = 1u << 12;  ///< A smaller budget, but for 0, counts as this.
 
-  /// At most `budget` bytes; 0: nothing is recorded.
+  /// At most `budget` bytes; 0: nothing is recorded but the runs that go on, which are outside of it.
   explicit FlightRecorder(std::size_t budget);
 
   bool on() const { return capacity_ != 0; }
   std::size_t capacity() const { return capacity_; }  ///< In records.
+
+  /// The number of a source of events, for Cause. Names beyond the 65,536th are told as the last.
+  std::uint16_t number_of(std::string_view source);
+  std::string_view source(std::uint16_t number) const {
+    return number < sources_.size() ? std::string_view(sources_[number]) : std::string_view();
+  }
 
   void event(TimePoint at, std::uint64_t key, Cause cause, EventFate fate) {
     if (capacity_ == 0) return;
@@ -128,22 +145,24 @@ class FlightRecorder {
               .extra = static_cast<std::uint32_t>(fate),
               .kind = FlightKind::event,
               .detail = static_cast<std::uint8_t>(cause.by),
-              .number = cause.watch};
+              .number = cause.source};
   }
-  void started(TimePoint at, std::uint64_t key, std::size_t worker, std::uint64_t run,
-               std::uint64_t attempt) {
+  /// A run began; its cause is looked for when somebody asks.
+  void started(const FlightRun& run) {
+    runs_.push_back(run);
     if (capacity_ == 0) return;
-    next() = {.at = at.time_since_epoch().count(),
-              .key = key,
-              .value = static_cast<std::int64_t>(run),
-              .extra = static_cast<std::uint32_t>(attempt),
+    next() = {.at = run.since.time_since_epoch().count(),
+              .key = run.key,
+              .value = static_cast<std::int64_t>(run.id),
+              .extra = static_cast<std::uint32_t>(run.attempt),
               .kind = FlightKind::started,
               .detail = 0,
-              .number = static_cast<std::uint16_t>(worker)};
+              .number = static_cast<std::uint16_t>(run.worker)};
   }
   /// The run of `attempt` ended after `duration`.
   void ended(TimePoint at, const RequestKey& key, std::size_t worker, std::uint64_t attempt,
              Duration duration, const ReconcileOutcome& outcome) {
+    end_run(key.hash());
     if (capacity_ == 0) return;
     next() = {.at = at.time_since_epoch().count(),
               .key = key.hash(),
@@ -181,6 +200,11 @@ class FlightRecorder {
   /// The last failures, the latest first.
   const std::list<LastFailure>& failures() const { return by_age_; }
 
+  /// The runs that go on, each with its cause.
+  std::vector<FlightRun> runs() const;
+  /// The same, with causes that may be missing, and whose warn_at may be changed.
+  std::vector<FlightRun>& runs_to_watch() { return runs_; }
+
   std::uint64_t recorded() const { return recorded_; }
   /// Records that were overwritten.
   std::uint64_t lost() const { return recorded_ > capacity_ ? recorded_ - capacity_ : 0; }
@@ -196,10 +220,20 @@ class FlightRecorder {
 
   FlightRecord& next() {
     FlightRecord& record = records_[at_];
+    if (recorded_ >= capacity_ && !runs_.empty()) save_cause(record);
     if (++at_ == capacity_) at_ = 0;
     ++recorded_;
     return record;
   }
+  void end_run(std::uint64_t key) {
+    for (FlightRun& run : runs_) {
+      if (run.key != key) continue;
+      run = runs_.back();
+      runs_.pop_back();
+      return;
+    }
+  }
+  void save_cause(const FlightRecord& overwritten);
   std::uint32_t keep(std::string_view text);
   void remember(TimePoint at, const RequestKey& key, std::uint64_t attempt, const ReconcileOutcome& outcome);
   void forget(std::uint64_t key);
@@ -210,6 +244,8 @@ class FlightRecorder {
   std::unique_ptr<FlightRecord[]> records_;  // not initialised: pages that were never written cost nothing
   std::size_t at_ = 0;
   std::uint64_t recorded_ = 0;
+  std::vector<FlightRun> runs_;
+  std::vector<std::string> sources_;
   std::deque<std::string> texts_;
   std::size_t text_bytes_ = 0;
   std::uint32_t newest_text_ = 0;  // number of texts_.back(), counted from 1 and never 0

@@ -21,4 +21,5 @@ set(controller_sources
   predicate.cpp
   report.cpp
   result_core.cpp
-  runner.cpp)
+  runner.cpp
+  stuck_core.cpp)

@@ -37,11 +37,11 @@ TEST(FlightRecorder, TellsWhatHappenedToAKeyInOrder) {
   const RequestKey web = keys.intern({.namespace_ = "default", .name = "web"});
   const RequestKey other = keys.intern({.namespace_ = "default", .name = "other"});
   FlightRecorder recorder(1u << 16);
-  const Cause updated{.by = AddedBy::event, .type = EventType::updated, .watch = 3};
+  const Cause updated{.by = AddedBy::event, .type = EventType::updated, .source = 3};
 
   recorder.event(at(1s), web.hash(), updated, EventFate::added);
   recorder.event(at(2s), other.hash(), updated, EventFate::refused);
-  recorder.started(at(3s), web.hash(), 5, 0xfedcba9876543210, 7);
+  recorder.started({.key = web.hash(), .worker = 5, .id = 0xfedcba9876543210, .attempt = 7, .since = at(3s)});
   recorder.ended(at(4s), web, 5, 7, 1s, failed("no disk left"));
   recorder.waits(at(4s), web.hash(), AddedBy::retry, 320ms);
 
@@ -96,7 +96,7 @@ TEST(FlightRecorder, WithoutABudgetRecordsNothing) {
   FlightRecorder recorder(0);
   EXPECT_FALSE(recorder.on());
   recorder.event(at(1s), web.hash(), {}, EventFate::added);
-  recorder.started(at(1s), web.hash(), 0, 1, 1);
+  recorder.started({.key = web.hash(), .since = at(1s)});
   recorder.ended(at(1s), web, 0, 1, 1s, failed("x"));
   recorder.waits(at(1s), web.hash(), AddedBy::retry, 1s);
   EXPECT_TRUE(recorder.of(web.hash(), everything).empty());
@@ -161,6 +161,47 @@ TEST(FlightRecorder, SaysWhichTextsItLost) {
   EXPECT_EQ(recorder.text(story.at(1)), std::string(300, 'b'));
 }
 
+TEST(FlightRecorder, KnowsWhatMadeAKeyRunAlsoAfterItsRecordWasOverwritten) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
+  FlightRecorder recorder(FlightRecorder::min_budget);
+  const std::uint16_t pods = recorder.number_of("pods (v1)");
+  EXPECT_EQ(recorder.number_of("nodes (v1)"), pods + 1);
+  EXPECT_EQ(recorder.number_of("pods (v1)"), pods);
+  EXPECT_EQ(recorder.source(pods), "pods (v1)");
+  const Cause first{.by = AddedBy::event, .type = EventType::deleted, .source = pods};
+  const Cause later{.by = AddedBy::event, .type = EventType::updated, .source = pods};
+  recorder.event(at(1s), web.hash(), later, EventFate::added);
+  recorder.started({.key = web.hash(), .id = 1, .since = at(2s)});
+  recorder.event(at(3s), web.hash(), later, EventFate::refused);
+  recorder.event(at(4s), web.hash(), first, EventFate::added);
+  recorder.event(at(5s), web.hash(), later, EventFate::added);
+  recorder.ended(at(6s), web, 0, 1, 4s, {});
+  recorder.started({.key = web.hash(), .worker = 3, .id = 2, .since = at(7s)});
+  recorder.event(at(8s), web.hash(), later, EventFate::added);
+  for (std::size_t more = 0; more < 2 * recorder.capacity(); ++more) {
+    const auto runs = recorder.runs();
+    ASSERT_EQ(runs.size(), 1u);
+    ASSERT_EQ(runs[0].cause, first) << "after " << more << " more records";
+    ASSERT_EQ(runs[0].worker, 3u);
+    recorder.event(at(9s), 1, later, EventFate::added);
+  }
+  recorder.ended(at(10s), web, 3, 1, 3s, {});
+  EXPECT_TRUE(recorder.runs().empty());
+}
+
+TEST(FlightRecorder, KnowsOfARunThatARetryMadeIt) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
+  FlightRecorder recorder(1u << 16);
+  recorder.started({.key = web.hash(), .id = 1, .since = at(2s)});
+  EXPECT_EQ(recorder.runs().at(0).cause, Cause{});
+  recorder.ended(at(3s), web, 0, 1, 1s, failed("no"));
+  recorder.waits(at(3s), web.hash(), AddedBy::retry, 1s);
+  recorder.started({.key = web.hash(), .id = 2, .since = at(4s)});
+  EXPECT_EQ(recorder.runs().at(0).cause.by, AddedBy::retry);
+}
+
 // Against what keeps everything for ever: the newest records, their texts where the recorder has them, and
 // the last failure of every key are the same, and the budget holds.
 TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
@@ -187,13 +228,13 @@ TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
         .key = key.hash(), .at = now, .kind = static_cast<FlightKind>(random() % 4), .text = {}};
     switch (happening.kind) {
       case FlightKind::event:
-        recorder.event(now, key.hash(), {}, EventFate::merged);
+        recorder.event(now, key.hash(), {}, EventFate::waits);
         break;
       case FlightKind::waits:
         recorder.waits(now, key.hash(), AddedBy::requeue, 1s);
         break;
       case FlightKind::started:
-        recorder.started(now, key.hash(), 0, 1, 1);
+        recorder.started({.key = key.hash(), .since = now});
         break;
       case FlightKind::ended:
         if (random() % 3 == 0) {
@@ -234,7 +275,7 @@ TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
         ASSERT_EQ(failure->text, failures.at(one.hash()));
       }
     }
-    ASSERT_EQ(recorder.failures().empty(), failures.empty());
+    ASSERT_LE(recorder.failures().size(), failures.size());
   }
 }
 

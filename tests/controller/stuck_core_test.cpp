@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/stuck_core.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::FlightRun;
+using detail::limit_of;
+using detail::look_at;
+using detail::StuckLook;
+
+TimePoint at(Duration time) {
+  return TimePoint(time);
+}
+
+FlightRun run(std::uint64_t key, TimePoint since, Duration limit) {
+  return {.key = key, .since = since, .limit = since + limit, .warn_at = since + limit};
+}
+
+// go:3.14: what outlives its deadline is told of.
+TEST(StuckCore, ALimitIsTheOptionElseTheDeadlineElseTenMinutes) {
+  EXPECT_EQ(limit_of(at(1h), std::nullopt, {}), at(1h + 10min));
+  EXPECT_EQ(limit_of(at(1h), at(1h + 5s), {}), at(1h + 35s));
+  EXPECT_EQ(limit_of(at(1h), at(1h + 5s), {.after = 1min}), at(1h + 1min));
+  EXPECT_EQ(limit_of(at(1h), std::nullopt, {.after = Duration::max()}), TimePoint::max());
+}
+
+TEST(StuckCore, TellsOfARunAtItsLimitAndEachTimeItHasDoubled) {
+  std::vector<FlightRun> runs = {run(1, at(100s), 10s)};
+  StuckLook look = look_at(runs, at(109s));
+  EXPECT_TRUE(look.to_tell.empty());
+  EXPECT_EQ(look.next, at(110s));
+  std::vector<Duration> told;
+  for (TimePoint now = at(109s); now < at(500s); now += 1s) {
+    if (!look_at(runs, now).to_tell.empty()) told.push_back(now - runs[0].since);
+  }
+  EXPECT_EQ(told, (std::vector<Duration>{10s, 20s, 40s, 80s, 160s, 320s}));
+}
+
+TEST(StuckCore, LooksAgainWhenTheFirstRunIsDue) {
+  std::vector<FlightRun> runs = {run(1, at(100s), 10s), run(2, at(50s), 10s), run(3, at(104s), 10s)};
+  const StuckLook look = look_at(runs, at(105s));
+  ASSERT_EQ(look.to_tell.size(), 1u);
+  EXPECT_EQ(look.to_tell[0].key, 2u);
+  EXPECT_EQ(look.next, at(110s));
+}
+
+TEST(StuckCore, WithoutARunThereIsNothingToLookFor) {
+  std::vector<FlightRun> none;
+  EXPECT_EQ(look_at(none, at(1s)).next, std::nullopt);
+}
+
+}  // namespace
+}  // namespace evenkeel
