@@ -18,11 +18,12 @@ FLOORS = {
     'metrics': ['base'],
     'api': ['base'],
     'http': ['base'],
+    'serve': ['http'],
     'client': ['api', 'http'],
     'cache': ['client'],
     'election': ['client'],
     'controller': ['workqueue', 'cache'],
-    'manager': ['controller', 'election'],
+    'manager': ['controller', 'election', 'serve', 'metrics'],
     'coordination': ['client', 'controller'],
     'testing': ['manager', 'coordination'],
 }

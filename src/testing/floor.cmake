@@ -4,8 +4,9 @@ set(testing_sources)
 
 # The shells: sockets, the in-process transport, faults.
 list(APPEND testing_headers api_server.hpp environment.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
-list(APPEND testing_sources api_server.cpp byte_stream.cpp core_host.cpp faults.cpp http_server.cpp
-  http_session.cpp in_process_transport.cpp kubeconfig_writer.cpp manifest.cpp request_target.cpp shared_core.cpp
+list(APPEND testing_sources api_server.cpp core_host.cpp faults.cpp http_server.cpp
+  http_session.cpp in_process_transport.cpp kubeconfig_writer.cpp manifest.cpp
+  peer_name.cpp request_target.cpp shared_core.cpp
   status_answer.cpp tls_certificates.cpp)
 
 # The real control plane: processes.

@@ -14,34 +14,21 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include <evenkeel/base/error.hpp>
-
+#include "serve/listener.hpp"
+#include "serve/tls_context.hpp"
 #include "testing/http_session.hpp"
 
 namespace evenkeel::inline v0::testing::detail {
 namespace {
 
 constexpr std::chrono::milliseconds sweep_interval{500};
-constexpr std::chrono::milliseconds accept_pause{50};
 // A clock that is not the machine's may jump: it is looked at this often.
 constexpr Duration longest_tick = std::chrono::seconds{1};
 constexpr Duration shortest_tick = std::chrono::milliseconds{1};
 
-int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in,
-                    unsigned in_size, void*) {
-  static constexpr unsigned char ours[] = "\x08http/1.1";
-  unsigned char* chosen = nullptr;
-  const int found = SSL_select_next_proto(&chosen, out_size, ours, sizeof ours - 1, in, in_size);
-  *out = chosen;
-  return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
-}
-
 asio::ssl::context make_context(const HttpServerOptions& options) {
-  asio::ssl::context context(asio::ssl::context::tls_server);
-  SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
-  context.use_certificate_chain(asio::buffer(options.certificate.certificate));
-  context.use_private_key(asio::buffer(options.certificate.key), asio::ssl::context::pem);
-  SSL_CTX_set_alpn_select_cb(context.native_handle(), choose_protocol, nullptr);
+  asio::ssl::context context =
+      http::detail::make_tls_context(options.certificate.certificate, options.certificate.key);
   if (!options.client_authority.empty()) {
     context.add_certificate_authority(asio::buffer(options.client_authority));
     context.set_verify_mode(asio::ssl::verify_peer);  // a certificate may be missing, not wrong
@@ -52,11 +39,6 @@ asio::ssl::context make_context(const HttpServerOptions& options) {
   return context;
 }
 
-[[noreturn]] void fail(const HttpServerOptions& options, const ErrorCode& error) {
-  throw Error("cannot listen on " + options.host + ":" + std::to_string(options.port) + ": " +
-              error.message());
-}
-
 }  // namespace
 
 class HttpServer::Impl final : public SessionOwner, public Front {
@@ -64,15 +46,13 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   Impl(std::shared_ptr<CoreHost> host, HttpServerOptions options)
       : host_(std::move(host)),
         options_(std::move(options)),
-        acceptor_(context_),
-        pause_(context_),
+        listener_(context_, options_.host, options_.port),
         tick_(context_),
         sweep_(context_) {
     if (options_.tls) tls_.emplace(make_context(options_));
-    listen();
     host_->attach(this);
     thread_ = std::thread([this] {
-      accept();
+      listener_.accept([this](Tcp::socket socket) { welcome(std::move(socket)); });
       arm_tick();
       context_.run();
     });
@@ -87,7 +67,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
     thread_.join();
   }
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return listener_.port(); }
   std::size_t connections() const { return connections_.load(); }
 
   // Front: on any thread.
@@ -115,46 +95,9 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   }
 
  private:
-  Tcp::endpoint endpoint() {
-    ErrorCode error;
-    const auto address = asio::ip::make_address(options_.host, error);
-    if (!error) return {address, options_.port};
-    Tcp::resolver resolver(context_);
-    const auto found = resolver.resolve(options_.host, "", error);
-    if (error) fail(options_, error);
-    return {found.begin()->endpoint().address(), options_.port};
-  }
-
-  void listen() {
-    const Tcp::endpoint where = endpoint();
-    ErrorCode error;
-    acceptor_.open(where.protocol(), error);
-    if (!error) acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(where, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error) fail(options_, error);
-    port_ = acceptor_.local_endpoint().port();
-  }
-
-  void accept() {
-    acceptor_.async_accept([this](ErrorCode error, Tcp::socket socket) {
-      if (!acceptor_.is_open()) return;
-      if (error) {  // out of file descriptors, most likely: try again later
-        pause_.expires_after(accept_pause);
-        pause_.async_wait([this](ErrorCode stopped) {
-          if (!stopped) accept();
-        });
-        return;
-      }
-      welcome(std::move(socket));
-      accept();
-    });
-  }
-
   void welcome(Tcp::socket socket) {
-    ErrorCode ignored;
-    socket.set_option(Tcp::no_delay(true), ignored);
-    auto stream = tls_ ? make_tls_stream(std::move(socket), *tls_) : make_plain_stream(std::move(socket));
+    auto stream = tls_ ? http::detail::make_tls_stream(std::move(socket), *tls_)
+                       : http::detail::make_plain_stream(std::move(socket));
     auto session = std::make_shared<HttpSession>(*this, std::move(stream));
     sessions_.emplace(session.get(), session);
     connections_.store(sessions_.size());
@@ -218,9 +161,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   }
 
   void end_all() {
-    ErrorCode ignored;
-    acceptor_.close(ignored);
-    pause_.cancel();
+    listener_.close();
     tick_.cancel();
     sweep_.cancel();
     for (const auto& session : all_sessions()) session->close();
@@ -229,14 +170,12 @@ class HttpServer::Impl final : public SessionOwner, public Front {
 
   const std::shared_ptr<CoreHost> host_;
   const HttpServerOptions options_;
-  std::uint16_t port_ = 0;  // set before the thread starts
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<bool> stopped_ = false;
 
   asio::io_context context_{1};
   std::optional<asio::ssl::context> tls_;
-  Tcp::acceptor acceptor_;
-  asio::steady_timer pause_;
+  http::detail::Listener listener_;
   asio::steady_timer tick_;
   asio::steady_timer sweep_;
   std::unordered_map<HttpSession*, std::shared_ptr<HttpSession>> sessions_;  // the server's thread only

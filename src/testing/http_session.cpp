@@ -3,75 +3,29 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
-#include <string_view>
 #include <utility>
 
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/rfc7230.hpp>
-#include <boost/beast/http/status.hpp>
 
+#include "serve/wire.hpp"
+#include "testing/peer_name.hpp"
 #include "testing/status_answer.hpp"
 
 namespace evenkeel::inline v0::testing::detail {
 namespace {
 
 namespace wire = boost::beast::http;
+using http::detail::head_of;
+using http::detail::headers_of;
+using http::detail::method_of;
+using http::detail::plain_answer;
+using http::detail::text_of;
 
 constexpr std::size_t read_size = 64u << 10;
 // Up to here one copy is cheaper than a second buffer.
 constexpr std::size_t joined_size = 16u << 10;
 constexpr Duration farewell_time = std::chrono::seconds{2};
-
-std::string text_of(boost::beast::string_view view) {
-  return std::string(view.data(), view.size());
-}
-
-std::string date_line() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[64];
-  const std::size_t size = std::strftime(text, sizeof text, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts);
-  return std::string(text, size);
-}
-
-// Status line and header lines, up to those that frame the body.
-std::string head_of(const http::Response& response) {
-  std::string head = "HTTP/1.1 " + std::to_string(response.status) + " ";
-  head += text_of(wire::obsolete_reason(wire::int_to_status(static_cast<unsigned>(response.status))));
-  head += "\r\n";
-  for (const auto& [name, value] : response.headers) head += name + ": " + value + "\r\n";
-  return head + date_line();
-}
-
-std::optional<http::Method> method_of(wire::verb verb) {
-  switch (verb) {
-    case wire::verb::get:
-      return http::Method::get;
-    case wire::verb::post:
-      return http::Method::post;
-    case wire::verb::put:
-      return http::Method::put;
-    case wire::verb::patch:
-      return http::Method::patch;
-    case wire::verb::delete_:
-      return http::Method::delete_;
-    default:
-      return std::nullopt;
-  }
-}
-
-template <class Fields>
-http::Headers headers_of(const Fields& fields) {
-  http::Headers headers;
-  for (const auto& field : fields) headers.add(text_of(field.name_string()), text_of(field.value()));
-  return headers;
-}
-
-http::Response plain_answer(int code, const std::string& text) {
-  return {.status = code, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = text};
-}
 
 std::string chunk_head(std::size_t size) {
   char text[24];
@@ -94,7 +48,7 @@ void HttpSession::start() {
   stream_->start([self = shared_from_this()](ErrorCode error, std::size_t) {
     if (self->phase_ == Phase::closed) return;
     if (error) return self->close();
-    self->peer_ = self->stream_->peer();
+    if (X509* known = self->stream_->peer_certificate()) self->peer_ = named_by(known);
     self->next_request();
   });
 }

@@ -15,11 +15,16 @@
 
 #include <evenkeel/http/message.hpp>
 
-#include "testing/byte_stream.hpp"
+#include "serve/byte_stream.hpp"
 #include "testing/core_host.hpp"
 #include "testing/http_server.hpp"
 
 namespace evenkeel::inline v0::testing::detail {
+
+namespace asio = boost::asio;
+using http::detail::ByteStream;
+using http::detail::ErrorCode;
+using http::detail::Tcp;
 
 class HttpSession;
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/byte_stream.hpp"
+#include "serve/byte_stream.hpp"
 
-#include <string>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <openssl/x509.h>
 
-namespace evenkeel::inline v0::testing::detail {
+namespace evenkeel::inline v0::http::detail {
 namespace {
 
 void reset_socket(Tcp::socket& socket) {
@@ -30,7 +28,7 @@ class PlainStream final : public ByteStream {
   void write_some(const Pieces& pieces, Done done) override {
     socket_.async_write_some(pieces, std::move(done));
   }
-  std::optional<Caller> peer() const override { return std::nullopt; }
+  X509* peer_certificate() const override { return nullptr; }
   void shut_down_sending() override {
     ErrorCode ignored;
     socket_.shutdown(Tcp::socket::shutdown_send, ignored);
@@ -44,24 +42,6 @@ class PlainStream final : public ByteStream {
  private:
   Tcp::socket socket_;
 };
-
-std::string entry_text(X509_NAME* name, int index) {
-  const ASN1_STRING* data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index));
-  return std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(data)),
-                     static_cast<std::size_t>(ASN1_STRING_length(data)));
-}
-
-// Source: the real server's client certificate authenticator: CN is the user, each O a group.
-Caller named_by(X509* certificate) {
-  Caller caller{.user = {}, .groups = {}};
-  X509_NAME* name = X509_get_subject_name(certificate);
-  const int user = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
-  if (user >= 0) caller.user = entry_text(name, user);
-  for (int at = -1; (at = X509_NAME_get_index_by_NID(name, NID_organizationName, at)) >= 0;)
-    caller.groups.push_back(entry_text(name, at));
-  caller.groups.emplace_back("system:authenticated");
-  return caller;
-}
 
 class TlsStream final : public ByteStream {
  public:
@@ -77,10 +57,8 @@ class TlsStream final : public ByteStream {
   void write_some(const Pieces& pieces, Done done) override {
     stream_.async_write_some(pieces, std::move(done));
   }
-  std::optional<Caller> peer() const override {
-    X509* certificate = SSL_get0_peer_certificate(const_cast<TlsStream*>(this)->stream_.native_handle());
-    if (certificate == nullptr) return std::nullopt;
-    return named_by(certificate);
+  X509* peer_certificate() const override {
+    return SSL_get0_peer_certificate(const_cast<TlsStream*>(this)->stream_.native_handle());
   }
   // The connection is cut below TLS without close_notify: the length of every body is known without it.
   void shut_down_sending() override {
@@ -107,4 +85,4 @@ std::unique_ptr<ByteStream> make_tls_stream(Tcp::socket socket, asio::ssl::conte
   return std::make_unique<TlsStream>(std::move(socket), context);
 }
 
-}  // namespace evenkeel::inline v0::testing::detail
+}  // namespace evenkeel::inline v0::http::detail

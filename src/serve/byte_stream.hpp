@@ -6,15 +6,15 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <openssl/x509.h>
 
-#include <evenkeel/testing/api_server_core.hpp>
+#include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::testing::detail {
+namespace evenkeel::inline v0::http::detail {
 
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
@@ -30,8 +30,8 @@ class ByteStream {
   virtual void start(Done done) = 0;  ///< The TLS handshake; at once without TLS.
   virtual void read_some(asio::mutable_buffer into, Done done) = 0;
   virtual void write_some(const Pieces& pieces, Done done) = 0;
-  /// Who the peer's certificate names; nothing without one.
-  virtual std::optional<Caller> peer() const = 0;
+  /// Null without one. Valid while the stream is.
+  virtual X509* peer_certificate() const = 0;
   /// Says that nothing more will be sent.
   virtual void shut_down_sending() = 0;
   virtual void close() = 0;
@@ -39,7 +39,7 @@ class ByteStream {
   virtual void reset() = 0;
 };
 
-std::unique_ptr<ByteStream> make_plain_stream(Tcp::socket socket);
-std::unique_ptr<ByteStream> make_tls_stream(Tcp::socket socket, asio::ssl::context& context);
+EVENKEEL_API std::unique_ptr<ByteStream> make_plain_stream(Tcp::socket socket);
+EVENKEEL_API std::unique_ptr<ByteStream> make_tls_stream(Tcp::socket socket, asio::ssl::context& context);
 
-}  // namespace evenkeel::inline v0::testing::detail
+}  // namespace evenkeel::inline v0::http::detail

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small HTTP server for what a program says of itself: metrics, probes, explanations.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/base/log.hpp>
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/http/message.hpp>
+
+namespace evenkeel::inline v0::http {
+
+/// Path and query of a request's target, decoded.
+struct Target {
+  std::string path = {};
+  std::vector<std::pair<std::string, std::string>> query = {};  ///< In order; "?verbose" has an empty value.
+
+  /// The first value of `name`, or nullptr.
+  const std::string* find(std::string_view name) const noexcept {
+    for (const auto& [key, value] : query) {
+      if (key == name) return &value;
+    }
+    return nullptr;
+  }
+};
+/// Of "/healthz/ping?exclude=a&verbose". Broken escapes are kept as they are.
+EVENKEEL_API Target parse_target(std::string_view target);
+
+/// A request that a route takes. Valid during the call of its handler.
+struct ServerCall {
+  const Request& request;
+  const Target& target;
+  std::string_view rest;  ///< What the path has behind the route: "ping" of "/healthz/ping" for "/healthz/".
+};
+
+/// Answers one request. Called on the server's thread, one at a time for all sites: while it runs, nobody
+/// else is answered. What it throws becomes an answer 500 and a line in the log.
+using Handler = std::function<Response(const ServerCall& call)>;
+
+/// Who is answered.
+enum class Access : std::uint8_t {
+  anyone,
+  token,  ///< Who has the site's token. If the site has none: anyone.
+  /// Who has the site's token, or asks from this machine itself (as `kubectl port-forward` does): by a
+  /// loopback address, for a host name that is one, and not on behalf of somebody else ("Forwarded" headers).
+  trusted,
+};
+
+struct RouteOptions {
+  Access access = Access::token;
+  std::vector<Method> methods = {Method::get};  ///< Others get 405. HEAD is answered where GET is.
+};
+
+/// PEM files, read again when they change. While what they hold cannot be used, the last that could be stays
+/// in use, and the log says why.
+struct TlsFiles {
+  std::string certificate = {};  ///< With its chain. Empty: no TLS.
+  std::string key = {};
+};
+
+struct SiteOptions {
+  /// "host:port": "127.0.0.1:8080", "[::1]:8080", "localhost:8080"; ":8080" for all addresses of the machine.
+  /// Port 0 is a free one.
+  std::string address = "127.0.0.1:0";
+  TlsFiles tls = {};            ///< TLS 1.2 and up.
+  std::string token = {};       ///< What "Authorization: Bearer" must say. Empty: see token_file.
+  std::string token_file = {};  ///< Holds the token, read again when it changes. Empty: no token.
+};
+
+struct ServerOptions {
+  Log log = {};
+  std::string thread_name = "http";
+  /// Called first on the server's thread, with its name.
+  std::function<void(std::string_view thread)> on_thread_start = {};
+  std::size_t max_connections = 256;                    ///< Of all sites; more are closed at once.
+  std::size_t max_body = 1u << 20;                      ///< Larger request bodies get 413.
+  std::size_t max_header = 64u << 10;                   ///< Larger request heads get 431.
+  Duration request_timeout = std::chrono::seconds{32};  ///< For a request to arrive, and for a TLS handshake.
+  Duration idle_timeout = std::chrono::seconds{90};     ///< Between two requests of a connection.
+  Duration write_timeout = std::chrono::seconds{30};    ///< A client that takes no byte for so long is cut.
+};
+
+/// Checks "host:port" as SiteOptions::address has it. Throws std::invalid_argument, which says what is
+/// expected.
+EVENKEEL_API void check_address(std::string_view address);
+
+/// Listens on any number of addresses, its sites, each with routes of its own. One thread serves them all,
+/// HTTP/1.1 with keep-alive; without a connection it sleeps.
+/// Thread safety: all members may be called concurrently, but for start(), which comes after the last
+/// add_site() and is called once. Lifetime: destruction stops.
+class EVENKEEL_API Server {
+ public:
+  explicit Server(ServerOptions options = {});
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Returns the site's number. Throws std::invalid_argument for an address or files that make no sense.
+  std::size_t add_site(SiteOptions options);
+  /// Has `handler` answer for `path`; one that ends in "/" also for all paths below it. The longest route
+  /// that fits takes a request. Replaces the handler that the path had.
+  void route(std::size_t site, std::string path, Handler handler, RouteOptions options = {});
+
+  /// Listens. Throws Error, which names the address or the file that is wrong.
+  void start();
+  /// Cuts all connections and joins the thread. Idempotent; not from a handler.
+  void stop() noexcept;
+
+  /// Of a site that listens.
+  std::uint16_t port(std::size_t site) const;
+  /// "http://127.0.0.1:8080": where a program on this machine finds it.
+  std::string url(std::size_t site) const;
+  /// Connections that are open now.
+  std::size_t connections() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace evenkeel::inline v0::http

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/file_watch.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <ios>
+#include <iterator>
+#include <sys/stat.h>
+#include <utility>
+
+#include <evenkeel/base/error.hpp>
+
+namespace evenkeel::inline v0::http::detail {
+
+FileWatch::Stamp FileWatch::stamp_of(const std::string& path) {
+  struct ::stat found {};
+  Stamp stamp;
+  stamp.size = -1;
+  if (::stat(path.c_str(), &found) != 0) return stamp;
+  stamp.device = static_cast<std::uint64_t>(found.st_dev);
+  stamp.inode = static_cast<std::uint64_t>(found.st_ino);
+  stamp.size = static_cast<std::int64_t>(found.st_size);
+  stamp.seconds = static_cast<std::int64_t>(found.st_mtim.tv_sec);
+  stamp.nanoseconds = static_cast<std::int64_t>(found.st_mtim.tv_nsec);
+  return stamp;
+}
+
+bool FileWatch::changed() {
+  bool changed = false;
+  for (std::size_t at = 0; at < paths_.size(); ++at) {
+    const Stamp now = stamp_of(paths_[at]);
+    if (now != std::exchange(seen_[at], now)) changed = true;
+  }
+  return changed;
+}
+
+std::string read_whole(const std::string& path) {
+  std::string text;
+  try {
+    std::ifstream file;
+    file.exceptions(std::ios::failbit | std::ios::badbit);
+    file.open(path);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  } catch (const std::ios_base::failure&) {  // errno knows more than the exception
+    throw Error(path + " cannot be read: " + std::strerror(errno));
+  }
+  return text;
+}
+
+}  // namespace evenkeel::inline v0::http::detail

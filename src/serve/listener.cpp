@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/listener.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <boost/asio/ip/v6_only.hpp>
+
+#include <evenkeel/base/error.hpp>
+
+namespace evenkeel::inline v0::http::detail {
+namespace {
+
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+
+constexpr std::chrono::milliseconds accept_pause{50};
+
+Tcp::endpoint endpoint_of(asio::io_context& context, const std::string& host, std::uint16_t port,
+                          ErrorCode& error) {
+  const auto address = asio::ip::make_address(host, error);
+  if (!error) return {address, port};
+  Tcp::resolver resolver(context);
+  const auto found = resolver.resolve(host, "", error);
+  if (error) return {};
+  return {found.begin()->endpoint().address(), port};
+}
+
+void open(Tcp::acceptor& acceptor, const Tcp::endpoint& where, ErrorCode& error) {
+  acceptor.open(where.protocol(), error);
+  if (!error && where.address().is_v6() && where.address().is_unspecified()) {
+    acceptor.set_option(asio::ip::v6_only(false), error);
+  }
+  if (!error) acceptor.set_option(Tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(where, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+}
+
+}  // namespace
+
+Listener::Listener(asio::io_context& context, const std::string& host, std::uint16_t port)
+    : acceptor_(context), pause_(context) {
+  ErrorCode error;
+  if (host.empty()) {
+    open(acceptor_, {Tcp::v6(), port}, error);
+    if (error == asio::error::address_family_not_supported) open(acceptor_, {Tcp::v4(), port}, error);
+  } else {
+    const Tcp::endpoint where = endpoint_of(context, host, port, error);
+    if (!error) open(acceptor_, where, error);
+  }
+  if (error) {
+    const bool bare_v6 = host.find(':') != std::string::npos;
+    throw Error("cannot listen on " + (bare_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port) +
+                ": " + error.message());
+  }
+  port_ = acceptor_.local_endpoint().port();
+}
+
+void Listener::accept(std::function<void(Tcp::socket)> welcome) {
+  welcome_ = std::move(welcome);
+  accept_next();
+}
+
+void Listener::accept_next() {
+  acceptor_.async_accept([this](ErrorCode error, Tcp::socket socket) {
+    if (!acceptor_.is_open()) return;
+    if (error) {  // out of file descriptors, most likely: try again later
+      pause_.expires_after(accept_pause);
+      pause_.async_wait([this](ErrorCode stopped) {
+        if (!stopped) accept_next();
+      });
+      return;
+    }
+    ErrorCode ignored;
+    socket.set_option(Tcp::no_delay(true), ignored);
+    welcome_(std::move(socket));
+    accept_next();
+  });
+}
+
+void Listener::close() {
+  ErrorCode ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+}
+
+}  // namespace evenkeel::inline v0::http::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection of a server: reads a request, has it answered, writes the answer, and so on.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <evenkeel/serve/server.hpp>
+
+#include "serve/byte_stream.hpp"
+#include "serve/site.hpp"
+
+namespace evenkeel::inline v0::http::detail {
+
+class Session;
+
+/// What sessions share: the server.
+class SessionOwner {
+ public:
+  virtual const ServerOptions& options() const = 0;
+  virtual asio::io_context& context() = 0;
+  virtual void session_ended(Session& session) = 0;
+
+ protected:
+  ~SessionOwner() = default;
+};
+
+/// A request is read only when the one before it is answered: what a client pipelines waits in the socket.
+/// Thread safety: one thread at a time (the server's). Lifetime: keeps itself alive while an operation
+/// runs; owner and site outlive it.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(SessionOwner& owner, Site& site, std::unique_ptr<ByteStream> stream, bool peer_is_loopback);
+
+  void start();
+  void close();
+
+ private:
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  enum class Phase { open, leaving, closed };
+
+  void expect_within(Duration time);
+  void next_request();
+  void read_more();
+  void on_read(ErrorCode error, std::size_t size);
+  void feed();
+  void refuse(const ErrorCode& error);
+  void serve();
+  void answer(Response response, bool with_body);
+  void send();
+  void write_rest();
+  void on_written(ErrorCode error, std::size_t size);
+  void leave();
+
+  SessionOwner& owner_;
+  Site& site_;
+  const std::unique_ptr<ByteStream> stream_;
+  const bool peer_is_loopback_;
+  asio::steady_timer deadline_;
+  Phase phase_ = Phase::open;
+
+  boost::beast::flat_buffer input_;
+  std::optional<Parser> parser_;
+  bool head_seen_ = false;  // of the request being read
+  bool keep_alive_ = true;
+
+  std::string head_;
+  std::string body_;
+  ByteStream::Pieces unsent_;
+  bool answered_ = false;  // what is being written is an answer, not 100 Continue
+};
+
+}  // namespace evenkeel::inline v0::http::detail

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/site.hpp"
+
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include <boost/system/system_error.hpp>
+
+#include <evenkeel/base/error.hpp>
+
+#include "serve/tls_context.hpp"
+#include "serve/wire.hpp"
+
+namespace evenkeel::inline v0::http::detail {
+namespace {
+
+std::vector<std::string> without_empty(std::vector<std::string> paths) {
+  std::erase(paths, std::string());
+  return paths;
+}
+
+// A connection keeps the context that its stream was made from.
+class OwnedStream final : public ByteStream {
+ public:
+  OwnedStream(std::shared_ptr<asio::ssl::context> context, Tcp::socket socket)
+      : context_(std::move(context)), stream_(make_tls_stream(std::move(socket), *context_)) {}
+  void start(Done done) override { stream_->start(std::move(done)); }
+  void read_some(asio::mutable_buffer into, Done done) override { stream_->read_some(into, std::move(done)); }
+  void write_some(const Pieces& pieces, Done done) override { stream_->write_some(pieces, std::move(done)); }
+  X509* peer_certificate() const override { return stream_->peer_certificate(); }
+  void shut_down_sending() override { stream_->shut_down_sending(); }
+  void close() override { stream_->close(); }
+  void reset() override { stream_->reset(); }
+
+ private:
+  const std::shared_ptr<asio::ssl::context> context_;
+  const std::unique_ptr<ByteStream> stream_;
+};
+
+std::string trimmed(std::string text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  text.erase(end == std::string::npos ? 0 : end + 1);
+  text.erase(0, text.find_first_not_of(" \t\r\n"));
+  return text;
+}
+
+}  // namespace
+
+Site::Site(SiteOptions options, Log log)
+    : options_(std::move(options)),
+      address_(parse_address(options_.address)),
+      log_(log.with({{"address", options_.address}})),
+      certificate_files_(without_empty({options_.tls.certificate, options_.tls.key})),
+      token_files_(without_empty({options_.token_file})),
+      token_(options_.token) {
+  if (options_.tls.certificate.empty() != options_.tls.key.empty()) {
+    throw std::invalid_argument("Server: a certificate needs a key, and a key a certificate");
+  }
+  if (!options_.token.empty() && !options_.token_file.empty()) {
+    throw std::invalid_argument("Server: give either a token or a file with one");
+  }
+}
+
+void Site::route(std::string path, Routes::Entry entry) {
+  MutexLock lock(mutex_);
+  routes_.set(std::move(path), std::move(entry));
+}
+
+void Site::load() {
+  if (tls()) {
+    certificate_files_.changed();
+    load_certificate();
+  }
+  if (!options_.token_file.empty()) {
+    token_files_.changed();
+    load_token();
+  }
+}
+
+void Site::load_certificate() {
+  const std::string certificate = read_whole(options_.tls.certificate);
+  const std::string key = read_whole(options_.tls.key);
+  try {
+    context_ = std::make_shared<asio::ssl::context>(make_tls_context(certificate, key));
+  } catch (const boost::system::system_error& error) {
+    throw Error("the certificate of " + options_.tls.certificate + " and the key of " + options_.tls.key +
+                " cannot be used: " + error.code().message());
+  }
+}
+
+void Site::load_token() {
+  std::string token = trimmed(read_whole(options_.token_file));
+  if (token.empty()) throw Error(options_.token_file + " holds no token");
+  token_ = std::move(token);
+}
+
+void Site::refresh_certificate() {
+  if (!certificate_files_.changed()) return;
+  try {
+    load_certificate();
+    log_.info("read the certificate again", {{"file", options_.tls.certificate}});
+  } catch (const std::exception& error) {
+    log_.error("the certificate changed and cannot be used; the old one stays", {{"error", error.what()}});
+  }
+}
+
+const std::string& Site::token() {
+  if (!options_.token_file.empty() && token_files_.changed()) {
+    try {
+      load_token();
+    } catch (const std::exception& error) {
+      log_.error("the token changed and cannot be used; the old one stays", {{"error", error.what()}});
+    }
+  }
+  return token_;
+}
+
+std::unique_ptr<ByteStream> Site::open(Tcp::socket socket) {
+  if (!tls()) return make_plain_stream(std::move(socket));
+  refresh_certificate();
+  return std::make_unique<OwnedStream>(context_, std::move(socket));
+}
+
+Response Site::answer(const Request& request, bool peer_is_loopback) {
+  const Target target = parse_target(request.target);
+  std::optional<Routes::Entry> entry;
+  std::string rest;
+  {
+    MutexLock lock(mutex_);
+    if (const auto found = routes_.find(target.path)) {
+      entry = *found->entry;
+      rest = found->rest;
+    }
+  }
+  if (!entry) return plain_answer(404, "404 page not found\n");
+  if (auto refused = refusal(entry->options, request, peer_is_loopback, token())) return *std::move(refused);
+  std::string problem = "something that is no std::exception was thrown";
+  try {
+    return entry->handler({.request = request, .target = target, .rest = rest});
+  } catch (const std::exception& error) {
+    problem = error.what();
+  } catch (...) {
+  }
+  log_.error("a request could not be answered", {{"path", target.path}, {"error", problem}});
+  return plain_answer(500, "500 " + problem + "\n");
+}
+
+}  // namespace evenkeel::inline v0::http::detail

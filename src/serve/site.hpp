@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One address of a server: its certificate, its token and its routes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include <evenkeel/base/log.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/serve/server.hpp>
+
+#include "serve/byte_stream.hpp"
+#include "serve/file_watch.hpp"
+#include "serve/routes.hpp"
+
+namespace evenkeel::inline v0::http::detail {
+
+/// Thread safety: route() may be called concurrently with all others, which are for one thread at a time.
+class Site {
+ public:
+  /// Throws std::invalid_argument for options that make no sense.
+  Site(SiteOptions options, Log log);
+
+  const HostPort& address() const { return address_; }
+  bool tls() const { return !options_.tls.certificate.empty(); }
+
+  void route(std::string path, Routes::Entry entry) EVENKEEL_EXCLUDES(mutex_);
+  /// Reads the files. Throws Error, which names the one that is wrong.
+  void load();
+  /// The stream of a new connection, with the certificate of now.
+  std::unique_ptr<ByteStream> open(Tcp::socket socket);
+  /// Finds the route, looks whether it may be asked for, and asks it. Never throws.
+  Response answer(const Request& request, bool peer_is_loopback) EVENKEEL_EXCLUDES(mutex_);
+
+ private:
+  void refresh_certificate();
+  const std::string& token();
+  void load_token();
+  void load_certificate();
+
+  const SiteOptions options_;
+  const HostPort address_;
+  const Log log_;
+  FileWatch certificate_files_;
+  FileWatch token_files_;
+  std::shared_ptr<boost::asio::ssl::context> context_;  // kept by the connections that were opened with it
+  std::string token_;
+  Mutex mutex_;
+  Routes routes_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+}  // namespace evenkeel::inline v0::http::detail

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// How our servers speak TLS: version, protocol and certificate.
+#pragma once
+
+#include <string>
+
+#include <boost/asio/ssl/context.hpp>
+
+#include <evenkeel/base/export.hpp>
+
+namespace evenkeel::inline v0::http::detail {
+
+/// TLS 1.2 and up, HTTP/1.1 by ALPN. Both arguments are PEM. Throws boost::system::system_error if they
+/// cannot be used, or do not belong together.
+EVENKEEL_API boost::asio::ssl::context make_tls_context(const std::string& certificate,
+                                                        const std::string& key);
+
+}  // namespace evenkeel::inline v0::http::detail

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which route takes a request, and whether it may be asked for.
+#include "serve/routes.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace evenkeel::http {
+namespace {
+
+using detail::from_this_machine;
+using detail::parse_address;
+using detail::refusal;
+using detail::Routes;
+
+Routes::Entry named(const std::string& name) {
+  return {.handler = [name](const ServerCall&) { return Response{.status = 200, .body = name}; }};
+}
+
+std::string taken(const Routes& routes, std::string_view path) {
+  const auto found = routes.find(path);
+  if (!found) return "nobody";
+  const Request request;
+  const Target target;
+  const ServerCall call{.request = request, .target = target, .rest = found->rest};
+  return found->entry->handler(call).body + "(" + std::string(found->rest) + ")";
+}
+
+TEST(Routes, TheLongestOneThatFitsTakesARequest) {
+  Routes routes;
+  routes.set("/healthz", named("all"));
+  routes.set("/healthz/", named("one"));
+  routes.set("/debug/", named("debug"));
+  routes.set("/debug/explain/", named("explain"));
+  EXPECT_EQ(taken(routes, "/healthz"), "all()");
+  EXPECT_EQ(taken(routes, "/healthz/ping"), "one(ping)");
+  EXPECT_EQ(taken(routes, "/debug/explain/a/b/c"), "explain(a/b/c)");
+  EXPECT_EQ(taken(routes, "/debug/other"), "debug(other)");
+  EXPECT_EQ(taken(routes, "/debug"), "nobody");
+  EXPECT_EQ(taken(routes, "/"), "nobody");
+  EXPECT_EQ(taken(routes, ""), "nobody");
+}
+
+TEST(Routes, AddressesAreHostAndPort) {
+  EXPECT_EQ(parse_address(":8080").host, "");
+  EXPECT_EQ(parse_address(":8080").port, 8080);
+  EXPECT_EQ(parse_address("127.0.0.1:0").host, "127.0.0.1");
+  EXPECT_EQ(parse_address("[::1]:8443").host, "::1");
+  EXPECT_EQ(parse_address("localhost:1").host, "localhost");
+}
+
+TEST(Routes, WhatIsNoAddressIsRefusedInWords) {
+  for (const char* wrong :
+       {"8080", "", "host", "host:", ":99999", ":80x", "::1:80", "[]:80", "http://a:80"}) {
+    try {
+      check_address(wrong);
+      ADD_FAILURE() << wrong << " was taken";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(error.what(),
+                "\"" + std::string(wrong) +
+                    "\" is no address; write :8080, 127.0.0.1:8080, [::1]:8080 or localhost:8080");
+    }
+  }
+}
+
+TEST(Routes, TargetsAreDecoded) {
+  const Target target = parse_target("/healthz/a%2Fb?exclude=x+y&verbose&exclude=%26#part");
+  EXPECT_EQ(target.path, "/healthz/a/b");
+  ASSERT_EQ(target.query.size(), 3u);
+  EXPECT_EQ(target.query[0], std::pair(std::string("exclude"), std::string("x y")));
+  EXPECT_EQ(target.query[2], std::pair(std::string("exclude"), std::string("&")));
+  ASSERT_NE(target.find("verbose"), nullptr);
+  EXPECT_EQ(*target.find("verbose"), "");
+  EXPECT_EQ(target.find("nothing"), nullptr);
+}
+
+TEST(Routes, ThisMachineIsWhoAsksFromItForItself) {
+  EXPECT_TRUE(from_this_machine({{"Host", "localhost:8080"}}, true));
+  EXPECT_TRUE(from_this_machine({{"Host", "127.0.0.1"}}, true));
+  EXPECT_TRUE(from_this_machine({{"Host", "[::1]:8080"}}, true));
+  EXPECT_TRUE(from_this_machine({{"Host", "[::1]"}}, true));
+  EXPECT_FALSE(from_this_machine({{"Host", "localhost:8080"}}, false));
+  EXPECT_FALSE(from_this_machine({{"Host", "evil.example:8080"}}, true));
+  EXPECT_FALSE(from_this_machine({}, true));
+  EXPECT_FALSE(from_this_machine({{"Host", "localhost"}, {"X-Forwarded-For", "10.0.0.9"}}, true));
+  EXPECT_FALSE(from_this_machine({{"Host", "localhost"}, {"Forwarded", "for=10.0.0.9"}}, true));
+}
+
+struct Asked {
+  Access access;
+  const char* site_token;
+  const char* given;  // nullptr: no header
+  bool loopback;
+  int status;  // 0: may be asked
+};
+
+TEST(Routes, AccessIsATable) {
+  const Asked table[] = {
+      {Access::anyone, "", nullptr, false, 0},     {Access::anyone, "t", nullptr, false, 0},
+      {Access::token, "", nullptr, false, 0},      {Access::token, "t", nullptr, true, 401},
+      {Access::token, "t", "Bearer t", false, 0},  {Access::token, "t", "Bearer tt", false, 401},
+      {Access::token, "t", "Bearer ", false, 401}, {Access::token, "t", "Basic t", false, 401},
+      {Access::trusted, "", nullptr, false, 403},  {Access::trusted, "", nullptr, true, 0},
+      {Access::trusted, "t", nullptr, false, 401}, {Access::trusted, "t", "Bearer t", false, 0},
+      {Access::trusted, "t", nullptr, true, 0},    {Access::trusted, "", "Bearer ", false, 403}};
+  for (const Asked& asked : table) {
+    Request request{.headers = {{"Host", "localhost"}}};
+    if (asked.given != nullptr) request.headers.add("Authorization", asked.given);
+    const auto refused = refusal({.access = asked.access}, request, asked.loopback, asked.site_token);
+    EXPECT_EQ(refused ? refused->status : 0, asked.status)
+        << static_cast<int>(asked.access) << " " << asked.site_token << " "
+        << (asked.given != nullptr ? asked.given : "-") << " " << asked.loopback;
+  }
+}
+
+TEST(Routes, MethodsThatARouteDoesNotTakeAreRefusedAndNamed) {
+  const RouteOptions options{.access = Access::anyone, .methods = {Method::get, Method::put}};
+  EXPECT_FALSE(refusal(options, {.method = Method::put}, false, ""));
+  const auto refused = refusal(options, {.method = Method::post}, false, "");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 405);
+  ASSERT_NE(refused->headers.find("Allow"), nullptr);
+  EXPECT_EQ(*refused->headers.find("Allow"), "GET, PUT");
+}
+
+}  // namespace
+}  // namespace evenkeel::http

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server of the operator's own endpoints, over real sockets.
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/http/curl_transport.hpp>
+#include <evenkeel/serve/server.hpp>
+#include <evenkeel/testing/log_recorder.hpp>
+
+#include "../support/await.hpp"
+#include "../testing/raw_client.hpp"
+#include "testing/tls_certificates.hpp"
+
+namespace evenkeel::http {
+namespace {
+
+using evenkeel::testing::CertifiedKey;
+using evenkeel::testing::LogRecorder;
+using evenkeel::testing::RawClient;
+using test::await;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Response echo(const ServerCall& call) {
+  return {.status = 200,
+          .headers = {{"Content-Type", "text/plain"}},
+          .body = std::string(method_name(call.request.method)) + " " + call.target.path + " [" +
+                  std::string(call.rest) + "] " + call.request.body};
+}
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "evenkeel-serve-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  /// Puts the file in its place at once, as mounted Secrets do.
+  std::string put(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name + ".new")) << text;
+    std::filesystem::rename(path(name + ".new"), path(name));
+    return path(name);
+  }
+
+ private:
+  std::string path_;
+};
+
+class ServerTest : public ::testing::Test {
+ protected:
+  void serve(SiteOptions site = {}, ServerOptions options = {}) {
+    options.log = Log(log_);
+    server_ = std::make_unique<Server>(std::move(options));
+    server_->add_site(std::move(site));
+    server_->route(0, "/echo", echo, {.methods = {Method::get, Method::put, Method::post}});
+    server_->route(0, "/below/", echo);
+    server_->start();
+  }
+  RawClient client() { return RawClient(server_->port(0)); }
+  std::string ask(const std::string& request) {
+    RawClient one = client();
+    one.send(request);
+    return one.read_answer();
+  }
+  std::shared_ptr<Transport> transport(const std::string& authority) {
+    return make_curl_transport({.server = server_->url(0), .tls = {.ca_data = authority}, .proxy = ""});
+  }
+
+  std::shared_ptr<LogRecorder> log_ = std::make_shared<LogRecorder>();
+  std::unique_ptr<Server> server_;
+};
+
+using ServerConcurrency = ServerTest;
+
+TEST_F(ServerTest, AnswersOneRequestAfterTheOtherOnAConnection) {
+  serve();
+  RawClient one = client();
+  for (const std::string body : {"one", "two"}) {
+    one.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n" + body);
+    const std::string answer = one.read_answer();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: "));
+    EXPECT_THAT(answer, EndsWith("\r\n\r\nPOST /echo [] " + body));
+  }
+  EXPECT_EQ(server_->connections(), 1u);
+}
+
+TEST_F(ServerTest, UnderstandsARequestThatComesByteByByte) {
+  serve();
+  RawClient one = client();
+  const std::string request =
+      "PUT /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+  for (const char byte : request) ASSERT_TRUE(one.send(std::string_view(&byte, 1)));
+  EXPECT_THAT(one.read_answer(), EndsWith("PUT /echo [] abc"));
+}
+
+TEST_F(ServerTest, RoutesGetWhatIsBelowThem) {
+  serve();
+  EXPECT_THAT(ask("GET /below/a/b?c HTTP/1.1\r\nHost: h\r\n\r\n"), EndsWith("GET /below/a/b [a/b] "));
+  EXPECT_THAT(ask("GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
+  EXPECT_THAT(ask("DELETE /echo HTTP/1.1\r\nHost: h\r\n\r\n"), HasSubstr("\r\nAllow: GET, PUT, POST\r\n"));
+  EXPECT_THAT(ask("OPTIONS /echo HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 405 "));
+}
+
+TEST_F(ServerTest, HeadIsGetWithoutTheBody) {
+  serve();
+  RawClient one = client();
+  one.send(
+      "HEAD /echo HTTP/1.1\r\nHost: h\r\n\r\nGET /below/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  const std::string all = one.read_to_end();
+  EXPECT_THAT(all, HasSubstr("Content-Length: 13\r\n\r\nHTTP/1.1 200 OK"));
+  EXPECT_THAT(all, HasSubstr("Connection: close"));
+}
+
+TEST_F(ServerTest, RefusesWhatIsNoHttpAndWhatIsTooLarge) {
+  serve({}, {.max_body = 8, .max_header = 512});
+  RawClient noise = client();
+  noise.send("what is this\r\n\r\n");
+  EXPECT_THAT(noise.read_to_end(), StartsWith("HTTP/1.1 400 Bad Request\r\n"));
+  RawClient large = client();
+  large.send("PUT /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n123456789");
+  EXPECT_THAT(large.read_to_end(), StartsWith("HTTP/1.1 413 "));
+  RawClient wordy = client();
+  wordy.send("GET /echo HTTP/1.1\r\nHost: " + std::string(600, 'h') + "\r\n\r\n");
+  EXPECT_THAT(wordy.read_to_end(), StartsWith("HTTP/1.1 431 "));
+  EXPECT_THAT(ask("GET http://a/echo HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerTest, AHandlerThatThrowsIsAnAnswerAndALine) {
+  serve();
+  server_->route(0, "/wrong",
+                 [](const ServerCall&) -> Response { throw std::runtime_error("no such thing"); });
+  server_->route(0, "/strange", [](const ServerCall&) -> Response { throw 7; });
+  EXPECT_THAT(ask("GET /wrong HTTP/1.1\r\nHost: h\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 500 "), EndsWith("\r\n\r\n500 no such thing\n")));
+  EXPECT_THAT(ask("GET /strange HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 500 "));
+  EXPECT_THAT(
+      log_->lines_with("could not be answered"),
+      ElementsAre("ERROR a request could not be answered address=127.0.0.1:0 path=/wrong error=no such thing",
+                  HasSubstr("something that is no std::exception was thrown")));
+}
+
+TEST_F(ServerTest, SaysWhichAddressIsTaken) {
+  serve();
+  Server second;
+  second.add_site({.address = "127.0.0.1:" + std::to_string(server_->port(0))});
+  try {
+    second.start();
+    FAIL() << "the port was taken twice";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(),
+              "cannot listen on 127.0.0.1:" + std::to_string(server_->port(0)) + ": Address already in use");
+  }
+}
+
+TEST_F(ServerTest, SaysWhichFileIsWrong) {
+  const Folder folder;
+  const CertifiedKey authority = evenkeel::testing::make_authority();
+  const CertifiedKey one = evenkeel::testing::make_server_certificate(authority, {"localhost"});
+  const CertifiedKey two = evenkeel::testing::make_server_certificate(authority, {"localhost"});
+  const auto problem = [](SiteOptions site) -> std::string {
+    try {
+      Server server;
+      server.add_site(std::move(site));
+      server.start();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string certificate = folder.put("tls.crt", one.certificate);
+  const std::string other_key = folder.put("tls.key", two.key);
+  const std::string missing = folder.path("missing");
+  EXPECT_EQ(problem({.tls = {missing, other_key}}), missing + " cannot be read: No such file or directory");
+  EXPECT_THAT(problem({.tls = {certificate, other_key}}),
+              StartsWith("the certificate of " + certificate + " and the key of " + other_key +
+                         " cannot be used: key values mismatch"));
+  EXPECT_THAT(problem({.tls = {certificate, {}}}), HasSubstr("a certificate needs a key"));
+  EXPECT_EQ(problem({.token_file = missing}), missing + " cannot be read: No such file or directory");
+  const std::string empty = folder.put("token", " \n");
+  EXPECT_EQ(problem({.token_file = empty}), empty + " holds no token");
+  EXPECT_THAT(problem({.token = "a", .token_file = empty}), HasSubstr("either a token or a file"));
+  EXPECT_THAT(problem({.address = "nowhere"}), HasSubstr("\"nowhere\" is no address"));
+}
+
+TEST_F(ServerTest, ATokenIsAskedForAndReadAgainWhenItChanges) {
+  const Folder folder;
+  serve({.token_file = folder.put("token", "first\n")});
+  const auto with = [this](const std::string& token) {
+    return ask("GET /echo HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + token + "\r\n\r\n").substr(9, 3);
+  };
+  EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n"), HasSubstr("\r\nWWW-Authenticate: Bearer\r\n"));
+  EXPECT_EQ(with("first"), "200");
+  folder.put("token", "second\n");
+  EXPECT_EQ(with("first"), "401");
+  EXPECT_EQ(with("second"), "200");
+  std::filesystem::remove(folder.path("token"));
+  EXPECT_EQ(with("second"), "200");
+  EXPECT_THAT(log_->lines_with("the old one stays"), ElementsAre(HasSubstr("No such file or directory")));
+}
+
+TEST_F(ServerTest, CertificatesAreReadAgainWhenTheyChange) {
+  const Folder folder;
+  const CertifiedKey first = evenkeel::testing::make_authority();
+  const CertifiedKey second = evenkeel::testing::make_authority();
+  const auto put = [&](const CertifiedKey& authority) {
+    const auto made = evenkeel::testing::make_server_certificate(authority, {"127.0.0.1"});
+    folder.put("tls.key", made.key);
+    folder.put("tls.crt", made.certificate);
+  };
+  put(first);
+  serve({.tls = {folder.path("tls.crt"), folder.path("tls.key")}});
+  EXPECT_THAT(server_->url(0), StartsWith("https://127.0.0.1:"));
+  const auto old = transport(first.certificate);
+  EXPECT_EQ(old->fetch({.target = "/echo"}).body, "GET /echo [] ");
+
+  folder.put("tls.crt", "rubbish");
+  EXPECT_EQ(transport(first.certificate)->fetch({.target = "/echo"}).status, 200);
+  EXPECT_THAT(log_->lines_with("the old one stays"), ElementsAre(HasSubstr(folder.path("tls.crt"))));
+
+  put(second);
+  EXPECT_EQ(transport(second.certificate)->fetch({.target = "/echo"}).status, 200);
+  EXPECT_THROW(transport(first.certificate)->fetch({.target = "/echo"}), TransportError);
+  // A connection lives on with the certificate that it was opened with.
+  EXPECT_EQ(old->fetch({.target = "/echo"}).status, 200);
+}
+
+TEST_F(ServerTest, SeveralSitesOnOneThreadHaveRoutesOfTheirOwn) {
+  std::atomic<int> threads = 0;
+  server_ = std::make_unique<Server>(ServerOptions{.on_thread_start = [&](std::string_view name) {
+    EXPECT_EQ(name, "http");
+    ++threads;
+  }});
+  const std::size_t one = server_->add_site({});
+  const std::size_t two = server_->add_site({.address = ":0"});
+  server_->route(one, "/one", echo);
+  server_->route(two, "/two", echo);
+  server_->start();
+  const auto status = [this](std::size_t site, const std::string& path) {
+    RawClient asks(server_->port(site));
+    asks.send("GET " + path + " HTTP/1.1\r\nHost: h\r\n\r\n");
+    return asks.read_answer().substr(9, 3);
+  };
+  EXPECT_EQ(status(one, "/one"), "200");
+  EXPECT_EQ(status(one, "/two"), "404");
+  EXPECT_EQ(status(two, "/two"), "200");
+  EXPECT_EQ(threads.load(), 1);
+}
+
+TEST_F(ServerTest, SilentClientsAreCut) {
+  serve({},
+        {.request_timeout = std::chrono::milliseconds{20}, .idle_timeout = std::chrono::milliseconds{20}});
+  RawClient idle = client();
+  EXPECT_THAT(idle.read_to_end(), IsEmpty());
+  RawClient slow = client();
+  slow.send("GET /echo HT");
+  EXPECT_THAT(slow.read_to_end(), IsEmpty());
+  await("no connection", [this] { return server_->connections() == 0; });
+}
+
+TEST_F(ServerTest, MoreConnectionsThanAllowedAreClosed) {
+  serve({}, {.max_connections = 1});
+  RawClient first = client();
+  first.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200 "));
+  RawClient second = client();
+  EXPECT_THAT(second.read_to_end(), IsEmpty());
+  first.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerConcurrency, StopsAtAnyMoment) {
+  for (int round = 0; round < 50; ++round) {
+    serve();
+    std::atomic<bool> asked = false;
+    std::jthread asking([&, port = server_->port(0)] {
+      try {
+        for (;;) {
+          RawClient one(port);
+          one.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+          one.read_answer();
+          asked = true;
+        }
+      } catch (const std::runtime_error&) {  // it is gone
+        asked = true;
+      }
+    });
+    await("a request", [&] { return asked.load(); });
+    server_->stop();
+    server_->stop();
+  }
+}
+
+TEST_F(ServerConcurrency, RoutesMayBeAddedWhileItServes) {
+  serve();
+  std::jthread adding([this](const std::stop_token& stop) {
+    for (int at = 0; !stop.stop_requested(); ++at) server_->route(0, "/new" + std::to_string(at % 100), echo);
+  });
+  for (int at = 0; at < 200; ++at) {
+    EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel::http
