@@ -7,11 +7,12 @@
 #   make bench       the benchmarks, as JSON under build/bench/results
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
 #   make bench-apiserver the embedded API server beside a real one; writes docs/benchmarks-apiserver.md
+#   make bench-runtime  an operator on this library, controller-runtime and kube-rs (Go, Rust); writes docs/benchmarks-runtime.md
 #   make apiserver   build the embedded API server as a program; its path is the last line printed
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo test test-real check bench bench-peers bench-apiserver apiserver control-plane deps clean
+.PHONY: demo test test-real check bench bench-peers bench-apiserver bench-runtime apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -56,6 +57,12 @@ bench-apiserver:
 	@scripts/control-plane
 	@scripts/build bench apiserver_benchmark evenkeel-apiserver evenkeel-control-plane
 	@scripts/bench-apiserver build/bench
+
+bench-runtime:
+	@scripts/install-deps bench
+	@scripts/control-plane || echo 'the real API server is left out' >&2
+	@scripts/build bench runtime_operator runtime_load evenkeel-apiserver evenkeel-control-plane
+	@scripts/bench-runtime build/bench
 
 apiserver:
 	@scripts/install-deps build >&2

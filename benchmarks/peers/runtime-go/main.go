@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The operator of benchmarks/runtime on controller-runtime: the same modes, flags and lines of output as
+// benchmarks/runtime/operator.cpp, which says what they are.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+const wait = 100 * time.Millisecond
+
+func now() int64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		panic(err)
+	}
+	return t.Nano()
+}
+
+func cpuSeconds() float64 {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		panic(err)
+	}
+	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
+}
+
+func say(what map[string]any) {
+	line, err := json.Marshal(what)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(string(line))
+}
+
+// stretch times what happens between the first reconcile and the one that completes the work.
+type stretch struct {
+	wanted int64
+	count  atomic.Int64
+	once   sync.Once
+	start  int64
+	cpu    float64
+}
+
+func (s *stretch) begin() {
+	s.once.Do(func() {
+		s.start, s.cpu = now(), cpuSeconds()
+		say(map[string]any{"event": "first", "at_ns": s.start})
+	})
+}
+
+func (s *stretch) step() {
+	if s.count.Add(1) == s.wanted {
+		say(map[string]any{"event": "done", "reconciles": s.wanted,
+			"seconds": float64(now()-s.start) / 1e9, "cpu_s": cpuSeconds() - s.cpu})
+	}
+}
+
+// samples are the latencies of latency mode.
+type samples struct {
+	mutex     sync.Mutex
+	values    []int64
+	seen      map[string]int64
+	first     float64
+	last      float64
+	objects   int
+	saidReady bool
+}
+
+func (s *samples) take(name string, sent, at int64) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	before, known := s.seen[name]
+	s.seen[name] = sent
+	if !s.saidReady && len(s.seen) == s.objects {
+		s.saidReady = true
+		say(map[string]any{"event": "ready"})
+	}
+	if !known || before == sent {
+		return
+	}
+	if len(s.values) == 0 {
+		s.first = cpuSeconds()
+	}
+	s.values = append(s.values, at-sent)
+	s.last = cpuSeconds()
+}
+
+func (s *samples) report() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if len(s.values) == 0 {
+		return
+	}
+	slices.Sort(s.values)
+	at := func(share float64) float64 { return float64(s.values[int(float64(len(s.values)-1)*share)]) / 1e3 }
+	say(map[string]any{"event": "latency", "count": len(s.values), "p50_us": at(0.5), "p99_us": at(0.99),
+		"cpu_s": s.last - s.first})
+}
+
+type operator struct {
+	client.Client
+	mode    string
+	rounds  int64
+	token   int64
+	stretch *stretch
+	samples *samples
+	runs    sync.Map
+}
+
+func (o *operator) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	o.stretch.begin()
+	switch o.mode {
+	case "latency":
+		var gadget Gadget
+		if err := o.Get(ctx, request.NamespacedName, &gadget); err != nil {
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
+		o.samples.take(gadget.Name, gadget.Spec.SentAt, now())
+	case "empty":
+		o.stretch.step()
+		if o.again(request) {
+			return reconcile.Result{RequeueAfter: time.Millisecond}, nil
+		}
+	case "status":
+		return reconcile.Result{}, o.patchStatus(ctx, request)
+	case "wait":
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+		o.stretch.step()
+	}
+	return reconcile.Result{}, nil
+}
+
+func (o *operator) again(request reconcile.Request) bool {
+	if o.rounds == 1 {
+		return false
+	}
+	value, _ := o.runs.LoadOrStore(request.NamespacedName, new(atomic.Int64))
+	return value.(*atomic.Int64).Add(1) < o.rounds
+}
+
+func (o *operator) patchStatus(ctx context.Context, request reconcile.Request) error {
+	var gadget Gadget
+	if err := o.Get(ctx, request.NamespacedName, &gadget); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if gadget.Status.Observed == o.token {
+		return nil
+	}
+	before := client.MergeFrom(gadget.DeepCopy())
+	gadget.Status.Observed = o.token
+	gadget.Status.Phase = "Ready"
+	if err := o.Status().Patch(ctx, &gadget, before); err != nil {
+		return err
+	}
+	o.stretch.step()
+	return nil
+}
+
+func versions() {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return
+	}
+	fmt.Println(strings.Replace(info.GoVersion, "go", "go ", 1))
+	for _, module := range info.Deps {
+		if module.Path == "k8s.io/client-go" || module.Path == "sigs.k8s.io/controller-runtime" {
+			fmt.Println(module.Path, module.Version)
+		}
+	}
+}
+
+func main() {
+	kubeconfig := flag.String("server", "", "kubeconfig file")
+	mode := flag.String("mode", "start", "start, latency, empty, status or wait")
+	workers := flag.Int("workers", 1, "reconciles at once")
+	objects := flag.Int64("objects", 1, "objects that there are")
+	rounds := flag.Int64("rounds", 1, "reconciles of each object in mode empty")
+	token := flag.Int64("token", 1, "what mode status writes")
+	asked := flag.Bool("versions", false, "print the versions of what is compared and end")
+	flag.Parse()
+	if *asked {
+		versions()
+		return
+	}
+	if err := run(*kubeconfig, *mode, *workers, *objects, *rounds, *token); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(kubeconfig, mode string, workers int, objects, rounds, token int64) error {
+	ctrl.SetLogger(logr.Discard())
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.QPS = -1 // what controller-runtime's own way to the configuration sets
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return err
+	}
+	addGadgets(scheme)
+	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	if err != nil {
+		return err
+	}
+	operator := &operator{Client: manager.GetClient(), mode: mode, rounds: rounds, token: token,
+		stretch: &stretch{wanted: objects * rounds},
+		samples: &samples{seen: map[string]int64{}, objects: int(objects)}}
+	var kind client.Object = &Gadget{}
+	if mode == "start" {
+		kind = &corev1.ConfigMap{}
+	}
+	err = ctrl.NewControllerManagedBy(manager).For(kind).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(operator)
+	if err != nil {
+		return err
+	}
+	err = manager.Start(ctrl.SetupSignalHandler())
+	operator.samples.report()
+	return err
+}

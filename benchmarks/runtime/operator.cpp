@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator that measures itself; benchmarks/peers has its twins on controller-runtime and kube-rs, and
+// scripts/bench-runtime runs them in turn against the same server.
+//
+//   runtime_operator --server KUBECONFIG [--mode MODE] [--workers N] [--objects N] [--rounds N] [--token N]
+//
+//   start    watches ConfigMaps and does nothing with them: start-up, and what an idle operator takes
+//   latency  notes how long ago the write was sent of which the reconciler now has the object in hand
+//   empty    does nothing; each object `rounds` times, a millisecond apart
+//   status   reads the object from the cache and patches its status to `token`
+//   wait     waits 100 ms in each reconcile
+//
+// All but start reconcile Gadgets, of which there are `objects`. It runs until SIGTERM. Its lines of output
+// are JSON:
+//   {"event":"first","at_ns":...}   the first reconcile began (CLOCK_MONOTONIC)
+//   {"event":"ready"}               latency: every object was seen
+//   {"event":"done","reconciles":...,"seconds":...,"cpu_s":...}   from the first reconcile to the end of the
+//   last
+//   {"event":"latency","count":...,"p50_us":...,"p99_us":...,"cpu_s":...}   at the end, of objects that
+//   changed
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <time.h>
+#include <unordered_map>
+#include <vector>
+
+#include <evenkeel/evenkeel.hpp>
+
+#include "gadget.hpp"
+
+namespace {
+
+namespace ek = evenkeel;
+
+constexpr std::chrono::milliseconds wait_in_each{100};
+
+std::int64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void say(const ek::Json& what) {
+  std::printf("%s\n", what.dump().c_str());
+  std::fflush(stdout);
+}
+
+struct Flags {
+  std::string server = {};
+  std::string mode = "start";
+  std::int64_t workers = 1;
+  std::int64_t objects = 1;
+  std::int64_t rounds = 1;
+  std::int64_t token = 1;
+};
+
+Flags read_flags(int argc, char** argv) {
+  Flags flags;
+  for (int at = 1; at + 1 < argc; at += 2) {
+    const std::string_view name = argv[at];
+    const char* value = argv[at + 1];
+    const auto number = [value] { return std::strtoll(value, nullptr, 10); };
+    if (name == "--server") {
+      flags.server = value;
+    } else if (name == "--mode") {
+      flags.mode = value;
+    } else if (name == "--workers") {
+      flags.workers = number();
+    } else if (name == "--objects") {
+      flags.objects = number();
+    } else if (name == "--rounds") {
+      flags.rounds = number();
+    } else if (name == "--token") {
+      flags.token = number();
+    } else {
+      throw std::invalid_argument("unknown flag " + std::string(name));
+    }
+  }
+  return flags;
+}
+
+/// What happens between the first reconcile and the one that completes the work.
+class Stretch {
+ public:
+  explicit Stretch(std::int64_t wanted) : wanted_(wanted) {}
+
+  void begin() {
+    std::call_once(once_, [this] {
+      start_ = now();
+      cpu_ = cpu_seconds();
+      say(ek::Json::object({{"event", "first"}, {"at_ns", start_}}));
+    });
+  }
+  void step() {
+    if (count_.fetch_add(1) + 1 != wanted_) return;
+    say(ek::Json::object({{"event", "done"},
+                          {"reconciles", wanted_},
+                          {"seconds", static_cast<double>(now() - start_) / 1e9},
+                          {"cpu_s", cpu_seconds() - cpu_}}));
+  }
+
+ private:
+  const std::int64_t wanted_;
+  std::once_flag once_;
+  std::int64_t start_ = 0;
+  double cpu_ = 0;
+  std::atomic<std::int64_t> count_ = 0;
+};
+
+/// The latencies of latency mode.
+class Samples {
+ public:
+  explicit Samples(std::int64_t objects) : objects_(static_cast<std::size_t>(objects)) {}
+
+  void take(const std::string& name, std::int64_t sent, std::int64_t at) {
+    const std::lock_guard lock(mutex_);
+    const auto [seen, first] = seen_.try_emplace(name, sent);
+    if (first) {
+      if (seen_.size() == objects_) say(ek::Json::object({{"event", "ready"}}));
+      return;
+    }
+    if (std::exchange(seen->second, sent) == sent) return;
+    if (values_.empty()) first_ = cpu_seconds();
+    values_.push_back(at - sent);
+    last_ = cpu_seconds();
+  }
+  void report() {
+    const std::lock_guard lock(mutex_);
+    if (values_.empty()) return;
+    std::sort(values_.begin(), values_.end());
+    const auto at = [this](double share) {
+      return static_cast<double>(
+                 values_[static_cast<std::size_t>(static_cast<double>(values_.size() - 1) * share)]) /
+             1e3;
+    };
+    say(ek::Json::object({{"event", "latency"},
+                          {"count", values_.size()},
+                          {"p50_us", at(0.5)},
+                          {"p99_us", at(0.99)},
+                          {"cpu_s", last_ - first_}}));
+  }
+
+ private:
+  const std::size_t objects_;
+  std::mutex mutex_;
+  std::vector<std::int64_t> values_;
+  std::unordered_map<std::string, std::int64_t> seen_;
+  double first_ = 0;
+  double last_ = 0;
+};
+
+/// How often mode empty has reconciled each object.
+class Runs {
+ public:
+  explicit Runs(std::int64_t rounds) : rounds_(rounds) {}
+  bool again(const ek::ObjectKey& key) {
+    if (rounds_ == 1) return false;
+    const std::lock_guard lock(mutex_);
+    return ++runs_[key.name] < rounds_;
+  }
+
+ private:
+  const std::int64_t rounds_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::int64_t> runs_;
+};
+
+struct Work {
+  explicit Work(const Flags& what)
+      : flags(what), stretch(what.objects * what.rounds), samples(what.objects), runs(what.rounds) {}
+  const Flags flags;
+  Stretch stretch;
+  Samples samples;
+  Runs runs;
+};
+
+/// As a thread that talks to something slow would, it heeds the stop token.
+void wait(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, stop, wait_in_each, [] { return false; });
+}
+
+ek::ControllerSpec controller(Work& work) {
+  const ek::ControllerOptions options{.workers = static_cast<std::size_t>(work.flags.workers)};
+  const std::string& mode = work.flags.mode;
+  if (mode == "start") {
+    return ek::controller_for<ek::ConfigMap>(
+               [&work](ek::Context&, const ek::Request&) { work.stretch.begin(); })
+        .with(options);
+  }
+  if (mode == "latency") {
+    return ek::controller_for<Gadget>([&work](ek::Context&, const Gadget& gadget) {
+             const std::int64_t at = now();
+             work.stretch.begin();
+             work.samples.take(gadget.metadata.name, gadget.spec.sent_at, at);
+           })
+        .with(options);
+  }
+  if (mode == "empty") {
+    return ek::controller_for<Gadget>([&work](ek::Context& context, const ek::Request&) {
+             work.stretch.begin();
+             work.stretch.step();
+             return work.runs.again(context.key()) ? ek::requeue_after(std::chrono::milliseconds{1})
+                                                   : ek::done();
+           })
+        .with(options);
+  }
+  if (mode == "status") {
+    return ek::controller_for<Gadget>([&work](ek::Context& context, const Gadget& gadget) {
+             work.stretch.begin();
+             if (gadget.status.observed == work.flags.token) return;
+             context.patch_status(gadget, [&work](GadgetStatus& status) {
+               status.observed = work.flags.token;
+               status.phase = "Ready";
+             });
+             work.stretch.step();
+           })
+        .with(options);
+  }
+  if (mode == "wait") {
+    return ek::controller_for<Gadget>([&work](ek::Context& context, const ek::Request&) {
+             work.stretch.begin();
+             wait(context.stop());
+             work.stretch.step();
+           })
+        .with(options);
+  }
+  throw std::invalid_argument("unknown mode " + mode);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Work work(read_flags(argc, argv));
+    const char* const flags[] = {argv[0], "--kubeconfig", work.flags.server.c_str(), "--log-level", "error"};
+    const int code = ek::run(std::size(flags), flags, {.name = "runtime-operator"},
+                             [&work](ek::Manager& manager) { manager.add(controller(work)); });
+    work.samples.report();
+    return code;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "runtime_operator: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}
