@@ -3,6 +3,7 @@ set(controller_headers
   builder.hpp
   context.hpp
   controller.hpp
+  explanation.hpp
   handler.hpp
   latency.hpp
   observer.hpp
@@ -15,7 +16,10 @@ set(controller_sources
   context.cpp
   controller.cpp
   event_feed.cpp
+  explain_core.cpp
+  explanation.cpp
   flight_recorder.cpp
+  flight_story.cpp
   gated_queue.cpp
   handler.cpp
   predicate.cpp

@@ -18,7 +18,8 @@ StuckLook look_at(std::vector<FlightRun>& runs, TimePoint now) {
       look.to_tell.push_back(run);
       run.warn_at = deadline_after(now, std::max<Duration>(now - run.since, std::chrono::seconds{1}));
     }
-    look.next = look.next ? std::min(*look.next, run.warn_at) : run.warn_at;
+    const TimePoint next = std::min(run.warn_at, deadline_after(now, run.limit - run.since));
+    look.next = look.next ? std::min(*look.next, next) : next;
   }
   return look;
 }

@@ -48,6 +48,11 @@ TEST(StuckCore, LooksAgainWhenTheFirstRunIsDue) {
   EXPECT_EQ(look.next, at(110s));
 }
 
+TEST(StuckCore, LooksAgainInTimeForRunsThatBeginMeanwhile) {
+  std::vector<FlightRun> runs = {run(1, at(0s), 10s)};
+  EXPECT_EQ(look_at(runs, at(1000s)).next, at(1010s));
+}
+
 TEST(StuckCore, WithoutARunThereIsNothingToLookFor) {
   std::vector<FlightRun> none;
   EXPECT_EQ(look_at(none, at(1s)).next, std::nullopt);

@@ -57,6 +57,11 @@ class RequestKey {
   }
 
   std::size_t hash() const { return entry_ == nullptr ? 0 : entry_->table_hash(); }
+  /// The hash() that the key with these names has, whether somebody holds it or not.
+  static std::size_t hash_of(std::string_view cluster, std::string_view object_namespace,
+                             std::string_view object_name) {
+    return detail::KeyTableState::hash(cluster, object_namespace, object_name);
+  }
 
   friend bool operator==(const RequestKey& a, const RequestKey& b) {
     if (a.entry_ == b.entry_) return true;

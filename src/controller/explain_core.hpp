@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what is known of a key to the reason why it is not being reconciled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <evenkeel/base/time.hpp>
+#include <evenkeel/controller/explanation.hpp>
+#include <evenkeel/workqueue/key_info.hpp>
+#include <evenkeel/workqueue/request_key.hpp>
+
+#include "controller/flight_story.hpp"
+
+namespace evenkeel::inline v0::detail {
+
+/// What is known when somebody asks.
+struct ExplainFacts {
+  std::string controller = {};
+  std::string object = {};
+  std::uint64_t hash = 0;  ///< RequestKey::hash() of the object.
+  TimePoint now = {};
+  WallTime wall_now = {};
+  std::string hindrance = {};  ///< Why the controller does not run here; empty: it does.
+  bool synced = true;
+  bool stopping = false;
+  std::vector<WatchExplanation> watches = {};
+  KeyInfo<RequestKey> queue = {};
+  std::optional<std::size_t> place = {};  ///< 1 is next.
+  std::string first_in_queue = {};        ///< Who is, if it is somebody else.
+  std::size_t queued = 0;
+  std::size_t workers = 1;
+  std::vector<RunInFlight> runs = {};  ///< Of all keys, the longest first.
+  std::optional<bool> exists = {};     ///< Whether the cache holds the object, if it can tell.
+  KeyFlight flight = {};
+};
+
+Explanation explain(const ExplainFacts& facts);
+
+/// A run in words: whose it is must be known to the caller, since a run knows the hash of its key only.
+RunExplanation explain_run(const RunInFlight& run, const std::string& object, const std::string& controller,
+                           TimePoint now, WallTime wall_now);
+FailureExplanation explain_failure(const LastFailure& failure, TimePoint now, WallTime wall_now);
+/// "default/web has been reconciled for 12m3s, longer than 10m: ..."
+std::string stuck_sentence(const RunExplanation& run);
+
+/// A length of time for people: "250us", "1.28s", "12m3s".
+std::string format_span(Duration span);
+
+}  // namespace evenkeel::inline v0::detail
