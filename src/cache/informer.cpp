@@ -9,6 +9,7 @@
 #include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 
+#include "cache/failure_log.hpp"
 #include "cache/handler_slot.hpp"
 #include "cache/stream_inbox.hpp"
 
@@ -107,7 +108,7 @@ class Informer::Impl final : public detail::Job {
   }
   TimePoint now() const { return parts_.runner->clock().now(); }
   void publish();
-  void log_failure() const;
+  void log_failure();
 
   // Of run() only.
   WireScanner scanner_;
@@ -121,6 +122,8 @@ class Informer::Impl final : public detail::Job {
   Activity activity_ = Activity::idle;
   TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for a streamed first state
   std::optional<TimePoint> last_event_;
+  std::optional<TimePoint> failing_since_;
+  detail::FailureLog failure_log_;
   std::vector<std::shared_ptr<HandlerSlot>> told_;  // handlers that know everything so far
 
   std::atomic<bool> started_ = false;  // pairs with the load in run()
@@ -317,12 +320,24 @@ void Informer::Impl::store(ReflectorChange change) {
 
 void Informer::Impl::publish() {
   store_.reached(reflector_.resource_version());
+  const WatchProblem problem = reflector_.problem();
+  if (problem == WatchProblem::none) {
+    failing_since_.reset();
+    if (failure_log_.works(now()))
+      parts_.log.info("follows the collection again",
+                      {{"kind", parts_.resource.kind}, {"namespace", options_.namespace_}});
+  } else if (!failing_since_) {
+    failing_since_ = now();
+  }
   static constexpr const char* names[] = {"idle", "listing", "watching", "waiting"};
   MutexLock lock(mutex_);
   const bool news = reflector_.synced() && !health_.synced;
   health_.synced = reflector_.synced();
   if (!stopped_) health_.activity = names[static_cast<std::size_t>(activity_)];
   if (health_.last_error != reflector_.last_error()) health_.last_error = reflector_.last_error();
+  health_.problem = problem;
+  health_.failing_since = failing_since_;
+  health_.next_attempt = activity_ == Activity::waiting ? std::optional(due_) : std::nullopt;
   if (health_.resource_version != reflector_.resource_version())
     health_.resource_version = reflector_.resource_version();
   health_.last_event = last_event_;
@@ -330,12 +345,19 @@ void Informer::Impl::publish() {
   if (news) changed_.notify_all();
 }
 
-void Informer::Impl::log_failure() const {
-  parts_.log.warn(
-      "cannot follow a collection; trying again",
+void Informer::Impl::log_failure() {
+  const WatchProblem problem = reflector_.problem();
+  const bool news = failure_log_.failed(problem, reflector_.last_error(), now());
+  std::string error = reflector_.last_error();
+  if (const std::string_view hint = watch_problem_hint(problem); !hint.empty())
+    error.append("; ").append(hint);
+  parts_.log.write(
+      news ? LogLevel::warn : LogLevel::debug,
+      news ? "cannot follow a collection; it is tried until it works" : "still cannot follow a collection",
       {{"kind", parts_.resource.kind},
        {"namespace", options_.namespace_},
-       {"error", reflector_.last_error()},
+       {"problem", watch_problem_name(problem)},
+       {"error", error},
        {"delay_ms", std::chrono::duration_cast<std::chrono::milliseconds>(due_ - now()).count()}});
 }
 

@@ -31,6 +31,21 @@ std::string text_of(const ReflectorFailure& failure) {
   return failure.status.message.empty() ? failure.status.reason : failure.status.message;
 }
 
+WatchProblem problem_of(const ReflectorFailure& failure) {
+  if (failure.kind == Kind::unreachable) return WatchProblem::unreachable;
+  if (failure.kind != Kind::refused) return WatchProblem::other;
+  switch (failure.status.code) {
+    case 401:
+      return WatchProblem::unauthorized;
+    case 403:
+      return WatchProblem::forbidden;
+    case 404:
+      return WatchProblem::no_such_kind;
+    default:
+      return WatchProblem::other;
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& step) {
@@ -116,7 +131,7 @@ ReflectorChange Reflector::replacement(std::string resource_version) {
   resource_version_ = std::move(resource_version);
   version_unavailable_ = false;
   retried_expired_ = false;
-  last_error_.clear();
+  if (!watch_failed_) works();
   ReflectorChange change{
       .kind = ReflectorChange::Kind::replace, .objects = std::move(objects_), .first = !synced_};
   objects_.clear();
@@ -128,6 +143,7 @@ void Reflector::list_failed(const ReflectorFailure& failure, TimePoint now) {
   const bool between_pages = want_ == Want::page;
   const bool expired = is_expired(failure);
   objects_.clear();
+  fails(text_of(failure), failure, false);
   if (failure.kind == Kind::undecodable) ++counters_.undecodable;
   if (expired || is_too_large(failure.status)) {
     ++counters_.expired;
@@ -139,11 +155,10 @@ void Reflector::list_failed(const ReflectorFailure& failure, TimePoint now) {
     if (!retried_expired_) {
       retried_expired_ = true;
       want_ = Want::list;
-      last_error_ = text_of(failure);
       return;
     }
   }
-  relist(text_of(failure), now, failure.status.retry_after);
+  relist(now, failure.status.retry_after);
 }
 
 WatchRequest Reflector::begin_watch(TimePoint now) {
@@ -180,7 +195,7 @@ WatchVerdict Reflector::event(const WireEvent& event, TimePoint now) {
   }
   ++counters_.events;
   if (streaming_) return initial_event(event, now);
-  last_error_.clear();
+  works();
   if (event.type != WatchType::added) unordered_ = false;
   // Synthetic ADDED events describe what exists, in no order: resuming from one would lose the others
   // (go:36).
@@ -198,6 +213,7 @@ WatchVerdict Reflector::initial_event(const WireEvent& event, TimePoint) {
     if (event.object.annotation("k8s.io/initial-events-end") != "true") return {};
     streaming_ = false;
     want_ = Want::watch;
+    works();
     return {.change = replacement(std::string(event.object.resource_version()))};
   }
   if (event.type == WatchType::deleted) {
@@ -225,7 +241,7 @@ void Reflector::streaming_timed_out(TimePoint) {
   streaming_ = false;
   streaming_failed_ = true;
   want_ = Want::list;
-  last_error_ = "the server did not finish its streamed list in time";
+  fails("the server did not finish its streamed list in time", std::nullopt, false);
 }
 
 void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now) {
@@ -233,36 +249,51 @@ void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, Time
   const std::optional<Duration> retry_after = failure ? failure->status.retry_after : std::nullopt;
   if (kind == Kind::undecodable) ++counters_.undecodable;
   // The server has too much to do, or none is there: a list by every client would make it worse (go:34).
-  if (kind == Kind::unreachable || (kind == Kind::refused && is_throttled(failure->status)))
-    return back_off(text_of(*failure), now, retry_after);
+  if (kind == Kind::unreachable || (kind == Kind::refused && is_throttled(failure->status))) {
+    fails(text_of(*failure), failure, true);
+    return back_off(now, retry_after);
+  }
   if (streaming_) {  // whatever it was: this time with a list
     streaming_ = false;
     streaming_failed_ = true;
     want_ = Want::list;
-    last_error_ = failure ? text_of(*failure) : "the server ended its streamed list early";
+    fails(failure ? text_of(*failure) : "the server ended its streamed list early", failure, false);
     return;
   }
   if (kind == Kind::refused || kind == Kind::undecodable) {
     if (is_expired(*failure)) ++counters_.expired;
-    return relist(text_of(*failure), now, retry_after);  // also after 410: first at the last version (go:33)
+    fails(text_of(*failure), failure, true);
+    return relist(now, retry_after);  // also after 410: first at the last version (go:33)
   }
   if (now - watch_began_ < options_.short_watch && resource_version_ == watch_from_) {
     std::string why = "the watch ended at once and told nothing";
     if (failure && !failure->message.empty()) why += ": " + failure->message;
-    return relist(why, now);
+    fails(std::move(why), failure, true);
+    return relist(now);
   }
   want_ = Want::watch;  // at once (go:35)
 }
 
-void Reflector::relist(const std::string& why, TimePoint now, std::optional<Duration> retry_after) {
-  want_ = Want::first_state;
-  retried_expired_ = false;
-  back_off(why, now, retry_after);
+void Reflector::fails(std::string why, const std::optional<ReflectorFailure>& failure, bool watching) {
+  last_error_ = std::move(why);
+  problem_ = failure ? problem_of(*failure) : WatchProblem::other;
+  watch_failed_ = watching;
 }
 
-void Reflector::back_off(const std::string& why, TimePoint now, std::optional<Duration> retry_after) {
+void Reflector::works() noexcept {
+  last_error_.clear();
+  problem_ = WatchProblem::none;
+  watch_failed_ = false;
+}
+
+void Reflector::relist(TimePoint now, std::optional<Duration> retry_after) {
+  want_ = Want::first_state;
+  retried_expired_ = false;
+  back_off(now, retry_after);
+}
+
+void Reflector::back_off(TimePoint now, std::optional<Duration> retry_after) {
   ++counters_.failures;
-  last_error_ = why;
   if (last_backoff_ != TimePoint::min() && now - last_backoff_ > options_.backoff_reset)
     backoff_ = options_.backoff_base;
   last_backoff_ = now;

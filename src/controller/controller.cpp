@@ -46,6 +46,7 @@ class Controller::Impl {
   void stop() noexcept;
   void enqueue(const ObjectKey& key);
   bool is_synced() const;
+  std::vector<WatchHealth> watch_health() const { return feed_.health(spec_.options.name); }
   std::size_t objects() const { return spec_.count ? spec_.count(environment_.cache) : 0; }
 
   const ControllerSpec spec_;
@@ -58,6 +59,7 @@ class Controller::Impl {
   void notify() noexcept;
   void run_first_worker(const std::function<void(std::exception_ptr)>& on_end) noexcept;
   bool wait_for_sync();
+  void say_what_is_missing(std::string& said) const;
   void run_worker(std::size_t number) noexcept;
   void name_thread(const std::string& role) const;
   void fail(std::exception_ptr error) noexcept;
@@ -168,6 +170,7 @@ void Controller::Impl::run_first_worker(const std::function<void(std::exception_
 bool Controller::Impl::wait_for_sync() {
   const Duration timeout = spec_.options.sync_timeout.value_or(default_sync_timeout);
   TimePoint deadline = deadline_after(environment_.clock->now(), timeout);
+  std::string said;
   MutexLock lock(mutex_);
   while (!stopping_) {
     if (feed_.all_synced()) {
@@ -179,15 +182,27 @@ bool Controller::Impl::wait_for_sync() {
       continue;
     }
     lock.unlock();
-    const std::string missing = feed_.waiting_for();
-    if (spec_.options.on_sync_timeout == OnSyncTimeout::fail) {
-      throw Error("controller " + spec_.options.name + ": not synced in time: " + missing);
-    }
-    log_.error("still waiting for the first lists; no object is reconciled before", {{"missing", missing}});
+    say_what_is_missing(said);
     deadline = deadline_after(environment_.clock->now(), timeout);
     lock.lock();
   }
   return false;
+}
+
+// Once for each set of kinds and problems; `said` is the last.
+void Controller::Impl::say_what_is_missing(std::string& said) const {
+  const TimePoint now = environment_.clock->now();
+  std::string missing;
+  std::string what;
+  for (const WatchHealth& watch : watch_health()) {
+    if (watch.synced) continue;
+    missing += (missing.empty() ? "" : "; ") + watch.describe(now);
+    what.append(watch.resource.plural).append(watch_problem_name(watch.problem));
+  }
+  if (spec_.options.on_sync_timeout == OnSyncTimeout::fail)
+    throw Error("controller " + spec_.options.name + ": not synced in time: " + missing);
+  if (what == std::exchange(said, what)) return;
+  log_.error("still waiting for the first lists; no object is reconciled before", {{"missing", missing}});
 }
 
 void Controller::Impl::run_worker(std::size_t number) noexcept {
@@ -246,6 +261,9 @@ ReconcileCounts Controller::counts() const {
 }
 LatencyHistogram Controller::latency() const {
   return impl_->queue_.latency();
+}
+std::vector<WatchHealth> Controller::watch_health() const {
+  return impl_->watch_health();
 }
 std::size_t Controller::objects() const {
   return impl_->objects();

@@ -31,12 +31,17 @@ class EventFeed::Watch final : public EventHandler {
   }
   bool synced() const { return synced_.load(); }
   void set_informer(const Informer* informer) { informer_.store(informer); }
-  /// "pods (v1)", and why they are not listed, as far as that is known.
-  std::string describe() const {
+  WatchHealth health(const std::string& controller) const {
+    WatchHealth health{.controller = controller, .resource = spec_.resource, .synced = synced()};
     const Informer* informer = informer_.load();
-    if (informer == nullptr) return source_;
-    const InformerHealth health = informer->health();
-    return health.last_error.empty() ? source_ : source_ + ": " + health.last_error;
+    if (informer == nullptr) return health;
+    InformerHealth known = informer->health();
+    health.namespace_ = informer->options().namespace_;
+    health.problem = known.problem;
+    health.last_error = std::move(known.last_error);
+    health.since = known.failing_since;
+    health.next_attempt = known.next_attempt;
+    return health;
   }
 
  private:
@@ -44,7 +49,7 @@ class EventFeed::Watch final : public EventHandler {
   const std::string source_;
   Mutex mutex_;
   EventFeed* feed_ EVENKEEL_GUARDED_BY(mutex_);
-  std::atomic<const Informer*> informer_ = nullptr;  // pairs with the load in describe()
+  std::atomic<const Informer*> informer_ = nullptr;  // pairs with the load in health()
   std::atomic<bool> synced_ = false;
 };
 
@@ -121,19 +126,15 @@ bool EventFeed::all_synced() const {
   return std::all_of(watches_.begin(), watches_.end(), [](const auto& watch) { return watch->synced(); });
 }
 
-std::string EventFeed::waiting_for() const {
+std::vector<WatchHealth> EventFeed::health(const std::string& controller) const {
   std::vector<std::shared_ptr<Watch>> watches;
   {
     MutexLock lock(mutex_);
     watches = watches_;
   }
-  std::string missing;
-  for (const auto& watch : watches) {
-    if (watch->synced()) continue;
-    if (!missing.empty()) missing += "; ";
-    missing += watch->describe();
-  }
-  return missing;
+  std::vector<WatchHealth> all;
+  for (const auto& watch : watches) all.push_back(watch->health(controller));
+  return all;
 }
 
 }  // namespace evenkeel::inline v0::detail

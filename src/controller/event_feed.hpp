@@ -29,8 +29,8 @@ class EventFeed {
   /// No event reaches the queue any more when this returns.
   void detach() noexcept;
   bool all_synced() const;
-  /// The kinds whose first list has not been told, and why, as far as that is known.
-  std::string waiting_for() const;
+  /// How the watches are doing, in the order of attach().
+  std::vector<WatchHealth> health(const std::string& controller) const;
 
  private:
   class Watch;

@@ -171,6 +171,7 @@ class Manager::Impl {
   void run(const std::stop_token& stop);
   bool is_leader() const noexcept { return !elector_ || elector_->is_leader(); }
   Totals totals() const;
+  std::vector<WatchHealth> watch_health() const;
   std::vector<Json> crds() const;
 
   const ManagerOptions options_;
@@ -441,6 +442,15 @@ Totals Manager::Impl::totals() const {
   return totals;
 }
 
+std::vector<WatchHealth> Manager::Impl::watch_health() const {
+  MutexLock lock(mutex_);
+  std::vector<WatchHealth> all;
+  for (const auto& controller : controllers_) {
+    for (WatchHealth& watch : controller->watch_health()) all.push_back(std::move(watch));
+  }
+  return all;
+}
+
 std::vector<Json> Manager::Impl::crds() const {
   MutexLock lock(mutex_);
   std::vector<Json> documents;
@@ -486,6 +496,9 @@ void Manager::run(std::stop_token stop) {
 }
 Totals Manager::totals() const {
   return impl_->totals();
+}
+std::vector<WatchHealth> Manager::watch_health() const {
+  return impl_->watch_health();
 }
 std::vector<Json> Manager::crds() const {
   return impl_->crds();

@@ -390,10 +390,15 @@ TEST(InformerConcurrency, ReportsARefusalAndGoesOnTrying) {
   EXPECT_FALSE(health.synced);
   EXPECT_EQ(health.activity, "waiting");
   EXPECT_EQ(health.last_error, "list ConfigMap: 403 Forbidden: no list for you");
+  EXPECT_EQ(health.problem, WatchProblem::forbidden);
+  EXPECT_EQ(health.failing_since, rig.clock->now());
+  EXPECT_EQ(health.next_attempt, rig.clock->now() + 800ms);
   rig.clock->advance(800ms);
   rig.source->next().answer(list_of({}, "10"));
   EXPECT_TRUE(rig.informer.wait_for_sync({}));
   EXPECT_EQ(rig.informer.health().last_error, "");
+  EXPECT_EQ(rig.informer.health().problem, WatchProblem::none);
+  EXPECT_FALSE(rig.informer.health().failing_since);
 }
 
 TEST(InformerConcurrency, NamesAnObjectThatItCannotReadAndRelists) {

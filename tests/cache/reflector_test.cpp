@@ -433,5 +433,45 @@ TEST(ReflectorStreaming, ListsInsteadWhereStreamingFails_go37_go38) {
   }
 }
 
+TEST(Reflector, SaysInOneWordWhatIsWrong) {
+  Rig rig;
+  EXPECT_EQ(rig.core.problem(), WatchProblem::none);
+  const auto after = [&](const ReflectorFailure& failure) {
+    rig.next_list();
+    rig.core.list_failed(failure, rig.now);
+    rig.next_pause();
+    return rig.core.problem();
+  };
+  EXPECT_EQ(after(refused(404)), WatchProblem::no_such_kind);
+  EXPECT_EQ(after(refused(403)), WatchProblem::forbidden);
+  EXPECT_EQ(after(refused(401)), WatchProblem::unauthorized);
+  EXPECT_EQ(after(refused(500)), WatchProblem::other);
+  EXPECT_EQ(after(of(Kind::unreachable)), WatchProblem::unreachable);
+  EXPECT_EQ(after(of(Kind::broken)), WatchProblem::other);
+  rig.next_list();
+  rig.core.list_ended({.resource_version = "10"});
+  EXPECT_EQ(rig.core.problem(), WatchProblem::none) << "what failed works again";
+}
+
+// A role that allows list but not watch: the list succeeds each time, and nothing is well all the same.
+TEST(Reflector, ARefusedWatchIsAProblemUntilOneIsAccepted) {
+  Rig rig;
+  rig.next_list();
+  rig.core.list_ended({.resource_version = "10"});
+  for (int round = 0; round < 2; ++round) {
+    rig.next_watch();
+    rig.core.watch_ended(refused(403), rig.now);
+    EXPECT_EQ(rig.core.problem(), WatchProblem::forbidden);
+    rig.next_pause();
+    rig.next_list();
+    rig.core.list_ended({.resource_version = "10"});
+    EXPECT_EQ(rig.core.problem(), WatchProblem::forbidden);
+  }
+  rig.next_watch();
+  rig.core.watch_opened();
+  EXPECT_EQ(rig.core.problem(), WatchProblem::none);
+  EXPECT_EQ(rig.core.last_error(), "");
+}
+
 }  // namespace
 }  // namespace evenkeel

@@ -19,6 +19,7 @@
 #include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/cache/object_store.hpp>
 #include <evenkeel/cache/reflector.hpp>
+#include <evenkeel/cache/watch_health.hpp>
 #include <evenkeel/http/transport.hpp>
 
 namespace evenkeel::inline v0 {
@@ -67,9 +68,12 @@ using HandlerId = std::uint64_t;
 
 /// How an informer is doing.
 struct InformerHealth {
-  bool synced = false;               ///< The whole collection was seen once.
-  std::string activity = "stopped";  ///< "listing", "watching", "waiting", or "stopped".
-  std::string last_error = {};       ///< Of the server or the connection; empty once it works again.
+  bool synced = false;                        ///< The whole collection was seen once.
+  std::string activity = "stopped";           ///< "listing", "watching", "waiting", or "stopped".
+  std::string last_error = {};                ///< Of the server or the connection; empty once it works again.
+  WatchProblem problem = WatchProblem::none;  ///< The same in one word.
+  std::optional<TimePoint> failing_since = {};  ///< When the first of the tries was made that failed since.
+  std::optional<TimePoint> next_attempt = {};   ///< While "waiting".
   std::string resource_version = {};
   std::optional<TimePoint> last_event = {};  ///< When the last event or list came.
   std::size_t objects = 0;

@@ -16,6 +16,7 @@
 
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/cache/watch_health.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 
@@ -131,7 +132,7 @@ class EVENKEEL_API Reflector {
   void list_failed(const ReflectorFailure& failure, TimePoint now);
 
   /// The server accepted the watch.
-  void watch_opened() noexcept { last_error_.clear(); }
+  void watch_opened() noexcept { works(); }
   WatchVerdict event(const WireEvent& event, TimePoint now);
   /// A frame of the running watch could not be read; drop the stream, do not report its end.
   void event_undecodable(const std::string& message, TimePoint now);
@@ -146,6 +147,9 @@ class EVENKEEL_API Reflector {
   const std::string& resource_version() const noexcept { return resource_version_; }
   /// What went wrong last and was not followed by a success; else "".
   const std::string& last_error() const noexcept { return last_error_; }
+  /// The same in one word. A failed list is forgotten when a list succeeds, a failed watch not before the
+  /// server accepts one: a role may allow the one and not the other.
+  WatchProblem problem() const noexcept { return problem_; }
   const ReflectorCounters& counters() const noexcept { return counters_; }
 
  private:
@@ -157,8 +161,10 @@ class EVENKEEL_API Reflector {
   ReflectorChange replacement(std::string resource_version);
   WatchVerdict initial_event(const WireEvent& event, TimePoint now);
   void advance_to(std::string_view version);
-  void relist(const std::string& why, TimePoint now, std::optional<Duration> retry_after = {});
-  void back_off(const std::string& why, TimePoint now, std::optional<Duration> retry_after);
+  void fails(std::string why, const std::optional<ReflectorFailure>& failure, bool watching);
+  void works() noexcept;
+  void relist(TimePoint now, std::optional<Duration> retry_after = {});
+  void back_off(TimePoint now, std::optional<Duration> retry_after);
   std::chrono::seconds watch_life();
   double random() const { return options_.random ? options_.random() : 0.0; }
 
@@ -167,6 +173,8 @@ class EVENKEEL_API Reflector {
   std::string list_version_;  // that of the running list's first page
   std::string continue_token_;
   std::string last_error_;
+  WatchProblem problem_ = WatchProblem::none;
+  bool watch_failed_ = false;        // what last_error_ is about: a watch, or a list
   std::vector<WireObject> objects_;  // of the running list
   std::optional<Duration> pause_;
   TimePoint watch_began_{};

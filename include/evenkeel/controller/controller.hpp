@@ -21,6 +21,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/cache/informer.hpp>
+#include <evenkeel/cache/watch_health.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/controller/handler.hpp>
 #include <evenkeel/controller/latency.hpp>
@@ -155,6 +156,8 @@ class EVENKEEL_API Controller {
   ReconcileCounts counts() const;
   /// From an event's arrival to the start of the reconcile that it caused, waits behind other keys included.
   LatencyHistogram latency() const;
+  /// How its watches are doing, in the order in which they were declared.
+  std::vector<WatchHealth> watch_health() const;
   /// Objects of the reconciled kind that the cache holds.
   std::size_t objects() const;
   /// Keys that are ready and wait for a worker.

@@ -124,6 +124,8 @@ class EVENKEEL_API Manager {
   void run(std::stop_token stop);
 
   Totals totals() const;
+  /// How the watches of all controllers are doing.
+  std::vector<WatchHealth> watch_health() const;
   /// The CustomResourceDefinitions of the reconciled kinds, in the order of adding, each once.
   std::vector<Json> crds() const;
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/failure_log.hpp"
+
+#include <utility>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+// Errors of connections count bytes and milliseconds, those of servers carry versions: not another failure.
+std::string signature(WatchProblem problem, std::string_view error) {
+  std::string text(watch_problem_name(problem));
+  if (problem != WatchProblem::other) return text;
+  for (const char c : error) {
+    if (c < '0' || c > '9') text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+bool FailureLog::failed(WatchProblem problem, std::string_view error, TimePoint now) {
+  std::string what = signature(problem, error);
+  const bool old = what == said_ && (failing_ || now - ended_at_ < quiet);
+  failing_ = true;
+  if (old) return false;
+  said_ = std::move(what);
+  end_is_news_ = true;
+  return true;
+}
+
+bool FailureLog::works(TimePoint now) {
+  if (!std::exchange(failing_, false)) return false;
+  ended_at_ = now;
+  return std::exchange(end_is_news_, false);
+}
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+
+#include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/cache/watch_health.hpp>
+
+namespace evenkeel::inline v0 {
+namespace {
+
+// Nobody reads more than milliseconds.
+std::string rounded(Duration duration) {
+  return format_duration(std::chrono::floor<std::chrono::milliseconds>(duration));
+}
+
+}  // namespace
+
+std::string_view watch_problem_name(WatchProblem problem) noexcept {
+  switch (problem) {
+    case WatchProblem::none:
+      return "none";
+    case WatchProblem::no_such_kind:
+      return "no_such_kind";
+    case WatchProblem::forbidden:
+      return "forbidden";
+    case WatchProblem::unauthorized:
+      return "unauthorized";
+    case WatchProblem::unreachable:
+      return "unreachable";
+    case WatchProblem::other:
+      break;
+  }
+  return "other";
+}
+
+std::string_view watch_problem_hint(WatchProblem problem) noexcept {
+  switch (problem) {
+    case WatchProblem::no_such_kind:
+      return "is its CustomResourceDefinition installed?";
+    case WatchProblem::forbidden:
+      return "does the role allow list and watch?";
+    case WatchProblem::unauthorized:
+      return "are the credentials those of this cluster?";
+    case WatchProblem::unreachable:
+      return "is the server up?";
+    case WatchProblem::none:
+    case WatchProblem::other:
+      break;
+  }
+  return "";
+}
+
+std::string WatchHealth::describe(TimePoint now) const {
+  std::string text = resource.plural + " (" + resource.api_version() + ")";
+  if (problem == WatchProblem::none) return text;
+  text += ": " + last_error;
+  if (!since) return text;
+  text += " (since " + rounded(now - *since);
+  if (next_attempt && *next_attempt > now) text += ", next try in " + rounded(*next_attempt - now);
+  return text + ")";
+}
+
+}  // namespace evenkeel::inline v0
