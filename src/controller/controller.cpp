@@ -79,7 +79,7 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
     : spec_(checked(std::move(spec))),
       environment_(std::move(environment)),
       log_(environment_.log.with({{"controller", spec_.options.name}})),
-      queue_(spec_.options, environment_.clock),
+      queue_(spec_.options, environment_.clock, environment_.look_at),
       runner_(spec_, environment_, queue_, log_),
       workers_(spec_.options.workers.value_or(1)),
       feed_(environment_, queue_, log_, [this] { notify(); }) {}
@@ -97,9 +97,11 @@ void Controller::Impl::attach() {
 
 void Controller::Impl::enqueue(const ObjectKey& key) {
   const RequestKey request = environment_.keys.intern(key);
+  const TimePoint now = environment_.clock->now();
   queue_.queue().add(request);
+  queue_.note(request.hash(), now, {.by = detail::AddedBy::call}, detail::EventFate::added);
   for (const auto& observer : environment_.observers)
-    observer->key_added({.key = request, .cause = AddCause::call, .at = environment_.clock->now()});
+    observer->key_added({.key = request, .cause = AddCause::call, .at = now});
 }
 
 void Controller::Impl::notify() noexcept {

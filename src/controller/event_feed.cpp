@@ -76,7 +76,7 @@ void EventFeed::take(const WatchSpec& watch, std::string_view source, const Obje
     if (passes(watch, event)) {
       for (const ObjectKey& key : keys_of(event, watch.mapping)) add(watch, source, event, key);
     } else {
-      for (const auto& observer : environment_.observers) observer->event_refused(source, event);
+      refuse(source, event);
     }
   } catch (const std::exception& error) {
     log_.error(
@@ -88,6 +88,12 @@ void EventFeed::take(const WatchSpec& watch, std::string_view source, const Obje
   }
 }
 
+void EventFeed::refuse(std::string_view source, const ObjectEvent& event) {
+  const std::size_t key = RequestKey::hash_of({}, event.object->namespace_(), event.object->name());
+  queue_.note(key, environment_.clock->now(), origin_of(event, source), EventFate::refused);
+  for (const auto& observer : environment_.observers) observer->event_refused(source, event);
+}
+
 void EventFeed::add(const WatchSpec& watch, std::string_view source, const ObjectEvent& event,
                     const ObjectKey& key) {
   const RequestKey request = environment_.keys.intern(key);
@@ -96,9 +102,9 @@ void EventFeed::add(const WatchSpec& watch, std::string_view source, const Objec
   AddVerdict verdict = AddVerdict::queued;
   // Asked in this order because comparing two states of an object is the dear part.
   if (watch.primary && queue_.concerns(request) && is_minor(event)) {
-    verdict = queue_.add_minor(request, priority, now);
+    verdict = queue_.add_minor(request, priority, now, origin_of(event, source));
   } else {
-    queue_.add(request, priority, now);
+    queue_.add(request, priority, now, origin_of(event, source));
   }
   for (const auto& observer : environment_.observers)
     observer->key_added({.key = request,

@@ -37,6 +37,7 @@ class EventFeed {
 
   void take(const WatchSpec& watch, std::string_view source, const ObjectEvent& event) noexcept;
   bool passes(const WatchSpec& watch, const ObjectEvent& event) const;
+  void refuse(std::string_view source, const ObjectEvent& event);
   void add(const WatchSpec& watch, std::string_view source, const ObjectEvent& event, const ObjectKey& key);
 
   const ControllerEnvironment& environment_;

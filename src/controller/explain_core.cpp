@@ -9,6 +9,7 @@
 #include <evenkeel/base/duration_text.hpp>
 
 #include "controller/report.hpp"
+#include "controller/run_ids.hpp"
 
 namespace evenkeel::inline v0::detail {
 namespace {
@@ -51,6 +52,8 @@ std::string cause_text(const Cause& cause, const std::string& source) {
       return source.empty() ? "a source of the program" : source;
     case AddedBy::call:
       return "added by the program";
+    case AddedBy::held:
+      return "what came during the run before";
     case AddedBy::requeue:
       return "asked for by the run before";
     case AddedBy::retry:
@@ -90,7 +93,7 @@ std::string entry_text(const FlightEntry& entry, bool pending) {
       return cause_text(record.cause(), entry.source) + "; " + fate_text(record.fate(), pending);
     case FlightKind::started:
       return "run started on worker " + std::to_string(record.worker()) + ", attempt " +
-             std::to_string(record.attempt()) + ", reconcile_id " + run_text(record.run());
+             std::to_string(record.attempt()) + ", reconcile_id " + RunIds::text(record.run());
     case FlightKind::ended:
       return end_text(entry);
     case FlightKind::waits:
@@ -359,7 +362,7 @@ RunExplanation explain_run(const RunInFlight& run, const std::string& object, co
           .limit = run.run.limit - run.run.since,
           .stuck = now >= run.run.limit,
           .thread = controller + "/" + std::to_string(run.run.worker),
-          .reconcile_id = run_text(run.run.id),
+          .reconcile_id = RunIds::text(run.run.id),
           .attempt = run.run.attempt,
           .cause = cause_text(run.run.cause, run.source)};
 }

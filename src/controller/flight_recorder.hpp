@@ -29,6 +29,7 @@ enum class AddedBy : std::uint8_t {
   resync,   ///< A watch told of the object again, without a change.
   source,   ///< A source of the program's own.
   call,     ///< Controller::enqueue().
+  held,     ///< Events that came during the run before and were held until its end.
   requeue,  ///< The result of the run before: requeue() or requeue_after().
   retry,    ///< The failure of the run before.
 };

@@ -41,19 +41,4 @@ std::vector<LastFailure> failures_of(const FlightRecorder& recorder, std::size_t
   return found;
 }
 
-std::uint64_t run_number(std::string_view reconcile_id) {
-  std::uint64_t number = 0;
-  for (const char digit : reconcile_id) {
-    const auto value = static_cast<unsigned char>(digit);
-    number = number << 4 | ((value & 15u) + (value > '9' ? 9u : 0u));
-  }
-  return number;
-}
-
-std::string run_text(std::uint64_t number) {
-  std::string text(16, '0');
-  for (std::size_t i = 16; i-- > 0; number >>= 4) text[i] = "0123456789abcdef"[number & 15];
-  return text;
-}
-
 }  // namespace evenkeel::inline v0::detail

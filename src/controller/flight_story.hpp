@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <evenkeel/base/time.hpp>
@@ -44,9 +43,5 @@ KeyFlight flight_of(const FlightRecorder& recorder, std::uint64_t key, std::size
 std::vector<RunInFlight> runs_of(const FlightRecorder& recorder);
 /// The last failures, the latest first.
 std::vector<LastFailure> failures_of(const FlightRecorder& recorder, std::size_t most);
-
-/// The sixteen hexadecimal digits of a reconcile id as a number, and back.
-std::uint64_t run_number(std::string_view reconcile_id);
-std::string run_text(std::uint64_t number);
 
 }  // namespace evenkeel::inline v0::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -16,15 +17,18 @@ class RunIds {
  public:
   explicit RunIds(std::optional<std::uint64_t> seed)
       : state_(seed ? *seed : (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
-  std::string next() {
+  std::string next() { return text(next_number()); }
+  std::uint64_t next_number() {
     // splitmix64
     std::uint64_t z = state_.fetch_add(0x9e3779b97f4a7c15ULL, std::memory_order_relaxed);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    z ^= z >> 31;
-    std::string text(16, '0');
-    for (std::size_t i = 16; i-- > 0; z >>= 4) text[i] = "0123456789abcdef"[z & 15];
-    return text;
+    return z ^ (z >> 31);
+  }
+  static std::string text(std::uint64_t number) {
+    std::string digits(16, '0');
+    for (std::size_t i = 16; i-- > 0; number >>= 4) digits[i] = "0123456789abcdef"[number & 15];
+    return digits;
   }
 
  private:

@@ -11,10 +11,14 @@ namespace evenkeel::inline v0::detail {
 void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
   const Request& request = claim.key();
   const std::uint64_t attempt = queue_.queue().retries(request) + 1;
-  const std::string id = run_ids_.next();
-  const std::optional<Duration> waited = queue_.begin(request);
-  Context context = context_for(request, attempt, id);
+  const std::uint64_t number = run_ids_.next_number();
+  const std::string id = RunIds::text(number);
   const TimePoint began = environment_.clock->now();
+  const TimePoint limit = limit_of_run(began);
+  const std::optional<Duration> waited = queue_.begin(
+      request,
+      {.worker = worker, .id = number, .attempt = attempt, .since = began, .limit = limit, .warn_at = limit});
+  Context context = context_for(request, attempt, id);
   for (const auto& observer : environment_.observers)
     observer->run_began({.key = request,
                          .reconcile_id = id,
@@ -28,7 +32,10 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
   const ReconcileOutcome outcome = run_once(context, panic);
   const TimePoint ended = environment_.clock->now();
   const bool fatal = panic && spec_.options.on_panic == OnPanic::fail;
-  const std::optional<Duration> next = fatal ? std::nullopt : settle(claim, outcome);
+  const RunEnd end{
+      .at = ended, .took = ended - began, .worker = worker, .attempt = attempt, .outcome = outcome};
+  if (fatal) queue_.end_for_good(request, end);
+  const std::optional<Duration> next = fatal ? std::nullopt : settle(claim, end);
   count(outcome);
   for (const auto& observer : environment_.observers)
     observer->run_ended({.key = request,
@@ -45,6 +52,12 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
     std::rethrow_exception(panic);
   }
   report(context.log(), outcome, attempt, next.value_or(Duration::zero()));
+}
+
+TimePoint Runner::limit_of_run(TimePoint began) const {
+  const std::optional<Duration> timeout = spec_.options.reconcile_timeout;
+  return limit_of(began, timeout ? std::optional(deadline_after(began, *timeout)) : std::nullopt,
+                  {.after = spec_.options.stuck_after});
 }
 
 Context Runner::context_for(const Request& request, std::uint64_t attempt, const std::string& id) {
@@ -75,16 +88,19 @@ ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic) {
 }
 
 // Returns when the key is tried again, if it is.
-std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const ReconcileOutcome& outcome) {
-  const QueueCalls calls = queue_calls(outcome);
-  const Priority priority = outcome.priority.value_or(claim.priority());
+std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const RunEnd& end) {
+  const QueueCalls calls = queue_calls(end.outcome);
+  const Priority priority = end.outcome.priority.value_or(claim.priority());
   RequestQueue& queue = queue_.queue();
   if (calls.forget) queue.forget(claim.key());
-  if (calls.add == QueueCalls::Add::rate_limited) return queue_.back_off(claim.key(), priority);
-  if (calls.add == QueueCalls::Add::after) queue.add_after(claim.key(), calls.delay, priority);
-  queue_.end_without_retry(claim.key());
-  if (calls.add == QueueCalls::Add::after) return calls.delay;
-  return std::nullopt;
+  if (calls.add == QueueCalls::Add::rate_limited) return queue_.back_off(claim.key(), priority, end);
+  std::optional<Duration> next;
+  if (calls.add == QueueCalls::Add::after) {
+    next = calls.delay;
+    queue.add_after(claim.key(), calls.delay, priority);
+  }
+  queue_.end_without_retry(claim.key(), end, next);
+  return next;
 }
 
 void Runner::count(const ReconcileOutcome& outcome) {

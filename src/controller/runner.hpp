@@ -37,7 +37,8 @@ class Runner {
  private:
   Context context_for(const Request& request, std::uint64_t attempt, const std::string& id);
   ReconcileOutcome run_once(Context& context, std::exception_ptr& panic);
-  std::optional<Duration> settle(const RequestQueue::Claim& claim, const ReconcileOutcome& outcome);
+  std::optional<Duration> settle(const RequestQueue::Claim& claim, const RunEnd& end);
+  TimePoint limit_of_run(TimePoint began) const;
   void count(const ReconcileOutcome& outcome);
 
   const ControllerSpec& spec_;

@@ -57,6 +57,13 @@ enum class EventGate : std::uint8_t {
   off,  ///< Every event runs the key at once, and every failure counts, as in client-go.
 };
 
+/// What is done about a reconcile that lasts too long, see ControllerOptions::stuck_after, beside naming it in
+/// the log and the metrics.
+enum class OnStuck : std::uint8_t {
+  fail_liveness,  ///< The liveness probe fails, so that whoever watches over the process restarts it.
+  report,         ///< Nothing else.
+};
+
 /// What is unset comes from the manager's options.
 struct ControllerOptions {
   std::string name = {};                    ///< Default: the kind in lower case.
@@ -74,6 +81,13 @@ struct ControllerOptions {
   std::function<AnyStore<RequestKey>()> store = {};
   Debounce debounce = {};                    ///< Gathers events that come close together. Default off.
   Duration min_interval = Duration::zero();  ///< Between the starts of two runs of a key. Default none.
+  /// A reconcile that lasts longer is called stuck. Default: 30 s longer than reconcile_timeout, and without
+  /// that 10 min. See docs/explain.md.
+  std::optional<Duration> stuck_after = {};
+  OnStuck on_stuck = OnStuck::fail_liveness;
+  /// Memory for what happened to each key lately, which answers why an object is not reconciled. It is taken as
+  /// it is needed; 4 KiB each for 8 parts at least. 0: nothing is recorded.
+  std::size_t flight_recorder_bytes = std::size_t{1} << 20;
 };
 
 /// One watch of a controller.
@@ -111,6 +125,9 @@ struct ControllerEnvironment {
   std::optional<std::uint64_t> seed = {};  ///< Of reconcile ids; unset: no two programs have the same.
   /// The term of the lead, asked for at the start of each run; null without leader election.
   std::function<std::uint64_t()> term = {};
+  /// Called when runs begin after a time without, with when look_for_stuck() has to be called; by a worker,
+  /// under no lock. Null: stuck runs are named to those who ask, and in no log.
+  std::function<void(TimePoint when)> look_at = {};
   /// Told of every added key and every run; see observer.hpp.
   std::vector<std::shared_ptr<ControllerObserver>> observers = {};
 };
