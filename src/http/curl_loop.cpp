@@ -40,14 +40,14 @@ CurlLoop::~CurlLoop() {
 }
 
 void CurlLoop::post(Command command, std::shared_ptr<CurlExchange> exchange) noexcept {
-  bool first = false;
+  bool wake = false;
   {
     MutexLock lock(mutex_);
     if (stopped_) return;
-    first = inbox_.empty();
     inbox_.emplace_back(command, std::move(exchange));
+    wake = std::exchange(sleeping_, false);
   }
-  if (first) curl_multi_wakeup(multi_);
+  if (wake) curl_multi_wakeup(multi_);
 }
 
 void CurlLoop::stop() noexcept {
@@ -66,15 +66,24 @@ void CurlLoop::run() {
     reap();
     expire();
     start_queued();
-    curl_multi_poll(multi_, nullptr, 0, poll_timeout(), nullptr);
+    if (may_sleep()) curl_multi_poll(multi_, nullptr, 0, poll_timeout(), nullptr);
   }
   end_all();
+}
+
+// From here until the next take_commands() a command has to wake this thread; otherwise it is seen anyway,
+// and the two system calls that a wake-up costs are saved.
+bool CurlLoop::may_sleep() {
+  MutexLock lock(mutex_);
+  sleeping_ = inbox_.empty() && !stopping_;
+  return sleeping_;
 }
 
 bool CurlLoop::take_commands() {
   Inbox commands;
   {
     MutexLock lock(mutex_);
+    sleeping_ = false;
     if (stopping_) return false;
     commands.swap(inbox_);
   }

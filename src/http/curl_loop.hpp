@@ -37,6 +37,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   using Inbox = std::vector<std::pair<Command, std::shared_ptr<CurlExchange>>>;
 
   bool take_commands();
+  bool may_sleep();
   void obey(Command command, const std::shared_ptr<CurlExchange>& exchange);
   void start(const std::shared_ptr<CurlExchange>& exchange);
   void start_queued();
@@ -59,7 +60,8 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   Mutex mutex_;
   Inbox inbox_ EVENKEEL_GUARDED_BY(mutex_);
   bool stopping_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;  // nobody reads the inbox any more
+  bool sleeping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // or about to: whoever posts has to wake it
+  bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;   // nobody reads the inbox any more
 
   // The loop's thread only.
   std::unordered_set<std::shared_ptr<CurlExchange>> live_;

@@ -21,8 +21,11 @@ Response Transport::fetch(Request request, std::stop_token stop) {
   if (stop.stop_requested()) throw Cancelled(name + ": cancelled");
   auto exchange = std::make_shared<Exchange>();
   const auto call = send(std::move(request), [exchange](Outcome<Response> outcome) {
-    MutexLock lock(exchange->mutex);
-    exchange->outcome.emplace(std::move(outcome));
+    {
+      MutexLock lock(exchange->mutex);
+      exchange->outcome.emplace(std::move(outcome));
+    }
+    // Not under the lock, which whoever is woken takes first. The exchange lives until this returns.
     exchange->done.notify_all();
   });
   const StopWaker waker(stop, exchange->mutex, exchange->done);
