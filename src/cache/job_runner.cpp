@@ -16,15 +16,15 @@ JobRunner::~JobRunner() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void JobRunner::push(Job& job) {
-  if (job.forgotten_ || job.queued_) return;
+bool JobRunner::push(Job& job) {
+  if (job.forgotten_ || job.queued_) return false;
   if (job.running_) {
     job.again_ = true;
-    return;
+    return false;
   }
   job.queued_ = true;
   ready_.push_back(&job);
-  changed_.notify_one();
+  return true;
 }
 
 void JobRunner::set_due(Job& job, TimePoint when) {
@@ -38,8 +38,11 @@ void JobRunner::set_due(Job& job, TimePoint when) {
 }
 
 void JobRunner::wake(Job& job) {
-  MutexLock lock(mutex_);
-  push(job);
+  {
+    MutexLock lock(mutex_);
+    if (!push(job)) return;
+  }
+  changed_.notify_one();  // not under the lock, which whoever is woken takes first
 }
 
 void JobRunner::wake_at(Job& job, TimePoint when) {

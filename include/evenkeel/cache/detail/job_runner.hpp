@@ -63,7 +63,8 @@ class EVENKEEL_API JobRunner {
 
  private:
   void work() EVENKEEL_EXCLUDES(mutex_);
-  void push(Job& job) EVENKEEL_REQUIRES(mutex_);
+  // Whether somebody should be woken for it; threads of the runner look anyway when they are done.
+  bool push(Job& job) EVENKEEL_REQUIRES(mutex_);
   void set_due(Job& job, TimePoint when) EVENKEEL_REQUIRES(mutex_);
   void wake_due() EVENKEEL_REQUIRES(mutex_);
   void run_one(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;  // with the lock held
