@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -9,12 +8,12 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/mutex.hpp>
-#include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 
 #include "controller/event_feed.hpp"
 #include "controller/gated_queue.hpp"
+#include "controller/key_sources.hpp"
 #include "controller/runner.hpp"
 
 namespace evenkeel::inline v0 {
@@ -26,7 +25,8 @@ ControllerSpec checked(ControllerSpec spec) {
   const std::string& name = spec.options.name;
   if (name.empty()) throw std::invalid_argument("Controller: a name is needed");
   if (!spec.reconcile) throw std::invalid_argument("controller " + name + ": a reconciler is needed");
-  if (spec.watches.empty()) throw std::invalid_argument("controller " + name + " watches nothing");
+  if (spec.watches.empty() && spec.sources.empty() && spec.timers.empty())
+    throw std::invalid_argument("controller " + name + " watches nothing");
   if (spec.options.workers == std::size_t{0})
     throw std::invalid_argument("controller " + name + ": workers must be at least 1");
   return spec;
@@ -44,7 +44,7 @@ class Controller::Impl {
   void start(std::function<void(std::exception_ptr)> on_end);
   bool step();
   void stop() noexcept;
-  void enqueue(const ObjectKey& key);
+  void enqueue(const ObjectKey& key, const KeyOptions& options);
   bool is_synced() const;
   std::vector<WatchHealth> watch_health() const { return feed_.health(spec_.options.name); }
   std::size_t objects() const { return spec_.count ? spec_.count(environment_.cache) : 0; }
@@ -54,6 +54,8 @@ class Controller::Impl {
   const Log log_;
   detail::GatedQueue queue_;
   detail::Runner runner_;
+  detail::EventFeed feed_;
+  detail::KeySources sources_;
 
  private:
   void notify() noexcept;
@@ -64,12 +66,14 @@ class Controller::Impl {
   void name_thread(const std::string& role) const;
   void fail(std::exception_ptr error) noexcept;
 
-  const std::size_t workers_;
-  detail::EventFeed feed_;
+  bool ready() const { return feed_.all_synced() && sources_.all_synced(); }
+  detail::KeySources::Calls source_calls();
 
+  const std::size_t workers_;
   mutable Mutex mutex_;
   CondVar changed_;
   bool synced_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool stepping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // step() began
   bool stopping_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::exception_ptr error_ EVENKEEL_GUARDED_BY(mutex_);
   std::thread first_worker_;
@@ -81,27 +85,31 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       log_(environment_.log.with({{"controller", spec_.options.name}})),
       queue_(spec_.options, environment_.clock, environment_.look_at),
       runner_(spec_, environment_, queue_, log_),
-      workers_(spec_.options.workers.value_or(1)),
-      feed_(environment_, queue_, log_, [this] { notify(); }) {}
+      feed_(environment_, queue_, log_, [this] { notify(); }),
+      sources_(spec_, environment_, queue_, log_, source_calls()),
+      workers_(spec_.options.workers.value_or(1)) {}
 
 Controller::Impl::~Impl() {
   stop();
   runner_.cancel();
   if (first_worker_.joinable()) first_worker_.join();
+  sources_.detach();
   feed_.detach();
 }
 
 void Controller::Impl::attach() {
   for (const WatchSpec& spec : spec_.watches) feed_.attach(spec);
+  sources_.subscribe();
 }
 
-void Controller::Impl::enqueue(const ObjectKey& key) {
-  const RequestKey request = environment_.keys.intern(key);
-  const TimePoint now = environment_.clock->now();
-  queue_.queue().add(request);
-  queue_.note(request.hash(), now, {.by = detail::AddedBy::call}, detail::EventFate::added);
-  for (const auto& observer : environment_.observers)
-    observer->key_added({.key = request, .cause = AddCause::call, .at = now});
+detail::KeySources::Calls Controller::Impl::source_calls() {
+  return {.on_synced = [this] { notify(); },
+          .on_failure = [this](std::exception_ptr error) { fail(std::move(error)); },
+          .on_thread_start = [this](const std::string& role) { name_thread(role); }};
+}
+
+void Controller::Impl::enqueue(const ObjectKey& key, const KeyOptions& options) {
+  sources_.add(AddCause::call, {}, key, options);
 }
 
 void Controller::Impl::notify() noexcept {
@@ -116,9 +124,12 @@ void Controller::Impl::start(std::function<void(std::exception_ptr)> on_end) {
 bool Controller::Impl::step() {
   {
     MutexLock lock(mutex_);
-    if (stopping_ || !feed_.all_synced()) return false;
+    if (stopping_) return false;
+    if (!std::exchange(stepping_, true)) sources_.start_without_threads();
+    if (!synced_ && !feed_.all_synced()) return false;
     synced_ = true;
   }
+  sources_.fire_timers();
   const auto claim = queue_.queue().try_get();
   if (claim) runner_.run(*claim, 0);
   return claim.has_value();
@@ -130,6 +141,7 @@ void Controller::Impl::stop() noexcept {
     stopping_ = true;
     changed_.notify_all();
   }
+  sources_.stop();
   queue_.stop();
 }
 
@@ -149,6 +161,7 @@ void Controller::Impl::name_thread(const std::string& role) const {
 void Controller::Impl::run_first_worker(const std::function<void(std::exception_ptr)>& on_end) noexcept {
   try {
     name_thread("0");
+    sources_.start();
     if (wait_for_sync()) {
       log_.info("workers started",
                 {{"kind", spec_.resource.kind}, {"workers", workers_}, {"queued", queue_.queue().size()}});
@@ -161,6 +174,7 @@ void Controller::Impl::run_first_worker(const std::function<void(std::exception_
   } catch (...) {
     fail(std::current_exception());
   }
+  sources_.join();
   std::exception_ptr error;
   {
     MutexLock lock(mutex_);
@@ -175,7 +189,7 @@ bool Controller::Impl::wait_for_sync() {
   std::string said;
   MutexLock lock(mutex_);
   while (!stopping_) {
-    if (feed_.all_synced()) {
+    if (ready()) {
       synced_ = true;
       return true;
     }
@@ -200,6 +214,10 @@ void Controller::Impl::say_what_is_missing(std::string& said) const {
     if (watch.synced) continue;
     missing += (missing.empty() ? "" : "; ") + watch.describe(now);
     what.append(watch.resource.plural).append(watch_problem_name(watch.problem));
+  }
+  if (const std::string sources = sources_.waiting_for(); !sources.empty()) {
+    missing += (missing.empty() ? "" : "; ") + sources;
+    what += sources;
   }
   if (spec_.options.on_sync_timeout == OnSyncTimeout::fail)
     throw Error("controller " + spec_.options.name + ": not synced in time: " + missing);
@@ -244,7 +262,9 @@ bool Controller::step() {
   return impl_->step();
 }
 std::optional<TimePoint> Controller::next_due() {
-  return impl_->queue_.queue().next_due();
+  const auto key = impl_->queue_.queue().next_due();
+  const auto timer = impl_->sources_.next_due();
+  return key && timer ? std::min(*key, *timer) : key ? key : timer;
 }
 void Controller::stop() noexcept {
   impl_->stop();
@@ -252,8 +272,14 @@ void Controller::stop() noexcept {
 void Controller::cancel() noexcept {
   impl_->runner_.cancel();
 }
-void Controller::enqueue(const ObjectKey& key) {
-  impl_->enqueue(key);
+void Controller::enqueue(const ObjectKey& key, KeyOptions options) {
+  impl_->enqueue(key, options);
+}
+WatchId Controller::watch(WatchSpec spec) {
+  return impl_->feed_.attach(std::move(spec));
+}
+void Controller::unwatch(WatchId id) {
+  impl_->feed_.remove(id);
 }
 bool Controller::is_synced() const {
   return impl_->is_synced();
@@ -274,18 +300,4 @@ std::size_t Controller::queue_size() {
   return impl_->queue_.queue().size();
 }
 
-namespace detail {
-
-bool is_custom(const ResourceInfo& resource) {
-  return resource.group.find('.') != std::string_view::npos && !resource.group.ends_with(".k8s.io");
-}
-
-std::string default_name(std::string_view kind) {
-  std::string name(kind);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
-}
-
-}  // namespace detail
 }  // namespace evenkeel::inline v0

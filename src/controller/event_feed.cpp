@@ -30,10 +30,24 @@ class EventFeed::Watch final : public EventHandler {
     feed_ = nullptr;
   }
   bool synced() const { return synced_.load(); }
-  void set_informer(const Informer* informer) { informer_.store(informer); }
+  void attach(const std::shared_ptr<Watch>& self, Cache& cache) {
+    Attachment attachment = spec_.attach(cache, self);
+    MutexLock lock(mutex_);
+    attachment_ = std::move(attachment);
+  }
+  /// Called once, after attach().
+  void remove() noexcept {
+    detach();
+    MutexLock lock(mutex_);
+    const std::function<void()> end = std::move(attachment_.remove);
+    lock.unlock();
+    if (end) end();
+  }
   WatchHealth health(const std::string& controller) const {
     WatchHealth health{.controller = controller, .resource = spec_.resource, .synced = synced()};
-    const Informer* informer = informer_.load();
+    MutexLock lock(mutex_);
+    const Informer* informer = attachment_.informer;
+    lock.unlock();
     if (informer == nullptr) return health;
     InformerHealth known = informer->health();
     health.namespace_ = informer->options().namespace_;
@@ -47,28 +61,34 @@ class EventFeed::Watch final : public EventHandler {
  private:
   const WatchSpec spec_;
   const std::string source_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   EventFeed* feed_ EVENKEEL_GUARDED_BY(mutex_);
-  std::atomic<const Informer*> informer_ = nullptr;  // pairs with the load in health()
+  Attachment attachment_ EVENKEEL_GUARDED_BY(mutex_);
   std::atomic<bool> synced_ = false;
 };
 
-void EventFeed::attach(const WatchSpec& spec) {
-  auto watch = std::make_shared<Watch>(*this, spec);
-  {
-    MutexLock lock(mutex_);
-    watches_.push_back(watch);
-  }
-  watch->set_informer(spec.attach(environment_.cache, watch));
+WatchId EventFeed::attach(WatchSpec spec) {
+  const auto watch = std::make_shared<Watch>(*this, std::move(spec));
+  watch->attach(watch, environment_.cache);
+  MutexLock lock(mutex_);
+  watches_.emplace(++last_id_, watch);
+  return last_id_;
+}
+
+void EventFeed::remove(WatchId id) noexcept {
+  MutexLock lock(mutex_);
+  const auto node = watches_.extract(id);
+  lock.unlock();
+  if (!node) return;
+  node.mapped()->remove();
+  on_synced_();  // nobody waits for it any more
 }
 
 void EventFeed::detach() noexcept {
-  std::vector<std::shared_ptr<Watch>> watches;
-  {
-    MutexLock lock(mutex_);
-    watches = std::exchange(watches_, {});
-  }
-  for (const auto& watch : watches) watch->detach();
+  MutexLock lock(mutex_);
+  const auto watches = std::exchange(watches_, {});
+  lock.unlock();
+  for (const auto& [id, watch] : watches) watch->remove();
 }
 
 void EventFeed::take(const WatchSpec& watch, std::string_view source, const ObjectEvent& event) noexcept {
@@ -97,14 +117,16 @@ void EventFeed::refuse(std::string_view source, const ObjectEvent& event) {
 void EventFeed::add(const WatchSpec& watch, std::string_view source, const ObjectEvent& event,
                     const ObjectKey& key) {
   const RequestKey request = environment_.keys.intern(key);
-  const Priority priority = event.initial || event.resync ? Lane::slow : Lane::fast;
+  const KeyOptions options{
+      .priority = watch.priority.value_or(event.initial || event.resync ? Lane::slow : Lane::fast),
+      .delay = watch.delay};
   const TimePoint now = environment_.clock->now();
   AddVerdict verdict = AddVerdict::queued;
   // Asked in this order because comparing two states of an object is the dear part.
   if (watch.primary && queue_.concerns(request) && is_minor(event)) {
-    verdict = queue_.add_minor(request, priority, now, origin_of(event, source));
+    verdict = queue_.add_minor(request, options, now, origin_of(event, source));
   } else {
-    queue_.add(request, priority, now, origin_of(event, source));
+    queue_.add(request, options, now, origin_of(event, source));
   }
   for (const auto& observer : environment_.observers)
     observer->key_added({.key = request,
@@ -112,7 +134,8 @@ void EventFeed::add(const WatchSpec& watch, std::string_view source, const Objec
                          .verdict = verdict,
                          .source = source,
                          .event = &event,
-                         .priority = priority,
+                         .priority = options.priority,
+                         .delay = options.delay,
                          .at = now});
 }
 
@@ -123,23 +146,25 @@ bool EventFeed::passes(const WatchSpec& watch, const ObjectEvent& event) const {
     log_.error(
         "a predicate failed; the event goes through",
         {{"kind", watch.resource.kind}, {"object", event.object->key().str()}, {"error", error.what()}});
-    return true;
+  } catch (...) {
+    log_.error("a predicate failed; the event goes through",
+               {{"kind", watch.resource.kind}, {"object", event.object->key().str()}});
   }
+  return true;
 }
 
 bool EventFeed::all_synced() const {
   MutexLock lock(mutex_);
-  return std::all_of(watches_.begin(), watches_.end(), [](const auto& watch) { return watch->synced(); });
+  return std::all_of(watches_.begin(), watches_.end(),
+                     [](const auto& entry) { return entry.second->synced(); });
 }
 
 std::vector<WatchHealth> EventFeed::health(const std::string& controller) const {
-  std::vector<std::shared_ptr<Watch>> watches;
-  {
-    MutexLock lock(mutex_);
-    watches = watches_;
-  }
+  MutexLock lock(mutex_);
+  const auto watches = watches_;
+  lock.unlock();
   std::vector<WatchHealth> all;
-  for (const auto& watch : watches) all.push_back(watch->health(controller));
+  for (const auto& [id, watch] : watches) all.push_back(watch->health(controller));
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@
 
 namespace evenkeel::inline v0::detail {
 
-/// The watches of a controller. Thread safety: all members may be called concurrently, but for attach().
+/// The watches of a controller. Thread safety: all members may be called concurrently.
 /// Lifetime: detach() before what it refers to goes; the cache may hold its handlers longer.
 class EventFeed {
  public:
@@ -25,7 +26,9 @@ class EventFeed {
             std::function<void()> on_synced)
       : environment_(environment), queue_(queue), log_(std::move(log)), on_synced_(std::move(on_synced)) {}
 
-  void attach(const WatchSpec& spec);
+  WatchId attach(WatchSpec spec);
+  /// None of its events reaches the queue any more when this returns.
+  void remove(WatchId id) noexcept;
   /// No event reaches the queue any more when this returns.
   void detach() noexcept;
   bool all_synced() const;
@@ -45,7 +48,8 @@ class EventFeed {
   const Log log_;
   const std::function<void()> on_synced_;
   mutable Mutex mutex_;
-  std::vector<std::shared_ptr<Watch>> watches_ EVENKEEL_GUARDED_BY(mutex_);
+  std::map<WatchId, std::shared_ptr<Watch>> watches_ EVENKEEL_GUARDED_BY(mutex_);
+  WatchId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace evenkeel::inline v0::detail

@@ -10,9 +10,11 @@ set(controller_headers
   predicate.hpp
   reconciler.hpp
   result.hpp
-  result_core.hpp)
+  result_core.hpp
+  source.hpp)
 set(controller_sources
   backoff_core.cpp
+  builder.cpp
   context.cpp
   controller.cpp
   event_feed.cpp
@@ -22,8 +24,11 @@ set(controller_sources
   flight_story.cpp
   gated_queue.cpp
   handler.cpp
+  key_sources.cpp
   predicate.cpp
   report.cpp
   result_core.cpp
   runner.cpp
-  stuck_core.cpp)
+  source.cpp
+  stuck_core.cpp
+  timer_core.cpp)

@@ -56,14 +56,26 @@ void GatedQueue::note(std::uint64_t key, TimePoint at, const Origin& origin, Eve
   record(at, key, origin, fate);
 }
 
-void GatedQueue::add(const RequestKey& key, Priority priority, TimePoint arrival, const Origin& origin) {
+void GatedQueue::add(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
+                     const Origin& origin) {
+  if (options.delay > Duration::zero()) return add_unasked(key, options, arrival, origin);
   {
     MutexLock lock(mutex_);
     if (stopped_) return;
     arrivals_.try_emplace(key, arrival);
     record(arrival, key.hash(), origin, EventFate::added);
   }
-  queue_.add(key, priority);
+  queue_.add(key, options.priority);
+}
+
+void GatedQueue::add_unasked(const RequestKey& key, const KeyOptions& options, TimePoint now,
+                             const Origin& origin) {
+  note(key.hash(), now, origin, EventFate::added);
+  if (options.delay > Duration::zero()) {
+    queue_.add_after(key, options.delay, options.priority);
+  } else {
+    queue_.add(key, options.priority);
+  }
 }
 
 bool GatedQueue::concerns(const RequestKey& key) const {
@@ -73,24 +85,35 @@ bool GatedQueue::concerns(const RequestKey& key) const {
 }
 
 // The queue is asked under the lock, so that the arrival of an event that is left out is never seen.
-AddVerdict GatedQueue::add_minor(const RequestKey& key, Priority priority, TimePoint arrival,
+AddVerdict GatedQueue::add_minor(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                                  const Origin& origin) {
   MutexLock lock(mutex_);
   if (stopped_) return AddVerdict::waits;
-  const BackoffCore::Verdict verdict = backoff_.minor_event(key, priority, arrival);
+  const BackoffCore::Verdict verdict = backoff_.minor_event(key, options.priority, arrival);
   if (verdict == BackoffCore::Verdict::held) {
     record(arrival, key.hash(), origin, EventFate::held);
     return AddVerdict::held;
   }
+  if (options.delay > Duration::zero()) return add_minor_later(key, options, arrival, origin);
   const bool first = arrivals_.try_emplace(key, arrival).second;
   if (verdict == BackoffCore::Verdict::add) {
-    queue_.add(key, priority);
-  } else if (!queue_.add_unless_waiting(key, priority)) {
+    queue_.add(key, options.priority);
+  } else if (!queue_.add_unless_waiting(key, options.priority)) {
     if (first) arrivals_.erase(key);
     record(arrival, key.hash(), origin, EventFate::waits);
     return AddVerdict::waits;
   }
   record(arrival, key.hash(), origin, EventFate::added);
+  return AddVerdict::queued;
+}
+
+// The key does not run. While its deadline stands, its retry sees what the event tells.
+AddVerdict GatedQueue::add_minor_later(const RequestKey& key, const KeyOptions& options, TimePoint now,
+                                       const Origin& origin) {
+  const bool waits = backoff_.standing_deadline(key, now).has_value();
+  record(now, key.hash(), origin, waits ? EventFate::waits : EventFate::added);
+  if (waits) return AddVerdict::waits;
+  queue_.add_after(key, options.delay, options.priority);
   return AddVerdict::queued;
 }
 
@@ -157,7 +180,7 @@ void GatedQueue::end_without_retry(const RequestKey& key, const RunEnd& end, std
     record(key, end);
     if (next) recorder_.waits(end.at, key.hash(), AddedBy::requeue, *next);
   }
-  if (held) add(key, held->priority, held->since, {.by = AddedBy::held});
+  if (held) add(key, {.priority = held->priority}, held->since, {.by = AddedBy::held});
 }
 
 void GatedQueue::end_for_good(const RequestKey& key, const RunEnd& end) {

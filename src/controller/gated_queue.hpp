@@ -54,12 +54,15 @@ class GatedQueue {
   void stop() noexcept;
 
   /// The event that a key is added for came at `arrival`.
-  void add(const RequestKey& key, Priority priority, TimePoint arrival, const Origin& origin);
+  void add(const RequestKey& key, const KeyOptions& options, TimePoint arrival, const Origin& origin);
+  /// The same for no event: latency is not measured.
+  void add_unasked(const RequestKey& key, const KeyOptions& options, TimePoint now, const Origin& origin);
   /// Whether an event of the reconciled object itself has to be asked about: add_minor() if it is minor.
   bool concerns(const RequestKey& key) const;
   /// The same as add() for an event that is_minor().
-  AddVerdict add_minor(const RequestKey& key, Priority priority, TimePoint arrival, const Origin& origin);
-  /// Only takes note, with a key's hash: the key was added elsewhere, or the event was refused.
+  AddVerdict add_minor(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
+                       const Origin& origin);
+  /// Only takes note, with a key's hash: the event was refused.
   void note(std::uint64_t key, TimePoint at, const Origin& origin, EventFate fate);
 
   /// A worker takes the key; gives how long the first event waited that the run answers.
@@ -87,6 +90,8 @@ class GatedQueue {
   void record(TimePoint at, std::uint64_t key, const Origin& origin, EventFate fate)
       EVENKEEL_REQUIRES(mutex_);
   void record(const RequestKey& key, const RunEnd& end) EVENKEEL_REQUIRES(mutex_);
+  AddVerdict add_minor_later(const RequestKey& key, const KeyOptions& options, TimePoint now,
+                             const Origin& origin) EVENKEEL_REQUIRES(mutex_);
 
   const std::shared_ptr<const Clock> clock_;
   const StuckOptions stuck_;

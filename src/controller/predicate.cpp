@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/selector.hpp>
 #include <evenkeel/controller/predicate.hpp>
 
 namespace evenkeel::inline v0 {
@@ -30,6 +33,8 @@ bool same_pairs(const Range& left, const Range& right) {
 }  // namespace
 
 Predicate operator&&(Predicate left, Predicate right) {
+  if (!left.decide_) return right;
+  if (!right.decide_) return left;
   return [left = std::move(left), right = std::move(right)](const ObjectEvent& event) {
     return left(event) && right(event);
   };
@@ -66,6 +71,29 @@ Predicate labels_changed() {
 Predicate annotations_changed() {
   return [](const ObjectEvent& event) {
     return !is_update(event) || !same_pairs(event.object->annotations(), event.old->annotations());
+  };
+}
+
+Predicate resource_version_changed() {
+  return [](const ObjectEvent& event) {
+    return !is_update(event) || event.object->resource_version() != event.old->resource_version();
+  };
+}
+
+Predicate matches_labels(std::string_view selector) {
+  const auto matches = [selector = LabelSelector::parse(selector)](const WireObject& object) {
+    std::map<std::string, std::string> labels;
+    for (const auto& [name, value] : object.labels()) labels.emplace(name, value);
+    return selector.matches(labels);
+  };
+  return [matches](const ObjectEvent& event) {
+    return matches(*event.object) || (is_update(event) && matches(*event.old));
+  };
+}
+
+Predicate events_of(std::initializer_list<EventType> types) {
+  return [types = std::vector<EventType>(types)](const ObjectEvent& event) {
+    return std::find(types.begin(), types.end(), event.type) != types.end();
   };
 }
 

@@ -63,9 +63,9 @@ class ControllerTest : public ::testing::Test {
     made.watches.push_back({.resource = made.resource,
                             .mapping = map_to_object(),
                             .primary = true,
-                            .attach = [this](Cache&, std::shared_ptr<EventHandler> given) -> Informer* {
+                            .attach = [this](Cache&, std::shared_ptr<EventHandler> given) -> Attachment {
                               handlers.push_back(std::move(given));
-                              return nullptr;
+                              return {};
                             }});
     return made;
   }

@@ -373,15 +373,17 @@ TEST_F(ControllerTest, APredicateHidesEventsAndOneThatThrowsDoesNot) {
   });
   made.watches[0].when = [](const ObjectEvent& event) {
     if (event.object->name() == "throws") throw std::runtime_error("no idea");
+    if (event.object->name() == "throws-int") throw 42;
     return event.object->name() != "hidden";
   };
   start_synced(std::move(made));
   change("hidden");
   change("throws");
-  runs.wait_for(1);
+  change("throws-int");
+  runs.wait_for(2);
   clock->wait_for_waiters(1);
-  EXPECT_EQ(runs.value(), 1);
-  EXPECT_EQ(lines->lines_with("a predicate failed").size(), 1U);
+  EXPECT_EQ(runs.value(), 2);
+  EXPECT_EQ(lines->lines_with("a predicate failed").size(), 2U);
 }
 
 TEST_F(ControllerTest, AMappingThatThrowsIsTold) {

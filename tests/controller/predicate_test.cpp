@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/base/error.hpp>
 #include <evenkeel/controller/predicate.hpp>
 
 #include "event_fixture.hpp"
@@ -96,6 +98,50 @@ TEST(Predicate, CombinesWithAndOrNot) {
   EXPECT_EQ(asked, 0) << "the right side is asked only if it matters";
   EXPECT_TRUE((generation_changed() || labels_changed())(event));
   EXPECT_FALSE((generation_changed() && labels_changed())(event));
+}
+
+TEST(Predicate, ResourceVersionChangedDropsResyncs) {
+  const Predicate predicate = resource_version_changed();
+  EXPECT_TRUE(predicate(updated(base, status_only)));
+  EXPECT_FALSE(predicate(updated(base, same)));
+  EXPECT_TRUE(predicate(added(base)));
+  EXPECT_TRUE(predicate(deleted(base)));
+}
+
+// Unlike controller-runtime's LabelSelectorPredicate, which asks the new state only: what leaves the
+// selection would not be told any more.
+TEST(Predicate, MatchesLabelsBeforeOrAfterAnUpdate) {
+  const Predicate predicate = matches_labels("tier in (front),app=web");
+  EXPECT_TRUE(predicate(added(base)));
+  EXPECT_TRUE(predicate(deleted(base)));
+  EXPECT_FALSE(predicate(added(label_changed)));
+  EXPECT_TRUE(predicate(updated(base, label_changed))) << "it leaves the selection";
+  EXPECT_TRUE(predicate(updated(label_changed, base))) << "it enters";
+  EXPECT_FALSE(predicate(updated(label_changed, label_removed)));
+  EXPECT_THROW(matches_labels("tier in"), DecodeError);
+}
+
+TEST(Predicate, EventsOfTakesTypes) {
+  const Predicate predicate = events_of({EventType::added, EventType::generic});
+  EXPECT_TRUE(predicate(added(base)));
+  EXPECT_TRUE(predicate({.type = EventType::generic, .object = &base}));
+  EXPECT_FALSE(predicate(updated(base, same)));
+  EXPECT_FALSE(predicate(deleted(base)));
+}
+
+TEST(Predicate, ChangedComparesAPartOfTheTypedObject) {
+  const auto config = [](std::string_view data) {
+    return WireScanner().object(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":)" +
+                                std::string(data) + "}");
+  };
+  const WireObject one = config(R"({"image":"web:1","note":"x"})");
+  const WireObject noted = config(R"({"image":"web:1","note":"y"})");
+  const WireObject two = config(R"({"image":"web:2","note":"y"})");
+  const Predicate predicate = changed<ConfigMap>([](const ConfigMap& map) { return map.data.at("image"); });
+  EXPECT_FALSE(predicate(updated(one, noted)));
+  EXPECT_TRUE(predicate(updated(noted, two)));
+  EXPECT_TRUE(predicate(added(one)));
+  EXPECT_TRUE(predicate(deleted(one)));
 }
 
 }  // namespace

@@ -9,7 +9,12 @@
 
 namespace evenkeel::inline v0 {
 
-enum class EventType : std::uint8_t { added, updated, deleted };
+enum class EventType : std::uint8_t {
+  added,
+  updated,
+  deleted,
+  generic,  ///< From outside of any watch: something happened that concerns the object.
+};
 
 /// One change of one object, as seen by a cache.
 struct ObjectEvent {

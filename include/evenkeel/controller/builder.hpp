@@ -5,6 +5,8 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -19,6 +21,7 @@
 #include <evenkeel/controller/handler.hpp>
 #include <evenkeel/controller/predicate.hpp>
 #include <evenkeel/controller/reconciler.hpp>
+#include <evenkeel/controller/source.hpp>
 
 namespace evenkeel::inline v0 {
 
@@ -26,6 +29,12 @@ namespace evenkeel::inline v0 {
 struct TriggerOptions {
   Predicate when = {};                        ///< Events that it refuses are not acted on.
   OwnerMatch owner = OwnerMatch::controller;  ///< For owns(): which owners are told.
+  /// Of the keys that are added. Default: 0, and Lane::slow for first lists and resyncs.
+  std::optional<Priority> priority = {};
+  Duration delay = Duration::zero();  ///< From an event to its reconcile; a sooner reason wins.
+  /// What the cache keeps of the kind. With metadata only, mappings take a WireObject, and reads of whole
+  /// objects go to the server.
+  WireForm form = WireForm::whole;
 };
 
 namespace detail {
@@ -37,16 +46,29 @@ EVENKEEL_API bool is_custom(const ResourceInfo& resource);
 EVENKEEL_API std::string default_name(std::string_view kind);
 
 template <ObjectType T>
+Informer& informer_of(Cache& cache, WireForm form) {
+  InformerOptions options = cache.default_options();
+  options.form = form;
+  return cache.informer<T>(std::move(options));
+}
+
+EVENKEEL_API Attachment attach_to(Informer& informer, std::shared_ptr<EventHandler> handler);
+
+template <ObjectType T>
 WatchSpec watch_of(KeyMapping mapping, TriggerOptions options) {
   return {.resource = T::resource,
           .mapping = std::move(mapping),
           .when = std::move(options.when),
+          .priority = options.priority,
+          .delay = options.delay,
           .crd = is_custom(T::resource) ? std::function<Json()>([] { return crd_for<T>(); }) : nullptr,
-          .attach = [](Cache& cache, std::shared_ptr<EventHandler> handler) {
-            cache.informer<T>().add_handler(std::move(handler), {.delivery = Delivery::direct});
-            return &cache.informer<T>();
+          .attach = [form = options.form](Cache& cache, std::shared_ptr<EventHandler> handler) {
+            return attach_to(informer_of<T>(cache, form), std::move(handler));
           }};
 }
+
+// The keys of all objects that the cache holds of a kind.
+EVENKEEL_API std::vector<ObjectKey> all_keys(const Informer& informer);
 
 // `more` is one key or a range of them.
 template <class Keys>
@@ -71,6 +93,23 @@ KeyMapping mapping_of(F function) {
 
 }  // namespace detail
 
+/// Watches for Controller::watch(): U itself, whose key is the one to reconcile;
+template <ObjectType U>
+WatchSpec watch_object(TriggerOptions options = {}) {
+  return detail::watch_of<U>(map_to_object(), std::move(options));
+}
+/// U, for its owner of the kind `owner`: watch_owned<Pod>(Demo::resource);
+template <ObjectType U>
+WatchSpec watch_owned(ResourceId owner, TriggerOptions options = {}) {
+  const OwnerMatch match = options.owner;
+  return detail::watch_of<U>(map_to_owner(std::move(owner), match), std::move(options));
+}
+/// U, for what `mapping` says of it; see ControllerBuilder::watches().
+template <ObjectType U, class F>
+WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
+  return detail::watch_of<U>(detail::mapping_of<U>(std::move(mapping)), std::move(options));
+}
+
 /// Describes a controller; hand it to Manager::add(). What is not said has a default.
 /// Thread safety: one thread at a time.
 template <ObjectType T>
@@ -82,17 +121,17 @@ class ControllerBuilder {
           return reconcile_function<T>(reconciler, std::move(finalizers));
         }) {
     spec_.resource = T::resource;
-    spec_.watches.push_back(detail::watch_of<T>(map_to_object(), std::move(options)));
+    form_ = options.form;
+    spec_.watches.push_back(watch_object<T>(std::move(options)));
     spec_.watches.back().primary = true;
-    spec_.count = [](Cache& cache) { return cache.informer<T>().store().size(); };
+    spec_.count = [form = form_](Cache& cache) { return detail::informer_of<T>(cache, form).store().size(); };
     if (detail::is_custom(T::resource)) spec_.crd = [] { return crd_for<T>(); };
   }
 
   /// Reconciles the owner of each U that changes.
   template <ObjectType U>
   ControllerBuilder& owns(TriggerOptions options = {}) {
-    const OwnerMatch match = options.owner;
-    spec_.watches.push_back(detail::watch_of<U>(map_to_owner(T::resource, match), std::move(options)));
+    spec_.watches.push_back(watch_owned<U>(T::resource, std::move(options)));
     return *this;
   }
 
@@ -101,8 +140,56 @@ class ControllerBuilder {
   /// threads, for the state before and the state after a change, and must not block.
   template <ObjectType U, class F>
   ControllerBuilder& watches(F mapping, TriggerOptions options = {}) {
-    spec_.watches.push_back(
-        detail::watch_of<U>(detail::mapping_of<U>(std::move(mapping)), std::move(options)));
+    spec_.watches.push_back(watch_mapped<U>(std::move(mapping), std::move(options)));
+    return *this;
+  }
+
+  /// Events of any watch pass only if this lets them, and their own predicate does, too. Sources are not
+  /// asked. Several of them all have to agree.
+  ControllerBuilder& filter(Predicate when) {
+    filter_ = std::move(filter_) && std::move(when);
+    return *this;
+  }
+
+  /// Reconciles the keys that the program pushes into a channel.
+  ControllerBuilder& source(std::string name, KeyChannel channel) {
+    spec_.sources.push_back(
+        {.name = std::move(name), .subscribe = [channel](KeySink sink) { return channel.subscribe(sink); }});
+    return *this;
+  }
+  /// Reconciles what `mapping` says of each object that the program pushes; see watches().
+  template <ObjectType U, class F>
+  ControllerBuilder& source(const EventChannel<U>& channel, F mapping, TriggerOptions options = {}) {
+    WatchSpec watch = watch_mapped<U>(std::move(mapping), std::move(options));
+    watch.crd = nullptr;
+    watch.attach = [relay = channel.relay()](Cache&, std::shared_ptr<EventHandler> handler) -> Attachment {
+      return {.remove = relay.subscribe(std::move(handler))};
+    };
+    channels_.push_back(std::move(watch));
+    return *this;
+  }
+  /// Runs `run(const KeySink&, std::stop_token)` on a thread of its own while the controller runs: see
+  /// SourceFunction.
+  template <class F>
+  requires std::invocable<F&, const KeySink&, std::stop_token> ControllerBuilder& source(
+      std::string name, F run, SourceOptions options = {}) {
+    spec_.sources.push_back({.name = std::move(name), .run = std::move(run), .options = options});
+    return *this;
+  }
+
+  /// Reconciles every object of the kind that the cache holds once in each period, after all that is more
+  /// urgent. The first time is a period after the controller's start.
+  ControllerBuilder& every(Duration period) {
+    return every(period, [form = form_](Cache& cache) {
+      return detail::all_keys(detail::informer_of<T>(cache, form));
+    });
+  }
+  /// The same for what `keys(Cache&)` returns, a std::vector<ObjectKey>.
+  template <class F>
+  requires std::invocable<F&, Cache&> ControllerBuilder& every(Duration period, F keys,
+                                                               KeyOptions options = {
+                                                                   .priority = Lane::slow}) {
+    spec_.timers.push_back({.name = "timer", .period = period, .keys = std::move(keys), .options = options});
     return *this;
   }
 
@@ -135,6 +222,8 @@ class ControllerBuilder {
     ControllerSpec spec = spec_;
     if (spec.options.name.empty()) spec.options.name = detail::default_name(T::resource.kind);
     spec.reconcile = reconciler_(finalizers_);
+    for (WatchSpec& watch : spec.watches) watch.when = filter_ && std::move(watch.when);
+    spec.watches.insert(spec.watches.end(), channels_.begin(), channels_.end());
     return spec;
   }
 
@@ -142,6 +231,9 @@ class ControllerBuilder {
   ControllerSpec spec_;
   std::function<ReconcileFunction(std::vector<Finalizer<T>>)> reconciler_;
   std::vector<Finalizer<T>> finalizers_;
+  Predicate filter_;
+  std::vector<WatchSpec> channels_;  // of the program's own objects; not filtered
+  WireForm form_ = WireForm::whole;
 };
 
 /// A controller for objects of kind T. `reconciler` is called with (Context&, const T&) while the object

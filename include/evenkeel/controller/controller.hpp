@@ -28,6 +28,7 @@
 #include <evenkeel/controller/predicate.hpp>
 #include <evenkeel/controller/reconciler.hpp>
 #include <evenkeel/controller/result_core.hpp>
+#include <evenkeel/controller/source.hpp>
 #include <evenkeel/ratelimit/any_limiter.hpp>
 #include <evenkeel/workqueue/any_store.hpp>
 #include <evenkeel/workqueue/debounce.hpp>
@@ -90,16 +91,33 @@ struct ControllerOptions {
   std::size_t flight_recorder_bytes = std::size_t{1} << 20;
 };
 
-/// One watch of a controller.
+/// A handler that was declared somewhere.
+struct Attachment {
+  const Informer* informer = nullptr;  ///< Who tells it; null for sources that are no informer.
+  std::function<void()> remove = {};   ///< Has it told no more; when it returns, it is not being told.
+};
+
+/// One watch of a controller; made by the builder, or by watch_object() and its kin.
 struct WatchSpec {
   ResourceId resource = {};
   KeyMapping mapping = {};
   Predicate when = {};
+  /// Of the keys that it adds. Default: 0, and Lane::slow for first lists and resyncs.
+  std::optional<Priority> priority = {};
+  Duration delay = Duration::zero();  ///< From an event to the key being ready.
   bool primary = false;            ///< Whether it watches the reconciled objects themselves: see EventGate.
   std::function<Json()> crd = {};  ///< The kind's CustomResourceDefinition; null for built-in kinds.
-  /// Declares the kind in the cache and has `handler` told of its events. Returns who tells them; null for
-  /// sources that are no informer.
-  std::function<Informer*(Cache& cache, std::shared_ptr<EventHandler> handler)> attach = {};
+  /// Declares the kind in the cache and has `handler` told of its events.
+  std::function<Attachment(Cache& cache, std::shared_ptr<EventHandler> handler)> attach = {};
+};
+
+/// A source of keys that is no watch.
+struct SourceSpec {
+  std::string name = {};
+  SourceFunction run = {};  ///< On a thread of its own, while the controller runs.
+  SourceOptions options = {};
+  /// Instead of `run`: has `sink` told from when the controller is attached; returns what ends that.
+  std::function<std::function<void()>(KeySink sink)> subscribe = {};
 };
 
 /// All of a controller, before it runs; made by controller_for().
@@ -108,6 +126,8 @@ struct ControllerSpec {
   ResourceId resource = {};  ///< The kind that is reconciled.
   ReconcileFunction reconcile = {};
   std::vector<WatchSpec> watches = {};
+  std::vector<SourceSpec> sources = {};
+  std::vector<TimerSpec> timers = {};
   /// How many objects of the kind the cache holds.
   std::function<std::size_t(Cache& cache)> count = {};
   std::function<Json()> crd = {};  ///< The kind's CustomResourceDefinition; null for built-in kinds.
@@ -132,14 +152,16 @@ struct ControllerEnvironment {
   std::vector<std::shared_ptr<ControllerObserver>> observers = {};
 };
 
+/// Names a watch that was added; never used again by the same controller.
+using WatchId = std::uint64_t;
+
 /// Runs one reconciler.
 ///
-/// Workers start when the first lists of all watched kinds have been read and their events handled; until
-/// then keys gather in the queue. An event of the initial list or a resync has priority -100,
-/// others have 0.
-/// One key is never in two workers' hands.
-/// Thread safety: all members may be called concurrently, but for attach() and start(), which come first.
-/// Lifetime: destruction stops, cancels and joins; client, cache and keys of the environment outlive it.
+/// Workers start when the first lists of all watched kinds have been read and their events handled, and
+/// sources that were to be waited for have told; until then keys gather in the queue. An event of the initial
+/// list or a resync has priority -100, others have 0. One key is never in two workers' hands. Thread safety:
+/// all members may be called concurrently, but for attach() and start(), which come first. Lifetime:
+/// destruction stops, cancels and joins; client, cache and keys of the environment outlive it.
 class EVENKEEL_API Controller {
  public:
   /// Throws std::invalid_argument for a spec without a reconciler or watches, or with no worker.
@@ -158,8 +180,9 @@ class EVENKEEL_API Controller {
   void start(std::function<void(std::exception_ptr)> on_end);
   /// Instead of start(), for simulations: reconciles the next key that is ready, on the calling thread.
   /// False if none is, or the first lists have not been read. Throws what ends a controller, see OnPanic.
+  /// Timers run; sources with threads of their own do not.
   bool step();
-  /// When step() has a key next, as far as time alone decides it; nothing if no key waits.
+  /// When step() has something to do next, as far as time alone decides it; nothing if no key waits.
   std::optional<TimePoint> next_due();
   /// Hands out no more keys; running reconciles go on to their end. Idempotent; returns at once.
   void stop() noexcept;
@@ -167,7 +190,14 @@ class EVENKEEL_API Controller {
   void cancel() noexcept;
 
   /// Adds a key from elsewhere than a watch.
-  void enqueue(const ObjectKey& key);
+  void enqueue(const ObjectKey& key, KeyOptions options = {});
+  /// Adds a watch, at any time: watch_owned<Pod>(Demo::resource), for instance. Workers that have started do
+  /// not wait for its first list. Throws as declaring the kind in the cache does.
+  WatchId watch(WatchSpec spec);
+  /// Ends a watch that was added: when it returns, none of its events adds keys any more. What is queued
+  /// stays. The cache goes on following the collection. Unknown ids are ignored. Not for predicates and
+  /// mappings to call.
+  void unwatch(WatchId id);
   /// Whether the first lists were read and the workers started.
   bool is_synced() const;
   ReconcileCounts counts() const;

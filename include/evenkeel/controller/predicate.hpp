@@ -4,6 +4,8 @@
 
 #include <concepts>
 #include <functional>
+#include <initializer_list>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -44,5 +46,29 @@ EVENKEEL_API Predicate labels_changed();
 
 /// Updates pass only if an annotation was added, changed or removed. Creations and deletions pass.
 EVENKEEL_API Predicate annotations_changed();
+
+/// Updates pass only if metadata.resourceVersion changed, so that resyncs do not. Creations and deletions
+/// pass.
+EVENKEEL_API Predicate resource_version_changed();
+
+/// Events of objects whose labels a selector matches, "app=web,tier in (front,back)". An update passes if
+/// either state matches, so that leaving the selection is noticed. Throws DecodeError for what is no
+/// selector.
+EVENKEEL_API Predicate matches_labels(std::string_view selector);
+
+/// Events of these types only: events_of({EventType::added, EventType::deleted}).
+EVENKEEL_API Predicate events_of(std::initializer_list<EventType> types);
+
+/// Updates pass only if what `part(object)` gives differs between the two states; it may be anything with ==.
+/// Creations and deletions pass. The object is decoded, which costs more than the predicates above:
+/// changed<Demo>([](const Demo& demo) { return demo.spec.replicas; }).
+template <class T, std::invocable<const T&> F>
+Predicate changed(F part) {
+  return [part = std::move(part)](const ObjectEvent& event) {
+    if (event.type != EventType::updated || event.old == nullptr) return true;
+    return !(std::invoke(part, *event.object->template decode<T>()) ==
+             std::invoke(part, *event.old->template decode<T>()));
+  };
+}
 
 }  // namespace evenkeel::inline v0

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/key_sources.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/base/stop.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+namespace {
+
+// The exception that is being handled, with the source's name in front.
+std::exception_ptr named(const std::string& source) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const std::exception& error) {
+      std::throw_with_nested(Error("source " + source + ": " + error.what()));
+    } catch (...) {
+      std::throw_with_nested(Error("source " + source + ": something that is no std::exception was thrown"));
+    }
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
+
+class KeySources::Receiver final : public KeySink::Receiver {
+ public:
+  Receiver(KeySources& sources, const SourceSpec& spec)
+      : name_(spec.name), synced_(!spec.options.initial), sources_(&sources) {}
+  void on_key(const ObjectKey& key, const KeyOptions& options) noexcept override {
+    MutexLock lock(mutex_);
+    if (sources_ != nullptr) sources_->add(AddCause::source, name_, key, options);
+  }
+  void on_synced() noexcept override {
+    MutexLock lock(mutex_);
+    synced_.store(true);
+    if (sources_ != nullptr) sources_->calls_.on_synced();
+  }
+  void detach() noexcept {
+    MutexLock lock(mutex_);
+    sources_ = nullptr;
+  }
+  bool synced() const { return synced_.load(); }
+  const std::string& name() const { return name_; }
+
+ private:
+  const std::string name_;
+  std::atomic<bool> synced_;
+  Mutex mutex_;
+  KeySources* sources_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+KeySources::KeySources(const ControllerSpec& spec, const ControllerEnvironment& environment,
+                       GatedQueue& queue, Log log, Calls calls)
+    : spec_(spec), environment_(environment), queue_(queue), log_(std::move(log)), calls_(std::move(calls)) {
+  for (const SourceSpec& source : spec.sources)
+    receivers_.push_back(std::make_shared<Receiver>(*this, source));
+  for (const TimerSpec& timer : spec.timers) timers_.add(timer.period);
+}
+
+void KeySources::subscribe() {
+  for (std::size_t i = 0; i < receivers_.size(); ++i) {
+    if (spec_.sources[i].subscribe)
+      unsubscribe_.push_back(spec_.sources[i].subscribe(KeySink(receivers_[i])));
+  }
+}
+
+void KeySources::start() {
+  start_without_threads();
+  for (std::size_t i = 0; i < receivers_.size(); ++i) {
+    const SourceSpec& source = spec_.sources[i];
+    if (source.run)
+      threads_.emplace_back([this, &source, receiver = receivers_[i]] { run(source, receiver); });
+  }
+  if (!spec_.timers.empty()) threads_.emplace_back([this] { run_timers(); });
+}
+
+void KeySources::start_without_threads() {
+  MutexLock lock(mutex_);
+  timers_.start(environment_.clock->now());
+}
+
+void KeySources::run(const SourceSpec& spec, const std::shared_ptr<Receiver>& receiver) noexcept {
+  try {
+    calls_.on_thread_start(spec.name);
+    spec.run(KeySink(receiver), stop_.get_token());
+  } catch (const Cancelled&) {
+    if (!stop_.stop_requested()) calls_.on_failure(std::current_exception());
+  } catch (...) {
+    calls_.on_failure(named(spec.name));
+  }
+}
+
+void KeySources::run_timers() noexcept {
+  try {
+    calls_.on_thread_start("timers");
+    while (sleep_until(*environment_.clock, next_due().value_or(TimePoint::max()), stop_.get_token()))
+      fire_timers();
+  } catch (...) {
+    calls_.on_failure(std::current_exception());
+  }
+}
+
+void KeySources::fire_timers() {
+  if (spec_.timers.empty()) return;
+  std::vector<std::size_t> due;
+  {
+    MutexLock lock(mutex_);
+    due = timers_.fire(environment_.clock->now());
+  }
+  for (const std::size_t number : due) {
+    const TimerSpec& timer = spec_.timers[number];
+    try {
+      for (const ObjectKey& key : timer.keys(environment_.cache))
+        add(AddCause::source, timer.name, key, timer.options);
+    } catch (const std::exception& error) {
+      log_.error("a timer found no keys", {{"source", timer.name}, {"error", error.what()}});
+    }
+  }
+}
+
+std::optional<TimePoint> KeySources::next_due() const {
+  MutexLock lock(mutex_);
+  return timers_.next_due();
+}
+
+void KeySources::stop() noexcept {
+  stop_.request_stop();
+}
+
+void KeySources::join() {
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void KeySources::detach() noexcept {
+  for (const auto& end : std::exchange(unsubscribe_, {})) end();
+  for (const auto& receiver : receivers_) receiver->detach();
+}
+
+bool KeySources::all_synced() const {
+  return std::all_of(receivers_.begin(), receivers_.end(), [](const auto& one) { return one->synced(); });
+}
+
+std::string KeySources::waiting_for() const {
+  std::string missing;
+  for (const auto& receiver : receivers_) {
+    if (!receiver->synced()) missing += (missing.empty() ? "source " : "; source ") + receiver->name();
+  }
+  return missing;
+}
+
+void KeySources::add(AddCause cause, std::string_view source, const ObjectKey& key,
+                     const KeyOptions& options) {
+  const RequestKey request = environment_.keys.intern(key);
+  const TimePoint now = environment_.clock->now();
+  const AddedBy by = cause == AddCause::call ? AddedBy::call : AddedBy::source;
+  queue_.add_unasked(request, options, now, {.by = by, .source = source});
+  for (const auto& observer : environment_.observers)
+    observer->key_added({.key = request,
+                         .cause = cause,
+                         .source = source,
+                         .priority = options.priority,
+                         .delay = options.delay,
+                         .at = now});
+}
+
+}  // namespace evenkeel::inline v0::detail
