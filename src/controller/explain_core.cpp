@@ -34,6 +34,8 @@ std::string_view past_of(EventType type) {
       return "updated";
     case EventType::deleted:
       return "deleted";
+    case EventType::generic:
+      return "told by the program";
   }
   return "changed";
 }
