@@ -30,7 +30,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for page in pages:
             text = page.read_text()
-            for target in LINK.findall(re.sub(r'```.*?```', '', text, flags=re.S)):
+            for target in LINK.findall(re.sub(r'```.*?```|`[^`\n]*`', '', text, flags=re.S)):
                 if not (page.parent / target).exists():
                     print(f'{page.relative_to(ROOT)}: link to {target}, which does not exist')
                     failed += 1
