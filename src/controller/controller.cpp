@@ -9,10 +9,12 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/explanation.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 
 #include "controller/event_feed.hpp"
 #include "controller/gated_queue.hpp"
+#include "controller/inspector.hpp"
 #include "controller/key_sources.hpp"
 #include "controller/runner.hpp"
 
@@ -47,6 +49,7 @@ class Controller::Impl {
   void enqueue(const ObjectKey& key, const KeyOptions& options);
   bool is_synced() const;
   std::vector<WatchHealth> watch_health() const { return feed_.health(spec_.options.name); }
+  detail::ControllerMoment moment(std::string_view hindrance) const;
   std::size_t objects() const { return spec_.count ? spec_.count(environment_.cache) : 0; }
 
   const ControllerSpec spec_;
@@ -56,6 +59,7 @@ class Controller::Impl {
   detail::Runner runner_;
   detail::EventFeed feed_;
   detail::KeySources sources_;
+  detail::Inspector inspector_;
 
  private:
   void notify() noexcept;
@@ -87,6 +91,7 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       runner_(spec_, environment_, queue_, log_),
       feed_(environment_, queue_, log_, [this] { notify(); }),
       sources_(spec_, environment_, queue_, log_, source_calls()),
+      inspector_(spec_, environment_, queue_, log_),
       workers_(spec_.options.workers.value_or(1)) {}
 
 Controller::Impl::~Impl() {
@@ -240,6 +245,21 @@ bool Controller::Impl::is_synced() const {
   return synced_;
 }
 
+detail::ControllerMoment Controller::Impl::moment(std::string_view hindrance) const {
+  detail::ControllerMoment moment{.hindrance = std::string(hindrance)};
+  const TimePoint now = environment_.clock->now();
+  for (const WatchHealth& watch : watch_health()) {
+    const std::string name = watch.resource.plural + " (" + watch.resource.api_version() + ")";
+    std::string problem = watch.describe(now);
+    problem.erase(0, problem == name ? name.size() : name.size() + 2);
+    moment.watches.push_back({.watch = name, .synced = watch.synced, .problem = std::move(problem)});
+  }
+  MutexLock lock(mutex_);
+  moment.synced = synced_;
+  moment.stopping = stopping_;
+  return moment;
+}
+
 // ---- The shell that users see
 
 Controller::Controller(ControllerSpec spec, ControllerEnvironment environment)
@@ -292,6 +312,21 @@ LatencyHistogram Controller::latency() const {
 }
 std::vector<WatchHealth> Controller::watch_health() const {
   return impl_->watch_health();
+}
+Explanation Controller::explain(const ObjectKey& key, std::string_view hindrance) {
+  return impl_->inspector_.explain(key, impl_->moment(hindrance));
+}
+Troubles Controller::troubles(std::size_t most, std::string_view hindrance) {
+  return impl_->inspector_.troubles(most, impl_->moment(hindrance));
+}
+std::optional<TimePoint> Controller::look_for_stuck() {
+  return impl_->inspector_.look_for_stuck();
+}
+std::string Controller::trouble() {
+  return impl_->inspector_.trouble(impl_->moment({}));
+}
+void Controller::collect_stuck(MetricSink& sink) const {
+  impl_->inspector_.collect(sink);
 }
 std::size_t Controller::objects() const {
   return impl_->objects();

@@ -181,6 +181,21 @@ std::string_view state_name(KeyState state) {
   return "absent";
 }
 
+std::string not_synced_text(const std::vector<WatchExplanation>& watches) {
+  std::string missing;
+  for (const WatchExplanation& watch : watches) {
+    if (watch.synced) continue;
+    missing += (missing.empty() ? "" : "; ") + watch.watch;
+    if (!watch.problem.empty()) missing += ", because " + watch.problem;
+  }
+  return "the controller waits for the first list of " +
+         (missing.empty() ? "a watch, which is being handled" : missing);
+}
+
+std::string hindered_text(const std::string& hindrance) {
+  return "nothing is reconciled here: " + hindrance;
+}
+
 class Judge {
  public:
   Judge(const ExplainFacts& facts, Explanation& out)
@@ -188,11 +203,10 @@ class Judge {
 
   void judge() {
     if (out_.run) return running();
-    if (!facts_.hindrance.empty())
-      return say(WhyIdle::hindered, "nothing is reconciled here: " + facts_.hindrance);
+    if (!facts_.hindrance.empty()) return say(WhyIdle::hindered, hindered_text(facts_.hindrance));
     if (facts_.stopping)
       return say(WhyIdle::hindered, "the controller is stopping; it takes no key any more");
-    if (!facts_.synced) return not_synced();
+    if (!facts_.synced) return say(WhyIdle::not_synced, not_synced_text(facts_.watches));
     switch (facts_.queue.state) {
       case KeyState::queued:
         return queued();
@@ -223,17 +237,6 @@ class Judge {
     say(WhyIdle::stuck, "it is stuck: it has been reconciled for " + format_span(run.lasts) + " on thread " +
                             run.thread + ", longer than " + format_span(run.limit) +
                             "; started by: " + run.cause + again);
-  }
-
-  void not_synced() {
-    std::string missing;
-    for (const WatchExplanation& watch : facts_.watches) {
-      if (watch.synced) continue;
-      missing += (missing.empty() ? "" : "; ") + watch.watch;
-      if (!watch.problem.empty()) missing += ", because " + watch.problem;
-    }
-    say(WhyIdle::not_synced, "the controller waits for the first list of " +
-                                 (missing.empty() ? "a watch, which is being handled" : missing));
   }
 
   void queued() {
@@ -383,6 +386,27 @@ std::string stuck_sentence(const RunExplanation& run) {
   return run.object + " has been reconciled for " + format_span(run.lasts) + ", longer than " +
          format_span(run.limit) + ", on thread " + run.thread + ", reconcile_id " + run.reconcile_id +
          ", started by: " + run.cause;
+}
+
+std::string verdict_of(const Troubles& troubles, const std::string& hindrance, bool synced, bool stopping,
+                       const std::vector<WatchExplanation>& watches) {
+  const std::string prefix = troubles.controller + ": ";
+  if (!hindrance.empty()) return prefix + hindered_text(hindrance);
+  if (stopping) return prefix + "the controller is stopping";
+  if (!synced) return prefix + not_synced_text(watches);
+  const auto stuck = std::count_if(troubles.running.begin(), troubles.running.end(),
+                                   [](const RunExplanation& run) { return run.stuck; });
+  if (stuck > 0)
+    return prefix + number(static_cast<std::uint64_t>(stuck), "run") + " stuck; " +
+           stuck_sentence(troubles.running.front());
+  if (!troubles.failing.empty()) {
+    return prefix + "it works, and keys fail; the latest is " + troubles.failing.front().object;
+  }
+  if (troubles.queued > 0 && troubles.busy_workers >= troubles.workers) {
+    return prefix + "all workers are busy, and " + number(troubles.queued, "key") +
+           (troubles.queued == 1 ? " waits" : " wait") + " for one";
+  }
+  return prefix + "nothing is wrong";
 }
 
 Explanation explain(const ExplainFacts& facts) {

@@ -47,6 +47,10 @@ FailureExplanation explain_failure(const LastFailure& failure, TimePoint now, Wa
 /// "default/web has been reconciled for 12m3s, longer than 10m: ..."
 std::string stuck_sentence(const RunExplanation& run);
 
+/// The state of a controller in one sentence.
+std::string verdict_of(const Troubles& troubles, const std::string& hindrance, bool synced, bool stopping,
+                       const std::vector<WatchExplanation>& watches);
+
 /// A length of time for people: "250us", "1.28s", "12m3s".
 std::string format_span(Duration span);
 

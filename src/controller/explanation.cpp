@@ -159,7 +159,7 @@ std::string to_text(const Troubles& troubles) {
   std::string out = troubles.verdict + "\n\n";
   line(out, "kind", troubles.kind);
   line(out, "workers",
-       std::to_string(troubles.running.size()) + " of " + std::to_string(troubles.workers) + " busy");
+       std::to_string(troubles.busy_workers) + " of " + std::to_string(troubles.workers) + " busy");
   line(out, "queue",
        std::to_string(troubles.queued) + " ready, " + std::to_string(troubles.waiting) + " waiting");
   for (const WatchExplanation& watch : troubles.watches) line(out, "watch", watch_line(watch));
@@ -206,6 +206,7 @@ Json to_json(const Troubles& troubles) {
                             {"kind", troubles.kind},
                             {"verdict", troubles.verdict},
                             {"workers", troubles.workers},
+                            {"busyWorkers", troubles.busy_workers},
                             {"ready", troubles.queued},
                             {"waiting", troubles.waiting},
                             {"watches", watches_json(troubles.watches)}});

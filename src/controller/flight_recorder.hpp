@@ -150,6 +150,7 @@ class FlightRecorder {
   }
   /// A run began; its cause is looked for when somebody asks.
   void started(const FlightRun& run) {
+    last_sign_ = run.since;
     runs_.push_back(run);
     if (capacity_ == 0) return;
     next() = {.at = run.since.time_since_epoch().count(),
@@ -164,6 +165,7 @@ class FlightRecorder {
   void ended(TimePoint at, const RequestKey& key, std::size_t worker, std::uint64_t attempt,
              Duration duration, const ReconcileOutcome& outcome) {
     end_run(key.hash());
+    last_sign_ = at;
     if (capacity_ == 0) return;
     next() = {.at = at.time_since_epoch().count(),
               .key = key.hash(),
@@ -205,6 +207,10 @@ class FlightRecorder {
   std::vector<FlightRun> runs() const;
   /// The same, with causes that may be missing, and whose warn_at may be changed.
   std::vector<FlightRun>& runs_to_watch() { return runs_; }
+  std::vector<FlightRun> unexplained_runs() const { return runs_; }
+
+  /// When a run last began or ended.
+  std::optional<TimePoint> last_sign() const { return last_sign_; }
 
   std::uint64_t recorded() const { return recorded_; }
   /// Records that were overwritten.
@@ -246,6 +252,7 @@ class FlightRecorder {
   std::size_t at_ = 0;
   std::uint64_t recorded_ = 0;
   std::vector<FlightRun> runs_;
+  std::optional<TimePoint> last_sign_;
   std::vector<std::string> sources_;
   std::deque<std::string> texts_;
   std::size_t text_bytes_ = 0;

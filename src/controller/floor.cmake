@@ -24,6 +24,7 @@ set(controller_sources
   flight_story.cpp
   gated_queue.cpp
   handler.cpp
+  inspector.cpp
   key_sources.cpp
   predicate.cpp
   report.cpp

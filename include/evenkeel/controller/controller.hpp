@@ -38,6 +38,9 @@
 namespace evenkeel::inline v0 {
 
 class ControllerObserver;
+class MetricSink;
+struct Explanation;
+struct Troubles;
 
 enum class OnSyncTimeout : std::uint8_t {
   wait,  ///< Say in the log which kind is missing and why, and go on waiting.
@@ -58,8 +61,8 @@ enum class EventGate : std::uint8_t {
   off,  ///< Every event runs the key at once, and every failure counts, as in client-go.
 };
 
-/// What is done about a reconcile that lasts too long, see ControllerOptions::stuck_after, beside naming it in
-/// the log and the metrics.
+/// What is done about a reconcile that lasts too long, see ControllerOptions::stuck_after, beside naming it
+/// in the log and the metrics.
 enum class OnStuck : std::uint8_t {
   fail_liveness,  ///< The liveness probe fails, so that whoever watches over the process restarts it.
   report,         ///< Nothing else.
@@ -86,8 +89,8 @@ struct ControllerOptions {
   /// that 10 min. See docs/explain.md.
   std::optional<Duration> stuck_after = {};
   OnStuck on_stuck = OnStuck::fail_liveness;
-  /// Memory for what happened to each key lately, which answers why an object is not reconciled. It is taken as
-  /// it is needed; 4 KiB each for 8 parts at least. 0: nothing is recorded.
+  /// Memory for what happened to each key lately, which answers why an object is not reconciled. It is taken
+  /// as it is needed; 4 KiB each for 8 parts at least. 0: nothing is recorded.
   std::size_t flight_recorder_bytes = std::size_t{1} << 20;
 };
 
@@ -205,6 +208,22 @@ class EVENKEEL_API Controller {
   LatencyHistogram latency() const;
   /// How its watches are doing, in the order in which they were declared.
   std::vector<WatchHealth> watch_health() const;
+
+  // ---- Why an object is not reconciled, and what is stuck: controller/explanation.hpp, docs/explain.md ----
+
+  /// `hindrance`: why the controller does not run here, if that is so: "this instance does not lead, B does".
+  Explanation explain(const ObjectKey& key, std::string_view hindrance = {});
+  /// What runs, fails and is next, at most `most` keys of each.
+  Troubles troubles(std::size_t most = 10, std::string_view hindrance = {});
+  /// Names the runs that are stuck in the log: each when it becomes so, and again each time it has lasted
+  /// twice as long. Returns when to call it next; nothing: not before ControllerEnvironment::look_at is
+  /// called.
+  std::optional<TimePoint> look_for_stuck();
+  /// For a liveness probe: which runs are stuck, or that keys are ready and nothing takes them. Empty:
+  /// nothing is wrong, or on_stuck says that the probe is not to know.
+  std::string trouble();
+  /// How many runs are stuck, and how long the longest run lasts.
+  void collect_stuck(MetricSink& sink) const;
   /// Objects of the reconciled kind that the cache holds.
   std::size_t objects() const;
   /// Keys that are ready and wait for a worker.

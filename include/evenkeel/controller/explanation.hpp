@@ -105,8 +105,9 @@ struct Troubles {
   std::string kind = {};     ///< That is reconciled.
   std::string verdict = {};  ///< One sentence.
   std::size_t workers = 0;
-  std::size_t queued = 0;
-  std::size_t waiting = 0;
+  std::size_t busy_workers = 0;
+  std::size_t queued = 0;   ///< Keys that are ready.
+  std::size_t waiting = 0;  ///< Keys that wait for a delay.
   std::vector<WatchExplanation> watches = {};
   std::vector<RunExplanation> running = {};      ///< The longest first.
   std::vector<FailureExplanation> failing = {};  ///< The latest first.

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/inspector.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <evenkeel/workqueue/key_order.hpp>
+
+#include "controller/stuck_core.hpp"
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+constexpr std::size_t timeline_length = 100;
+
+std::size_t queued_in(const std::vector<KeyInfo<RequestKey>>& keys) {
+  return static_cast<std::size_t>(
+      std::count_if(keys.begin(), keys.end(), [](const auto& key) { return key.state == KeyState::queued; }));
+}
+
+}  // namespace
+
+Inspector::Keys Inspector::keys_by_turn() const {
+  Keys keys = queue_.queue().inspect_all();
+  sort_by_turn(keys);
+  return keys;
+}
+
+// A run knows the hash of its key; the queue has the key, because it is held.
+RunExplanation Inspector::named(const RunInFlight& run, const Keys& keys) const {
+  const auto found =
+      std::find_if(keys.begin(), keys.end(), [&](const auto& key) { return key.key.hash() == run.run.key; });
+  return explain_run(run, found == keys.end() ? "an object" : found->key.str(), spec_.options.name,
+                     environment_.clock->now(), environment_.clock->wall_now());
+}
+
+std::optional<bool> Inspector::exists(const ObjectKey& key, const ControllerMoment& moment) const {
+  if (!moment.synced) return std::nullopt;
+  const auto found = environment_.cache.find_wire(spec_.resource, key);
+  if (!found) return std::nullopt;
+  return static_cast<bool>(*found);
+}
+
+Explanation Inspector::explain(const ObjectKey& key, ControllerMoment moment) {
+  const RequestKey request = environment_.keys.intern(key);
+  ExplainFacts facts{.controller = spec_.options.name, .object = request.str(), .hash = request.hash()};
+  facts.exists = exists(key, moment);
+  facts.hindrance = std::move(moment.hindrance);
+  facts.synced = moment.synced;
+  facts.stopping = moment.stopping;
+  facts.watches = std::move(moment.watches);
+  facts.workers = spec_.options.workers.value_or(1);
+  facts.queue = queue_.queue().inspect(request);
+  if (facts.queue.state == KeyState::queued) {
+    const Keys keys = keys_by_turn();
+    facts.queued = queued_in(keys);
+    const auto first =
+        std::find_if(keys.begin(), keys.end(), [](const auto& one) { return one.state == KeyState::queued; });
+    const auto own = std::find_if(first, keys.end(), [&](const auto& one) { return one.key == request; });
+    if (own != keys.end()) facts.place = static_cast<std::size_t>(own - first) + 1;
+    if (own != first && first != keys.end()) facts.first_in_queue = first->key.str();
+  }
+  queue_.ask([&](const FlightRecorder& recorder) {
+    facts.flight = flight_of(recorder, facts.hash, timeline_length);
+    facts.runs = runs_of(recorder);
+  });
+  facts.now = environment_.clock->now();
+  facts.wall_now = environment_.clock->wall_now();
+  return detail::explain(facts);
+}
+
+Troubles Inspector::troubles(std::size_t most, ControllerMoment moment) {
+  const Keys keys = keys_by_turn();
+  std::vector<RunInFlight> runs;
+  std::vector<LastFailure> failures;
+  queue_.ask([&](const FlightRecorder& recorder) {
+    runs = runs_of(recorder);
+    failures = failures_of(recorder, most);
+  });
+  const TimePoint now = environment_.clock->now();
+  Troubles troubles{.controller = spec_.options.name,
+                    .kind = spec_.resource.kind,
+                    .workers = spec_.options.workers.value_or(1),
+                    .queued = queued_in(keys)};
+  troubles.busy_workers = runs.size();
+  for (const auto& key : keys) {
+    if (key.state == KeyState::waiting) ++troubles.waiting;
+    if (key.state != KeyState::queued || troubles.first_queued.size() >= most) continue;
+    Troubles::Queued queued{.object = key.key.str()};
+    if (key.dirty_since) queued.since = now - *key.dirty_since;
+    troubles.first_queued.push_back(std::move(queued));
+  }
+  for (const RunInFlight& run : runs) {
+    if (troubles.running.size() < most) troubles.running.push_back(named(run, keys));
+  }
+  for (const LastFailure& failure : failures) {
+    troubles.failing.push_back(explain_failure(failure, now, environment_.clock->wall_now()));
+  }
+  troubles.verdict = verdict_of(troubles, moment.hindrance, moment.synced, moment.stopping, moment.watches);
+  if (const std::string wedged = wedge(moment, keys, now); !wedged.empty()) {
+    troubles.verdict = spec_.options.name + ": " + wedged;
+  }
+  troubles.watches = std::move(moment.watches);
+  return troubles;
+}
+
+std::optional<TimePoint> Inspector::look_for_stuck() {
+  const TimePoint now = environment_.clock->now();
+  const StuckLook look = queue_.look_for_stuck(now);
+  if (look.to_tell.empty()) return look.next;
+  const Keys keys = queue_.queue().inspect_all();
+  const auto runs = queue_.ask([](const FlightRecorder& recorder) { return runs_of(recorder); });
+  for (const FlightRun& due : look.to_tell) {
+    const auto run =
+        std::find_if(runs.begin(), runs.end(), [&](const RunInFlight& one) { return one.run.id == due.id; });
+    if (run == runs.end()) continue;  // it has ended since
+    const RunExplanation told = named(*run, keys);
+    log_.error("a reconcile is stuck", {{"object", told.object},
+                                        {"for", format_span(told.lasts)},
+                                        {"limit", format_span(told.limit)},
+                                        {"thread", told.thread},
+                                        {"reconcile_id", told.reconcile_id},
+                                        {"attempt", told.attempt},
+                                        {"started_by", told.cause}});
+  }
+  return look.next;
+}
+
+// Keys that are ready, and nobody takes them, though nobody is busy.
+std::string Inspector::wedge(const ControllerMoment& moment, const Keys& keys, TimePoint now) const {
+  if (!moment.synced || moment.stopping || !moment.hindrance.empty()) return {};
+  std::optional<TimePoint> last;
+  const bool busy = queue_.ask([&](const FlightRecorder& recorder) {
+    last = recorder.last_sign();
+    return !recorder.runs().empty();
+  });
+  const Duration patience = limit_of(now, std::nullopt, {.after = spec_.options.stuck_after}) - now;
+  if (busy || (last && now - *last < patience)) return {};
+  const auto waits_long = [&](const auto& key) {
+    return key.state == KeyState::queued && key.dirty_since && now - *key.dirty_since >= patience;
+  };
+  const auto found = std::find_if(keys.begin(), keys.end(), waits_long);
+  if (found == keys.end()) return {};
+  return found->key.str() + " is ready for " + format_span(now - *found->dirty_since) +
+         ", and no worker takes it, though none is busy" +
+         (last ? "; the last run ended " + format_span(now - *last) + " ago" : "");
+}
+
+std::string Inspector::trouble(const ControllerMoment& moment) {
+  if (spec_.options.on_stuck == OnStuck::report) return {};
+  const TimePoint now = environment_.clock->now();
+  auto runs = queue_.ask([](const FlightRecorder& recorder) { return runs_of(recorder); });
+  std::erase_if(runs, [&](const RunInFlight& run) { return now < run.run.limit; });
+  if (runs.empty() && queue_.queue().counts().ready == 0) return {};
+  const Keys keys = queue_.queue().inspect_all();
+  if (runs.empty()) return wedge(moment, keys, now);
+  std::string text;
+  for (const RunInFlight& run : runs) text += (text.empty() ? "" : "; ") + stuck_sentence(named(run, keys));
+  return text;
+}
+
+void Inspector::collect(MetricSink& sink) const {
+  const TimePoint now = environment_.clock->now();
+  const auto runs = queue_.ask([](const FlightRecorder& recorder) { return recorder.unexplained_runs(); });
+  std::size_t stuck = 0;
+  Duration longest{};
+  for (const FlightRun& run : runs) {
+    if (now >= run.limit) ++stuck;
+    longest = std::max<Duration>(longest, now - run.since);
+  }
+  const MetricLabel controller[] = {{"controller", spec_.options.name}};
+  sink.gauge("evenkeel_controller_stuck_reconciles", "Reconciles that run for longer than they may.",
+             {controller, 1}, static_cast<double>(stuck));
+  sink.gauge("evenkeel_controller_longest_running_seconds",
+             "For how long the longest of the reconciles has been running that go on now; 0 if none does.",
+             {controller, 1}, std::chrono::duration<double>(longest).count());
+}
+
+}  // namespace evenkeel::inline v0::detail
