@@ -115,6 +115,7 @@ class Elector::State final : public WriteGuard {
   void note_trouble(const std::string& problem) EVENKEEL_REQUIRES(mutex_);
   bool wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop);
   ElectionEnd resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led);
+  void forget_campaign();
 
   const Client client_;
   const ElectionOptions options_;
@@ -169,8 +170,19 @@ ElectionEnd Elector::State::run(const std::stop_token& stop,
     campaign_ = campaign;
   }
   log_.info("campaigning for the lead", {{"identity", options_.identity}});
-  std::jthread driver([this, campaign] { drive(campaign); });
-  std::jthread follower([this, campaign](const std::stop_token& end) { follow(campaign, end); });
+  std::thread driver;
+  std::jthread follower;
+  try {
+    driver = std::thread([this, campaign] { drive(campaign); });
+    follower = std::jthread([this, campaign](const std::stop_token& end) { follow(campaign, end); });
+  } catch (...) {  // there is no thread to be had
+    if (driver.joinable()) {
+      resign(campaign, stop, false);
+      driver.join();
+    }
+    forget_campaign();
+    throw;
+  }
   bool led = false;
   std::exception_ptr error;
   if (wait_for_term(campaign, stop)) {
@@ -185,13 +197,15 @@ ElectionEnd Elector::State::run(const std::stop_token& stop,
   follower.request_stop();
   follower.join();
   driver.join();
-  {
-    MutexLock lock(mutex_);
-    campaign_.reset();
-    holder_.clear();
-  }
+  forget_campaign();
   if (error) std::rethrow_exception(error);
   return end;
+}
+
+void Elector::State::forget_campaign() {
+  MutexLock lock(mutex_);
+  campaign_.reset();
+  holder_.clear();
 }
 
 bool Elector::State::wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop) {

@@ -7,9 +7,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <pthread.h>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -315,6 +317,39 @@ TEST_F(ElectorConcurrency, OfManyOneLeadsAtATimeAndAllGetTheirTurn) {
     (*leader)->stop();
     all.erase(leader);
   }
+}
+
+// Threads that are started while it lives have stacks that no machine has room for.
+class NoRoomForThreads {
+ public:
+  NoRoomForThreads() {
+    ::pthread_getattr_default_np(&before_);
+    ::pthread_attr_t huge;
+    ::pthread_getattr_default_np(&huge);
+    ::pthread_attr_setstacksize(&huge, std::size_t{1} << 47);
+    ::pthread_setattr_default_np(&huge);
+    ::pthread_attr_destroy(&huge);
+  }
+  ~NoRoomForThreads() {
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+  NoRoomForThreads(const NoRoomForThreads&) = delete;
+  NoRoomForThreads& operator=(const NoRoomForThreads&) = delete;
+
+ private:
+  ::pthread_attr_t before_{};
+};
+
+TEST_F(ElectorConcurrency, WithoutAThreadToBeHadItSaysSoAndMayCampaignAgain) {
+  Elector elector(client(), {.name = "op", .namespace_ = "default", .identity = "a"});
+  {
+    const NoRoomForThreads none;
+    EXPECT_THROW(elector.run({}, [](const Leadership&) {}), std::system_error);
+  }
+  bool led = false;
+  EXPECT_EQ(elector.run({}, [&](const Leadership&) { led = true; }), ElectionEnd::finished);
+  EXPECT_TRUE(led);
 }
 
 TEST(ElectionOptions, AreChecked) {
