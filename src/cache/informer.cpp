@@ -379,7 +379,8 @@ void Informer::Impl::stop() {
 HandlerId Informer::Impl::add_handler(std::shared_ptr<EventHandler> handler, HandlerOptions options) {
   MutexLock lock(mutex_);
   const HandlerId id = ++last_id_;
-  slots_.push_back(HandlerSlot::make(id, std::move(handler), options.delivery));
+  const Delivery delivery = parts_.runner->has_threads() ? options.delivery : Delivery::direct;
+  slots_.push_back(HandlerSlot::make(id, std::move(handler), delivery));
   slots_changed_ = true;
   lock.unlock();
   parts_.runner->wake(*this);

@@ -55,7 +55,7 @@ enum class Delivery : std::uint8_t {
   /// object of this informer is stored, and with one cache thread none of any other.
   direct,
   /// On a thread of the handler's own. It may take its time: events wait for it in memory (two handles each,
-  /// and the states that they hold), those of others do not.
+  /// and the states that they hold), those of others do not. With a cache without threads as direct.
   queued,
 };
 

@@ -60,6 +60,7 @@ class EVENKEEL_API JobRunner {
   std::optional<TimePoint> next_due() const EVENKEEL_EXCLUDES(mutex_);
 
   const Clock& clock() const noexcept { return *clock_; }
+  bool has_threads() const noexcept { return !threads_.empty(); }
 
  private:
   void work() EVENKEEL_EXCLUDES(mutex_);

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// One slow, failing, huge, panicking or stuck thing does not keep anything else waiting. What goes on is told
+// by virtual time or by order, never by how long it took.
+//
+// Where kube-rs stops as a whole: all its triggers are one stream with one back-off.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/manager/manager.hpp>
+#include <evenkeel/testing/bench.hpp>
+
+#include "../support/await.hpp"
+#include "world.hpp"
+
+namespace evenkeel {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ConfigMap config_map(const std::string& namespace_, const std::string& name) {
+  return {.metadata = {.name = name, .namespace_ = namespace_}};
+}
+
+// ---- In virtual time
+
+struct Failure {
+  const char* name;
+  std::function<Result()> fail;
+};
+
+class OneKeyThatFails : public ::testing::TestWithParam<Failure> {};
+
+// One worker, one key that never succeeds. Another object changes each second for ten minutes, and each
+// change is reconciled at the very moment when it comes.
+TEST_P(OneKeyThatFails, TheOthersAreReconciledTheMomentTheyChange) {
+  testing::Bench bench({.max_runs = 5000});
+  bench.add(controller_for<ConfigMap>([](Context& context, const ConfigMap&) -> Result {
+    if (context.key().name == "bad") return GetParam().fail();
+    return done();
+  }));
+  bench.client().create(config_map("default", "bad"));
+  bench.client().create(config_map("default", "good"));
+  bench.settle(1ms);
+  constexpr int changes = 600;
+  std::vector<Duration> changed_at;
+  for (int i = 0; i < changes; ++i) {
+    bench.run_for(1s);
+    changed_at.push_back(bench.elapsed());
+    bench.edit<ConfigMap>({"default", "good"},
+                          [i](ConfigMap& map) { map.data["change"] = std::to_string(i); });
+  }
+  bench.run_for(1s);
+  std::vector<Duration> good;
+  std::size_t bad = 0;
+  for (const testing::ReconcileRun& run : bench.runs()) {
+    if (run.key.name == "bad") {
+      ++bad;
+    } else {
+      good.push_back(run.at);
+    }
+  }
+  good.erase(good.begin());  // of its creation
+  EXPECT_EQ(good, changed_at);
+  // 5 ms, doubled each time: 17 waits fill ten minutes.
+  EXPECT_GE(bad, 16U);
+  EXPECT_LE(bad, 19U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    HeadOfLine, OneKeyThatFails,
+    ::testing::Values(Failure{"AnError", []() -> Result { throw std::runtime_error("never"); }},
+                      Failure{"APanic", []() -> Result { throw std::logic_error("bug"); }},
+                      Failure{"NoStdException", []() -> Result { throw 42; }}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+// Of what is read first, a whole namespace full waits. A change that somebody made meanwhile goes first.
+TEST(HugeNamespace, ItsFirstListWaitsBehindLiveChanges) {
+  testing::Bench bench({.max_runs = 5000});
+  constexpr int objects = 2000;
+  bench.client().create(Namespace{.metadata = {.name = "huge"}});
+  for (int i = 0; i < objects; ++i) bench.client().create(config_map("huge", "m" + std::to_string(i)));
+  bench.client().create(config_map("default", "wanted"));
+  bench.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) {}));
+  ASSERT_TRUE(bench.step());
+  const std::size_t before = bench.runs().size();
+  bench.edit<ConfigMap>({"default", "wanted"}, [](ConfigMap& map) { map.data["now"] = "yes"; });
+  ASSERT_TRUE(bench.step());
+  ASSERT_TRUE(bench.step());
+  EXPECT_TRUE(bench.runs()[before].key.name == "wanted" || bench.runs()[before + 1].key.name == "wanted")
+      << bench.str();
+  ASSERT_TRUE(bench.settle());
+  EXPECT_GE(bench.runs().size(), static_cast<std::size_t>(objects) + 1) << "and all of it is reconciled";
+}
+
+// Live changes of thousands of objects in one namespace, and one in another: with the fair store the two
+// namespaces take turns.
+TEST(HugeNamespace, ItsStormOfChangesTakesTurnsWithOtherNamespaces) {
+  testing::Bench bench({.max_runs = 5000});
+  constexpr int objects = 2000;
+  bench.client().create(Namespace{.metadata = {.name = "huge"}});
+  ControllerOptions fair;
+  fair.store = [] { return AnyStore<RequestKey>(FairStore<RequestKey, ByNamespace>()); };
+  bench.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) {}).with(fair));
+  bench.settle(1ms);
+  for (int i = 0; i < objects; ++i) bench.client().create(config_map("huge", "m" + std::to_string(i)));
+  bench.client().create(config_map("default", "wanted"));
+  ASSERT_TRUE(bench.settle());
+  std::size_t place = 0;
+  while (place < bench.runs().size() && bench.runs()[place].key.name != "wanted") ++place;
+  EXPECT_LE(place, 1U) << "it waits for one key of the other namespace";
+  EXPECT_EQ(bench.runs().size(), static_cast<std::size_t>(objects) + 1);
+}
+
+// ---- With threads: while one thing is held up, others are seen to go on
+
+class HeadOfLineConcurrency : public ::testing::Test {
+ protected:
+  HeadOfLineConcurrency() { world_.install_crd(); }
+  void make_map(const std::string& name) {
+    world_.call(http::Method::post, world_.config_maps,
+                R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name + R"("}})");
+  }
+  void hold() {
+    ++held_;
+    world_.happenings->note();
+    world_.wait_until([&] { return released_.load(); });
+  }
+  void release() {
+    released_ = true;
+    world_.happenings->note();
+  }
+  auto count() {
+    return [this](Context&, const ConfigMap&) {
+      ++maps_;
+      world_.happenings->note();
+    };
+  }
+  /// One after the other, each is reconciled before the next is made.
+  void expect_maps_go_on() {
+    for (int i = 0; i < 20; ++i) {
+      const int before = maps_;
+      make_map("map-" + std::to_string(++made_));
+      world_.wait_until([&] { return maps_ > before; });
+    }
+    EXPECT_FALSE(released_);
+  }
+
+  World world_;
+  std::atomic<bool> released_ = false;
+  std::atomic<int> held_ = 0;
+  std::atomic<int> maps_ = 0;
+  int made_ = 0;
+};
+
+TEST_F(HeadOfLineConcurrency, AReconcileThatNeverEndsHoldsOneWorkerAndNothingElse) {
+  ManagerOptions options = world_.options();
+  options.lifecycle.grace_period = 0s;
+  Manager manager(world_.client(), options);
+  std::atomic<int> others = 0;
+  manager.add(controller_for<Gadget>([&](Context& context, const Gadget& gadget) {
+                if (gadget.metadata.name == "stuck") {
+                  ++held_;
+                  world_.happenings->note();
+                  sleep_until(context.clock(), TimePoint::max(), context.stop());
+                  return;
+                }
+                ++others;
+                world_.happenings->note();
+              }).with({.workers = 2}));
+  manager.add(controller_for<ConfigMap>(count()));
+  Running running(manager);
+  world_.create_gadget("stuck");
+  world_.wait_until([&] { return held_ == 1; });
+  for (int i = 0; i < 20; ++i) {
+    world_.create_gadget("free-" + std::to_string(i));
+    world_.wait_until([&] { return others > i; });
+  }
+  expect_maps_go_on();
+  // It heeds its stop token, so the end is named and comes.
+  try {
+    running.stop();
+    FAIL() << "nothing was thrown";
+  } catch (const GracePeriodExceeded& error) {
+    EXPECT_THAT(error.what(), HasSubstr("gadget"));
+    EXPECT_THAT(error.stuck(), ::testing::IsEmpty());
+  }
+}
+
+// All workers of one controller are held: the watches and the other controllers are not.
+TEST_F(HeadOfLineConcurrency, AControllerWhoseWorkersAreAllHeldHoldsNoOther) {
+  Manager manager(world_.client(), world_.options());
+  manager.add(controller_for<Gadget>([&](Context&, const Gadget&) { hold(); }).with({.workers = 2}));
+  manager.add(controller_for<ConfigMap>(count()));
+  Running running(manager);
+  for (int i = 0; i < 5; ++i) world_.create_gadget("web-" + std::to_string(i));
+  world_.wait_until([&] { return held_ == 2; });
+  expect_maps_go_on();
+  EXPECT_EQ(held_, 2);
+  // The cache heard of what waits.
+  test::await("the last gadget in the cache", [&] { return manager.cache().informer<Gadget>().size() == 5; });
+  release();
+  world_.wait_until([&] { return held_ == 5; });
+  EXPECT_NO_THROW(running.stop());
+}
+
+// The secondary kind goes away under a controller that runs: the primary's changes go on.
+TEST_F(HeadOfLineConcurrency, AWatchThatFailsHoldsNoOtherOfItsController) {
+  ManagerOptions options = world_.options();
+  options.cache.reflector = {.backoff_base = 1ms, .backoff_max = 5ms};
+  Manager manager(world_.client(), options);
+  manager.add(controller_for<ConfigMap>(count()).owns<Gadget>());
+  Running running(manager);
+  world_.wait_for_line("workers started");
+  world_.remove("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.test.evenkeel.dev");
+  world_.wait_until([&] { return manager.watch_health().at(1).problem == WatchProblem::no_such_kind; });
+  expect_maps_go_on();
+  EXPECT_EQ(manager.watch_health().at(1).problem, WatchProblem::no_such_kind);
+  EXPECT_EQ(manager.watch_health().at(0).problem, WatchProblem::none);
+  EXPECT_NO_THROW(running.stop());
+}
+
+// ---- In the cache, step by step
+
+// Counts what it is told, and writes down how much another one had been told when it first was.
+class Order final : public EventHandler {
+ public:
+  explicit Order(const int* other = nullptr) : other_(other) {}
+  void on_event(const ObjectEvent&) noexcept override {
+    if (told++ == 0 && other_ != nullptr) other_at_first = *other_;
+  }
+  void on_synced() noexcept override {}
+
+  int told = 0;
+  int other_at_first = -1;
+
+ private:
+  const int* other_;
+};
+
+// All at once there are thousands of events of one kind to be stored, in pieces as sockets give them, and
+// then one of another. A kind has its turn for 32 pieces.
+TEST(HugeNamespace, ItsEventsAreStoredInTurnWithThoseOfOtherKinds) {
+  const auto clock = std::make_shared<ManualClock>();
+  const auto core = std::make_shared<testing::SharedCore>(testing::SharedCoreOptions{.clock = clock});
+  const auto transport = std::make_shared<testing::InProcessTransport>(
+      core, testing::InProcessTransportOptions{.pumped = true, .largest_piece = 1024});
+  const Client client(Config{.server = "http://in-process"}, {.transport = transport, .clock = clock});
+  Cache cache(client, {.threads = 0});
+  const auto many = std::make_shared<Order>();
+  const auto one = std::make_shared<Order>(&many->told);
+  cache.informer<ConfigMap>().add_handler(many);
+  cache.informer<Secret>().add_handler(one);
+  cache.start();
+  while (transport->pump() + cache.pump() > 0) continue;
+  ASSERT_TRUE(cache.informer<ConfigMap>().synced());
+  ASSERT_TRUE(cache.informer<Secret>().synced());
+
+  const auto create = [&](const std::string& resource, const std::string& kind, const std::string& name) {
+    http::Request request{
+        .method = http::Method::post,
+        .target = "/api/v1/namespaces/default/" + resource,
+        .body = R"({"apiVersion":"v1","kind":")" + kind + R"(","metadata":{"name":")" + name + R"("}})"};
+    request.headers.set("Content-Type", "application/json");
+    ASSERT_EQ(core->handle(request).status, 201);
+  };
+  constexpr int objects = 3000;
+  for (int i = 0; i < objects; ++i) create("configmaps", "ConfigMap", "m" + std::to_string(i));
+  create("secrets", "Secret", "wanted");
+  transport->pump();
+  while (transport->pump() + cache.pump() > 0) continue;
+  EXPECT_EQ(many->told, objects);
+  EXPECT_EQ(one->told, 1);
+  EXPECT_LE(one->other_at_first, objects / 10) << "it had to wait for the whole storm";
+}
+
+}  // namespace
+}  // namespace evenkeel
