@@ -97,11 +97,11 @@ TEST_F(ElectionCoreTest, TakesAFreeLeaseAndKeepsWhatElseIsInIt) {
   EXPECT_EQ(update.ask, Core::Ask::update);
   EXPECT_EQ(update.body.at({"metadata", "resourceVersion"}).as_string(), "1");
   EXPECT_EQ(update.body.at({"metadata", "labels", "kept"}).as_string(), "yes");
-  EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 4);  // go:69
+  EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 4);  // go:2.5.69
   EXPECT_EQ(spec(update)["acquireTime"].as_string(), MicroTime(wall).str());
 }
 
-TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {  // go:67
+TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {  // go:1.5.6 go:2.5.67
   core.answered(asked().id, lease("other", 1), now);
   core.watching(true);
   EXPECT_EQ(waits(), 15s);
@@ -111,7 +111,7 @@ TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {  /
   EXPECT_EQ(asked().ask, Core::Ask::update);
 }
 
-TEST_F(ElectionCoreTest, WaitsAnewWhenTheLeaseWasRenewed) {
+TEST_F(ElectionCoreTest, WaitsAnewWhenTheLeaseWasRenewed) {  // go:2.5.68
   core.answered(asked().id, lease("other", 1), now);
   core.watching(true);
   now += 14s;
@@ -122,7 +122,7 @@ TEST_F(ElectionCoreTest, WaitsAnewWhenTheLeaseWasRenewed) {
 }
 
 TEST_F(ElectionCoreTest,
-       AChangeOfSomethingElseIsNoRenewal) {  // stricter than go:68 is not needed: the record is compared
+       AChangeOfSomethingElseIsNoRenewal) {  // go:2.5.68: the record is compared, not bytes
   core.answered(asked().id, lease("other", 1), now);
   core.watching(true);
   now += 14s;
@@ -132,7 +132,7 @@ TEST_F(ElectionCoreTest,
   EXPECT_EQ(waits(), 1s);
 }
 
-TEST_F(ElectionCoreTest, PollsWithJitterWhereItCannotWatch) {
+TEST_F(ElectionCoreTest, PollsWithJitterWhereItCannotWatch) {  // go:1.5.3
   core.answered(asked().id, lease("other", 1), now);
   for (int round = 0; round < 50; ++round) {
     const Duration pause = waits();
@@ -170,7 +170,7 @@ TEST_F(ElectionCoreTest, WhoComesSecondLooksAgain) {
 }
 
 TEST_F(ElectionCoreTest,
-       RenewsEveryRetryPeriodWithoutReadingAndKeepsTheTerm) {  // go:69, the fast path of client-go
+       RenewsEveryRetryPeriodWithoutReadingAndKeepsTheTerm) {  // go:1.5.5 go:2.5.69
   lead();
   const auto first = core.term()->number;
   EXPECT_EQ(waits(), 2s);
@@ -207,6 +207,37 @@ TEST_F(ElectionCoreTest, ARenewalIsAChangeAlsoIfTheCalendarStandsStill) {
       << "not the one before the last";
 }
 
+// Somebody sets the machine's clock, or a virtual machine's catches up.
+TEST_F(ElectionCoreTest, TheCalendarMayJumpAnHourWhileItLeads) {
+  lead();
+  int version = 2;
+  std::string last;
+  for (const Duration jump : {Duration(1h), Duration(-2h), Duration(1h)}) {
+    now += 2s;
+    wall += std::chrono::duration_cast<WallTime::duration>(jump);
+    const auto renewal = asked();
+    EXPECT_NE(spec(renewal)["renewTime"].as_string(), last) << "others must see a change";
+    last = spec(renewal)["renewTime"].as_string();
+    answer_as_written(renewal, ++version);
+    ASSERT_TRUE(core.term());
+    EXPECT_EQ(core.term()->valid_until, now + 10s);
+    EXPECT_EQ(waits(), 2s);
+  }
+}
+
+TEST_F(ElectionCoreTest, TheCalendarMayJumpAnHourWhileItWaits) {  // go:1.5.6 go:2.5.67
+  core.answered(asked().id, lease("other", 1), now);
+  core.watching(true);
+  Duration left = 15s;
+  for (const Duration jump : {Duration(1h), Duration(-2h), Duration(1h)}) {
+    wall += std::chrono::duration_cast<WallTime::duration>(jump);
+    EXPECT_EQ(waits(), left);
+    now += 5s;
+    left -= 5s;
+  }
+  EXPECT_EQ(asked().ask, Core::Ask::update) << "fifteen seconds have passed, whatever the calendar says";
+}
+
 TEST_F(ElectionCoreTest, AnAnswerAfterTheDeadlineBringsNothingBack) {
   lead();
   now += 9s;
@@ -217,7 +248,7 @@ TEST_F(ElectionCoreTest, AnAnswerAfterTheDeadlineBringsNothingBack) {
   EXPECT_EQ(core.end(), End::not_renewed);
 }
 
-TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {
+TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {  // go:1.5.4
   lead();
   now += 10s - 1ns;
   core.next(now, wall);
@@ -229,7 +260,7 @@ TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {
 }
 
 TEST_F(ElectionCoreTest,
-       ASlowAnswerDoesNotKeepTheNextTryFromBeingMade) {  // go:70 loses the lease by two slow calls
+       ASlowAnswerDoesNotKeepTheNextTryFromBeingMade) {  // go:2.5.70: two slow calls lose no lease
   lead();
   now += 2s;
   const auto slow = asked();
@@ -315,7 +346,7 @@ TEST_F(ElectionCoreTest, ADeletedLeaseIsRespectedUntilItsEndByWhoKnewIt) {
   EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 4) << "terms go on rising";
 }
 
-TEST_F(ElectionCoreTest, FreesTheLeaseWhenItResigns) {  // go: release
+TEST_F(ElectionCoreTest, FreesTheLeaseWhenItResigns) {  // go:1.5.7
   lead();
   core.resign(now);
   const auto free = asked();
@@ -329,7 +360,7 @@ TEST_F(ElectionCoreTest, FreesTheLeaseWhenItResigns) {  // go: release
   EXPECT_EQ(core.holder(), "");
 }
 
-TEST_F(ElectionCoreTest, ResigningDuringARenewalFreesWhatTheRenewalLeft) {
+TEST_F(ElectionCoreTest, ResigningDuringARenewalFreesWhatTheRenewalLeft) {  // go:1.5.7
   lead();
   now += 2s;
   const auto renewal = asked();
@@ -357,7 +388,7 @@ TEST_F(ElectionCoreTest, FreeingEndsWithTheTermHoweverDeadTheServerIs) {
   EXPECT_EQ(core.end(), End::not_renewed);
 }
 
-TEST_F(ElectionCoreTest, KeepsTheLeaseIfItIsToldTo) {
+TEST_F(ElectionCoreTest, KeepsTheLeaseIfItIsToldTo) {  // go:1.5.7
   auto keeping = options();
   keeping.release = false;
   Core other(keeping);

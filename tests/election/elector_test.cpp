@@ -116,6 +116,24 @@ class Instance {
   }
 };
 
+/// A clock whose calendar somebody sets.
+class JumpingClock final : public Clock {
+ public:
+  explicit JumpingClock(std::shared_ptr<const Clock> clock) : clock_(std::move(clock)) {}
+  void jump(std::chrono::hours by) { offset_ += by.count(); }
+
+  TimePoint now() const noexcept override { return clock_->now(); }
+  WallTime wall_now() const noexcept override { return clock_->wall_now() + std::chrono::hours(offset_); }
+  void wait(CondVar& condition, MutexLock& lock) const override { clock_->wait(condition, lock); }
+  void wait_until(CondVar& condition, MutexLock& lock, TimePoint deadline) const override {
+    clock_->wait_until(condition, lock, deadline);
+  }
+
+ private:
+  const std::shared_ptr<const Clock> clock_;
+  std::atomic<std::chrono::hours::rep> offset_ = 0;
+};
+
 class ElectorConcurrency : public ::testing::Test {
  protected:
   ElectorConcurrency() {
@@ -177,7 +195,7 @@ TEST_F(ElectorConcurrency, AFreedLeaseIsTakenWithoutAnyTimePassing) {
   EXPECT_EQ(clock->now(), TimePoint());
 }
 
-TEST_F(ElectorConcurrency, WhereWatchingIsForbiddenItPolls) {
+TEST_F(ElectorConcurrency, WhereWatchingIsForbiddenItPolls) {  // go:1.5.3
   server->inject({.verb = "watch", .resource = "leases.coordination.k8s.io", .status = 403});
   const auto one = instance("one");
   const auto two = instance("two");
@@ -245,6 +263,39 @@ TEST_F(ElectorConcurrency, WritesOfAGuardedClientEndWithTheLead) {
   one->wait_until_it_ended();
 }
 
+// The calendars of both jump, apart, and nobody gains or loses the lead by it.
+TEST_F(ElectorConcurrency, CalendarsThatJumpAnHourChangeNothing) {
+  const auto calendar = std::make_shared<JumpingClock>(clock);
+  const Client jumping(
+      Config{.server = "http://in-process"},
+      {.transport = std::make_shared<testing::InProcessTransport>(server), .clock = calendar});
+  Instance one(jumping, {.name = "op", .namespace_ = "default", .identity = "one"}, notes);
+  one.start();
+  one.wait_until_it_leads();
+  const auto two = instance("two");
+  two->start();
+  notes->wait_until([&] { return two->elector.holder() == "one"; });
+  const Client guarded = one.elector.guarded(client());
+  for (const std::chrono::hours jump : {1h, -2h, 1h}) {
+    calendar->jump(jump);
+    EXPECT_TRUE(one.elector.is_leader());
+    EXPECT_NO_THROW(guarded.create(ConfigMap{.metadata = {.generate_name = "x-", .namespace_ = "default"}}));
+    // One renewal under the new calendar, in its own time.
+    const std::string before = client().get<Lease>({"default", "op"})->metadata.resource_version;
+    advance_until(
+        [&] {
+          return client().get<Lease>({"default", "op"})->metadata.resource_version != before;
+        },
+        5s);
+    notes->wait_until([&] {
+      return client().get<Lease>({"default", "op"})->metadata.resource_version != before;
+    });
+    EXPECT_TRUE(one.elector.is_leader());
+    EXPECT_FALSE(two->leads);
+  }
+  EXPECT_EQ(one.term, 0U);
+}
+
 TEST_F(ElectorConcurrency, WhatLeadThrowsComesOutAndTheLeaseIsFreed) {
   const auto one = instance("one");
   one->on_lead = [](const Leadership&) { throw std::runtime_error("oh dear"); };
@@ -285,7 +336,7 @@ TEST_F(ElectorConcurrency, ADeafServerDoesNotKeepItFromStopping) {
   EXPECT_EQ(one->end, ElectionEnd::stopped);
 }
 
-TEST_F(ElectorConcurrency, SaysWhenWhatItLedGoesOnAfterTheLeadWasLost) {
+TEST_F(ElectorConcurrency, SaysWhenWhatItLedGoesOnAfterTheLeadWasLost) {  // go:1.5.9
   const auto one = instance("one");
   std::atomic<bool> go_on = true;
   one->on_lead = [&](const Leadership& leadership) {
@@ -352,7 +403,7 @@ TEST_F(ElectorConcurrency, WithoutAThreadToBeHadItSaysSoAndMayCampaignAgain) {
   EXPECT_TRUE(led);
 }
 
-TEST(ElectionOptions, AreChecked) {
+TEST(ElectionOptions, AreChecked) {  // go:1.5.1 go:1.5.2
   const auto core = std::make_shared<testing::SharedCore>();
   const Client client(Config{.server = "http://in-process"},
                       {.transport = std::make_shared<testing::InProcessTransport>(core)});

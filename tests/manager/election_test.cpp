@@ -49,7 +49,7 @@ Result write_term(Context& context, const Gadget& gadget) {
   return done();
 }
 
-TEST_F(ManagerElectionConcurrency, TheStandbyTakesOverWithItsCacheFullWhenTheLeaderStops) {
+TEST_F(ManagerElectionConcurrency, TheStandbyTakesOverWithItsCacheFullWhenTheLeaderStops) {  // go:2.5.74
   Manager first(world.client(), options("first"));
   Manager second(world.client(), options("second"));
   first.add(controller_for<Gadget>(write_term));
@@ -71,7 +71,7 @@ TEST_F(ManagerElectionConcurrency, TheStandbyTakesOverWithItsCacheFullWhenTheLea
   EXPECT_EQ(holder(), "");
 }
 
-TEST_F(ManagerElectionConcurrency, TheLeaseIsFreedAfterTheLastReconcileEnded) {
+TEST_F(ManagerElectionConcurrency, TheLeaseIsFreedAfterTheLastReconcileEnded) {  // go:2.5.63
   Manager manager(world.client(), options("first"));
   std::atomic<bool> begun = false;
   std::atomic<bool> may_end = false;
@@ -94,7 +94,7 @@ TEST_F(ManagerElectionConcurrency, TheLeaseIsFreedAfterTheLastReconcileEnded) {
   EXPECT_EQ(holder(), "");
 }
 
-TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefused) {
+TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefused) {  // go:1.4.6 go:2.5.65
   Manager manager(world.client(), options("first"));
   std::atomic<bool> begun = false;
   std::atomic<bool> refused = false;
@@ -120,7 +120,7 @@ TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefuse
   world.wait_for_line("lost the lead");
 }
 
-TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {
+TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {  // go:1.5.8 go:2.5.66
   Manager first(world.client(), options("first"));
   Manager second(world.client(), options("second"));
   first.add(controller_for<Gadget>(write_term));
@@ -134,7 +134,7 @@ TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {
   EXPECT_NO_THROW(leader.stop());
 }
 
-TEST_F(ManagerElectionConcurrency, TasksOfTheLeaderRunWhileItLeadsOthersAlways) {
+TEST_F(ManagerElectionConcurrency, TasksOfTheLeaderRunWhileItLeadsOthersAlways) {  // go:1.4.7 go:2.5.60
   world.call(http::Method::post, "/apis/coordination.k8s.io/v1/namespaces/default/leases",
              R"({"metadata":{"name":"op"},"spec":{"holderIdentity":"other","leaseDurationSeconds":1000}})");
   Manager manager(world.client(), options("first"));

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/election/elector.hpp>
 #include <evenkeel/manager/lifecycle_core.hpp>
 
 namespace evenkeel {
@@ -72,7 +73,7 @@ TEST_F(LifecycleElection, ControllersWaitForTheLead) {
   EXPECT_THAT(core.open(2), ElementsAre(start(0), start(3)));
 }
 
-TEST_F(LifecycleElection, WhoWaitsForTheLeadStopsAtOnce) {
+TEST_F(LifecycleElection, WhoWaitsForTheLeadStopsAtOnce) {  // go:2.5.66
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(2)));
   EXPECT_THAT(core.ended(2, "", at(1s)), ElementsAre(stop(1)));
   core.ended(1, "", at(1s));
@@ -80,14 +81,14 @@ TEST_F(LifecycleElection, WhoWaitsForTheLeadStopsAtOnce) {
   EXPECT_THAT(core.open(2), IsEmpty()) << "elected too late";
 }
 
-TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {
+TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {  // go:1.4.4 go:2.5.63
   core.open(2);
   core.started(0, at(0s));
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(0)));
   EXPECT_THAT(core.ended(0, "", at(5s)), ElementsAre(stop(2)));
 }
 
-TEST_F(LifecycleElection, ALostLeadLeavesNoGrace) {
+TEST_F(LifecycleElection, ALostLeadLeavesNoGrace) {  // go:1.4.6 go:2.5.65
   core.open(2);
   core.started(0, at(0s));
   EXPECT_THAT(core.ended(2, "lost", at(5s)), ElementsAre(stop(0)));
@@ -104,7 +105,7 @@ TEST_F(LifecycleElection, ALeadThatIsLostWhileStoppingEndsTheGrace) {
   EXPECT_THAT(core.tick(at(2s)), ElementsAre(cancel(0)));
 }
 
-TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {
+TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {  // go:1.4.3 go:2.5.71
   EXPECT_THAT(core.start(), ElementsAre(start(2)));
   EXPECT_THAT(core.started(2, at(0s)), ElementsAre(start(1)));
   EXPECT_THAT(core.started(1, at(0s)), ElementsAre(start(3)));
@@ -115,7 +116,7 @@ TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {
   EXPECT_FALSE(core.finished());
 }
 
-TEST_F(LifecycleCoreTest, StopsTasksThenControllersThenCachesThenServers) {
+TEST_F(LifecycleCoreTest, StopsTasksThenControllersThenCachesThenServers) {  // go:1.4.4 go:2.5.61
   start_all();
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(3)));
   EXPECT_THAT(core.ended(3, "", at(1s)), ElementsAre(stop(0), stop(4)));
@@ -130,7 +131,7 @@ TEST_F(LifecycleCoreTest, StopsTasksThenControllersThenCachesThenServers) {
   EXPECT_EQ(core.deadline(), std::nullopt);
 }
 
-TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) {
+TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) {  // go:2.5.62
   start_all();
   core.stop(at(1s));
   core.ended(3, "", at(1s));
@@ -146,7 +147,7 @@ TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) {
   EXPECT_THAT(core.stuck(), IsEmpty());
 }
 
-TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {
+TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {  // go:1.4.5 go:2.5.64
   start_all();
   core.stop(at(0s));
   core.ended(3, "", at(0s));
@@ -159,7 +160,7 @@ TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {
   EXPECT_THAT(core.stuck(), ElementsAre("demo"));
 }
 
-TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {
+TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {  // go:1.4.2
   LifecycleCore patient{{.grace_period = -1ns}};
   LifecycleCore::Actions none;
   patient.add("demo", Stage::controllers, none);
@@ -171,7 +172,7 @@ TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {
   EXPECT_FALSE(patient.finished());
 }
 
-TEST_F(LifecycleCoreTest, AZeroGracePeriodCancelsAtOnce) {
+TEST_F(LifecycleCoreTest, AZeroGracePeriodCancelsAtOnce) {  // go:1.4.2
   LifecycleCore hasty{{.grace_period = 0s}};
   LifecycleCore::Actions none;
   hasty.add("demo", Stage::controllers, none);
@@ -197,7 +198,7 @@ TEST_F(LifecycleCoreTest, APartMayEndWithoutAnError) {
   EXPECT_THAT(core.stop(at(2s)), ElementsAre(stop(0), stop(4)));
 }
 
-TEST_F(LifecycleCoreTest, APartThatCannotStartStopsWhatStartedAndNothingElseStarts) {
+TEST_F(LifecycleCoreTest, APartThatCannotStartStopsWhatStartedAndNothingElseStarts) {  // go:2.5.72 go:2.5.73
   core.start();
   core.started(2, at(0s));
   EXPECT_THAT(core.ended(1, "no server", at(0s)), ElementsAre(stop(2)));
@@ -214,13 +215,20 @@ TEST_F(LifecycleCoreTest, WhatStartsWhileAStopComesIsStoppedOnceItHasStarted) {
   EXPECT_TRUE(core.finished());
 }
 
-TEST_F(LifecycleCoreTest, APartAddedWhileRunningStartsAtOnceAndNoneWhileStopping) {
+TEST_F(LifecycleCoreTest, APartAddedWhileRunningStartsAtOnceAndNoneWhileStopping) {  // go:1.4.8
   start_all();
   LifecycleCore::Actions actions;
   EXPECT_EQ(core.add("late", Stage::controllers, actions), 5U);
   EXPECT_THAT(actions, ElementsAre(start(5)));
   core.stop(at(0s));
   EXPECT_THROW(core.add("too late", Stage::controllers, actions), std::invalid_argument);
+}
+
+TEST(Defaults, AreThoseOfControllerRuntime) {  // go:1.4.2
+  EXPECT_EQ(LifecycleOptions{}.grace_period, 30s);
+  EXPECT_EQ(ElectionOptions{}.lease_duration, 15s);
+  EXPECT_EQ(ElectionOptions{}.renew_deadline, 10s);
+  EXPECT_EQ(ElectionOptions{}.retry_period, 2s);
 }
 
 TEST_F(LifecycleCoreTest, StopIsIdempotentAndWithoutPartsItFinishesAtOnce) {

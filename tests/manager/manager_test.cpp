@@ -356,7 +356,7 @@ TEST_F(ManagerTest, AnObjectThatCannotBeDecodedIsNamedAndTheOthersGoOn) {
   world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 2; });
 }
 
-TEST_F(ManagerTest, RunningReconcilesEndInPeaceWithinTheGracePeriod) {
+TEST_F(ManagerTest, RunningReconcilesEndInPeaceWithinTheGracePeriod) {  // go:2.5.62
   world.install_crd();
   std::atomic<bool> begun = false;
   std::atomic<bool> may_end = false;
@@ -381,7 +381,7 @@ TEST_F(ManagerTest, RunningReconcilesEndInPeaceWithinTheGracePeriod) {
   EXPECT_EQ(manager->totals().counts.success, 1U);
 }
 
-TEST_F(ManagerTest, AfterTheGracePeriodRunsAreCancelledAndThatIsAnError) {
+TEST_F(ManagerTest, AfterTheGracePeriodRunsAreCancelledAndThatIsAnError) {  // go:1.4.5
   world.install_crd();
   ManagerOptions options = world.options();
   options.lifecycle.grace_period = 10ms;
@@ -434,7 +434,7 @@ TEST_F(ManagerTest, ATaskIsToldToStop) {
   EXPECT_TRUE(ended);
 }
 
-TEST_F(ManagerTest, AControllerMayBeAddedWhileItRuns) {
+TEST_F(ManagerTest, AControllerMayBeAddedWhileItRuns) {  // go:1.4.8
   world.install_crd();
   world.create_gadget("web", 4);
   Running running(*manager);

@@ -174,7 +174,7 @@ TEST_F(RunTest, AServerThatIsNotTrustedEndsWithThree) {
   EXPECT_THAT(child->log(), ::testing::Not(HasSubstr("secret")));
 }
 
-TEST_F(RunTest, SigtermStopsItCleanlyWithItsTotals) {
+TEST_F(RunTest, SigtermStopsItCleanlyWithItsTotals) {  // go:1.4.11
   for (const int signal : {SIGTERM, SIGINT}) {
     serve();
     install_crd();
@@ -206,7 +206,7 @@ TEST_F(RunTest, LeaderElectionIsAFlagAway) {
   EXPECT_EQ(Json::parse(lease.body).at({"spec", "holderIdentity"}).string_or("none"), "");
 }
 
-TEST_F(RunTest, ALostLeadEndsItWithFive) {
+TEST_F(RunTest, ALostLeadEndsItWithFive) {  // go:1.4.6
   serve();
   install_crd();
   const auto child = start_operator({"--leader-elect"});
@@ -303,7 +303,7 @@ TEST_F(RunTest, AMissingCrdIsNamedAndWaitedFor) {
   EXPECT_EQ(child->wait(), 0) << child->log();
 }
 
-TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {
+TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {  // go:1.4.5
   serve({.faults = {{.verb = "patch", .resource = "configmaps", .delay = 60s}}});
   install_crd();
   const auto child = start_operator({"--grace-period", "50ms", "--log-level", "debug"});
@@ -316,7 +316,7 @@ TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {
   EXPECT_FALSE(child->last_output_line().empty());
 }
 
-TEST_F(RunTest, ASecondSignalEndsItAtOnce) {
+TEST_F(RunTest, ASecondSignalEndsItAtOnce) {  // go:1.4.11
   serve({.faults = {{.verb = "patch", .resource = "configmaps", .delay = 60s}}});
   install_crd();
   const auto child = start_operator();
