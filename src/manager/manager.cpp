@@ -27,6 +27,11 @@ std::string grace_message(const std::vector<std::string>& cancelled, const std::
   return text;
 }
 
+std::optional<TimePoint> earliest(std::optional<TimePoint> a, std::optional<TimePoint> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
 std::string message_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -193,6 +198,8 @@ class Manager::Impl {
   void perform(const LifecycleCore::Actions& actions);
   void start_part(std::size_t number);
   void take_news(LifecycleCore::Actions& actions, const std::stop_token& stop) EVENKEEL_REQUIRES(mutex_);
+  void look_at(TimePoint when) EVENKEEL_EXCLUDES(mutex_);
+  void look_for_stuck() EVENKEEL_EXCLUDES(mutex_);
   void finish() EVENKEEL_EXCLUDES(mutex_);
 
   KeyTable keys_;
@@ -210,6 +217,7 @@ class Manager::Impl {
   LifecycleCore::Actions added_ EVENKEEL_GUARDED_BY(mutex_);
   std::exception_ptr first_error_ EVENKEEL_GUARDED_BY(mutex_);
   std::optional<TimePoint> began_ EVENKEEL_GUARDED_BY(mutex_);
+  std::optional<TimePoint> stuck_look_ EVENKEEL_GUARDED_BY(mutex_);  // when to look for stuck runs
   std::vector<std::unique_ptr<Controller>> controllers_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::function<Json()>> crds_ EVENKEEL_GUARDED_BY(mutex_);
   std::deque<std::unique_ptr<Part>> parts_ EVENKEEL_GUARDED_BY(mutex_);
@@ -277,7 +285,8 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
                                              .log = options_.log,
                                              .clock = options_.clock,
                                              .on_thread_start = options_.on_thread_start,
-                                             .term = term_of_lead()});
+                                             .term = term_of_lead(),
+                                             .look_at = [this](TimePoint when) { look_at(when); }});
   Controller& added = *controller;
   {
     MutexLock lock(mutex_);
@@ -398,16 +407,41 @@ void Manager::Impl::run(const std::stop_token& stop) {
     MutexLock lock(mutex_);
     take_news(actions, stop);
     while (actions.empty() && !core_.finished()) {
-      if (const auto deadline = core_.deadline()) {
+      if (const auto deadline = earliest(core_.deadline(), stuck_look_)) {
         options_.clock->wait_until(changed_, lock, *deadline);
       } else {
         options_.clock->wait(changed_, lock);
+      }
+      if (stuck_look_ && options_.clock->now() >= *stuck_look_) {
+        stuck_look_.reset();
+        lock.unlock();
+        look_for_stuck();
+        lock.lock();
       }
       take_news(actions, stop);
     }
     if (actions.empty() && core_.finished()) break;
   }
   finish();
+}
+
+// One timer for the runs of all controllers; while none goes on it is not set.
+void Manager::Impl::look_at(TimePoint when) {
+  MutexLock lock(mutex_);
+  if (stuck_look_ && *stuck_look_ <= when) return;
+  stuck_look_ = when;
+  changed_.notify_all();
+}
+
+void Manager::Impl::look_for_stuck() {
+  std::vector<Controller*> controllers;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& controller : controllers_) controllers.push_back(controller.get());
+  }
+  for (Controller* controller : controllers) {
+    if (const auto next = controller->look_for_stuck()) look_at(*next);
+  }
 }
 
 void Manager::Impl::finish() {
