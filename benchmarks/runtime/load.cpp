@@ -5,8 +5,9 @@
 //   runtime_load --server KUBECONFIG --objects N --rate R --seconds S
 //
 // The second patches one object after the other, R in a second, and writes into each when it was sent. It
-// says how far behind its timetable it was at most, and how long answers took:
-// {"sent":...,"late_ms":...,"answer_p50_us":...}
+// says how far behind its timetable it was at most, and of each write when it was sent and when its answer
+// had come:
+// {"late_ms":...,"answers":[[sent,answered],...]}
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -87,19 +88,22 @@ class InFlight {
     wait(lock, [&] { return count_ < limit; });
     ++count_;
   }
-  void end(const std::string& problem, std::int64_t took) {
+  void end(const std::string& problem, std::int64_t begun) {
     const std::lock_guard lock(mutex_);
     --count_;
     if (problem_.empty()) problem_ = problem;
-    took_.push_back(took);
+    ended_.push_back({begun, now()});
     changed_.notify_all();
   }
-  /// How long each took, in order of length.
-  std::vector<std::int64_t> wait_for_all() {
+  struct Ended {
+    std::int64_t begun = 0;
+    std::int64_t at = 0;
+  };
+  /// In the order in which they ended.
+  std::vector<Ended> wait_for_all() {
     std::unique_lock lock(mutex_);
     wait(lock, [&] { return count_ == 0; });
-    std::sort(took_.begin(), took_.end());
-    return took_;
+    return ended_;
   }
 
  private:
@@ -114,7 +118,7 @@ class InFlight {
   std::condition_variable changed_;
   std::size_t count_ = 0;
   std::string problem_;
-  std::vector<std::int64_t> took_;
+  std::vector<Ended> ended_;
 };
 
 template <class T>
@@ -126,7 +130,7 @@ ek::Completion<T> ending(InFlight& in_flight, std::int64_t begun) {
     } catch (const std::exception& error) {
       problem = error.what();
     }
-    in_flight.end(problem, now() - begun);
+    in_flight.end(problem, begun);
   };
 }
 
@@ -176,14 +180,11 @@ void write(const ek::Client& client, const Flags& flags) {
         ek::Patch{ek::PatchType::merge, R"({"spec":{"sentAt":)" + std::to_string(sent) + "}}"}, {},
         ending<ek::Snapshot<Gadget>>(in_flight, sent));
   }
-  const std::vector<std::int64_t> took = in_flight.wait_for_all();
-  const auto answer = [&took](std::size_t share) {
-    return static_cast<double>(took[(took.size() - 1) * share / 100]) / 1e3;
-  };
-  std::printf("%s\n", ek::Json::object({{"sent", took.size()},
-                                        {"late_ms", static_cast<double>(late) / 1e6},
-                                        {"answer_p50_us", answer(50)},
-                                        {"answer_p99_us", answer(99)}})
+  ek::Json::Array answers;
+  for (const InFlight::Ended& ended : in_flight.wait_for_all())
+    answers.emplace_back(ek::Json::Array{ended.begun, ended.at});
+  std::printf("%s\n", ek::Json::object(
+                          {{"late_ms", static_cast<double>(late) / 1e6}, {"answers", std::move(answers)}})
                           .dump()
                           .c_str());
 }

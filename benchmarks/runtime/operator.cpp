@@ -18,7 +18,6 @@
 //   last
 //   {"event":"latency","count":...,"p50_us":...,"p99_us":...,"cpu_s":...}   at the end, of objects that
 //   changed
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -32,6 +31,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/evenkeel.hpp>
@@ -140,29 +140,21 @@ class Samples {
     }
     if (std::exchange(seen->second, sent) == sent) return;
     if (values_.empty()) first_ = cpu_seconds();
-    values_.push_back(at - sent);
+    values_.emplace_back(sent, at);
     last_ = cpu_seconds();
   }
   void report() {
     const std::lock_guard lock(mutex_);
     if (values_.empty()) return;
-    std::sort(values_.begin(), values_.end());
-    const auto at = [this](double share) {
-      return static_cast<double>(
-                 values_[static_cast<std::size_t>(static_cast<double>(values_.size() - 1) * share)]) /
-             1e3;
-    };
-    say(ek::Json::object({{"event", "latency"},
-                          {"count", values_.size()},
-                          {"p50_us", at(0.5)},
-                          {"p99_us", at(0.99)},
-                          {"cpu_s", last_ - first_}}));
+    ek::Json::Array seen;
+    for (const auto& [sent, at] : values_) seen.emplace_back(ek::Json::Array{sent, at});
+    say(ek::Json::object({{"event", "latency"}, {"seen", std::move(seen)}, {"cpu_s", last_ - first_}}));
   }
 
  private:
   const std::size_t objects_;
   std::mutex mutex_;
-  std::vector<std::int64_t> values_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> values_;
   std::unordered_map<std::string, std::int64_t> seen_;
   double first_ = 0;
   double last_ = 0;

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,7 +81,7 @@ func (s *stretch) step() {
 // samples are the latencies of latency mode.
 type samples struct {
 	mutex     sync.Mutex
-	values    []int64
+	values    [][2]int64
 	seen      map[string]int64
 	first     float64
 	last      float64
@@ -105,7 +104,7 @@ func (s *samples) take(name string, sent, at int64) {
 	if len(s.values) == 0 {
 		s.first = cpuSeconds()
 	}
-	s.values = append(s.values, at-sent)
+	s.values = append(s.values, [2]int64{sent, at})
 	s.last = cpuSeconds()
 }
 
@@ -115,10 +114,7 @@ func (s *samples) report() {
 	if len(s.values) == 0 {
 		return
 	}
-	slices.Sort(s.values)
-	at := func(share float64) float64 { return float64(s.values[int(float64(len(s.values)-1)*share)]) / 1e3 }
-	say(map[string]any{"event": "latency", "count": len(s.values), "p50_us": at(0.5), "p99_us": at(0.99),
-		"cpu_s": s.last - s.first})
+	say(map[string]any{"event": "latency", "seen": s.values, "cpu_s": s.last - s.first})
 }
 
 type operator struct {

@@ -100,7 +100,7 @@ impl Stretch {
 /// The latencies of latency mode.
 #[derive(Default)]
 struct Samples {
-    values: Vec<i64>,
+    values: Vec<(i64, i64)>,
     seen: HashMap<String, i64>,
     first: f64,
     last: f64,
@@ -120,22 +120,17 @@ impl Samples {
         if self.values.is_empty() {
             self.first = cpu_seconds();
         }
-        self.values.push(at - sent);
+        self.values.push((sent, at));
         self.last = cpu_seconds();
     }
 
-    fn report(&mut self) {
+    fn report(&self) {
         if self.values.is_empty() {
             return;
         }
-        self.values.sort_unstable();
-        let at = |share: f64| {
-            self.values[((self.values.len() - 1) as f64 * share) as usize] as f64 / 1e3
-        };
         println!(
             "{}",
-            serde_json::json!({"event": "latency", "count": self.values.len(), "p50_us": at(0.5), "p99_us": at(0.99),
-                "cpu_s": self.last - self.first})
+            serde_json::json!({"event": "latency", "seen": self.values, "cpu_s": self.last - self.first})
         );
     }
 }
