@@ -155,6 +155,21 @@ int wrong_usage(const RunOptions& options, const std::string& problem) {
   return exit_usage;
 }
 
+// The log must not end with "starting" if the program's own part of it failed.
+bool set_up(Manager& manager, const std::function<void(Manager&)>& setup, const Log& log) {
+  try {
+    setup(manager);
+    return true;
+  } catch (const detail::SettingsError&) {
+    throw;
+  } catch (const std::exception& error) {
+    log.error("ended", {{"error", error.what()}});
+  } catch (...) {
+    log.error("ended", {{"error", "something that is no std::exception was thrown"}});
+  }
+  return false;
+}
+
 int run_operator(const RunOptions& options, ManagerOptions chosen, const detail::Flags& flags,
                  const std::function<void(Manager&)>& setup) {
   const auto settings = std::make_shared<detail::Settings>(
@@ -181,7 +196,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
     log.error("the way to the cluster is wrong", {{"error", error.what()}});
     return exit_config;
   }
-  setup(*manager);
+  if (!set_up(*manager, setup, log)) return exit_failed;
   if (const auto problem = settings->unknown_name()) return wrong_usage(options, *problem);
   return run_manager(*manager, signals.token(), options, log);
 }

@@ -88,6 +88,17 @@ TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {  // go:1.4.4 
   EXPECT_THAT(core.ended(0, "", at(5s)), ElementsAre(stop(2)));
 }
 
+// Who might still write must not let another one begin.
+TEST_F(LifecycleElection, TheLeadIsNotGivenUpWhileSomethingIsStuck) {  // go:2.5.64
+  core.open(2);
+  core.started(0, at(0s));
+  EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(0)));
+  EXPECT_THAT(core.tick(at(11s)), ElementsAre(cancel(0)));
+  EXPECT_THAT(core.tick(at(13s)), IsEmpty());
+  EXPECT_TRUE(core.finished());
+  EXPECT_THAT(core.stuck(), ElementsAre("demo"));
+}
+
 TEST_F(LifecycleElection, ALostLeadLeavesNoGrace) {  // go:1.4.6 go:2.5.65
   core.open(2);
   core.started(0, at(0s));

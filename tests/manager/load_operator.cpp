@@ -6,7 +6,7 @@
 //   begin PID TERM NAME NANOSECONDS     a reconcile begins (calendar time)
 //   end PID TERM NAME NANOSECONDS       it is over
 // LOAD_FAILURES, of 100 reconciles so many throw. LOAD_PANIC, a name whose reconcile ends the program.
-// LOAD_WORK_MS, a reconcile takes up to so long; default 10.
+// LOAD_WORK_MS, a reconcile takes up to so long; default 10. LOAD_SETUP, what setting up is to fail with.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -107,6 +107,7 @@ ek::Result reconcile(const Journal& journal, ek::Context& context, const ek::Con
 int main(int argc, char** argv) {
   const Journal journal;
   return ek::run(argc, argv, {.name = "load-operator"}, [&](ek::Manager& manager) {
+    if (const char* failure = std::getenv("LOAD_SETUP")) throw std::runtime_error(failure);
     ek::ControllerOptions options{.workers = 4};
     options.limiter = [] {
       return ek::exponential(std::chrono::milliseconds{2}, std::chrono::milliseconds{50});

@@ -237,6 +237,13 @@ TEST_F(OperatorProcess, EndsWithOneAndNamesTheBugIfABugIsToEndIt) {
             "configmap: a bug that was asked for");
 }
 
+TEST_F(OperatorProcess, EndsWithOneAndSaysWhyIfItCannotBeSetUp) {
+  auto child = start("one", {}, {"LOAD_SETUP=no such queue"});
+  EXPECT_EQ(child->wait(), 1);
+  EXPECT_EQ(last_message("one"), "ended");
+  EXPECT_EQ(Json::parse(lines_of(path("one")).back())["error"].string_or(""), "no such queue");
+}
+
 // ---- Failover
 
 struct Reconcile {

@@ -273,7 +273,8 @@ TEST_F(RunTest, AnUnreachableServerIsWaitedFor) {
   const std::uint16_t port = server->port();
   server.reset();
   const auto child = start_operator();
-  child->wait_for_line("the server does not answer; waiting until it does");
+  EXPECT_THAT(child->wait_for_line("the server does not answer; waiting until it does"),
+              HasSubstr(std::to_string(port)));
   serve({.port = port});
   install_crd();
   child->wait_for_line("workers started");
@@ -298,6 +299,21 @@ TEST_F(RunTest, AMissingCrdIsNamedAndWaitedFor) {
   EXPECT_THAT(child->wait_for_line("still waiting"),
               AllOf(HasSubstr("demos (demo.evenkeel.dev/v1alpha1)"), HasSubstr("404")));
   install_crd();
+  child->wait_for_line("workers started");
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+}
+
+TEST_F(RunTest, AForbiddenListIsNamedAndWaitedFor) {
+  serve();
+  install_crd();
+  const testing::FaultId refusal = server->inject(
+      {.verb = "list", .resource = "demos.demo.evenkeel.dev", .status = 403, .message = "no list for you"});
+  const auto child = start_operator();
+  EXPECT_THAT(child->wait_for_line("cannot follow a collection"),
+              AllOf(HasSubstr("kind=Demo"), HasSubstr("problem=forbidden"), HasSubstr("list Demo: 403"),
+                    HasSubstr("no list for you"), HasSubstr("does the role allow list and watch?")));
+  server->remove_fault(refusal);
   child->wait_for_line("workers started");
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 0) << child->log();
