@@ -3,6 +3,7 @@
 #include <client/chained_call.hpp>
 #include <client/edit_plan.hpp>
 
+#include <evenkeel/api/codec.hpp>
 #include <evenkeel/client/client.hpp>
 
 namespace evenkeel::inline v0 {
@@ -15,20 +16,43 @@ ObjectKey key_in(const Json& document) {
           document.at({"metadata", "name"}).string_or("")};
 }
 
+/// The object as a document; for an edit of a subresource only that and the metadata, as nothing else can
+/// differ.
+Json document_of(const TypeInfo& type, const void* object, std::string_view subresource) {
+  if (subresource.empty()) return to_tree(type, object);
+  std::vector<Field> fields;
+  for (const Field& field : type.fields) {
+    if (field.wire == "metadata" || field.wire == subresource) fields.push_back(field);
+  }
+  TypeInfo part = type;
+  part.fields = fields;
+  return to_tree(part, object);
+}
+
+/// What was read, and again only the subresource: the rest would be copied and compared for nothing.
+Json raw_of(std::string_view text, std::string_view subresource, const std::string& what) {
+  Json whole = Json::parse(text, what);
+  if (subresource.empty() || !whole.is_object()) return whole;
+  Json part = Json::object();
+  if (Json* value = whole.find(subresource)) part[subresource] = std::move(*value);
+  return part;
+}
+
 }  // namespace
 
 std::optional<http::Response> Client::send_edit(const Edited& edited) const {
   const ResourceId resource = *edited.type.resource;
-  const detail::EditPlan plan{&edited.type, to_tree(edited.type, edited.before),
-                              to_tree(edited.type, edited.after)};
+  const detail::EditPlan plan{&edited.type, document_of(edited.type, edited.before, edited.subresource),
+                              document_of(edited.type, edited.after, edited.subresource)};
   if (plan.before == plan.after) return std::nullopt;
   const ObjectKey key = key_in(plan.before);
   const std::string what = object_name(resource, key);
   std::optional<Json> patch;
   if (!edited.raw.empty()) {
-    patch = plan.patch_onto(Json::parse(edited.raw, what));
+    patch = plan.patch_onto(raw_of(edited.raw, edited.subresource, what));
   } else if (!(patch = plan.patch_alone())) {
-    patch = plan.patch_onto(Json::parse(raw(object_request(http::Method::get, resource, key)).body, what));
+    const http::Response read = raw(object_request(http::Method::get, resource, key));
+    patch = plan.patch_onto(raw_of(read.body, edited.subresource, what));
   }
   if (patch->is_null()) return std::nullopt;
   return raw(patch_request(resource, key, Patch::merge(*patch), {.subresource = edited.subresource}));
@@ -36,15 +60,15 @@ std::optional<http::Response> Client::send_edit(const Edited& edited) const {
 
 std::shared_ptr<http::Call> Client::send_edit(const Edited& edited, Completion<MaybeResponse> done) const {
   const ResourceId resource = *edited.type.resource;
-  detail::EditPlan plan{&edited.type, to_tree(edited.type, edited.before),
-                        to_tree(edited.type, edited.after)};
+  detail::EditPlan plan{&edited.type, document_of(edited.type, edited.before, edited.subresource),
+                        document_of(edited.type, edited.after, edited.subresource)};
   const ObjectKey key = key_in(plan.before);
   const std::string what = object_name(resource, key);
   std::optional<Json> patch;
   if (plan.before == plan.after) {
     patch.emplace();
   } else if (!edited.raw.empty()) {
-    patch = plan.patch_onto(Json::parse(edited.raw, what));
+    patch = plan.patch_onto(raw_of(edited.raw, edited.subresource, what));
   } else {
     patch = plan.patch_alone();
   }
@@ -67,16 +91,17 @@ std::shared_ptr<http::Call> Client::send_edit(const Edited& edited, Completion<M
   auto handle = std::make_shared<detail::ChainedCall>();
   auto shared = std::make_shared<const detail::EditPlan>(std::move(plan));
   handle->step([&] {
-    return raw(object_request(http::Method::get, resource, key), [=](Outcome<http::Response> outcome) {
-      if (!outcome.ok()) return done(outcome.error());
-      try {
-        const Json body = shared->patch_onto(Json::parse(outcome.value().body, what));
-        if (body.is_null()) return done(MaybeResponse());
-        handle->step([&] { return send(body, done); });
-      } catch (...) {
-        done(std::current_exception());
-      }
-    });
+    return raw(object_request(http::Method::get, resource, key),
+               [=, subresource = edited.subresource](Outcome<http::Response> outcome) {
+                 if (!outcome.ok()) return done(outcome.error());
+                 try {
+                   const Json body = shared->patch_onto(raw_of(outcome.value().body, subresource, what));
+                   if (body.is_null()) return done(MaybeResponse());
+                   handle->step([&] { return send(body, done); });
+                 } catch (...) {
+                   done(std::current_exception());
+                 }
+               });
   });
   return handle;
 }

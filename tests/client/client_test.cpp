@@ -367,6 +367,19 @@ TEST_F(ClientEditsOf, StatusGoesToItsSubresource) {
   EXPECT_EQ(transport->last().body, R"({"status":{"readyReplicas":2}})");
 }
 
+TEST_F(ClientEditsOf, AListInAStatusKeepsUndeclaredMembersAndIsGuarded) {
+  transport->reply(
+      200,
+      R"({"metadata":{"name":"web","namespace":"default","resourceVersion":"7"},"spec":{"nodeName":"n"},)"
+      R"("status":{"conditions":[{"type":"Ready","status":"True","later":1}],"phase":"Running"}})");
+  const auto pod = client.get<Pod>(key);
+  transport->reply(200, R"({"metadata":{"name":"web","namespace":"default"}})");
+  client.patch_status(pod, [](PodStatus& status) { status.conditions[0].status = "False"; });
+  EXPECT_EQ(transport->last().body,
+            R"({"metadata":{"resourceVersion":"7"},)"
+            R"("status":{"conditions":[{"later":1,"status":"False","type":"Ready"}]}})");
+}
+
 TEST_F(ClientEditsOf, WithoutTheWireFormAListIsReadFirst) {
   Widget known = *read();
   const Snapshot<Widget> bare(known);
