@@ -91,6 +91,9 @@ const std::shared_ptr<http::Transport>& Client::transport() const noexcept {
 const Log& Client::log() const noexcept {
   return state_->log;
 }
+const std::shared_ptr<RequestMeter>& Client::meter() const noexcept {
+  return state_->meter;
+}
 ResourceClient Client::resource(ResourceId id) const {
   return ResourceClient(*this, std::move(id));
 }
@@ -106,8 +109,14 @@ http::Response Client::raw(const RestRequest& request) const {
     plan.check_guard();
     Duration delay{};
     std::exception_ptr error;
+    int status = 0;
+    const std::size_t size = wire.body.size();
+    const TimePoint sent_at = state_->clock->now();
+    const auto took = [&] { return state_->clock->now() - sent_at; };
     try {
       http::Response response = state_->transport->fetch(std::move(wire), stop);
+      status = response.status;
+      state_->meter->answered(request.method, status, took(), size, response.body.size());
       state_->note_warnings(response.headers);
       if (response.status >= 200 && response.status < 300) return response;
       if (response.status == 401 && !std::exchange(plan.refreshed, true) &&
@@ -116,9 +125,11 @@ http::Response Client::raw(const RestRequest& request) const {
       }
       error = plan.judge(response, state_->clock->now(), delay);
     } catch (const Error&) {
+      if (status == 0) state_->meter->failed(request.method, took());
       error = plan.judge(std::current_exception(), state_->clock->now(), delay);
     }
     if (error) std::rethrow_exception(error);
+    state_->meter->retried(request.method, status);
     if (!sleep_until(*state_->clock, deadline_after(state_->clock->now(), delay), stop))
       throw plan.cancelled();
   }
@@ -144,11 +155,17 @@ namespace {
 /// keep the client alive: who has closed a stream and drops the client must be the last to hold it.
 class AuthorizedStream final : public http::StreamHandler {
  public:
-  AuthorizedStream(std::weak_ptr<detail::ClientState> state, http::Headers sent,
+  AuthorizedStream(const std::shared_ptr<detail::ClientState>& state, const http::Request& sent,
                    std::shared_ptr<http::StreamHandler> inner)
-      : state_(std::move(state)), sent_(std::move(sent)), inner_(std::move(inner)) {}
+      : state_(state),
+        meter_(state->meter),
+        method_(sent.method),
+        sent_(sent.headers),
+        inner_(std::move(inner)) {}
 
   void on_response(int status, const http::Headers& headers) override {
+    meter_->streamed(method_, status);
+    answered_ = true;
     if (const auto state = state_.lock()) {
       state->note_warnings(headers);
       if (status == 401 && state->credentials.refreshable()) state->credentials.expire(sent_);
@@ -156,10 +173,16 @@ class AuthorizedStream final : public http::StreamHandler {
     inner_->on_response(status, headers);
   }
   void on_data(std::string_view piece) override { inner_->on_data(piece); }
-  void on_end(std::exception_ptr error) override { inner_->on_end(std::move(error)); }
+  void on_end(std::exception_ptr error) override {
+    if (!answered_) meter_->streamed(method_, 0);
+    inner_->on_end(std::move(error));
+  }
 
  private:
   const std::weak_ptr<detail::ClientState> state_;
+  const std::shared_ptr<RequestMeter> meter_;
+  const http::Method method_;
+  bool answered_ = false;  // its members are called one at a time
   const http::Headers sent_;
   const std::shared_ptr<http::StreamHandler> inner_;
 };
@@ -169,7 +192,7 @@ class AuthorizedStream final : public http::StreamHandler {
 std::shared_ptr<http::Call> Client::stream(const RestRequest& request,
                                            std::shared_ptr<http::StreamHandler> handler) const {
   http::Request wire = state_->dress(request, target_of(request), call_.deadline);
-  auto wrapped = std::make_shared<AuthorizedStream>(state_, wire.headers, std::move(handler));
+  auto wrapped = std::make_shared<AuthorizedStream>(state_, wire, std::move(handler));
   return state_->transport->stream(std::move(wire), std::move(wrapped));
 }
 

@@ -16,6 +16,13 @@ std::shared_ptr<http::Transport> transport_for(const Config& config, const Clien
       {.server = config.server, .tls = config.tls, .proxy = config.proxy, .user_agent = options.user_agent});
 }
 
+// "10.0.0.1:6443" of "https://10.0.0.1:6443/path".
+std::string host_of(const std::string& server) {
+  const std::size_t scheme = server.find("://");
+  const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+  return server.substr(begin, server.find('/', begin) - begin);
+}
+
 std::uint64_t first_seed(const Clock& clock, const void* self) {
   return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) ^
          reinterpret_cast<std::uintptr_t>(self);
@@ -44,6 +51,7 @@ ClientState::ClientState(Config config_, ClientOptions options)
       timeout(options.timeout),
       retry(options.retry),
       transport(transport_for(config, options)),
+      meter(std::make_shared<RequestMeter>(host_of(config.server))),
       credentials(config, clock),
       delayer(clock),
       seed_(options.seed.value_or(first_seed(*clock, this))) {}
@@ -166,6 +174,8 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       return finish(std::current_exception());
     }
     sent_headers_ = request.headers;
+    sent_bytes_ = request.body.size();
+    sent_at_ = state->clock->now();
     std::uint64_t mine = 0;
     {
       MutexLock lock(mutex_);
@@ -192,10 +202,14 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       running_.reset();
     }
     const TimePoint now = state_->clock->now();
+    const http::Method method = plan_.request.method;
     Duration delay{};
     std::exception_ptr error;
+    int status = 0;
     if (outcome.ok()) {
       http::Response& response = outcome.value();
+      status = response.status;
+      state_->meter->answered(method, status, now - sent_at_, sent_bytes_, response.body.size());
       state_->note_warnings(response.headers);
       if (response.status >= 200 && response.status < 300) return finish(std::move(outcome));
       if (response.status == 401 && state_->credentials.refreshable() &&
@@ -205,9 +219,11 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       }
       error = plan_.judge(response, now, delay);
     } else {
+      state_->meter->failed(method, now - sent_at_);
       error = plan_.judge(outcome.error(), now, delay);
     }
     if (error) return finish(std::move(error));
+    state_->meter->retried(method, status);
     later(deadline_after(now, delay), [self = shared_from_this()] { self->send(); });
   }
 
@@ -262,6 +278,8 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
   std::shared_ptr<ClientState> state_;  // swapped away under the mutex, by whoever finishes
   CallPlan plan_;                       // one step at a time touches it
   http::Headers sent_headers_;          // likewise
+  std::size_t sent_bytes_ = 0;          // likewise
+  TimePoint sent_at_{};                 // likewise
   const std::stop_token stop_;
   http::Completion done_;
   Mutex mutex_;

@@ -15,6 +15,7 @@
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/client/client.hpp>
+#include <evenkeel/client/request_meter.hpp>
 
 namespace evenkeel::inline v0::detail {
 
@@ -37,6 +38,7 @@ class ClientState {
   const Duration timeout;
   const RetryOptions retry;
   const std::shared_ptr<http::Transport> transport;
+  const std::shared_ptr<RequestMeter> meter;
   Credentials credentials;
   Delayer delayer;
 

@@ -55,6 +55,7 @@ class Controller::Impl {
   const ControllerSpec spec_;
   const ControllerEnvironment environment_;
   const Log log_;
+  const std::size_t workers_;
   detail::GatedQueue queue_;
   detail::Runner runner_;
   detail::EventFeed feed_;
@@ -73,7 +74,6 @@ class Controller::Impl {
   bool ready() const { return feed_.all_synced() && sources_.all_synced(); }
   detail::KeySources::Calls source_calls();
 
-  const std::size_t workers_;
   mutable Mutex mutex_;
   CondVar changed_;
   bool synced_ EVENKEEL_GUARDED_BY(mutex_) = false;
@@ -87,12 +87,12 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
     : spec_(checked(std::move(spec))),
       environment_(std::move(environment)),
       log_(environment_.log.with({{"controller", spec_.options.name}})),
+      workers_(spec_.options.workers.value_or(1)),
       queue_(spec_.options, environment_.clock, environment_.look_at),
       runner_(spec_, environment_, queue_, log_),
       feed_(environment_, queue_, log_, [this] { notify(); }),
       sources_(spec_, environment_, queue_, log_, source_calls()),
-      inspector_(spec_, environment_, queue_, log_),
-      workers_(spec_.options.workers.value_or(1)) {}
+      inspector_(spec_, environment_, queue_, log_) {}
 
 Controller::Impl::~Impl() {
   stop();
@@ -305,7 +305,11 @@ bool Controller::is_synced() const {
   return impl_->is_synced();
 }
 ReconcileCounts Controller::counts() const {
-  return impl_->runner_.counts();
+  return impl_->runner_.meter().counts();
+}
+void Controller::collect(MetricSink& sink) const {
+  impl_->runner_.meter().collect(sink, name(), impl_->workers_, impl_->runner_.active());
+  impl_->queue_.queue().collect(sink);
 }
 LatencyHistogram Controller::latency() const {
   return impl_->queue_.latency();

@@ -27,6 +27,7 @@ set(controller_sources
   inspector.cpp
   key_sources.cpp
   predicate.cpp
+  reconcile_meter.cpp
   report.cpp
   result_core.cpp
   runner.cpp

@@ -19,6 +19,7 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
       request,
       {.worker = worker, .id = number, .attempt = attempt, .since = began, .limit = limit, .warn_at = limit});
   Context context = context_for(request, attempt, id);
+  active_.fetch_add(1, std::memory_order_relaxed);
   for (const auto& observer : environment_.observers)
     observer->run_began({.key = request,
                          .reconcile_id = id,
@@ -36,7 +37,7 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
       .at = ended, .took = ended - began, .worker = worker, .attempt = attempt, .outcome = outcome};
   if (fatal) queue_.end_for_good(request, end);
   const std::optional<Duration> next = fatal ? std::nullopt : settle(claim, end);
-  count(outcome);
+  count(outcome, end.took);
   for (const auto& observer : environment_.observers)
     observer->run_ended({.key = request,
                          .reconcile_id = id,
@@ -103,14 +104,15 @@ std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const R
   return next;
 }
 
-void Runner::count(const ReconcileOutcome& outcome) {
+void Runner::count(const ReconcileOutcome& outcome, Duration took) {
+  active_.fetch_sub(1, std::memory_order_relaxed);
   MutexLock lock(mutex_);
-  counts_.add(outcome);
+  meter_.ended(outcome, took);
 }
 
-ReconcileCounts Runner::counts() const {
+ReconcileMeter Runner::meter() const {
   MutexLock lock(mutex_);
-  return counts_;
+  return meter_;
 }
 
 }  // namespace evenkeel::inline v0::detail

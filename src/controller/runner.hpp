@@ -2,6 +2,7 @@
 // One run of a reconciler and its settlement: what the queue is told, what is counted and logged.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -14,6 +15,7 @@
 #include <evenkeel/controller/observer.hpp>
 
 #include "controller/gated_queue.hpp"
+#include "controller/reconcile_meter.hpp"
 #include "controller/run_ids.hpp"
 
 namespace evenkeel::inline v0::detail {
@@ -32,14 +34,17 @@ class Runner {
   void run(const RequestQueue::Claim& claim, std::size_t worker);
   /// Triggers the stop tokens of running reconciles.
   void cancel() noexcept { cancel_.request_stop(); }
-  ReconcileCounts counts() const;
+  /// As of now.
+  ReconcileMeter meter() const;
+  /// Reconciles that run now.
+  std::size_t active() const noexcept { return active_.load(std::memory_order_relaxed); }
 
  private:
   Context context_for(const Request& request, std::uint64_t attempt, const std::string& id);
   ReconcileOutcome run_once(Context& context, std::exception_ptr& panic);
   std::optional<Duration> settle(const RequestQueue::Claim& claim, const RunEnd& end);
   TimePoint limit_of_run(TimePoint began) const;
-  void count(const ReconcileOutcome& outcome);
+  void count(const ReconcileOutcome& outcome, Duration took);
 
   const ControllerSpec& spec_;
   const ControllerEnvironment& environment_;
@@ -47,8 +52,9 @@ class Runner {
   const Log log_;
   RunIds run_ids_;
   std::stop_source cancel_;
+  std::atomic<std::size_t> active_ = 0;  // a figure, which orders nothing
   mutable Mutex mutex_;
-  ReconcileCounts counts_ EVENKEEL_GUARDED_BY(mutex_);
+  ReconcileMeter meter_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
 }  // namespace evenkeel::inline v0::detail

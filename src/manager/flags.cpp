@@ -121,6 +121,31 @@ void add_election_flags(CLI::App& app, ElectionFlags& flags) {
       ->needs(on);
 }
 
+void add_endpoint_flags(CLI::App& app, EndpointSettings& settings) {
+  const auto address = [&app](const std::string& flag, std::optional<std::string>& target,
+                              const std::string& help) {
+    app.add_option_function<std::string>(
+           flag,
+           [&target, flag](const std::string& text) {
+             take_value(flag, [&] { target = parse_bind_address(text); });
+           },
+           help)
+        ->type_name("ADDRESS");
+  };
+  const auto file = [&app](const std::string& flag, std::optional<std::string>& target,
+                           const std::string& help) {
+    app.add_option(flag, target, help)->type_name("FILE");
+  };
+  address("--metrics-bind-address", settings.metrics_address,
+          "Serve metrics there, :8080 for example; 0: nowhere (0)");
+  file("--metrics-cert-file", settings.metrics_cert_file, "Serve metrics over TLS with this certificate");
+  file("--metrics-key-file", settings.metrics_key_file, "The key of that certificate");
+  file("--metrics-token-file", settings.metrics_token_file,
+       "Serve metrics to who has the token in this file (anyone)");
+  address("--health-probe-bind-address", settings.probe_address,
+          "Serve /healthz and /readyz there, :8081 for example; 0: nowhere (0)");
+}
+
 void add_flags(CLI::App& app, Flags& flags) {
   app.add_option(
          "--kubeconfig", flags.kubeconfig,
@@ -131,6 +156,7 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--namespace", flags.namespace_, "Watch this namespace only (all)")->type_name("NAME");
   add_settings(app, flags);
   add_election_flags(app, flags.election);
+  add_endpoint_flags(app, flags.settings.endpoint);
   add_choice(app, "--log-level", log_levels, flags.log_level, "debug, info, warn, error or off (info)");
   add_choice(app, "--log-format", log_formats, flags.log_format, "text or json (text)");
   app.add_option("--log-file", flags.log_file, "Append the log to this file (standard error)")

@@ -167,6 +167,14 @@ class SpdlogLog final : public StandardLog {
 
 }  // namespace
 
+std::optional<LogLevel> parse_log_level(std::string_view name) noexcept {
+  for (const LogLevel level :
+       {LogLevel::debug, LogLevel::info, LogLevel::warn, LogLevel::error, LogLevel::off}) {
+    if (log_level_name(level) == name) return level;
+  }
+  return std::nullopt;
+}
+
 std::string_view log_level_name(LogLevel level) noexcept {
   switch (level) {
     case LogLevel::debug:

@@ -12,6 +12,9 @@
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "manager/operations.hpp"
+#include "manager/part.hpp"
+
 namespace evenkeel::inline v0 {
 namespace {
 
@@ -42,20 +45,7 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
-// Something that is started, stopped and cancelled. start() and stop() answer through the two functions, at
-// once or later, from any thread.
-class Part {
- public:
-  using Started = std::function<void()>;
-  using Ended = std::function<void(std::exception_ptr)>;
-
-  virtual ~Part() = default;
-  virtual void start(Started started, Ended ended) = 0;
-  virtual void stop() = 0;
-  virtual void cancel() = 0;
-};
-
-class CachePart final : public Part {
+class CachePart final : public detail::Part {
  public:
   explicit CachePart(Cache& cache) : cache_(cache) {}
   void start(Started started, Ended ended) override {
@@ -74,7 +64,7 @@ class CachePart final : public Part {
   Ended ended_;
 };
 
-class ControllerPart final : public Part {
+class ControllerPart final : public detail::Part {
  public:
   explicit ControllerPart(Controller& controller) : controller_(controller) {}
   void start(Started started, Ended ended) override {
@@ -88,7 +78,7 @@ class ControllerPart final : public Part {
   Controller& controller_;
 };
 
-class TaskPart final : public Part {
+class TaskPart final : public detail::Part {
  public:
   TaskPart(std::string name, std::function<void(std::stop_token)> task,
            std::function<void(std::string_view)> on_thread_start)
@@ -119,7 +109,7 @@ class TaskPart final : public Part {
 };
 
 // Campaigns on a thread of its own. While it leads, what waits for the lead runs.
-class ElectionPart final : public Part {
+class ElectionPart final : public detail::Part {
  public:
   ElectionPart(Elector& elector, std::function<void(std::uint64_t term)> elected,
                std::function<void(std::string_view)> on_thread_start)
@@ -178,11 +168,15 @@ class Manager::Impl {
   Totals totals() const;
   std::vector<WatchHealth> watch_health() const;
   std::vector<Json> crds() const;
+  void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
+  std::vector<Controller*> controllers() const;
 
   const ManagerOptions options_;
   const Client client_;
+  const std::optional<Client> election_client_;
   const std::unique_ptr<Elector> elector_;  // null without an election
   const Client leader_client_;
+  detail::Operations operations_;
 
  private:
   struct Happening {
@@ -191,8 +185,9 @@ class Manager::Impl {
     std::exception_ptr error;
   };
 
-  void add_part(std::string name, Stage stage, std::unique_ptr<Part> part);
   void add_election();
+  void add_checks();
+  bool stopping() const;
   std::function<std::uint64_t()> term_of_lead() const;
   void post(Happening happening);
   void perform(const LifecycleCore::Actions& actions);
@@ -220,7 +215,7 @@ class Manager::Impl {
   std::optional<TimePoint> stuck_look_ EVENKEEL_GUARDED_BY(mutex_);  // when to look for stuck runs
   std::vector<std::unique_ptr<Controller>> controllers_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::function<Json()>> crds_ EVENKEEL_GUARDED_BY(mutex_);
-  std::deque<std::unique_ptr<Part>> parts_ EVENKEEL_GUARDED_BY(mutex_);
+  std::deque<std::unique_ptr<detail::Part>> parts_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
 namespace {
@@ -233,27 +228,45 @@ CacheOptions cache_options(const ManagerOptions& options) {
 }
 
 // The election gets connections of its own, so that nothing else keeps a renewal waiting.
-std::unique_ptr<Elector> make_elector(const Client& client, const ManagerOptions& options) {
-  if (!options.election) return nullptr;
-  ElectionOptions election = *options.election;
-  if (election.name.empty()) election.name = options.name;
-  Client own = options.election_client
-                   ? *options.election_client
-                   : Client(client.config(), {.clock = options.clock, .log = options.log});
-  return std::make_unique<Elector>(std::move(own), std::move(election));
+std::optional<Client> client_for_election(const Client& client, const ManagerOptions& options) {
+  if (!options.election) return std::nullopt;
+  if (options.election_client) return options.election_client;
+  return Client(client.config(), {.clock = options.clock, .log = options.log});
+}
+
+ManagerOptions with_election_name(ManagerOptions options) {
+  if (options.election && options.election->name.empty()) options.election->name = options.name;
+  return options;
 }
 
 }  // namespace
 
 Manager::Impl::Impl(Client client, ManagerOptions options)
-    : options_(std::move(options)),
+    : options_(with_election_name(std::move(options))),
       client_(std::move(client)),
-      elector_(make_elector(client_, options_)),
+      election_client_(client_for_election(client_, options_)),
+      elector_(election_client_ ? std::make_unique<Elector>(*election_client_, *options_.election) : nullptr),
       leader_client_(elector_ ? elector_->guarded(client_) : client_),
+      operations_(options_.log),
       cache_(client_, cache_options(options_)),
       core_(options_.lifecycle) {
   add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_));
   if (elector_) add_election();
+  add_checks();
+}
+
+// The names are those of controller-runtime and the API server, as far as these have such checks.
+void Manager::Impl::add_checks() {
+  for (detail::Probe* probe : {&operations_.healthz(), &operations_.readyz()}) {
+    probe->add("ping", [] { return std::string(); });
+  }
+  operations_.readyz().add("shutdown", [this] { return std::string(stopping() ? "it is stopping" : ""); });
+  if (elector_) operations_.healthz().add("leaderElection", [this] { return elector_->trouble(); });
+}
+
+bool Manager::Impl::stopping() const {
+  MutexLock lock(mutex_);
+  return core_.stopping();
 }
 
 void Manager::Impl::add_election() {
@@ -297,6 +310,8 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
     if (crd) crds_.push_back(std::move(crd));
   }
   added.attach();
+  operations_.readyz().add("controller/" + name,
+                           [this, &added] { return detail::unready(added, options_.clock->now()); });
   add_part(name, Stage::controllers, std::make_unique<ControllerPart>(added));
   return added;
 }
@@ -311,7 +326,7 @@ void Manager::Impl::add_task(std::string name, std::function<void(std::stop_toke
   add_part(name, stage, std::make_unique<TaskPart>(name, std::move(task), options_.on_thread_start));
 }
 
-void Manager::Impl::add_part(std::string name, Stage stage, std::unique_ptr<Part> part) {
+void Manager::Impl::add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part) {
   MutexLock lock(mutex_);
   core_.add(std::move(name), stage, added_);
   parts_.push_back(std::move(part));
@@ -325,7 +340,7 @@ void Manager::Impl::post(Happening happening) {
 }
 
 void Manager::Impl::start_part(std::size_t number) {
-  Part* part = nullptr;
+  detail::Part* part = nullptr;
   {
     MutexLock lock(mutex_);
     part = parts_[number].get();
@@ -345,7 +360,7 @@ void Manager::Impl::start_part(std::size_t number) {
 
 void Manager::Impl::perform(const LifecycleCore::Actions& actions) {
   for (const LifecycleAction& action : actions) {
-    Part* part = nullptr;
+    detail::Part* part = nullptr;
     {
       MutexLock lock(mutex_);
       part = parts_[action.part].get();
@@ -464,6 +479,13 @@ void Manager::Impl::finish() {
   options_.log.info("stopped");
 }
 
+std::vector<Controller*> Manager::Impl::controllers() const {
+  MutexLock lock(mutex_);
+  std::vector<Controller*> all;
+  for (const auto& controller : controllers_) all.push_back(controller.get());
+  return all;
+}
+
 Totals Manager::Impl::totals() const {
   MutexLock lock(mutex_);
   Totals totals;
@@ -519,11 +541,32 @@ bool Manager::is_leader() const noexcept {
 Cache& Manager::cache() noexcept {
   return impl_->cache_;
 }
+const Cache& Manager::cache() const noexcept {
+  return impl_->cache_;
+}
 const Log& Manager::log() const noexcept {
   return impl_->options_.log;
 }
 const Clock& Manager::clock() const noexcept {
   return *impl_->options_.clock;
+}
+detail::Operations& Manager::operations() const noexcept {
+  return impl_->operations_;
+}
+const std::function<void(std::string_view)>& Manager::on_thread_start() const noexcept {
+  return impl_->options_.on_thread_start;
+}
+const Client* Manager::election_client() const noexcept {
+  return impl_->election_client_ ? &*impl_->election_client_ : nullptr;
+}
+std::string Manager::election_name() const {
+  return impl_->options_.election ? impl_->options_.election->name : std::string();
+}
+std::vector<Controller*> Manager::controllers() const {
+  return impl_->controllers();
+}
+void Manager::add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part) {
+  impl_->add_part(std::move(name), stage, std::move(part));
 }
 void Manager::run(std::stop_token stop) {
   impl_->run(stop);

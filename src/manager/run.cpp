@@ -172,8 +172,9 @@ bool set_up(Manager& manager, const std::function<void(Manager&)>& setup, const 
 
 int run_operator(const RunOptions& options, ManagerOptions chosen, const detail::Flags& flags,
                  const std::function<void(Manager&)>& setup) {
-  const auto settings = std::make_shared<detail::Settings>(
-      flags.settings, flags.config.empty() ? detail::SettingsSource() : detail::read_settings(flags.config));
+  const detail::SettingsSource file =
+      flags.config.empty() ? detail::SettingsSource() : detail::read_settings(flags.config);
+  const auto settings = std::make_shared<detail::Settings>(flags.settings, file);
   adjust_controllers(chosen, settings);
   const Log log = chosen.log;
   const detail::SignalStop signals;
@@ -190,7 +191,8 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
       chosen.election_client = make_client(config, options, chosen, " leader-election");
     }
     manager.emplace(client, std::move(chosen));
-  } catch (const std::invalid_argument& wrong) {  // durations of the election that do not go together
+    manager->serve(detail::endpoint_options(flags.settings.endpoint, file.endpoint, options.endpoint));
+  } catch (const std::invalid_argument& wrong) {  // durations of the election, or files of the endpoint
     return wrong_usage(options, wrong.what());
   } catch (const Error& error) {
     log.error("the way to the cluster is wrong", {{"error", error.what()}});

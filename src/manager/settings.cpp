@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/serve/server.hpp>
 #include <evenkeel/workqueue/fair_store.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/priority_store.hpp>
@@ -122,6 +123,25 @@ std::string parse_store(std::string_view text) {
     if (text == word) return std::string(text);
   }
   throw std::invalid_argument(quoted(text) + " is none of priority, fifo, two-lane, fair");
+}
+
+std::string parse_bind_address(std::string_view text) {
+  if (text != "0") http::check_address(text);
+  return std::string(text);
+}
+
+EndpointOptions endpoint_options(const EndpointSettings& flags, const EndpointSettings& file,
+                                 EndpointOptions program) {
+  const auto choose = [&](auto member, std::string& target) {
+    if (file.*member) target = *(file.*member);
+    if (flags.*member) target = *(flags.*member);
+  };
+  choose(&EndpointSettings::metrics_address, program.metrics_address);
+  choose(&EndpointSettings::metrics_cert_file, program.metrics_tls.certificate);
+  choose(&EndpointSettings::metrics_key_file, program.metrics_tls.key);
+  choose(&EndpointSettings::metrics_token_file, program.metrics_token_file);
+  choose(&EndpointSettings::probe_address, program.probe_address);
+  return program;
 }
 
 AnyStore<RequestKey> make_store(std::string_view word) {

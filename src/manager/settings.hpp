@@ -13,6 +13,7 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/controller.hpp>
+#include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/ratelimit/parse.hpp>
 #include <evenkeel/workqueue/debounce.hpp>
 
@@ -29,6 +30,19 @@ struct ControllerSettings {
   std::optional<Duration> min_interval = {};
 };
 
+/// Of the manager's endpoint; see EndpointOptions.
+struct EndpointSettings {
+  std::optional<std::string> metrics_address = {};
+  std::optional<std::string> metrics_cert_file = {};
+  std::optional<std::string> metrics_key_file = {};
+  std::optional<std::string> metrics_token_file = {};
+  std::optional<std::string> probe_address = {};
+};
+
+/// What `flags` say, else what `file` says, else what `program` says.
+EndpointOptions endpoint_options(const EndpointSettings& flags, const EndpointSettings& file,
+                                 EndpointOptions program);
+
 /// All that one source says: the command line, or a file.
 struct SettingsSource {
   struct Named {
@@ -37,6 +51,7 @@ struct SettingsSource {
   };
   ControllerSettings defaults = {};
   std::map<std::string, Named> controllers = {};
+  EndpointSettings endpoint = {};
 };
 
 /// Whose word counts: a flag that names the controller, the file's section of it, the program, a flag that
@@ -61,9 +76,10 @@ class Settings {
 
 /// How values are written. Each throws std::invalid_argument, which says what was found and what is expected.
 std::size_t parse_workers(std::string_view text);
-Duration parse_timeout(std::string_view text);      ///< "500ms", "1h30m", "0"; not negative.
-EventGate parse_event_gate(std::string_view text);  ///< "on" or "off".
-std::string parse_store(std::string_view text);     ///< "priority", "fifo", "two-lane" or "fair".
+Duration parse_timeout(std::string_view text);          ///< "500ms", "1h30m", "0"; not negative.
+EventGate parse_event_gate(std::string_view text);      ///< "on" or "off".
+std::string parse_store(std::string_view text);         ///< "priority", "fifo", "two-lane" or "fair".
+std::string parse_bind_address(std::string_view text);  ///< "host:port", ":port", or "0".
 
 /// The backing store that goes by one of these words.
 AnyStore<RequestKey> make_store(std::string_view word);

@@ -114,6 +114,17 @@ ControllerSettings read_controller(const Section& section) {
   return settings;
 }
 
+EndpointSettings read_endpoint(const Section& section) {
+  EndpointSettings settings;
+  const auto path = [](const std::string& text) { return text; };
+  section.read({text_field("metricsBindAddress", settings.metrics_address, parse_bind_address),
+                text_field("metricsCertFile", settings.metrics_cert_file, path),
+                text_field("metricsKeyFile", settings.metrics_key_file, path),
+                text_field("metricsTokenFile", settings.metrics_token_file, path),
+                text_field("healthProbeBindAddress", settings.probe_address, parse_bind_address)});
+  return settings;
+}
+
 SettingsSource read_document(const Section& document) {
   SettingsSource source;
   const auto read_controllers = [&](const YAML::Node& value) {
@@ -127,7 +138,11 @@ SettingsSource read_document(const Section& document) {
   const auto read_defaults = [&](const YAML::Node& value) {
     source.defaults = read_controller(document.child("defaults", value));
   };
-  document.read({{"defaults", read_defaults}, {"controllers", read_controllers}});
+  const auto read_endpoint_section = [&](const YAML::Node& value) {
+    source.endpoint = read_endpoint(document.child("endpoint", value));
+  };
+  document.read(
+      {{"defaults", read_defaults}, {"controllers", read_controllers}, {"endpoint", read_endpoint_section}});
   return source;
 }
 

@@ -18,7 +18,7 @@ class SettingsError : public Error {
   using Error::Error;
 };
 
-/// Reads `defaults` and `controllers`. Throws SettingsError.
+/// Reads `defaults`, `controllers` and `endpoint`. Throws SettingsError.
 SettingsSource read_settings(const std::string& path);
 /// The same of a text; `path` is for messages.
 SettingsSource parse_settings(const std::string& text, const std::string& path);

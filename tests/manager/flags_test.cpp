@@ -74,6 +74,30 @@ TEST(Flags, EachIsRead) {
   EXPECT_TRUE(outcome.flags.print_crds);
 }
 
+TEST(Flags, TheEndpointIsOffUnlessAskedFor) {
+  const detail::EndpointSettings none = parse({}).flags.settings.endpoint;
+  EXPECT_FALSE(none.metrics_address || none.probe_address || none.metrics_cert_file ||
+               none.metrics_token_file);
+  const auto outcome =
+      parse({"--metrics-bind-address=:8080", "--metrics-cert-file", "c", "--metrics-key-file", "k",
+             "--metrics-token-file=t", "--health-probe-bind-address", "0"});
+  ASSERT_FALSE(outcome.exit_code) << outcome.text;
+  const detail::EndpointSettings& given = outcome.flags.settings.endpoint;
+  EXPECT_EQ(given.metrics_address, ":8080");
+  EXPECT_EQ(given.metrics_cert_file, "c");
+  EXPECT_EQ(given.metrics_key_file, "k");
+  EXPECT_EQ(given.metrics_token_file, "t");
+  EXPECT_EQ(given.probe_address, "0");
+}
+
+TEST(Flags, AnAddressThatIsNoneIsRefused) {
+  const auto outcome = parse({"--metrics-bind-address", "8080"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.text,
+              HasSubstr("--metrics-bind-address: \"8080\" is no address; write :8080, 127.0.0.1:8080, "
+                        "[::1]:8080 or localhost:8080"));
+}
+
 TEST(Flags, SettingsOfOneControllerCarryItsName) {
   const auto outcome = parse({"--workers", "demo=4", "--workers", "2", "--workers=other=8", "--rate-limiter",
                               "demo=max_of(exponential(5ms, 1000s), token_bucket(10, 100))",

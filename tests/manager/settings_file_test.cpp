@@ -58,10 +58,36 @@ TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
   const std::string text{std::istreambuf_iterator<char>(page), {}};
   const std::size_t begin = text.find("```yaml\n") + 8;
   const std::string example = text.substr(begin, text.find("```", begin) - begin);
-  const auto settings = parse_settings(example, "docs/flags.md").controllers.at("demo").settings;
+  const auto source = parse_settings(example, "docs/flags.md");
+  const auto& endpoint = source.endpoint;
+  EXPECT_TRUE(endpoint.metrics_address && endpoint.metrics_cert_file && endpoint.metrics_key_file &&
+              endpoint.metrics_token_file && endpoint.probe_address)
+      << example;
+  const auto settings = source.controllers.at("demo").settings;
   EXPECT_TRUE(settings.workers && settings.rate_limiter && settings.reconcile_timeout &&
               settings.event_gate && settings.store && settings.debounce && settings.min_interval)
       << example;
+}
+
+TEST(SettingsFile, ReadsTheEndpoint) {
+  const auto endpoint = parse_settings(R"(endpoint:
+  metricsBindAddress: ":8080"
+  metricsTokenFile: /token
+  healthProbeBindAddress: "0"
+)",
+                                       "f")
+                            .endpoint;
+  EXPECT_EQ(endpoint.metrics_address, ":8080");
+  EXPECT_EQ(endpoint.metrics_token_file, "/token");
+  EXPECT_EQ(endpoint.probe_address, "0");
+  EXPECT_FALSE(endpoint.metrics_cert_file);
+  try {
+    parse_settings("endpoint:\n  metricsBindAddress: 8080\n", "f");
+    FAIL() << "taken";
+  } catch (const SettingsError& error) {
+    EXPECT_THAT(error.what(),
+                StartsWith("f:2: endpoint.metricsBindAddress: \"8080\" is no address; write :8080"));
+  }
 }
 
 TEST(SettingsFile, MayBeEmpty) {

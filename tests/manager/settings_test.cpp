@@ -40,6 +40,23 @@ Duration first_delay(const ControllerOptions& options) {
   return options.limiter().when(keys.intern("", "ns", "a"), TimePoint{});
 }
 
+TEST(Settings, OfTheEndpointAreTheFlagsThenTheFileThenTheProgram) {
+  const detail::EndpointSettings flags{.metrics_address = ":1"};
+  const detail::EndpointSettings file{
+      .metrics_address = ":2", .metrics_token_file = "file", .probe_address = "0"};
+  const EndpointOptions all = detail::endpoint_options(flags, file,
+                                                       {.metrics_address = ":3",
+                                                        .metrics_tls = {"crt", "key"},
+                                                        .metrics_token_file = "program",
+                                                        .probe_address = ":4"});
+  EXPECT_EQ(all.metrics_address, ":1");
+  EXPECT_EQ(all.metrics_token_file, "file");
+  EXPECT_EQ(all.metrics_tls.certificate, "crt");
+  EXPECT_EQ(all.metrics_tls.key, "key");
+  EXPECT_TRUE(all.serves_metrics());
+  EXPECT_FALSE(all.serves_probes());
+}
+
 TEST(Settings, WithoutAnyTheProgramsOptionsStay) {
   EXPECT_FALSE(applied({}, {}).workers);
   EXPECT_FALSE(applied({}, {}).limiter);

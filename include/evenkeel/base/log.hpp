@@ -58,6 +58,11 @@ class LogSink {
   /// `bound` are the logger's own fields, `fields` those of this line; both are valid during the call only.
   virtual void write(LogLevel level, std::string_view message, LogFields bound,
                      LogFields fields) noexcept = 0;
+  /// Drops lines below `level` from now on. False: this sink cannot.
+  virtual bool set_level(LogLevel level) noexcept {
+    static_cast<void>(level);
+    return false;
+  }
 };
 
 /// A logger: a sink and the fields that every line of it carries. Cheap to copy. Without a sink it is
@@ -81,6 +86,15 @@ class Log {
   }
 
   bool enabled(LogLevel level) const { return sink_ && sink_->enabled(level); }
+  /// The lowest level that is written; off if none is.
+  LogLevel level() const {
+    for (const LogLevel level : {LogLevel::debug, LogLevel::info, LogLevel::warn, LogLevel::error}) {
+      if (enabled(level)) return level;
+    }
+    return LogLevel::off;
+  }
+  /// Changes it, for everybody who writes to the same sink. False: the sink cannot.
+  bool set_level(LogLevel level) const { return sink_ && sink_->set_level(level); }
   using Fields = std::initializer_list<LogField>;
   void debug(std::string_view message, Fields fields = {}) const { write(LogLevel::debug, message, fields); }
   void info(std::string_view message, Fields fields = {}) const { write(LogLevel::info, message, fields); }

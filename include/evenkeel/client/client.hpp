@@ -34,6 +34,7 @@
 
 namespace evenkeel::inline v0 {
 
+class RequestMeter;
 class ResourceClient;
 namespace detail {
 class ClientState;
@@ -100,6 +101,8 @@ class EVENKEEL_API Client {
   const std::shared_ptr<const Clock>& clock() const noexcept;
   const std::shared_ptr<http::Transport>& transport() const noexcept;
   const Log& log() const noexcept;
+  /// What its requests and those of its copies amount to; see client/request_meter.hpp.
+  const std::shared_ptr<RequestMeter>& meter() const noexcept;
   /// The client for objects of one kind without a C++ type; see client/resource_client.hpp.
   ResourceClient resource(ResourceId id) const;
 

@@ -204,6 +204,9 @@ class EVENKEEL_API Controller {
   /// Whether the first lists were read and the workers started.
   bool is_synced() const;
   ReconcileCounts counts() const;
+  /// Gives what controller-runtime and client-go's queue count to `sink`, under their names; docs/metrics.md
+  /// lists them.
+  void collect(MetricSink& sink) const;
   /// From an event's arrival to the start of the reconcile that it caused, waits behind other keys included.
   LatencyHistogram latency() const;
   /// How its watches are doing, in the order in which they were declared.

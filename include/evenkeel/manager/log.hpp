@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,10 @@ struct LogOptions {
 class EVENKEEL_API StandardLog : public LogSink {
  public:
   LogLevel level() const noexcept { return level_.load(std::memory_order_relaxed); }
-  void set_level(LogLevel level) noexcept { level_.store(level, std::memory_order_relaxed); }
+  bool set_level(LogLevel level) noexcept override {
+    level_.store(level, std::memory_order_relaxed);
+    return true;
+  }
   bool enabled(LogLevel level) const noexcept override {
     return level >= this->level() && level != LogLevel::off;
   }
@@ -56,5 +60,7 @@ EVENKEEL_API std::string format_log_line(LogFormat format, WallTime time, LogLev
 
 /// "debug", "info", "warn", "error" or "off".
 EVENKEEL_API std::string_view log_level_name(LogLevel level) noexcept;
+/// The level of that name, or nothing.
+EVENKEEL_API std::optional<LogLevel> parse_log_level(std::string_view name) noexcept;
 
 }  // namespace evenkeel::inline v0

@@ -28,6 +28,17 @@
 
 namespace evenkeel::inline v0 {
 
+class MetricSink;
+struct EndpointOptions;
+namespace http {
+struct RouteOptions;
+struct ServerCall;
+}  // namespace http
+namespace detail {
+class Operations;
+class Part;
+}  // namespace detail
+
 struct ManagerOptions {
   std::string name = "evenkeel";  ///< The field owner of what controllers write, unless they have one.
   Log log = {};                   ///< Silent by default; see make_log().
@@ -116,12 +127,33 @@ class EVENKEEL_API Manager {
   /// Whether this instance leads; without an election always.
   bool is_leader() const noexcept;
   Cache& cache() noexcept;
+  const Cache& cache() const noexcept;
   const Log& log() const noexcept;
   const Clock& clock() const noexcept;
 
   /// Blocks until `stop` is triggered and everything has ended. Throws what a part failed with, its name in
   /// front, GracePeriodExceeded, or LeadLost.
   void run(std::stop_token stop);
+
+  // ---- What others ask: metrics, probes, and what is for debugging. docs/operations.md ----
+
+  /// Serves all of it over HTTP while run() runs; manager/endpoint.hpp has the options. Before run(). Throws
+  /// std::invalid_argument for an address or files that make no sense; run() fails if they cannot be used.
+  void serve(EndpointOptions options);
+  /// Tells a probe whether the program is well (/healthz: else it is started anew) or can do its work
+  /// (/readyz): `check` returns nothing, or what is wrong; it is called by several threads at once. The
+  /// manager has checks of its own. Throws std::invalid_argument if the name is taken.
+  void add_health_check(std::string name, std::function<std::string()> check);
+  void add_readiness_check(std::string name, std::function<std::string()> check);
+  /// Has the endpoint's metrics site answer for `path`, see http::Server::route(); nothing without an
+  /// endpoint.
+  void route(std::string path, std::function<http::Response(const http::ServerCall&)> handler,
+             const http::RouteOptions& options);
+  /// For hosts that have a server of their own: the answer to "/healthz", "/readyz/ping?verbose" and so on.
+  http::Response answer_probe(std::string_view target);
+  /// For hosts that have metrics of their own: gives those of controllers, queues, cache, client and election
+  /// to `sink`, but none of the process.
+  void collect(MetricSink& sink) const;
 
   Totals totals() const;
   /// How the watches of all controllers are doing.
@@ -131,6 +163,15 @@ class EVENKEEL_API Manager {
 
  private:
   class Impl;
+
+  // For what lives in files of its own.
+  detail::Operations& operations() const noexcept;
+  const std::function<void(std::string_view)>& on_thread_start() const noexcept;
+  const Client* election_client() const noexcept;  // null without an election
+  std::string election_name() const;               // empty without one
+  std::vector<Controller*> controllers() const;
+  void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
+
   std::unique_ptr<Impl> impl_;
 };
 

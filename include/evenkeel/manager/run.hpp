@@ -6,6 +6,7 @@
 #include <string>
 
 #include <evenkeel/base/export.hpp>
+#include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/manager.hpp>
 
 namespace evenkeel::inline v0 {
@@ -15,6 +16,7 @@ struct RunOptions {
   std::string version = "0";      ///< For --version.
   std::string description = {};   ///< The first line of --help.
   ManagerOptions manager = {};    ///< What no flag says otherwise. A log given here replaces the default one.
+  EndpointOptions endpoint = {};  ///< Likewise. By default nothing is served.
 };
 
 /// Reads the flags of docs/flags.md, makes a client and a manager, has `setup` add controllers to it, and

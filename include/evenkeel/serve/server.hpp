@@ -16,6 +16,7 @@
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
+#include <evenkeel/serve/tls_files.hpp>
 
 namespace evenkeel::inline v0::http {
 
@@ -58,13 +59,6 @@ enum class Access : std::uint8_t {
 struct RouteOptions {
   Access access = Access::token;
   std::vector<Method> methods = {Method::get};  ///< Others get 405. HEAD is answered where GET is.
-};
-
-/// PEM files, read again when they change. While what they hold cannot be used, the last that could be stays
-/// in use, and the log says why.
-struct TlsFiles {
-  std::string certificate = {};  ///< With its chain. Empty: no TLS.
-  std::string key = {};
 };
 
 struct SiteOptions {

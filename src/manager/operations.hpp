@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a manager can be asked over HTTP, whoever carries the questions: our endpoint, or a host's own server.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <evenkeel/base/log.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/serve/server.hpp>
+
+#include "manager/probes.hpp"
+
+namespace evenkeel::inline v0::detail {
+
+struct EndpointRoute {
+  std::string path = {};
+  http::Handler handler = {};
+  http::RouteOptions options = {};
+};
+
+/// Thread safety: all members may be called concurrently.
+class Operations {
+ public:
+  using TakeRoute = std::function<void(const EndpointRoute&)>;
+
+  explicit Operations(const Log& log) : healthz_("healthz", log), readyz_("readyz", log) {}
+
+  Probe& healthz() { return healthz_; }
+  Probe& readyz() { return readyz_; }
+  /// Of "/healthz", "/readyz" or one of their checks; 404 for any other path.
+  http::Response answer_probe(const http::Target& target);
+
+  void add(EndpointRoute route) EVENKEEL_EXCLUDES(mutex_);
+  /// Gives all routes to `take`, now and later; in place of whoever took them before.
+  void hand_routes_to(TakeRoute take) EVENKEEL_EXCLUDES(mutex_);
+
+ private:
+  Probe healthz_;
+  Probe readyz_;
+  Mutex mutex_;
+  std::vector<EndpointRoute> routes_ EVENKEEL_GUARDED_BY(mutex_);
+  TakeRoute take_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+/// What keeps a controller from doing its work: kinds that were not listed yet, or that the server does not
+/// know or does not let it follow any more. Empty: nothing. That the server cannot be reached for a while
+/// does not count once the kinds were listed: no replica of the program is better off.
+std::string unready(const Controller& controller, TimePoint now);
+
+}  // namespace evenkeel::inline v0::detail

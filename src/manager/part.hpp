@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a manager starts and stops.
+#pragma once
+
+#include <exception>
+#include <functional>
+
+namespace evenkeel::inline v0::detail {
+
+/// Something that is started, stopped and cancelled. start() and stop() answer through the two functions, at
+/// once or later, from any thread. Thread safety: start(), stop() and cancel() come from one thread at a
+/// time.
+class Part {
+ public:
+  using Started = std::function<void()>;
+  using Ended = std::function<void(std::exception_ptr)>;
+
+  virtual ~Part() = default;
+  /// May throw instead of saying ended.
+  virtual void start(Started started, Ended ended) = 0;
+  virtual void stop() = 0;
+  virtual void cancel() = 0;
+};
+
+}  // namespace evenkeel::inline v0::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named checks, and what a probe is answered: 200 if all of them are fine.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/base/log.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/serve/server.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+/// Of one kind of probe. Thread safety: all members may be called concurrently; checks are called under no
+/// lock, by several threads at once. Source: controller-runtime pkg/healthz; unlike it, what is wrong stands
+/// in the answer to all checks, too: each check alone tells it to anyone anyway.
+class Probe {
+ public:
+  /// Empty: fine; else what is wrong. What it throws is wrong, too.
+  using Check = std::function<std::string()>;
+  struct Result {
+    std::string name = {};
+    std::string problem = {};
+    bool excluded = false;
+  };
+
+  /// `name` is for the log: "healthz".
+  Probe(std::string name, Log log) : name_(std::move(name)), log_(std::move(log)) {}
+
+  /// Throws std::invalid_argument if the name is empty, taken, or has a control character.
+  void add(std::string name, Check check) EVENKEEL_EXCLUDES(mutex_);
+  /// Answers for one check, or for all if `check` is empty. `target` may exclude checks, and ask for all
+  /// words.
+  http::Response answer(std::string_view check, const http::Target& target) EVENKEEL_EXCLUDES(mutex_);
+
+ private:
+  std::string ask(const std::string& name, const Check& check) EVENKEEL_EXCLUDES(mutex_);
+  http::Response answer_all(const http::Target& target) EVENKEEL_EXCLUDES(mutex_);
+
+  const std::string name_;
+  const Log log_;
+  Mutex mutex_;
+  std::map<std::string, Check, std::less<>> checks_ EVENKEEL_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> problems_
+      EVENKEEL_GUARDED_BY(mutex_);  // as of the last time each was asked
+};
+
+/// The text of an answer to all checks. Pure.
+std::string probe_text(std::string_view probe, const std::vector<Probe::Result>& results,
+                       const std::set<std::string>& unknown_excludes, bool verbose);
+
+}  // namespace evenkeel::inline v0::detail

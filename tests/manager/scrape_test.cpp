@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// What /metrics says of an operator at work, held against controller-runtime, our own documentation and the
+// dashboard.
+#include "scrape.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/http/curl_transport.hpp>
+#include <evenkeel/manager/endpoint.hpp>
+#include <evenkeel/manager/manager.hpp>
+#include <evenkeel/metrics/text.hpp>
+#include <evenkeel/testing/api_server.hpp>
+#include <evenkeel/workqueue/two_lane_store.hpp>
+
+#include "../support/await.hpp"
+#include "world.hpp"
+
+namespace evenkeel {
+namespace {
+
+using test::Family;
+using test::Scrape;
+using ::testing::IsEmpty;
+
+std::string read(const std::string& path) {
+  std::ifstream file(std::string(EVENKEEL_SOURCE_DIR) + "/" + path);
+  if (!file) throw std::runtime_error(path + " is missing");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// An operator over real sockets that leads, works, and has all the troubles that metrics tell of: a kind that
+// the server does not know, a request that had to be repeated, a reconcile for each result.
+class ScrapeConcurrency : public ::testing::Test {
+ protected:
+  ScrapeConcurrency() {
+    server.install(
+        R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"map","namespace":"default"}})");
+    Config config = server.config();
+    ManagerOptions options = world.options();
+    options.election = ElectionOptions{.name = "op", .namespace_ = "default", .identity = "me"};
+    manager.emplace(Client(config, {.log = world.log()}), std::move(options));
+    auto maps = controller_for<ConfigMap>(
+        [this](Context& context, const ConfigMap& map) { return work(context, map); });
+    manager->add(std::move(maps).named("maps").with({.store = [] { return TwoLaneStore(); }}));
+    manager->add(controller_for<Gadget>([](Context&, const Gadget&) { return done(); }));
+    manager->serve({.metrics_address = "127.0.0.1:0"});
+  }
+  // Each run ends in another way.
+  Result work(Context& context, const ConfigMap&) {
+    switch (runs++) {
+      case 0:
+        server.inject({.verb = "get",
+                       .resource = "configmaps",
+                       .count = 1,
+                       .status = 429,
+                       .retry_after = std::chrono::seconds{0}});
+        context.client().find<ConfigMap>({"default", "map"});
+        return requeue();
+      case 1:
+        return requeue_after(std::chrono::milliseconds{1});
+      case 2:
+        throw Error("not today");
+      case 3:
+        throw std::logic_error("a bug");
+      case 4:
+        throw ApiError("update configmaps/default/map", Status{.code = 409, .reason = "Conflict"});
+      case 5:
+        return requeue_after(std::chrono::milliseconds{1});
+      default:
+        return done();
+    }
+  }
+  Scrape scrape() {
+    const std::string line = world.happenings->lines_with("serving what=metrics ").back();
+    const http::Response answer =
+        http::make_curl_transport({.server = line.substr(line.find("url=") + 4), .proxy = ""})
+            ->fetch({.target = "/metrics"});
+    if (answer.status != 200)
+      throw std::runtime_error("metrics were answered with " + std::to_string(answer.status));
+    text = answer.body;
+    return test::parse_scrape(text);
+  }
+  // After everything that work() does.
+  Scrape scrape_of_all() {
+    running = std::make_unique<Running>(*manager);
+    world.wait_for_line("serving what=metrics");
+    Scrape last;
+    test::await("seven runs and a problem", [&] {
+      last = scrape();
+      return last.value(R"(controller_runtime_reconcile_total{controller="maps",result="success"})") >= 1 &&
+             last.families.count("evenkeel_informer_problem") != 0;
+    });
+    return last;
+  }
+
+  World world;
+  testing::ApiServer server;
+  std::atomic<int> runs = 0;
+  std::string text;
+  std::optional<Manager> manager;
+  std::unique_ptr<Running> running;
+};
+
+std::string labels_text(const std::set<std::string>& labels) {
+  std::string joined;
+  for (const std::string& label : labels) joined += (joined.empty() ? "" : ",") + label;
+  return joined.empty() ? "-" : joined;
+}
+
+bool alike(const std::vector<double>& one, const std::vector<double>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](double a, double b) {
+    return std::abs(a - b) <=
+           1e-9 * std::abs(b);  // Go multiplies its bounds up, and meets 9.999999999999999e-06
+  });
+}
+
+// go:1.11
+TEST_F(ScrapeConcurrency, HasTheFamiliesOfControllerRuntimeWithTheirTypesLabelsAndBuckets) {
+  const Scrape ours = scrape_of_all();
+  // There is no client-side flow control whose waits could be timed.
+  const std::set<std::string> absent = {"rest_client_rate_limiter_duration_seconds"};
+  std::istringstream lines(read("tests/manager/data/controller_runtime_metrics.txt"));
+  int compared = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    std::string name, type, labels, bounds;
+    words >> name >> type >> labels >> bounds;
+    if (absent.count(name) != 0) {
+      EXPECT_EQ(ours.families.count(name), 0u) << name << " is there now: compare it";
+      continue;
+    }
+    const auto found = ours.families.find(name);
+    ASSERT_NE(found, ours.families.end()) << name << " is missing in\n" << text;
+    EXPECT_EQ(found->second.type, type) << name;
+    EXPECT_EQ(labels_text(found->second.labels), labels) << name;
+    std::vector<double> expected;
+    std::istringstream numbers(bounds);
+    for (std::string number; std::getline(numbers, number, ',');) {
+      if (number != "+Inf") expected.push_back(std::stod(number));
+    }
+    EXPECT_TRUE(alike(found->second.bounds, expected)) << name;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 29);
+}
+
+// go:1.11, go:1.3
+TEST_F(ScrapeConcurrency, CountsEachRunUnderHowItEnded) {
+  const Scrape ours = scrape_of_all();
+  const std::map<std::string, double> expected = {{"success", 1}, {"requeue", 1},  {"requeue_after", 2},
+                                                  {"error", 2},   {"conflict", 1}, {"cancelled", 0}};
+  for (const auto& [result, count] : expected) {
+    EXPECT_EQ(ours.value("controller_runtime_reconcile_total{controller=\"maps\",result=\"" + result + "\"}"),
+              count)
+        << result;
+    // What never ran has zeros, so that rates can be taken from the beginning.
+    EXPECT_EQ(
+        ours.value("controller_runtime_reconcile_total{controller=\"gadget\",result=\"" + result + "\"}"), 0)
+        << result;
+  }
+  EXPECT_EQ(ours.value(R"(controller_runtime_reconcile_errors_total{controller="maps"})"), 2);
+  EXPECT_EQ(ours.value(R"(controller_runtime_reconcile_panics_total{controller="maps"})"), 1);
+  EXPECT_EQ(ours.value(R"(controller_runtime_terminal_reconcile_errors_total{controller="maps"})"), 0);
+  EXPECT_EQ(ours.value(R"(controller_runtime_reconcile_timeouts_total{controller="maps"})"), 0);
+  EXPECT_EQ(ours.value(R"(controller_runtime_reconcile_time_seconds_count{controller="maps"})"), 7);
+  EXPECT_EQ(ours.value(R"(controller_runtime_max_concurrent_reconciles{controller="maps"})"), 1);
+  EXPECT_EQ(ours.value(R"(controller_runtime_active_workers{controller="maps"})"), 0);
+  EXPECT_EQ(ours.value(R"(leader_election_master_status{name="op"})"), 1);
+  EXPECT_EQ(
+      ours.value(R"(evenkeel_informer_problem{group="test.evenkeel.dev",version="v1",resource="gadgets",)"
+                 R"(namespace="",problem="no_such_kind"})"),
+      1);
+  const std::string host = server.url().substr(7);
+  EXPECT_EQ(ours.value("rest_client_request_retries_total{code=\"429\",verb=\"GET\",host=\"" + host + "\"}"),
+            1);
+  EXPECT_GE(ours.value("rest_client_requests_total{code=\"404\",method=\"GET\",host=\"" + host + "\"}"), 1);
+  // The election's, which has a client of its own.
+  EXPECT_EQ(ours.value("rest_client_requests_total{code=\"201\",method=\"POST\",host=\"" + host + "\"}"), 1);
+}
+
+TEST_F(ScrapeConcurrency, EveryFamilyIsDocumentedAndEveryDocumentedOneIsThere) {
+  const Scrape ours = scrape_of_all();
+  const std::string page = read("docs/metrics.md");
+  std::map<std::string, std::pair<std::string, std::string>> documented;  // name -> type, labels
+  const std::regex row(R"(\| `([a-z_]+)` \| (counter|gauge|histogram) \| ([a-z_, ]*|-) \|)");
+  for (std::sregex_iterator at(page.begin(), page.end(), row), end; at != end; ++at) {
+    std::string labels = (*at)[3];
+    std::erase(labels, ' ');
+    documented[(*at)[1]] = {(*at)[2], labels};
+  }
+  for (const auto& [name, family] : ours.families) {
+    const auto found = documented.find(name);
+    if (found == documented.end()) {
+      ADD_FAILURE() << name << " is not in docs/metrics.md";
+      continue;
+    }
+    EXPECT_EQ(found->second.first, family.type) << name;
+    std::set<std::string> labels;
+    std::istringstream words(found->second.second == "-" ? "" : found->second.second);
+    for (std::string label; std::getline(words, label, ',');) labels.insert(label);
+    EXPECT_EQ(labels_text(labels), labels_text(family.labels)) << name;
+  }
+  for (const auto& [name, ignored] : documented)
+    EXPECT_EQ(ours.families.count(name), 1u) << name << " is documented, but not served";
+}
+
+TEST_F(ScrapeConcurrency, EveryMetricOfTheDashboardIsThere) {
+  const Scrape ours = scrape_of_all();
+  const Json dashboard = Json::parse(read("docs/dashboards/evenkeel.json"));
+  std::set<std::string> asked;
+  const std::regex metric(
+      R"((controller_runtime|workqueue|rest_client|leader_election|process|evenkeel)_[a-z_]+)");
+  std::size_t queries = 0;
+  for (const Json& panel : dashboard["panels"].as_array()) {
+    if (panel["type"].string_or("") == "row") continue;
+    EXPECT_FALSE(panel["targets"].as_array().empty()) << panel["title"].string_or("");
+    for (const Json& target : panel["targets"].as_array()) {
+      const std::string query = target["expr"].string_or("");
+      std::sregex_iterator at(query.begin(), query.end(), metric);
+      EXPECT_NE(at, std::sregex_iterator()) << "no metric in " << query;
+      for (; at != std::sregex_iterator(); ++at) asked.insert(at->str());
+      ++queries;
+    }
+  }
+  EXPECT_GE(queries, 10u);
+  for (const std::string& name : asked)
+    EXPECT_EQ(ours.families.count(test::family_of(ours.families, name)), 1u) << name;
+}
+
+// For a host that has metrics of its own: the same figures without HTTP, and none of the process, which it
+// has.
+TEST_F(ScrapeConcurrency, AHostCollectsTheSameIntoASinkOfItsOwn) {
+  const Scrape ours = scrape_of_all();
+  PrometheusText sink;
+  manager->collect(sink);
+  const Scrape hosts = test::parse_scrape(sink.str());
+  for (const auto& [name, family] : ours.families) {
+    EXPECT_EQ(hosts.families.count(name), name.starts_with("process_") ? 0u : 1u) << name;
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel
