@@ -215,6 +215,38 @@ TEST_F(HeadOfLineConcurrency, AControllerWhoseWorkersAreAllHeldHoldsNoOther) {
   EXPECT_NO_THROW(running.stop());
 }
 
+// What a predicate throws lets the event through, whatever it is.
+TEST_F(HeadOfLineConcurrency, APredicateThatThrowsLosesNoEvent) {
+  Manager manager(world_.client(), world_.options());
+  manager.add(
+      controller_for<ConfigMap>(count(), {.when = Predicate([](const ObjectEvent&) -> bool { throw 42; })}));
+  Running running(manager);
+  expect_maps_go_on();
+  EXPECT_NO_THROW(running.stop());
+}
+
+// What a mapping throws loses the one event, with a line that names it; the others go on.
+TEST_F(HeadOfLineConcurrency, AMappingThatThrowsLosesOneEventAndSaysSo) {
+  Manager manager(world_.client(), world_.options());
+  manager.add(controller_for<ConfigMap>(count()).watches<Secret>([](const Secret& secret) {
+    if (secret.metadata.name == "bad") throw 42;
+    return ObjectKey{secret.metadata.namespace_, "from-secret"};
+  }));
+  Running running(manager);
+  world_.wait_for_line("workers started");
+  make_map("from-secret");
+  world_.wait_until([&] { return maps_ == 1; });
+  for (const std::string name : {"bad", "good"}) {
+    world_.call(http::Method::post, "/api/v1/namespaces/default/secrets",
+                R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":")" + name + R"("}})");
+  }
+  world_.wait_until([&] { return maps_ == 2; });
+  EXPECT_THAT(world_.happenings->lines_with("could not be mapped"),
+              ElementsAre(::testing::AllOf(HasSubstr("kind=Secret"), HasSubstr("object=default/bad"))));
+  expect_maps_go_on();
+  EXPECT_NO_THROW(running.stop());
+}
+
 // The secondary kind goes away under a controller that runs: the primary's changes go on.
 TEST_F(HeadOfLineConcurrency, AWatchThatFailsHoldsNoOtherOfItsController) {
   ManagerOptions options = world_.options();
