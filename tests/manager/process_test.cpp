@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator as a process, under load, that is stopped, robbed of its lead and killed at random moments.
+// An operator as a process, under load, that is stopped, robbed of its lead and killed at random moments;
+// against the embedded server and, built with EVENKEEL_REAL_SERVER, a real one.
 //
 // EVENKEEL_PROCESS_SEED chooses the moments (else a random one, which is printed), EVENKEEL_PROCESS_MOMENTS
 // how many of each kind.
@@ -28,8 +29,15 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/api/kinds/coordination.hpp>
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/client/client.hpp>
 #include <evenkeel/http/message.hpp>
+#ifdef EVENKEEL_REAL_SERVER
+#include <evenkeel/testing/environment.hpp>
+#else
 #include <evenkeel/testing/api_server.hpp>
+#endif
 
 #include "../support/await.hpp"
 #include "child.hpp"
@@ -41,6 +49,12 @@ using namespace std::chrono_literals;
 using test::await;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+
+#ifdef EVENKEEL_REAL_SERVER
+using Server = testing::Environment;
+#else
+using Server = testing::ApiServer;
+#endif
 
 constexpr int objects = 20;
 
@@ -75,13 +89,10 @@ std::vector<std::string> lines_of(const std::string& path) {
 // A server with ConfigMaps that somebody changes all the time, and operators that follow.
 class OperatorProcess : public ::testing::Test {
  protected:
-  OperatorProcess() : server_(std::make_unique<testing::ApiServer>()), random_(seed()) {
-    std::ofstream(path("kubeconfig")) << server_->kubeconfig();
-    for (int i = 0; i < objects; ++i) {
-      call(http::Method::post, maps_,
-           R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name(i) +
-               R"("},"data":{"wanted":"0"}})");
-    }
+  OperatorProcess() : client_(server().config()), random_(seed()) {
+    std::ofstream(path("kubeconfig")) << server().kubeconfig();
+    client_.remove<Lease>({"default", "load-operator"});
+    for (int i = 0; i < objects; ++i) want(i, "0");
   }
   ~OperatorProcess() override { end_load(); }
 
@@ -89,19 +100,29 @@ class OperatorProcess : public ::testing::Test {
   static std::string path(const std::string& file) {
     return ::testing::TempDir() + "evenkeel_process_test_" + std::to_string(::getpid()) + "_" + file;
   }
-  http::Response call(http::Method method, const std::string& target, const std::string& body = {}) {
-    http::Request request{.method = method, .target = target, .body = body};
-    request.headers.set("Content-Type",
-                        method == http::Method::patch ? "application/merge-patch+json" : "application/json");
-    return server_->core()->handle(request);
+  /// Started by the first test that asks.
+  static Server& server() {
+    static Server shared;
+    return shared;
   }
-  Json get(const std::string& target) { return Json::parse(call(http::Method::get, target).body); }
+  void want(int i, const std::string& what) {
+    client_.apply(
+        ConfigMap{.metadata = {.name = name(i), .namespace_ = "default"}, .data = {{"wanted", what}}});
+  }
+  /// Whoever has the Lease, now this one has it.
+  void give_lease_to(const std::string& holder) {
+    (void)client_.raw({.method = http::Method::patch,
+                       .resource = Lease::resource,
+                       .namespace_ = "default",
+                       .name = "load-operator",
+                       .content_type = "application/merge-patch+json",
+                       .body = R"({"spec":{"holderIdentity":")" + holder + R"("}})"});
+  }
 
   void begin_load() {
     load_ = std::jthread([this](const std::stop_token& stop) {
       for (int turn = 1; !stop.stop_requested(); ++turn) {
-        call(http::Method::patch, maps_ + "/" + name(turn % objects),
-             R"({"data":{"wanted":")" + std::to_string(turn) + R"("}})");
+        want(turn % objects, std::to_string(turn));
         std::this_thread::sleep_for(1ms);  // the load, not a wait
       }
     });
@@ -112,17 +133,17 @@ class OperatorProcess : public ::testing::Test {
     load_.join();
   }
   bool converged() {
-    for (int i = 0; i < objects; ++i) {
-      const Json map = get(maps_ + "/" + name(i));
-      if (map.at({"data", "seen"}) != map.at({"data", "wanted"})) return false;
-    }
-    return true;
+    const auto maps = client_.list<ConfigMap>({.namespace_ = "default"}).items;
+    return std::all_of(maps.begin(), maps.end(), [](const Snapshot<ConfigMap>& map) {
+      const auto wanted = map->data.find("wanted");
+      const auto seen = map->data.find("seen");
+      return wanted == map->data.end() || (seen != map->data.end() && seen->second == wanted->second);
+    });
   }
-
   std::vector<std::string> versions() {
     std::vector<std::string> all;
-    for (int i = 0; i < objects; ++i)
-      all.push_back(get(maps_ + "/" + name(i)).at({"metadata", "resourceVersion"}).string_or(""));
+    for (const Snapshot<ConfigMap>& map : client_.list<ConfigMap>({.namespace_ = "default"}).items)
+      all.push_back(map->metadata.name + " " + map->metadata.resource_version);
     return all;
   }
 
@@ -144,7 +165,7 @@ class OperatorProcess : public ::testing::Test {
   }
   static std::optional<Json> line_with(const std::string& who, const std::string& message) {
     for (const std::string& line : lines_of(path(who))) {
-      if (line.find('}') == std::string::npos) continue;  // half written
+      if (!line.ends_with('}')) continue;  // half written
       if (Json parsed = Json::parse(line); parsed["msg"].string_or("") == message) return parsed;
     }
     return std::nullopt;
@@ -156,8 +177,7 @@ class OperatorProcess : public ::testing::Test {
     return Duration(std::uniform_int_distribution<Duration::rep>(0, longest.count())(random_));
   }
 
-  const std::string maps_ = "/api/v1/namespaces/default/configmaps";
-  std::unique_ptr<testing::ApiServer> server_;
+  const Client client_;
   std::mt19937_64 random_;
   std::jthread load_;
 };
@@ -207,7 +227,6 @@ std::vector<std::string> election() {
 }
 
 TEST_F(OperatorProcess, EndsWithFiveWheneverItsLeadIsTaken) {
-  const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/load-operator";
   begin_load();
   for (int moment = 0; moment < moments(20); ++moment) {
     const Duration after = random_moment(100ms);
@@ -215,11 +234,11 @@ TEST_F(OperatorProcess, EndsWithFiveWheneverItsLeadIsTaken) {
     auto child = start("one", election(), {moment % 2 == 0 ? "LOAD_FAILURES=0" : "LOAD_FAILURES=30"});
     await_line("one", "leading");
     std::this_thread::sleep_for(after);  // what is tested, not a wait
-    call(http::Method::patch, lease, R"({"spec":{"holderIdentity":"thief"}})");
+    give_lease_to("thief");
     ASSERT_EQ(child->wait(), 5) << child->log();
     ASSERT_EQ(last_message("one"), "ended");
     ASSERT_THAT(Json::parse(lines_of(path("one")).back())["error"].string_or(""), HasSubstr("leads no more"));
-    call(http::Method::patch, lease, R"({"spec":{"holderIdentity":""}})");
+    give_lease_to("");
   }
   end_load();
   auto child = start("one", election());
