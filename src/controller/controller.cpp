@@ -310,6 +310,7 @@ ReconcileCounts Controller::counts() const {
 void Controller::collect(MetricSink& sink) const {
   impl_->runner_.meter().collect(sink, name(), impl_->workers_, impl_->runner_.active());
   impl_->queue_.queue().collect(sink);
+  impl_->inspector_.collect(sink);
 }
 LatencyHistogram Controller::latency() const {
   return impl_->queue_.latency();
@@ -328,9 +329,6 @@ std::optional<TimePoint> Controller::look_for_stuck() {
 }
 std::string Controller::trouble() {
   return impl_->inspector_.trouble(impl_->moment({}));
-}
-void Controller::collect_stuck(MetricSink& sink) const {
-  impl_->inspector_.collect(sink);
 }
 std::size_t Controller::objects() const {
   return impl_->objects();

@@ -39,6 +39,7 @@ class Inspector {
   Troubles troubles(std::size_t most, ControllerMoment moment);
   std::optional<TimePoint> look_for_stuck();
   std::string trouble(const ControllerMoment& moment);
+  /// How many runs are stuck, and how long the longest lasts.
   void collect(MetricSink& sink) const;
 
  private:

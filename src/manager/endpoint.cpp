@@ -79,10 +79,19 @@ class EndpointPart final : public detail::Part {
     server_->route(site, "/debug/log-level",
                    [log = log_](const http::ServerCall& call) { return log_level(log, call); },
                    {.access = http::Access::trusted, .methods = {http::Method::get, http::Method::put}});
+    if (options.explanations == Explanations::on) add_explanations(site, manager);
     // A route may be given to the manager after this part has gone with the run.
     operations.hand_routes_to([server = std::weak_ptr(server_), site](const detail::EndpointRoute& route) {
       if (const auto there = server.lock()) there->route(site, route.path, route.handler, route.options);
     });
+  }
+
+  void add_explanations(std::size_t site, Manager& manager) {
+    for (const char* path : {"/debug/explain", "/debug/explain/"}) {
+      server_->route(site, path,
+                     [&manager](const http::ServerCall& call) { return manager.answer_explain(call); },
+                     {.access = http::Access::trusted});
+    }
   }
 
   void add_probes(detail::Operations& operations, const EndpointOptions& options) {

@@ -144,6 +144,9 @@ void add_endpoint_flags(CLI::App& app, EndpointSettings& settings) {
        "Serve metrics to who has the token in this file (anyone)");
   address("--health-probe-bind-address", settings.probe_address,
           "Serve /healthz and /readyz there, :8081 for example; 0: nowhere (0)");
+  app.add_flag_callback(
+      "--debug-endpoints", [&settings] { settings.explanations = Explanations::on; },
+      "Beside metrics, answer at /debug/explain why an object is not reconciled");
 }
 
 void add_flags(CLI::App& app, Flags& flags) {

@@ -310,6 +310,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
     if (crd) crds_.push_back(std::move(crd));
   }
   added.attach();
+  operations_.healthz().add("controller/" + name, [&added] { return added.trouble(); });
   operations_.readyz().add("controller/" + name,
                            [this, &added] { return detail::unready(added, options_.clock->now()); });
   add_part(name, Stage::controllers, std::make_unique<ControllerPart>(added));
@@ -558,6 +559,11 @@ const std::function<void(std::string_view)>& Manager::on_thread_start() const no
 }
 const Client* Manager::election_client() const noexcept {
   return impl_->election_client_ ? &*impl_->election_client_ : nullptr;
+}
+std::string Manager::hindrance() const {
+  if (is_leader()) return {};
+  const std::string holder = impl_->elector_->holder();
+  return "this instance does not lead, and " + (holder.empty() ? "nobody is known to" : holder + " does");
 }
 std::string Manager::election_name() const {
   return impl_->options_.election ? impl_->options_.election->name : std::string();

@@ -118,6 +118,10 @@ EventGate parse_event_gate(std::string_view text) {
   throw std::invalid_argument(quoted(text) + " is neither on nor off");
 }
 
+Explanations parse_explanations(std::string_view text) {
+  return parse_event_gate(text) == EventGate::on ? Explanations::on : Explanations::off;
+}
+
 std::string parse_store(std::string_view text) {
   for (const std::string_view word : {"priority", "fifo", "two-lane", "fair"}) {
     if (text == word) return std::string(text);
@@ -132,7 +136,7 @@ std::string parse_bind_address(std::string_view text) {
 
 EndpointOptions endpoint_options(const EndpointSettings& flags, const EndpointSettings& file,
                                  EndpointOptions program) {
-  const auto choose = [&](auto member, std::string& target) {
+  const auto choose = [&](auto member, auto& target) {
     if (file.*member) target = *(file.*member);
     if (flags.*member) target = *(flags.*member);
   };
@@ -141,6 +145,7 @@ EndpointOptions endpoint_options(const EndpointSettings& flags, const EndpointSe
   choose(&EndpointSettings::metrics_key_file, program.metrics_tls.key);
   choose(&EndpointSettings::metrics_token_file, program.metrics_token_file);
   choose(&EndpointSettings::probe_address, program.probe_address);
+  choose(&EndpointSettings::explanations, program.explanations);
   return program;
 }
 

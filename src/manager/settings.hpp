@@ -37,6 +37,7 @@ struct EndpointSettings {
   std::optional<std::string> metrics_key_file = {};
   std::optional<std::string> metrics_token_file = {};
   std::optional<std::string> probe_address = {};
+  std::optional<Explanations> explanations = {};
 };
 
 /// What `flags` say, else what `file` says, else what `program` says.
@@ -76,10 +77,11 @@ class Settings {
 
 /// How values are written. Each throws std::invalid_argument, which says what was found and what is expected.
 std::size_t parse_workers(std::string_view text);
-Duration parse_timeout(std::string_view text);          ///< "500ms", "1h30m", "0"; not negative.
-EventGate parse_event_gate(std::string_view text);      ///< "on" or "off".
-std::string parse_store(std::string_view text);         ///< "priority", "fifo", "two-lane" or "fair".
-std::string parse_bind_address(std::string_view text);  ///< "host:port", ":port", or "0".
+Duration parse_timeout(std::string_view text);           ///< "500ms", "1h30m", "0"; not negative.
+EventGate parse_event_gate(std::string_view text);       ///< "on" or "off".
+std::string parse_store(std::string_view text);          ///< "priority", "fifo", "two-lane" or "fair".
+Explanations parse_explanations(std::string_view text);  ///< "on" or "off".
+std::string parse_bind_address(std::string_view text);   ///< "host:port", ":port", or "0".
 
 /// The backing store that goes by one of these words.
 AnyStore<RequestKey> make_store(std::string_view word);

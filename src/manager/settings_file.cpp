@@ -121,7 +121,8 @@ EndpointSettings read_endpoint(const Section& section) {
                 text_field("metricsCertFile", settings.metrics_cert_file, path),
                 text_field("metricsKeyFile", settings.metrics_key_file, path),
                 text_field("metricsTokenFile", settings.metrics_token_file, path),
-                text_field("healthProbeBindAddress", settings.probe_address, parse_bind_address)});
+                text_field("healthProbeBindAddress", settings.probe_address, parse_bind_address),
+                text_field("debugEndpoints", settings.explanations, parse_explanations)});
   return settings;
 }
 

@@ -2,6 +2,8 @@
 // Every reason why a key is not being reconciled, each from the facts that lead to it.
 #include "controller/explain_core.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -266,6 +268,9 @@ Timeline, the oldest first:
   2026-01-01T00:01:31.000000Z  run ended after 1s: error: no disk left
   2026-01-01T00:01:31.000000Z  runs again in 20s: retry
 )");
+  std::ifstream page(std::string(EVENKEEL_SOURCE_DIR) + "/docs/explain.md");
+  const std::string text{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
+  EXPECT_NE(text.find(to_text(ask())), std::string::npos) << "docs/explain.md shows this example";
   const Json json = to_json(ask());
   EXPECT_EQ(json["reason"], Json("backing_off"));
   EXPECT_EQ(json.at({"queue", "nextAttempt"}), Json("2026-01-01T00:01:51.000000Z"));

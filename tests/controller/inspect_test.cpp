@@ -180,7 +180,7 @@ class StuckConcurrency : public ControllerTest {
   }
   std::string metrics() {
     PrometheusText sink;
-    controller->collect_stuck(sink);
+    controller->collect(sink);
     return sink.str();
   }
 

@@ -61,7 +61,7 @@ TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
   const auto source = parse_settings(example, "docs/flags.md");
   const auto& endpoint = source.endpoint;
   EXPECT_TRUE(endpoint.metrics_address && endpoint.metrics_cert_file && endpoint.metrics_key_file &&
-              endpoint.metrics_token_file && endpoint.probe_address)
+              endpoint.metrics_token_file && endpoint.probe_address && endpoint.explanations)
       << example;
   const auto settings = source.controllers.at("demo").settings;
   EXPECT_TRUE(settings.workers && settings.rate_limiter && settings.reconcile_timeout &&

@@ -42,8 +42,10 @@ Duration first_delay(const ControllerOptions& options) {
 
 TEST(Settings, OfTheEndpointAreTheFlagsThenTheFileThenTheProgram) {
   const detail::EndpointSettings flags{.metrics_address = ":1"};
-  const detail::EndpointSettings file{
-      .metrics_address = ":2", .metrics_token_file = "file", .probe_address = "0"};
+  const detail::EndpointSettings file{.metrics_address = ":2",
+                                      .metrics_token_file = "file",
+                                      .probe_address = "0",
+                                      .explanations = Explanations::on};
   const EndpointOptions all = detail::endpoint_options(flags, file,
                                                        {.metrics_address = ":3",
                                                         .metrics_tls = {"crt", "key"},
@@ -51,6 +53,7 @@ TEST(Settings, OfTheEndpointAreTheFlagsThenTheFileThenTheProgram) {
                                                         .probe_address = ":4"});
   EXPECT_EQ(all.metrics_address, ":1");
   EXPECT_EQ(all.metrics_token_file, "file");
+  EXPECT_EQ(all.explanations, Explanations::on);
   EXPECT_EQ(all.metrics_tls.certificate, "crt");
   EXPECT_EQ(all.metrics_tls.key, "key");
   EXPECT_TRUE(all.serves_metrics());

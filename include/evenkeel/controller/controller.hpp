@@ -225,8 +225,6 @@ class EVENKEEL_API Controller {
   /// For a liveness probe: which runs are stuck, or that keys are ready and nothing takes them. Empty:
   /// nothing is wrong, or on_stuck says that the probe is not to know.
   std::string trouble();
-  /// How many runs are stuck, and how long the longest run lasts.
-  void collect_stuck(MetricSink& sink) const;
   /// Objects of the reconciled kind that the cache holds.
   std::size_t objects() const;
   /// Keys that are ready and wait for a worker.

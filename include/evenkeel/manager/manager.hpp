@@ -151,6 +151,8 @@ class EVENKEEL_API Manager {
              const http::RouteOptions& options);
   /// For hosts that have a server of their own: the answer to "/healthz", "/readyz/ping?verbose" and so on.
   http::Response answer_probe(std::string_view target);
+  /// The same for "/debug/explain": `call.rest` is what follows it, "demo/default/web". docs/explain.md
+  http::Response answer_explain(const http::ServerCall& call) const;
   /// For hosts that have metrics of their own: gives those of controllers, queues, cache, client and election
   /// to `sink`, but none of the process.
   void collect(MetricSink& sink) const;
@@ -170,6 +172,7 @@ class EVENKEEL_API Manager {
   const Client* election_client() const noexcept;  // null without an election
   std::string election_name() const;               // empty without one
   std::vector<Controller*> controllers() const;
+  std::string hindrance() const;  // why no controller runs here; empty if they do
   void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
 
   std::unique_ptr<Impl> impl_;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// `evenkeel explain`: asks a running operator why an object is not being reconciled.
+#pragma once
+
+#include <string>
+
+namespace evenkeel::program {
+
+struct ExplainFlags {
+  std::string controller = {};  ///< Empty: all of them.
+  std::string object = {};      ///< "namespace/name", or "name". Empty: the whole controller.
+  std::string url = "http://127.0.0.1:8080";
+  std::string token_file = {};
+  bool json = false;
+};
+
+/// The target of the request: "/debug/explain/demo/default/web".
+std::string explain_target(const ExplainFlags& flags);
+
+/// Prints the answer on standard output, or what is wrong on standard error. Returns the exit code: 0, or 1
+/// if the operator gave no answer or does not know what is asked for.
+int explain(const ExplainFlags& flags);
+
+}  // namespace evenkeel::program
