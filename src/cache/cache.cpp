@@ -119,6 +119,7 @@ InformerOptions Cache::default_options() const {
   InformerOptions options;
   options.namespace_ = impl_->options_.namespace_;
   options.reflector = impl_->options_.reflector;
+  options.resync = impl_->options_.resync;
   return options;
 }
 

@@ -41,7 +41,7 @@ void HandlerSlot::call(const Waiting& what) {
                         .object = &delta.object,
                         .old = delta.type == EventType::updated ? &delta.old : nullptr,
                         .initial = what.initial,
-                        .resync = false,
+                        .resync = delta.resync,
                         .final_state_unknown = delta.final_state_unknown});
   } else {
     handler_->on_synced();

@@ -92,6 +92,8 @@ class Informer::Impl final : public detail::Job {
 
   void greet();
   void advance();
+  void resync();
+  void wake_when_due() { parts_.runner->wake_at(*this, std::min(due_, resync_due_)); }
   void begin(const ReflectorStep& step);
   void begin_stream(const ReflectorStep& step);
   void take(StreamInput& input);
@@ -121,6 +123,7 @@ class Informer::Impl final : public detail::Job {
   int status_ = 0;
   Activity activity_ = Activity::idle;
   TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for a streamed first state
+  TimePoint resync_due_ = TimePoint::max();
   std::optional<TimePoint> last_event_;
   std::optional<TimePoint> failing_since_;
   detail::FailureLog failure_log_;
@@ -143,6 +146,7 @@ void Informer::Impl::run() noexcept {
   int turns = 0;
   for (; turns < inputs_per_turn && inbox_->take(input); ++turns) take(input);
   advance();
+  resync();
   publish();
   if (turns == inputs_per_turn) parts_.runner->wake(*this);
 }
@@ -185,12 +189,26 @@ void Informer::Impl::advance() {
   }
 }
 
+/// Tells everything again when it is time. The wake-up for the other due time may have been used up.
+void Informer::Impl::resync() {
+  if (options_.resync <= Duration::zero() || !reflector_.synced()) return;
+  if (resync_due_ <= now()) {
+    for (const WireObject& object : store_.snapshot()) {
+      for (const auto& slot : told_)
+        slot->tell({.type = EventType::updated, .object = object, .old = object, .resync = true}, false);
+    }
+  }
+  if (resync_due_ <= now() || resync_due_ == TimePoint::max())
+    resync_due_ = deadline_after(now(), options_.resync);
+  wake_when_due();
+}
+
 void Informer::Impl::begin(const ReflectorStep& step) {
   if (const auto* pause = std::get_if<PauseRequest>(&step)) {
     activity_ = Activity::waiting;
     due_ = deadline_after(now(), pause->delay);
     log_failure();
-    parts_.runner->wake_at(*this, due_);
+    wake_when_due();
     return;
   }
   const auto* watch = std::get_if<WatchRequest>(&step);
@@ -199,7 +217,7 @@ void Informer::Impl::begin(const ReflectorStep& step) {
   frame_splitter_ = FrameSplitter({.max_frame_bytes = options_.max_object_bytes});
   due_ = watch != nullptr && watch->initial_deadline ? deadline_after(now(), *watch->initial_deadline)
                                                      : TimePoint::max();
-  parts_.runner->wake_at(*this, due_);
+  wake_when_due();
   begin_stream(step);
 }
 

@@ -17,8 +17,8 @@ std::string default_name(std::string_view kind) {
   return name;
 }
 
-Attachment attach_to(Informer& informer, std::shared_ptr<EventHandler> handler) {
-  const HandlerId id = informer.add_handler(std::move(handler), {.delivery = Delivery::direct});
+Attachment attach_to(Informer& informer, std::shared_ptr<EventHandler> handler, Delivery delivery) {
+  const HandlerId id = informer.add_handler(std::move(handler), {.delivery = delivery});
   return {.informer = &informer, .remove = [&informer, id] { informer.remove_handler(id); }};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the builder makes of controllers, at work against the embedded API server's core in virtual time.
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/base/clock.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/testing/bench.hpp>
 #include <evenkeel/testing/in_process_transport.hpp>
@@ -34,7 +37,7 @@ std::vector<std::string> names(const testing::Bench& bench) {
   return found;
 }
 
-// go:1.1.15: the filter is asked of every watch, and so is each watch's own predicate.
+// go:1.1.17: the filter is asked of every watch, and so is each watch's own predicate.
 TEST(Builder, AFilterAppliesToAllWatchesBesideTheirOwnPredicates) {
   testing::Bench bench;
   const auto to_itself = [](const WireObject& object) { return object.key(); };
@@ -51,8 +54,9 @@ TEST(Builder, AFilterAppliesToAllWatchesBesideTheirOwnPredicates) {
   EXPECT_THAT(names(bench), ::testing::UnorderedElementsAre("mine", "secret"));
 }
 
-// go:1.1.15 go:2.2.28: what the program pushes itself is not asked about by the filter, but by its own
+// go:1.1.17 go:2.2.28: what the program pushes itself is not asked about by the filter, but by its own
 // predicate.
+// go:1.3.8
 TEST(Builder, ChannelsOfObjectsPassTheFilterByAndTheirOwnPredicateNot) {
   testing::Bench bench;
   const EventChannel<ConfigMap> channel;
@@ -102,6 +106,7 @@ TEST(Builder, EveryAsksForTheKeys) {
   EXPECT_THAT(names(bench), ElementsAre("none", "none"));
 }
 
+// go:1.1.17
 TEST(Builder, AKeyChannelReconcilesWhatItIsTold) {
   testing::Bench bench;
   const KeyChannel channel;
@@ -114,7 +119,7 @@ TEST(Builder, AKeyChannelReconcilesWhatItIsTold) {
   EXPECT_EQ(bench.last().at, 30s);
 }
 
-// go:1.1.16: only metadata is asked of the server and kept; reads of whole objects are live.
+// go:1.1.18: only metadata is asked of the server and kept; reads of whole objects are live.
 TEST(Builder, AWatchOfMetadataKeepsNoMore) {
   auto core = std::make_shared<testing::SharedCore>();
   auto transport =
@@ -185,6 +190,115 @@ TEST(Builder, AWatchAtRunTimeListsItsKindAndEndsWhenItIsTold) {
   settle();
   EXPECT_THAT(reconciled, ElementsAre("owner-of-one", "owner-of-two", "one", "three", "two"))
       << "a new watch begins with what is there";
+}
+
+// A cache in virtual time, step by step.
+class WatchedCache : public ::testing::Test {
+ protected:
+  void begin(ControllerSpec spec, CacheOptions options = {}) {
+    options.threads = 0;
+    options.clock = clock;
+    cache = std::make_unique<Cache>(client, options);
+    controller = std::make_unique<Controller>(
+        std::move(spec),
+        ControllerEnvironment{.client = client, .cache = *cache, .keys = keys, .clock = clock});
+    controller->attach();
+    cache->start();
+    settle();
+  }
+  void settle() {
+    while (transport->pump() + cache->pump() + (controller->step() ? 1 : 0) != 0) continue;
+  }
+  void pass(Duration time) {
+    const TimePoint end = clock->now() + time;
+    while (clock->now() < end) {
+      clock->advance(std::min<Duration>(1s, end - clock->now()));
+      settle();
+    }
+  }
+  // Watches config maps only to be asked for owners of secrets.
+  ControllerSpec owner_controller(Predicate when) {
+    return controller_for<ConfigMap>(
+               [this](Context& context, const Request&) { reconciled.push_back(context.key().name); },
+               {.when = [](const ObjectEvent&) { return false; }})
+        .watches<Secret>(
+            [](const WireObject& object) {
+              return ObjectKey{"default", "owner-of-" + std::string(object.name())};
+            },
+            {.when = std::move(when)});
+  }
+  static std::string secret(const std::string& name) {
+    return R"({"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"default","name":")" + name + "\"}}";
+  }
+  void remove_secret(const std::string& name) {
+    core->handle({.method = http::Method::delete_, .target = "/api/v1/namespaces/default/secrets/" + name});
+  }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  std::shared_ptr<testing::SharedCore> core =
+      std::make_shared<testing::SharedCore>(testing::SharedCoreOptions{.clock = clock});
+  std::shared_ptr<testing::InProcessTransport> transport =
+      std::make_shared<testing::InProcessTransport>(core, testing::InProcessTransportOptions{.pumped = true});
+  Client client{Config{.server = "http://test"}, {.transport = transport, .clock = clock}};
+  KeyTable keys;
+  std::vector<std::string> reconciled;
+  std::unique_ptr<Cache> cache;
+  std::unique_ptr<Controller> controller;
+};
+
+// go:2.2.23: a resync tells every object again, with low priority; predicates that look for changes drop it.
+TEST_F(WatchedCache, AResyncTellsEverythingAgainAfterWhatIsLive) {
+  core->install(secret("a"));
+  core->install(secret("b"));
+  int resyncs = 0;
+  const auto look = [&](const ObjectEvent& event) {
+    if (!event.resync) return true;
+    ++resyncs;
+    EXPECT_EQ(event.type, EventType::updated);
+    EXPECT_EQ(event.old->resource_version(), event.object->resource_version());
+    EXPECT_FALSE(resource_version_changed()(event));
+    EXPECT_FALSE(generation_changed()(event));
+    return true;
+  };
+  begin(owner_controller(look), {.resync = 1h});
+  EXPECT_THAT(reconciled, ElementsAre("owner-of-a", "owner-of-b"));
+  pass(59min);
+  EXPECT_THAT(reconciled, SizeIs(2));
+  clock->advance(1min);
+  cache->pump();  // the resync is told, and a live key comes after it
+  controller->enqueue({"default", "live"});
+  settle();
+  EXPECT_THAT(reconciled, ElementsAre("owner-of-a", "owner-of-b", "live", "owner-of-a", "owner-of-b"));
+  pass(1h);
+  EXPECT_EQ(resyncs, 4);
+}
+
+// go:2.2.25 go:2.2.27 I8: what went, or came back as another object, while nobody watched, is told to
+// secondary watches, too: as a deletion with the last state that is known, and as an addition.
+// go:1.3.5
+TEST_F(WatchedCache, MissedDeletionsReachTheOwners) {
+  for (const char* name : {"gone", "kept", "remade"}) core->install(secret(name));
+  std::vector<std::string> told;
+  begin(owner_controller([&](const ObjectEvent& event) {
+    static constexpr const char* types[] = {"added", "updated", "deleted", "generic"};
+    told.push_back(std::string(types[static_cast<std::size_t>(event.type)]) + " " +
+                   std::string(event.object->name()) + (event.final_state_unknown ? " unknown" : ""));
+    return true;
+  }));
+  told.clear();
+  reconciled.clear();
+  // The watch breaks, and when it can be had again its history is gone, so that only a new list can tell.
+  const testing::FaultId away = core->inject({.resource = "secrets", .drop = testing::FaultDrop::before});
+  core->cut_watches();
+  settle();
+  remove_secret("gone");
+  remove_secret("remade");
+  core->install(secret("remade"));
+  core->inject({.verb = "watch", .resource = "secrets", .count = 1, .status = 410});
+  core->remove_fault(away);
+  pass(2min);
+  EXPECT_THAT(told, ElementsAre("deleted gone unknown", "deleted remade unknown", "added remade"));
+  EXPECT_THAT(reconciled, ElementsAre("owner-of-gone", "owner-of-remade"));
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ struct StoreDelta {
   WireObject object = {};            ///< The object now; of deleted ones, the last state that is known.
   WireObject old = {};               ///< The state before, for updates and deletions.
   bool final_state_unknown = false;  ///< Deleted while nobody looked: `object` is the last state seen.
+  bool resync = false;               ///< Told again without a change.
 };
 
 struct ObjectStoreOptions {

@@ -52,18 +52,19 @@ Informer& informer_of(Cache& cache, WireForm form) {
   return cache.informer<T>(std::move(options));
 }
 
-EVENKEEL_API Attachment attach_to(Informer& informer, std::shared_ptr<EventHandler> handler);
+EVENKEEL_API Attachment attach_to(Informer& informer, std::shared_ptr<EventHandler> handler,
+                                  Delivery delivery);
 
 template <ObjectType T>
-WatchSpec watch_of(KeyMapping mapping, TriggerOptions options) {
+WatchSpec watch_of(KeyMapping mapping, TriggerOptions options, Delivery delivery = Delivery::direct) {
   return {.resource = T::resource,
           .mapping = std::move(mapping),
           .when = std::move(options.when),
           .priority = options.priority,
           .delay = options.delay,
           .crd = is_custom(T::resource) ? std::function<Json()>([] { return crd_for<T>(); }) : nullptr,
-          .attach = [form = options.form](Cache& cache, std::shared_ptr<EventHandler> handler) {
-            return attach_to(informer_of<T>(cache, form), std::move(handler));
+          .attach = [form = options.form, delivery](Cache& cache, std::shared_ptr<EventHandler> handler) {
+            return attach_to(informer_of<T>(cache, form), std::move(handler), delivery);
           }};
 }
 
@@ -107,7 +108,7 @@ WatchSpec watch_owned(ResourceId owner, TriggerOptions options = {}) {
 /// U, for what `mapping` says of it; see ControllerBuilder::watches().
 template <ObjectType U, class F>
 WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
-  return detail::watch_of<U>(detail::mapping_of<U>(std::move(mapping)), std::move(options));
+  return detail::watch_of<U>(detail::mapping_of<U>(std::move(mapping)), std::move(options), Delivery::queued);
 }
 
 /// Describes a controller; hand it to Manager::add(). What is not said has a default.
@@ -136,8 +137,9 @@ class ControllerBuilder {
   }
 
   /// Reconciles what `mapping` says of each U that changes: it gets a `const U&`, or a `const WireObject&`
-  /// for what metadata tells, and returns an ObjectKey or a range of them. It is called on the cache's
-  /// threads, for the state before and the state after a change, and must not block.
+  /// for what metadata tells, and returns an ObjectKey or a range of them. It is called for
+  /// the state before and the state after a change, on a thread of its own: it may take its time, and holds
+  /// up no other watch.
   template <ObjectType U, class F>
   ControllerBuilder& watches(F mapping, TriggerOptions options = {}) {
     spec_.watches.push_back(watch_mapped<U>(std::move(mapping), std::move(options)));
