@@ -5,8 +5,10 @@ set(controller_headers
   controller.hpp
   explanation.hpp
   handler.hpp
+  helpers.hpp
   latency.hpp
   observer.hpp
+  pipeline.hpp
   predicate.hpp
   reconciler.hpp
   result.hpp
@@ -26,6 +28,7 @@ set(controller_sources
   handler.cpp
   inspector.cpp
   key_sources.cpp
+  pipeline.cpp
   predicate.cpp
   reconcile_meter.cpp
   report.cpp

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A database of several processes, rolled out by a reconciler in steps. Each step does one thing and says
+// what the whole needs next: go on, end here, or look again later while the steps after it still run. The
+// world is the embedded API server in virtual time; the processes start one every ten seconds.
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/controller/builder.hpp>
+#include <evenkeel/controller/helpers.hpp>
+#include <evenkeel/controller/pipeline.hpp>
+#include <evenkeel/testing/bench.hpp>
+
+namespace ek = evenkeel;
+using namespace std::chrono_literals;
+
+struct DatabaseSpec {
+  int processes = 1;
+  std::string version;
+  bool paused = false;
+};
+EVENKEEL_FIELDS(DatabaseSpec, processes, version, paused)
+
+struct DatabaseStatus {
+  int running = 0;
+  std::vector<ek::Condition> conditions;
+};
+EVENKEEL_FIELDS(DatabaseStatus, running, conditions)
+
+struct Database {
+  static constexpr ek::ResourceInfo resource{
+      .group = "example.com", .version = "v1", .kind = "Database", .plural = "databases"};
+  ek::ObjectMeta metadata;
+  DatabaseSpec spec;
+  DatabaseStatus status;
+};
+EVENKEEL_FIELDS(Database, metadata, spec, status)
+
+// Nothing is touched while somebody works on the database by hand.
+ek::Step respect_the_pause(ek::Context&, const Database& database) {
+  return database.spec.paused ? ek::stop_here() : ek::go_on();
+}
+
+// Without a version nothing can be started. A change of the object is an event, so there is nothing to wait
+// for.
+ek::Step check_the_spec(ek::Context&, const Database& database) {
+  if (database.spec.version.empty()) throw ek::TerminalError("spec.version is empty");
+  return ek::go_on();
+}
+
+void write_the_configuration(ek::Context& context, const Database& database) {
+  ek::create_or_update<ek::ConfigMap>(context, context.key(), [&](ek::ConfigMap& map) {
+    ek::set_controller_reference(database, map.metadata);
+    map.data["version"] = database.spec.version;
+    map.data["processes"] = std::to_string(database.spec.processes);
+  });
+}
+
+// Starts one process in each run. The steps after it must not wait for that: they run at once.
+ek::Step start_processes(ek::Context& context, const Database& database) {
+  if (database.status.running >= database.spec.processes) return ek::go_on();
+  const int running = database.status.running + 1;
+  context.patch_status(database, [running](DatabaseStatus& status) { status.running = running; });
+  if (running == database.spec.processes) return ek::go_on();
+  return ek::later(
+      10s, std::to_string(running) + " of " + std::to_string(database.spec.processes) + " processes run");
+}
+
+// Sees what the step before wrote.
+void report(ek::Context& context, const Database& database) {
+  const bool ready = database.status.running == database.spec.processes;
+  ek::set_condition(context, database,
+                    {.type = "Ready",
+                     .status = ready ? "True" : "False",
+                     .reason = ready ? "AllRun" : "Starting",
+                     .message = std::to_string(database.status.running) + " run"});
+}
+
+ek::ControllerSpec database_controller() {
+  ek::Pipeline<Database> steps;
+  steps.step("pause", respect_the_pause)
+      .step("spec", check_the_spec)
+      .step("configuration", write_the_configuration)
+      .step("processes", start_processes)
+      .step("report", report);
+  return ek::controller_for<Database>(steps, {.when = ek::generation_changed()});
+}
+
+void tell(const ek::testing::Bench& bench, std::size_t& told) {
+  for (; told < bench.runs().size(); ++told) {
+    const ek::testing::ReconcileRun& run = bench.runs()[told];
+    std::printf("  %3lld s: %s%s%s\n", static_cast<long long>(run.at / 1s),
+                std::string(ek::outcome_name(run.outcome.kind)).c_str(),
+                run.outcome.message.empty() ? "" : ", ", run.outcome.message.c_str());
+    for (const ek::testing::Write& write : run.writes)
+      std::printf("         %s %s\n", write.verb.c_str(), write.resource.c_str());
+  }
+}
+
+int main() {
+  const ek::ObjectKey orders{"default", "orders"};
+  ek::testing::Bench bench;
+  std::size_t told = 0;
+  bench.add(database_controller());
+
+  std::printf("Three processes:\n");
+  bench.create({Database{.metadata = {.name = orders.name, .namespace_ = orders.namespace_},
+                         .spec = {.processes = 3, .version = "7.3", .paused = false},
+                         .status = {}}});
+  bench.settle();
+  tell(bench, told);
+
+  std::printf("Two more, but paused:\n");
+  bench.edit<Database>(orders, [](Database& database) {
+    database.spec.processes = 5;
+    database.spec.paused = true;
+  });
+  bench.settle();
+  tell(bench, told);
+
+  std::printf("Not paused any more:\n");
+  bench.edit<Database>(orders, [](Database& database) { database.spec.paused = false; });
+  bench.settle();
+  tell(bench, told);
+
+  std::printf("A version that is none:\n");
+  bench.edit<Database>(orders, [](Database& database) { database.spec.version.clear(); });
+  bench.settle();
+  tell(bench, told);
+
+  const bool as_it_should = bench.get<Database>(orders)->status.running == 5;
+  return as_it_should ? 0 : 1;
+}
