@@ -22,14 +22,14 @@ NAMED = re.compile(r'`([\w/.]+):(\w+\.\w+)`')
 MOST_REASONS = 5
 
 
-def tests():
+def tests(pattern=ROW):
     """{row: {'file:Suite.Name', ...}}, all tests, and complaints about comments that belong to none."""
     covered, every, stray = collections.defaultdict(set), set(), []
     for path in sorted((ROOT / 'tests').rglob('*_test.cpp')):
         name = str(path.relative_to(ROOT / 'tests'))
         pending, where, last = [], 0, None
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            rows, test = ROW.findall(line), TEST.match(line)
+            rows, test = pattern.findall(line), TEST.match(line)
             if test:
                 every.add(f'{name}:{test[1]}.{test[2]}')
                 for row in pending + rows:

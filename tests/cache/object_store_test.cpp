@@ -59,6 +59,7 @@ TEST(ObjectStore, FindsAndListsInOrderOfNamespaceAndName) {
   EXPECT_EQ(snapshot.in_namespace("none").begin(), snapshot.in_namespace("none").end());
 }
 
+// go:2.2.26
 TEST(ObjectStore, TellsWhatAChangeDid) {
   ObjectStore store;
   EXPECT_THAT(words(store.apply(object({.name = "a", .version = "5"}))), ElementsAre("added a@5"));

@@ -33,6 +33,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// go:1.1.5
 TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
   Counter runs;
   start_synced(spec([&](Context& context) {
@@ -51,6 +52,7 @@ TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
 }
 
 // semantics 3.4 (a), the ladder of article 002: 14 runs, the last succeeds. cat:C5 cat:C24
+// go:1.1.3 go:1.1.12
 TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   std::vector<std::int64_t> starts;
   std::vector<std::uint64_t> attempts;
@@ -109,6 +111,7 @@ TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
 
 // semantics 3.4 (c), which holds without gate: an event during the back-off runs at once, drops the waiting
 // run, and continues the ladder.
+// go:2.1.7
 TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   std::vector<std::int64_t> starts;
   Counter runs;
@@ -135,6 +138,7 @@ TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   EXPECT_THAT(starts, ElementsAre(0, 3, 13));
 }
 
+// go:2.1.1
 TEST_F(ControllerTest, RequeueAfterForgetsTheFailures) {  // cat:C9
   std::vector<std::int64_t> starts;
   std::vector<std::uint64_t> attempts;
@@ -158,6 +162,7 @@ TEST_F(ControllerTest, RequeueAfterForgetsTheFailures) {  // cat:C9
   EXPECT_THAT(attempts, ElementsAre(1, 2, 1, 2));
 }
 
+// go:2.1.1
 TEST_F(ControllerTest, RequeueKeepsCounting) {  // cat:C8
   std::vector<std::int64_t> starts;
   Counter runs;
@@ -179,6 +184,7 @@ TEST_F(ControllerTest, RequeueKeepsCounting) {  // cat:C8
             (ReconcileCounts{.reconciles = 4, .success = 1, .requeue = 3, .retries = 3}));
 }
 
+// go:1.1.8 go:2.1.3 cat:C24
 TEST_F(ControllerTest, ATerminalErrorIsNotRetried) {  // cat:C6
   Counter runs;
   start_synced(spec([&](Context&) -> Result {
@@ -213,6 +219,7 @@ TEST_F(ControllerTest, AConflictIsRetriedQuietly) {
   EXPECT_THAT(lines->lines_with("ERROR"), IsEmpty());
 }
 
+// go:1.1.10
 TEST_F(ControllerTest, WhateverIsThrownTheWorkerLivesOn) {  // cat:C1, cat:C23
   Counter runs;
   start_synced(spec([&](Context& context) {
@@ -232,6 +239,7 @@ TEST_F(ControllerTest, WhateverIsThrownTheWorkerLivesOn) {  // cat:C1, cat:C23
   EXPECT_EQ(counts.retries, 2U);
 }
 
+// go:1.1.10
 TEST_F(ControllerTest, APanicEndsTheControllerIfToldTo) {  // cat:C1
   ControllerSpec made = spec([](Context&) -> Result { throw std::out_of_range("map::at"); });
   made.options.on_panic = OnPanic::fail;
@@ -244,6 +252,7 @@ TEST_F(ControllerTest, APanicEndsTheControllerIfToldTo) {  // cat:C1
   EXPECT_EQ(controller->counts().panics, 1U);
 }
 
+// go:1.1.1 go:1.1.11 go:2.1.20
 TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {  // cat:C2, cat:C3
   Counter runs;
   ControllerSpec made = spec([&](Context& context) -> Result {
@@ -274,6 +283,7 @@ TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {  //
   EXPECT_FALSE(lines->lines_with("reconcile failed: it timed out").empty());
 }
 
+// go:1.1.14 cat:C14 cat:C21
 TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {  // cat:C16, cat:C22
   Counter runs;
   ControllerSpec made = spec([&](Context&) {
@@ -294,6 +304,7 @@ TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {  // cat:C16, cat:
   EXPECT_TRUE(controller->is_synced());
 }
 
+// go:1.1.14
 TEST_F(ControllerTest, ASyncTimeoutIsToldOnceAndWaitedOn) {  // cat:C15
   Counter runs;
   ControllerSpec made = spec([&](Context&) {
@@ -315,6 +326,7 @@ TEST_F(ControllerTest, ASyncTimeoutIsToldOnceAndWaitedOn) {  // cat:C15
   runs.wait_for(1);
 }
 
+// go:1.1.1
 TEST_F(ControllerTest, ASyncTimeoutEndsTheControllerIfToldTo) {  // cat:C15
   ControllerSpec made = spec([](Context&) { return done(); });
   made.options.sync_timeout = 1s;
@@ -331,6 +343,7 @@ TEST_F(ControllerTest, ASyncTimeoutEndsTheControllerIfToldTo) {  // cat:C15
   }
 }
 
+// cat:C18
 TEST_F(ControllerTest, StoppingDuringTheSyncIsNoError) {  // cat:C15
   make(spec([](Context&) { return done(); }));
   start();
@@ -397,6 +410,7 @@ TEST_F(ControllerTest, AMappingThatThrowsIsTold) {
   EXPECT_THAT(lines->lines_with("could not be mapped")[0], HasSubstr("object=ns/a error=no idea"));
 }
 
+// go:1.1.16 go:2.1.11 go:2.1.13
 TEST_F(ControllerTest, StopLetsARunningReconcileFinishAndDropsTheRest) {  // cat:C21
   Counter begun;
   Counter may_end;
@@ -464,6 +478,7 @@ TEST_F(ControllerTest, LatencyIsTheTimeFromTheEventToTheRun) {
   EXPECT_EQ(controller->latency().count(), 1U) << "only events count";
 }
 
+// go:1.1.17
 TEST_F(ControllerTest, RefusesASpecThatCannotRun) {
   const auto refused = [&](ControllerSpec made) {
     EXPECT_THROW(make(std::move(made)), std::invalid_argument);
@@ -480,6 +495,7 @@ TEST_F(ControllerTest, RefusesASpecThatCannotRun) {
   refused(std::move(lazy));
 }
 
+// cat:C21
 TEST_F(ControllerTest, EventsAfterItsStopLeaveNothingBehind) {
   Counter runs;
   start_synced(spec([&](Context&) {
@@ -510,6 +526,7 @@ TEST_F(ControllerTest, EventsAfterItsEndAskNothingOfIt) {
   EXPECT_EQ(handlers[0].use_count(), 1) << "nobody but the cache holds it";
 }
 
+// go:1.1.5
 TEST_F(ControllerTest, StepsOnTheCallersThreadWithoutAnyOfItsOwn) {
   std::vector<std::thread::id> callers;
   bool fails = true;
@@ -534,6 +551,7 @@ TEST_F(ControllerTest, StepsOnTheCallersThreadWithoutAnyOfItsOwn) {
 
 class ControllerConcurrency : public ControllerTest {};
 
+// go:1.1.1 go:2.1.18 go:2.1.19 cat:C14
 TEST_F(ControllerConcurrency, OneKeyIsNeverInTwoHandsAndNoChangeIsLost) {
   clock->advance(1s);
   constexpr std::size_t keys_count = 16;

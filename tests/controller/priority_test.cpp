@@ -87,6 +87,7 @@ class EventPriority : public ControllerTest {
 };
 
 // cat:P27
+// go:1.3.4 go:1.3.5
 TEST_F(EventPriority, IsLowForFirstListsAndResyncsWhateverTheMapping) {
   const auto by_hand = [](const WireObject& object, std::vector<ObjectKey>& found) {
     found.push_back(object.key());
@@ -105,6 +106,7 @@ TEST_F(EventPriority, IsLowForFirstListsAndResyncsWhateverTheMapping) {
 }
 
 // cat:P27
+// go:2.1.5
 TEST_F(EventPriority, OfALiveChangeRaisesThatOfAListedObjectAndNotTheOtherWayRound) {
   make_recording(map_to_object());
   ObjectEvent listed = added(listed_);
@@ -120,6 +122,7 @@ TEST_F(EventPriority, OfALiveChangeRaisesThatOfAListedObjectAndNotTheOtherWayRou
 // cat:C11 cat:C12: what is tried again keeps its priority, unless its result sets another. An exception
 // carries no result, so that a failure keeps it always. The last run of each key came from an event of the
 // first list.
+// go:2.1.2 go:2.1.4
 TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
   Counter runs;
   ControllerSpec made = spec([&](Context& context) {

@@ -54,6 +54,7 @@ struct Row {
   ReconcileCounts counts;
 };
 
+// go:1.1.6 go:1.1.7 cat:C13
 TEST(ResultTable, HasARowForEveryEndOfAReconcile) {
   const std::vector<Row> rows = {
       {"done (cat:C4)",
@@ -140,6 +141,7 @@ TEST(ResultTable, HasARowForEveryEndOfAReconcile) {
 }
 
 // cat:C25: kinds of errors survive wrapping.
+// go:1.1.8
 TEST(ResultTable, CausesDecideWhateverTheyAreWrappedIn) {
   const auto terminal = outcome_of(nested(std::runtime_error("reconcile"), TerminalError("bad spec")), false);
   EXPECT_EQ(terminal.kind, OutcomeKind::terminal_error);
@@ -155,6 +157,7 @@ TEST(ResultTable, CausesDecideWhateverTheyAreWrappedIn) {
   EXPECT_TRUE(outcome_of(nested(std::runtime_error("x"), 7), false).panic);
 }
 
+// cat:C25
 TEST(ResultTable, ReasonsAreKept) {
   EXPECT_EQ(outcome_of(requeue("waiting for DNS")).message, "waiting for DNS");
   EXPECT_EQ(outcome_of(requeue_after(1s, "rolling out")).message, "rolling out");
@@ -173,6 +176,7 @@ TEST(ReconcileCounts, Add) {
   EXPECT_EQ(sum, (ReconcileCounts{2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
 }
 
+// cat:C13
 TEST(OutcomeName, IsTheLabelOfItsCounter) {
   EXPECT_EQ(outcome_name(OutcomeKind::success), "success");
   EXPECT_EQ(outcome_name(OutcomeKind::requeue), "requeue");

@@ -60,7 +60,7 @@ class SourceTest : public ControllerTest {
   Counter runs;
 };
 
-// go:1.3.7 cat:C17
+// go:1.3.8 cat:C17
 TEST_F(SourceTest, AChannelBringsKeysWithPriorityAndDelay) {
   const KeyChannel channel;
   ControllerSpec made = recording();
@@ -80,7 +80,7 @@ TEST_F(SourceTest, AChannelBringsKeysWithPriorityAndDelay) {
   drop();
 }
 
-// go:1.3.7: each destination gets every key; what is pushed before there is any waits, each key once.
+// go:1.3.8: each destination gets every key; what is pushed before there is any waits, each key once.
 TEST_F(SourceTest, AChannelServesSeveralControllersAndKeepsWhatCameBeforeAny) {
   const KeyChannel channel;
   channel.push({"ns", "early"}, {.priority = Lane::slow, .delay = 1s});
@@ -167,6 +167,7 @@ TEST_F(SourceTest, ATimerThatThrowsIsToldAndGoesOn) {
 }
 
 // cat:C17: a source of the program's own is waited for, gets the controller's queue, and is stopped with it.
+// go:1.3.9
 TEST_F(SourceTest, AFunctionRunsOnItsThreadUntilTheStopAndIsWaitedFor) {
   Counter told;
   Counter may_sync;
@@ -200,6 +201,7 @@ TEST_F(SourceTest, AFunctionRunsOnItsThreadUntilTheStopAndIsWaitedFor) {
 }
 
 // cat:C15: upstream asks for a Start() that does not block; here it may, and is named if it is waited for.
+// cat:C18
 TEST_F(SourceTest, ASourceThatDoesNotTellIsNamedWhenTheTimeIsOver) {
   ControllerSpec made = recording();
   made.sources.push_back({.name = "silent",
@@ -221,6 +223,7 @@ TEST_F(SourceTest, ASourceThatDoesNotTellIsNamedWhenTheTimeIsOver) {
 }
 
 // cat:C17: its error ends the controller.
+// cat:C18
 TEST_F(SourceTest, AFunctionThatThrowsEndsTheController) {
   ControllerSpec made = recording();
   made.sources.push_back({.name = "dial", .run = [](const KeySink&, const std::stop_token&) {
@@ -253,6 +256,7 @@ TEST_F(SourceTest, AFunctionMayEndByItself) {
 
 // ---- Watches with priority and delay, and at run time
 
+// go:1.3.4
 TEST_F(SourceTest, AWatchMayHaveAPriorityAndADelayOfItsOwn) {
   ControllerSpec made = recording();
   WatchSpec later = made.watches[0];
@@ -312,6 +316,7 @@ TEST_F(SourceTest, ADelayedMinorEventDoesNotCutTheBackOffShort) {
 }
 
 // go:2.2.29 R8: workers that run do not wait for a new watch; its errors come out of the call.
+// go:1.1.13
 TEST_F(SourceTest, AWatchIsAddedAndRemovedAtRunTime) {
   start_synced(recording());
   int removed = 0;
@@ -345,6 +350,7 @@ TEST_F(SourceTest, AWatchIsAddedAndRemovedAtRunTime) {
   drop();
 }
 
+// go:1.1.13 cat:C19
 TEST_F(SourceTest, WorkersWaitForAWatchThatWasAddedBeforeTheyStarted) {
   make(recording());
   start();

@@ -49,6 +49,7 @@ Result write_term(Context& context, const Gadget& gadget) {
   return done();
 }
 
+// go:1.1.15 cat:C19
 TEST_F(ManagerElectionConcurrency, TheStandbyTakesOverWithItsCacheFullWhenTheLeaderStops) {  // go:2.5.74
   Manager first(world.client(), options("first"));
   Manager second(world.client(), options("second"));

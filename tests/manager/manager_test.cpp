@@ -127,6 +127,7 @@ TEST_F(ManagerTest, AReconcilerThatWritesItsStatusAndFailsDoesNotSpin) {
   EXPECT_LE(manager->totals().counts.reconciles, 4U);
 }
 
+// go:1.1.2
 TEST_F(ManagerTest, AskedForItTheProgramMayChangeTheOptionsOfEachController) {
   ManagerOptions options = world.options();
   options.workers = 2;
@@ -189,6 +190,7 @@ TEST_F(ManagerTest, FinalizersOfOthersStay) {
   world.wait_until([&] { return world.gadget("web").is_null(); });
 }
 
+// go:1.1.9
 TEST_F(ManagerTest, TheRequestFormIsCalledForDeletedObjectsToo) {
   world.install_crd();
   std::atomic<int> gone = 0;
@@ -205,6 +207,7 @@ TEST_F(ManagerTest, TheRequestFormIsCalledForDeletedObjectsToo) {
   world.wait_until([&] { return gone > 0; });
 }
 
+// go:1.1.17
 TEST_F(ManagerTest, WatchesMapOtherObjectsToKeys) {
   world.install_crd();
   std::atomic<int> runs = 0;
@@ -271,6 +274,7 @@ TEST_F(ManagerTest, AnOwnerIsSetOnlyWhereThatIsLegal) {
   EXPECT_EQ(world.get("/api/v1/namespaces/wide").at({"metadata", "ownerReferences"}).size(), 0U);
 }
 
+// go:1.3.7
 TEST_F(ManagerTest, AMissingKindHoldsUpItsOwnControllerOnlyAndHeals) {
   Manager impatient(world.client(), [&] {
     ManagerOptions options = world.options();
@@ -442,12 +446,14 @@ TEST_F(ManagerTest, AControllerMayBeAddedWhileItRuns) {  // go:1.4.8
   world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 4; });
 }
 
+// go:1.1.4
 TEST_F(ManagerTest, NamesOfControllersAreUnique) {
   manager->add(controller_for<Gadget>(reconcile_gadget));
   EXPECT_THROW(manager->add(controller_for<Gadget>(reconcile_gadget)), std::invalid_argument);
   EXPECT_NO_THROW(manager->add(controller_for<Gadget>(reconcile_gadget).named("second")));
 }
 
+// go:1.1.14 cat:C17
 TEST_F(ManagerTest, RunsOnce) {
   Running(*manager).stop();
   EXPECT_THROW(manager->run({}), std::invalid_argument);
@@ -511,6 +517,7 @@ struct Holdings {
   std::size_t bytes = ::mallinfo2().uordblks;
 };
 
+// cat:C19
 TEST_F(ManagerConcurrency, StartsAndStopsAThousandTimesWithoutGrowth) {
   world.install_crd();
   world.create_gadget("web");
