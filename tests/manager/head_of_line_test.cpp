@@ -215,6 +215,39 @@ TEST_F(HeadOfLineConcurrency, AControllerWhoseWorkersAreAllHeldHoldsNoOther) {
   EXPECT_NO_THROW(running.stop());
 }
 
+// A mapping of the program's own has a thread of its own: what it keeps waiting is its own watch.
+TEST_F(HeadOfLineConcurrency, AMappingThatTakesItsTimeHoldsNoOtherWatch) {
+  Manager manager(world_.client(), world_.options());
+  std::atomic<int> gadgets = 0;
+  manager.add(controller_for<Gadget>([&](Context&, const Gadget&) {
+                ++gadgets;
+                world_.happenings->note();
+              }).watches<Secret>([this](const Secret& secret) {
+    hold();
+    return ObjectKey{"default", secret.metadata.name};
+  }));
+  manager.add(controller_for<ConfigMap>(count()));
+  Running running(manager);
+  world_.wait_until([&] { return world_.happenings->lines_with("workers started").size() == 2; });
+  for (const std::string name : {"one", "two"}) {
+    world_.call(http::Method::post, "/api/v1/namespaces/default/secrets",
+                R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":")" + name + R"("}})");
+  }
+  world_.wait_until([&] { return held_ == 1; });
+  expect_maps_go_on();
+  for (int i = 0; i < 20; ++i) {
+    world_.create_gadget("web-" + std::to_string(i));
+    world_.wait_until([&] { return gadgets > i; });
+  }
+  test::await("the second secret in the cache",
+              [&] { return manager.cache().informer<Secret>().size() == 2; });
+  EXPECT_EQ(held_, 1);
+  EXPECT_FALSE(released_);
+  release();
+  world_.wait_until([&] { return held_ == 2; });
+  EXPECT_NO_THROW(running.stop());
+}
+
 // What a predicate throws lets the event through, whatever it is.
 TEST_F(HeadOfLineConcurrency, APredicateThatThrowsLosesNoEvent) {
   Manager manager(world_.client(), world_.options());
