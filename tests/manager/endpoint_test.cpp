@@ -164,6 +164,27 @@ TEST_F(EndpointConcurrency, TheLevelOfTheLogIsChangedWhileItRuns) {
       403);
 }
 
+// So that the lines of one run are found again, whoever wrote them.
+TEST_F(EndpointConcurrency, EveryLineOfAReconcileNamesControllerObjectAndRun) {
+  world.install_crd();
+  world.create_gadget("web");
+  std::atomic<int> runs = 0;
+  manager->add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+    context.log().info("a line of the program");
+    if (runs++ == 0) throw Error("not today");
+    return done();
+  }));
+  start();
+  world.wait_for_line("reconcile recovered");
+  for (const char* message : {"a line of the program", "reconcile failed", "reconcile recovered"}) {
+    for (const std::string& line : world.happenings->lines_with(message)) {
+      EXPECT_THAT(line, AllOf(HasSubstr(" controller=gadget "), HasSubstr(" object=default/web "),
+                              ::testing::ContainsRegex(" reconcile_id=[0-9a-f]{16}( |$)")));
+    }
+  }
+  EXPECT_EQ(world.happenings->lines_with("a line of the program").size(), 2u);
+}
+
 TEST_F(EndpointConcurrency, ALogWithoutLevelsSaysSo) {
   start();
   const http::Response refused =
