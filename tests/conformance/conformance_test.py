@@ -28,6 +28,9 @@ import target
 
 WORKERS = 8
 ESTABLISH_SECONDS = 30
+# What the real server answers otherwise now and then: seen once in four runs was a warning of the rule in the step that
+# mends the value. Why is not known.
+UNSTEADY = {'cel/ratcheted-rules'}
 
 
 def install(server, setup):
@@ -67,11 +70,10 @@ def compare(server, entry):
     return ('different' if differs else 'wording' if worded else 'equal'), worded
 
 
-def compare_twice(server, entry):
-    """Of the real server, whose parts follow each other a moment later (a warning of a rule on the state before, once in
-    some runs): what differs is played again, and said."""
+def compare_real(server, entry):
+    """Against the real server; what is known to be unsteady there is played again if it differs, and that is said."""
     first = compare(server, entry)
-    if first[0] == 'equal':
+    if first[0] == 'equal' or entry['name'] not in UNSTEADY:
         return first
     again = compare(server, entry)
     print('%-50s %s, played again: %s\n      %s' % (entry['name'], first[0], again[0], '\n      '.join(first[1][:6])))
@@ -172,7 +174,7 @@ def main():
     start = time.monotonic()
     with target.running(options.program, options.flags) as where:
         install(exchange.Server(where), setup)
-        work = record if options.record else compare_twice if options.true else compare
+        work = record if options.record else compare_real if options.true else compare
         results = for_all(scenarios, where, work)
     if options.update:
         differences.write({name: verdict for name, (verdict, _) in results.items()}, whole=not options.only)

@@ -138,7 +138,6 @@ TEST_F(RealRuntime, KeysComeFromAChannelAndFromAWatchThatIsAddedLater) {
   KeyChannel calls;
   Controller& controller = start(controller_for<Rig>(steps()).source("calls", calls));
   settle();
-  const ObjectKey nobody{web.namespace_, "nobody"};
   int before = runs;
   calls.push(web);
   await("a run for the channel's key", [&] { return runs > before; });
