@@ -132,9 +132,9 @@ class Steps:
         self.request('PATCH', path + ('&' if '?' in path else '?') + query, self.object(path, **members),
                      dict(how, type=PATCHES['apply']))
 
-    def watch(self, name, path, headers=None, bookmarks=None):
-        """Starts a watch; bookmarks: those that tell progress are events too."""
-        self.steps.append(tidy({'watch': name, 'path': self.path(path), 'headers': headers, 'bookmarks': bookmarks}))
+    def watch(self, name, path, headers=None):
+        """Starts a watch."""
+        self.steps.append(tidy({'watch': name, 'path': self.path(path), 'headers': headers}))
 
     def collect(self, name, n=1, **how):
         """Awaits n more events of a watch, then a moment for those that should not come."""

@@ -125,7 +125,7 @@ def initial_events_forms(s):
     table, partial = ('application/json;as=%s;v=v1;g=meta.k8s.io' % form for form in ('Table', 'PartialObjectMetadata'))
     for i, (path, accept) in enumerate((('plains', table), ('plains', partial), ('configmaps', 'application/json'),
                                         ('configmaps', table), ('configmaps', partial))):
-        s.watch('w%d' % i, path + '?' + INITIAL, headers={'Accept': accept}, bookmarks=True)
+        s.watch('w%d' % i, path + '?' + INITIAL, headers={'Accept': accept})
         s.collect('w%d' % i, 2)
 
 
