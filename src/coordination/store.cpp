@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/coordination/store.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+void check_key(std::string_view key) {
+  if (key.empty()) throw std::invalid_argument("a key of a commit must not be empty");
+}
+
+void check_range(const KeyRange& range) {
+  if (!range.end.empty() && range.end < range.begin) {
+    throw std::invalid_argument("a range of a commit ends before it begins: \"" + range.begin + "\"");
+  }
+}
+
+bool before(const KeyRange& a, const KeyRange& b) {
+  return a.begin < b.begin;
+}
+
+/// The same keys in as few ranges as can be, in order.
+std::vector<KeyRange> merged(std::vector<KeyRange> ranges) {
+  std::ranges::for_each(ranges, check_range);
+  std::erase_if(ranges, [](const KeyRange& one) { return !one.end.empty() && one.begin == one.end; });
+  std::ranges::sort(ranges, before);
+  std::vector<KeyRange> out;
+  for (KeyRange& one : ranges) {
+    if (out.empty() || (!out.back().end.empty() && out.back().end < one.begin)) {
+      out.push_back(std::move(one));
+    } else if (!out.back().end.empty() && (one.end.empty() || out.back().end < one.end)) {
+      out.back().end = std::move(one.end);
+    }
+  }
+  return out;
+}
+
+/// `range` without the keys of `holes`: the pieces around them.
+void split(KeyRange range, const std::map<std::string, std::string>& holes, std::vector<KeyRange>& into) {
+  for (auto hole = holes.lower_bound(range.begin); hole != holes.end() && range.contains(hole->first);
+       ++hole) {
+    if (range.begin < hole->first) into.push_back({range.begin, hole->first});
+    range.begin = hole->first + '\0';
+  }
+  if (range.end.empty() || range.begin < range.end) into.push_back(std::move(range));
+}
+
+std::vector<Commit::ReadKey> distinct(std::vector<Commit::ReadKey> reads) {
+  for (const Commit::ReadKey& read : reads) check_key(read.key);
+  std::ranges::stable_sort(reads, {}, &Commit::ReadKey::key);
+  const auto same = [](const Commit::ReadKey& a, const Commit::ReadKey& b) { return a.key == b.key; };
+  reads.erase(std::unique(reads.begin(), reads.end(), same), reads.end());
+  return reads;
+}
+
+}  // namespace
+
+KeyRange prefix_range(std::string_view prefix) {
+  std::string end(prefix);
+  while (!end.empty() && end.back() == '\xff') end.pop_back();
+  if (!end.empty()) end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return {std::string(prefix), std::move(end)};
+}
+
+std::vector<Entry> StoreSnapshot::scan_all(const KeyRange& range) {
+  std::vector<Entry> all;
+  KeyRange rest = range;
+  while (true) {
+    ScanPage page = scan(rest);
+    std::ranges::move(page.entries, std::back_inserter(all));
+    if (page.next.empty()) return all;
+    rest.begin = std::move(page.next);
+  }
+}
+
+std::unique_ptr<StoreWatch> Store::watch(const KeyRange&, std::function<void()>) {
+  return nullptr;
+}
+
+Commit normalise(Commit commit) {
+  std::map<std::string, std::string> puts;
+  for (Commit::Put& put : commit.puts) {
+    check_key(put.key);
+    puts[std::move(put.key)] = std::move(put.value);
+  }
+  const std::vector<KeyRange> removed = merged(std::move(commit.range_erases));
+  std::set<std::string> erases;
+  for (std::string& key : commit.erases) {
+    check_key(key);
+    const bool covered =
+        std::ranges::any_of(removed, [&](const KeyRange& range) { return range.contains(key); });
+    if (!covered && !puts.contains(key)) erases.insert(std::move(key));
+  }
+  commit.range_erases.clear();
+  for (const KeyRange& range : removed) split(range, puts, commit.range_erases);
+  commit.erases.assign(erases.begin(), erases.end());
+  commit.puts.clear();
+  for (auto& [key, value] : puts) commit.puts.push_back({key, std::move(value)});
+  commit.read_ranges = merged(std::move(commit.read_ranges));
+  commit.reads = distinct(std::move(commit.reads));
+  return commit;
+}
+
+}  // namespace evenkeel::inline v0::coordination
