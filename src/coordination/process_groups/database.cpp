@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <evenkeel/coordination/process_groups/database.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+/// Whether `reported` is `id`, or `id` with "-<number>" after it.
+bool names_group(std::string_view reported, std::string_view id) {
+  if (!reported.starts_with(id)) return false;
+  const std::string_view rest = reported.substr(id.size());
+  if (rest.empty()) return true;
+  return rest.size() > 1 && rest[0] == '-' &&
+         std::ranges::all_of(rest.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::string_view DatabaseProcess::where(std::string_view key) const {
+  const auto found = locality.find(key);
+  return found == locality.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool DatabaseProcess::has_role(std::string_view role) const {
+  return std::ranges::find(roles, role) != roles.end();
+}
+
+std::vector<const DatabaseProcess*> DatabaseStatus::of_group(std::string_view id) const {
+  std::vector<const DatabaseProcess*> exact;
+  std::vector<const DatabaseProcess*> numbered;
+  for (const DatabaseProcess& process : processes) {
+    if (process.group() == id) exact.push_back(&process);
+    if (process.group() != id && names_group(process.group(), id)) numbered.push_back(&process);
+  }
+  return exact.empty() ? numbered : exact;
+}
+
+bool DatabaseStatus::is_coordinator(const DatabaseProcess& process) const {
+  if (process.has_role("coordinator")) return true;
+  return std::ranges::any_of(coordinators, [&](const std::string& one) { return one == process.address; });
+}
+
+}  // namespace evenkeel::inline v0::coordination
