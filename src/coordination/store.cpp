@@ -58,6 +58,20 @@ std::vector<Commit::ReadKey> distinct(std::vector<Commit::ReadKey> reads) {
   return reads;
 }
 
+std::string printable(std::string_view key) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  std::string text;
+  for (const char c : key) {
+    if (c >= ' ' && c < '\x7f') {
+      text += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    text += {'\\', 'x', hex[byte >> 4U], hex[byte & 15U]};
+  }
+  return text;
+}
+
 }  // namespace
 
 KeyRange prefix_range(std::string_view prefix) {
@@ -76,6 +90,43 @@ std::vector<Entry> StoreSnapshot::scan_all(const KeyRange& range) {
     if (page.next.empty()) return all;
     rest.begin = std::move(page.next);
   }
+}
+
+std::optional<TooLarge> broken_limit(const Limits& limits, const Commit& commit) {
+  std::optional<TooLarge> broken;
+  std::size_t bytes = 0;
+  const auto check = [&broken](const char* name, std::size_t allowed, std::size_t actual) {
+    if (!broken && allowed != 0 && actual > allowed) broken = TooLarge{name, allowed, actual};
+  };
+  const auto key = [&](const std::string& one) {
+    check("key_bytes", limits.key_bytes, one.size());
+    bytes += one.size();
+  };
+  for (const Commit::Put& put : commit.puts) {
+    check("value_bytes", limits.value_bytes, put.value.size());
+    key(put.key);
+    bytes += put.value.size();
+  }
+  for (const std::string& one : commit.erases) key(one);
+  for (const Commit::ReadKey& read : commit.reads) key(read.key);
+  check("commit_bytes", limits.commit_bytes, bytes);
+  check("conditions", limits.conditions, commit.reads.size() + commit.read_ranges.size());
+  check("operations", limits.operations,
+        commit.puts.size() + commit.erases.size() + commit.range_erases.size());
+  return broken;
+}
+
+std::string describe(const CommitResult& result) {
+  if (const auto* committed = std::get_if<Committed>(&result)) {
+    return "committed at " + std::to_string(committed->version);
+  }
+  if (const auto* conflict = std::get_if<Conflict>(&result)) return "conflict at " + printable(conflict->key);
+  if (const auto* unknown = std::get_if<Unknown>(&result)) return "unknown: " + unknown->why;
+  if (const auto* large = std::get_if<TooLarge>(&result)) {
+    return "too large: " + std::to_string(large->actual) + " " + large->limit + ", allowed are " +
+           std::to_string(large->allowed);
+  }
+  return "unavailable: " + std::get<Unavailable>(result).why;
 }
 
 std::unique_ptr<StoreWatch> Store::watch(const KeyRange&, std::function<void()>) {

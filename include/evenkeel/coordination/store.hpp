@@ -156,6 +156,14 @@ struct Limits {
   std::size_t value_bytes = 0;
 };
 
+/// What of `commit`, which is in normal form, is more than `limits` allow; nothing if it fits. Of several the
+/// one that stands first in Limits' reverse order: what no splitting cures comes first.
+EVENKEEL_API std::optional<TooLarge> broken_limit(const Limits& limits, const Commit& commit);
+
+/// "committed at 12", "conflict at /db/arbiter/lock", "unknown: ...": for logs and conditions. Bytes of keys
+/// that are not printable are escaped.
+EVENKEEL_API std::string describe(const CommitResult& result);
+
 /// Ends the hints when it is destroyed; after that the callback runs no more.
 class EVENKEEL_API StoreWatch {
  public:
@@ -176,7 +184,7 @@ class EVENKEEL_API Store {
   /// Throws StoreUnavailable; Cancelled.
   virtual std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop = {}) = 0;
   /// Never throws for what the store does; std::invalid_argument for a commit that has no sense (an empty
-  /// key).
+  /// key, or keys of two shards without Capabilities::multi_key_atomic).
   virtual CommitResult commit(const Commit& commit, std::stop_token stop = {}) = 0;
   /// Calls `hint` soon after something in `range` may have changed: a hint may be lost, doubled or late, so
   /// whoever relies on it also looks from time to time. On a thread of the store; must neither block nor
