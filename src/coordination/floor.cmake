@@ -1,3 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-set(coordination_headers keys.hpp memory_store.hpp store.hpp transact.hpp)
-set(coordination_sources keys.cpp memory_store.cpp store.cpp transact.cpp)
+set(coordination_headers
+  identity.hpp
+  keys.hpp
+  layout.hpp
+  memory_store.hpp
+  observations.hpp
+  store.hpp
+  transact.hpp)
+set(coordination_sources
+  identity.cpp
+  keys.cpp
+  layout.cpp
+  memory_store.cpp
+  observations.cpp
+  store.cpp
+  transact.cpp)
