@@ -13,8 +13,8 @@ list(APPEND testing_sources api_server.cpp core_host.cpp faults.cpp http_server.
 list(APPEND testing_sources child_process.cpp component_files.cpp control_plane.cpp environment.cpp)
 
 # What users write their tests with.
-list(APPEND testing_headers bench.hpp differences.hpp log_recorder.hpp object.hpp run.hpp running_manager.hpp wait.hpp)
-list(APPEND testing_sources bench.cpp bench_report.cpp bench_transport.cpp differences.cpp log_recorder.cpp object.cpp
+list(APPEND testing_headers bench.hpp differences.hpp faulty_store.hpp log_recorder.hpp object.hpp run.hpp running_manager.hpp wait.hpp)
+list(APPEND testing_sources bench.cpp bench_report.cpp bench_transport.cpp differences.cpp faulty_store.cpp log_recorder.cpp object.cpp
   running_manager.cpp wait.cpp)
 
 # What the server knows about shapes: pure functions over Json.

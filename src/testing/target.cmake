@@ -3,7 +3,7 @@ find_package(Boost REQUIRED)
 evenkeel_library(testing
   SOURCES ${testing_sources}
   HEADERS ${testing_headers}
-  LINK evenkeel::runtime
+  LINK evenkeel::runtime evenkeel::coordination
   PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto yaml-cpp)
 target_include_directories(evenkeel_testing PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
