@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 set(coordination_headers
+  etcd_store.hpp
   identity.hpp
   keys.hpp
   layout.hpp
@@ -8,6 +9,10 @@ set(coordination_headers
   store.hpp
   transact.hpp)
 set(coordination_sources
+  etcd_client.cpp
+  etcd_store.cpp
+  etcd_watch.cpp
+  etcd_wire.cpp
   identity.cpp
   keys.cpp
   layout.cpp

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/coordination/etcd_store.hpp>
+
+#include "coordination/etcd_client.hpp"
+#include "coordination/etcd_watch.hpp"
+#include "coordination/etcd_wire.hpp"
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+using detail::EtcdAnswer;
+using detail::EtcdClient;
+using detail::EtcdRangeAnswer;
+using detail::EtcdTxn;
+using detail::EtcdVerdict;
+
+EtcdRangeAnswer decoded(const std::string& body) {
+  try {
+    return detail::range_answer(body);
+  } catch (const DecodeError& error) {
+    throw StoreUnavailable(error.what());
+  }
+}
+
+class Snapshot final : public StoreSnapshot {
+ public:
+  Snapshot(std::shared_ptr<EtcdClient> client, std::stop_token stop)
+      : client_(std::move(client)),
+        stop_(std::move(stop)),
+        hidden_(prefix_range(client_->options().erasures)),
+        version_(ask(detail::get_request(hidden_.begin, 0)).revision) {}
+
+  Version version() const override { return version_; }
+
+  std::optional<Entry> get(std::string_view key) override {
+    if (key.empty() || hidden_.contains(key)) return std::nullopt;
+    EtcdRangeAnswer answer = ask(detail::get_request(key, version_));
+    if (answer.entries.empty()) return std::nullopt;
+    return std::move(answer.entries.front());
+  }
+
+  ScanPage scan(const KeyRange& range, std::size_t limit) override {
+    KeyRange rest = range;
+    ScanPage page;
+    skip_hidden(rest);
+    if (!rest.end.empty() && rest.begin >= rest.end) return page;
+    const std::size_t wanted = limit != 0 ? limit : client_->options().page_entries;
+    EtcdRangeAnswer answer =
+        ask(detail::range_request({.range = until_hidden(rest), .revision = version_, .limit = wanted}));
+    page.entries = std::move(answer.entries);
+    if (answer.more && !page.entries.empty()) {
+      page.next = page.entries.back().key + '\0';
+    } else if (const KeyRange asked = until_hidden(rest); asked.end != rest.end) {
+      // What is hidden lies between this and the rest.
+      page.next = hidden_.end;
+    }
+    return page;
+  }
+
+ private:
+  EtcdRangeAnswer ask(const std::string& request) {
+    return decoded(client_->read(detail::etcd_range_path, request, stop_));
+  }
+  void skip_hidden(KeyRange& range) const {
+    if (hidden_.contains(range.begin)) range.begin = hidden_.end;
+  }
+  KeyRange until_hidden(const KeyRange& range) const {
+    const bool meets = range.begin < hidden_.begin && (range.end.empty() || range.end > hidden_.begin);
+    return {range.begin, meets ? hidden_.begin : range.end};
+  }
+
+  const std::shared_ptr<EtcdClient> client_;
+  const std::stop_token stop_;
+  const KeyRange hidden_;
+  const Version version_;
+};
+
+void refuse_hidden(const Commit& commit, const std::string& erasures) {
+  const auto refuse = [&erasures](std::string_view key) {
+    if (key.starts_with(erasures))
+      throw std::invalid_argument("a key of a commit lies below EtcdStoreOptions::erasures: \"" +
+                                  std::string(key) + "\"");
+  };
+  for (const Commit::Put& put : commit.puts) refuse(put.key);
+  for (const std::string& key : commit.erases) refuse(key);
+}
+
+CommitResult result_of(const EtcdTxn& txn, EtcdAnswer answer, std::size_t max_request_bytes) {
+  switch (answer.verdict) {
+    case EtcdVerdict::ok:
+      try {
+        return detail::txn_answer(txn, answer.body);
+      } catch (const DecodeError& error) {
+        return Unknown{error.what()};
+      }
+    case EtcdVerdict::too_large:
+      return TooLarge{"commit_bytes", max_request_bytes, txn.bytes};
+    case EtcdVerdict::unknown:
+      return Unknown{std::move(answer.why)};
+    default:
+      return Unavailable{std::move(answer.why)};
+  }
+}
+
+}  // namespace
+
+class EtcdStore::Impl {
+ public:
+  explicit Impl(EtcdStoreOptions options) : client(std::make_shared<EtcdClient>(std::move(options))) {}
+
+  detail::EtcdTxnOptions txn_options() const {
+    const EtcdStoreOptions& options = client->options();
+    return {.max_txn_ops = options.max_txn_ops,
+            .max_request_bytes = options.max_request_bytes,
+            .erasures = options.erasures};
+  }
+
+  const std::shared_ptr<EtcdClient> client;
+};
+
+EtcdStore::EtcdStore(EtcdStoreOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+EtcdStore::~EtcdStore() = default;
+
+std::string EtcdStore::name() const {
+  std::string text = "etcd";
+  for (const std::string& endpoint : impl_->client->options().endpoints) text += " " + endpoint;
+  return text;
+}
+
+Capabilities EtcdStore::capabilities() const {
+  return {};
+}
+
+Limits EtcdStore::limits() const {
+  return detail::txn_limits(impl_->txn_options());
+}
+
+std::unique_ptr<StoreSnapshot> EtcdStore::snapshot(std::stop_token stop) {
+  return std::make_unique<Snapshot>(impl_->client, std::move(stop));
+}
+
+CommitResult EtcdStore::commit(const Commit& commit, std::stop_token stop) {
+  const Commit normal = normalise(commit);
+  const EtcdStoreOptions& options = impl_->client->options();
+  refuse_hidden(normal, options.erasures);
+  if (const std::optional<TooLarge> problem = broken_limit(limits(), normal)) return *problem;
+  const EtcdTxn txn = detail::make_txn(normal, impl_->txn_options());
+  if (txn.bytes > options.max_request_bytes)
+    return TooLarge{"commit_bytes", options.max_request_bytes, txn.bytes};
+  EtcdAnswer answer =
+      impl_->client->write(detail::etcd_txn_path, detail::txn_request(txn, options.max_txn_ops), stop);
+  return result_of(txn, std::move(answer), options.max_request_bytes);
+}
+
+std::unique_ptr<StoreWatch> EtcdStore::watch(const KeyRange& range, std::function<void()> hint) {
+  return std::make_unique<detail::EtcdWatch>(impl_->client, range, std::move(hint));
+}
+
+// ---- URLs ----
+
+EtcdStoreOptions etcd_options(std::string_view url) {
+  const auto wrong = [] {
+    return std::invalid_argument("expected etcd://host:port or etcds://user:password@host:port,host:port");
+  };
+  const bool tls = url.starts_with("etcds://");
+  if (!tls && !url.starts_with("etcd://")) throw wrong();
+  url.remove_prefix(url.find("//") + 2);
+  EtcdStoreOptions options{.endpoints = {}};
+  if (const std::size_t at = url.rfind('@'); at != std::string_view::npos) {
+    const std::string_view login = url.substr(0, at);
+    const std::size_t colon = login.find(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == login.size()) throw wrong();
+    options.user = http::percent_decode(login.substr(0, colon));
+    options.password = http::percent_decode(login.substr(colon + 1));
+    url.remove_prefix(at + 1);
+  }
+  while (true) {
+    const std::size_t comma = url.find(',');
+    const std::string_view host = url.substr(0, comma);
+    if (host.empty() || host.find_first_of("/?# ") != std::string_view::npos) throw wrong();
+    options.endpoints.push_back((tls ? "https://" : "http://") + std::string(host));
+    if (comma == std::string_view::npos) return options;
+    url.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace evenkeel::inline v0::coordination

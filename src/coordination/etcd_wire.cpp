@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "coordination/etcd_wire.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <evenkeel/api/bytes.hpp>
+#include <evenkeel/api/json.hpp>
+
+namespace evenkeel::inline v0::coordination::detail {
+namespace {
+
+// What a key or operation costs in etcd's own encoding beside its bytes: tags, lengths, numbers, nesting.
+constexpr std::size_t operation_overhead = 40;
+
+// gRPC's codes, which the JSON API answers with.
+enum class Code : std::int64_t {
+  cancelled = 1,
+  invalid_argument = 3,
+  not_found = 5,
+  already_exists = 6,
+  permission_denied = 7,
+  resource_exhausted = 8,
+  failed_precondition = 9,
+  out_of_range = 11,
+  unimplemented = 12,
+  unauthenticated = 16,
+};
+
+std::string base64(std::string_view bytes) {
+  return Bytes(bytes).base64();
+}
+
+std::string from_base64(const Json& field) {
+  if (field.is_null()) return {};
+  const std::optional<Bytes> bytes = Bytes::from_base64(field.as_string());
+  if (!bytes) throw DecodeError("etcd", "expected base64, found \"" + field.as_string() + "\"");
+  return bytes->value();
+}
+
+Version number(const Json& field) {
+  if (field.is_null()) return 0;
+  if (field.is_integer()) return static_cast<Version>(field.as_integer());
+  const std::string& text = field.as_string();
+  Version value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw DecodeError("etcd", "expected a number, found \"" + text + "\"");
+  return value;
+}
+
+void add_bytes(std::string& out, std::string_view name, std::string_view bytes) {
+  out.append("\"").append(name).append("\":\"").append(base64(bytes)).append("\",");
+}
+
+void add_number(std::string& out, std::string_view name, std::uint64_t value) {
+  out.append("\"").append(name).append("\":\"").append(std::to_string(value)).append("\",");
+}
+
+// In place of the comma after the last member.
+void close(std::string& out, std::string_view end = "}") {
+  if (out.back() == ',') out.pop_back();
+  out += end;
+}
+
+// etcd has no empty key: the first one is a zero byte. A zero byte as the end means: to the last key.
+void add_range(std::string& out, const KeyRange& range) {
+  constexpr std::string_view zero("\0", 1);
+  add_bytes(out, "key", range.begin.empty() ? zero : std::string_view(range.begin));
+  add_bytes(out, "range_end", range.end.empty() ? zero : std::string_view(range.end));
+}
+
+std::size_t bytes_of(const KeyRange& range) {
+  return range.begin.size() + range.end.size();
+}
+
+Entry entry_of(const Json& json) {
+  return {.key = from_base64(json["key"]),
+          .value = from_base64(json["value"]),
+          .version = number(json["mod_revision"])};
+}
+
+// ---- Transactions ----
+
+std::string put_operation(const Commit::Put& put) {
+  std::string out = R"({"request_put":{)";
+  add_bytes(out, "key", put.key);
+  add_bytes(out, "value", put.value);
+  close(out, "}}");
+  return out;
+}
+
+std::string erase_operation(std::string_view key) {
+  std::string out = R"({"request_delete_range":{)";
+  add_bytes(out, "key", key);
+  close(out, "}}");
+  return out;
+}
+
+std::string range_erase_operation(const KeyRange& range) {
+  std::string out = R"({"request_delete_range":{)";
+  add_range(out, range);
+  close(out, "}}");
+  return out;
+}
+
+std::string compare(const EtcdCondition& condition) {
+  std::string out = R"({"target":"MOD",)";
+  if (condition.single) {
+    out += R"("result":"EQUAL",)";
+    add_bytes(out, "key", condition.range.begin);
+    add_number(out, "mod_revision", condition.version);
+  } else {
+    out += R"("result":"LESS",)";
+    add_range(out, condition.range);
+    add_number(out, "mod_revision", condition.version + 1);
+  }
+  close(out);
+  return out;
+}
+
+// What is asked when the transaction fails, to learn which condition it was.
+std::string inquiry(const EtcdCondition& condition) {
+  std::string out = R"({"request_range":{"keys_only":true,)";
+  if (condition.single) {
+    add_bytes(out, "key", condition.range.begin);
+  } else {
+    out += R"("limit":"1",)";
+    add_range(out, condition.range);
+    add_number(out, "min_mod_revision", condition.version + 1);
+  }
+  close(out, "}}");
+  return out;
+}
+
+bool failed(const EtcdCondition& condition, const Json& answer) {
+  const Json& entries = answer.at({"response_range", "kvs"});
+  if (!condition.single) return entries.size() > 0;
+  return number(entries[0]["mod_revision"]) != condition.version;
+}
+
+void add_list(std::string& out, std::string_view name, const std::vector<std::string>& items) {
+  if (items.empty()) return;
+  out.append("\"").append(name).append("\":[");
+  for (const std::string& item : items) out.append(item).append(",");
+  close(out, "],");
+}
+
+// Lists that are too long go into nested transactions. A server allows a nested one as many operations as its
+// own list leaves of the maximum.
+std::vector<std::string> nested(const std::vector<std::string>& operations, std::size_t conditions,
+                                std::size_t max) {
+  if (operations.size() <= max) return operations;
+  std::size_t groups = 1;
+  while (groups < max && groups * (max - std::max(conditions, groups)) < operations.size()) ++groups;
+  const std::size_t size = (operations.size() + groups - 1) / groups;
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < operations.size(); at += size) {
+    const auto begin = operations.begin() + static_cast<std::ptrdiff_t>(at);
+    const std::size_t count = std::min(size, operations.size() - at);
+    std::string one = R"({"request_txn":{)";
+    add_list(one, "success", {begin, begin + static_cast<std::ptrdiff_t>(count)});
+    close(one, "}}");
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// ---- Erasures ----
+
+std::size_t max_erasures(const EtcdTxnOptions& options) {
+  return options.max_txn_ops / 4;
+}
+
+// The keys that tell conditions on ranges that something went.
+std::set<std::string> erasures_of(const Commit& commit, const EtcdTxnOptions& options) {
+  std::set<std::string> keys;
+  const std::string root(options.erasures);
+  for (const std::string& key : commit.erases) keys.insert(root + key.substr(0, key.rfind('/') + 1));
+  for (const KeyRange& range : commit.range_erases) keys.insert(root + directory_of(range));
+  if (keys.size() > max_erasures(options)) return {root};
+  return keys;
+}
+
+// The ranges without the keys of `hole`.
+std::vector<KeyRange> without(const std::vector<KeyRange>& ranges, const KeyRange& hole) {
+  std::vector<KeyRange> out;
+  for (const KeyRange& range : ranges) {
+    const bool apart = range.begin >= hole.end || (!range.end.empty() && range.end <= hole.begin);
+    if (apart) {
+      out.push_back(range);
+      continue;
+    }
+    if (range.begin < hole.begin) out.push_back({range.begin, hole.begin});
+    if (range.end.empty() || range.end > hole.end) out.push_back({hole.end, range.end});
+  }
+  return out;
+}
+
+KeyRange erasures_in(const KeyRange& range, std::string_view root) {
+  const std::string prefix(root);
+  return {prefix + range.begin, range.end.empty() ? prefix_range(root).end : prefix + range.end};
+}
+
+// The directories above `key`, and the one that is above all.
+std::vector<std::string> directories_above(std::string_view key) {
+  std::vector<std::string> above = {{}};
+  for (std::size_t at = key.find('/'); at != std::string_view::npos && at + 1 < key.size();
+       at = key.find('/', at + 1))
+    above.emplace_back(key.substr(0, at + 1));
+  return above;
+}
+
+// Conditions for what went from `ranges`: on the directories in them, and on those that they are in.
+std::vector<EtcdCondition> erasure_conditions(const Commit& commit, std::string_view root) {
+  std::vector<EtcdCondition> out;
+  std::set<std::string> above;
+  for (const KeyRange& range : commit.read_ranges) {
+    out.push_back({.range = erasures_in(range, root), .version = commit.read_version, .blamed = range.begin});
+    for (std::string& directory : directories_above(range.begin)) {
+      if (!above.insert(directory).second) continue;
+      std::string key = std::string(root) + directory;
+      std::string end = key + '\0';
+      out.push_back(
+          {.range = {std::move(key), std::move(end)}, .version = commit.read_version, .blamed = range.begin});
+    }
+  }
+  return out;
+}
+
+std::vector<EtcdCondition> conditions_of(const Commit& commit, const EtcdTxnOptions& options) {
+  std::vector<EtcdCondition> out;
+  for (const Commit::ReadKey& read : commit.reads)
+    out.push_back({.range = {read.key, {}}, .single = true, .version = read.version, .blamed = read.key});
+  for (const KeyRange& range : commit.read_ranges)
+    out.push_back({.range = range, .version = commit.read_version, .blamed = range.begin});
+  if (commit.read_ranges.empty()) return out;
+  std::vector<EtcdCondition> gone = erasure_conditions(commit, options.erasures);
+  if (out.size() + gone.size() > txn_limits(options).conditions + 1) {
+    // Too many: one for all that went anywhere.
+    gone = {{.range = prefix_range(options.erasures),
+             .version = commit.read_version,
+             .blamed = commit.read_ranges.front().begin}};
+  }
+  std::ranges::move(gone, std::back_inserter(out));
+  return out;
+}
+
+Json parsed(std::string_view body) {
+  return Json::parse(body, "etcd");
+}
+
+// The error of an answer that is none of ours (a proxy's) has no code.
+Json error_of(const http::Response& response) {
+  try {
+    return Json::parse(response.body);
+  } catch (const DecodeError&) {
+    return {};
+  }
+}
+
+std::string message_of(const Json& error) {
+  const std::string message = error["message"].string_or("");
+  return message.empty() ? error["error"].string_or("") : message;
+}
+
+bool says(const std::string& message, std::string_view part) {
+  return message.find(part) != std::string::npos;
+}
+
+EtcdVerdict verdict_of_code(Code code, const std::string& message) {
+  switch (code) {
+    case Code::invalid_argument:
+      if (says(message, "request is too large") || says(message, "too many operations"))
+        return EtcdVerdict::too_large;
+      if (says(message, "user name is empty") || says(message, "revision of auth store is old"))
+        return EtcdVerdict::token;
+      return EtcdVerdict::refused;
+    case Code::out_of_range:
+      return EtcdVerdict::expired;
+    case Code::unauthenticated:
+      return EtcdVerdict::token;
+    case Code::failed_precondition:
+      return says(message, "authentication is not enabled") ? EtcdVerdict::no_login : EtcdVerdict::refused;
+    case Code::resource_exhausted:
+      return says(message, "larger than max") ? EtcdVerdict::too_large : EtcdVerdict::refused;
+    case Code::not_found:
+    case Code::already_exists:
+    case Code::permission_denied:
+    case Code::unimplemented:
+      return EtcdVerdict::refused;
+    default:
+      // Unavailable, deadline exceeded, internal...: also what was proposed and not answered in time.
+      return says(message, "too many requests") ? EtcdVerdict::refused : EtcdVerdict::unknown;
+  }
+}
+
+}  // namespace
+
+std::string range_request(const EtcdRange& range) {
+  std::string out = "{";
+  add_range(out, range.range);
+  if (range.revision != 0) add_number(out, "revision", range.revision);
+  if (range.limit != 0) add_number(out, "limit", range.limit);
+  close(out);
+  return out;
+}
+
+std::string get_request(std::string_view key, Version revision) {
+  std::string out = "{";
+  add_bytes(out, "key", key);
+  if (revision != 0) add_number(out, "revision", revision);
+  close(out);
+  return out;
+}
+
+std::string watch_request(const KeyRange& range) {
+  std::string out = R"({"create_request":{)";
+  add_range(out, range);
+  close(out, "}}");
+  return out;
+}
+
+std::string login_request(std::string_view user, std::string_view password) {
+  return Json::object({{"name", user}, {"password", password}}).dump();
+}
+
+EtcdRangeAnswer range_answer(std::string_view body) {
+  const Json json = parsed(body);
+  EtcdRangeAnswer answer{.revision = number(json.at({"header", "revision"})),
+                         .more = json["more"].bool_or(false)};
+  if (answer.revision == 0) throw DecodeError("etcd", "an answer without a revision");
+  const Json& entries = json["kvs"];
+  answer.entries.reserve(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) answer.entries.push_back(entry_of(entries[i]));
+  return answer;
+}
+
+std::string login_answer(std::string_view body) {
+  return parsed(body)["token"].as_string();
+}
+
+Limits txn_limits(const EtcdTxnOptions& options) {
+  const std::size_t conditions = options.max_txn_ops * 3 / 4;
+  const std::size_t groups = conditions + 1;
+  return {.operations = groups * (options.max_txn_ops - groups) - max_erasures(options),
+          .conditions = conditions,
+          .commit_bytes = options.max_request_bytes / 8 * 7};
+}
+
+EtcdTxn make_txn(const Commit& normal, const EtcdTxnOptions& options) {
+  Commit commit = normal;
+  commit.range_erases = without(normal.range_erases, prefix_range(options.erasures));
+  EtcdTxn txn{.conditions = conditions_of(commit, options)};
+  const auto add = [&txn](std::string operation, std::size_t bytes) {
+    txn.operations.push_back(std::move(operation));
+    txn.bytes += bytes + operation_overhead;
+  };
+  // Asked twice: as a compare, and as the inquiry for the case that it fails.
+  for (const EtcdCondition& condition : txn.conditions)
+    txn.bytes += 2 * (bytes_of(condition.range) + operation_overhead);
+  for (const Commit::Put& put : commit.puts) add(put_operation(put), put.key.size() + put.value.size());
+  for (const std::string& key : commit.erases) add(erase_operation(key), key.size());
+  for (const KeyRange& range : commit.range_erases) add(range_erase_operation(range), bytes_of(range));
+  for (const std::string& key : erasures_of(commit, options)) add(put_operation({key, {}}), key.size());
+  return txn;
+}
+
+std::string txn_request(const EtcdTxn& txn, std::size_t max_txn_ops) {
+  std::vector<std::string> compares;
+  std::vector<std::string> inquiries;
+  for (const EtcdCondition& condition : txn.conditions) {
+    compares.push_back(compare(condition));
+    inquiries.push_back(inquiry(condition));
+  }
+  std::string out = "{";
+  add_list(out, "compare", compares);
+  add_list(out, "success", nested(txn.operations, txn.conditions.size(), max_txn_ops));
+  add_list(out, "failure", inquiries);
+  close(out);
+  return out;
+}
+
+CommitResult txn_answer(const EtcdTxn& txn, std::string_view body) {
+  const Json json = parsed(body);
+  const Version revision = number(json.at({"header", "revision"}));
+  if (revision == 0) throw DecodeError("etcd", "an answer without a revision");
+  if (json["succeeded"].bool_or(false)) return Committed{revision};
+  const Json& answers = json["responses"];
+  for (std::size_t i = 0; i < txn.conditions.size(); ++i)
+    if (failed(txn.conditions[i], answers[i])) return Conflict{txn.conditions[i].blamed};
+  return Conflict{txn.conditions.empty() ? std::string() : txn.conditions.front().blamed};
+}
+
+EtcdVerdict verdict_of(const http::Response& response) {
+  if (response.status == 200) return EtcdVerdict::ok;
+  const Json error = error_of(response);
+  const std::int64_t code = error["code"].integer_or(0);
+  if (code >= 1 && code <= 16) return verdict_of_code(static_cast<Code>(code), message_of(error));
+  if (response.status == 413) return EtcdVerdict::too_large;
+  return response.status >= 400 && response.status < 500 && response.status != 408 ? EtcdVerdict::refused
+                                                                                   : EtcdVerdict::unknown;
+}
+
+std::string etcd_error_text(const http::Response& response) {
+  const std::string message = message_of(error_of(response));
+  return std::to_string(response.status) + " " +
+         (message.empty() ? "without a reason: is this the client port of etcd?" : message);
+}
+
+EtcdWatchLine watch_line(std::string_view line) {
+  try {
+    const Json json = Json::parse(line);
+    const Json& result = json["result"];
+    if (result.is_null() || result["canceled"].bool_or(false)) return EtcdWatchLine::ended;
+    const bool changed = result["created"].bool_or(false) || result["events"].size() > 0;
+    return changed ? EtcdWatchLine::hint : EtcdWatchLine::nothing;
+  } catch (const DecodeError&) {
+    return EtcdWatchLine::ended;
+  }
+}
+
+std::string directory_of(const KeyRange& range) {
+  for (std::size_t size = range.begin.rfind('/') + 1; size > 0;
+       size = size < 2 ? 0 : range.begin.rfind('/', size - 2) + 1) {
+    const std::string directory = range.begin.substr(0, size);
+    const std::string end = prefix_range(directory).end;
+    if (!range.end.empty() && range.end <= end) return directory;
+  }
+  return {};
+}
+
+}  // namespace evenkeel::inline v0::coordination::detail
