@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 set(coordination_headers
-  deny_list.hpp
   etcd_store.hpp
   identity.hpp
   keys.hpp
   layout.hpp
-  lease_lock.hpp
-  liveness.hpp
   memory_store.hpp
   observations.hpp
   store.hpp
   transact.hpp)
 set(coordination_sources
-  deny_list.cpp
   etcd_client.cpp
   etcd_store.cpp
   etcd_watch.cpp
@@ -20,10 +16,7 @@ set(coordination_sources
   identity.cpp
   keys.cpp
   layout.cpp
-  lease_lock.cpp
-  liveness.cpp
   memory_store.cpp
   observations.cpp
-  record_text.cpp
   store.cpp
   transact.cpp)

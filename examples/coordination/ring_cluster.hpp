@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kind RingCluster: the part of one database that lives in one namespace, and that one operator cares
+// for. Three of them, in three namespaces, make the database of the demo.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/api/crd.hpp>
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/metadata.hpp>
+#include <evenkeel/api/resource.hpp>
+#include <evenkeel/coordination/process_groups/process_group.hpp>
+
+namespace ek = evenkeel;
+namespace ec = evenkeel::coordination;
+
+struct ProcessCounts {
+  int storage = 0;
+  int log = 0;
+  int stateless = 0;
+};
+EVENKEEL_FIELDS(ProcessCounts, storage, log, stateless)
+
+/// Somebody who shall not take the lock or claim an action; `allow` lets it again.
+struct DenyListEntry {
+  std::string id = {};
+  bool allow = false;
+};
+EVENKEEL_FIELDS(DenyListEntry, id, allow)
+
+struct RingClusterSpec {
+  /// In front of the names of all process groups, and the scope of this instance: "dc1".
+  std::string process_group_id_prefix = {};
+  std::string version = "7.1.0";
+  std::map<std::string, std::string> knobs = {};  ///< On the command line of every process.
+  ProcessCounts processes = {};
+  std::vector<std::string> process_groups_to_remove = {};  ///< Replaced by new ones.
+  std::vector<DenyListEntry> deny_list = {};
+};
+EVENKEEL_FIELDS(RingClusterSpec, process_group_id_prefix, version, knobs, processes, process_groups_to_remove,
+                deny_list)
+
+struct RingClusterStatus {
+  bool configured = false;             ///< The database runs.
+  std::string connection_string = {};  ///< Names its coordinators.
+  std::int64_t generation = 0;         ///< Of the object that was last brought about completely.
+  int ready = 0;                       ///< Process groups that are as they should be.
+  int wanted = 0;
+  std::string phase = {};
+  std::vector<ec::ProcessGroup> process_groups = {};
+  std::vector<ek::Condition> conditions = {};
+};
+EVENKEEL_FIELDS(RingClusterStatus, configured, connection_string, generation, ready, wanted, phase,
+                process_groups, conditions)
+
+struct RingCluster {
+  static constexpr ek::ResourceInfo resource{.group = "ringdb.evenkeel.dev",
+                                             .version = "v1",
+                                             .kind = "RingCluster",
+                                             .plural = "ringclusters",
+                                             .short_name = "ring"};
+  static constexpr ek::PrinterColumn columns[] = {
+      {.name = "Wanted", .type = "integer", .json_path = ".status.wanted"},
+      {.name = "Ready", .type = "integer", .json_path = ".status.ready"},
+      {.name = "Version", .json_path = ".spec.version"},
+      {.name = "Phase", .json_path = ".status.phase"}};
+  ek::ObjectMeta metadata = {};
+  RingClusterSpec spec = {};
+  RingClusterStatus status = {};
+};
+EVENKEEL_FIELDS(RingCluster, metadata, spec, status)
