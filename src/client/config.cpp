@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
+#include <http/files.hpp>
 
-#include <client/files.hpp>
 #include <client/kubeconfig.hpp>
 
 #include <evenkeel/client/config.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <http/files.hpp>
 
 #include <client/credentials.hpp>
 #include <client/exec_plugin.hpp>
-#include <client/files.hpp>
 
 #include <evenkeel/api/bytes.hpp>
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <http/files.hpp>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include <client/exec_plugin.hpp>
-#include <client/files.hpp>
 
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <client/files.hpp>
+#include <http/files.hpp>
+
 #include <client/kubeconfig.hpp>
 #include <client/yaml_kind.hpp>
 

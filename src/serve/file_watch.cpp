@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/file_watch.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <ios>
-#include <iterator>
 #include <sys/stat.h>
 #include <utility>
-
-#include <evenkeel/base/error.hpp>
 
 namespace evenkeel::inline v0::http::detail {
 
@@ -33,19 +26,6 @@ bool FileWatch::changed() {
     if (now != std::exchange(seen_[at], now)) changed = true;
   }
   return changed;
-}
-
-std::string read_whole(const std::string& path) {
-  std::string text;
-  try {
-    std::ifstream file;
-    file.exceptions(std::ios::failbit | std::ios::badbit);
-    file.open(path);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  } catch (const std::ios_base::failure&) {  // errno knows more than the exception
-    throw Error(path + " cannot be read: " + std::strerror(errno));
-  }
-  return text;
 }
 
 }  // namespace evenkeel::inline v0::http::detail

@@ -34,7 +34,4 @@ class FileWatch {
   std::vector<Stamp> seen_;
 };
 
-/// The file's content. Throws Error, which names the file and the reason.
-std::string read_whole(const std::string& path);
-
 }  // namespace evenkeel::inline v0::http::detail

@@ -9,6 +9,7 @@
 
 #include <evenkeel/base/error.hpp>
 
+#include "http/files.hpp"
 #include "serve/tls_context.hpp"
 #include "serve/wire.hpp"
 
@@ -79,8 +80,8 @@ void Site::load() {
 }
 
 void Site::load_certificate() {
-  const std::string certificate = read_whole(options_.tls.certificate);
-  const std::string key = read_whole(options_.tls.key);
+  const std::string certificate = v0::detail::read_file(options_.tls.certificate);
+  const std::string key = v0::detail::read_file(options_.tls.key);
   try {
     context_ = std::make_shared<asio::ssl::context>(make_tls_context(certificate, key));
   } catch (const boost::system::system_error& error) {
@@ -90,7 +91,7 @@ void Site::load_certificate() {
 }
 
 void Site::load_token() {
-  std::string token = trimmed(read_whole(options_.token_file));
+  std::string token = trimmed(v0::detail::read_file(options_.token_file));
   if (token.empty()) throw Error(options_.token_file + " holds no token");
   token_ = std::move(token);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <fstream>
+#include <http/files.hpp>
 #include <sys/stat.h>
 
 #include <client/credentials.hpp>
 #include <client/exec_plugin.hpp>
-#include <client/files.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -4,12 +4,15 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
+
+#include <evenkeel/base/export.hpp>
 
 namespace evenkeel::inline v0::detail {
 
 /// The content, or nothing with `problem` set: "No such file or directory".
-std::optional<std::string> read_file(const std::string& path, std::string& problem);
+EVENKEEL_API std::optional<std::string> read_file(const std::string& path, std::string& problem);
+/// The content. Throws Error: "PATH cannot be read: No such file or directory".
+EVENKEEL_API std::string read_file(const std::string& path);
 /// Whether `problem` says that there is no such file.
 bool is_missing(const std::string& problem);
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "http/files.hpp"
+
 #include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <system_error>
+#include <utility>
 
-#include <client/files.hpp>
+#include <evenkeel/base/error.hpp>
 
 namespace evenkeel::inline v0::detail {
 std::optional<std::string> read_file(const std::string& path, std::string& problem) {
@@ -20,6 +23,13 @@ std::optional<std::string> read_file(const std::string& path, std::string& probl
   }
   problem = std::generic_category().message(errno);
   return std::nullopt;
+}
+
+std::string read_file(const std::string& path) {
+  std::string problem;
+  std::optional<std::string> content = read_file(path, problem);
+  if (!content) throw Error(path + " cannot be read: " + problem);
+  return std::move(*content);
 }
 
 bool is_missing(const std::string& problem) {
