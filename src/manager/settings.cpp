@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <evenkeel/api/quantity.hpp>
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/serve/server.hpp>
 #include <evenkeel/workqueue/fair_store.hpp>
@@ -32,6 +33,9 @@ ControllerSettings merged(ControllerSettings first, const ControllerSettings& se
   fill(&ControllerSettings::store);
   fill(&ControllerSettings::debounce);
   fill(&ControllerSettings::min_interval);
+  fill(&ControllerSettings::stuck_after);
+  fill(&ControllerSettings::on_stuck);
+  fill(&ControllerSettings::flight_recorder);
   return first;
 }
 
@@ -49,6 +53,10 @@ ControllerSettings left_open(ControllerSettings defaults, const ControllerOption
   if (options.store) defaults.store.reset();
   if (options.debounce.quiet > Duration::zero()) defaults.debounce.reset();
   if (options.min_interval > Duration::zero()) defaults.min_interval.reset();
+  if (options.stuck_after) defaults.stuck_after.reset();
+  const ControllerOptions untouched;
+  if (options.on_stuck != untouched.on_stuck) defaults.on_stuck.reset();
+  if (options.flight_recorder_bytes != untouched.flight_recorder_bytes) defaults.flight_recorder.reset();
   return defaults;
 }
 
@@ -64,6 +72,9 @@ void put(const ControllerSettings& settings, ControllerOptions& options) {
   if (settings.store) options.store = [word = *settings.store] { return make_store(word); };
   if (settings.debounce) options.debounce = *settings.debounce;
   if (settings.min_interval) options.min_interval = *settings.min_interval;
+  if (settings.stuck_after) options.stuck_after = settings.stuck_after;
+  if (settings.on_stuck) options.on_stuck = *settings.on_stuck;
+  if (settings.flight_recorder) options.flight_recorder_bytes = *settings.flight_recorder;
 }
 
 }  // namespace
@@ -116,6 +127,21 @@ EventGate parse_event_gate(std::string_view text) {
   if (text == "on") return EventGate::on;
   if (text == "off") return EventGate::off;
   throw std::invalid_argument(quoted(text) + " is neither on nor off");
+}
+
+OnStuck parse_on_stuck(std::string_view text) {
+  if (text == "failLiveness") return OnStuck::fail_liveness;
+  if (text == "report") return OnStuck::report;
+  throw std::invalid_argument(quoted(text) + " is neither failLiveness nor report");
+}
+
+std::size_t parse_size(std::string_view text) {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  const std::optional<Quantity> size = Quantity::parse(text);
+  if (!size || size->value() < 0 || size->value() > most) {
+    throw std::invalid_argument(quoted(text) + " is no size from 0 to 1Gi; write 65536, 512Ki or 1Mi");
+  }
+  return static_cast<std::size_t>(size->value());
 }
 
 Explanations parse_explanations(std::string_view text) {

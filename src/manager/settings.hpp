@@ -28,6 +28,9 @@ struct ControllerSettings {
   std::optional<std::string> store = {};  ///< One of the words that parse_store() takes.
   std::optional<Debounce> debounce = {};
   std::optional<Duration> min_interval = {};
+  std::optional<Duration> stuck_after = {};
+  std::optional<OnStuck> on_stuck = {};
+  std::optional<std::size_t> flight_recorder = {};  ///< Bytes.
 };
 
 /// Of the manager's endpoint; see EndpointOptions.
@@ -80,6 +83,8 @@ std::size_t parse_workers(std::string_view text);
 Duration parse_timeout(std::string_view text);           ///< "500ms", "1h30m", "0"; not negative.
 EventGate parse_event_gate(std::string_view text);       ///< "on" or "off".
 std::string parse_store(std::string_view text);          ///< "priority", "fifo", "two-lane" or "fair".
+OnStuck parse_on_stuck(std::string_view text);           ///< "failLiveness" or "report".
+std::size_t parse_size(std::string_view text);           ///< Bytes: "0", "65536", "512Ki", "1Mi".
 Explanations parse_explanations(std::string_view text);  ///< "on" or "off".
 std::string parse_bind_address(std::string_view text);   ///< "host:port", ":port", or "0".
 

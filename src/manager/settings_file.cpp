@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manager/settings_file.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <functional>
-#include <ios>
-#include <iterator>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -15,6 +11,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "client/yaml_kind.hpp"
+#include "http/files.hpp"
 
 namespace evenkeel::inline v0::detail {
 namespace {
@@ -110,7 +107,10 @@ ControllerSettings read_controller(const Section& section) {
                  [&](const YAML::Node& value) {
                    settings.debounce = read_debounce(section.child("debounce", value));
                  }},
-                text_field("minInterval", settings.min_interval, parse_timeout)});
+                text_field("minInterval", settings.min_interval, parse_timeout),
+                text_field("stuckAfter", settings.stuck_after, parse_timeout),
+                text_field("onStuck", settings.on_stuck, parse_on_stuck),
+                text_field("flightRecorder", settings.flight_recorder, parse_size)});
   return settings;
 }
 
@@ -163,16 +163,10 @@ SettingsSource parse_settings(const std::string& text, const std::string& path) 
 }
 
 SettingsSource read_settings(const std::string& path) {
-  std::string text;
-  try {
-    std::ifstream file;
-    file.exceptions(std::ios::failbit | std::ios::badbit);
-    file.open(path);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  } catch (const std::ios_base::failure&) {  // errno knows more than the exception
-    throw SettingsError(path + " cannot be read: " + std::strerror(errno));
-  }
-  return parse_settings(text, path);
+  std::string problem;
+  const std::optional<std::string> text = read_file(path, problem);
+  if (!text) throw SettingsError(path + " cannot be read: " + problem);
+  return parse_settings(*text, path);
 }
 
 }  // namespace evenkeel::inline v0::detail

@@ -33,6 +33,9 @@ controllers:
     store: two-lane
     debounce: {quiet: 100ms, maxWait: 1s}
     minInterval: 1.5s
+    stuckAfter: 5m
+    onStuck: report
+    flightRecorder: 64Ki
   other: {workers: "8"}
 )",
                                      "operator.yaml");
@@ -49,6 +52,9 @@ controllers:
   EXPECT_EQ(demo.settings.debounce->quiet, 100ms);
   EXPECT_EQ(demo.settings.debounce->max_wait, 1s);
   EXPECT_EQ(demo.settings.min_interval, 1500ms);
+  EXPECT_EQ(demo.settings.stuck_after, 5min);
+  EXPECT_EQ(demo.settings.on_stuck, OnStuck::report);
+  EXPECT_EQ(demo.settings.flight_recorder, 65536U);
   EXPECT_EQ(source.controllers.at("other").settings.workers, 8U);
 }
 
@@ -65,7 +71,8 @@ TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
       << example;
   const auto settings = source.controllers.at("demo").settings;
   EXPECT_TRUE(settings.workers && settings.rate_limiter && settings.reconcile_timeout &&
-              settings.event_gate && settings.store && settings.debounce && settings.min_interval)
+              settings.event_gate && settings.store && settings.debounce && settings.min_interval &&
+              settings.stuck_after && settings.on_stuck && settings.flight_recorder)
       << example;
 }
 
@@ -121,9 +128,15 @@ TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
       {"defaults:\n  debounce: {quiet: 2s, maxWait: 1s}\n",
        "f.yaml:2: defaults.debounce: maxWait must be at least quiet"},
       {"defaults:\n  minInterval: -1s\n", "f.yaml:2: defaults.minInterval: \"-1s\" is no duration"},
+      {"defaults:\n  onStuck: panic\n",
+       "f.yaml:2: defaults.onStuck: \"panic\" is neither failLiveness nor report"},
+      {"defaults:\n  flightRecorder: 2Gi\n",
+       "f.yaml:2: defaults.flightRecorder: \"2Gi\" is no size from 0 to 1Gi"},
+      {"defaults:\n  flightRecorder: much\n",
+       "f.yaml:2: defaults.flightRecorder: \"much\" is no size from 0 to 1Gi"},
       {"controllers:\n  demo:\n    wrokers: 4\n",
        "f.yaml:3: controllers.demo.wrokers: there is no such setting; there are: workers, rateLimiter, "
-       "reconcileTimeout, eventGate, store, debounce, minInterval"},
+       "reconcileTimeout, eventGate, store, debounce, minInterval, stuckAfter, onStuck, flightRecorder"},
       {"controler:\n  demo: {}\n",
        "f.yaml:1: controler: there is no such setting; there are: defaults, controllers"},
       {"controllers:\n  demo: {workers: 1}\n  demo: {workers: 2}\n",

@@ -100,7 +100,10 @@ TEST(Settings, EverySettingArrives) {
                                                           .event_gate = EventGate::off,
                                                           .store = "fifo",
                                                           .debounce = Debounce{.quiet = 1s, .max_wait = 2s},
-                                                          .min_interval = 3s}));
+                                                          .min_interval = 3s,
+                                                          .stuck_after = 4min,
+                                                          .on_stuck = OnStuck::report,
+                                                          .flight_recorder = 4096}));
   EXPECT_EQ(options.workers, 2U);
   EXPECT_EQ(first_delay(options), 7ms);
   EXPECT_EQ(options.reconcile_timeout, 5s);
@@ -109,6 +112,9 @@ TEST(Settings, EverySettingArrives) {
   EXPECT_EQ(options.debounce.quiet, 1s);
   EXPECT_EQ(options.debounce.max_wait, 2s);
   EXPECT_EQ(options.min_interval, 3s);
+  EXPECT_EQ(options.stuck_after, 4min);
+  EXPECT_EQ(options.on_stuck, OnStuck::report);
+  EXPECT_EQ(options.flight_recorder_bytes, 4096U);
 }
 
 TEST(Settings, DefaultsOnlyFillWhatTheProgramLeftOpen) {
@@ -118,14 +124,19 @@ TEST(Settings, DefaultsOnlyFillWhatTheProgramLeftOpen) {
                                     .event_gate = EventGate::off,
                                     .store = "fifo",
                                     .debounce = Debounce{.quiet = 1s, .max_wait = 2s},
-                                    .min_interval = 3s};
+                                    .min_interval = 3s,
+                                    .stuck_after = 4min,
+                                    .on_stuck = OnStuck::report,
+                                    .flight_recorder = 4096};
   const ControllerOptions program{.workers = 1,
                                   .reconcile_timeout = 1s,
                                   .gate = EventGate::on,
                                   .limiter = [] { return exponential(9ms, 1s); },
                                   .store = [] { return FifoStore(); },
                                   .debounce = {.quiet = 1ms, .max_wait = 1ms},
-                                  .min_interval = 1ms};
+                                  .min_interval = 1ms,
+                                  .stuck_after = 1min,
+                                  .flight_recorder_bytes = 8192};
   const ControllerOptions kept = applied(for_all(defaults), {}, program);
   EXPECT_EQ(kept.workers, 1U);
   EXPECT_EQ(first_delay(kept), 9ms);
@@ -133,11 +144,16 @@ TEST(Settings, DefaultsOnlyFillWhatTheProgramLeftOpen) {
   EXPECT_EQ(kept.gate, EventGate::on);
   EXPECT_EQ(kept.debounce.quiet, 1ms);
   EXPECT_EQ(kept.min_interval, 1ms);
+  EXPECT_EQ(kept.stuck_after, 1min);
+  EXPECT_EQ(kept.flight_recorder_bytes, 8192U);
   const ControllerOptions filled = applied(for_all(defaults), {});
   EXPECT_EQ(filled.workers, 2U);
   EXPECT_EQ(first_delay(filled), 7ms);
   EXPECT_EQ(filled.gate, EventGate::off);
   EXPECT_EQ(filled.min_interval, 3s);
+  EXPECT_EQ(filled.stuck_after, 4min);
+  EXPECT_EQ(filled.on_stuck, OnStuck::report);
+  EXPECT_EQ(filled.flight_recorder_bytes, 4096U);
 }
 
 TEST(Settings, TellsTheLimiterThatIsInForce) {
