@@ -297,8 +297,9 @@ void Reflector::back_off(TimePoint now, std::optional<Duration> retry_after) {
   if (last_backoff_ != TimePoint::min() && now - last_backoff_ > options_.backoff_reset)
     backoff_ = options_.backoff_base;
   last_backoff_ = now;
-  auto delay =
-      backoff_ + Duration(static_cast<Duration::rep>(static_cast<double>(backoff_.count()) * random()));
+  const Duration wait =
+      problem_ == WatchProblem::no_such_kind ? std::min(backoff_, options_.missing_max) : backoff_;
+  auto delay = wait + Duration(static_cast<Duration::rep>(static_cast<double>(wait.count()) * random()));
   if (retry_after) delay = std::max(delay, *retry_after);
   backoff_ = backoff_ > options_.backoff_max / 2 ? options_.backoff_max : backoff_ * 2;
   pause_ = delay;

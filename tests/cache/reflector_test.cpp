@@ -343,6 +343,19 @@ TEST(Reflector, RelistsAfterWhatItCannotRead) {
   EXPECT_EQ(rig.core.last_error(), "");
 }
 
+// A kind that comes late, as Go looks for it: every ten seconds (go:1.4.8).
+TEST(Reflector, LooksForAMissingKindMoreOftenThanForOtherTrouble) {
+  Rig rig;
+  rig.next_list();
+  for (const Duration wait : {800ms, 1600ms, 3200ms, 6400ms, 10000ms, 10000ms}) {
+    rig.core.list_failed(refused(404), rig.now);
+    EXPECT_EQ(rig.next_pause(), wait);
+    rig.next_list();
+  }
+  rig.core.list_failed(refused(403), rig.now);
+  EXPECT_EQ(rig.next_pause(), 30s);
+}
+
 TEST(Reflector, WaitsTwiceAsLongEachTimeUpToTheCeilingAndForgetsAfterQuiet) {
   Rig rig;
   rig.next_list();

@@ -29,6 +29,9 @@ struct ReflectorOptions {
   Duration backoff_base =
       std::chrono::milliseconds{800};               ///< First wait; each gets up to as much again at random.
   Duration backoff_max = std::chrono::seconds{30};  ///< Ceiling before the random part; >= backoff_base.
+  /// The same while the server does not know the kind: a CustomResourceDefinition may come at any time, and a
+  /// program that waits for it should see that soon.
+  Duration missing_max = std::chrono::seconds{10};
   Duration backoff_reset =
       std::chrono::minutes{2};                     ///< This long without a wait, and the ladder starts anew.
   Duration short_watch = std::chrono::seconds{1};  ///< A watch that ends sooner, without news, is a failure.
