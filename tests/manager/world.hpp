@@ -4,8 +4,10 @@
 // line.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -67,6 +69,7 @@ class Happenings final : public LogSink {
     changed_.notify_all();
   }
   void wait_until(const std::function<bool()>& condition) {
+    const TimePoint limit = real_clock()->now() + std::chrono::seconds{45};
     while (true) {
       std::uint64_t seen = 0;
       {
@@ -75,7 +78,11 @@ class Happenings final : public LogSink {
       }
       if (condition()) return;
       MutexLock lock(mutex_);
-      while (count_ == seen) changed_.wait(lock);
+      while (count_ == seen) {
+        if (real_clock()->now() >= limit)
+          throw std::runtime_error("waited 45 s in vain; the log:" + last_lines());
+        changed_.wait_until(lock, limit);
+      }
     }
   }
   std::vector<std::string> lines_with(std::string_view part) const {
@@ -88,6 +95,13 @@ class Happenings final : public LogSink {
   }
 
  private:
+  std::string last_lines() const EVENKEEL_REQUIRES(mutex_) {
+    std::string text;
+    for (std::size_t at = lines_.size() > 10 ? lines_.size() - 10 : 0; at < lines_.size(); ++at)
+      text += "\n  " + lines_[at];
+    return text;
+  }
+
   mutable Mutex mutex_;
   CondVar changed_;
   std::uint64_t count_ EVENKEEL_GUARDED_BY(mutex_) = 0;

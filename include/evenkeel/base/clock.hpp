@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <evenkeel/base/cond_var.hpp>
@@ -95,17 +97,20 @@ class ManualClock final : public Clock {
     return reached;
   }
 
-  /// Blocks, in real time, until at least `count` threads are parked in wait() or wait_until().
+  /// Blocks, in real time, until at least `count` threads are parked in wait() or wait_until(). Throws
+  /// std::runtime_error after a minute: a test that hangs says less than one that fails.
   void wait_for_waiters(std::size_t count) const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock guard(mutex_);
-    while (parked() < count) changed_.wait(guard);
+    const TimePoint limit = real_clock()->now() + patience;
+    while (parked() < count) wait_for_change(guard, limit, "more waiting threads");
   }
 
   /// Blocks, in real time, until a parked thread waits for a time no later than `deadline`: a thread that
-  /// was notified may still have to find out what it waits for next.
+  /// was notified may still have to find out what it waits for next. Throws as wait_for_waiters().
   void wait_for_deadline(TimePoint deadline) const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock guard(mutex_);
-    while (earliest() > deadline) changed_.wait(guard);
+    const TimePoint limit = real_clock()->now() + patience;
+    while (earliest() > deadline) wait_for_change(guard, limit, "a thread that waits for a sooner time");
   }
 
   /// Threads parked now.
@@ -196,6 +201,14 @@ class ManualClock final : public Clock {
       if (!waiter->due && waiter->deadline < next) next = waiter->deadline;
     }
     return next;
+  }
+
+  static constexpr Duration patience = std::chrono::minutes{1};  // of who waits in real time
+
+  void wait_for_change(MutexLock& guard, TimePoint limit, const char* what) const EVENKEEL_REQUIRES(mutex_) {
+    if (real_clock()->now() >= limit)
+      throw std::runtime_error(std::string("ManualClock: waited a minute for ") + what);
+    changed_.wait_until(guard, limit);
   }
 
   std::size_t parked() const EVENKEEL_REQUIRES(mutex_) {
