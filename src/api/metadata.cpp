@@ -99,7 +99,7 @@ void set_controller(ObjectMeta& object, OwnerReference reference, std::string_vi
   const OwnerReference* current = controller_of(object);
   if (current != nullptr && !same_owner(*current, reference)) throw AlreadyOwned(object, *current);
   reference.controller = true;
-  reference.block_owner_deletion = true;
+  if (!reference.block_owner_deletion) reference.block_owner_deletion = true;
   set_owner(object, std::move(reference), owner_namespace);
 }
 

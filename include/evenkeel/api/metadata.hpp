@@ -113,9 +113,9 @@ EVENKEEL_API OwnerReference owner_reference(const ResourceInfo& resource, const 
 /// for cluster-scoped owners. Throws std::invalid_argument if the owner has a namespace and `object` has
 /// none or another.
 EVENKEEL_API void set_owner(ObjectMeta& object, OwnerReference reference, std::string_view owner_namespace);
-/// The same for the one controller of `object`: sets `controller` and `block_owner_deletion`. Also throws
-/// AlreadyOwned if another owner is the controller.
-/// Source: controller-runtime controllerutil.SetControllerReference.
+/// The same for the one controller of `object`: sets `controller`, and `block_owner_deletion` unless the
+/// reference says something of it (WithBlockOwnerDeletion(false) there). Also throws AlreadyOwned if another
+/// owner is the controller. Source: controller-runtime controllerutil.SetControllerReference.
 EVENKEEL_API void set_controller(ObjectMeta& object, OwnerReference reference,
                                  std::string_view owner_namespace);
 /// Removes the reference that names the same owner; returns whether it was there.
