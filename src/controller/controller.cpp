@@ -123,6 +123,9 @@ void Controller::Impl::notify() noexcept {
 }
 
 void Controller::Impl::start(std::function<void(std::exception_ptr)> on_end) {
+  if (first_worker_.joinable()) {
+    throw std::invalid_argument("controller " + spec_.options.name + " was started before");
+  }
   first_worker_ = std::thread([this, on_end = std::move(on_end)] { run_first_worker(on_end); });
 }
 
@@ -246,7 +249,8 @@ bool Controller::Impl::is_synced() const {
 }
 
 detail::ControllerMoment Controller::Impl::moment(std::string_view hindrance) const {
-  detail::ControllerMoment moment{.hindrance = std::string(hindrance)};
+  detail::ControllerMoment moment;
+  if (spec_.options.runs_on == RunsOn::leader) moment.hindrance = hindrance;
   const TimePoint now = environment_.clock->now();
   for (const WatchHealth& watch : watch_health()) {
     const std::string name = watch.resource.plural + " (" + watch.resource.api_version() + ")";

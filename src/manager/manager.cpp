@@ -290,15 +290,16 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   if (!chosen.sync_timeout) chosen.sync_timeout = options_.sync_timeout;
   if (chosen.field_owner.empty()) chosen.field_owner = options_.name;
   const std::string name = chosen.name;
+  const bool everywhere = chosen.runs_on == RunsOn::every_instance;
   std::function<Json()> crd = spec.crd;
   auto controller = std::make_unique<Controller>(
-      std::move(spec), ControllerEnvironment{.client = leader_client_,
+      std::move(spec), ControllerEnvironment{.client = everywhere ? client_ : leader_client_,
                                              .cache = cache_,
                                              .keys = keys_,
                                              .log = options_.log,
                                              .clock = options_.clock,
                                              .on_thread_start = options_.on_thread_start,
-                                             .term = term_of_lead(),
+                                             .term = everywhere ? nullptr : term_of_lead(),
                                              .look_at = [this](TimePoint when) { look_at(when); }});
   Controller& added = *controller;
   {
@@ -313,7 +314,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   operations_.healthz().add("controller/" + name, [&added] { return added.trouble(); });
   operations_.readyz().add("controller/" + name,
                            [this, &added] { return detail::unready(added, options_.clock->now()); });
-  add_part(name, Stage::controllers, std::make_unique<ControllerPart>(added));
+  add_part(name, everywhere ? Stage::others : Stage::controllers, std::make_unique<ControllerPart>(added));
   return added;
 }
 

@@ -12,6 +12,7 @@
 #include <evenkeel/api/kinds/coordination.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/manager/manager.hpp>
+#include <evenkeel/serve/server.hpp>
 
 #include "world.hpp"
 
@@ -36,6 +37,12 @@ class ManagerElectionConcurrency : public ::testing::Test {
   }
   /// Somebody takes the Lease, whoever has it.
   void steal() const { world.patch(lease, R"({"spec":{"holderIdentity":"thief"}})"); }
+
+  static std::string explanation(const Manager& manager, std::string_view rest) {
+    const http::Request request;
+    const http::Target target;
+    return manager.answer_explain({.request = request, .target = target, .rest = rest}).body;
+  }
 
   const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/op";
   World world;
@@ -70,6 +77,28 @@ TEST_F(ManagerElectionConcurrency, TheStandbyTakesOverWithItsCacheFullWhenTheLea
   EXPECT_EQ(holder(), "second");
   standby.stop();
   EXPECT_EQ(holder(), "");
+}
+
+TEST_F(ManagerElectionConcurrency, AControllerOfEveryInstanceRunsAndWritesWithoutTheLead) {  // go:1.4.7
+  Manager first(world.client(), options("first"));
+  Manager second(world.client(), options("second"));
+  first.add(controller_for<Gadget>(write_term));
+  second.add(controller_for<Gadget>(write_term));
+  ControllerOptions node{.name = "node", .runs_on = RunsOn::every_instance};
+  const Controller& each =
+      second.add(controller_for<Gadget>([&](Context& context, const Gadget& gadget) {
+                   EXPECT_EQ(context.term(), std::nullopt);
+                   context.patch(gadget, [](Gadget& it) { it.metadata.labels["seen"] = "everywhere"; });
+                 }).with(std::move(node)));
+  Running leader(first);
+  world.wait_until([&] { return first.is_leader(); });
+  Running standby(second);
+  world.create_gadget("web");
+  world.wait_until([&] { return world.gadget("web").at({"metadata", "labels", "seen"}).is_string(); });
+  EXPECT_FALSE(second.is_leader());
+  EXPECT_EQ(second.totals().counts.reconciles, each.counts().reconciles);
+  EXPECT_EQ(explanation(second, "node").find("does not lead"), std::string::npos);
+  EXPECT_NE(explanation(second, "gadget").find("does not lead"), std::string::npos);
 }
 
 TEST_F(ManagerElectionConcurrency, TheLeaseIsFreedAfterTheLastReconcileEnded) {  // go:2.5.63

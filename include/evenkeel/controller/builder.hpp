@@ -213,6 +213,12 @@ class ControllerBuilder {
     return *this;
   }
 
+  /// Which instances of the program reconcile, if they stand for election; see ControllerOptions::runs_on.
+  ControllerBuilder& runs_on(RunsOn where) {
+    spec_.options.runs_on = where;
+    return *this;
+  }
+
   /// Replaces all options but a name that was given before.
   ControllerBuilder& with(ControllerOptions options) {
     if (options.name.empty()) options.name = std::move(spec_.options.name);

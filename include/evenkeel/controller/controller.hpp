@@ -61,6 +61,12 @@ enum class EventGate : std::uint8_t {
   off,  ///< Every event runs the key at once, and every failure counts, as in client-go.
 };
 
+/// Which instances of a program run a controller or a task.
+enum class RunsOn : std::uint8_t {
+  every_instance,
+  leader,  ///< Without an election that is every instance, too.
+};
+
 /// What is done about a reconcile that lasts too long, see ControllerOptions::stuck_after, beside naming it
 /// in the log and the metrics.
 enum class OnStuck : std::uint8_t {
@@ -78,6 +84,9 @@ struct ControllerOptions {
   OnPanic on_panic = OnPanic::retry;   ///< After std::logic_error or what is no std::exception.
   std::optional<EventGate> gate = {};  ///< What events do during a back-off. Default on.
   std::string field_owner = {};        ///< Default: the manager's name.
+  /// With RunsOn::every_instance it does not wait for the lead, and its writes are not held to it either:
+  /// for what each instance does for itself.
+  RunsOn runs_on = RunsOn::leader;
   /// Makes the limiter of retries. Default: default_limiter().
   std::function<AnyLimiter<RequestKey>()> limiter = {};
   /// Makes the backing store of the queue. Default: PriorityStore; live changes have priority 0, first lists
@@ -179,7 +188,7 @@ class EVENKEEL_API Controller {
   /// Declares the watched kinds in the cache. Once, before start().
   void attach();
   /// Starts the controller's threads. `on_end` is called once, on one of them, when all workers have ended:
-  /// with null after stop(), else with what went wrong.
+  /// with null after stop(), else with what went wrong. Throws std::invalid_argument the second time.
   void start(std::function<void(std::exception_ptr)> on_end);
   /// Instead of start(), for simulations: reconciles the next key that is ready, on the calling thread.
   /// False if none is, or the first lists have not been read. Throws what ends a controller, see OnPanic.

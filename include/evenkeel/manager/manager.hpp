@@ -82,12 +82,6 @@ class EVENKEEL_API LeadLost : public Error {
   using Error::Error;
 };
 
-/// Which instances run a task.
-enum class RunsOn : std::uint8_t {
-  every_instance,
-  leader,  ///< Without an election that is every instance, too.
-};
-
 /// What happened while a manager ran.
 struct Totals {
   std::size_t objects = 0;        ///< Objects of the reconciled kinds that the cache holds.
