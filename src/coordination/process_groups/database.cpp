@@ -26,6 +26,17 @@ bool DatabaseProcess::has_role(std::string_view role) const {
   return std::ranges::find(roles, role) != roles.end();
 }
 
+std::string DatabaseProcess::dns_address() const {
+  const std::string_view name = where(locality::dns_name);
+  const auto port = address.rfind(':');
+  if (name.empty() || port == std::string::npos) return {};
+  return std::string(name) + address.substr(port);
+}
+
+bool DatabaseProcess::is_known_as(std::string_view coordinator) const {
+  return coordinator == address || (!coordinator.empty() && coordinator == dns_address());
+}
+
 std::vector<const DatabaseProcess*> DatabaseStatus::of_group(std::string_view id) const {
   std::vector<const DatabaseProcess*> exact;
   std::vector<const DatabaseProcess*> numbered;
@@ -38,7 +49,7 @@ std::vector<const DatabaseProcess*> DatabaseStatus::of_group(std::string_view id
 
 bool DatabaseStatus::is_coordinator(const DatabaseProcess& process) const {
   if (process.has_role("coordinator")) return true;
-  return std::ranges::any_of(coordinators, [&](const std::string& one) { return one == process.address; });
+  return std::ranges::any_of(coordinators, [&](const std::string& one) { return process.is_known_as(one); });
 }
 
 }  // namespace evenkeel::inline v0::coordination

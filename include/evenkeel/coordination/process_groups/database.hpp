@@ -46,6 +46,10 @@ struct EVENKEEL_API DatabaseProcess {
   /// The id of its process group, "" if it does not say.
   std::string_view group() const { return where(locality::instance_id); }
   bool has_role(std::string_view role) const;
+  /// Its DNS name with its port; "" if it has none.
+  std::string dns_address() const;
+  /// Whether a text of DatabaseStatus::coordinators means this process.
+  bool is_known_as(std::string_view coordinator) const;
 };
 
 /// What the database says of itself at one moment.

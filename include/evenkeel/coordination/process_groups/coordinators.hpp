@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may be a coordinator of the database, and who is to be. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/coordination/process_groups/cluster.hpp>
+#include <evenkeel/coordination/process_groups/database.hpp>
+#include <evenkeel/coordination/process_groups/sets.hpp>
+
+namespace evenkeel::inline v0::coordination {
+
+/// A process that may be a coordinator.
+struct CoordinatorCandidate {
+  const DatabaseProcess* process = nullptr;
+  std::int64_t priority = 0;  ///< Far below 0 if the process is yet to be upgraded, and so to go down once.
+};
+
+/// All processes that may be one: of an eligible class, with a locality, neither excluded nor under
+/// maintenance, and of a group that stays: `doomed` are those that are pending for removal, of all instances.
+/// Lifetime: of the candidates, as `status`. Source: selectCandidates.
+EVENKEEL_API std::vector<CoordinatorCandidate> coordinator_candidates(const ProcessCluster& cluster,
+                                                                      const DatabaseStatus& status,
+                                                                      const GroupIds& doomed);
+
+struct CoordinatorChoice {
+  std::vector<std::string> coordinators = {};  ///< As the connection string names them.
+  std::optional<std::string> failure = {};     ///< Why there is no such choice.
+};
+/// As many as wanted, spread over zones, data centers and data halls as far as that goes, never more than
+/// ProcessCluster::coordinator_limits says, those with a higher priority first; the same for the same input.
+/// Source: ChooseDistributedProcesses, SelectCoordinators.
+EVENKEEL_API CoordinatorChoice choose_coordinators(const ProcessCluster& cluster,
+                                                   const DatabaseStatus& status, const GroupIds& doomed);
+
+/// Why the present coordinators cannot stay; nothing if they can. Source: CheckCoordinatorValidity, with one
+/// more reason: one of them is pending for removal (`doomed`), in whichever instance.
+EVENKEEL_API std::optional<std::string> undesired_coordinators(const ProcessCluster& cluster,
+                                                               const DatabaseStatus& status,
+                                                               const GroupIds& doomed);
+
+/// The groups, of all instances, that have a coordinator among their processes (H9).
+EVENKEEL_API GroupIds coordinator_groups(const DatabaseStatus& status);
+
+}  // namespace evenkeel::inline v0::coordination

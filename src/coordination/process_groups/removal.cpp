@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+
+#include <evenkeel/coordination/process_groups/removal.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+bool is_in(const std::vector<std::string>& texts, std::string_view one) {
+  return std::ranges::find(texts, one) != texts.end();
+}
+
+/// Whether the database still has something on the group, as far as its processes show.
+bool is_used(const std::vector<const DatabaseProcess*>& processes) {
+  return std::ranges::any_of(processes, [](const DatabaseProcess* process) {
+    return !process->excluded || !process->roles.empty();
+  });
+}
+
+bool is_coordinator(const ProcessGroup& group, const DatabaseStatus& status) {
+  return std::ranges::any_of(status.of_group(group.id),
+                             [&](const DatabaseProcess* process) { return status.is_coordinator(*process); });
+}
+
+/// Whether nothing is on the group and nothing will be. What the database does not report is believed only to
+/// be empty if it is excluded.
+bool is_done(const ProcessGroup& group, const DatabaseStatus& status) {
+  if (is_test_class(group.process_class) || group.exclusion_skipped) return true;
+  const auto processes = status.of_group(group.id);
+  if (is_used(processes)) return false;
+  if (!processes.empty() || group.is_excluded()) return true;
+  if (is_in(status.exclusions, group.exclusion_text())) return true;
+  return !group.addresses.empty() && std::ranges::all_of(group.addresses, [&](const std::string& address) {
+    return is_in(status.exclusions, address);
+  });
+}
+
+}  // namespace
+
+RemovalPlan plan_removal(const ProcessCluster& cluster, const DatabaseStatus& status) {
+  RemovalPlan plan;
+  for (const ProcessGroup& group : cluster.process_groups) {
+    if (!group.is_marked_for_removal()) continue;
+    if (is_coordinator(group, status) || !is_done(group, status)) {
+      plan.all_excluded = false;
+      continue;
+    }
+    plan.removable.push_back(group.id);
+    if (!group.is_excluded()) plan.newly_done.push_back(group.id);
+  }
+  return plan;
+}
+
+std::vector<std::string> exclusion_texts(std::string_view id, const std::vector<std::string>& addresses) {
+  std::vector<std::string> texts{std::string(locality_exclusion_prefix).append(id)};
+  texts.insert(texts.end(), addresses.begin(), addresses.end());
+  return texts;
+}
+
+std::vector<std::string> only_excluded(const std::vector<std::string>& texts,
+                                       const std::vector<std::string>& exclusions) {
+  std::vector<std::string> out;
+  std::ranges::copy_if(texts, std::back_inserter(out),
+                       [&](const std::string& text) { return is_in(exclusions, text); });
+  return out;
+}
+
+InclusionNeed inclusion_need(const ProcessCluster& cluster, const GroupIds& gone,
+                             const std::vector<std::string>& exclusions) {
+  InclusionNeed need;
+  for (const ProcessGroup& group : cluster.process_groups) {
+    if (!group.is_marked_for_removal() || !gone.contains(group.id)) continue;
+    std::vector<std::string> texts;
+    if (!is_test_class(group.process_class)) {
+      texts = only_excluded(exclusion_texts(group.id, group.addresses), exclusions);
+    }
+    // The exclusion of a log process by locality is checked by address, which may leave that behind.
+    if (is_log_class(group.process_class) && is_in(texts, group.exclusion_text())) {
+      texts = exclusion_texts(group.id, group.addresses);
+    }
+    (texts.empty() ? need.to_drop : need.ready).push_back(group.id);
+    need.targets.insert(need.targets.end(), texts.begin(), texts.end());
+  }
+  return need;
+}
+
+}  // namespace evenkeel::inline v0::coordination

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expectations of the FoundationDB operator's internal/coordination/coordination_test.go, "updating the
+// coordination state", global mode; local mode publishes nothing at all (steps_test.cpp).
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/coordination/process_groups/sets.hpp>
+
+#include "clusters.hpp"
+
+namespace evenkeel::coordination {
+namespace {
+
+using namespace test;
+
+class GroupSetsTest : public ::testing::Test {
+ protected:
+  GroupSets next(const GroupSets& current = {}) const {
+    return next_sets(cluster, status_of(cluster), current, {}, kNow);
+  }
+
+  ProcessCluster cluster = default_cluster();
+  ProcessGroup& group = *of_class(cluster, "storage").at(1);
+  const GroupIds only = {group.id};
+};
+
+TEST_F(GroupSetsTest, OfAClusterAtRestAreEmpty) {
+  EXPECT_EQ(next(), GroupSets());
+}
+
+// 3.1, global 1.
+TEST_F(GroupSetsTest, AMarkedGroupIsPendingForRemovalExclusionAndInclusion) {
+  group.removal_timestamp = kNow;
+  EXPECT_EQ(next(), (GroupSets{.pending_for_removal = only,
+                               .pending_for_exclusion = only,
+                               .pending_for_inclusion = only,
+                               .addresses = {{group.id, group.addresses}}}));
+}
+
+// 3.1, global 2.
+TEST_F(GroupSetsTest, WithoutExclusionItIsReadyForInclusion) {
+  group.removal_timestamp = kNow;
+  group.exclusion_skipped = true;
+  EXPECT_EQ(next(), (GroupSets{.pending_for_removal = only,
+                               .pending_for_inclusion = only,
+                               .ready_for_inclusion = only,
+                               .addresses = {{group.id, group.addresses}}}));
+}
+
+// 3.1, global 3.
+TEST_F(GroupSetsTest, AnExcludedGroupLeavesTheExclusionSets) {
+  group.removal_timestamp = kNow;
+  group.exclusion_skipped = true;
+  const GroupSets after = next({.pending_for_exclusion = only, .ready_for_exclusion = only});
+  EXPECT_EQ(after.pending_for_exclusion, GroupIds());
+  EXPECT_EQ(after.ready_for_exclusion, GroupIds());
+  EXPECT_EQ(after.pending_for_removal, only);
+}
+
+// 1.3, 2b: the database's word counts as much as the resource's.
+TEST_F(GroupSetsTest, AGroupThatTheDatabaseExcludesLeavesTheExclusionSets) {
+  group.removal_timestamp = kNow;
+  const GroupSets before{.pending_for_exclusion = only, .ready_for_exclusion = only};
+  EXPECT_EQ(next(before).ready_for_exclusion, only);
+  DatabaseStatus status = status_of(cluster);
+  std::ranges::find(status.processes, group.id, &DatabaseProcess::group)->excluded = true;
+  const GroupSets after = next_sets(cluster, status, before, {}, kNow);
+  EXPECT_EQ(after.pending_for_exclusion, GroupIds());
+  EXPECT_EQ(after.ready_for_exclusion, GroupIds());
+  EXPECT_EQ(after.pending_for_inclusion, only);
+  EXPECT_EQ(after.ready_for_inclusion, GroupIds());
+}
+
+// 3.1, global 4.
+TEST_F(GroupSetsTest, AWrongCommandLineIsPendingForRestart) {
+  group.set(condition::incorrect_command_line, kNow);
+  EXPECT_EQ(next(), (GroupSets{.pending_for_restart = only}));
+  EXPECT_EQ(next({.pending_for_restart = only, .ready_for_restart = only}),
+            (GroupSets{.pending_for_restart = only, .ready_for_restart = only}));
+}
+
+// 3.1, global 5: both sets, where upstream's test reads the pending one twice (lines 265 and 287).
+TEST_F(GroupSetsTest, ARightCommandLineLeavesTheRestartSets) {
+  EXPECT_EQ(next({.pending_for_restart = only, .ready_for_restart = only}), GroupSets());
+}
+
+// 3.1, global 6.
+TEST_F(GroupSetsTest, OnlyTheGroupThatIsStillWrongStaysForRestart) {
+  ProcessGroup& other = *of_class(cluster, "stateless").front();
+  other.set(condition::incorrect_command_line, kNow);
+  const GroupIds both = {group.id, other.id};
+  const GroupSets after = next({.pending_for_restart = both, .ready_for_restart = both});
+  EXPECT_EQ(after.pending_for_restart, GroupIds{other.id});
+  EXPECT_EQ(after.ready_for_restart, GroupIds{other.id});
+}
+
+// 3.1, global 7; I9: of all seven sets and the addresses.
+TEST_F(GroupSetsTest, AGroupThatIsNoMoreLeavesAllSets) {
+  const GroupIds gone = {"storage-99"};
+  GroupSets before{.addresses = {{"storage-99", {"1.1.9.9"}}}};
+  for (const std::string_view name :
+       {set_name::pending_for_removal, set_name::pending_for_exclusion, set_name::ready_for_exclusion,
+        set_name::pending_for_inclusion, set_name::ready_for_inclusion, set_name::pending_for_restart,
+        set_name::ready_for_restart}) {
+    ASSERT_NE(before.named(name), nullptr) << name;
+    *before.named(name) = gone;
+  }
+  EXPECT_EQ(before.named("readyForRemoval"), nullptr);
+  EXPECT_EQ(next(before), GroupSets());
+}
+
+TEST_F(GroupSetsTest, TestProcessesAreInNone) {
+  cluster.process_groups.push_back({.id = "test-1", .process_class = "test"});
+  cluster.process_groups.back().removal_timestamp = kNow;
+  cluster.process_groups.back().set(condition::incorrect_command_line, kNow);
+  EXPECT_EQ(next(), GroupSets());
+}
+
+// 1.3, 1: what a restart does not wait for.
+TEST_F(GroupSetsTest, MissingPendingAndTerminatingGroupsAreNotForRestart) {
+  group.set(condition::incorrect_command_line, kNow);
+  const auto is_pending = [&] { return !next().pending_for_restart.empty(); };
+  const auto with = [&](std::string_view type, Duration since) {
+    group.clear(condition::missing_processes);
+    group.clear(condition::pod_pending);
+    group.clear(condition::resources_terminating);
+    group.set(type, kNow - std::chrono::duration_cast<std::chrono::microseconds>(since));
+    return is_pending();
+  };
+  EXPECT_TRUE(with(condition::missing_processes, 30s));
+  EXPECT_FALSE(with(condition::missing_processes, 31s));
+  EXPECT_TRUE(with(condition::pod_pending, 5min));
+  EXPECT_FALSE(with(condition::pod_pending, 5min + 1s));
+  EXPECT_FALSE(with(condition::resources_terminating, 0s));
+}
+
+// H3: it was pending since it was marked, so that upstream's rule would never make it ready.
+TEST_F(GroupSetsTest, AGroupThatHangsInDeletionIsReadyForInclusionAfterAWhile) {
+  group.removal_timestamp = kNow - 1h;
+  group.exclusion_timestamp = kNow - 20min;
+  group.set(condition::resources_terminating, kNow - 5min);
+  const GroupSets before{.pending_for_removal = only, .pending_for_inclusion = only};
+  EXPECT_EQ(next(before).ready_for_inclusion, GroupIds());
+  group.clear(condition::resources_terminating);
+  group.set(condition::resources_terminating, kNow - 5min - 1s);
+  EXPECT_EQ(next(before).ready_for_inclusion, only);
+}
+
+}  // namespace
+}  // namespace evenkeel::coordination
