@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <coordination/record_text.hpp>
+#include <coordination/transactions.hpp>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/coordination/lease_lock.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+using detail::read_of;
+using detail::seconds_text;
+
+constexpr std::string_view kWhere = "arbiter/lock";
+// Whoever waits for a record to expire comes back when it has been silent for longer than allowed.
+constexpr Duration kJustLonger = std::chrono::milliseconds{1};
+
+std::chrono::milliseconds milliseconds_of(Duration length) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(length);
+}
+
+void check(const LeaseLockOptions& options) {
+  const auto refuse = [](const char* why) { throw std::invalid_argument(why); };
+  if (options.duration <= Duration::zero() || options.duration != milliseconds_of(options.duration)) {
+    refuse("LeaseLock: duration must be whole milliseconds > 0");
+  }
+  if (options.margin < Duration::zero() || options.margin >= options.duration) {
+    refuse("LeaseLock: need 0 <= margin < duration");
+  }
+  if (options.yield_after < Duration::zero() || options.yield_for < Duration::zero()) {
+    refuse("LeaseLock: yield_after and yield_for must not be negative");
+  }
+}
+
+bool is_run_of(const LockRecord& record, const Identity& me) {
+  return record.instance == me.instance && record.incarnation == me.incarnation;
+}
+
+LockRecord held_record(const LockRecord& before, const Identity& me, const LeaseLockOptions& options,
+                       WallTime wall) {
+  const bool extends = !before.is_free() && is_run_of(before, me);
+  LockRecord next;
+  next.owner = me.scope;
+  next.instance = me.instance;
+  next.incarnation = me.incarnation;
+  next.epoch = extends ? before.epoch : before.epoch + 1;
+  next.duration = options.duration;
+  next.taken = extends ? before.taken : wall;
+  next.renewed = wall;
+  return next;
+}
+
+LockRecord free_record(const LockRecord& before, WallTime wall, std::string yielded_by = {}) {
+  LockRecord next;
+  next.epoch = before.epoch;
+  next.yielded_by = std::move(yielded_by);
+  next.renewed = wall;
+  return next;
+}
+
+/// Decides one by one; a question that says nothing leaves it to the next.
+class Table {
+ public:
+  Table(const LockFacts& facts, const Identity& me, const LeaseLockOptions& options, WallTime wall)
+      : facts_(facts), me_(me), options_(options), wall_(wall) {}
+
+  LockDecision decide() {
+    if (facts_.denied) return {.step = LockStep::denied, .why = me_.scope + " is on the deny list"};
+    if (facts_.lock) record_ = decode_lock(facts_.lock->value);
+    if (record_.is_free()) return of_free();
+    if (is_run_of(record_, me_)) return of_own();
+    if (record_.instance == me_.instance) return take("it was held by an earlier run of " + me_.scope);
+    if (facts_.owner_denied) return take("its holder " + record_.owner + " is on the deny list");
+    if (facts_.unchanged > record_.duration) {
+      return take("its holder " + record_.owner + " was silent for " + seconds_text(facts_.unchanged));
+    }
+    return wait(record_.duration - facts_.unchanged + kJustLonger,
+                "held by " + record_.owner + ", silent for " + seconds_text(facts_.unchanged) + " of " +
+                    seconds_text(record_.duration));
+  }
+
+ private:
+  LockDecision of_free() const {
+    const bool for_others = !record_.yielded_by.empty() && record_.yielded_by == me_.scope;
+    if (for_others && facts_.unchanged < options_.yield_for) {
+      const Duration left = options_.yield_for - facts_.unchanged;
+      return wait(left, "left to others for " + seconds_text(left));
+    }
+    return take("it was free");
+  }
+
+  LockDecision of_own() const {
+    const bool long_enough = options_.yield_after > Duration::zero() && facts_.held_for &&
+                             *facts_.held_for >= options_.yield_after;
+    if (!long_enough) {
+      return {.step = LockStep::extend, .next = held_record(record_, me_, options_, wall_), .why = "held"};
+    }
+    return {.step = LockStep::yield,
+            .next = free_record(record_, wall_, me_.scope),
+            .why = "given up for others after " + seconds_text(*facts_.held_for),
+            .retry_after = options_.yield_for};
+  }
+
+  LockDecision take(std::string why) const {
+    return {
+        .step = LockStep::take, .next = held_record(record_, me_, options_, wall_), .why = std::move(why)};
+  }
+  static LockDecision wait(Duration left, std::string why) {
+    return {.step = LockStep::wait, .next = {}, .why = std::move(why), .retry_after = left};
+  }
+
+  const LockFacts& facts_;
+  const Identity& me_;
+  const LeaseLockOptions& options_;
+  const WallTime wall_;
+  LockRecord record_;
+};
+
+/// The owner of a lock that can be read; empty if it is free, or cannot.
+std::string owner_of(const std::optional<Entry>& lock) {
+  return lock ? decode_lock(lock->value).owner : std::string();
+}
+
+}  // namespace
+
+std::string encode(const LockRecord& record) {
+  Json json = Json::object({{"epoch", record.epoch}, {"renewed", detail::text_of_time(record.renewed)}});
+  if (!record.yielded_by.empty()) json["yieldedBy"] = record.yielded_by;
+  if (record.is_free()) return json.dump();
+  json["owner"] = record.owner;
+  json["instance"] = record.instance;
+  json["incarnation"] = record.incarnation;
+  json["durationMilliseconds"] = milliseconds_of(record.duration).count();
+  json["taken"] = detail::text_of_time(record.taken);
+  return json.dump();
+}
+
+LockRecord decode_lock(std::string_view value) {
+  const Json json = detail::parse_record(value, kWhere);
+  LockRecord record;
+  record.owner = json["owner"].string_or("");
+  record.instance = json["instance"].string_or("");
+  record.incarnation = json["incarnation"].string_or("");
+  record.epoch = detail::whole_number(json, "epoch", kWhere);
+  record.yielded_by = json["yieldedBy"].string_or("");
+  record.renewed = detail::time_of(json, "renewed");
+  if (record.is_free()) return record;
+  if (record.instance.empty()) throw DecodeError(std::string(kWhere), "an owner without an instance");
+  constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(Duration::max()).count();
+  const std::uint64_t length = detail::whole_number(json, "durationMilliseconds", kWhere);
+  if (length == 0 || length > static_cast<std::uint64_t>(longest)) {
+    throw DecodeError(std::string(kWhere) + ": durationMilliseconds", "must be > 0 and no longer than time");
+  }
+  record.duration = std::chrono::milliseconds{static_cast<std::int64_t>(length)};
+  record.taken = detail::time_of(json, "taken");
+  return record;
+}
+
+std::optional<std::uint64_t> lock_held_by(const std::optional<Entry>& entry, const Identity& me) {
+  if (!entry) return std::nullopt;
+  const LockRecord record = decode_lock(entry->value);
+  if (record.is_free() || !is_run_of(record, me)) return std::nullopt;
+  return record.epoch;
+}
+
+LockDecision decide_take(const LockFacts& facts, const Identity& me, const LeaseLockOptions& options,
+                         WallTime wall) {
+  return Table(facts, me, options, wall).decide();
+}
+
+std::optional<LockRecord> decide_release(const std::optional<Entry>& lock, const Identity& me,
+                                         WallTime wall) {
+  if (!lock) return std::nullopt;
+  const LockRecord record = decode_lock(lock->value);
+  if (record.is_free() || record.instance != me.instance) return std::nullopt;
+  return free_record(record, wall);
+}
+
+LeaseLock::LeaseLock(Store& store, Layout layout, Identity me, LeaseLockOptions options,
+                     TransactOptions transact)
+    : store_(store),
+      layout_(std::move(layout)),
+      me_(std::move(me)),
+      options_(options),
+      transact_(detail::with_token(std::move(transact), layout_.arbiter_token(me_.instance))) {
+  check(options_);
+}
+
+LockFacts LeaseLock::facts_of(StoreSnapshot& snapshot, TimePoint now) {
+  LockFacts facts;
+  facts.lock = snapshot.get(layout_.lock());
+  facts.denied = snapshot.get(layout_.denied(me_.scope)).has_value();
+  const std::string owner = owner_of(facts.lock);
+  if (!owner.empty()) facts.owner_denied = snapshot.get(layout_.denied(owner)).has_value();
+  MutexLock guard(mutex_);
+  if (facts.lock) facts.unchanged = now - seen_.see(layout_.lock(), facts.lock->version, now);
+  if (hold_) facts.held_for = now - hold_->taken;
+  return facts;
+}
+
+LockAnswer LeaseLock::take(std::stop_token stop) {
+  if (!options_.enabled) return {.outcome = LockOutcome::held};
+  const Clock& clock = *transact_.clock;
+  const TimePoint sent = clock.now();
+  std::vector<LockDecision> decisions;
+  const auto body = [&](StoreSnapshot& snapshot) {
+    const LockFacts facts = facts_of(snapshot, clock.now());
+    decisions.push_back(decide_take(facts, me_, options_, clock.wall_now()));
+    const LockDecision& decision = decisions.back();
+    Commit commit;
+    if (decision.step == LockStep::wait || decision.step == LockStep::denied) return commit;
+    commit.reads = {read_of(layout_.lock(), facts.lock), {layout_.denied(me_.scope), 0}};
+    commit.puts = {{layout_.lock(), encode(decision.next)}};
+    return commit;
+  };
+  const Transacted done = transact(store_, body, transact_, stop);
+  if (!done.committed()) {
+    MutexLock guard(mutex_);
+    ++figures_.unavailable;
+    return {.outcome = LockOutcome::unavailable, .why = describe(done.outcome)};
+  }
+  return settle(done.wrote ? decisions[done.run] : decisions.back(), sent);
+}
+
+LockAnswer LeaseLock::settle(const LockDecision& decision, TimePoint sent) {
+  const TimePoint now = transact_.clock->now();
+  MutexLock guard(mutex_);
+  switch (decision.step) {
+    case LockStep::take:
+      drop(now);
+      hold_ = Hold{decision.next.epoch, sent, sent};
+      ++figures_.taken;
+      if (waiting_since_) figures_.waited += now - *std::exchange(waiting_since_, std::nullopt);
+      break;
+    case LockStep::extend:
+      if (!hold_ || hold_->epoch != decision.next.epoch) hold_ = Hold{decision.next.epoch, sent, sent};
+      hold_->renewed = sent;
+      break;
+    case LockStep::yield:
+      drop(now);
+      ++figures_.yielded;
+      return {.outcome = LockOutcome::yielded, .why = decision.why, .retry_after = decision.retry_after};
+    case LockStep::wait:
+      return refused(LockOutcome::busy, decision, now);
+    case LockStep::denied:
+      return refused(LockOutcome::denied, decision, now);
+  }
+  return {.outcome = LockOutcome::held, .epoch = decision.next.epoch};
+}
+
+LockAnswer LeaseLock::refused(LockOutcome outcome, const LockDecision& decision, TimePoint now) {
+  drop(now);
+  ++figures_.refused;
+  if (!waiting_since_) waiting_since_ = now;
+  return {.outcome = outcome, .why = decision.why, .retry_after = decision.retry_after};
+}
+
+void LeaseLock::drop(TimePoint now) {
+  if (hold_) figures_.held += std::min(now, end_of(*hold_)) - hold_->taken;
+  hold_.reset();
+}
+
+TimePoint LeaseLock::end_of(const Hold& hold) const {
+  return deadline_after(hold.renewed, options_.duration - options_.margin);
+}
+
+bool LeaseLock::release(std::stop_token stop) {
+  if (!options_.enabled) return true;
+  const auto body = [&](StoreSnapshot& snapshot) {
+    Commit commit;
+    const std::optional<Entry> lock = snapshot.get(layout_.lock());
+    const auto next = decide_release(lock, me_, transact_.clock->wall_now());
+    if (!next) return commit;
+    commit.reads = {read_of(layout_.lock(), lock)};
+    commit.puts = {{layout_.lock(), encode(*next)}};
+    return commit;
+  };
+  const bool known = transact(store_, body, transact_, stop).committed();
+  MutexLock guard(mutex_);
+  // Whatever became of it, this instance does not count on the lock any more.
+  drop(transact_.clock->now());
+  return known;
+}
+
+bool LeaseLock::end_pass(bool reconciled, std::stop_token stop) {
+  if (options_.release == LockRelease::when_reconciled && !reconciled) return true;
+  {
+    MutexLock guard(mutex_);
+    if (!hold_) return true;
+  }
+  return release(std::move(stop));
+}
+
+std::optional<std::uint64_t> LeaseLock::held() const {
+  if (!options_.enabled) return 0;
+  const TimePoint now = transact_.clock->now();
+  MutexLock guard(mutex_);
+  if (!hold_ || now >= end_of(*hold_)) return std::nullopt;
+  return hold_->epoch;
+}
+
+LockFigures LeaseLock::figures() const {
+  const TimePoint now = transact_.clock->now();
+  MutexLock guard(mutex_);
+  LockFigures figures = figures_;
+  if (!hold_) return figures;
+  figures.holds = now < end_of(*hold_);
+  figures.held += std::min(now, end_of(*hold_)) - hold_->taken;
+  return figures;
+}
+
+}  // namespace evenkeel::inline v0::coordination

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the shells have in common.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/coordination/store.hpp>
+#include <evenkeel/coordination/transact.hpp>
+
+namespace evenkeel::inline v0::coordination::detail {
+
+/// `options` for the transactions of one writer.
+inline TransactOptions with_token(TransactOptions options, std::string token_key) {
+  options.token_key = std::move(token_key);
+  options.token.clear();
+  return options;
+}
+
+/// That `key` is as `entry` says.
+inline Commit::ReadKey read_of(std::string key, const std::optional<Entry>& entry) {
+  return {std::move(key), entry ? entry->version : 0};
+}
+
+/// Throws StoreUnavailable, which says `what` was to be done, unless it is known to be.
+inline void require_committed(const Transacted& done, const std::string& what) {
+  if (!done.committed()) throw StoreUnavailable(what + ": " + describe(done.outcome));
+}
+
+}  // namespace evenkeel::inline v0::coordination::detail

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of 1.7 in the corrected form (H6, H7), and the lock on a store: S5, S6, S11, I8.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/coordination/deny_list.hpp>
+#include <evenkeel/coordination/lease_lock.hpp>
+#include <evenkeel/coordination/memory_store.hpp>
+#include <evenkeel/testing/faulty_store.hpp>
+
+namespace evenkeel::coordination {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+const Identity kMe{"dc1", "uid-1", "run-1"};
+const Identity kOther{"dc2", "uid-2", "run-1"};
+const Identity kThird{"dc3", "uid-3", "run-1"};
+const WallTime kWall{seconds{1767225600}};
+
+LockRecord held_by(const Identity& who, std::uint64_t epoch = 4) {
+  return {.owner = who.scope,
+          .instance = who.instance,
+          .incarnation = who.incarnation,
+          .epoch = epoch,
+          .duration = minutes{10},
+          .taken = kWall - minutes{3},
+          .renewed = kWall - minutes{1}};
+}
+
+Entry entry_of(const LockRecord& record) {
+  return {"/db/arbiter/lock", encode(record), 17};
+}
+
+LockDecision decide(const LockFacts& facts, const LeaseLockOptions& options = {}) {
+  return decide_take(facts, kMe, options, kWall);
+}
+
+TEST(LockTable, AFreeLockIsTaken) {
+  const LockDecision first = decide({});
+  EXPECT_EQ(first.step, LockStep::take);
+  EXPECT_EQ(first.next.owner, "dc1");
+  EXPECT_EQ(first.next.epoch, 1U);
+  EXPECT_EQ(first.next.taken, kWall);
+  EXPECT_EQ(first.next.duration, minutes{10});
+
+  LockRecord free;
+  free.epoch = 8;
+  EXPECT_EQ(decide({.lock = entry_of(free)}).next.epoch, 9U);
+}
+
+// H7: shipped, a denied instance takes a lock that is free.
+TEST(LockTable, ADeniedInstanceGetsNothingNotEvenAFreeLock) {
+  for (const auto& lock : {std::optional<Entry>(), std::optional(entry_of(held_by(kMe))),
+                           std::optional(entry_of(held_by(kOther)))}) {
+    const LockDecision decision = decide({.lock = lock, .unchanged = minutes{60}, .denied = true});
+    EXPECT_EQ(decision.step, LockStep::denied);
+    EXPECT_EQ(decision.why, "dc1 is on the deny list");
+  }
+}
+
+TEST(LockTable, OnesOwnIsExtendedFromItsStart) {
+  const LockDecision decision = decide({.lock = entry_of(held_by(kMe)), .held_for = minutes{3}});
+  EXPECT_EQ(decision.step, LockStep::extend);
+  EXPECT_EQ(decision.next.epoch, 4U);
+  EXPECT_EQ(decision.next.taken, kWall - minutes{3});
+  EXPECT_EQ(decision.next.renewed, kWall);
+}
+
+TEST(LockTable, OnesOwnIsExtendedAlsoWhenItExpiredAndNobodyTookIt) {
+  EXPECT_EQ(decide({.lock = entry_of(held_by(kMe)), .unchanged = minutes{11}}).step, LockStep::extend);
+}
+
+TEST(LockTable, ALaterRunTakesOverFromAnEarlierOneAtOnce) {
+  const LockDecision decision = decide({.lock = entry_of(held_by({"dc1", "uid-1", "run-0"}))});
+  EXPECT_EQ(decision.step, LockStep::take);
+  EXPECT_EQ(decision.next.epoch, 5U);
+  EXPECT_EQ(decision.why, "it was held by an earlier run of dc1");
+}
+
+TEST(LockTable, AnotherInstanceOfTheSameScopeIsSomebodyElse) {
+  EXPECT_EQ(decide({.lock = entry_of(held_by({"dc1", "uid-9", "run-1"}))}).step, LockStep::wait);
+}
+
+TEST(LockTable, ADeniedHolderLosesIt) {
+  const LockDecision decision = decide({.lock = entry_of(held_by(kOther)), .owner_denied = true});
+  EXPECT_EQ(decision.step, LockStep::take);
+  EXPECT_EQ(decision.next.epoch, 5U);
+  EXPECT_EQ(decision.why, "its holder dc2 is on the deny list");
+}
+
+// Shipped, who takes over keeps the start of the one before.
+TEST(LockTable, WhoTakesOverStartsAnew) {
+  const LockDecision decision = decide({.lock = entry_of(held_by(kOther)), .unchanged = minutes{11}});
+  EXPECT_EQ(decision.step, LockStep::take);
+  EXPECT_EQ(decision.next.owner, "dc1");
+  EXPECT_EQ(decision.next.epoch, 5U);
+  EXPECT_EQ(decision.next.taken, kWall);
+  EXPECT_EQ(decision.why, "its holder dc2 was silent for 11m0s");
+}
+
+// "end == now is still held".
+TEST(LockTable, ExactlyItsDurationIsStillHeld) {
+  const LockDecision held = decide({.lock = entry_of(held_by(kOther)), .unchanged = minutes{10}});
+  EXPECT_EQ(held.step, LockStep::wait);
+  EXPECT_EQ(held.retry_after, milliseconds{1});
+  EXPECT_EQ(decide({.lock = entry_of(held_by(kOther)), .unchanged = minutes{10} + Duration{1}}).step,
+            LockStep::take);
+}
+
+TEST(LockTable, AHeldLockSaysWhoseItIsAndForHowLong) {
+  const LockDecision decision = decide({.lock = entry_of(held_by(kOther)), .unchanged = seconds{12}});
+  EXPECT_EQ(decision.step, LockStep::wait);
+  EXPECT_EQ(decision.why, "held by dc2, silent for 12s of 10m0s");
+  EXPECT_EQ(decision.retry_after, minutes{10} - seconds{12} + milliseconds{1});
+}
+
+// The duration that counts is the holder's.
+TEST(LockTable, TheHoldersDurationCounts) {
+  LockRecord record = held_by(kOther);
+  record.duration = minutes{20};
+  EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = minutes{11}}).step, LockStep::wait);
+  record.duration = seconds{30};
+  EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = seconds{31}}).step, LockStep::take);
+}
+
+// H6, S11: no time of the record says anything, neither one of the past nor one of the future.
+TEST(LockTable, CalendarsOfOthersSayNothing) {
+  for (const seconds skew : {seconds{-3600}, seconds{-60}, seconds{60}, seconds{3600}}) {
+    LockRecord record = held_by(kOther);
+    record.taken += skew;
+    record.renewed += skew;
+    EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = minutes{9}}).step, LockStep::wait);
+    EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = minutes{11}}).step, LockStep::take);
+  }
+}
+
+// #2315: one instance that is never done holds the lock again and again.
+TEST(LockTable, AHolderGivesOthersATurn) {
+  const LockDecision before =
+      decide({.lock = entry_of(held_by(kMe)), .held_for = minutes{10} - milliseconds{1}});
+  EXPECT_EQ(before.step, LockStep::extend);
+  const LockDecision decision = decide({.lock = entry_of(held_by(kMe)), .held_for = minutes{10}});
+  EXPECT_EQ(decision.step, LockStep::yield);
+  EXPECT_TRUE(decision.next.is_free());
+  EXPECT_EQ(decision.next.yielded_by, "dc1");
+  EXPECT_EQ(decision.next.epoch, 4U);
+  EXPECT_EQ(decision.retry_after, seconds{30});
+  EXPECT_EQ(
+      decide({.lock = entry_of(held_by(kMe)), .held_for = minutes{60}}, {.yield_after = Duration{}}).step,
+      LockStep::extend);
+}
+
+TEST(LockTable, WhatWasYieldedIsForOthersFirst) {
+  LockRecord record;
+  record.epoch = 4;
+  record.yielded_by = "dc1";
+  const LockDecision early = decide({.lock = entry_of(record), .unchanged = seconds{10}});
+  EXPECT_EQ(early.step, LockStep::wait);
+  EXPECT_EQ(early.retry_after, seconds{20});
+  EXPECT_EQ(early.why, "left to others for 20s");
+  EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = seconds{30}}).step, LockStep::take);
+  EXPECT_EQ(decide_take({.lock = entry_of(record)}, kOther, {}, kWall).step, LockStep::take);
+}
+
+TEST(LockTable, NobodyTakesWhatItCannotRead) {
+  const auto what = [](std::string_view value) -> std::string {
+    try {
+      decide({.lock = Entry{"/db/arbiter/lock", std::string(value), 1}, .unchanged = minutes{60}});
+    } catch (const DecodeError& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  EXPECT_THAT(what("{"), HasSubstr("arbiter/lock"));
+  EXPECT_EQ(what("[]"), "arbiter/lock: expected an object, found array");
+  EXPECT_EQ(what(R"({"owner":"dc2"})"), "arbiter/lock: epoch: expected a whole number >= 0");
+  EXPECT_EQ(what(R"({"owner":"dc2","epoch":1})"), "arbiter/lock: an owner without an instance");
+  EXPECT_EQ(what(R"({"owner":"dc2","instance":"u","epoch":1,"durationMilliseconds":0})"),
+            "arbiter/lock: durationMilliseconds: must be > 0 and no longer than time");
+}
+
+TEST(LockRecord, IsReadAsItWasWritten) {
+  EXPECT_EQ(decode_lock(encode(held_by(kOther))), held_by(kOther));
+  LockRecord free;
+  free.epoch = 12;
+  free.yielded_by = "dc1";
+  free.renewed = kWall;
+  EXPECT_EQ(decode_lock(encode(free)), free);
+  EXPECT_EQ(encode(free), R"({"epoch":12,"renewed":"2026-01-01T00:00:00Z","yieldedBy":"dc1"})");
+}
+
+TEST(LockRecord, IsHeldByOneRunOfOneInstance) {
+  const std::optional<Entry> entry = entry_of(held_by(kMe));
+  EXPECT_EQ(lock_held_by(entry, kMe), 4U);
+  EXPECT_EQ(lock_held_by(entry, kOther), std::nullopt);
+  EXPECT_EQ(lock_held_by(entry, {"dc1", "uid-1", "run-2"}), std::nullopt);
+  EXPECT_EQ(lock_held_by(std::nullopt, kMe), std::nullopt);
+  // A rename keeps it (S7).
+  EXPECT_EQ(lock_held_by(entry, {"unicorn", "uid-1", "run-1"}), 4U);
+}
+
+TEST(LockRelease, FreesOnesOwnOnly) {
+  const auto release = [](const LockRecord& record) { return decide_release(entry_of(record), kMe, kWall); };
+  EXPECT_EQ(decide_release(std::nullopt, kMe, kWall), std::nullopt);
+  EXPECT_EQ(release(held_by(kOther)), std::nullopt);
+  EXPECT_EQ(release(LockRecord{}), std::nullopt);
+  const auto freed = release(held_by(kMe));
+  ASSERT_TRUE(freed);
+  EXPECT_TRUE(freed->is_free());
+  EXPECT_EQ(freed->epoch, 4U);
+  EXPECT_TRUE(release(held_by({"dc1", "uid-1", "run-0"}))) << "what an earlier run left behind";
+}
+
+TEST(LeaseLockOptions, AreChecked) {
+  MemoryStore store;
+  const auto make = [&](const LeaseLockOptions& options) { LeaseLock(store, Layout("/db"), kMe, options); };
+  EXPECT_NO_THROW(make({}));
+  EXPECT_THROW(make({.duration = Duration{}}), std::invalid_argument);
+  EXPECT_THROW(make({.duration = std::chrono::microseconds{1500}, .margin = {}}), std::invalid_argument);
+  EXPECT_THROW(make({.duration = seconds{5}, .margin = seconds{5}}), std::invalid_argument);
+  EXPECT_THROW(make({.yield_after = Duration{-1}}), std::invalid_argument);
+}
+
+/// Instances with a clock each on one store.
+class LeaseLockOnStore : public ::testing::Test {
+ protected:
+  struct Party {
+    Party(Store& store, Identity me, const LeaseLockOptions& options)
+        : lock(store, Layout("/db"), std::move(me), options, {.delay = {}, .clock = clock}) {}
+    std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+    LeaseLock lock;
+  };
+  void pass(Duration by) {
+    a.clock->advance(by);
+    b.clock->advance(by);
+  }
+  LockRecord record() { return decode_lock(store.snapshot()->get("/db/arbiter/lock")->value); }
+
+  std::shared_ptr<MemoryStore> memory = std::make_shared<MemoryStore>();
+  MemoryStore& store = *memory;
+  testing::FaultyStore c_store{memory};
+  Party a{store, kMe, {}};
+  Party b{store, kOther, {}};
+  Party c{c_store, kThird, {}};
+};
+
+TEST_F(LeaseLockOnStore, IsOnePartysAtATime) {
+  EXPECT_EQ(a.lock.take().epoch, 1U);
+  const LockAnswer busy = b.lock.take();
+  EXPECT_EQ(busy.outcome, LockOutcome::busy);
+  EXPECT_EQ(busy.why, "held by dc1, silent for 0s of 10m0s");
+  EXPECT_EQ(a.lock.held(), 1U);
+  EXPECT_EQ(b.lock.held(), std::nullopt);
+
+  EXPECT_TRUE(a.lock.release());
+  EXPECT_EQ(a.lock.held(), std::nullopt);
+  EXPECT_EQ(b.lock.take().epoch, 2U);
+  EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
+}
+
+// S5: the holder crashes; the other one waits from its own first sight of the record.
+TEST_F(LeaseLockOnStore, OfADeadHolderEndsByObservation) {
+  ASSERT_TRUE(a.lock.take().is_held());
+  pass(minutes{5});
+  EXPECT_EQ(b.lock.take().outcome, LockOutcome::busy);
+  pass(minutes{10});
+  EXPECT_EQ(b.lock.take().outcome, LockOutcome::busy) << "exactly the duration is still held";
+  pass(milliseconds{1});
+  EXPECT_EQ(b.lock.take().epoch, 2U);
+}
+
+TEST_F(LeaseLockOnStore, OfALivingHolderNeverEnds) {
+  ASSERT_TRUE(a.lock.take().is_held());
+  for (int minute = 0; minute < 9; ++minute) {
+    pass(minutes{1});
+    EXPECT_EQ(a.lock.take().epoch, 1U);
+    EXPECT_EQ(b.lock.take().outcome, LockOutcome::busy);
+  }
+}
+
+// The holder that slept past the end is told by its own clock, and by the epoch in the store.
+TEST_F(LeaseLockOnStore, OfASleeperIsNotItsAnyMore) {
+  ASSERT_EQ(a.lock.take().epoch, 1U);
+  EXPECT_EQ(b.lock.take().outcome, LockOutcome::busy);
+  pass(minutes{10} - seconds{5});
+  EXPECT_EQ(a.lock.held(), std::nullopt) << "the margin";
+  pass(minutes{1});
+  ASSERT_EQ(b.lock.take().epoch, 2U);
+  EXPECT_EQ(lock_held_by(store.snapshot()->get("/db/arbiter/lock"), kMe), std::nullopt);
+  EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
+  EXPECT_TRUE(a.lock.release()) << "nothing to release";
+  EXPECT_EQ(record().owner, "dc2");
+}
+
+TEST_F(LeaseLockOnStore, OfAnUnreconciledHolderPassesToTheOthersAndBack) {
+  ASSERT_EQ(a.lock.take().epoch, 1U);
+  for (int minute = 0; minute < 10; ++minute) {
+    pass(minutes{1});
+    if (minute == 9) break;
+    EXPECT_TRUE(a.lock.take().is_held());
+  }
+  const LockAnswer turn = a.lock.take();
+  EXPECT_EQ(turn.outcome, LockOutcome::yielded);
+  EXPECT_EQ(turn.retry_after, seconds{30});
+  EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
+  EXPECT_EQ(b.lock.take().epoch, 2U);
+  EXPECT_TRUE(b.lock.release());
+  EXPECT_EQ(a.lock.take().epoch, 3U) << "nobody left this one to others";
+  EXPECT_EQ(a.lock.figures().yielded, 1U);
+}
+
+TEST_F(LeaseLockOnStore, WhatNobodyElseWantsGoesBackToTheOneThatYielded) {
+  ASSERT_TRUE(a.lock.take().is_held());
+  pass(minutes{10});
+  ASSERT_EQ(a.lock.take().outcome, LockOutcome::yielded);
+  EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
+  pass(seconds{30});
+  EXPECT_EQ(a.lock.take().epoch, 2U);
+}
+
+// I8, S6: a person takes the lock from an instance that cannot be reached.
+TEST_F(LeaseLockOnStore, IsTakenFromWhoIsDenied) {
+  DenyList denied(store, Layout("/db"), "coordctl", {.delay = {}});
+  ASSERT_TRUE(a.lock.take().is_held());
+  denied.apply({{"dc1"}});
+  EXPECT_EQ(a.lock.take().outcome, LockOutcome::denied);
+  EXPECT_EQ(a.lock.held(), std::nullopt);
+  EXPECT_EQ(b.lock.take().epoch, 2U);
+  EXPECT_TRUE(b.lock.release());
+  EXPECT_EQ(a.lock.take().outcome, LockOutcome::denied) << "free, and yet not for it";
+  denied.apply({{.scope = "dc1", .allow = true}});
+  EXPECT_EQ(a.lock.take().epoch, 3U);
+}
+
+TEST_F(LeaseLockOnStore, IsGivenBackAsThePolicySays) {
+  ASSERT_TRUE(a.lock.take().is_held());
+  EXPECT_TRUE(a.lock.end_pass(false));
+  EXPECT_EQ(record().owner, "dc1");
+  EXPECT_TRUE(a.lock.end_pass(true));
+  EXPECT_TRUE(record().is_free());
+
+  Party each{store, kThird, {.release = LockRelease::after_each_pass}};
+  ASSERT_TRUE(each.lock.take().is_held());
+  EXPECT_TRUE(each.lock.end_pass(false));
+  EXPECT_TRUE(record().is_free());
+}
+
+TEST_F(LeaseLockOnStore, ThatIsOffIsEverybodys) {
+  Party off{store, kMe, {.enabled = false}};
+  const Version before = store.version();
+  EXPECT_TRUE(off.lock.take().is_held());
+  EXPECT_EQ(off.lock.held(), 0U);
+  EXPECT_TRUE(off.lock.end_pass(true));
+  EXPECT_EQ(store.version(), before);
+}
+
+TEST_F(LeaseLockOnStore, CountsWaitsAndHolds) {
+  ASSERT_TRUE(a.lock.take().is_held());
+  ASSERT_EQ(b.lock.take().outcome, LockOutcome::busy);
+  pass(seconds{40});
+  ASSERT_TRUE(a.lock.release());
+  pass(seconds{2});
+  ASSERT_TRUE(b.lock.take().is_held());
+  pass(seconds{8});
+  EXPECT_EQ(a.lock.figures().held, seconds{40});
+  EXPECT_FALSE(a.lock.figures().holds);
+  const LockFigures of_b = b.lock.figures();
+  EXPECT_EQ(of_b.waited, seconds{42});
+  EXPECT_EQ(of_b.held, seconds{8});
+  EXPECT_TRUE(of_b.holds);
+  EXPECT_EQ(of_b.refused, 1U);
+  EXPECT_EQ(of_b.taken, 1U);
+}
+
+// I12.
+TEST_F(LeaseLockOnStore, IsNotHeldWhereTheStoreSaysNothing) {
+  c_store.set_cut(true);
+  const LockAnswer answer = c.lock.take();
+  EXPECT_EQ(answer.outcome, LockOutcome::unavailable);
+  EXPECT_THAT(answer.why, HasSubstr("unavailable: "));
+  EXPECT_EQ(c.lock.held(), std::nullopt);
+  EXPECT_FALSE(c.lock.release());
+  EXPECT_EQ(c.lock.figures().unavailable, 1U);
+}
+
+// I11: an answer that was lost is looked up; the lock is taken once, whatever became of the commit.
+TEST_F(LeaseLockOnStore, IsTakenOnceWhenTheAnswerIsLost) {
+  c_store.script({testing::StoreFault::unknown_applied});
+  EXPECT_EQ(c.lock.take().epoch, 1U);
+  EXPECT_EQ(record().epoch, 1U);
+  EXPECT_TRUE(c.lock.release());
+  c_store.script({testing::StoreFault::unknown_lost});
+  EXPECT_EQ(c.lock.take().epoch, 2U);
+  EXPECT_TRUE(c.lock.release());
+  c_store.script({testing::StoreFault::unknown_late});
+  EXPECT_EQ(c.lock.take().epoch, 3U);
+  EXPECT_EQ(c_store.deliver(), 0U) << "too late";
+  EXPECT_EQ(record().epoch, 3U);
+  EXPECT_EQ(record().owner, "dc3");
+}
+
+// A release whose answer is lost is no hold.
+TEST_F(LeaseLockOnStore, IsNotCountedOnAfterARelease) {
+  ASSERT_TRUE(c.lock.take().is_held());
+  c_store.script({testing::StoreFault::unavailable});
+  EXPECT_FALSE(c.lock.release());
+  EXPECT_EQ(c.lock.held(), std::nullopt);
+  EXPECT_EQ(record().owner, "dc3") << "it ends by itself, or is extended";
+  EXPECT_EQ(c.lock.take().epoch, 1U);
+}
+
+}  // namespace
+}  // namespace evenkeel::coordination
