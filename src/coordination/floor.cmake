@@ -1,22 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 set(coordination_headers
+  claim.hpp
+  deny_list.hpp
   etcd_store.hpp
+  gate.hpp
   identity.hpp
   keys.hpp
   layout.hpp
+  lease_lock.hpp
+  ledger.hpp
+  liveness.hpp
   memory_store.hpp
   observations.hpp
+  records.hpp
+  sets.hpp
   store.hpp
   transact.hpp)
 set(coordination_sources
+  claim.cpp
+  claim_plan.cpp
+  deny_list.cpp
   etcd_client.cpp
   etcd_store.cpp
   etcd_watch.cpp
   etcd_wire.cpp
+  gate.cpp
   identity.cpp
   keys.cpp
   layout.cpp
+  lease_lock.cpp
+  ledger.cpp
+  ledger_state.cpp
+  liveness.cpp
   memory_store.cpp
   observations.cpp
+  record_text.cpp
+  records.cpp
+  sets.cpp
   store.cpp
-  transact.cpp)
+  transact.cpp
+  view.cpp)

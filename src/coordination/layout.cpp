@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/layout.hpp>
+#include <evenkeel/coordination/sets.hpp>
 
 namespace evenkeel::inline v0::coordination {
 
@@ -12,6 +15,15 @@ std::string Layout::scope_prefix(std::string_view set, std::string_view scope) c
 }
 std::string Layout::set_prefix(std::string_view set) const {
   return prefix_of(root_, {set});
+}
+std::string Layout::facts(std::string_view scope, std::string_view unit) const {
+  return key_of(root_, {facts_table, scope, unit});
+}
+std::string Layout::facts_prefix() const {
+  return prefix_of(root_, {facts_table});
+}
+std::string Layout::facts_prefix(std::string_view scope) const {
+  return prefix_of(root_, {facts_table, scope});
 }
 std::string Layout::guard(std::string_view set, std::string_view scope) const {
   return key_of(root_, {"guard", set, scope});
@@ -44,6 +56,12 @@ std::string Layout::claim(std::string_view action) const {
 std::string Layout::claims_prefix() const {
   return prefix_of(root_, {"arbiter", "claims"});
 }
+std::string Layout::targets(std::string_view action, std::string_view scope) const {
+  return key_of(root_, {"arbiter", "targets", action, scope});
+}
+std::string Layout::targets_prefix(std::string_view action) const {
+  return prefix_of(root_, {"arbiter", "targets", action});
+}
 std::string Layout::upgrade(std::string_view version, std::string_view unit) const {
   return key_of(root_, {"arbiter", "upgrades", version, unit});
 }
@@ -61,6 +79,13 @@ std::string Layout::migrating_prefix() const {
 }
 std::string Layout::arbiter_token(std::string_view writer) const {
   return key_of(root_, {"arbiter", "tokens", writer});
+}
+
+std::string Layout::shard_of(std::string_view key) const {
+  const std::vector<std::string> elements = elements_of(root_, key);
+  const std::size_t at = !elements.empty() && elements.front() == "guard" ? 2 : 1;
+  if (elements.size() <= at || elements.front() == "arbiter") return "arbiter";
+  return "scope." + elements[at];
 }
 
 }  // namespace evenkeel::inline v0::coordination

@@ -11,6 +11,7 @@
 //     <root>/arbiter/lock                    the lock
 //     <root>/arbiter/denyList/<scope>        who may not act
 //     <root>/arbiter/claims/<action>         what is being done
+//     <root>/arbiter/targets/<action>/<scope>  to what it was done
 //     <root>/arbiter/upgrades/<version>/<unit>
 //     <root>/arbiter/migrating/<scope>       what moves to another scope in pieces
 //     <root>/arbiter/tokens/<writer>         the last commit of a writer of the arbiter's keys
@@ -36,6 +37,9 @@ class EVENKEEL_API Layout {
   std::string member(std::string_view set, std::string_view scope, std::string_view unit) const;
   std::string scope_prefix(std::string_view set, std::string_view scope) const;
   std::string set_prefix(std::string_view set) const;
+  std::string facts(std::string_view scope, std::string_view unit) const;
+  std::string facts_prefix() const;
+  std::string facts_prefix(std::string_view scope) const;
   std::string guard(std::string_view set, std::string_view scope) const;
   std::string guard_prefix(std::string_view set) const;
   std::string token(std::string_view scope) const;
@@ -47,12 +51,18 @@ class EVENKEEL_API Layout {
   std::string denied_prefix() const;
   std::string claim(std::string_view action) const;
   std::string claims_prefix() const;
+  std::string targets(std::string_view action, std::string_view scope) const;
+  std::string targets_prefix(std::string_view action) const;
   std::string upgrade(std::string_view version, std::string_view unit) const;
   std::string upgrades_prefix() const;
   std::string upgrades_prefix(std::string_view version) const;
   std::string migrating(std::string_view scope) const;
   std::string migrating_prefix() const;
   std::string arbiter_token(std::string_view writer) const;
+
+  /// "arbiter", or "scope." and the scope: what one commit of any store may write together, because it is
+  /// kept in one object. "arbiter" also for what is no key of this layout.
+  std::string shard_of(std::string_view key) const;
 
  private:
   std::string root_;

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/lease_lock.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+/// Why a transaction did not come about.
+StepReport failure(const Transacted& transacted) {
+  StepReport report;
+  const bool lost = std::holds_alternative<Unknown>(transacted.outcome);
+  report.kind = lost ? StepReport::Kind::unknown : StepReport::Kind::unavailable;
+  report.why = describe(transacted.outcome);
+  report.transacted = transacted;
+  return report;
+}
+
+StepReport refusal(NotClaimed no, const View& view, TimePoint now) {
+  StepReport report;
+  report.kind = no.verdict.nothing() ? StepReport::Kind::nothing : StepReport::Kind::waits;
+  report.lock_missing = no.lock_missing;
+  report.why = no.lock_missing ? "the lock is needed" : describe(no.verdict, view, now);
+  if (const WaitUntil* wait = no.verdict.wait()) report.again = wait->until;
+  if (const Blocked* blocked = no.verdict.blocked()) report.again = blocked->until;
+  report.verdict = std::move(no.verdict);
+  return report;
+}
+
+}  // namespace
+
+ActionClaims::ActionClaims(Ledger& ledger, ActionClaimsOptions options)
+    : ledger_(ledger), options_(std::move(options)) {}
+
+Transacted ActionClaims::transact_arbiter(const TransactBody& body, const std::stop_token& stop) {
+  TransactOptions options = options_.transact;
+  options.token_key = ledger_.layout().arbiter_token(ledger_.options().identity.instance);
+  options.token.clear();
+  options.clock = ledger_.options().clock;
+  return transact(ledger_.store(), body, options, stop);
+}
+
+Claimant ActionClaims::claimant(const View& view) {
+  const LedgerOptions& options = ledger_.options();
+  MutexLock lock(mutex_);
+  return {.identity = options.identity,
+          .holds_lock = lock_held_by(view.lock, options.identity).has_value(),
+          .registry_in_reads = ledger_.store().capabilities().multi_key_atomic,
+          .acting = acting_.contains(view.action),
+          .wall = options.clock->wall_now()};
+}
+
+std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, const Situation& situation,
+                                                    std::stop_token stop) {
+  check(policy);
+  MutexLock lock(transacting_);
+  std::vector<std::variant<Claim, StepReport>> runs;
+  const auto body = [&](StoreSnapshot& snapshot) {
+    const View view = ledger_.view(read_view(snapshot, ledger_.layout(), policy.action));
+    const TimePoint now = ledger_.options().clock->now();
+    auto planned = plan_claim(ledger_.layout(), view, policy, situation, claimant(view), now);
+    if (auto* no = std::get_if<NotClaimed>(&planned)) {
+      runs.emplace_back(refusal(std::move(*no), view, now));
+      return Commit{};
+    }
+    auto& plan = std::get<PlannedClaim>(planned);
+    runs.emplace_back(std::move(plan.claim));
+    return std::move(plan.commit);
+  };
+  const Transacted transacted = transact_arbiter(body, stop);
+  if (!transacted.committed()) return failure(transacted);
+  std::variant<Claim, StepReport> result = std::move(runs.at(transacted.run));
+  if (auto* report = std::get_if<StepReport>(&result)) {
+    report->transacted = transacted;
+  } else {
+    begin(policy.action);
+  }
+  return result;
+}
+
+CommitResult ActionClaims::settle(const Claim& claim, const ActReport& report, std::stop_token stop) {
+  MutexLock lock(transacting_);
+  bool mine = true;
+  const auto body = [&](StoreSnapshot& snapshot) {
+    const ViewEntries entries = read_view(snapshot, ledger_.layout(), claim.action);
+    const LedgerOptions& options = ledger_.options();
+    auto commit =
+        plan_settle(ledger_.layout(), entries, claim, options.identity, report, options.clock->wall_now());
+    mine = commit.has_value();
+    return mine ? std::move(*commit) : Commit{};
+  };
+  const Transacted transacted = transact_arbiter(body, stop);
+  if (transacted.committed()) abandon(claim);
+  if (transacted.committed() && !mine) return Conflict{ledger_.layout().claim(claim.action)};
+  return transacted.outcome;
+}
+
+void ActionClaims::begin(const std::string& action) {
+  MutexLock lock(mutex_);
+  acting_.insert(action);
+}
+
+void ActionClaims::abandon(const Claim& claim) {
+  MutexLock lock(mutex_);
+  acting_.erase(claim.action);
+}
+
+std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::stop_token stop) {
+  MutexLock lock(transacting_);
+  std::vector<std::optional<Claim>> runs;
+  const auto body = [&](StoreSnapshot& snapshot) {
+    const View view = ledger_.view(read_view(snapshot, ledger_.layout(), policy.action));
+    auto plan = plan_take_over(ledger_.layout(), view, claimant(view), ledger_.options().clock->now());
+    runs.push_back(plan ? std::optional(std::move(plan->claim)) : std::nullopt);
+    return plan ? std::move(plan->commit) : Commit{};
+  };
+  const Transacted transacted = transact_arbiter(body, stop);
+  if (!transacted.committed()) return std::nullopt;
+  if (runs.at(transacted.run)) begin(policy.action);
+  return std::move(runs.at(transacted.run));
+}
+
+CommitResult ActionClaims::tidy(std::string_view action, std::stop_token stop) {
+  MutexLock lock(transacting_);
+  const auto body = [&](StoreSnapshot& snapshot) {
+    return plan_tidy(ledger_.layout(), ledger_.view(read_view(snapshot, ledger_.layout(), action)));
+  };
+  return transact_arbiter(body, stop).outcome;
+}
+
+/// Asks for what was done, and settles.
+StepReport ActionClaims::finish(StepReport report,
+                                const std::function<ActReport(const Claim&, std::stop_token)>& ask,
+                                const std::stop_token& stop) {
+  try {
+    const CommitResult settled = settle(*report.claim, ask(*report.claim, stop), stop);
+    if (std::holds_alternative<Conflict>(settled)) {
+      report.kind = StepReport::Kind::superseded;
+      report.why = "another instance took claim " + std::to_string(report.claim->epoch) + " over";
+    } else if (!std::holds_alternative<Committed>(settled)) {
+      report.why = "not settled yet: " + describe(settled);
+    }
+  } catch (const std::exception& error) {
+    report.why = std::string("not settled yet: ") + error.what();
+  }
+  abandon(*report.claim);
+  return report;
+}
+
+StepReport ActionClaims::step(const ActionPolicy& policy, const Situation& situation,
+                              const ActionCallbacks& callbacks,
+                              const std::function<bool(std::stop_token)>& take_lock, std::stop_token stop) {
+  if (auto orphan = take_over(policy, stop)) {
+    return finish({.kind = StepReport::Kind::taken_over, .claim = std::move(orphan)}, callbacks.observe,
+                  stop);
+  }
+  auto claimed = claim(policy, situation, stop);
+  if (const auto* report = std::get_if<StepReport>(&claimed)) {
+    if (!report->lock_missing || !take_lock || !take_lock(stop)) {
+      if (report->kind == StepReport::Kind::nothing) static_cast<void>(tidy(policy.action, stop));
+      return std::move(std::get<StepReport>(claimed));
+    }
+    claimed = claim(policy, situation, stop);
+  }
+  if (auto* report = std::get_if<StepReport>(&claimed)) return std::move(*report);
+  return finish({.kind = StepReport::Kind::acted, .claim = std::move(std::get<Claim>(claimed))},
+                callbacks.act, stop);
+}
+
+Verdict ActionClaims::evaluate(const ActionPolicy& policy, const Situation& situation, std::stop_token stop) {
+  check(policy);
+  const View view = ledger_.view(policy.action, std::move(stop));
+  return coordination::evaluate(view, policy, situation, ledger_.options().clock->now());
+}
+
+}  // namespace evenkeel::inline v0::coordination

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a claim, its taking over, its settling and its tidying write. No store, no clock.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/keys.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+using Taken = std::map<UnitRef, Version>;
+
+/// Members of the action, the consumed ones too, by the since that claims know them by.
+Taken members_of(const View& view) {
+  Taken members;
+  for (const auto* list : {&view.pending, &view.ready, &view.consumed}) {
+    for (const Member& member : *list) members[member.ref] = member.since;
+  }
+  return members;
+}
+
+/// `record` without members that are no more, and without the claim `dropped`, which took nothing.
+TargetsRecord still_needed(const TargetsRecord& record, const std::string& scope, const Taken& members,
+                           std::optional<std::uint64_t> dropped) {
+  TargetsRecord kept;
+  for (const auto& [epoch, units] : record.epochs) {
+    if (epoch == dropped) continue;
+    for (const auto& [unit, since] : units) {
+      const auto member = members.find({scope, unit});
+      if (member != members.end() && member->second == since) kept.epochs[epoch][unit] = since;
+    }
+  }
+  return kept;
+}
+
+bool same(const TargetsRecord& a, const TargetsRecord& b) {
+  return a.epochs == b.epochs;
+}
+
+/// Writes `after` where it differs from `before`, as far as either has something.
+void put_targets(const Layout& layout, const View& view, const std::map<std::string, TargetsRecord>& after,
+                 Commit& commit) {
+  for (const auto& [scope, version] : view.targets_versions) {
+    const auto kept = after.find(scope);
+    if (kept == after.end() || kept->second.epochs.empty()) {
+      commit.erases.push_back(layout.targets(view.action, scope));
+    }
+  }
+  for (const auto& [scope, record] : after) {
+    if (record.epochs.empty()) continue;
+    const auto before = view.targets.find(scope);
+    if (before != view.targets.end() && same(before->second, record)) continue;
+    commit.puts.push_back({layout.targets(view.action, scope), encode(record)});
+  }
+}
+
+std::map<std::string, TargetsRecord> kept_targets(const View& view) {
+  const Taken members = members_of(view);
+  std::optional<std::uint64_t> failed;
+  if (view.claim && view.claim->record.state == ClaimState::failed) failed = view.claim->record.epoch;
+  std::map<std::string, TargetsRecord> kept;
+  for (const auto& [scope, record] : view.targets) kept[scope] = still_needed(record, scope, members, failed);
+  return kept;
+}
+
+std::uint64_t next_epoch(const View& view) {
+  return view.claim ? view.claim->record.epoch + 1 : 1;
+}
+
+/// What every decision of the arbiter for an action rests upon.
+void rest_on_arbiter(const Layout& layout, const View& view, const std::string& scope, Commit& commit) {
+  commit.read_version = view.version;
+  commit.reads.push_back({layout.claim(view.action), view.claim ? view.claim->version : 0});
+  commit.reads.push_back({layout.denied(scope), 0});
+}
+
+void rest_on_members(const Layout& layout, const View& view, Commit& commit) {
+  for (const std::string& set :
+       {pending_set(view.action), ready_set(view.action), std::string(facts_table)}) {
+    commit.read_ranges.push_back(prefix_range(layout.guard_prefix(set)));
+  }
+}
+
+void rest_on_silence(const Layout& layout, const View& view, const std::vector<LeftOut>& left_out,
+                     Commit& commit) {
+  for (const LeftOut& out : left_out) {
+    const Instance* one = view.instance(out.scope);
+    commit.reads.push_back({layout.instance(out.scope), one == nullptr ? 0 : one->version});
+  }
+}
+
+ClaimRecord record_of(const Claim& claim, const Claimant& claimant, Duration timeout) {
+  return {.epoch = claim.epoch,
+          .owner = claimant.identity,
+          .state = ClaimState::executing,
+          .timeout = timeout,
+          .targets = static_cast<std::int64_t>(claim.targets.size()),
+          .at = seconds_of(claimant.wall)};
+}
+
+/// The targets of the newest claim, as the store has them.
+std::vector<Target> targets_of(const View& view) {
+  std::vector<Target> targets;
+  for (const auto& [scope, record] : view.targets) {
+    const auto newest = record.epochs.find(view.claim->record.epoch);
+    if (newest == record.epochs.end()) continue;
+    for (const auto& [unit, since] : newest->second) {
+      const UnitRef ref{scope, unit};
+      const auto facts = view.facts.find(ref);
+      const auto member = std::ranges::find(view.pending, ref, &Member::ref);
+      targets.push_back({.ref = ref,
+                         .kind = member == view.pending.end() ? std::string() : member->kind,
+                         .since = since,
+                         .facts = facts == view.facts.end() ? std::vector<std::string>() : facts->second});
+    }
+  }
+  return targets;
+}
+
+/// `record` with what `epoch` took and did not do given back.
+TargetsRecord without(TargetsRecord record, std::uint64_t epoch, const std::string& scope,
+                      const std::set<UnitRef>& not_done) {
+  const auto found = record.epochs.find(epoch);
+  if (found == record.epochs.end()) return record;
+  std::erase_if(found->second, [&](const auto& one) { return not_done.contains({scope, one.first}); });
+  if (found->second.empty()) record.epochs.erase(found);
+  return record;
+}
+
+bool failed_altogether(const Claim& claim, const std::set<UnitRef>& not_done) {
+  return std::ranges::all_of(claim.targets, [&](const Target& one) { return not_done.contains(one.ref); });
+}
+
+}  // namespace
+
+std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const View& view,
+                                                  const ActionPolicy& policy, const Situation& situation,
+                                                  const Claimant& claimant, TimePoint now) {
+  Verdict verdict = evaluate(view, policy, situation, now);
+  const Proceed* go = verdict.proceed();
+  if (go == nullptr) return NotClaimed{std::move(verdict), false};
+  if (policy.needs_lock && !claimant.holds_lock) return NotClaimed{std::move(verdict), true};
+  PlannedClaim plan;
+  plan.claim = {policy.action, next_epoch(view), go->targets, go->partial};
+  rest_on_arbiter(layout, view, situation.scope, plan.commit);
+  rest_on_members(layout, view, plan.commit);
+  if (claimant.registry_in_reads) rest_on_silence(layout, view, verdict.left_out, plan.commit);
+  if (policy.needs_lock) plan.commit.reads.push_back({layout.lock(), view.lock ? view.lock->version : 0});
+  auto targets = kept_targets(view);
+  for (const Target& target : go->targets) {
+    targets[target.ref.scope].epochs[plan.claim.epoch][target.ref.unit] = target.since;
+  }
+  put_targets(layout, view, targets, plan.commit);
+  plan.commit.puts.push_back(
+      {layout.claim(policy.action), encode(record_of(plan.claim, claimant, policy.claim_timeout))});
+  return plan;
+}
+
+std::optional<TimePoint> take_over_at(const View& view, const Claimant& claimant) {
+  if (!view.claim || view.claim->record.state != ClaimState::executing) return std::nullopt;
+  if (view.claim->record.owner == claimant.identity) {
+    return claimant.acting ? std::nullopt : std::optional(view.claim->seen);
+  }
+  return deadline_after(view.claim->seen, view.claim->record.timeout);
+}
+
+std::optional<PlannedClaim> plan_take_over(const Layout& layout, const View& view, const Claimant& claimant,
+                                           TimePoint now) {
+  const auto due = take_over_at(view, claimant);
+  if (!due || now < *due || !view.unreadable.empty()) return std::nullopt;
+  if (std::ranges::binary_search(view.denied, claimant.identity.scope)) return std::nullopt;
+  PlannedClaim plan;
+  plan.claim = {view.action, next_epoch(view), targets_of(view), false};
+  rest_on_arbiter(layout, view, claimant.identity.scope, plan.commit);
+  auto targets = view.targets;
+  for (auto& [scope, record] : targets) {
+    auto moved = record.epochs.extract(view.claim->record.epoch);
+    if (moved.empty()) continue;
+    moved.key() = plan.claim.epoch;
+    record.epochs.insert(std::move(moved));
+  }
+  put_targets(layout, view, targets, plan.commit);
+  plan.commit.puts.push_back(
+      {layout.claim(view.action), encode(record_of(plan.claim, claimant, view.claim->record.timeout))});
+  return plan;
+}
+
+std::optional<Commit> plan_settle(const Layout& layout, const ViewEntries& entries, const Claim& claim,
+                                  const Identity& identity, const ActReport& report, WallTime wall) {
+  if (!entries.claim) return std::nullopt;
+  ClaimRecord record = decode_claim(*entries.claim);
+  if (record.epoch != claim.epoch || record.owner != identity || record.state != ClaimState::executing) {
+    return std::nullopt;
+  }
+  const std::set<UnitRef> not_done(report.not_done.begin(), report.not_done.end());
+  record.state = failed_altogether(claim, not_done) ? ClaimState::failed : ClaimState::settled;
+  record.at = seconds_of(wall);
+  record.note = report.note;
+  Commit commit;
+  commit.read_version = entries.version;
+  commit.reads.push_back({entries.claim->key, entries.claim->version});
+  for (const Entry& entry : entries.targets) {
+    const std::vector<std::string> elements = elements_of(layout.root(), entry.key);
+    if (elements.size() != 4) continue;
+    const TargetsRecord before = decode_targets(entry);
+    const TargetsRecord after = without(before, claim.epoch, elements[3], not_done);
+    if (same(before, after)) continue;
+    if (after.epochs.empty()) {
+      commit.erases.push_back(entry.key);
+    } else {
+      commit.puts.push_back({entry.key, encode(after)});
+    }
+  }
+  commit.puts.push_back({entries.claim->key, encode(record)});
+  return commit;
+}
+
+Commit plan_tidy(const Layout& layout, const View& view) {
+  Commit commit;
+  if (view.claim && view.claim->record.state == ClaimState::executing) return commit;
+  if (!view.unreadable.empty()) return commit;
+  put_targets(layout, view, kept_targets(view), commit);
+  if (!commit.writes()) return commit;
+  commit.read_version = view.version;
+  commit.reads.push_back({layout.claim(view.action), view.claim ? view.claim->version : 0});
+  for (const auto& [scope, version] : view.targets_versions) {
+    commit.reads.push_back({layout.targets(view.action, scope), version});
+  }
+  rest_on_members(layout, view, commit);
+  return commit;
+}
+
+}  // namespace evenkeel::inline v0::coordination

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/coordination/gate.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+std::string rounded(Duration duration) {
+  return format_duration(std::chrono::round<std::chrono::milliseconds>(duration));
+}
+
+/// Members that count, of one partition.
+struct Part {
+  std::vector<const Member*> pending;
+  std::vector<const Member*> ready;
+};
+
+/// What may be said of one partition.
+struct Answer {
+  std::vector<const Member*> go = {};
+  bool partial = false;
+  std::optional<WaitUntil> wait = {};
+  std::optional<Blocked> blocked = {};
+};
+
+/// Which scopes count, and why others do not.
+class Participants {
+ public:
+  Participants(const View& view, const ActionPolicy& policy, const Situation& situation)
+      : view_(view), policy_(policy), situation_(situation) {}
+
+  /// Whether members of `scope` count at all (`ready`: whether one that is ready does).
+  bool counts(const std::string& scope, bool ready) {
+    const std::string& why = reason(scope);
+    if (why.empty()) return true;
+    return ready && policy_.silent == SilentMembers::take_if_ready && silent_.contains(scope);
+  }
+  void note_other_modes() {
+    for (const Instance& one : view_.instances) {
+      if (one.presence == Presence::live && one.record.mode != situation_.mode) reason(one.scope);
+    }
+  }
+  std::vector<LeftOut> left_out() const {
+    std::vector<LeftOut> out;
+    for (const auto& [scope, why] : reasons_) {
+      if (!why.empty()) out.push_back({scope, why});
+    }
+    return out;
+  }
+
+ private:
+  const std::string& reason(const std::string& scope) {
+    const auto [found, fresh] = reasons_.try_emplace(scope);
+    if (fresh) found->second = find_reason(scope);
+    return found->second;
+  }
+
+  std::string find_reason(const std::string& scope) {
+    const Instance* one = view_.instance(scope);
+    if (scope == situation_.scope) return {};
+    if (one != nullptr && one->presence != Presence::absent) {
+      const Mode mode = one->record.mode;
+      const bool together = mode == Mode::global || (mode == Mode::shadow && situation_.mode == Mode::shadow);
+      if (!together) return "works in mode " + std::string(text_of(mode));
+      if (one->presence == Presence::live) return {};
+    }
+    if (policy_.silent == SilentMembers::block) return {};
+    silent_.insert(scope);
+    const bool known = one != nullptr && one->presence == Presence::silent;
+    return known ? "silent for " + rounded(one->unchanged) : "not registered";
+  }
+
+  const View& view_;
+  const ActionPolicy& policy_;
+  const Situation& situation_;
+  std::map<std::string, std::string> reasons_;
+  std::set<std::string> silent_;
+};
+
+std::map<std::string, Part> parts_of(const View& view, const ActionPolicy& policy, Participants& who) {
+  std::map<std::string, Part> parts;
+  const auto name = [&](const Member& member) {
+    return policy.partition == Partition::by_kind ? member.kind : std::string();
+  };
+  // A ready member goes where its pending one is, whose kind is the one that counts.
+  std::map<UnitRef, std::string> part_of_unit;
+  std::set<UnitRef> ready;
+  for (const Member& member : view.ready) ready.insert(member.ref);
+  for (const Member& member : view.pending) {
+    if (!who.counts(member.ref.scope, ready.contains(member.ref))) continue;
+    part_of_unit[member.ref] = name(member);
+    parts[name(member)].pending.push_back(&member);
+  }
+  for (const Member& member : view.ready) {
+    if (!who.counts(member.ref.scope, true)) continue;
+    const auto found = part_of_unit.find(member.ref);
+    parts[found == part_of_unit.end() ? name(member) : found->second].ready.push_back(&member);
+  }
+  return parts;
+}
+
+const Member* find(const std::vector<const Member*>& members, const UnitRef& ref) {
+  const auto found = std::ranges::lower_bound(members, ref, {}, [](const Member* one) { return one->ref; });
+  return found != members.end() && (*found)->ref == ref ? *found : nullptr;
+}
+
+/// When the last one came, to pending or to the ready ones of pending.
+TimePoint last_added(const Part& part) {
+  TimePoint last = TimePoint::min();
+  for (const Member* member : part.pending) {
+    last = std::max(last, member->seen);
+    if (const Member* ready = find(part.ready, member->ref)) last = std::max(last, ready->seen);
+  }
+  return last;
+}
+
+Blocked blocked_by(const std::vector<UnitRef>& who) {
+  std::string names;
+  for (const UnitRef& ref : who) names += (names.empty() ? "" : ",") + ref.unit;
+  return {who, "not all processes are ready: " + names, std::nullopt};
+}
+
+/// Ready ones without a pending one: somebody's publish was not one of ours.
+std::vector<UnitRef> strays(const Part& part) {
+  std::vector<UnitRef> out;
+  for (const Member* member : part.ready) {
+    if (find(part.pending, member->ref) == nullptr) out.push_back(member->ref);
+  }
+  return out;
+}
+
+Answer judge(const Part& part, const ActionPolicy& policy, TimePoint now) {
+  const TimePoint last = last_added(part);
+  if (!part.pending.empty() && now < deadline_after(last, policy.quiet_window)) {
+    return {.wait =
+                WaitUntil{deadline_after(last, policy.quiet_window),
+                          "last pending process group was added: " + rounded(now - last) +
+                              " ago, wait time for pending additions is: " + rounded(policy.quiet_window)}};
+  }
+  if (policy.barrier == Barrier::none) return {.go = part.pending};
+  if (const auto extra = strays(part); !extra.empty()) return {.blocked = blocked_by(extra)};
+  std::vector<UnitRef> missing;
+  for (const Member* member : part.pending) {
+    if (find(part.ready, member->ref) == nullptr) missing.push_back(member->ref);
+  }
+  if (missing.empty()) return {.go = part.ready};
+  Answer answer{.blocked = blocked_by(missing)};
+  if (policy.barrier != Barrier::ready_subset) return answer;
+  const TimePoint alone = deadline_after(last, std::max(policy.straggler_timeout, 5 * policy.quiet_window));
+  if (now < alone) {
+    answer.blocked->until = alone;
+  } else if (!part.ready.empty()) {
+    return {.go = part.ready, .partial = true};
+  }
+  return answer;
+}
+
+Proceed targets_of(const View& view, const ActionPolicy& policy, std::vector<const Member*> members,
+                   bool partial) {
+  std::ranges::sort(members, {}, [](const Member* one) { return one->ref; });
+  if (policy.batch_limit != 0 && members.size() > policy.batch_limit) {
+    members.resize(policy.batch_limit);
+    partial = true;
+  }
+  Proceed go{.targets = {}, .partial = partial};
+  for (const Member* member : members) {
+    const auto facts = view.facts.find(member->ref);
+    go.targets.push_back({.ref = member->ref,
+                          .kind = member->kind,
+                          .since = member->since,
+                          .facts = facts == view.facts.end() ? std::vector<std::string>() : facts->second});
+  }
+  return go;
+}
+
+/// With Barrier::none a target is known by its ready membership, if it has one, as everywhere.
+std::vector<const Member*> by_membership(const Part& part, std::vector<const Member*> go) {
+  for (const Member*& member : go) {
+    if (const Member* ready = find(part.ready, member->ref)) member = ready;
+  }
+  return go;
+}
+
+std::optional<WaitUntil> spacing(const View& view, const ActionPolicy& policy, const Situation& situation,
+                                 TimePoint now) {
+  std::optional<TimePoint> last = situation.last_disruption;
+  if (!last && view.claim && view.claim->record.state == ClaimState::settled) last = view.claim->seen;
+  if (!last || now >= deadline_after(*last, policy.minimum_spacing)) return std::nullopt;
+  return WaitUntil{deadline_after(*last, policy.minimum_spacing),
+                   "last disruption was " + rounded(now - *last) + " ago, at least " +
+                       rounded(policy.minimum_spacing) + " are wanted"};
+}
+
+/// What stands in the way before members are looked at.
+std::optional<Verdict> obstacle(const View& view, const Situation& situation, TimePoint now) {
+  if (std::ranges::binary_search(view.denied, situation.scope)) {
+    return Verdict{
+        .outcome = Blocked{{{situation.scope, {}}}, situation.scope + " is on the deny list", std::nullopt}};
+  }
+  if (!view.unreadable.empty()) {
+    return Verdict{.outcome = Blocked{{}, "cannot be read: " + view.unreadable.front(), std::nullopt}};
+  }
+  if (!view.claim || view.claim->record.state != ClaimState::executing) return std::nullopt;
+  const ClaimRecord& record = view.claim->record;
+  const TimePoint due = deadline_after(view.claim->seen, record.timeout);
+  const std::string what = record.owner.scope + " executes claim " + std::to_string(record.epoch);
+  if (now < due) return Verdict{.outcome = WaitUntil{due, what}};
+  return Verdict{.outcome = Blocked{{{record.owner.scope, {}}}, what + " and is overdue", now}};
+}
+
+/// When an instance that members wait for will be silent, if it stays as it is.
+std::optional<TimePoint> silence_of(const View& view, const Blocked& blocked, const ActionPolicy& policy,
+                                    TimePoint now) {
+  if (policy.silent == SilentMembers::block) return std::nullopt;
+  std::optional<TimePoint> first;
+  for (const UnitRef& ref : blocked.who) {
+    const Instance* one = view.instance(ref.scope);
+    if (one == nullptr || one->presence != Presence::live) continue;
+    const TimePoint silent = deadline_after(now, view.silence - one->unchanged);
+    if (!first || silent < *first) first = silent;
+  }
+  return first;
+}
+
+}  // namespace
+
+void check(const ActionPolicy& policy) {
+  const auto need = [](bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(std::string("ActionPolicy: ") + what);
+  };
+  need(!policy.action.empty(), "action must have a name");
+  need(policy.quiet_window >= Duration::zero(), "quiet_window must be >= 0");
+  need(policy.straggler_timeout >= Duration::zero(), "straggler_timeout must be >= 0");
+  need(policy.minimum_spacing >= Duration::zero(), "minimum_spacing must be >= 0");
+  need(policy.claim_timeout > Duration::zero(), "claim_timeout must be > 0");
+}
+
+Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& situation, TimePoint now) {
+  if (auto stop = obstacle(view, situation, now)) return std::move(*stop);
+  Participants who(view, policy, situation);
+  std::vector<const Member*> go;
+  std::optional<WaitUntil> wait;
+  std::optional<Blocked> blocked;
+  bool partial = false;
+  for (const auto& [kind, part] : parts_of(view, policy, who)) {
+    Answer answer = judge(part, policy, now);
+    partial = partial || answer.partial || answer.wait || answer.blocked;
+    std::ranges::copy(by_membership(part, std::move(answer.go)), std::back_inserter(go));
+    if (answer.wait && (!wait || answer.wait->until < wait->until)) wait = std::move(answer.wait);
+    if (answer.blocked && !blocked) blocked = std::move(answer.blocked);
+  }
+  who.note_other_modes();
+  Verdict verdict{.left_out = who.left_out()};
+  if (!go.empty()) {
+    wait = spacing(view, policy, situation, now);
+    if (!wait) {
+      verdict.outcome = targets_of(view, policy, std::move(go), partial);
+      return verdict;
+    }
+  }
+  if (wait) {
+    verdict.outcome = std::move(*wait);
+  } else if (blocked) {
+    if (const auto silent = silence_of(view, *blocked, policy, now)) {
+      blocked->until = blocked->until ? std::min(*blocked->until, *silent) : *silent;
+    }
+    verdict.outcome = std::move(*blocked);
+  }
+  return verdict;
+}
+
+std::string describe(const Verdict& verdict, const View& view, TimePoint now) {
+  std::string text = "nothing to do";
+  if (const Proceed* go = verdict.proceed()) {
+    text = "goes on with " + std::to_string(go->targets.size()) + (go->partial ? ", not all of them" : "");
+  } else if (const WaitUntil* wait = verdict.wait()) {
+    text = "waits for another " + rounded(std::max(wait->until - now, Duration::zero())) + ": " + wait->why;
+  } else if (const Blocked* blocked = verdict.blocked()) {
+    text = "blocked: " + blocked->why;
+    std::set<std::string> scopes;
+    for (const UnitRef& ref : blocked->who) scopes.insert(ref.scope);
+    for (const std::string& scope : scopes) {
+      const Instance* one = view.instance(scope);
+      if (one != nullptr) text += "; " + scope + " silent for " + rounded(one->unchanged);
+    }
+  }
+  for (const LeftOut& out : verdict.left_out) text += "; without " + out.scope + ": " + out.why;
+  return text;
+}
+
+}  // namespace evenkeel::inline v0::coordination

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/coordination/ledger.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+LedgerOptions checked(LedgerOptions options) {
+  const auto need = [](const std::string& text, const char* what) {
+    if (text.empty()) throw std::invalid_argument(std::string("Ledger: the identity has no ") + what);
+  };
+  need(options.identity.scope, "scope");
+  need(options.identity.instance, "instance");
+  need(options.identity.incarnation, "incarnation");
+  static_cast<void>(options.domain.sets());
+  return options;
+}
+
+}  // namespace
+
+Ledger::Ledger(Store& store, LedgerOptions options)
+    : store_(store),
+      options_(checked(std::move(options))),
+      layout_(options_.domain.root),
+      own_liveness_(layout_, options_.liveness),
+      viewer_(layout_, options_.liveness) {}
+
+OwnState Ledger::own(std::stop_token stop) {
+  const auto snapshot = store_.snapshot(std::move(stop));
+  return own_state(layout_, read_own(*snapshot, layout_, options_.domain, options_.identity.scope));
+}
+
+/// The registry record as this commit renews it.
+InstanceRecord Ledger::renewed(const std::optional<Entry>& entry, TimePoint now) {
+  const std::string& scope = options_.identity.scope;
+  std::vector<Entry> entries;
+  std::optional<InstanceRecord> present;
+  if (entry) {
+    entries.push_back(*entry);
+    present = decode_instance(entry->value, scope);
+  }
+  own_liveness_.observe(entries, now);
+  return next_record(present, own_liveness_.of(scope, now).presence, options_.identity, options_.mode,
+                     registered_, options_.clock->wall_now());
+}
+
+Published Ledger::publish(const Desire& desire, std::stop_token stop) {
+  MutexLock lock(publishing_);
+  std::vector<std::vector<PublishChange>> runs;
+  const auto body = [&](StoreSnapshot& snapshot) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
+    const Identity& me = options_.identity;
+    const OwnEntries present = read_own(snapshot, layout_, options_.domain, me.scope);
+    PublishPlan plan = plan_publish(layout_, options_.domain, me.scope, present,
+                                    desire(own_state(layout_, present)), options_.clock->wall_now());
+    if (!plan.changes.empty()) {
+      plan.commit.puts.push_back(
+          {layout_.instance(me.scope), encode(renewed(present.record, options_.clock->now()))});
+    }
+    runs.push_back(std::move(plan.changes));
+    return std::move(plan.commit);
+  };
+  TransactOptions options = options_.transact;
+  options.token_key = layout_.token(options_.identity.scope);
+  options.token.clear();
+  options.clock = options_.clock;
+  Published published{.transacted = transact(store_, body, options, stop), .changes = {}};
+  if (published.transacted.wrote) {
+    registered_ = true;
+    published.changes = std::move(runs.at(published.transacted.run));
+  }
+  return published;
+}
+
+View Ledger::view(std::string_view action, std::stop_token stop) {
+  const auto snapshot = store_.snapshot(std::move(stop));
+  return view(read_view(*snapshot, layout_, action));
+}
+
+View Ledger::view(const ViewEntries& entries) {
+  MutexLock lock(mutex_);
+  return viewer_.view(entries, options_.clock->now());
+}
+
+}  // namespace evenkeel::inline v0::coordination

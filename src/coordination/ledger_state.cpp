@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an instance says: its own state, the wanted one, and the smallest commit between them.
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/coordination/keys.hpp>
+#include <evenkeel/coordination/ledger.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+std::string unit_of(const Layout& layout, const Entry& entry) {
+  std::vector<std::string> elements = elements_of(layout.root(), entry.key);
+  if (elements.size() != 3) throw DecodeError(entry.key, "expected a set, a scope and a unit");
+  return std::move(elements[2]);
+}
+
+using Change = PublishChange::Kind;
+
+/// Gathers what is to be written.
+class Planner {
+ public:
+  Planner(const Layout& layout, std::string_view scope, WallTime wall)
+      : layout_(layout), scope_(scope), at_(seconds_of(wall)) {}
+
+  void put_member(const std::string& set, const std::string& unit, const std::string& kind, Change change) {
+    put(set, unit, layout_.member(set, scope_, unit), encode(MemberRecord{.kind = kind, .at = at_}), change);
+  }
+  void put_facts(const std::string& unit, const std::vector<std::string>& facts, Change change) {
+    put(std::string(facts_table), unit, layout_.facts(scope_, unit), encode_facts(facts), change);
+  }
+  void erase(const std::string& set, const std::string& unit, std::string key) {
+    plan_.commit.erases.push_back(std::move(key));
+    note(set, unit, Change::removed);
+  }
+  PublishPlan finish() && {
+    for (const std::string& set : changed_) {
+      plan_.commit.puts.push_back({layout_.guard(set, scope_), encode(MemberRecord{.at = at_})});
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void put(const std::string& set, const std::string& unit, std::string key, std::string value,
+           Change change) {
+    plan_.commit.puts.push_back({std::move(key), std::move(value)});
+    note(set, unit, change);
+  }
+  void note(const std::string& set, const std::string& unit, Change change) {
+    plan_.changes.push_back({set, unit, change});
+    changed_.insert(set);
+  }
+
+  const Layout& layout_;
+  std::string_view scope_;
+  std::int64_t at_;
+  PublishPlan plan_;
+  std::set<std::string> changed_;
+};
+
+void check_desired(const Domain& domain, const DesiredState& desired) {
+  const std::vector<std::string> known = domain.sets();
+  for (const auto& [set, units] : desired.sets()) {
+    if (!units.empty() && !std::ranges::binary_search(known, set)) {
+      throw std::invalid_argument("publish: the domain has no set " + set);
+    }
+  }
+  for (const std::string& action : domain.actions) {
+    const auto ready = desired.sets().find(ready_set(action));
+    if (ready == desired.sets().end()) continue;
+    for (const auto& [unit, kind] : ready->second) {
+      if (desired.contains(pending_set(action), unit)) continue;
+      throw std::invalid_argument("publish: " + unit + " is in " + ready_set(action) + " and not in " +
+                                  pending_set(action));
+    }
+  }
+}
+
+void plan_set(Planner& planner, const Layout& layout, std::string_view scope, const std::string& set,
+              const OwnState& own, const DesiredState& desired) {
+  static const std::map<std::string, OwnMember, std::less<>> none_own;
+  static const DesiredState::Units none_desired;
+  const auto has = own.sets.find(set);
+  const auto wants = desired.sets().find(set);
+  const auto& members = has == own.sets.end() ? none_own : has->second;
+  const auto& wanted = wants == desired.sets().end() ? none_desired : wants->second;
+  for (const auto& [unit, member] : members) {
+    if (!wanted.contains(unit)) planner.erase(set, unit, layout.member(set, scope, unit));
+  }
+  for (const auto& [unit, kind] : wanted) {
+    const auto present = members.find(unit);
+    const auto renewal = desired.renewals().find({set, unit});
+    if (present == members.end()) {
+      planner.put_member(set, unit, kind, Change::added);
+    } else if (renewal != desired.renewals().end() && renewal->second == present->second.since) {
+      planner.put_member(set, unit, kind, Change::renewed);
+    }
+  }
+}
+
+void plan_facts(Planner& planner, const Layout& layout, std::string_view scope, const OwnState& own,
+                const DesiredState& desired) {
+  for (const auto& [unit, facts] : own.facts) {
+    if (!desired.facts().contains(unit))
+      planner.erase(std::string(facts_table), unit, layout.facts(scope, unit));
+  }
+  for (const auto& [unit, facts] : desired.facts()) {
+    const auto present = own.facts.find(unit);
+    if (present == own.facts.end()) {
+      planner.put_facts(unit, facts, Change::added);
+    } else if (present->second != facts) {
+      planner.put_facts(unit, facts, Change::rewritten);
+    }
+  }
+}
+
+}  // namespace
+
+void DesiredState::add(std::string_view set, std::string_view unit, std::string_view kind) {
+  sets_[std::string(set)].try_emplace(std::string(unit), kind);
+}
+
+void DesiredState::remove(std::string_view set, std::string_view unit) {
+  const auto found = sets_.find(set);
+  if (found == sets_.end()) return;
+  if (const auto member = found->second.find(unit); member != found->second.end())
+    found->second.erase(member);
+}
+
+void DesiredState::remove_unit(std::string_view unit) {
+  keep_only([&](const std::string& one) { return one != unit; });
+}
+
+void DesiredState::keep_only(const std::function<bool(const std::string& unit)>& keep) {
+  const auto gone = [&](const auto& unit) { return !keep(unit.first); };
+  for (auto& [set, units] : sets_) std::erase_if(units, gone);
+  std::erase_if(facts_, gone);
+}
+
+void DesiredState::renew(std::string_view set, std::string_view unit, Version consumed,
+                         std::string_view kind) {
+  add(set, unit, kind);
+  renewals_[{std::string(set), std::string(unit)}] = consumed;
+}
+
+void DesiredState::set_facts(std::string_view unit, std::vector<std::string> facts) {
+  if (facts.empty()) {
+    if (const auto found = facts_.find(unit); found != facts_.end()) facts_.erase(found);
+  } else {
+    facts_.insert_or_assign(std::string(unit), std::move(facts));
+  }
+}
+
+bool DesiredState::contains(std::string_view set, std::string_view unit) const {
+  const auto found = sets_.find(set);
+  return found != sets_.end() && found->second.contains(unit);
+}
+
+const OwnMember* OwnState::find(std::string_view set, std::string_view unit) const {
+  const auto found = sets.find(set);
+  if (found == sets.end()) return nullptr;
+  const auto member = found->second.find(unit);
+  return member == found->second.end() ? nullptr : &member->second;
+}
+
+DesiredState OwnState::desired() const {
+  DesiredState desired;
+  for (const auto& [set, members] : sets) {
+    for (const auto& [unit, member] : members) desired.add(set, unit, member.kind);
+  }
+  for (const auto& [unit, known] : facts) desired.set_facts(unit, known);
+  return desired;
+}
+
+OwnEntries read_own(StoreSnapshot& snapshot, const Layout& layout, const Domain& domain,
+                    std::string_view scope) {
+  OwnEntries own;
+  own.version = snapshot.version();
+  for (const std::string& set : domain.sets()) {
+    own.sets[set] = snapshot.scan_all(prefix_range(layout.scope_prefix(set, scope)));
+  }
+  own.facts = snapshot.scan_all(prefix_range(layout.facts_prefix(scope)));
+  own.record = snapshot.get(layout.instance(scope));
+  return own;
+}
+
+OwnState own_state(const Layout& layout, const OwnEntries& entries) {
+  OwnState own;
+  own.version = entries.version;
+  for (const auto& [set, members] : entries.sets) {
+    auto& into = own.sets[set];
+    for (const Entry& entry : members) {
+      MemberRecord record = decode_member(entry);
+      const Version since = record.since == 0 ? entry.version : record.since;
+      into[unit_of(layout, entry)] = {std::move(record.kind), since, record.at};
+    }
+  }
+  for (const Entry& entry : entries.facts) own.facts[unit_of(layout, entry)] = decode_facts(entry);
+  return own;
+}
+
+PublishPlan plan_publish(const Layout& layout, const Domain& domain, std::string_view scope,
+                         const OwnEntries& present, const DesiredState& desired, WallTime wall) {
+  check_desired(domain, desired);
+  const OwnState own = own_state(layout, present);
+  Planner planner(layout, scope, wall);
+  for (const std::string& set : domain.sets()) plan_set(planner, layout, scope, set, own, desired);
+  plan_facts(planner, layout, scope, own, desired);
+  return std::move(planner).finish();
+}
+
+}  // namespace evenkeel::inline v0::coordination

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <chrono>
+#include <optional>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/coordination/keys.hpp>
+#include <evenkeel/coordination/records.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+/// Versions and epochs have 64 bits without a sign, Json's integers one less: the same bits.
+std::int64_t stored(std::uint64_t number) {
+  return static_cast<std::int64_t>(number);
+}
+std::uint64_t number_of(const Json& json) {
+  return static_cast<std::uint64_t>(json.as_integer());
+}
+
+Json object_of(const Entry& entry) {
+  Json json = Json::parse(entry.value, entry.key);
+  if (!json.is_object()) {
+    throw DecodeError(entry.key, "expected an object, found " + std::string(json.kind_name()));
+  }
+  return json;
+}
+
+/// What `read` gives, with the key in the text of its error.
+template <class Read>
+auto decoded(const Entry& entry, Read read) {
+  const Json json = object_of(entry);
+  try {
+    return read(json);
+  } catch (const DecodeError& error) {
+    throw DecodeError(entry.key, error.problem());
+  }
+}
+
+std::optional<ClaimState> state_of(std::string_view text) {
+  for (const ClaimState state : {ClaimState::executing, ClaimState::settled, ClaimState::failed}) {
+    if (text_of(state) == text) return state;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t epoch_of(const std::string& text, const std::string& key) {
+  std::uint64_t epoch = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), epoch);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) {
+    throw DecodeError(key, "\"" + text + "\" is no epoch");
+  }
+  return epoch;
+}
+
+}  // namespace
+
+std::int64_t seconds_of(WallTime time) {
+  return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+std::string encode(const MemberRecord& record) {
+  Json json = Json::object({{"at", record.at}});
+  if (!record.kind.empty()) json["kind"] = record.kind;
+  if (record.since != 0) json["since"] = stored(record.since);
+  return json.dump();
+}
+
+MemberRecord decode_member(const Entry& entry) {
+  if (entry.value.empty()) return {};
+  return decoded(entry, [](const Json& json) {
+    MemberRecord record;
+    record.kind = json["kind"].string_or("");
+    record.at = json["at"].integer_or(0);
+    if (json.contains("since")) record.since = number_of(json["since"]);
+    return record;
+  });
+}
+
+std::string encode_facts(const std::vector<std::string>& facts) {
+  Json json = Json::array();
+  for (const std::string& fact : facts) json.push_back(fact);
+  return json.dump();
+}
+
+std::vector<std::string> decode_facts(const Entry& entry) {
+  const Json json = Json::parse(entry.value, entry.key);
+  std::vector<std::string> facts;
+  try {
+    for (const Json& fact : json.as_array()) facts.push_back(fact.as_string());
+  } catch (const DecodeError& error) {
+    throw DecodeError(entry.key, error.problem());
+  }
+  return facts;
+}
+
+std::string_view text_of(ClaimState state) {
+  switch (state) {
+    case ClaimState::executing:
+      return "executing";
+    case ClaimState::settled:
+      return "settled";
+    case ClaimState::failed:
+      return "failed";
+  }
+  return "";
+}
+
+std::string encode(const ClaimRecord& record) {
+  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(record.timeout).count();
+  Json json = Json::object({{"epoch", stored(record.epoch)},
+                            {"scope", record.owner.scope},
+                            {"instance", record.owner.instance},
+                            {"incarnation", record.owner.incarnation},
+                            {"state", text_of(record.state)},
+                            {"timeoutMs", static_cast<std::int64_t>(timeout)},
+                            {"targets", record.targets},
+                            {"at", record.at}});
+  if (!record.note.empty()) json["note"] = record.note;
+  return json.dump();
+}
+
+ClaimRecord decode_claim(const Entry& entry) {
+  return decoded(entry, [](const Json& json) {
+    ClaimRecord record;
+    record.epoch = number_of(json["epoch"]);
+    record.owner = {json["scope"].as_string(), json["instance"].as_string(), json["incarnation"].as_string()};
+    const auto state = state_of(json["state"].as_string());
+    if (!state) throw DecodeError("", "\"" + json["state"].as_string() + "\" is no state of a claim");
+    record.state = *state;
+    record.timeout = std::chrono::milliseconds{json["timeoutMs"].as_integer()};
+    record.targets = json["targets"].integer_or(0);
+    record.at = json["at"].integer_or(0);
+    record.note = json["note"].string_or("");
+    return record;
+  });
+}
+
+std::string encode(const TargetsRecord& record) {
+  Json json = Json::object();
+  for (const auto& [epoch, units] : record.epochs) {
+    Json taken = Json::object();
+    for (const auto& [unit, since] : units) taken[key_element(unit)] = stored(since);
+    json[std::to_string(epoch)] = std::move(taken);
+  }
+  return json.dump();
+}
+
+TargetsRecord decode_targets(const Entry& entry) {
+  return decoded(entry, [&](const Json& json) {
+    TargetsRecord record;
+    for (const auto& [epoch, units] : json.as_object()) {
+      auto& taken = record.epochs[epoch_of(epoch, entry.key)];
+      for (const auto& [unit, since] : units.as_object()) taken[key_text(unit)] = number_of(since);
+    }
+    return record;
+  });
+}
+
+}  // namespace evenkeel::inline v0::coordination

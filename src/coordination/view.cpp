@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all instances said, made readable: members with their age, claims with what they consumed.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/coordination/keys.hpp>
+#include <evenkeel/coordination/ledger.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+/// Members that have moved already: what stands below `from` and below `to` counts once.
+class Moves {
+ public:
+  Moves(const Layout& layout, const std::vector<Entry>& migrating, View& view) {
+    for (const Entry& entry : migrating) {
+      const std::vector<std::string> elements = elements_of(layout.root(), entry.key);
+      try {
+        if (elements.size() == 3) to_[elements[2]] = Json::parse(entry.value, entry.key)["to"].as_string();
+      } catch (const DecodeError& error) {
+        view.unreadable.emplace_back(error.what());
+      }
+    }
+  }
+
+  void drop_moved(std::vector<Member>& members) const {
+    if (to_.empty()) return;
+    std::set<UnitRef> present;
+    for (const Member& member : members) present.insert(member.ref);
+    std::erase_if(members, [&](const Member& member) {
+      const auto move = to_.find(member.ref.scope);
+      return move != to_.end() && present.contains({move->second, member.ref.unit});
+    });
+  }
+
+ private:
+  std::map<std::string, std::string> to_;
+};
+
+/// What is consumed: the targets of settled claims that are still the members they were.
+class Consumed {
+ public:
+  explicit Consumed(const View& view) {
+    const bool newest_counts = !view.claim || view.claim->record.state == ClaimState::settled;
+    const std::uint64_t newest = view.claim ? view.claim->record.epoch : 0;
+    for (const auto& [scope, record] : view.targets) {
+      for (const auto& [epoch, units] : record.epochs) {
+        if (epoch == newest && !newest_counts) continue;
+        for (const auto& [unit, since] : units) taken_.insert({{scope, unit}, since});
+      }
+    }
+  }
+  bool contains(const UnitRef& ref, Version since) const { return taken_.contains({ref, since}); }
+
+ private:
+  std::set<std::pair<UnitRef, Version>> taken_;
+};
+
+bool same_unit(const Member& member, const UnitRef& ref) {
+  return member.ref == ref;
+}
+
+const Member* find(const std::vector<Member>& members, const UnitRef& ref) {
+  const auto found = std::ranges::lower_bound(members, ref, {}, &Member::ref);
+  return found != members.end() && same_unit(*found, ref) ? &*found : nullptr;
+}
+
+/// Moves what is consumed out of pending and ready. A unit's membership is known by that of its ready member,
+/// or of its pending one while it has no other.
+void take_out_consumed(View& view) {
+  const Consumed consumed(view);
+  std::set<UnitRef> gone;
+  for (const Member& member : view.ready) {
+    if (consumed.contains(member.ref, member.since)) gone.insert(member.ref);
+  }
+  for (const Member& member : view.pending) {
+    const bool alone = find(view.ready, member.ref) == nullptr;
+    if (alone && consumed.contains(member.ref, member.since)) gone.insert(member.ref);
+  }
+  for (const UnitRef& ref : gone) {
+    const Member* ready = find(view.ready, ref);
+    view.consumed.push_back(ready != nullptr ? *ready : *find(view.pending, ref));
+  }
+  const auto is_gone = [&](const Member& member) { return gone.contains(member.ref); };
+  std::erase_if(view.pending, is_gone);
+  std::erase_if(view.ready, is_gone);
+}
+
+}  // namespace
+
+const Instance* View::instance(std::string_view scope) const {
+  const auto found = std::ranges::find(instances, scope, &Instance::scope);
+  return found == instances.end() ? nullptr : &*found;
+}
+
+ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action) {
+  const auto below = [&](const std::string& prefix) { return snapshot.scan_all(prefix_range(prefix)); };
+  ViewEntries all;
+  all.action = action;
+  all.version = snapshot.version();
+  all.pending = below(layout.set_prefix(pending_set(action)));
+  all.ready = below(layout.set_prefix(ready_set(action)));
+  all.facts = below(layout.facts_prefix());
+  all.instances = below(layout.instances_prefix());
+  all.denied = below(layout.denied_prefix());
+  all.targets = below(layout.targets_prefix(action));
+  all.migrating = below(layout.migrating_prefix());
+  all.claim = snapshot.get(layout.claim(action));
+  all.lock = snapshot.get(layout.lock());
+  return all;
+}
+
+Viewer::Viewer(Layout layout, LivenessOptions liveness)
+    : layout_(std::move(layout)), liveness_(layout_, liveness), silence_(liveness.silence) {}
+
+View Viewer::view(const ViewEntries& entries, TimePoint now) {
+  View view;
+  view.action = entries.action;
+  view.version = entries.version;
+  view.lock = entries.lock;
+  liveness_.observe(entries.instances, now);
+  view.instances = liveness_.instances(now);
+  view.silence = silence_;
+  read_members(pending_set(entries.action), entries.pending, now, view.pending, view);
+  read_members(ready_set(entries.action), entries.ready, now, view.ready, view);
+  read_arbiter(entries, now, view);
+  const Moves moves(layout_, entries.migrating, view);
+  moves.drop_moved(view.pending);
+  moves.drop_moved(view.ready);
+  take_out_consumed(view);
+  return view;
+}
+
+void Viewer::read_members(const std::string& set, const std::vector<Entry>& entries, TimePoint now,
+                          std::vector<Member>& into, View& view) {
+  seen_.see_all(prefix_range(layout_.set_prefix(set)), entries, now);
+  for (const Entry& entry : entries) {
+    std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
+    try {
+      if (elements.size() != 3) throw DecodeError(entry.key, "expected a set, a scope and a unit");
+      MemberRecord record = decode_member(entry);
+      into.push_back({.ref = {std::move(elements[1]), std::move(elements[2])},
+                      .kind = std::move(record.kind),
+                      .since = record.since == 0 ? entry.version : record.since,
+                      .at = record.at,
+                      .seen = seen_.see(entry.key, entry.version, now)});
+    } catch (const DecodeError& error) {
+      view.unreadable.emplace_back(error.what());
+    }
+  }
+  // Keys are in the order of their escaped elements, which is not quite that of the texts.
+  std::ranges::sort(into, {}, &Member::ref);
+}
+
+void Viewer::read_arbiter(const ViewEntries& entries, TimePoint now, View& view) {
+  const auto readable = [&](const auto& read) {
+    try {
+      read();
+    } catch (const DecodeError& error) {
+      view.unreadable.emplace_back(error.what());
+    }
+  };
+  for (const Entry& entry : entries.facts) {
+    std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
+    if (elements.size() != 3) continue;
+    readable([&] { view.facts[{elements[1], elements[2]}] = decode_facts(entry); });
+  }
+  for (const Entry& entry : entries.denied) {
+    std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
+    if (elements.size() == 3) view.denied.push_back(std::move(elements[2]));
+  }
+  for (const Entry& entry : entries.targets) {
+    std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
+    if (elements.size() != 4) continue;
+    view.targets_versions[elements[3]] = entry.version;
+    readable([&] { view.targets[elements[3]] = decode_targets(entry); });
+  }
+  if (!entries.claim) return;
+  const TimePoint seen = seen_.see(entries.claim->key, entries.claim->version, now);
+  readable([&] { view.claim = ClaimView{decode_claim(*entries.claim), entries.claim->version, seen}; });
+}
+
+}  // namespace evenkeel::inline v0::coordination
