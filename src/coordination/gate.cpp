@@ -284,7 +284,9 @@ std::string describe(const Verdict& verdict, const View& view, TimePoint now) {
   } else if (const Blocked* blocked = verdict.blocked()) {
     text = "blocked: " + blocked->why;
     std::set<std::string> scopes;
-    for (const UnitRef& ref : blocked->who) scopes.insert(ref.scope);
+    for (const UnitRef& ref : blocked->who) {
+      if (!ref.unit.empty()) scopes.insert(ref.scope);
+    }
     for (const std::string& scope : scopes) {
       const Instance* one = view.instance(scope);
       if (one != nullptr) text += "; " + scope + " silent for " + rounded(one->unchanged);

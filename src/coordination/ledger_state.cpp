@@ -143,6 +143,7 @@ void DesiredState::keep_only(const std::function<bool(const std::string& unit)>&
 void DesiredState::renew(std::string_view set, std::string_view unit, Version consumed,
                          std::string_view kind) {
   add(set, unit, kind);
+  if (!kind.empty()) sets_.find(set)->second.insert_or_assign(std::string(unit), std::string(kind));
   renewals_[{std::string(set), std::string(unit)}] = consumed;
 }
 

@@ -194,6 +194,14 @@ TEST(Ledger, RenewsAConsumedMemberOnce) {
   EXPECT_EQ(ledger.publish(again).changes, (Changes{{"pendingForRestart", "log-1", renewed}}));
   EXPECT_GT(ledger.own().find("pendingForRestart", "log-1")->since, since);
   EXPECT_FALSE(ledger.publish(again).transacted.wrote);
+  const OwnMember next = *ledger.own().find("pendingForRestart", "log-1");
+  EXPECT_EQ(next.kind, "log");
+  ledger.publish([&](const OwnState& own) {
+    DesiredState desired = own.desired();
+    desired.renew("pendingForRestart", "log-1", next.since, "excluded-7");
+    return desired;
+  });
+  EXPECT_EQ(ledger.own().find("pendingForRestart", "log-1")->kind, "excluded-7");
 }
 
 // I3, and what the domain does not know.
