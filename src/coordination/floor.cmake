@@ -13,6 +13,7 @@ set(coordination_headers
   memory_store.hpp
   observations.hpp
   records.hpp
+  scope_migrator.hpp
   sets.hpp
   store.hpp
   transact.hpp)
@@ -36,7 +37,9 @@ set(coordination_sources
   observations.cpp
   record_text.cpp
   records.cpp
+  scope_migrator.cpp
   sets.cpp
   store.cpp
+  tables.cpp
   transact.cpp
   view.cpp)

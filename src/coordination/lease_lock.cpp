@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <evenkeel/coordination/lease_lock.hpp>
+#include <evenkeel/coordination/liveness.hpp>
 
 namespace evenkeel::inline v0::coordination {
 namespace {
@@ -69,6 +70,9 @@ class Table {
 
   LockDecision decide() {
     if (facts_.denied) return {.step = LockStep::denied, .why = me_.scope + " is on the deny list"};
+    if (facts_.succeeded) {
+      return {.step = LockStep::denied, .why = "another run of " + me_.scope + " is registered"};
+    }
     if (facts_.lock) record_ = decode_lock(facts_.lock->value);
     if (record_.is_free()) return of_free();
     if (is_run_of(record_, me_)) return of_own();
@@ -122,6 +126,18 @@ class Table {
 /// The owner of a lock that can be read; empty if it is free, or cannot.
 std::string owner_of(const std::optional<Entry>& lock) {
   return lock ? decode_lock(lock->value).owner : std::string();
+}
+
+/// Whether the registry has another run of the instance of `me`, or another scope for it.
+bool is_succeeded(const std::optional<Entry>& entry, const Identity& me) {
+  if (!entry) return false;
+  try {
+    const InstanceRecord record = decode_instance(entry->value, me.scope);
+    return record.instance == me.instance &&
+           (record.incarnation != me.incarnation || !record.moved_to.empty());
+  } catch (const DecodeError&) {
+    return false;  // What cannot be read tells nothing.
+  }
 }
 
 }  // namespace
@@ -193,6 +209,7 @@ LockFacts LeaseLock::facts_of(StoreSnapshot& snapshot, TimePoint now) {
   LockFacts facts;
   facts.lock = snapshot.get(layout_.lock());
   facts.denied = snapshot.get(layout_.denied(me_.scope)).has_value();
+  facts.succeeded = is_succeeded(snapshot.get(layout_.instance(me_.scope)), me_);
   const std::string owner = owner_of(facts.lock);
   if (!owner.empty()) facts.owner_denied = snapshot.get(layout_.denied(owner)).has_value();
   MutexLock guard(mutex_);

@@ -41,13 +41,14 @@ std::string_view text_of(Presence presence) {
 }
 
 std::string encode(const InstanceRecord& record) {
-  return Json::object({{"instance", record.instance},
-                       {"incarnation", record.incarnation},
-                       {"mode", text_of(record.mode)},
-                       {"schema", record.schema},
-                       {"renewals", record.renewals},
-                       {"at", detail::text_of_time(record.at)}})
-      .dump();
+  Json json = Json::object({{"instance", record.instance},
+                            {"incarnation", record.incarnation},
+                            {"mode", text_of(record.mode)},
+                            {"schema", record.schema},
+                            {"renewals", record.renewals},
+                            {"at", detail::text_of_time(record.at)}});
+  if (!record.moved_to.empty()) json["movedTo"] = record.moved_to;
+  return json.dump();
 }
 
 InstanceRecord decode_instance(std::string_view value, std::string_view scope) {
@@ -68,6 +69,7 @@ InstanceRecord decode_instance(std::string_view value, std::string_view scope) {
   record.schema = static_cast<std::uint32_t>(schema);
   record.renewals = detail::whole_number(json, "renewals", where);
   record.at = detail::time_of(json, "at");
+  record.moved_to = json["movedTo"].string_or("");
   return record;
 }
 
@@ -89,7 +91,7 @@ void Liveness::observe(const std::vector<Entry>& entries, TimePoint now) {
     known.since = seen_.since(entry.key, entry.version).value_or(now);
     if (auto record = readable(entry, scope)) {
       known.record = *std::move(record);
-      known.readable = true;
+      known.owned = known.record.moved_to.empty();
     }
     known_.emplace(scope, std::move(known));
   }
@@ -98,7 +100,7 @@ void Liveness::observe(const std::vector<Entry>& entries, TimePoint now) {
 Instance Liveness::seen(const std::string& scope, const Known& known, TimePoint now) const {
   Instance instance{.scope = scope, .record = known.record, .version = known.version};
   instance.unchanged = std::max(now - known.since, Duration::zero());
-  if (known.readable) {
+  if (known.owned) {
     instance.presence = instance.unchanged > options_.silence ? Presence::silent : Presence::live;
   }
   return instance;
@@ -118,7 +120,7 @@ Instance Liveness::of(std::string_view scope, TimePoint now) const {
 
 std::optional<TimePoint> Liveness::silent_at(std::string_view scope) const {
   const auto found = known_.find(scope);
-  if (found == known_.end() || !found->second.readable) return std::nullopt;
+  if (found == known_.end() || !found->second.owned) return std::nullopt;
   // The first moment at which it was silent for longer than allowed.
   return deadline_after(found->second.since, options_.silence + Duration{1});
 }
@@ -132,12 +134,14 @@ std::vector<Instance> Liveness::others_than(Mode mode, TimePoint now) const {
 
 InstanceRecord next_record(const std::optional<InstanceRecord>& present, Presence known, const Identity& me,
                            Mode mode, bool registered, WallTime wall) {
-  const bool same_run = present && present->instance == me.instance && present->incarnation == me.incarnation;
+  const bool same_run = present && present->moved_to.empty() && present->instance == me.instance &&
+                        present->incarnation == me.incarnation;
   if (present && !same_run) {
     const bool same_instance = present->instance == me.instance;
     if (same_instance && registered) {
       throw ScopeTaken("scope " + me.scope + ": a later run of this instance (" + present->incarnation +
-                       ") has taken over");
+                       ") has taken over" +
+                       (present->moved_to.empty() ? "" : ", and moved to " + present->moved_to));
     }
     if (!same_instance && known == Presence::live) {
       throw ScopeTaken("scope " + me.scope + " is that of the instance " + present->instance +

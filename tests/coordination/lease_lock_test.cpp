@@ -15,6 +15,7 @@
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
+#include <evenkeel/coordination/liveness.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/testing/faulty_store.hpp>
 
@@ -70,6 +71,14 @@ TEST(LockTable, ADeniedInstanceGetsNothingNotEvenAFreeLock) {
     EXPECT_EQ(decision.step, LockStep::denied);
     EXPECT_EQ(decision.why, "dc1 is on the deny list");
   }
+}
+
+// A run that slept through the start of the next one must not take the lock back from it.
+TEST(LockTable, ARunThatWasSucceededGetsNothing) {
+  const LockDecision decision =
+      decide({.lock = entry_of(held_by({"dc1", "uid-1", "run-2"})), .succeeded = true});
+  EXPECT_EQ(decision.step, LockStep::denied);
+  EXPECT_EQ(decision.why, "another run of dc1 is registered");
 }
 
 TEST(LockTable, OnesOwnIsExtendedFromItsStart) {
@@ -330,6 +339,21 @@ TEST_F(LeaseLockOnStore, WhatNobodyElseWantsGoesBackToTheOneThatYielded) {
   EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
   pass(seconds{30});
   EXPECT_EQ(a.lock.take().epoch, 2U);
+}
+
+TEST_F(LeaseLockOnStore, IsTheLatestRegisteredRuns) {
+  LivenessRegistry old_run(store, Layout("/db"), kMe, {}, {.delay = {}});
+  LivenessRegistry new_run(store, Layout("/db"), {"dc1", "uid-1", "run-2"}, {}, {.delay = {}});
+  Party later{store, {"dc1", "uid-1", "run-2"}, {}};
+  old_run.renew(Mode::global);
+  ASSERT_EQ(a.lock.take().epoch, 1U);
+  EXPECT_EQ(later.lock.take().outcome, LockOutcome::denied) << "it has to register first";
+  new_run.renew(Mode::global);
+  EXPECT_EQ(later.lock.take().epoch, 2U);
+  const LockAnswer answer = a.lock.take();
+  EXPECT_EQ(answer.outcome, LockOutcome::denied);
+  EXPECT_EQ(answer.why, "another run of dc1 is registered");
+  EXPECT_EQ(later.lock.take().epoch, 2U);
 }
 
 // I8, S6: a person takes the lock from an instance that cannot be reached.

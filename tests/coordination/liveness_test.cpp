@@ -86,6 +86,20 @@ TEST(Liveness, RefusesATimeThatIsNone) {
   EXPECT_THROW(Liveness(kLayout, {.silence = Duration{}}), std::invalid_argument);
 }
 
+// S7: a run that slept through a rename finds where its scope went, and stops.
+TEST(NextRecord, LeavesAScopeThatMovedAway) {
+  InstanceRecord moved{.instance = "uid-1", .incarnation = "run-1", .moved_to = "unicorn"};
+  EXPECT_THROW(next_record(moved, Presence::absent, kMe, Mode::global, true, kWall), ScopeTaken);
+  EXPECT_EQ(next_record(moved, Presence::absent, kMe, Mode::global, false, kWall).moved_to, "");
+  moved.instance = "uid-9";
+  EXPECT_EQ(next_record(moved, Presence::absent, kMe, Mode::global, false, kWall).instance, "uid-1");
+
+  Liveness liveness(kLayout);
+  liveness.observe({{kLayout.instance("dc1"), encode(moved), 1}}, at(0));
+  EXPECT_EQ(liveness.of("dc1", at(1)).presence, Presence::absent);
+  EXPECT_EQ(liveness.of("dc1", at(1)).record.moved_to, "unicorn");
+}
+
 TEST(InstanceRecord, IsReadAsItWasWritten) {
   const InstanceRecord record{
       .instance = "uid-1", .incarnation = "run-1", .mode = Mode::shadow, .renewals = 7, .at = kWall};

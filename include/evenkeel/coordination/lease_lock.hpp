@@ -81,6 +81,7 @@ struct LockFacts {
   /// How long ago this process took the lock, if it holds it.
   std::optional<Duration> held_for = {};
   bool denied = false;        ///< `me` is on the deny list.
+  bool succeeded = false;     ///< The registry has another run of this instance, or a new scope for it.
   bool owner_denied = false;  ///< The holder is.
 };
 
@@ -89,7 +90,7 @@ enum class LockStep : std::uint8_t {
   extend,  ///< Write `next`: still one's own.
   yield,   ///< Write `next`: one's own, and given up for others to have a turn.
   wait,    ///< Somebody else's, or left to others: not before `retry_after`.
-  denied,  ///< `me` is on the deny list; nothing is written.
+  denied,  ///< `me` is on the deny list, or not the run that is registered; nothing is written.
 };
 
 struct LockDecision {
@@ -99,12 +100,12 @@ struct LockDecision {
   Duration retry_after = {};  ///< For wait: when it ends unless its holder writes again.
 };
 
-/// The whole table of the lock, without I/O. In this order: denied; free, or left to others; one's own; of an
-/// earlier run of oneself; its holder denied; unchanged for longer than its duration (exactly that long is
-/// still held); held. Throws DecodeError for a value that is no lock: nobody takes what it cannot read;
-/// `coordctl unlock` removes it.
-/// Source: fdb-kubernetes-operator fdbclient/lock_client.go takeLockInTransaction; unlike it, the deny list
-/// counts for a free lock as well, who takes over starts anew, time is observed, and there is an epoch.
+/// The whole table of the lock, without I/O. In this order: denied; succeeded by another run; free, or left
+/// to others; one's own; of an earlier run of oneself; its holder denied; unchanged for longer than its
+/// duration (exactly that long is still held); held. Throws DecodeError for a value that is no lock: nobody
+/// takes what it cannot read; `coordctl unlock` removes it. Source: fdb-kubernetes-operator
+/// fdbclient/lock_client.go takeLockInTransaction; unlike it, the deny list counts for a free lock as well,
+/// who takes over starts anew, time is observed, and there is an epoch.
 EVENKEEL_API LockDecision decide_take(const LockFacts& facts, const Identity& me,
                                       const LeaseLockOptions& options, WallTime wall);
 
@@ -118,7 +119,7 @@ enum class LockOutcome : std::uint8_t {
   held,         ///< By this instance, until further notice.
   busy,         ///< Somebody else's; or left to others for a while.
   yielded,      ///< It was this instance's, and is now left to others for a while.
-  denied,       ///< This instance is on the deny list.
+  denied,       ///< This instance is on the deny list, or another run of it is registered.
   unavailable,  ///< The store did not say. Nothing is held: no answer is no agreement.
 };
 
@@ -142,8 +143,10 @@ struct LockFigures {
   bool holds = false;             ///< Now, by its own clock.
 };
 
-/// The lock as an instance has it. Every call is one transaction; nothing runs in between, so a holder calls
-/// take() again before each thing that it does, which extends it.
+/// The lock as an instance has it. Instances that are registered (see liveness.hpp) register each run before
+/// it takes the lock; then a run that slept through the start of the next one gets it no more. Every call is
+/// one transaction; nothing runs in between, so a holder calls take() again before each thing that it does,
+/// which extends it.
 ///
 ///     const LockAnswer answer = lock.take(stop);
 ///     if (!answer.is_held()) return requeue_after(answer.retry_after);

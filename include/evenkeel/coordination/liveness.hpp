@@ -32,6 +32,8 @@ struct InstanceRecord {
   std::uint32_t schema = 1;    ///< Of the keys and values that it writes.
   std::uint64_t renewals = 0;  ///< Grows with every renewal, so that the record changes.
   WallTime at = {};            ///< Of the last one, by its calendar; for people.
+  /// The scope that the instance has instead, since a migration: nobody has this one. Else empty.
+  std::string moved_to = {};
 
   friend bool operator==(const InstanceRecord&, const InstanceRecord&) = default;
 };
@@ -42,7 +44,7 @@ EVENKEEL_API InstanceRecord decode_instance(std::string_view value, std::string_
 enum class Presence : std::uint8_t {
   live,    ///< Its record changed within the time allowed, or was not watched for that long yet.
   silent,  ///< Its record has not changed for longer.
-  absent,  ///< It has no record, or one that cannot be read.
+  absent,  ///< It has no record, or one that cannot be read or says where the scope went.
 };
 EVENKEEL_API std::string_view text_of(Presence presence);
 
@@ -85,7 +87,7 @@ class EVENKEEL_API Liveness {
  private:
   struct Known {
     InstanceRecord record;
-    bool readable = false;
+    bool owned = false;  // readable, and not moved away
     Version version = 0;
     TimePoint since;
   };
@@ -106,9 +108,9 @@ class EVENKEEL_API ScopeTaken : public Error {
 
 /// What may be written to the record of `me`: pure. `present` is what is there, `known` whether it is silent,
 /// `registered` whether this run has written it before. Throws ScopeTaken.
-/// - absent, or of another instance that is silent: it is taken;
+/// - absent, or of another instance that is silent or has moved away: it is taken;
 /// - of this instance: renewed; of an earlier run of it: taken, unless this run had it before, which was then
-///   succeeded by the other one;
+///   succeeded by the other one; moved away: the same;
 /// - of another instance that is live: ScopeTaken.
 EVENKEEL_API InstanceRecord next_record(const std::optional<InstanceRecord>& present, Presence known,
                                         const Identity& me, Mode mode, bool registered, WallTime wall);

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <coordination/record_text.hpp>
+#include <coordination/tables.hpp>
+#include <coordination/transactions.hpp>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/coordination/keys.hpp>
+#include <evenkeel/coordination/lease_lock.hpp>
+#include <evenkeel/coordination/records.hpp>
+#include <evenkeel/coordination/scope_migrator.hpp>
+#include <evenkeel/coordination/sets.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+using detail::read_of;
+
+/// A key of a table in its parts.
+struct Place {
+  std::string table;
+  std::string unit;
+
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+Place place_of(const Layout& layout, const Entry& entry) {
+  const std::vector<std::string> elements = elements_of(layout.root(), entry.key);
+  if (elements.size() != 3) throw DecodeError(entry.key, "is no key of a member");
+  return {elements[0], elements[2]};
+}
+
+/// The value of a member that is put again elsewhere, with the version since when it is one.
+std::string value_of(const Place& place, const Entry& entry) {
+  if (place.table == facts_table) return entry.value;
+  Json json;
+  try {
+    json = entry.value.empty() ? Json::object() : Json::parse(entry.value);
+  } catch (const DecodeError&) {
+    return entry.value;  // Not ours to mend; who reads it says what is wrong.
+  }
+  if (!json.is_object() || json.contains("since")) return entry.value;
+  json["since"] = entry.version;
+  return json.dump();
+}
+
+std::optional<InstanceRecord> record_of(const std::optional<Entry>& entry, std::string_view scope) {
+  if (!entry) return std::nullopt;
+  return decode_instance(entry->value, scope);
+}
+
+bool belongs_to(const std::optional<InstanceRecord>& record, const Identity& me) {
+  return record && record->instance == me.instance;
+}
+
+/// What the two scopes' records become. The old one keeps the instance, so that an earlier run of it knows
+/// itself in it. Nobody's scope stays nobody's.
+struct Records {
+  InstanceRecord to;
+  InstanceRecord from;
+};
+std::optional<Records> records_of(const MigrationReads& reads, const Identity& me, WallTime wall) {
+  const auto begun = record_of(reads.to_record, reads.to);
+  auto present = record_of(reads.from_record, reads.from);
+  if (begun && begun->moved_to.empty()) present = begun;
+  if (!present) return std::nullopt;
+  if (present->instance == me.instance) present->incarnation = me.incarnation;
+  present->moved_to.clear();
+  ++present->renewals;
+  present->at = wall;
+  InstanceRecord gone = *present;
+  gone.moved_to = reads.to;
+  return Records{*std::move(present), std::move(gone)};
+}
+
+void put_to_record(const Layout& layout, const MigrationReads& reads, const std::optional<Records>& records,
+                   Commit& commit) {
+  commit.reads.push_back(read_of(layout.instance(reads.to), reads.to_record));
+  if (records) commit.puts.push_back({layout.instance(reads.to), encode(records->to)});
+}
+void put_from_record(const Layout& layout, const MigrationReads& reads, const std::optional<Records>& records,
+                     Commit& commit) {
+  commit.reads.push_back(read_of(layout.instance(reads.from), reads.from_record));
+  if (records) commit.puts.push_back({layout.instance(reads.from), encode(records->from)});
+}
+
+/// What claims took from the one scope stands at the other.
+void move_targets(const Layout& layout, const MigrationReads& reads, Commit& commit) {
+  for (const Entry& entry : reads.from_targets) {
+    const std::string key = layout.targets(elements_of(layout.root(), entry.key).at(2), reads.to);
+    TargetsRecord moved = decode_targets(entry);
+    const auto there = std::ranges::find(reads.to_targets, key, &Entry::key);
+    if (there != reads.to_targets.end()) {
+      for (const auto& [epoch, units] : decode_targets(*there).epochs)
+        moved.epochs[epoch].insert(units.begin(), units.end());
+    }
+    commit.reads.push_back({entry.key, entry.version});
+    commit.reads.push_back({key, there == reads.to_targets.end() ? 0 : there->version});
+    commit.puts.push_back({key, encode(moved)});
+    commit.erases.push_back(entry.key);
+  }
+}
+
+void move_denial(const Layout& layout, const MigrationReads& reads, Commit& commit) {
+  commit.reads.push_back(read_of(layout.denied(reads.from), reads.denied));
+  if (!reads.denied) return;
+  commit.puts.push_back({layout.denied(reads.to), reads.denied->value});
+  commit.erases.push_back(layout.denied(reads.from));
+}
+
+void move_lock(const Layout& layout, const MigrationReads& reads, Commit& commit) {
+  commit.reads.push_back(read_of(layout.lock(), reads.lock));
+  if (!reads.lock) return;
+  LockRecord lock = decode_lock(reads.lock->value);
+  if (lock.owner != reads.from && lock.yielded_by != reads.from) return;
+  if (lock.owner == reads.from) lock.owner = reads.to;
+  if (lock.yielded_by == reads.from) lock.yielded_by = reads.to;
+  commit.puts.push_back({layout.lock(), encode(lock)});
+}
+
+/// No claim came, changed or went.
+void rest_on_claims(const Layout& layout, const MigrationReads& reads, Commit& commit) {
+  for (const Entry& entry : reads.claims) commit.reads.push_back({entry.key, entry.version});
+  commit.read_ranges.push_back(prefix_range(layout.claims_prefix()));
+}
+
+Commit::Put guard_put(const Layout& layout, std::string_view set, std::string_view scope, WallTime wall) {
+  return {layout.guard(set, scope), detail::text_of_time(wall).as_string()};
+}
+
+/// How much a commit may still take.
+class Room {
+ public:
+  explicit Room(const Limits& limits) : limits_(limits) {
+    // The token, the record and what stands around a value.
+    add(2, 1024);
+  }
+  void add(std::size_t operations, std::size_t bytes) {
+    operations_ += operations;
+    bytes_ += bytes;
+  }
+  bool fits() const {
+    return (limits_.operations == 0 || operations_ <= limits_.operations) &&
+           (limits_.commit_bytes == 0 || bytes_ <= limits_.commit_bytes);
+  }
+
+ private:
+  const Limits limits_;
+  std::size_t operations_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+/// The pieces of a move that cannot be done at once.
+class Pieces {
+ public:
+  Pieces(const Layout& layout, const MigrationReads& reads, const Identity& me, const Limits& limits,
+         WallTime wall)
+      : layout_(layout), reads_(reads), me_(me), limits_(limits), wall_(wall) {}
+
+  MigrationPiece next() const {
+    if (!reads_.marker) return begin();
+    MigrationPiece piece = copy();
+    if (piece.members > 0) return piece;
+    const auto record = record_of(reads_.from_record, reads_.from);
+    if (!reads_.from_members.empty() || (record && record->moved_to.empty())) return remove();
+    return finish();
+  }
+
+ private:
+  MigrationPiece begin() const {
+    MigrationPiece piece = of_arbiter();
+    move_denial(layout_, reads_, piece.commit);
+    rest_on_claims(layout_, reads_, piece.commit);
+    piece.commit.reads.push_back({layout_.migrating(reads_.from), 0});
+    const Json marker =
+        Json::object({{"to", reads_.to}, {"instance", me_.instance}, {"at", detail::text_of_time(wall_)}});
+    piece.commit.puts.push_back({layout_.migrating(reads_.from), marker.dump()});
+    return piece;
+  }
+
+  /// As many units as there is room for, each with all its tables: none is ever ready and not pending.
+  MigrationPiece copy() const {
+    MigrationPiece piece{.commit = {}, .token_key = layout_.token(reads_.to)};
+    std::map<std::string, std::vector<const Entry*>> units;
+    std::set<Place> there;
+    for (const Entry& entry : reads_.to_members) there.insert(place_of(layout_, entry));
+    for (const Entry& entry : reads_.from_members) {
+      const Place place = place_of(layout_, entry);
+      if (!there.contains(place)) units[place.unit].push_back(&entry);
+    }
+    if (units.empty()) return piece;
+    Room room(limits_);
+    std::set<std::string> guarded;
+    for (const auto& [unit, entries] : units) {
+      if (!add_unit(entries, room, guarded, piece)) break;
+    }
+    if (piece.members == 0) {
+      throw std::length_error("the unit " + units.begin()->first + " alone is more than one commit may have");
+    }
+    for (const std::string& set : guarded) {
+      piece.commit.puts.push_back(guard_put(layout_, set, reads_.to, wall_));
+    }
+    put_to_record(layout_, reads_, records_of(reads_, me_, wall_), piece.commit);
+    return piece;
+  }
+
+  bool add_unit(const std::vector<const Entry*>& entries, Room& room, std::set<std::string>& guarded,
+                MigrationPiece& piece) const {
+    Commit more;
+    std::set<std::string> guards;
+    for (const Entry* entry : entries) {
+      const Place place = place_of(layout_, *entry);
+      more.puts.push_back({layout_.member(place.table, reads_.to, place.unit), value_of(place, *entry)});
+      room.add(1, more.puts.back().key.size() + more.puts.back().value.size());
+      if (!guarded.contains(place.table) && guards.insert(place.table).second) {
+        room.add(1, layout_.guard(place.table, reads_.to).size() + 32);
+      }
+    }
+    if (!room.fits()) return false;
+    std::ranges::move(more.puts, std::back_inserter(piece.commit.puts));
+    guarded.merge(guards);
+    piece.members += entries.size();
+    return true;
+  }
+
+  MigrationPiece remove() const {
+    MigrationPiece piece{.commit = {}, .token_key = layout_.token(reads_.from)};
+    for (const std::string& table : reads_.tables) {
+      const KeyRange range = prefix_range(layout_.scope_prefix(table, reads_.from));
+      const bool any = std::ranges::any_of(reads_.from_members,
+                                           [&](const Entry& entry) { return range.contains(entry.key); });
+      if (!any) continue;
+      piece.commit.range_erases.push_back(range);
+      piece.commit.puts.push_back(guard_put(layout_, table, reads_.from, wall_));
+    }
+    put_from_record(layout_, reads_, records_of(reads_, me_, wall_), piece.commit);
+    return piece;
+  }
+
+  MigrationPiece finish() const {
+    MigrationPiece piece = of_arbiter();
+    move_lock(layout_, reads_, piece.commit);
+    move_targets(layout_, reads_, piece.commit);
+    piece.commit.reads.push_back(read_of(layout_.migrating(reads_.from), reads_.marker));
+    piece.commit.erases.push_back(layout_.migrating(reads_.from));
+    piece.last = true;
+    return piece;
+  }
+
+  MigrationPiece of_arbiter() const {
+    return {.commit = {}, .token_key = layout_.arbiter_token(me_.instance)};
+  }
+
+  const Layout& layout_;
+  const MigrationReads& reads_;
+  const Identity& me_;
+  const Limits& limits_;
+  const WallTime wall_;
+};
+
+std::string acting_for_others(const MigrationReads& reads, const Identity& me) {
+  for (const Entry& entry : reads.claims) {
+    const ClaimRecord claim = decode_claim(entry);
+    if (claim.state != ClaimState::executing || claim.owner.instance == me.instance) continue;
+    return claim.owner.scope + " acts for the claim " + std::to_string(claim.epoch) + " just now";
+  }
+  return {};
+}
+
+/// The scope that `reads` were begun to be moved to, if it is another one than theirs.
+std::string other_goal(const MigrationReads& reads) {
+  if (!reads.marker) return {};
+  const std::string to = detail::parse_record(reads.marker->value, reads.marker->key)["to"].string_or("");
+  return to == reads.to ? std::string() : to;
+}
+
+}  // namespace
+
+std::optional<std::string> former_scope(const std::vector<Instance>& instances, const Identity& me) {
+  for (const Instance& one : instances) {
+    const bool mine = one.record.instance == me.instance && one.record.moved_to.empty();
+    if (mine && one.scope != me.scope) return one.scope;
+  }
+  return std::nullopt;
+}
+
+MigrationReads read_migration(StoreSnapshot& snapshot, const Layout& layout, std::string_view from,
+                              std::string_view to) {
+  if (from == to) throw std::invalid_argument("a scope cannot be moved to itself");
+  MigrationReads reads{.from = std::string(from), .to = std::string(to)};
+  reads.tables = detail::tables_of(snapshot, layout);
+  const auto add = [&](const std::string& prefix, std::vector<Entry>& into) {
+    std::ranges::move(snapshot.scan_all(prefix_range(prefix)), std::back_inserter(into));
+  };
+  for (const std::string& table : reads.tables) {
+    add(layout.scope_prefix(table, from), reads.from_members);
+    add(layout.scope_prefix(table, to), reads.to_members);
+  }
+  for (const std::string& set : detail::children_of(snapshot, prefix_of(layout.root(), {"guard"}))) {
+    if (snapshot.get(layout.guard(set, from))) reads.guards.push_back(set);
+  }
+  add(layout.claims_prefix(), reads.claims);
+  std::vector<Entry> targets;
+  add(prefix_of(layout.root(), {"arbiter", "targets"}), targets);
+  for (Entry& entry : targets) {
+    const std::vector<std::string> elements = elements_of(layout.root(), entry.key);
+    if (elements.size() != 4) continue;
+    if (elements[3] == from)
+      reads.from_targets.push_back(std::move(entry));
+    else if (elements[3] == to)
+      reads.to_targets.push_back(std::move(entry));
+  }
+  reads.from_record = snapshot.get(layout.instance(from));
+  reads.to_record = snapshot.get(layout.instance(to));
+  reads.from_token = snapshot.get(layout.token(from));
+  reads.lock = snapshot.get(layout.lock());
+  reads.denied = snapshot.get(layout.denied(from));
+  reads.marker = snapshot.get(layout.migrating(from));
+  return reads;
+}
+
+bool is_moved(const MigrationReads& reads) {
+  const auto record = record_of(reads.from_record, reads.from);
+  return !reads.marker && reads.from_members.empty() && (!record || !record->moved_to.empty());
+}
+
+std::string refusal(const MigrationReads& reads, const Identity& me, const MigrationOptions& options) {
+  const auto from = record_of(reads.from_record, reads.from);
+  const auto to = record_of(reads.to_record, reads.to);
+  if (!options.any_owner && !belongs_to(from, me)) {
+    return reads.from + (from ? " belongs to the instance " + from->instance : " belongs to nobody");
+  }
+  const std::string goal = other_goal(reads);
+  if (!goal.empty()) return reads.from + " is on its way to " + goal;
+  const std::string& owner = from ? from->instance : me.instance;
+  if (to && to->moved_to.empty() && to->instance != owner) {
+    return reads.to + " belongs to the instance " + to->instance;
+  }
+  if (!reads.marker && !reads.to_members.empty()) {
+    return reads.to + " has " + std::to_string(reads.to_members.size()) + " entries of its own";
+  }
+  return acting_for_others(reads, me);
+}
+
+Commit plan_migration(const Layout& layout, const MigrationReads& reads, const Identity& me, WallTime wall) {
+  Commit commit;
+  std::set<std::string> changed(reads.guards.begin(), reads.guards.end());
+  for (const Entry& entry : reads.from_members) {
+    const Place place = place_of(layout, entry);
+    commit.puts.push_back({layout.member(place.table, reads.to, place.unit), value_of(place, entry)});
+    changed.insert(place.table);
+  }
+  for (const std::string& table : reads.tables) {
+    commit.range_erases.push_back(prefix_range(layout.scope_prefix(table, reads.from)));
+  }
+  for (const std::string& set : changed) {
+    commit.puts.push_back(guard_put(layout, set, reads.to, wall));
+    commit.erases.push_back(layout.guard(set, reads.from));
+  }
+  const auto records = records_of(reads, me, wall);
+  put_from_record(layout, reads, records, commit);
+  put_to_record(layout, reads, records, commit);
+  // Whoever writes below the old scope reads its token; that of the new one is this transaction's.
+  commit.reads.push_back(read_of(layout.token(reads.from), reads.from_token));
+  commit.puts.push_back({layout.token(reads.from), "moved to " + reads.to});
+  move_denial(layout, reads, commit);
+  move_lock(layout, reads, commit);
+  move_targets(layout, reads, commit);
+  rest_on_claims(layout, reads, commit);
+  return commit;
+}
+
+MigrationPiece plan_piece(const Layout& layout, const MigrationReads& reads, const Identity& me,
+                          const Limits& limits, WallTime wall) {
+  return Pieces(layout, reads, me, limits, wall).next();
+}
+
+ScopeMigrator::ScopeMigrator(Store& store, Layout layout, Identity me, MigrationOptions options,
+                             TransactOptions transact)
+    : store_(store),
+      layout_(std::move(layout)),
+      me_(std::move(me)),
+      options_(options),
+      transact_(std::move(transact)) {}
+
+Transacted ScopeMigrator::run(const TransactBody& body, std::string token_key,
+                              const std::stop_token& stop) const {
+  return transact(store_, body, detail::with_token(transact_, std::move(token_key)), stop);
+}
+
+Migration ScopeMigrator::migrate(std::string_view from, std::stop_token stop) {
+  if (store_.capabilities().multi_key_atomic) {
+    if (auto migration = at_once(from, stop)) return *std::move(migration);
+  }
+  return in_pieces(from, stop);
+}
+
+std::optional<Migration> ScopeMigrator::at_once(std::string_view from, const std::stop_token& stop) {
+  std::optional<Migration> planned;
+  const auto body = [&](StoreSnapshot& snapshot) {
+    const MigrationReads reads = read_migration(snapshot, layout_, from, me_.scope);
+    planned = before(reads);
+    if (planned || reads.marker) return Commit{};
+    Commit commit = plan_migration(layout_, reads, me_, transact_.clock->wall_now());
+    // What transact() adds.
+    commit.reads.push_back({layout_.token(me_.scope), 0});
+    commit.puts.push_back({layout_.token(me_.scope), std::string(96, ' ')});
+    if (broken_limit(store_.limits(), normalise(commit))) return Commit{};
+    commit.reads.pop_back();
+    commit.puts.pop_back();
+    planned = Migration{
+        .outcome = MigrationOutcome::moved, .members = reads.from_members.size(), .transactions = 1};
+    return commit;
+  };
+  const Transacted done = run(body, layout_.token(me_.scope), stop);
+  if (std::holds_alternative<TooLarge>(done.outcome)) return std::nullopt;
+  if (!done.committed()) return Migration{.why = describe(done.outcome)};
+  return planned;
+}
+
+Migration ScopeMigrator::in_pieces(std::string_view from, const std::stop_token& stop) {
+  Migration migration{.outcome = MigrationOutcome::moved};
+  std::string token_key = layout_.arbiter_token(me_.instance);
+  for (bool last = false; !last;) {
+    std::optional<Migration> ended;
+    MigrationPiece piece;
+    const auto body = [&](StoreSnapshot& snapshot) {
+      const MigrationReads reads = read_migration(snapshot, layout_, from, me_.scope);
+      piece = {};
+      ended = before(reads);
+      if (ended) return Commit{};
+      piece = plan_piece(layout_, reads, me_, store_.limits(), transact_.clock->wall_now());
+      // Each piece has the token of what it writes; if that is another one, it is planned again with it.
+      return piece.token_key == token_key ? piece.commit : Commit{};
+    };
+    const Transacted done = run(body, token_key, stop);
+    if (!done.committed()) return {.why = describe(done.outcome), .members = migration.members};
+    if (ended) return migration.transactions > 0 ? migration : *std::move(ended);
+    const bool planned_again = !done.wrote;
+    if (planned_again) {
+      token_key = piece.token_key;
+      continue;
+    }
+    migration.members += piece.members;
+    ++migration.transactions;
+    last = piece.last;
+  }
+  return migration;
+}
+
+/// How the move ends before it begins, if it does.
+std::optional<Migration> ScopeMigrator::before(const MigrationReads& reads) const {
+  if (is_moved(reads)) return Migration{.outcome = MigrationOutcome::nothing};
+  std::string why = refusal(reads, me_, options_);
+  if (why.empty()) return std::nullopt;
+  return Migration{.outcome = MigrationOutcome::refused, .why = std::move(why)};
+}
+
+Migration ScopeMigrator::migrate_if_renamed(std::stop_token stop) {
+  Liveness liveness(layout_);
+  try {
+    const auto snapshot = store_.snapshot(stop);
+    liveness.observe(snapshot->scan_all(prefix_range(layout_.instances_prefix())), transact_.clock->now());
+  } catch (const StoreUnavailable& error) {
+    return {.outcome = MigrationOutcome::unavailable, .why = error.what()};
+  }
+  const auto former = former_scope(liveness.instances(transact_.clock->now()), me_);
+  if (!former) return {.outcome = MigrationOutcome::nothing};
+  return migrate(*former, std::move(stop));
+}
+
+}  // namespace evenkeel::inline v0::coordination
