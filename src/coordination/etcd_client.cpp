@@ -22,7 +22,7 @@ EtcdStoreOptions checked(EtcdStoreOptions options) {
   require(options.page_entries > 0, "page_entries must be positive");
   require(options.max_txn_ops >= 16, "max_txn_ops must be at least 16");
   require(options.max_request_bytes >= 64UL * 1024, "max_request_bytes must be at least 64 KiB");
-  require(!options.erasures.empty(), "erasures must not be empty");
+  require(!options.revision_key.empty(), "revision_key must not be empty");
   require(options.user.empty() == options.password.empty(), "user and password go together");
   require(options.clock != nullptr, "clock must not be null");
   return options;

@@ -32,33 +32,24 @@ class Snapshot final : public StoreSnapshot {
   Snapshot(std::shared_ptr<EtcdClient> client, std::stop_token stop)
       : client_(std::move(client)),
         stop_(std::move(stop)),
-        hidden_(prefix_range(client_->options().erasures)),
-        version_(ask(detail::get_request(hidden_.begin, 0)).revision) {}
+        version_(ask(detail::get_request(client_->options().revision_key, 0)).revision) {}
 
   Version version() const override { return version_; }
 
   std::optional<Entry> get(std::string_view key) override {
-    if (key.empty() || hidden_.contains(key)) return std::nullopt;
+    if (key.empty()) return std::nullopt;
     EtcdRangeAnswer answer = ask(detail::get_request(key, version_));
     if (answer.entries.empty()) return std::nullopt;
     return std::move(answer.entries.front());
   }
 
   ScanPage scan(const KeyRange& range, std::size_t limit) override {
-    KeyRange rest = range;
-    ScanPage page;
-    skip_hidden(rest);
-    if (!rest.end.empty() && rest.begin >= rest.end) return page;
+    if (!range.end.empty() && range.begin >= range.end) return {};
     const std::size_t wanted = limit != 0 ? limit : client_->options().page_entries;
     EtcdRangeAnswer answer =
-        ask(detail::range_request({.range = until_hidden(rest), .revision = version_, .limit = wanted}));
-    page.entries = std::move(answer.entries);
-    if (answer.more && !page.entries.empty()) {
-      page.next = page.entries.back().key + '\0';
-    } else if (const KeyRange asked = until_hidden(rest); asked.end != rest.end) {
-      // What is hidden lies between this and the rest.
-      page.next = hidden_.end;
-    }
+        ask(detail::range_request({.range = range, .revision = version_, .limit = wanted}));
+    ScanPage page{.entries = std::move(answer.entries), .next = {}};
+    if (answer.more && !page.entries.empty()) page.next = page.entries.back().key + '\0';
     return page;
   }
 
@@ -66,29 +57,11 @@ class Snapshot final : public StoreSnapshot {
   EtcdRangeAnswer ask(const std::string& request) {
     return decoded(client_->read(detail::etcd_range_path, request, stop_));
   }
-  void skip_hidden(KeyRange& range) const {
-    if (hidden_.contains(range.begin)) range.begin = hidden_.end;
-  }
-  KeyRange until_hidden(const KeyRange& range) const {
-    const bool meets = range.begin < hidden_.begin && (range.end.empty() || range.end > hidden_.begin);
-    return {range.begin, meets ? hidden_.begin : range.end};
-  }
 
   const std::shared_ptr<EtcdClient> client_;
   const std::stop_token stop_;
-  const KeyRange hidden_;
   const Version version_;
 };
-
-void refuse_hidden(const Commit& commit, const std::string& erasures) {
-  const auto refuse = [&erasures](std::string_view key) {
-    if (key.starts_with(erasures))
-      throw std::invalid_argument("a key of a commit lies below EtcdStoreOptions::erasures: \"" +
-                                  std::string(key) + "\"");
-  };
-  for (const Commit::Put& put : commit.puts) refuse(put.key);
-  for (const std::string& key : commit.erases) refuse(key);
-}
 
 CommitResult result_of(const EtcdTxn& txn, EtcdAnswer answer, std::size_t max_request_bytes) {
   switch (answer.verdict) {
@@ -115,9 +88,7 @@ class EtcdStore::Impl {
 
   detail::EtcdTxnOptions txn_options() const {
     const EtcdStoreOptions& options = client->options();
-    return {.max_txn_ops = options.max_txn_ops,
-            .max_request_bytes = options.max_request_bytes,
-            .erasures = options.erasures};
+    return {.max_txn_ops = options.max_txn_ops, .max_request_bytes = options.max_request_bytes};
   }
 
   const std::shared_ptr<EtcdClient> client;
@@ -147,9 +118,8 @@ std::unique_ptr<StoreSnapshot> EtcdStore::snapshot(std::stop_token stop) {
 CommitResult EtcdStore::commit(const Commit& commit, std::stop_token stop) {
   const Commit normal = normalise(commit);
   const EtcdStoreOptions& options = impl_->client->options();
-  refuse_hidden(normal, options.erasures);
   if (const std::optional<TooLarge> problem = broken_limit(limits(), normal)) return *problem;
-  const EtcdTxn txn = detail::make_txn(normal, impl_->txn_options());
+  const EtcdTxn txn = detail::make_txn(normal);
   if (txn.bytes > options.max_request_bytes)
     return TooLarge{"commit_bytes", options.max_request_bytes, txn.bytes};
   EtcdAnswer answer =

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <evenkeel/api/bytes.hpp>
@@ -169,83 +168,12 @@ std::vector<std::string> nested(const std::vector<std::string>& operations, std:
   return out;
 }
 
-// ---- Erasures ----
-
-std::size_t max_erasures(const EtcdTxnOptions& options) {
-  return options.max_txn_ops / 4;
-}
-
-// The keys that tell conditions on ranges that something went.
-std::set<std::string> erasures_of(const Commit& commit, const EtcdTxnOptions& options) {
-  std::set<std::string> keys;
-  const std::string root(options.erasures);
-  for (const std::string& key : commit.erases) keys.insert(root + key.substr(0, key.rfind('/') + 1));
-  for (const KeyRange& range : commit.range_erases) keys.insert(root + directory_of(range));
-  if (keys.size() > max_erasures(options)) return {root};
-  return keys;
-}
-
-// The ranges without the keys of `hole`.
-std::vector<KeyRange> without(const std::vector<KeyRange>& ranges, const KeyRange& hole) {
-  std::vector<KeyRange> out;
-  for (const KeyRange& range : ranges) {
-    const bool apart = range.begin >= hole.end || (!range.end.empty() && range.end <= hole.begin);
-    if (apart) {
-      out.push_back(range);
-      continue;
-    }
-    if (range.begin < hole.begin) out.push_back({range.begin, hole.begin});
-    if (range.end.empty() || range.end > hole.end) out.push_back({hole.end, range.end});
-  }
-  return out;
-}
-
-KeyRange erasures_in(const KeyRange& range, std::string_view root) {
-  const std::string prefix(root);
-  return {prefix + range.begin, range.end.empty() ? prefix_range(root).end : prefix + range.end};
-}
-
-// The directories above `key`, and the one that is above all.
-std::vector<std::string> directories_above(std::string_view key) {
-  std::vector<std::string> above = {{}};
-  for (std::size_t at = key.find('/'); at != std::string_view::npos && at + 1 < key.size();
-       at = key.find('/', at + 1))
-    above.emplace_back(key.substr(0, at + 1));
-  return above;
-}
-
-// Conditions for what went from `ranges`: on the directories in them, and on those that they are in.
-std::vector<EtcdCondition> erasure_conditions(const Commit& commit, std::string_view root) {
-  std::vector<EtcdCondition> out;
-  std::set<std::string> above;
-  for (const KeyRange& range : commit.read_ranges) {
-    out.push_back({.range = erasures_in(range, root), .version = commit.read_version, .blamed = range.begin});
-    for (std::string& directory : directories_above(range.begin)) {
-      if (!above.insert(directory).second) continue;
-      std::string key = std::string(root) + directory;
-      std::string end = key + '\0';
-      out.push_back(
-          {.range = {std::move(key), std::move(end)}, .version = commit.read_version, .blamed = range.begin});
-    }
-  }
-  return out;
-}
-
-std::vector<EtcdCondition> conditions_of(const Commit& commit, const EtcdTxnOptions& options) {
+std::vector<EtcdCondition> conditions_of(const Commit& commit) {
   std::vector<EtcdCondition> out;
   for (const Commit::ReadKey& read : commit.reads)
-    out.push_back({.range = {read.key, {}}, .single = true, .version = read.version, .blamed = read.key});
+    out.push_back({.range = {read.key, {}}, .single = true, .version = read.version});
   for (const KeyRange& range : commit.read_ranges)
-    out.push_back({.range = range, .version = commit.read_version, .blamed = range.begin});
-  if (commit.read_ranges.empty()) return out;
-  std::vector<EtcdCondition> gone = erasure_conditions(commit, options.erasures);
-  if (out.size() + gone.size() > txn_limits(options).conditions + 1) {
-    // Too many: one for all that went anywhere.
-    gone = {{.range = prefix_range(options.erasures),
-             .version = commit.read_version,
-             .blamed = commit.read_ranges.front().begin}};
-  }
-  std::ranges::move(gone, std::back_inserter(out));
+    out.push_back({.range = range, .version = commit.read_version});
   return out;
 }
 
@@ -344,17 +272,14 @@ std::string login_answer(std::string_view body) {
 }
 
 Limits txn_limits(const EtcdTxnOptions& options) {
-  const std::size_t conditions = options.max_txn_ops * 3 / 4;
-  const std::size_t groups = conditions + 1;
-  return {.operations = groups * (options.max_txn_ops - groups) - max_erasures(options),
+  const std::size_t conditions = options.max_txn_ops / 4 * 3;
+  return {.operations = conditions * (options.max_txn_ops - conditions),
           .conditions = conditions,
           .commit_bytes = options.max_request_bytes / 8 * 7};
 }
 
-EtcdTxn make_txn(const Commit& normal, const EtcdTxnOptions& options) {
-  Commit commit = normal;
-  commit.range_erases = without(normal.range_erases, prefix_range(options.erasures));
-  EtcdTxn txn{.conditions = conditions_of(commit, options)};
+EtcdTxn make_txn(const Commit& normal) {
+  EtcdTxn txn{.conditions = conditions_of(normal)};
   const auto add = [&txn](std::string operation, std::size_t bytes) {
     txn.operations.push_back(std::move(operation));
     txn.bytes += bytes + operation_overhead;
@@ -362,10 +287,9 @@ EtcdTxn make_txn(const Commit& normal, const EtcdTxnOptions& options) {
   // Asked twice: as a compare, and as the inquiry for the case that it fails.
   for (const EtcdCondition& condition : txn.conditions)
     txn.bytes += 2 * (bytes_of(condition.range) + operation_overhead);
-  for (const Commit::Put& put : commit.puts) add(put_operation(put), put.key.size() + put.value.size());
-  for (const std::string& key : commit.erases) add(erase_operation(key), key.size());
-  for (const KeyRange& range : commit.range_erases) add(range_erase_operation(range), bytes_of(range));
-  for (const std::string& key : erasures_of(commit, options)) add(put_operation({key, {}}), key.size());
+  for (const Commit::Put& put : normal.puts) add(put_operation(put), put.key.size() + put.value.size());
+  for (const std::string& key : normal.erases) add(erase_operation(key), key.size());
+  for (const KeyRange& range : normal.range_erases) add(range_erase_operation(range), bytes_of(range));
   return txn;
 }
 
@@ -391,8 +315,8 @@ CommitResult txn_answer(const EtcdTxn& txn, std::string_view body) {
   if (json["succeeded"].bool_or(false)) return Committed{revision};
   const Json& answers = json["responses"];
   for (std::size_t i = 0; i < txn.conditions.size(); ++i)
-    if (failed(txn.conditions[i], answers[i])) return Conflict{txn.conditions[i].blamed};
-  return Conflict{txn.conditions.empty() ? std::string() : txn.conditions.front().blamed};
+    if (failed(txn.conditions[i], answers[i])) return Conflict{txn.conditions[i].range.begin};
+  return Conflict{txn.conditions.empty() ? std::string() : txn.conditions.front().range.begin};
 }
 
 EtcdVerdict verdict_of(const http::Response& response) {
@@ -421,16 +345,6 @@ EtcdWatchLine watch_line(std::string_view line) {
   } catch (const DecodeError&) {
     return EtcdWatchLine::ended;
   }
-}
-
-std::string directory_of(const KeyRange& range) {
-  for (std::size_t size = range.begin.rfind('/') + 1; size > 0;
-       size = size < 2 ? 0 : range.begin.rfind('/', size - 2) + 1) {
-    const std::string directory = range.begin.substr(0, size);
-    const std::string end = prefix_range(directory).end;
-    if (!range.end.empty() && range.end <= end) return directory;
-  }
-  return {};
 }
 
 }  // namespace evenkeel::inline v0::coordination::detail

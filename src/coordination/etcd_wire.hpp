@@ -44,7 +44,6 @@ std::string login_answer(std::string_view body);
 struct EtcdTxnOptions {
   std::size_t max_txn_ops = 128;
   std::size_t max_request_bytes = 1536UL * 1024;
-  std::string_view erasures = {};
 };
 /// What a commit of the usual sort may hold so that etcd takes it.
 Limits txn_limits(const EtcdTxnOptions& options);
@@ -54,15 +53,14 @@ struct EtcdCondition {
   KeyRange range = {};  ///< `end` empty and `single`: one key.
   bool single = false;  ///< Of one key: its mod_revision is `version`. Otherwise: those of all are not above.
   Version version = 0;
-  std::string blamed = {};  ///< What a Conflict names.
 };
 struct EtcdTxn {
   std::vector<EtcdCondition> conditions = {};
   std::vector<std::string> operations = {};  ///< Each as JSON.
   std::size_t bytes = 0;                     ///< About what it is to etcd.
 };
-/// `normal` is in normal form. What it erases of `erasures` itself stays.
-EtcdTxn make_txn(const Commit& normal, const EtcdTxnOptions& options);
+/// `normal` is in normal form.
+EtcdTxn make_txn(const Commit& normal);
 /// As JSON. Operations that are too many for one list are nested; `operations` and `conditions` are within
 /// the limits.
 std::string txn_request(const EtcdTxn& txn, std::size_t max_txn_ops);
@@ -86,9 +84,5 @@ std::string etcd_error_text(const http::Response& response);
 /// Whether a line of a watch says that something may have changed: that it began, or that there are events.
 enum class EtcdWatchLine : std::uint8_t { nothing, hint, ended };
 EtcdWatchLine watch_line(std::string_view line);
-
-/// The directory that all keys of `range` are in: "/db/a/" for those from "/db/a/x" to "/db/a/y"; "" if there
-/// is none.
-std::string directory_of(const KeyRange& range);
 
 }  // namespace evenkeel::inline v0::coordination::detail

@@ -36,9 +36,9 @@ struct EtcdStoreOptions {
   /// What the servers were started with: --max-txn-ops and --max-request-bytes.
   std::size_t max_txn_ops = 128;                  ///< At least 16.
   std::size_t max_request_bytes = 1536UL * 1024;  ///< At least 64 KiB.
-  /// Below here lies one small key for each directory ("/db/pendingForRestart/dc1/") from which keys were
-  /// ever erased: see EtcdStore. Where a role grants keys by prefix, it has to be granted as well.
-  std::string erasures = "evenkeel.erasures/";
+  /// A key that each snapshot asks for, to learn the revision; it need not exist. Where a role grants keys by
+  /// prefix: one of those.
+  std::string revision_key = "/";
   /// How an endpoint is reached; unset: through libcurl. For tests.
   std::function<std::shared_ptr<http::Transport>(const std::string& endpoint)> transport = {};
   std::shared_ptr<const Clock> clock = real_clock();  ///< Of timeouts and of watch_retry.
@@ -52,12 +52,10 @@ EVENKEEL_API EtcdStoreOptions etcd_options(std::string_view url);
 /// with, and throws SnapshotExpired once that was compacted. A commit is one transaction: conditions are
 /// compares of mod_revision, and more operations than the server takes in one list are nested.
 ///
-/// Range conditions. etcd compares the keys that are in a range now, so a key that went is not noticed. Each
-/// commit that erases therefore also puts a key below EtcdStoreOptions::erasures that stands for the
-/// directory of what it erases, and a condition on a range also asks for those of its directories. So they
-/// are exact, as long as all who erase use this class; and a condition may fail though its own range did not
-/// change, when something beside it in the same directory was erased (after that the same transaction
-/// succeeds). These keys stay, and are not shown by scans.
+/// Range conditions. etcd compares the keys that are in a range now: it sees what came and what changed, but
+/// not a key that went while nothing else of the range was written. Whoever erases keys of a range that
+/// others rest upon puts another key of it in the same commit; of the coordination's ranges, which are those
+/// of guard keys, this holds.
 ///
 /// Outcomes. A commit that could not be sent, or that etcd refused, is Unavailable; one that was sent and not
 /// answered, or answered with what does not say whether it was applied (a timeout inside the cluster, a
@@ -77,11 +75,10 @@ class EVENKEEL_API EtcdStore final : public Store {
   std::string name() const override;
   /// All but server_ttl.
   Capabilities capabilities() const override;
-  /// Of max_txn_ops and max_request_bytes; for the usual ones 2975 operations, 96 conditions, 1.3 MiB.
+  /// Of max_txn_ops and max_request_bytes; for the usual ones 3072 operations, 96 conditions, 1.3 MiB.
   Limits limits() const override;
 
   std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop = {}) override;
-  /// Throws std::invalid_argument also for a key below EtcdStoreOptions::erasures.
   CommitResult commit(const Commit& commit, std::stop_token stop = {}) override;
   /// One connection and one thread for each watch. `hint` is also called when the watch begins, and when it
   /// runs again after it was cut. It must not destroy its watch.
