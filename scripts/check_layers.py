@@ -33,7 +33,7 @@ THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
 # Cores decide; they get time and input as arguments. What is not named core by its file name is listed here.
 CORE = re.compile(r'(_core|/list_splitter|/frame_splitter|/reflector|/flight_recorder|/explanation)\.(hpp|cpp)$')
 # In the embedded API server everything is core but these shells.
-TESTING_SHELLS = re.compile(r'/(api_server|core_host|shared_core|http_server|in_process_transport|tls_certificates|faults|kubeconfig_writer|environment|faulty_store|control_plane|child_process|bench\w*|log_recorder|run|running_manager|wait|loopback\w*)\.(hpp|cpp)$')
+TESTING_SHELLS = re.compile(r'/(api_server|core_host|shared_core|http_server|in_process_transport|tls_certificates|faults|kubeconfig_writer|environment|etcd_server|faulty_store|control_plane|child_process|bench\w*|log_recorder|run|running_manager|wait|loopback\w*)\.(hpp|cpp)$')
 CORE_BANNED = {'thread', 'mutex', 'condition_variable', 'shared_mutex', 'evenkeel/base/mutex.hpp', 'evenkeel/base/clock.hpp'}
 NOW = re.compile(r'\b(steady_clock|system_clock)::now\(')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)

@@ -9,6 +9,10 @@ list(APPEND testing_sources api_server.cpp core_host.cpp faults.cpp http_server.
   peer_name.cpp request_target.cpp shared_core.cpp
   status_answer.cpp tls_certificates.cpp)
 
+# The stand-in for etcd: a core, and its shell.
+list(APPEND testing_headers etcd_server.hpp)
+list(APPEND testing_sources etcd_core.cpp etcd_data.cpp etcd_message.cpp etcd_server.cpp)
+
 # The real control plane: processes.
 list(APPEND testing_sources child_process.cpp component_files.cpp control_plane.cpp environment.cpp)
 

@@ -30,10 +30,18 @@ std::string plain_verb(http::Method method) {
   return verb;
 }
 
+// "/v3/kv/txn": resource kv, subresource txn.
+RequestTarget etcd_target(const std::vector<std::string>& segments) {
+  return {.verb = segments[1] == "watch" ? "watch" : "create",
+          .resource = segments[1],
+          .subresource = segments.size() > 2 ? segments[2] : std::string()};
+}
+
 }  // namespace
 
 RequestTarget request_target(const http::Request& request) {
   const Target target = parse_target(request.target);
+  if (target.segments.size() > 1 && target.segments[0] == "v3") return etcd_target(target.segments);
   std::optional<ResourcePath> path = resource_path(target.segments);
   if (!path) return {.verb = plain_verb(request.method)};
   std::string verb = verb_of(request.method, !path->name.empty(), target.query.flag("watch"));

@@ -8,6 +8,7 @@
 
 namespace evenkeel::inline v0::testing {
 
+/// Paths of etcd's JSON API (/v3/...) are told apart in the same terms.
 /// Source: apiserver's RequestInfo resolver (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
 struct RequestTarget {
   std::string verb = {};  ///< As in RBAC; for paths that are no resources the method in lower case.

@@ -11,11 +11,12 @@ if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(evenkeel_testing PRIVATE -Wno-tsan)
 endif()
 
-# The embedded server and the real control plane as programs.
+# The embedded server, the real control plane and the stand-in for etcd as programs.
 find_package(CLI11 REQUIRED)
 add_executable(evenkeel-apiserver apiserver/main.cpp apiserver/program.cpp)
 add_executable(evenkeel-control-plane control_plane/main.cpp apiserver/program.cpp)
-foreach(program evenkeel-apiserver evenkeel-control-plane)
+add_executable(evenkeel-etcd etcd/main.cpp apiserver/program.cpp)
+foreach(program evenkeel-apiserver evenkeel-control-plane evenkeel-etcd)
   target_link_libraries(${program} PRIVATE evenkeel_warnings evenkeel::testing CLI11::CLI11)
   target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_definitions(${program} PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
