@@ -16,6 +16,7 @@ set(coordination_headers
   scope_migrator.hpp
   sets.hpp
   store.hpp
+  store_url.hpp
   transact.hpp)
 set(coordination_sources
   claim.cpp
@@ -40,6 +41,7 @@ set(coordination_sources
   scope_migrator.cpp
   sets.cpp
   store.cpp
+  store_url.cpp
   tables.cpp
   transact.cpp
   view.cpp)
