@@ -25,7 +25,7 @@ std::string refusal_of(const std::string& url, const StoreUrlOptions& options = 
 TEST(OpenStore, KnowsItsForms) {
   EXPECT_EQ(open_store("memory:")->name(), "memory");
   EXPECT_EQ(open_store("etcd://127.0.0.1:2379")->name(), "etcd http://127.0.0.1:2379");
-  EXPECT_EQ(open_store("etcds://one:2379,two:2379")->name(), "etcd https://one:2379,https://two:2379");
+  EXPECT_EQ(open_store("etcds://one:2379,two:2379")->name(), "etcd https://one:2379 https://two:2379");
 }
 
 TEST(OpenStore, SaysWhichFormsThereAre) {
