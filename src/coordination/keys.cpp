@@ -7,7 +7,7 @@
 namespace evenkeel::inline v0::coordination {
 namespace {
 
-constexpr std::string_view kHex = "0123456789ABCDEF";
+constexpr std::string_view hex = "0123456789ABCDEF";
 
 bool plain(char c) {
   return c > ' ' && c < '\x7f' && c != '/' && c != '%';
@@ -16,8 +16,8 @@ bool plain(char c) {
 /// The byte that "%XX" at `at` stands for; -1 if there is none.
 int escaped(std::string_view element, std::size_t at) {
   if (element[at] != '%' || at + 2 >= element.size()) return -1;
-  const auto high = kHex.find(element[at + 1]);
-  const auto low = kHex.find(element[at + 2]);
+  const auto high = hex.find(element[at + 1]);
+  const auto low = hex.find(element[at + 2]);
   if (high == std::string_view::npos || low == std::string_view::npos) return -1;
   return static_cast<int>((high << 4U) | low);
 }
@@ -33,7 +33,7 @@ std::string key_element(std::string_view text) {
       continue;
     }
     const auto byte = static_cast<unsigned char>(c);
-    element += {'%', kHex[byte >> 4U], kHex[byte & 15U]};
+    element += {'%', hex[byte >> 4U], hex[byte & 15U]};
   }
   return element;
 }
