@@ -5,6 +5,7 @@ set(coordination_headers
   etcd_store.hpp
   gate.hpp
   identity.hpp
+  janitor.hpp
   keys.hpp
   layout.hpp
   lease_lock.hpp
@@ -28,6 +29,7 @@ set(coordination_sources
   etcd_wire.cpp
   gate.cpp
   identity.cpp
+  janitor.cpp
   keys.cpp
   layout.cpp
   lease_lock.cpp
