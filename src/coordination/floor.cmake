@@ -13,6 +13,7 @@ set(coordination_headers
   liveness.hpp
   memory_store.hpp
   observations.hpp
+  overview.hpp
   records.hpp
   scope_migrator.hpp
   sets.hpp
@@ -38,6 +39,7 @@ set(coordination_sources
   liveness.cpp
   memory_store.cpp
   observations.cpp
+  overview.cpp
   record_text.cpp
   records.cpp
   scope_migrator.cpp

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <coordination/record_text.hpp>
+#include <coordination/tables.hpp>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include <evenkeel/coordination/keys.hpp>
+#include <evenkeel/coordination/overview.hpp>
+#include <evenkeel/coordination/sets.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+using detail::seconds_text;
+
+/// Reads one part after the other into an overview.
+class Reader {
+ public:
+  Reader(StoreSnapshot& snapshot, const Layout& layout, Overview& overview)
+      : snapshot_(snapshot), layout_(layout), overview_(overview) {}
+
+  void read_sets() {
+    for (const std::string& table : detail::tables_of(snapshot_, layout_)) {
+      if (table == facts_table) continue;
+      overview_.sets.push_back(table);
+      for (const Entry& entry : below(layout_.set_prefix(table))) {
+        const std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
+        if (elements.size() == 3) add(overview_.scopes[elements[1]][table], entry);
+      }
+    }
+    std::ranges::sort(overview_.sets);
+  }
+
+  void read_arbiter() {
+    if (const auto lock = snapshot_.get(layout_.lock())) {
+      read(*lock, [&] { overview_.lock = decode_lock(lock->value); });
+    }
+    overview_.denied = denied_of(layout_, below(layout_.denied_prefix()));
+    for (const Entry& entry : below(layout_.claims_prefix())) {
+      read(entry, [&] { overview_.claims[last_of(entry)] = decode_claim(entry); });
+    }
+    for (const Entry& entry : below(layout_.migrating_prefix())) {
+      read(entry, [&] {
+        overview_.migrating[last_of(entry)] =
+            detail::parse_record(entry.value, entry.key)["to"].string_or("?");
+      });
+    }
+    for (const Entry& entry : below(layout_.upgrades_prefix())) {
+      ++overview_.upgrades[elements_of(layout_.root(), entry.key).at(2)];
+    }
+  }
+
+ private:
+  std::vector<Entry> below(const std::string& prefix) { return snapshot_.scan_all(prefix_range(prefix)); }
+  std::string last_of(const Entry& entry) const { return elements_of(layout_.root(), entry.key).back(); }
+
+  void read(const Entry& entry, const std::function<void()>& decode) {
+    try {
+      decode();
+    } catch (const DecodeError& error) {
+      overview_.unreadable.push_back(entry.key + ": " + error.what());
+    }
+  }
+
+  void add(SetFigures& figures, const Entry& entry) {
+    ++figures.members;
+    read(entry, [&] {
+      const std::int64_t at = decode_member(entry).at;
+      if (at == 0) return;
+      figures.oldest_at = figures.oldest_at == 0 ? at : std::min(figures.oldest_at, at);
+      figures.newest_at = std::max(figures.newest_at, at);
+    });
+  }
+
+  StoreSnapshot& snapshot_;
+  const Layout& layout_;
+  Overview& overview_;
+};
+
+/// What an overview's table shows beside each other.
+struct Column {
+  std::string title;
+  std::string pending;  // empty: there is none
+  std::string ready;    // likewise
+};
+
+std::vector<Column> columns_of(const Overview& overview) {
+  constexpr std::string_view pending = "pendingFor";
+  constexpr std::string_view ready = "readyFor";
+  std::map<std::string, Column> columns;
+  for (const std::string& set : overview.sets) {
+    const bool is_pending = set.starts_with(pending);
+    const bool is_ready = set.starts_with(ready);
+    const std::string title = is_pending ? set.substr(pending.size())
+                              : is_ready ? set.substr(ready.size())
+                                         : set;
+    Column& column = columns[title];
+    column.title = title;
+    (is_ready ? column.ready : column.pending) = set;
+  }
+  std::vector<Column> sorted;
+  for (auto& [title, column] : columns) sorted.push_back(std::move(column));
+  return sorted;
+}
+
+using Row = std::vector<std::string>;
+
+/// Columns as wide as their widest cell, two blanks between them.
+std::string table_of(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t at = 0; at < row.size(); ++at) widths[at] = std::max(widths[at], row[at].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t at = 0; at < row.size(); ++at) {
+      line += row[at] + std::string(widths[at] - row[at].size() + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string age_text(std::int64_t at, WallTime wall) {
+  if (at == 0) return "-";
+  const auto age = wall - WallTime(std::chrono::seconds{at});
+  return seconds_text(std::max(Duration(age), Duration::zero()));
+}
+
+std::string age_text(WallTime at, WallTime wall) {
+  return age_text(seconds_of(at), wall);
+}
+
+SetFigures figures_of(const Overview& overview, const std::string& scope, const std::string& set) {
+  const auto sets = overview.scopes.find(scope);
+  if (sets == overview.scopes.end()) return {};
+  const auto found = sets->second.find(set);
+  return found == sets->second.end() ? SetFigures{} : found->second;
+}
+
+/// "2/3": ready of pending; "3" where there is no such set as ready.
+std::string cell_of(const Column& column, std::size_t pending, std::size_t ready) {
+  if (column.ready.empty()) return std::to_string(pending);
+  return std::to_string(ready) + "/" + std::to_string(pending);
+}
+
+const Instance* instance_of(const Overview& overview, const std::string& scope) {
+  const auto found = std::ranges::find(overview.instances, scope, &Instance::scope);
+  return found == overview.instances.end() ? nullptr : &*found;
+}
+
+std::string presence_text(const Instance* instance) {
+  if (instance == nullptr) return "absent";
+  if (!instance->record.moved_to.empty()) return "moved to " + instance->record.moved_to;
+  if (instance->presence != Presence::silent) return std::string(text_of(instance->presence));
+  return "silent " + seconds_text(instance->unchanged);
+}
+
+Row row_of(const Overview& overview, const std::vector<Column>& columns, const std::string& scope,
+           WallTime wall) {
+  const Instance* instance = instance_of(overview, scope);
+  const bool known =
+      instance != nullptr && instance->record.moved_to.empty() && !instance->record.instance.empty();
+  Row row{scope, known ? std::string(text_of(instance->record.mode)) : "-", presence_text(instance),
+          instance == nullptr ? "-" : age_text(instance->record.at, wall)};
+  std::int64_t oldest = 0;
+  for (const Column& column : columns) {
+    const SetFigures pending = figures_of(overview, scope, column.pending);
+    row.push_back(cell_of(column, pending.members, figures_of(overview, scope, column.ready).members));
+    if (pending.oldest_at != 0)
+      oldest = oldest == 0 ? pending.oldest_at : std::min(oldest, pending.oldest_at);
+  }
+  row.push_back(age_text(oldest, wall));
+  return row;
+}
+
+std::string scopes_text(const Overview& overview, WallTime wall) {
+  const std::vector<Column> columns = columns_of(overview);
+  Row head{"SCOPE", "MODE", "PRESENCE", "RENEWED"};
+  Row all{"all", "", "", ""};
+  for (const Column& column : columns) {
+    head.push_back(column.title);
+    all.push_back(cell_of(column, overview.members(column.pending), overview.members(column.ready)));
+  }
+  head.push_back("OLDEST");
+  std::vector<Row> rows{std::move(head)};
+  for (const auto& [scope, sets] : overview.scopes) rows.push_back(row_of(overview, columns, scope, wall));
+  rows.push_back(std::move(all));
+  return table_of(rows);
+}
+
+std::string lock_text(const Overview& overview, WallTime wall) {
+  if (!overview.lock) return "never taken";
+  const LockRecord& lock = *overview.lock;
+  const std::string epoch = ", epoch " + std::to_string(lock.epoch);
+  if (lock.is_free()) {
+    return "free" + epoch + (lock.yielded_by.empty() ? "" : ", left to others by " + lock.yielded_by);
+  }
+  return lock.owner + " since " + age_text(lock.taken, wall) + epoch + ", renewed " +
+         age_text(lock.renewed, wall) + " ago, ends when silent for " + seconds_text(lock.duration);
+}
+
+void add_claims(const Overview& overview, WallTime wall, std::vector<Row>& rows) {
+  for (const auto& [action, claim] : overview.claims) {
+    std::string text = action + ": " + std::string(text_of(claim.state)) + " by " + claim.owner.scope +
+                       ", epoch " + std::to_string(claim.epoch) + ", " + std::to_string(claim.targets) +
+                       " targets, " + age_text(claim.at, wall) + " ago";
+    if (!claim.note.empty()) text += ": " + claim.note;
+    rows.push_back({"claim", std::move(text)});
+  }
+}
+
+void add_unusual(const Overview& overview, WallTime wall, std::vector<Row>& rows) {
+  for (const Denied& denied : overview.denied) {
+    std::string text = denied.scope + " by " + denied.by + ", " + age_text(denied.at, wall) + " ago";
+    if (!denied.reason.empty()) text += ": " + denied.reason;
+    rows.push_back({"denied", std::move(text)});
+  }
+  for (const auto& [from, to] : overview.migrating) rows.push_back({"moving", from + " to " + to});
+  for (const auto& [version, units] : overview.upgrades) {
+    rows.push_back({"upgrade", "to " + version + ": " + std::to_string(units) + " units registered"});
+  }
+  std::set<Mode> modes;
+  for (const Instance& one : overview.instances) {
+    if (one.presence == Presence::live) modes.insert(one.record.mode);
+  }
+  if (modes.size() > 1)
+    rows.push_back({"warning", "live instances are in different modes: they do not agree on all"});
+  for (const std::string& what : overview.unreadable) rows.push_back({"unreadable", what});
+}
+
+Json json_of(const SetFigures& figures) {
+  Json json = Json::object({{"members", figures.members}});
+  if (figures.oldest_at != 0) json["oldestAt"] = figures.oldest_at;
+  if (figures.newest_at != 0) json["newestAt"] = figures.newest_at;
+  return json;
+}
+
+Json json_of(const Instance& instance) {
+  Json json = Json::parse(encode(instance.record));
+  json["scope"] = instance.scope;
+  json["presence"] = text_of(instance.presence);
+  json["unchangedSeconds"] = std::chrono::duration<double>(instance.unchanged).count();
+  return json;
+}
+
+}  // namespace
+
+std::size_t Overview::members(std::string_view set) const {
+  std::size_t sum = 0;
+  for (const auto& [scope, figures] : scopes) {
+    const auto found = figures.find(std::string(set));
+    if (found != figures.end()) sum += found->second.members;
+  }
+  return sum;
+}
+
+Overviewer::Overviewer(Layout layout, LivenessOptions liveness)
+    : layout_(std::move(layout)), liveness_(layout_, liveness) {}
+
+Overview Overviewer::take(StoreSnapshot& snapshot, TimePoint now) {
+  Overview overview{.root = layout_.root(), .version = snapshot.version()};
+  liveness_.observe(snapshot.scan_all(prefix_range(layout_.instances_prefix())), now);
+  overview.instances = liveness_.instances(now);
+  for (const Instance& instance : overview.instances) overview.scopes.try_emplace(instance.scope);
+  Reader reader(snapshot, layout_, overview);
+  reader.read_sets();
+  reader.read_arbiter();
+  if (const auto lock = snapshot.get(layout_.lock())) {
+    overview.lock_unchanged = now - seen_.see(lock->key, lock->version, now);
+  }
+  return overview;
+}
+
+std::string text_of(const Overview& overview, WallTime wall) {
+  std::vector<Row> rows{{"lock", lock_text(overview, wall)}};
+  add_claims(overview, wall, rows);
+  add_unusual(overview, wall, rows);
+  return scopes_text(overview, wall) + "\n" + table_of(rows);
+}
+
+Json json_of(const Overview& overview) {
+  Json json = Json::object({{"root", overview.root}, {"version", overview.version}});
+  Json& scopes = json["scopes"] = Json::object();
+  for (const auto& [scope, sets] : overview.scopes) {
+    Json figures = Json::object();
+    for (const auto& [set, one] : sets) figures[set] = json_of(one);
+    scopes[scope] = std::move(figures);
+  }
+  Json instances = Json::array();
+  for (const Instance& one : overview.instances) instances.push_back(json_of(one));
+  json["instances"] = std::move(instances);
+  if (overview.lock) json["lock"] = Json::parse(encode(*overview.lock));
+  Json claims = Json::object();
+  for (const auto& [action, claim] : overview.claims) claims[action] = Json::parse(encode(claim));
+  json["claims"] = std::move(claims);
+  Json denied = Json::array();
+  for (const Denied& one : overview.denied) {
+    denied.push_back(Json::object({{"scope", one.scope}, {"by", one.by}, {"reason", one.reason}}));
+  }
+  json["denyList"] = std::move(denied);
+  Json migrating = Json::object();
+  for (const auto& [from, to] : overview.migrating) migrating[from] = to;
+  json["migrating"] = std::move(migrating);
+  Json upgrades = Json::object();
+  for (const auto& [version, units] : overview.upgrades) upgrades[version] = units;
+  json["upgrades"] = std::move(upgrades);
+  Json unreadable = Json::array();
+  for (const std::string& what : overview.unreadable) unreadable.push_back(what);
+  json["unreadable"] = std::move(unreadable);
+  return json;
+}
+
+}  // namespace evenkeel::inline v0::coordination
