@@ -7,6 +7,7 @@ set(coordination_headers
   identity.hpp
   janitor.hpp
   keys.hpp
+  kubernetes_store.hpp
   layout.hpp
   lease_lock.hpp
   ledger.hpp
@@ -32,6 +33,10 @@ set(coordination_sources
   identity.cpp
   janitor.cpp
   keys.cpp
+  kubernetes_names.cpp
+  kubernetes_shard.cpp
+  kubernetes_store.cpp
+  kubernetes_watch.cpp
   layout.cpp
   lease_lock.cpp
   ledger.cpp

@@ -30,8 +30,9 @@ struct StoreProfile {
   std::function<std::shared_ptr<coordination::Store>(const std::string& root)> open_unreachable;
   /// Makes the store forget everything but its present state; empty: it never forgets.
   std::function<void(coordination::Store& store)> forget = {};
-  /// Whether a range in which keys were only erased, and none put, counts as changed. The guard keys of the
-  /// sets are there because it need not.
+  /// Whether erasures are noticed key by key. False: whether a range counts as changed is open if keys were
+  /// erased in it, and none put, or if keys were erased beside it. The guard keys of the sets are there
+  /// because it need not be known.
   bool sees_bare_erases = true;
   int random_steps = 400;  ///< Of the random commits that are compared with a model.
 };

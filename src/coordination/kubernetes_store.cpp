@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <coordination/kubernetes_names.hpp>
+#include <coordination/kubernetes_shard.hpp>
+#include <coordination/kubernetes_watch.hpp>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/api/codec.hpp>
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/client/errors.hpp>
+#include <evenkeel/coordination/kubernetes_store.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+using detail::CommitFate;
+using detail::Entries;
+using detail::KubernetesShard;
+
+constexpr const char* label_name = "evenkeel.dev/coordination";
+constexpr int most_tries = 50;
+constexpr Duration first_pause = std::chrono::milliseconds{2};
+
+/// One of the store's objects as it was read. No metadata: it does not exist.
+struct Object {
+  ObjectMeta metadata = {};
+  KubernetesShard shard = {};
+  bool exists() const { return !metadata.resource_version.empty(); }
+};
+
+Object decoded(const ConfigMap& map) {
+  Object object{.metadata = map.metadata,
+                .shard = detail::decode_shard(map.data, "ConfigMap " + key_of(map).name)};
+  object.metadata.managed_fields.clear();  // the server keeps its own
+  return object;
+}
+
+std::string new_mark() {
+  std::random_device device;
+  std::string mark;
+  for (int word = 0; word < 2; ++word) {
+    std::uint32_t bits = device();
+    for (int digit = 0; digit < 8; ++digit, bits >>= 4U) mark += "0123456789abcdef"[bits & 15U];
+  }
+  return mark;
+}
+
+/// A moment of all objects, in memory.
+class Snapshot final : public StoreSnapshot {
+ public:
+  Snapshot(Version version, Entries entries) : version_(version), entries_(std::move(entries)) {}
+
+  Version version() const override { return version_; }
+  std::optional<Entry> get(std::string_view key) override {
+    const auto found = entries_.find(key);
+    return found == entries_.end() ? std::nullopt : std::optional(found->second);
+  }
+  ScanPage scan(const KeyRange& range, std::size_t limit) override {
+    ScanPage page;
+    for (auto entry = entries_.lower_bound(range.begin);
+         entry != entries_.end() && range.contains(entry->first); ++entry) {
+      if (limit != 0 && page.entries.size() == limit) {
+        page.next = entry->first;
+        break;
+      }
+      page.entries.push_back(entry->second);
+    }
+    return page;
+  }
+
+ private:
+  const Version version_;
+  const Entries entries_;
+};
+
+}  // namespace
+
+class KubernetesStore::Impl {
+ public:
+  Impl(Client client, KubernetesStoreOptions options)
+      : client_(std::move(client)), options_(std::move(options)), names_(options_) {
+    detail::check_options(options_);
+  }
+
+  const KubernetesStoreOptions& options() const { return options_; }
+  const detail::KubernetesNames& names() const { return names_; }
+  const Client& client() const { return client_; }
+  bool is_one() const { return options_.objects == KubernetesObjects::one; }
+  std::string selector() const { return label_name + ("=" + options_.name); }
+
+  /// A client whose calls end with `stop` and all together in time.
+  Client bound(const std::stop_token& stop) const {
+    return client_.with({.stop = stop, .deadline = deadline_after(client_.clock()->now(), options_.timeout)});
+  }
+
+  Object find(const Client& client, const std::string& name) const {
+    const auto map = client.find<ConfigMap>({options_.namespace_, name});
+    return map ? decoded(*map) : Object();
+  }
+
+  std::vector<Object> list(const Client& client) const {
+    std::vector<Object> objects;
+    if (is_one()) {
+      objects.push_back(find(client, options_.name));
+      return objects;
+    }
+    const auto maps =
+        client.list<ConfigMap>({.namespace_ = options_.namespace_, .label_selector = selector()});
+    for (const auto& map : maps.items) objects.push_back(decoded(*map));
+    return objects;
+  }
+
+  std::unique_ptr<StoreSnapshot> snapshot(const std::stop_token& stop) const {
+    if (stop.stop_requested()) throw Cancelled("stopped");
+    try {
+      Version version = 0;
+      Entries entries;
+      for (Object& object : list(bound(stop))) {
+        version += object.shard.version;
+        entries.merge(object.shard.entries);
+      }
+      return std::make_unique<Snapshot>(version, std::move(entries));
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const StoreUnavailable&) {
+      throw;
+    } catch (const Error& error) {
+      throw StoreUnavailable(error.what());
+    }
+  }
+
+  /// The object as it becomes known to the server: created, or replaced if nobody else did.
+  void write(const Client& client, const Object& object, const std::string& name,
+             const std::map<std::string, std::string>& data) const {
+    ConfigMap map{.metadata = object.metadata, .data = data};
+    map.metadata.name = name;
+    map.metadata.namespace_ = options_.namespace_;
+    map.metadata.labels[label_name] = options_.name;
+    client.raw({.method = object.exists() ? http::Method::put : http::Method::post,
+                .resource = ConfigMap::resource,
+                .namespace_ = options_.namespace_,
+                .name = object.exists() ? name : "",
+                .content_type = "application/json",
+                .body = to_json(map)});
+  }
+
+  class Run;
+
+ private:
+  const Client client_;
+  const KubernetesStoreOptions options_;
+  const detail::KubernetesNames names_;
+};
+
+/// One commit, until it is known what became of it.
+class KubernetesStore::Impl::Run {
+ public:
+  Run(const Impl& impl, const Commit& commit, std::string name, const std::stop_token& stop)
+      : impl_(impl), commit_(commit), name_(std::move(name)), client_(impl.bound(stop)) {}
+
+  CommitResult run() {
+    for (; tries_ < most_tries; ++tries_) {
+      if (auto end = attempt()) return *std::move(end);
+    }
+    return undecided("others write " + name_ + " all the time");
+  }
+
+ private:
+  using End = std::optional<CommitResult>;
+
+  /// Nothing: again.
+  End attempt() {
+    Object target;
+    try {
+      if (tries_ > 1) client_.pause(first_pause * (1 << std::min(tries_, 6)), 0.5);
+      target = read();
+    } catch (const Error& error) {
+      return undecided(error.what());
+    }
+    if (auto known = find_lost(target.shard)) return known;
+    if (auto key = detail::read_conflict(entries_, commit_.reads)) return Conflict{*std::move(key)};
+    if (impl_.is_one()) {
+      auto range = detail::range_conflict(target.shard, commit_.read_ranges, commit_.read_version);
+      if (range) return Conflict{*std::move(range)};
+    }
+    if (name_.empty()) return Committed{version_};
+    return write(target);
+  }
+
+  /// The object that is written; entries_ becomes what the conditions are compared with.
+  Object read() {
+    const auto is_there = [this](const Commit::ReadKey& one) {
+      return impl_.names().object_of(one.key) == name_;
+    };
+    Object target;
+    entries_.clear();
+    version_ = 0;
+    if (std::ranges::all_of(commit_.reads, is_there) && !name_.empty()) {
+      target = impl_.find(client_, name_);
+      entries_ = target.shard.entries;
+      return target;
+    }
+    for (Object& object : impl_.list(client_)) {
+      entries_.insert(object.shard.entries.begin(), object.shard.entries.end());
+      version_ += object.shard.version;
+      if (object.metadata.name == name_ || impl_.is_one()) target = std::move(object);
+    }
+    return target;
+  }
+
+  End find_lost(const KubernetesShard& shard) {
+    if (!lost_) return std::nullopt;
+    Version version = 0;
+    switch (detail::fate_of(shard, *lost_, mark_, version)) {
+      case CommitFate::applied:
+        return Committed{version};
+      case CommitFate::refused:
+        lost_.reset();
+        return std::nullopt;
+      case CommitFate::open:
+        return std::nullopt;  // it is sent again, as the same change of the same version
+      case CommitFate::unknown:
+        break;
+    }
+    return undecided(name_ + " does not tell any more");
+  }
+
+  End write(const Object& target) {
+    const auto now =
+        std::chrono::duration_cast<std::chrono::seconds>(client_.clock()->wall_now().time_since_epoch());
+    const Version least = target.exists() ? 0 : static_cast<Version>(now.count()) << 20U;
+    KubernetesShard shard = detail::applied(target.shard, commit_, mark_, least);
+    if (!impl_.is_one()) shard.erasures.clear();  // ranges are not looked at
+    const auto data = detail::encode_shard(shard);
+    const std::size_t bytes = detail::data_bytes(data);
+    const std::size_t most = impl_.options().max_object_bytes;
+    if (bytes > most) return TooLarge{"object_bytes", most, bytes};
+    try {
+      impl_.write(client_.with({.timeout = impl_.options().timeout / 3}), target, name_, data);
+      return Committed{shard.version};
+    } catch (const ApiError& error) {
+      return refused(error, target, bytes);
+    } catch (const TransportError& error) {
+      return cut(error, target);
+    } catch (const Cancelled&) {
+      return Unknown{"stopped while it was sent"};
+    }
+  }
+
+  End refused(const ApiError& error, const Object& target, std::size_t bytes) {
+    if (error.code() == 409 || (error.is_not_found() && target.exists())) return std::nullopt;
+    if (error.code() == 413) return TooLarge{"object_bytes", impl_.options().max_object_bytes, bytes};
+    if (!error.is_server_error()) return undecided(error.what());
+    lost_ = target.shard.version;
+    return std::nullopt;
+  }
+
+  End cut(const TransportError& error, const Object& target) {
+    const TransportErrorCode code = error.code();
+    const bool sent = code != TransportErrorCode::resolve && code != TransportErrorCode::connect &&
+                      code != TransportErrorCode::tls;
+    if (!sent) return undecided(error.what());
+    lost_ = target.shard.version;
+    return std::nullopt;
+  }
+
+  CommitResult undecided(const std::string& why) const {
+    if (lost_) return Unknown{why};
+    return Unavailable{why};
+  }
+
+  const Impl& impl_;
+  const Commit& commit_;
+  const std::string name_;
+  const Client client_;
+  const std::string mark_ = new_mark();
+  Entries entries_;
+  Version version_ = 0;          // of all objects together, where all were read
+  std::optional<Version> lost_;  // what a commit was to follow whose answer did not come
+  int tries_ = 0;
+};
+
+KubernetesStore::KubernetesStore(Client client, KubernetesStoreOptions options)
+    : impl_(std::make_unique<Impl>(std::move(client), std::move(options))) {}
+
+KubernetesStore::~KubernetesStore() = default;
+
+std::string KubernetesStore::name() const {
+  const KubernetesStoreOptions& options = impl_->options();
+  return "kubernetes " + impl_->client().config().server + " " + options.namespace_ + "/" + options.name;
+}
+
+Capabilities KubernetesStore::capabilities() const {
+  const bool one = impl_->is_one();
+  return {.multi_key_atomic = one, .range_conflict = one, .snapshot_scan = one};
+}
+
+Limits KubernetesStore::limits() const {
+  return {.commit_bytes = impl_->options().max_object_bytes};
+}
+
+std::unique_ptr<StoreSnapshot> KubernetesStore::snapshot(std::stop_token stop) {
+  return impl_->snapshot(stop);
+}
+
+CommitResult KubernetesStore::commit(const Commit& commit, std::stop_token stop) {
+  const Commit normal = normalise(commit);
+  std::string name = impl_->names().object_of(normal);
+  if (auto broken = broken_limit(limits(), normal)) return *std::move(broken);
+  if (stop.stop_requested()) return Unavailable{"stopped"};
+  return Impl::Run(*impl_, normal, std::move(name), stop).run();
+}
+
+std::unique_ptr<StoreWatch> KubernetesStore::watch(const KeyRange&, std::function<void()> hint) {
+  return std::make_unique<detail::KubernetesWatch>(impl_->client(), impl_->options().namespace_,
+                                                   impl_->selector(), impl_->options().watch_retry,
+                                                   std::move(hint));
+}
+
+std::string KubernetesStore::object_of(std::string_view key) const {
+  return impl_->names().object_of(key);
+}
+
+}  // namespace evenkeel::inline v0::coordination

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Kubernetes store as the suite of all stores knows it, on any API server.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/coordination/kubernetes_store.hpp>
+
+#include "store_suite.hpp"
+
+namespace evenkeel::tests {
+
+/// A name of objects that no other root has.
+inline std::string name_for(const std::string& root) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : root) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return "suite-" + std::to_string(hash);
+}
+
+/// `connect` makes a client; it is called again for each client of a case.
+inline StoreProfile kubernetes_profile(std::string name, std::function<Client()> connect,
+                                       coordination::KubernetesObjects objects) {
+  const auto open_with = [objects](Client client, const std::string& root) {
+    return std::make_shared<coordination::KubernetesStore>(
+        std::move(client),
+        coordination::KubernetesStoreOptions{
+            .namespace_ = "default", .name = name_for(root), .root = root, .objects = objects});
+  };
+  return {.name = std::move(name),
+          .open = [=](const std::string& root) { return open_with(connect(), root); },
+          .open_unreachable =
+              [=](const std::string& root) {
+                return open_with(Client(Config{.server = "http://127.0.0.1:1"}), root);
+              },
+          .random_steps = 150};
+}
+
+}  // namespace evenkeel::tests

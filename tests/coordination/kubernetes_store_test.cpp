@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Kubernetes store on the embedded API server: the suite of all stores, in both forms, through sockets;
+// and what only it has to get right: which object, lost answers, foreign edits, limits.
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/coordination/kubernetes_store.hpp>
+#include <evenkeel/testing/api_server.hpp>
+
+#include "kubernetes_profile.hpp"
+
+namespace evenkeel::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using coordination::Commit;
+using coordination::CommitResult;
+using coordination::KubernetesObjects;
+using coordination::KubernetesStore;
+using coordination::KubernetesStoreOptions;
+using testing::FaultDrop;
+using testing::FaultRule;
+
+Client client_of_the_suites_server() {
+  static testing::ApiServer server;
+  return Client(server.config());
+}
+
+const auto profiles =
+    ::testing::Values(kubernetes_profile("ByScope", client_of_the_suites_server, KubernetesObjects::by_scope),
+                      kubernetes_profile("One", client_of_the_suites_server, KubernetesObjects::one));
+INSTANTIATE_TEST_SUITE_P(Embedded, StoreSuite, profiles);
+INSTANTIATE_TEST_SUITE_P(Embedded, StoreSuiteConcurrency, profiles);
+
+struct KubernetesStoreTest : ::testing::Test {
+  KubernetesStore store(KubernetesObjects objects = KubernetesObjects::by_scope,
+                        std::size_t bytes = 1048576) {
+    return {Client(server.config(), {.seed = 1}),
+            {.namespace_ = "default",
+             .name = "db",
+             .root = "/db",
+             .objects = objects,
+             .max_object_bytes = bytes}};
+  }
+  Snapshot<ConfigMap> map(const std::string& name) { return client.find<ConfigMap>({"default", name}); }
+  /// What happens to the next writes of the store's objects, one rule after the other.
+  void fail_writes(FaultRule rule) {
+    for (const char* verb : {"create", "update"}) {
+      rule.verb = verb;
+      rule.resource = "configmaps";
+      faults.push_back(server.inject(rule));
+    }
+  }
+  std::uint64_t failed_writes() {
+    std::uint64_t fired = 0;
+    for (const testing::FaultId id : faults) fired += server.fault_counts(id).fired;
+    return fired;
+  }
+
+  testing::ApiServer server;
+  const Client client{server.config()};
+  std::vector<testing::FaultId> faults;
+};
+
+TEST_F(KubernetesStoreTest, KeepsEachScopeInAnObjectOfItsOwn) {
+  KubernetesStore db = store();
+  EXPECT_EQ(db.object_of("/db/pendingForRestart/dc1/dc1-log-1"), "db-scope-dc1");
+  EXPECT_EQ(db.object_of("/db/processAddresses/dc1/dc1-log-1"), "db-scope-dc1");
+  EXPECT_EQ(db.object_of("/db/guard/pendingForRestart/dc1"), "db-scope-dc1");
+  EXPECT_EQ(db.object_of("/db/tokens/dc1"), "db-scope-dc1");
+  EXPECT_EQ(db.object_of("/db/instances/dc1"), "db-scope-dc1");
+  EXPECT_EQ(db.object_of("/db/arbiter/lock"), "db-arbiter");
+  EXPECT_EQ(db.object_of("/db/arbiter/tokens/dc1"), "db-arbiter");
+  EXPECT_THROW(db.object_of("/other/tokens/dc1"), std::invalid_argument);
+  EXPECT_EQ(store(KubernetesObjects::one).object_of("/db/tokens/dc1"), "db");
+}
+
+// Scopes that are no names of objects get names that differ all the same.
+TEST_F(KubernetesStoreTest, NamesObjectsAfterAnyScope) {
+  KubernetesStore db = store();
+  const auto name = [&db](const std::string& scope) {
+    return db.object_of(coordination::key_of("/db", {"tokens", scope}));
+  };
+  EXPECT_EQ(name("primary-sat"), "db-scope-primary-sat");
+  EXPECT_TRUE(name("DC 1").starts_with("db-scope-dc-1-x")) << name("DC 1");
+  EXPECT_NE(name("DC 1"), name("dc 1"));
+  EXPECT_NE(name("a/b"), name("a.b"));
+  const std::string made_up = name("DC 1").substr(std::string("db-scope-").size());
+  EXPECT_NE(name(made_up), name("DC 1")) << "a scope that is called like the object of another";
+  const auto result = db.commit({.puts = {{coordination::key_of("/db", {"tokens", "DC 1/ä"}), "1"}}});
+  EXPECT_TRUE(std::holds_alternative<coordination::Committed>(result)) << describe(result);
+}
+
+TEST_F(KubernetesStoreTest, WritesTextForPeople) {
+  KubernetesStore db = store();
+  db.commit({.puts = {{"/db/pendingForRestart/dc1/dc1-log-1", R"({"at":1790000000})"}}});
+  const auto object = map("db-scope-dc1");
+  ASSERT_TRUE(object);
+  EXPECT_EQ(object->metadata.labels.at("evenkeel.dev/coordination"), "db");
+  EXPECT_EQ(object->data.at("entries"),
+            "/db/pendingForRestart/dc1/dc1-log-1 " + object->data.at("version") + " {\"at\":1790000000}\n");
+}
+
+TEST_F(KubernetesStoreTest, RefusesRangesOverSeveralObjects) {
+  KubernetesStore db = store();
+  const auto erase = [&db](const char* prefix) {
+    return describe(db.commit({.range_erases = {coordination::prefix_range(prefix)}}));
+  };
+  EXPECT_TRUE(erase("/db/pendingForRestart/dc1/").starts_with("committed"));
+  EXPECT_TRUE(erase("/db/arbiter/upgrades/").starts_with("committed"));
+  EXPECT_THROW(erase("/db/pendingForRestart/"), std::invalid_argument);
+  EXPECT_THROW(erase("/db/"), std::invalid_argument);
+}
+
+// What is read in another object is compared before the commit.
+TEST_F(KubernetesStoreTest, ComparesWhatWasReadInOtherObjects) {
+  KubernetesStore db = store();
+  db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
+  const auto read = db.snapshot()->get("/db/tokens/dc1");
+  db.commit({.puts = {{"/db/tokens/dc1", "2"}}});
+  const Commit claim{.reads = {{"/db/tokens/dc1", read->version}},
+                     .puts = {{"/db/arbiter/claims/restart", "1"}}};
+  EXPECT_EQ(describe(db.commit(claim)), "conflict at /db/tokens/dc1");
+}
+
+// I11, at the wire: the server did what it was asked, but its answer was lost.
+TEST_F(KubernetesStoreTest, FindsACommitWhoseAnswerWasLost) {
+  for (const KubernetesObjects objects : {KubernetesObjects::by_scope, KubernetesObjects::one}) {
+    KubernetesStore db = store(objects);
+    fail_writes({.count = 1, .drop = FaultDrop::after});
+    for (const char* value : {"created", "replaced"}) {
+      const CommitResult result = db.commit({.puts = {{"/db/tokens/dc1", value}}});
+      EXPECT_TRUE(std::holds_alternative<coordination::Committed>(result)) << describe(result);
+      EXPECT_EQ(db.snapshot()->get("/db/tokens/dc1")->value, value);
+      EXPECT_EQ(db.snapshot()->get("/db/tokens/dc1")->version,
+                std::get<coordination::Committed>(result).version);
+    }
+  }
+  EXPECT_EQ(failed_writes(), 4u);
+}
+
+TEST_F(KubernetesStoreTest, SendsACommitAgainThatWasLostOnItsWay) {
+  KubernetesStore db = store();
+  fail_writes({.count = 2, .drop = FaultDrop::before});
+  EXPECT_TRUE(describe(db.commit({.puts = {{"/db/tokens/dc1", "1"}}})).starts_with("committed"));
+  EXPECT_TRUE(describe(db.commit({.puts = {{"/db/tokens/dc1", "2"}}})).starts_with("committed"));
+  EXPECT_EQ(db.snapshot()->get("/db/tokens/dc1")->value, "2");
+  EXPECT_EQ(failed_writes(), 4u);
+}
+
+// A server's 500 does not say whether it wrote.
+TEST_F(KubernetesStoreTest, LooksAfterAnErrorOfTheServer) {
+  KubernetesStore db = store();
+  fail_writes({.count = 1, .status = 500});
+  EXPECT_TRUE(describe(db.commit({.puts = {{"/db/tokens/dc1", "1"}}})).starts_with("committed"));
+}
+
+TEST_F(KubernetesStoreTest, IsUnknownWhereTheTruthCannotBeRead) {
+  KubernetesStore db = store();
+  db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
+  server.inject({.verb = "update", .resource = "configmaps", .drop = FaultDrop::after});
+  server.inject({.verb = "get", .resource = "configmaps", .skip = 1, .status = 403});
+  const CommitResult result = db.commit({.puts = {{"/db/tokens/dc1", "2"}}});
+  EXPECT_TRUE(std::holds_alternative<coordination::Unknown>(result)) << describe(result);
+  server.clear_faults();
+  EXPECT_EQ(db.snapshot()->get("/db/tokens/dc1")->value, "2");
+}
+
+// I12: what is forbidden or unreadable is no empty store.
+TEST_F(KubernetesStoreTest, IsUnavailableWhereItMayNot) {
+  KubernetesStore db = store();
+  fail_writes({.count = 1, .status = 403});
+  EXPECT_TRUE(describe(db.commit({.puts = {{"/db/tokens/dc1", "1"}}})).starts_with("unavailable: "));
+  server.inject({.verb = "list", .resource = "configmaps", .status = 403});
+  EXPECT_THROW(db.snapshot(), coordination::StoreUnavailable);
+}
+
+TEST_F(KubernetesStoreTest, DoesNotTakeBrokenContentsForNone) {
+  KubernetesStore db = store();
+  db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
+  const auto object = map("db-scope-dc1");
+  client.patch(object, [](ConfigMap& edited) { edited.data["entries"] = "/db/tokens/dc1 one 1\n"; });
+  try {
+    db.snapshot();
+    FAIL() << "it must not be read";
+  } catch (const coordination::StoreUnavailable& error) {
+    EXPECT_STREQ(error.what(), "ConfigMap db-scope-dc1: data.entries, line 1: no version: one");
+  }
+  client.patch(map("db-scope-dc1"), [](ConfigMap& edited) { edited.data.erase("version"); });
+  EXPECT_EQ(describe(db.commit({.puts = {{"/db/tokens/dc1", "2"}}})),
+            "unavailable: ConfigMap db-scope-dc1: data.version is missing");
+}
+
+TEST_F(KubernetesStoreTest, KeepsForeignMetadata) {
+  KubernetesStore db = store();
+  db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
+  client.patch(map("db-scope-dc1"), [](ConfigMap& edited) { edited.metadata.annotations["team"] = "db"; });
+  EXPECT_TRUE(describe(db.commit({.puts = {{"/db/tokens/dc1", "2"}}})).starts_with("committed"));
+  EXPECT_EQ(map("db-scope-dc1")->metadata.annotations.at("team"), "db");
+}
+
+// Versions of an object that was deleted by hand do not come back: a claim could take a new member for one
+// that it has consumed.
+TEST_F(KubernetesStoreTest, VersionsGrowEvenIfTheObjectWasDeleted) {
+  KubernetesStore db = store();
+  db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
+  const auto before = db.snapshot()->get("/db/tokens/dc1")->version;
+  client.remove<ConfigMap>({"default", "db-scope-dc1"});
+  EXPECT_EQ(describe(db.commit({.reads = {{"/db/tokens/dc1", before}}, .puts = {{"/db/tokens/dc1", "2"}}})),
+            "conflict at /db/tokens/dc1");
+  EXPECT_GE(before, 1ULL << 40U) << "it begins with the time";
+}
+
+TEST_F(KubernetesStoreTest, RefusesMoreThanAnObjectHolds) {
+  KubernetesStore db = store(KubernetesObjects::by_scope, 2000);
+  const auto put = [&db](const std::string& unit, std::size_t bytes) {
+    return db.commit({.puts = {{"/db/pendingForRestart/dc1/" + unit, std::string(bytes, 'x')}}});
+  };
+  const CommitResult alone = put("a", 2000);
+  ASSERT_TRUE(std::holds_alternative<coordination::TooLarge>(alone)) << describe(alone);
+  EXPECT_EQ(std::get<coordination::TooLarge>(alone).limit, "commit_bytes");
+  EXPECT_TRUE(describe(put("a", 1000)).starts_with("committed"));
+  const CommitResult together = put("b", 1000);
+  ASSERT_TRUE(std::holds_alternative<coordination::TooLarge>(together)) << describe(together);
+  EXPECT_EQ(std::get<coordination::TooLarge>(together).limit, "object_bytes");
+  EXPECT_FALSE(db.snapshot()->get("/db/pendingForRestart/dc1/b"));
+}
+
+TEST_F(KubernetesStoreTest, TakesAsMuchAsTheServerDoes) {
+  KubernetesStore db = store();
+  const auto result = db.commit({.puts = {{"/db/pendingForRestart/dc1/a", std::string(1048000, 'x')}}});
+  EXPECT_TRUE(std::holds_alternative<coordination::Committed>(result)) << describe(result);
+}
+
+TEST_F(KubernetesStoreTest, RefusesBadOptions) {
+  const auto refused = [this](KubernetesStoreOptions options) {
+    if (options.namespace_.empty()) options.namespace_ = "hub";
+    try {
+      const KubernetesStore made(client, options);
+      return std::string("taken");
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refused({.name = "db", .root = "/db"}), "taken");
+  EXPECT_EQ(refused({.name = "", .root = "/db"}),
+            "KubernetesStore: name must be a DNS label of at most 40 characters");
+  EXPECT_EQ(refused({.name = "Db"}), "KubernetesStore: name must be a DNS label of at most 40 characters");
+  EXPECT_EQ(refused({.name = "db", .root = "/db/"}), "KubernetesStore: root must not end with '/'");
+  EXPECT_EQ(refused({.name = "db", .max_object_bytes = 0}),
+            "KubernetesStore: max_object_bytes must be 1 to 1048576");
+  EXPECT_EQ(refused({.name = "db", .timeout = 0s}), "KubernetesStore: timeout must be > 0");
+  EXPECT_EQ(refused({.name = "db", .watch_retry = 0s}), "KubernetesStore: watch_retry must be > 0");
+}
+
+}  // namespace
+}  // namespace evenkeel::tests
