@@ -118,13 +118,13 @@ std::string name_of(const ProcessCluster& cluster, const DatabaseProcess& proces
 
 /// Why this coordinator cannot stay one.
 std::optional<std::string> unfit(const ProcessCluster& cluster, const DatabaseProcess& process,
-                                 std::string_view known_as, const GroupIds& doomed) {
+                                 std::string_view known_as) {
   if (process.excluded) return "is excluded";
   if (eligible(cluster, process.process_class) == nullptr) return "is of class " + process.process_class;
   if (known_as != name_of(cluster, process)) return "is not known by its right address";
   const ProcessGroup* group = cluster.find(process.group());
-  if (doomed.contains(process.group()) || (group != nullptr && group->is_marked_for_removal())) {
-    return "is pending for removal";
+  if (group != nullptr && group->is_marked_for_removal() && group->exclusion_skipped) {
+    return "is to be removed without being excluded";
   }
   return std::nullopt;
 }
@@ -170,14 +170,14 @@ CoordinatorChoice choose_coordinators(const ProcessCluster& cluster, const Datab
   return choice;
 }
 
-std::optional<std::string> undesired_coordinators(const ProcessCluster& cluster, const DatabaseStatus& status,
-                                                  const GroupIds& doomed) {
+std::optional<std::string> undesired_coordinators(const ProcessCluster& cluster,
+                                                  const DatabaseStatus& status) {
   std::vector<const DatabaseProcess*> found;
   for (const std::string& coordinator : status.coordinators) {
     const auto process = std::ranges::find_if(
         status.processes, [&](const DatabaseProcess& one) { return one.is_known_as(coordinator); });
     if (process == status.processes.end()) return coordinator + " is not reported";
-    if (const auto why = unfit(cluster, *process, coordinator, doomed)) return coordinator + " " + *why;
+    if (const auto why = unfit(cluster, *process, coordinator)) return coordinator + " " + *why;
     found.push_back(&*process);
   }
   if (found.size() != cluster.coordinator_count) {

@@ -11,12 +11,12 @@ namespace {
 
 /// What must not hold for a group to be restarted, besides that its command line is not as wanted.
 std::span<const std::string_view> unwanted_conditions(const ProcessCluster& cluster) {
-  static constexpr std::string_view kUpgrade[] = {condition::incorrect_sidecar_image,
-                                                  condition::incorrect_config_map};
-  static constexpr std::string_view kOther[] = {condition::incorrect_pod_spec, condition::sidecar_unreachable,
-                                                condition::incorrect_config_map};
-  if (cluster.has_incompatible_upgrade()) return kUpgrade;
-  return kOther;
+  static constexpr std::string_view of_upgrade[] = {condition::incorrect_sidecar_image,
+                                                    condition::incorrect_config_map};
+  static constexpr std::string_view of_others[] = {
+      condition::incorrect_pod_spec, condition::sidecar_unreachable, condition::incorrect_config_map};
+  if (cluster.has_incompatible_upgrade()) return of_upgrade;
+  return of_others;
 }
 
 bool is_prepared(const ProcessCluster& cluster, const ProcessGroup& group) {

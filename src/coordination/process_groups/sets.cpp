@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include <evenkeel/coordination/process_groups/sets.hpp>
@@ -10,7 +11,7 @@ namespace {
 
 using SetMember = std::pair<std::string_view, GroupIds GroupSets::*>;
 
-constexpr std::array<SetMember, 7> kSets{{
+constexpr std::array<SetMember, 7> set_members{{
     {set_name::pending_for_removal, &GroupSets::pending_for_removal},
     {set_name::pending_for_exclusion, &GroupSets::pending_for_exclusion},
     {set_name::ready_for_exclusion, &GroupSets::ready_for_exclusion},
@@ -21,8 +22,8 @@ constexpr std::array<SetMember, 7> kSets{{
 }};
 
 GroupIds GroupSets::*member_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kSets, name, &SetMember::first);
-  return found == kSets.end() ? nullptr : found->second;
+  const auto* const found = std::ranges::find(set_members, name, &SetMember::first);
+  return found == set_members.end() ? nullptr : found->second;
 }
 
 bool holds_for(const ProcessGroup& group, std::string_view type, Duration at_least, WallTime now) {
@@ -40,17 +41,29 @@ void keep_ready(const GroupIds& current, GroupIds& next, const std::string& id) 
   if (current.contains(id)) next.insert(id);
 }
 
+/// A group that hangs in deletion is waited for no longer: if its processes are gone, it is as good as gone;
+/// if they still run, they must not be included, and it comes back when it is gone.
+enum class Hanging : std::uint8_t { no, dead, alive };
+
+Hanging hanging(const ProcessGroup& group, const DatabaseStatus& status, const ProcessGroupTimes& times,
+                WallTime now) {
+  if (!holds_for(group, condition::resources_terminating, times.ignore_terminating, now)) return Hanging::no;
+  return status.of_group(group.id).empty() ? Hanging::dead : Hanging::alive;
+}
+
 void place_removed(const ProcessGroup& group, const DatabaseStatus& status, const GroupSets& current,
-                   bool is_stuck, GroupSets& next) {
+                   Hanging hangs, GroupSets& next) {
   next.pending_for_removal.insert(group.id);
-  next.pending_for_inclusion.insert(group.id);
   if (!group.addresses.empty()) next.addresses[group.id] = group.addresses;
   if (!is_excluded(group, status)) {
     next.pending_for_exclusion.insert(group.id);
     keep_ready(current.ready_for_exclusion, next.ready_for_exclusion, group.id);
+  } else if (hangs == Hanging::alive) {
+    return;
   }
+  next.pending_for_inclusion.insert(group.id);
   keep_ready(current.ready_for_inclusion, next.ready_for_inclusion, group.id);
-  if (group.exclusion_skipped || is_stuck) next.ready_for_inclusion.insert(group.id);
+  if (group.exclusion_skipped || hangs == Hanging::dead) next.ready_for_inclusion.insert(group.id);
 }
 
 }  // namespace
@@ -81,8 +94,7 @@ GroupSets next_sets(const ProcessCluster& cluster, const DatabaseStatus& status,
       keep_ready(current.ready_for_restart, next.ready_for_restart, group.id);
     }
     if (!group.is_marked_for_removal()) continue;
-    const bool is_stuck = holds_for(group, condition::resources_terminating, times.ignore_terminating, now);
-    place_removed(group, status, current, is_stuck, next);
+    place_removed(group, status, current, hanging(group, status, times, now), next);
   }
   return next;
 }

@@ -14,7 +14,7 @@ namespace evenkeel::coordination::test {
 
 using namespace std::chrono_literals;
 
-inline const WallTime kNow{1'700'000'000s};
+inline const WallTime wall_start{1'700'000'000s};
 
 inline void add_groups(ProcessCluster& cluster, const std::string& prefix, const std::string& process_class,
                        std::size_t count) {

@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 using Texts = std::vector<std::string>;
-constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
 // --- "selecting coordinator candidates"
 // -----------------------------------------------------------------------
@@ -54,14 +54,14 @@ TEST_F(CandidatesTest, HaveThePriorityOfTheirClass) {
 
 TEST_F(CandidatesTest, ThatAreYetToBeUpgradedComeLast) {
   status.processes[1].version = "7.1.55";
-  EXPECT_EQ(candidates(), (Expected{{"1", 0}, {"2", kLowest}}));
+  EXPECT_EQ(candidates(), (Expected{{"1", 0}, {"2", lowest}}));
   cluster.coordinator_classes = {{"storage", 1000}};
-  EXPECT_EQ(candidates(), (Expected{{"1", 1000}, {"2", kLowest + 1000}}));
+  EXPECT_EQ(candidates(), (Expected{{"1", 1000}, {"2", lowest + 1000}}));
 }
 
 TEST_F(CandidatesTest, ThatRunFromASharedVolumeComeLast) {
   status.processes[1].command_line = "/var/dynamic-conf/... --public_address=192.168.0.2:4500";
-  EXPECT_EQ(candidates(), (Expected{{"1", 0}, {"2", kLowest}}));
+  EXPECT_EQ(candidates(), (Expected{{"1", 0}, {"2", lowest}}));
 }
 
 // Of whichever instance.
@@ -75,7 +75,7 @@ TEST_F(CandidatesTest, AreNeitherExcludedNorUnderMaintenanceNorBeingRemoved) {
   status.processes[1].under_maintenance = true;
   EXPECT_EQ(candidates(), Expected());
   status = {.processes = {process("1"), process("2")}};
-  cluster.process_groups = {{.id = "2", .process_class = "storage", .removal_timestamp = kNow}};
+  cluster.process_groups = {{.id = "2", .process_class = "storage", .removal_timestamp = wall_start}};
   EXPECT_EQ(candidates(), (Expected{{"1", 0}}));
 }
 
@@ -131,7 +131,7 @@ TEST_F(ChooseCoordinatorsTest, PrefersTheClassWithTheHigherPriority) {
 }
 
 TEST_F(ChooseCoordinatorsTest, LeavesOutWhatGoes) {
-  cluster.find("storage-1")->removal_timestamp = kNow;
+  cluster.find("storage-1")->removal_timestamp = wall_start;
   EXPECT_EQ(count(choose(), "instance_id"), (Counts{{"storage-2", 1}, {"storage-3", 1}, {"storage-4", 1}}));
   EXPECT_EQ(count(choose({"storage-4"}), "class"), (Counts{{"storage", 2}, {"log", 1}}));
 }
@@ -216,9 +216,7 @@ TEST_F(ChooseInRegionsTest, SpreadsOverDataHalls) {
 
 class UndesiredTest : public ::testing::Test {
  protected:
-  std::optional<std::string> undesired(const GroupIds& doomed = {}) const {
-    return undesired_coordinators(cluster, status, doomed);
-  }
+  std::optional<std::string> undesired() const { return undesired_coordinators(cluster, status); }
   std::string first() const { return status.coordinators[0]; }
 
   ProcessCluster cluster = default_cluster();
@@ -239,11 +237,12 @@ TEST_F(UndesiredTest, OneThatIsNotReported) {
   EXPECT_EQ(undesired(), first() + " is not reported");
 }
 
-// Here, or in another instance's part of the database.
-TEST_F(UndesiredTest, OneThatIsPendingForRemoval) {
-  EXPECT_EQ(undesired({"storage-1"}), first() + " is pending for removal");
-  cluster.process_groups[0].removal_timestamp = kNow;
-  EXPECT_EQ(undesired(), first() + " is pending for removal");
+// The others are replaced when they are excluded.
+TEST_F(UndesiredTest, OneThatIsRemovedWithoutExclusion) {
+  cluster.process_groups[0].removal_timestamp = wall_start;
+  EXPECT_EQ(undesired(), std::nullopt);
+  cluster.process_groups[0].exclusion_skipped = true;
+  EXPECT_EQ(undesired(), first() + " is to be removed without being excluded");
 }
 
 TEST_F(UndesiredTest, OneOfAnotherClass) {

@@ -51,14 +51,14 @@ TEST_P(ExclusionNeedTest, IsNothingWithoutMarks) {
 }
 
 TEST_P(ExclusionNeedTest, IsTheMarkedGroup) {
-  first.removal_timestamp = kNow;
+  first.removal_timestamp = wall_start;
   const ExclusionNeed need = exclusion_need(cluster, {});
   EXPECT_EQ(need.to_exclude, (Entries{{"storage", {{"storage-1", texts(first)}}}}));
   EXPECT_EQ(need.ongoing, Counts());
 }
 
 TEST_P(ExclusionNeedTest, AfterANewAddressIsThatAddress) {
-  first.removal_timestamp = kNow;
+  first.removal_timestamp = wall_start;
   first.addresses.emplace_back("100.1.100.2");
   const ExclusionNeed need = exclusion_need(cluster, {"1.1.1.1"});
   const std::vector<std::string> expected = {GetParam() ? first.exclusion_text() : "100.1.100.2"};
@@ -67,7 +67,7 @@ TEST_P(ExclusionNeedTest, AfterANewAddressIsThatAddress) {
 }
 
 TEST_P(ExclusionNeedTest, IsBothMarkedGroups) {
-  first.removal_timestamp = second.removal_timestamp = kNow;
+  first.removal_timestamp = second.removal_timestamp = wall_start;
   const ExclusionNeed need = exclusion_need(cluster, {});
   EXPECT_EQ(need.to_exclude,
             (Entries{{"storage", {{"storage-1", texts(first)}, {"storage-2", texts(second)}}}}));
@@ -75,7 +75,7 @@ TEST_P(ExclusionNeedTest, IsBothMarkedGroups) {
 }
 
 TEST_P(ExclusionNeedTest, CountsOneThatIsBeingExcludedAsOngoing) {
-  first.removal_timestamp = second.removal_timestamp = kNow;
+  first.removal_timestamp = second.removal_timestamp = wall_start;
   const ExclusionNeed need = exclusion_need(cluster, texts(second));
   EXPECT_EQ(need.to_exclude, (Entries{{"storage", {{"storage-1", texts(first)}}}}));
   EXPECT_EQ(need.ongoing, (Counts{{"storage", 1}}));
@@ -83,7 +83,7 @@ TEST_P(ExclusionNeedTest, CountsOneThatIsBeingExcludedAsOngoing) {
 
 // By locality, an exclusion by address is not enough: it is excluded once more.
 TEST_P(ExclusionNeedTest, OfOneExcludedByAddressDependsOnTheWay) {
-  first.removal_timestamp = second.removal_timestamp = kNow;
+  first.removal_timestamp = second.removal_timestamp = wall_start;
   const ExclusionNeed need = exclusion_need(cluster, {"1.1.1.2"});
   EXPECT_EQ(need.to_exclude.at("storage").size(), GetParam() ? 2U : 1U);
   EXPECT_EQ(need.ongoing, GetParam() ? Counts() : (Counts{{"storage", 1}}));
@@ -91,15 +91,15 @@ TEST_P(ExclusionNeedTest, OfOneExcludedByAddressDependsOnTheWay) {
 
 // By address, too, an exclusion by locality is one.
 TEST_P(ExclusionNeedTest, OfOneExcludedByLocalityIsOngoing) {
-  first.removal_timestamp = second.removal_timestamp = kNow;
+  first.removal_timestamp = second.removal_timestamp = wall_start;
   const ExclusionNeed need = exclusion_need(cluster, {second.exclusion_text()});
   EXPECT_EQ(need.to_exclude, (Entries{{"storage", {{"storage-1", texts(first)}}}}));
   EXPECT_EQ(need.ongoing, (Counts{{"storage", 1}}));
 }
 
 TEST_P(ExclusionNeedTest, LeavesOutWhatIsDone) {
-  first.removal_timestamp = second.removal_timestamp = kNow;
-  second.exclusion_timestamp = kNow;
+  first.removal_timestamp = second.removal_timestamp = wall_start;
+  second.exclusion_timestamp = wall_start;
   const ExclusionNeed need = exclusion_need(cluster, texts(second));
   EXPECT_EQ(need.to_exclude, (Entries{{"storage", {{"storage-1", texts(first)}}}}));
   EXPECT_EQ(need.ongoing, Counts());
@@ -107,7 +107,7 @@ TEST_P(ExclusionNeedTest, LeavesOutWhatIsDone) {
 
 TEST_P(ExclusionNeedTest, LeavesOutTestProcesses) {
   cluster.process_groups.push_back({.id = "test-1", .process_class = "test", .addresses = {"1.1.3.1"}});
-  cluster.process_groups.back().removal_timestamp = kNow;
+  cluster.process_groups.back().removal_timestamp = wall_start;
   EXPECT_EQ(exclusion_need(cluster, {}).to_exclude, Entries());
 }
 
@@ -117,11 +117,12 @@ TEST_P(ExclusionNeedTest, LeavesOutTestProcesses) {
 class AllowedExclusionsTest : public ::testing::Test {
  protected:
   AllowedExclusions allowed(std::size_t ongoing = 0) const {
-    return allowed_exclusions(cluster, "storage", ongoing, {}, kNow);
+    return allowed_exclusions(cluster, "storage", ongoing, {}, wall_start);
   }
   void lose(std::size_t count, std::chrono::microseconds since, std::string_view process_class = "storage") {
     const auto groups = of_class(cluster, process_class);
-    for (std::size_t i = 0; i < count; ++i) groups.at(i)->set(condition::missing_processes, kNow - since);
+    for (std::size_t i = 0; i < count; ++i)
+      groups.at(i)->set(condition::missing_processes, wall_start - since);
   }
   void add(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -158,9 +159,9 @@ TEST_F(AllowedExclusionsTest, GrowWithReplacements) {
   add(1);
   EXPECT_EQ(allowed().count, 1U);
   EXPECT_EQ(allowed(1).count, 0U);
-  cluster.process_groups.back().removal_timestamp = kNow;  // still counts: it is not excluded
+  cluster.process_groups.back().removal_timestamp = wall_start;  // still counts: it is not excluded
   EXPECT_EQ(allowed().count, 1U);
-  cluster.process_groups.back().exclusion_timestamp = kNow;
+  cluster.process_groups.back().exclusion_timestamp = wall_start;
   EXPECT_EQ(allowed().count, 0U);
 }
 
@@ -208,10 +209,10 @@ TEST_F(AllowedExclusionsTest, OfALargeClusterCountAlike) {
 
 class ExclusionPlanTest : public ::testing::Test {
  protected:
-  ExclusionPlan plan() const { return plan_exclusion(cluster, status_of(cluster), {}, kNow); }
+  ExclusionPlan plan() const { return plan_exclusion(cluster, status_of(cluster), {}, wall_start); }
   ProcessGroup& mark(std::string_view process_class) {
     ProcessGroup& group = *of_class(cluster, process_class).front();
-    group.removal_timestamp = kNow;
+    group.removal_timestamp = wall_start;
     return group;
   }
   void replace(const std::string& process_class) {
@@ -245,13 +246,13 @@ TEST_F(ExclusionPlanTest, WaitsForAMissingProcessOfTheTransactionSystem) {
   replace("stateless");
   replace("log");
   cluster.process_groups.push_back({.id = "log-98", .process_class = "log"});
-  cluster.process_groups.back().set(condition::missing_processes, kNow);
+  cluster.process_groups.back().set(condition::missing_processes, wall_start);
   EXPECT_TRUE(plan().ready.empty());
   EXPECT_EQ(plan().wait,
             "more exclusions needed but not allowed, have to wait until new processes for the transaction "
             "system are up to reduce number of recoveries.");
   cluster.process_groups.back().conditions.clear();
-  cluster.process_groups.back().set(condition::missing_processes, kNow - 10min);
+  cluster.process_groups.back().set(condition::missing_processes, wall_start - 10min);
   EXPECT_EQ(plan().ready.size(), 2U);
   EXPECT_FALSE(plan().wait);
 }
@@ -264,7 +265,7 @@ TEST_F(ExclusionPlanTest, WaitsForReplacements) {
 }
 
 TEST_F(ExclusionPlanTest, TakesAsManyAsAreAllowed) {
-  for (ProcessGroup* group : of_class(cluster, "storage")) group->removal_timestamp = kNow;
+  for (ProcessGroup* group : of_class(cluster, "storage")) group->removal_timestamp = wall_start;
   EXPECT_EQ(plan().ready, (std::vector<ExclusionEntry>{{"storage-1", {"locality_instance_id:storage-1"}}}));
   EXPECT_FALSE(plan().all);
   EXPECT_FALSE(plan().wait);

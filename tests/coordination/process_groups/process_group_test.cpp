@@ -13,13 +13,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const WallTime kNow{1'700'000'000s};
+const WallTime wall_start{1'700'000'000s};
 
 TEST(ProcessGroup, KeepsTheFirstTimeOfACondition) {
   ProcessGroup group{.id = "dc1-storage-1", .process_class = "storage"};
-  group.set(condition::missing_processes, kNow);
-  group.set(condition::missing_processes, kNow + 1min);
-  EXPECT_EQ(group.since(condition::missing_processes), std::optional(kNow));
+  group.set(condition::missing_processes, wall_start);
+  group.set(condition::missing_processes, wall_start + 1min);
+  EXPECT_EQ(group.since(condition::missing_processes), std::optional(wall_start));
   EXPECT_FALSE(group.has(condition::pod_pending));
   group.clear(condition::missing_processes);
   EXPECT_FALSE(group.has(condition::missing_processes));
@@ -31,15 +31,15 @@ TEST(ProcessGroup, IsExcludedByTheDatabaseOrByDecision) {
   group.exclusion_skipped = true;
   EXPECT_TRUE(group.is_excluded());
   group.exclusion_skipped = false;
-  group.exclusion_timestamp = kNow;
+  group.exclusion_timestamp = wall_start;
   EXPECT_TRUE(group.is_excluded());
   EXPECT_EQ(group.exclusion_text(), "locality_instance_id:dc1-storage-1");
 }
 
 TEST(ProcessGroup, IsAFieldOfAResource) {
   ProcessGroup group{.id = "dc1-log-1", .process_class = "log", .addresses = {"10.1.0.3"}};
-  group.removal_timestamp = kNow;
-  group.set(condition::incorrect_command_line, kNow);
+  group.removal_timestamp = wall_start;
+  group.set(condition::incorrect_command_line, wall_start);
   const std::string text = to_json(group);
   EXPECT_EQ(text, R"({"id":"dc1-log-1","processClass":"log","addresses":["10.1.0.3"],)"
                   R"("removalTimestamp":"2023-11-14T22:13:20.000000Z",)"

@@ -30,14 +30,14 @@ class RemovalPlanTest : public ::testing::Test {
 };
 
 TEST_F(RemovalPlanTest, LeavesCoordinators) {
-  coordinator.removal_timestamp = coordinator.exclusion_timestamp = kNow;
+  coordinator.removal_timestamp = coordinator.exclusion_timestamp = wall_start;
   EXPECT_EQ(plan().removable, Texts());
   EXPECT_FALSE(plan().all_excluded);
   EXPECT_EQ(plan().newly_done, Texts());
 }
 
 TEST_F(RemovalPlanTest, TakesGroupsOnceTheyAreEmpty) {
-  group.removal_timestamp = kNow;
+  group.removal_timestamp = wall_start;
   EXPECT_FALSE(plan().all_excluded);
   process(group).excluded = true;
   EXPECT_FALSE(plan().all_excluded) << "it still has a role";
@@ -45,20 +45,20 @@ TEST_F(RemovalPlanTest, TakesGroupsOnceTheyAreEmpty) {
   EXPECT_EQ(plan().removable, Texts{group.id});
   EXPECT_EQ(plan().newly_done, Texts{group.id});
   EXPECT_TRUE(plan().all_excluded);
-  group.exclusion_timestamp = kNow;
+  group.exclusion_timestamp = wall_start;
   EXPECT_EQ(plan().removable, Texts{group.id});
   EXPECT_EQ(plan().newly_done, Texts());
 }
 
 // Upstream's issue 1912: what lives counts, not what was written down.
 TEST_F(RemovalPlanTest, DoesNotBelieveATimestampAgainstTheDatabase) {
-  group.removal_timestamp = group.exclusion_timestamp = kNow;
+  group.removal_timestamp = group.exclusion_timestamp = wall_start;
   EXPECT_EQ(plan().removable, Texts());
   EXPECT_FALSE(plan().all_excluded);
 }
 
 TEST_F(RemovalPlanTest, OfAMissingGroupNeedsItsExclusion) {
-  group.removal_timestamp = kNow;
+  group.removal_timestamp = wall_start;
   std::erase_if(status.processes, [&](const auto& one) { return one.group() == group.id; });
   EXPECT_EQ(plan().removable, Texts());
   status.exclusions = {group.exclusion_text()};
@@ -68,10 +68,10 @@ TEST_F(RemovalPlanTest, OfAMissingGroupNeedsItsExclusion) {
 }
 
 TEST_F(RemovalPlanTest, TakesWhatNeedsNoExclusion) {
-  group.removal_timestamp = kNow;
+  group.removal_timestamp = wall_start;
   group.exclusion_skipped = true;
   cluster.process_groups.push_back({.id = "test-1", .process_class = "test"});
-  cluster.process_groups.back().removal_timestamp = kNow;
+  cluster.process_groups.back().removal_timestamp = wall_start;
   EXPECT_EQ(plan().removable, (Texts{group.id, "test-1"}));
 }
 
@@ -88,7 +88,7 @@ class InclusionNeedTest : public ::testing::Test {
     cluster.find("test-3")->addresses = {"1.1.3.1"};
   }
   InclusionNeed need(const GroupIds& gone, const Texts& exclusions) {
-    for (const std::string& id : gone) cluster.find(id)->removal_timestamp = kNow;
+    for (const std::string& id : gone) cluster.find(id)->removal_timestamp = wall_start;
     return inclusion_need(cluster, gone, exclusions);
   }
 

@@ -18,14 +18,14 @@ using Texts = std::vector<std::string>;
 
 class RestartPlanTest : public ::testing::Test {
  protected:
-  RestartPlan plan() const { return plan_restart(cluster, status, {}, kNow); }
+  RestartPlan plan() const { return plan_restart(cluster, status, {}, wall_start); }
   void forget(const ProcessGroup& group) {
     std::erase_if(status.processes, [&](const auto& one) { return one.group() == group.id; });
   }
   void begin_upgrade() {
     cluster.running_version = "7.1.57";
     cluster.version = "7.3.0";
-    for (ProcessGroup& one : cluster.process_groups) one.set(condition::incorrect_command_line, kNow);
+    for (ProcessGroup& one : cluster.process_groups) one.set(condition::incorrect_command_line, wall_start);
   }
 
   ProcessCluster cluster = default_cluster();
@@ -42,41 +42,41 @@ TEST_F(RestartPlanTest, OfAClusterAtRestIsEmpty) {
 
 // Marked for removal or not, excluded or not.
 TEST_F(RestartPlanTest, TakesGroupsWithAWrongCommandLine) {
-  for (ProcessGroup* group : {&first, &second}) group->set(condition::incorrect_command_line, kNow);
+  for (ProcessGroup* group : {&first, &second}) group->set(condition::incorrect_command_line, wall_start);
   EXPECT_EQ(plan().ready, (Texts{first.id, second.id}));
   EXPECT_EQ(plan().addresses, (Texts{first.addresses[0] + ":4501", second.addresses[0] + ":4501"}));
-  first.removal_timestamp = kNow;
+  first.removal_timestamp = wall_start;
   status.processes[0].excluded = true;
   EXPECT_EQ(plan().addresses.size(), 2U);
 }
 
 TEST_F(RestartPlanTest, TakesAllProcessesOfAPod) {
-  first.set(condition::incorrect_command_line, kNow);
+  first.set(condition::incorrect_command_line, wall_start);
   status.processes.push_back(status.processes[0]);
   status.processes.back().address = first.addresses[0] + ":4503";
   EXPECT_EQ(plan().addresses, (Texts{first.addresses[0] + ":4501", first.addresses[0] + ":4503"}));
 }
 
 TEST_F(RestartPlanTest, LeavesOutPendingPodsAndMissingProcesses) {
-  for (ProcessGroup* group : {&first, &second}) group->set(condition::incorrect_command_line, kNow);
-  first.set(condition::pod_pending, kNow - 6min);
+  for (ProcessGroup* group : {&first, &second}) group->set(condition::incorrect_command_line, wall_start);
+  first.set(condition::pod_pending, wall_start - 6min);
   EXPECT_EQ(plan().ready, (Texts{second.id}));
   first.clear(condition::pod_pending);
-  first.set(condition::missing_processes, kNow - 2min);
+  first.set(condition::missing_processes, wall_start - 2min);
   EXPECT_EQ(plan().ready, (Texts{second.id}));
   EXPECT_FALSE(plan().wait);
 }
 
 TEST_F(RestartPlanTest, WaitsForTheConfigurationOfEveryPod) {
-  first.set(condition::incorrect_command_line, kNow);
-  second.set(condition::incorrect_config_map, kNow);
+  first.set(condition::incorrect_command_line, wall_start);
+  second.set(condition::incorrect_config_map, wall_start);
   EXPECT_EQ(plan().pending, (Texts{first.id}));
   EXPECT_EQ(plan().ready, Texts());
   EXPECT_EQ(plan().wait, "Waiting for config map to sync to all pods");
 }
 
 TEST_F(RestartPlanTest, WaitsForAnAddress) {
-  first.set(condition::incorrect_command_line, kNow);
+  first.set(condition::incorrect_command_line, wall_start);
   forget(first);
   EXPECT_EQ(plan().pending, (Texts{first.id}));
   EXPECT_EQ(plan().ready, Texts());
@@ -86,8 +86,8 @@ TEST_F(RestartPlanTest, WaitsForAnAddress) {
 TEST_F(RestartPlanTest, DoesNotRestartIntoAnOldPod) {
   for (const std::string_view type : {condition::incorrect_pod_spec, condition::sidecar_unreachable}) {
     first.conditions.clear();
-    first.set(condition::incorrect_command_line, kNow);
-    first.set(type, kNow);
+    first.set(condition::incorrect_command_line, wall_start);
+    first.set(type, wall_start);
     EXPECT_EQ(plan().pending, Texts()) << type;
   }
 }
@@ -96,11 +96,11 @@ TEST_F(RestartPlanTest, OfAnUpgradeNeedsAllProcesses) {
   begin_upgrade();
   EXPECT_EQ(plan().addresses.size(), 17U);
   // An excluded group restarts with the others, whatever its conditions.
-  first.removal_timestamp = first.exclusion_timestamp = kNow;
+  first.removal_timestamp = first.exclusion_timestamp = wall_start;
   first.conditions.clear();
   cluster.process_groups.push_back(
       {.id = "storage-5", .process_class = "storage", .addresses = {"1.1.0.99"}});
-  cluster.process_groups.back().set(condition::incorrect_command_line, kNow);
+  cluster.process_groups.back().set(condition::incorrect_command_line, wall_start);
   status.processes.push_back(
       {.address = "1.1.0.99:4501", .process_class = "storage", .locality = {{"instance_id", "storage-5"}}});
   EXPECT_EQ(plan().addresses.size(), 18U);
@@ -109,7 +109,7 @@ TEST_F(RestartPlanTest, OfAnUpgradeNeedsAllProcesses) {
 
 TEST_F(RestartPlanTest, OfAnUpgradeWaitsForProcessesThatAreNotPrepared) {
   begin_upgrade();
-  cluster.process_groups[5].set(condition::incorrect_sidecar_image, kNow);
+  cluster.process_groups[5].set(condition::incorrect_sidecar_image, wall_start);
   EXPECT_EQ(plan().wait, "expected 17 processes, got 16 processes ready to restart");
   EXPECT_EQ(plan().ready, Texts());
 }
@@ -117,10 +117,10 @@ TEST_F(RestartPlanTest, OfAnUpgradeWaitsForProcessesThatAreNotPrepared) {
 TEST_F(RestartPlanTest, OfAnUpgradeWaitsAShortTimeForMissingProcesses) {
   begin_upgrade();
   forget(cluster.process_groups[0]);
-  cluster.process_groups[0].set(condition::missing_processes, kNow);
+  cluster.process_groups[0].set(condition::missing_processes, wall_start);
   EXPECT_EQ(plan().wait, "could not find address for processes: [storage-1]");
   cluster.process_groups[0].clear(condition::missing_processes);
-  cluster.process_groups[0].set(condition::missing_processes, kNow - 5min);
+  cluster.process_groups[0].set(condition::missing_processes, wall_start - 5min);
   EXPECT_EQ(plan().addresses.size(), 16U);
   EXPECT_FALSE(plan().wait);
 }

@@ -18,7 +18,7 @@ using namespace test;
 class GroupSetsTest : public ::testing::Test {
  protected:
   GroupSets next(const GroupSets& current = {}) const {
-    return next_sets(cluster, status_of(cluster), current, {}, kNow);
+    return next_sets(cluster, status_of(cluster), current, {}, wall_start);
   }
 
   ProcessCluster cluster = default_cluster();
@@ -32,7 +32,7 @@ TEST_F(GroupSetsTest, OfAClusterAtRestAreEmpty) {
 
 // 3.1, global 1.
 TEST_F(GroupSetsTest, AMarkedGroupIsPendingForRemovalExclusionAndInclusion) {
-  group.removal_timestamp = kNow;
+  group.removal_timestamp = wall_start;
   EXPECT_EQ(next(), (GroupSets{.pending_for_removal = only,
                                .pending_for_exclusion = only,
                                .pending_for_inclusion = only,
@@ -41,7 +41,7 @@ TEST_F(GroupSetsTest, AMarkedGroupIsPendingForRemovalExclusionAndInclusion) {
 
 // 3.1, global 2.
 TEST_F(GroupSetsTest, WithoutExclusionItIsReadyForInclusion) {
-  group.removal_timestamp = kNow;
+  group.removal_timestamp = wall_start;
   group.exclusion_skipped = true;
   EXPECT_EQ(next(), (GroupSets{.pending_for_removal = only,
                                .pending_for_inclusion = only,
@@ -51,7 +51,7 @@ TEST_F(GroupSetsTest, WithoutExclusionItIsReadyForInclusion) {
 
 // 3.1, global 3.
 TEST_F(GroupSetsTest, AnExcludedGroupLeavesTheExclusionSets) {
-  group.removal_timestamp = kNow;
+  group.removal_timestamp = wall_start;
   group.exclusion_skipped = true;
   const GroupSets after = next({.pending_for_exclusion = only, .ready_for_exclusion = only});
   EXPECT_EQ(after.pending_for_exclusion, GroupIds());
@@ -61,12 +61,12 @@ TEST_F(GroupSetsTest, AnExcludedGroupLeavesTheExclusionSets) {
 
 // 1.3, 2b: the database's word counts as much as the resource's.
 TEST_F(GroupSetsTest, AGroupThatTheDatabaseExcludesLeavesTheExclusionSets) {
-  group.removal_timestamp = kNow;
+  group.removal_timestamp = wall_start;
   const GroupSets before{.pending_for_exclusion = only, .ready_for_exclusion = only};
   EXPECT_EQ(next(before).ready_for_exclusion, only);
   DatabaseStatus status = status_of(cluster);
   std::ranges::find(status.processes, group.id, &DatabaseProcess::group)->excluded = true;
-  const GroupSets after = next_sets(cluster, status, before, {}, kNow);
+  const GroupSets after = next_sets(cluster, status, before, {}, wall_start);
   EXPECT_EQ(after.pending_for_exclusion, GroupIds());
   EXPECT_EQ(after.ready_for_exclusion, GroupIds());
   EXPECT_EQ(after.pending_for_inclusion, only);
@@ -75,7 +75,7 @@ TEST_F(GroupSetsTest, AGroupThatTheDatabaseExcludesLeavesTheExclusionSets) {
 
 // 3.1, global 4.
 TEST_F(GroupSetsTest, AWrongCommandLineIsPendingForRestart) {
-  group.set(condition::incorrect_command_line, kNow);
+  group.set(condition::incorrect_command_line, wall_start);
   EXPECT_EQ(next(), (GroupSets{.pending_for_restart = only}));
   EXPECT_EQ(next({.pending_for_restart = only, .ready_for_restart = only}),
             (GroupSets{.pending_for_restart = only, .ready_for_restart = only}));
@@ -89,7 +89,7 @@ TEST_F(GroupSetsTest, ARightCommandLineLeavesTheRestartSets) {
 // 3.1, global 6.
 TEST_F(GroupSetsTest, OnlyTheGroupThatIsStillWrongStaysForRestart) {
   ProcessGroup& other = *of_class(cluster, "stateless").front();
-  other.set(condition::incorrect_command_line, kNow);
+  other.set(condition::incorrect_command_line, wall_start);
   const GroupIds both = {group.id, other.id};
   const GroupSets after = next({.pending_for_restart = both, .ready_for_restart = both});
   EXPECT_EQ(after.pending_for_restart, GroupIds{other.id});
@@ -113,20 +113,20 @@ TEST_F(GroupSetsTest, AGroupThatIsNoMoreLeavesAllSets) {
 
 TEST_F(GroupSetsTest, TestProcessesAreInNone) {
   cluster.process_groups.push_back({.id = "test-1", .process_class = "test"});
-  cluster.process_groups.back().removal_timestamp = kNow;
-  cluster.process_groups.back().set(condition::incorrect_command_line, kNow);
+  cluster.process_groups.back().removal_timestamp = wall_start;
+  cluster.process_groups.back().set(condition::incorrect_command_line, wall_start);
   EXPECT_EQ(next(), GroupSets());
 }
 
 // 1.3, 1: what a restart does not wait for.
 TEST_F(GroupSetsTest, MissingPendingAndTerminatingGroupsAreNotForRestart) {
-  group.set(condition::incorrect_command_line, kNow);
+  group.set(condition::incorrect_command_line, wall_start);
   const auto is_pending = [&] { return !next().pending_for_restart.empty(); };
   const auto with = [&](std::string_view type, Duration since) {
     group.clear(condition::missing_processes);
     group.clear(condition::pod_pending);
     group.clear(condition::resources_terminating);
-    group.set(type, kNow - std::chrono::duration_cast<std::chrono::microseconds>(since));
+    group.set(type, wall_start - std::chrono::duration_cast<std::chrono::microseconds>(since));
     return is_pending();
   };
   EXPECT_TRUE(with(condition::missing_processes, 30s));
@@ -137,15 +137,22 @@ TEST_F(GroupSetsTest, MissingPendingAndTerminatingGroupsAreNotForRestart) {
 }
 
 // H3: it was pending since it was marked, so that upstream's rule would never make it ready.
-TEST_F(GroupSetsTest, AGroupThatHangsInDeletionIsReadyForInclusionAfterAWhile) {
-  group.removal_timestamp = kNow - 1h;
-  group.exclusion_timestamp = kNow - 20min;
-  group.set(condition::resources_terminating, kNow - 5min);
+TEST_F(GroupSetsTest, AGroupThatHangsInDeletionHoldsUpNobody) {
+  group.removal_timestamp = wall_start - 1h;
+  group.exclusion_timestamp = wall_start - 20min;
+  group.set(condition::resources_terminating, wall_start - 5min);
   const GroupSets before{.pending_for_removal = only, .pending_for_inclusion = only};
+  EXPECT_EQ(next(before).pending_for_inclusion, only);
   EXPECT_EQ(next(before).ready_for_inclusion, GroupIds());
   group.clear(condition::resources_terminating);
-  group.set(condition::resources_terminating, kNow - 5min - 1s);
-  EXPECT_EQ(next(before).ready_for_inclusion, only);
+  group.set(condition::resources_terminating, wall_start - 5min - 1s);
+  EXPECT_EQ(next(before).pending_for_inclusion, GroupIds()) << "its process runs, so it must stay excluded";
+  EXPECT_EQ(next(before).pending_for_removal, only);
+  DatabaseStatus status = status_of(cluster);
+  std::erase_if(status.processes, [&](const auto& one) { return one.group() == group.id; });
+  const GroupSets after = next_sets(cluster, status, before, {}, wall_start);
+  EXPECT_EQ(after.pending_for_inclusion, only);
+  EXPECT_EQ(after.ready_for_inclusion, only);
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ struct EVENKEEL_API ProcessCluster {
   std::string connection_string = {};
   /// The database runs. Until then nothing is coordinated.
   bool configured = true;
-  /// Nothing of the resource is left to do: the lock is released.
-  bool reconciled = false;
+  /// Besides its groups, nothing of the resource is left to do: the lock may be released.
+  bool reconciled = true;
 
   const ProcessGroup* find(std::string_view id) const;
   ProcessGroup* find(std::string_view id);

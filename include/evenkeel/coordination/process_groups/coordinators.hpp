@@ -37,11 +37,11 @@ struct CoordinatorChoice {
 EVENKEEL_API CoordinatorChoice choose_coordinators(const ProcessCluster& cluster,
                                                    const DatabaseStatus& status, const GroupIds& doomed);
 
-/// Why the present coordinators cannot stay; nothing if they can. Source: CheckCoordinatorValidity, with one
-/// more reason: one of them is pending for removal (`doomed`), in whichever instance.
+/// Why the present coordinators cannot stay; nothing if they can. That one is marked for removal is no
+/// reason: the exclusion changes the coordinators before it takes away a process, once for all instances; but
+/// one that is removed without exclusion is. Source: CheckCoordinatorValidity.
 EVENKEEL_API std::optional<std::string> undesired_coordinators(const ProcessCluster& cluster,
-                                                               const DatabaseStatus& status,
-                                                               const GroupIds& doomed);
+                                                               const DatabaseStatus& status);
 
 /// The groups, of all instances, that have a coordinator among their processes (H9).
 EVENKEEL_API GroupIds coordinator_groups(const DatabaseStatus& status);

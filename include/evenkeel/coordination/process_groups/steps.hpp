@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a ProcessGroupCoordinator as those of a Pipeline.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/controller/context.hpp>
+#include <evenkeel/controller/pipeline.hpp>
+#include <evenkeel/coordination/process_groups/coordinator.hpp>
+
+namespace evenkeel::inline v0::coordination {
+
+/// How the steps find in a resource of yours what they need. All but the ones that say so must be there.
+template <ObjectType T>
+struct ProcessGroupAdapter {
+  /// The coordinator of the object: the same one each time, for it remembers what it has seen.
+  std::function<std::shared_ptr<ProcessGroupCoordinator>(Context&, const T&)> coordinator = {};
+  std::function<ProcessCluster(const T&)> read = {};
+  /// Saves process_groups and connection_string, where they differ from what read() gave.
+  std::function<void(Context&, const T&, const ProcessCluster&)> write = {};
+  /// See RemoveGroup.
+  std::function<RemovalState(Context&, const T&, const ProcessGroup&)> remove = {};
+  /// What the group's processes are to be started with. Optional: else IncorrectCommandLine is yours to set.
+  std::function<std::string(const T&, const ProcessGroup&)> wanted_command_line = {};
+  /// Whom the resource denies or allows the lock. Optional.
+  std::function<std::vector<DenyListEntry>(const T&)> deny_list = {};
+};
+
+namespace detail {
+
+/// Calls `step` with the object's coordinator and cluster, and saves what it changed.
+template <ObjectType T, class Call>
+Step run_process_group_step(const ProcessGroupAdapter<T>& adapter, Context& context, const T& object,
+                            const Call& call) {
+  const auto coordinator = adapter.coordinator(context, object);
+  ProcessCluster cluster = adapter.read(object);
+  const auto groups = cluster.process_groups;
+  const auto connection = cluster.connection_string;
+  Step step = call(*coordinator, cluster);
+  if (cluster.process_groups != groups || cluster.connection_string != connection) {
+    adapter.write(context, object, cluster);
+  }
+  return step;
+}
+
+}  // namespace detail
+
+/// Adds them in the FoundationDB operator's order and by its names: updateStatus, updateLockConfiguration,
+/// operatorCoordination, excludeProcesses, changeCoordinators, bounceProcesses, removeProcessGroups, finish.
+/// Steps of your own that bring the object's status up to date come before.
+///
+///     ek::Pipeline<RingCluster> steps;
+///     steps.step("pods", create_pods);
+///     ek::coordination::add_process_group_steps(steps, adapter);
+///     manager.add(ek::controller_for<RingCluster>(steps));
+///
+/// Thread safety: as that of the adapter's functions; objects are reconciled one at a time each.
+template <ObjectType T>
+void add_process_group_steps(Pipeline<T>& pipeline, ProcessGroupAdapter<T> given) {
+  const auto adapter = std::make_shared<const ProcessGroupAdapter<T>>(std::move(given));
+  const auto add = [&](std::string name, auto call) {
+    pipeline.step(std::move(name), [adapter, call](Context& context, const T& object) {
+      return detail::run_process_group_step(*adapter, context, object, [&](auto& coordinator, auto& cluster) {
+        return call(*adapter, context, object, coordinator, cluster);
+      });
+    });
+  };
+  add("updateStatus", [](auto& ways, Context& context, const T& object, auto& coordinator, auto& cluster) {
+    ProcessGroupCoordinator::WantedCommandLine wanted;
+    if (ways.wanted_command_line) {
+      wanted = [&](const ProcessGroup& group) { return ways.wanted_command_line(object, group); };
+    }
+    return coordinator.update_status(cluster, wanted, context.stop());
+  });
+  add("updateLockConfiguration", [](auto& ways, Context& context, const T& object, auto& coordinator, auto&) {
+    if (!ways.deny_list) return go_on();
+    return coordinator.update_lock_configuration(ways.deny_list(object), context.stop());
+  });
+  add("operatorCoordination", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
+    return coordinator.operator_coordination(cluster, context.stop());
+  });
+  add("excludeProcesses", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
+    return coordinator.exclude_processes(cluster, context.stop());
+  });
+  add("changeCoordinators", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
+    return coordinator.change_coordinators(cluster, context.stop());
+  });
+  add("bounceProcesses", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
+    return coordinator.bounce_processes(cluster, context.stop());
+  });
+  add("removeProcessGroups", [](auto& ways, Context& context, const T& object, auto& coordinator,
+                                auto& cluster) {
+    const RemoveGroup remove = [&](const ProcessGroup& group) { return ways.remove(context, object, group); };
+    return coordinator.remove_process_groups(cluster, remove, context.stop());
+  });
+  add("finish", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
+    return coordinator.finish(cluster, context.stop());
+  });
+}
+
+}  // namespace evenkeel::inline v0::coordination

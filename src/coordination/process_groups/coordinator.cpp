@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include <evenkeel/coordination/process_groups/coordinators.hpp>
+#include <evenkeel/coordination/process_groups/exclusion.hpp>
+#include <evenkeel/coordination/process_groups/removal.hpp>
+#include <evenkeel/coordination/process_groups/safety.hpp>
+
+#include "coordinator_impl.hpp"
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+constexpr Duration safety_retry = std::chrono::seconds{10};     // of an exclusion
+constexpr Duration more_exclusions = std::chrono::minutes{5};   // until the rest is tried
+constexpr Duration inclusion_retry = std::chrono::seconds{60};  // after a refusal
+constexpr Duration more_excluded = std::chrono::seconds{15};    // until removal is tried again
+constexpr Duration degraded_retry = std::chrono::seconds{30};
+
+std::vector<std::string> ids_of(const std::vector<ExclusionEntry>& entries) {
+  std::vector<std::string> ids;
+  std::ranges::transform(entries, std::back_inserter(ids), &ExclusionEntry::id);
+  return ids;
+}
+
+/// The texts by which a target is excluded; none if its addresses are needed and not known.
+std::vector<std::string> texts_of(const ProcessCluster& cluster, const Target& target) {
+  if (cluster.localities_for_exclusion) return {std::string(locality_exclusion_prefix) + target.ref.unit};
+  return target.facts;
+}
+
+void note_processes(ProcessGroup& group, const std::vector<const DatabaseProcess*>& processes,
+                    const ProcessGroupCoordinator::WantedCommandLine& wanted, WallTime now) {
+  if (processes.empty()) {
+    group.set(condition::missing_processes, now);
+    return;
+  }
+  group.clear(condition::missing_processes);
+  if (!wanted) return;
+  const std::string command_line = wanted(group);
+  const bool is_wrong = std::ranges::any_of(
+      processes, [&](const DatabaseProcess* one) { return one->command_line != command_line; });
+  if (is_wrong) {
+    group.set(condition::incorrect_command_line, now);
+  } else {
+    group.clear(condition::incorrect_command_line);
+  }
+}
+
+}  // namespace
+
+ProcessGroupCoordinator::ProcessGroupCoordinator(AdminClient& database, Store* store,
+                                                 ProcessGroupOptions options)
+    : impl_(std::make_unique<Impl>(database, store, std::move(options))) {}
+ProcessGroupCoordinator::~ProcessGroupCoordinator() = default;
+
+const ProcessGroupOptions& ProcessGroupCoordinator::options() const noexcept {
+  return impl_->options_;
+}
+ProcessGroupFigures ProcessGroupCoordinator::figures() const {
+  return impl_->figures_;
+}
+std::map<std::string, std::string> ProcessGroupCoordinator::waits() const {
+  return impl_->waits_;
+}
+Ledger* ProcessGroupCoordinator::ledger() noexcept {
+  return impl_->ledger_.get();
+}
+
+Step ProcessGroupCoordinator::update_status(ProcessCluster& cluster, const WantedCommandLine& wanted,
+                                            std::stop_token stop) {
+  impl_->status_.reset();
+  impl_->no_agreement_.reset();
+  const DatabaseStatus& status = impl_->status(stop);
+  for (ProcessGroup& group : cluster.process_groups) {
+    if (is_test_class(group.process_class)) continue;
+    note_processes(group, status.of_group(group.id), wanted, impl_->wall_now());
+  }
+  if (!status.connection_string.empty()) cluster.connection_string = status.connection_string;
+  return go_on();
+}
+
+Step ProcessGroupCoordinator::update_lock_configuration(const std::vector<DenyListEntry>& wanted,
+                                                        std::stop_token stop) {
+  if (impl_->deny_list_ == nullptr || wanted.empty()) return go_on();
+  try {
+    impl_->deny_list_->apply(wanted, "as the resource of " + impl_->options_.identity.scope + " says", stop);
+  } catch (const StoreUnavailable& error) {
+    return impl_->wait("lock", error.what());
+  }
+  impl_->waits_.erase("lock");
+  return go_on();
+}
+
+Step ProcessGroupCoordinator::operator_coordination(ProcessCluster& cluster, std::stop_token stop) {
+  if (impl_->mode(cluster) == Mode::local) return go_on();
+  impl_->waits_.erase("coordination");
+  if (!impl_->publish(cluster, {}, {}, stop) || !impl_->renew_record(stop)) {
+    return impl_->wait("coordination", *impl_->no_agreement_);
+  }
+  return later(impl_->options_.liveness.silence / 3, "says that it lives");
+}
+
+// --- Exclusion
+// --------------------------------------------------------------------------------------------------
+
+Step ProcessGroupCoordinator::exclude_processes(ProcessCluster& cluster, std::stop_token stop) {
+  Impl& it = *impl_;
+  const DatabaseStatus& status = it.status(stop);
+  const ExclusionPlan plan = plan_exclusion(cluster, status, it.options_.times, it.wall_now());
+  it.waits_.erase("exclusion");
+  if (!plan.needed) return go_on();
+  if (const Refusal refusal = refuse_exclusion(status, it.options_.times)) {
+    return it.wait("exclusion", *refusal, safety_retry);
+  }
+  const Mode mode = it.mode(cluster);
+  if (mode != Mode::local) {
+    it.publish_ready(cluster, "exclusion", ids_of(plan.ready), Impl::Ready::exactly, stop);
+  }
+  if (plan.wait) return it.wait("exclusion", *plan.wait);
+  bool is_partial = false;
+  if (mode == Mode::global) {
+    Agreement agreement = it.agree(it.options_.exclusion, it.exclusion_callbacks(cluster), stop);
+    if (!agreement.acted || agreement.step.kind() != Step::Kind::go_on) return agreement.step;
+    is_partial = agreement.partial;
+  } else {
+    if (mode == Mode::shadow) it.tell_shadow(it.options_.exclusion, stop);
+    if (const auto why = it.exclude_alone(cluster, plan, stop)) return it.wait("exclusion", *why);
+  }
+  if (plan.all && !is_partial) return go_on();
+  return later(more_exclusions, "Additional processes must be excluded");
+}
+
+std::optional<std::string> ProcessGroupCoordinator::Impl::exclude_alone(ProcessCluster& cluster,
+                                                                        const ExclusionPlan& plan,
+                                                                        const std::stop_token& stop) {
+  const Fence alone = fence("exclusion", 0);
+  GroupIds groups;
+  std::vector<std::string> targets;
+  for (const ExclusionEntry& entry : plan.ready) {
+    groups.insert(entry.id);
+    targets.insert(targets.end(), entry.targets.begin(), entry.targets.end());
+  }
+  if (auto why = spare_coordinators(cluster, status(stop), groups, {}, alone, stop)) return why;
+  exclude(targets, alone, stop);
+  disturbed();
+  return std::nullopt;
+}
+
+ActionCallbacks ProcessGroupCoordinator::Impl::exclusion_callbacks(ProcessCluster& cluster) {
+  return {.act = [this, &cluster](const Claim& claim,
+                                  std::stop_token stop) { return act_exclusion(cluster, claim, stop); },
+          .observe =
+              [this, &cluster](const Claim& claim, std::stop_token stop) {
+                const std::vector<std::string> exclusions = database_.status(stop).exclusions;
+                ActReport report;
+                for (const Target& target : claim.targets) {
+                  const auto texts = texts_of(cluster, target);
+                  const bool is_done =
+                      !texts.empty() && only_excluded(texts, exclusions).size() == texts.size();
+                  if (!is_done) report.not_done.push_back(target.ref);
+                }
+                return report;
+              }};
+}
+
+ActReport ProcessGroupCoordinator::Impl::act_exclusion(ProcessCluster& cluster, const Claim& claim,
+                                                       const std::stop_token& stop) {
+  // What this pass began with may be old by now.
+  const DatabaseStatus fresh = database_.status(stop);
+  if (const Refusal refusal = refuse_exclusion(fresh, options_.times)) return nothing_done(claim, *refusal);
+  const Fence agreed = fence("exclusion", claim.epoch);
+  ActReport report;
+  std::vector<std::string> targets;
+  for (const Target& target : claim.targets) {
+    const auto texts = texts_of(cluster, target);
+    if (texts.empty()) report.not_done.push_back(target.ref);
+    targets.insert(targets.end(), texts.begin(), texts.end());
+  }
+  if (targets.empty()) return nothing_done(claim, "no address is known");
+  if (const auto why = spare_coordinators(cluster, fresh, units_of(claim), doomed(stop), agreed, stop)) {
+    return nothing_done(claim, *why);
+  }
+  exclude(targets, agreed, stop);
+  return report;
+}
+
+// --- Coordinators
+// -----------------------------------------------------------------------------------------------
+
+Step ProcessGroupCoordinator::change_coordinators(ProcessCluster& cluster, std::stop_token stop) {
+  Impl& it = *impl_;
+  const std::string action = "coordinators";
+  it.waits_.erase(action);
+  if (!cluster.configured) return go_on();
+  const DatabaseStatus& status = it.status(stop);
+  if (!undesired_coordinators(cluster, status)) return go_on();
+  if (const Refusal refusal = refuse_coordinator_change(status, it.options_.times)) {
+    return it.wait(action, *refusal);
+  }
+  GroupIds doomed;
+  std::uint64_t epoch = 0;
+  if (it.mode(cluster) == Mode::global) {
+    if (it.no_agreement_) return it.wait(action, *it.no_agreement_);
+    if (const auto why = it.take_lock(stop)) return it.wait(action, *why);
+    epoch = it.lock_->held().value_or(0);
+    try {
+      doomed = it.doomed(stop);
+    } catch (const StoreUnavailable& error) {
+      return it.wait(action, error.what());
+    }
+  }
+  const CoordinatorChoice choice = choose_coordinators(cluster, status, doomed);
+  if (choice.failure) return it.wait(action, *choice.failure);
+  ++it.figures_.coordinator_changes;
+  cluster.connection_string =
+      it.database_.change_coordinators(choice.coordinators, it.fence(action, epoch), stop);
+  it.disturbed();
+  return go_on();
+}
+
+// --- Removal and inclusion
+// --------------------------------------------------------------------------------------
+
+Step ProcessGroupCoordinator::remove_process_groups(ProcessCluster& cluster, const RemoveGroup& remove,
+                                                    std::stop_token stop) {
+  Impl& it = *impl_;
+  const DatabaseStatus& status = it.status(stop);
+  const RemovalPlan plan = plan_removal(cluster, status);
+  it.waits_.erase("inclusion");
+  for (const std::string& id : plan.newly_done) cluster.find(id)->exclusion_timestamp = it.wall_now();
+  if (plan.removable.empty()) {
+    if (plan.all_excluded) return go_on();
+    return later(more_excluded, "Reconciliation needs to exclude more processes");
+  }
+  if (!status.available || status.degraded) {
+    return later(degraded_retry, "Removals cannot proceed because cluster has degraded fault tolerance");
+  }
+  GroupIds gone;
+  for (const std::string& id : plan.removable) {
+    ProcessGroup& group = *cluster.find(id);
+    const RemovalState state = remove(group);
+    if (state == RemovalState::gone) gone.insert(id);
+    if (state == RemovalState::terminating) group.set(condition::resources_terminating, it.wall_now());
+  }
+  Step step = it.include(cluster, gone, stop);
+  if (step.kind() != Step::Kind::go_on || gone.size() == plan.removable.size()) return step;
+  return later(it.options_.retry, "Waiting for process groups to get torn down");
+}
+
+/// Forgets the groups `gone`, after the database has forgotten that they were excluded.
+Step ProcessGroupCoordinator::Impl::include(ProcessCluster& cluster, const GroupIds& gone,
+                                            const std::stop_token& stop) {
+  const InclusionNeed need = inclusion_need(cluster, gone, status(stop).exclusions);
+  drop(cluster, need.to_drop);
+  if (need.ready.empty()) return go_on();
+  const Mode how = mode(cluster);
+  if (how != Mode::local) publish_ready(cluster, "inclusion", need.ready, Ready::also, stop);
+  if (const Refusal refusal = refuse_inclusion(status(stop), options_.times)) {
+    return wait("inclusion", *refusal, inclusion_retry);
+  }
+  if (how == Mode::global) {
+    Agreement agreement = agree(options_.inclusion, inclusion_callbacks(), stop);
+    if (!agreement.acted || agreement.step.kind() != Step::Kind::go_on) return agreement.step;
+    drop(cluster, inclusion_need(cluster, gone, database_.status(stop).exclusions).to_drop);
+    return go_on();
+  }
+  if (how == Mode::shadow) tell_shadow(options_.inclusion, stop);
+  ++figures_.inclusions;
+  database_.include(need.targets, fence("inclusion", 0), stop);
+  disturbed();
+  drop(cluster, need.ready);
+  return go_on();
+}
+
+void ProcessGroupCoordinator::Impl::drop(ProcessCluster& cluster, const std::vector<std::string>& ids) {
+  std::erase_if(cluster.process_groups,
+                [&](const ProcessGroup& group) { return std::ranges::find(ids, group.id) != ids.end(); });
+}
+
+ActionCallbacks ProcessGroupCoordinator::Impl::inclusion_callbacks() {
+  const auto excluded_texts = [](const Target& target, const DatabaseStatus& status) {
+    return only_excluded(exclusion_texts(target.ref.unit, target.facts), status.exclusions);
+  };
+  return {.act =
+              [this, excluded_texts](const Claim& claim, std::stop_token stop) {
+                const DatabaseStatus fresh = database_.status(stop);
+                if (const Refusal no = refuse_inclusion(fresh, options_.times))
+                  return nothing_done(claim, *no);
+                ActReport report;
+                std::vector<std::string> texts;
+                for (const Target& target : claim.targets) {
+                  // Included while it runs, it would get data again.
+                  const bool runs = !fresh.of_group(target.ref.unit).empty();
+                  if (runs) report.not_done.push_back(target.ref);
+                  const auto more = runs ? std::vector<std::string>() : excluded_texts(target, fresh);
+                  texts.insert(texts.end(), more.begin(), more.end());
+                }
+                if (texts.empty()) return report;
+                ++figures_.inclusions;
+                database_.include(texts, fence("inclusion", claim.epoch), stop);
+                return report;
+              },
+          .observe =
+              [this, excluded_texts](const Claim& claim, std::stop_token stop) {
+                const DatabaseStatus fresh = database_.status(stop);
+                ActReport report;
+                for (const Target& target : claim.targets) {
+                  if (!excluded_texts(target, fresh).empty()) report.not_done.push_back(target.ref);
+                }
+                return report;
+              }};
+}
+
+Step ProcessGroupCoordinator::finish(const ProcessCluster& cluster, std::stop_token stop) {
+  if (impl_->lock_ == nullptr || impl_->mode(cluster) != Mode::global) return go_on();
+  const bool is_done =
+      cluster.reconciled && std::ranges::none_of(cluster.process_groups, [](const ProcessGroup& group) {
+        return group.is_marked_for_removal() || group.has(condition::incorrect_command_line);
+      });
+  impl_->lock_->end_pass(is_done, stop);
+  return go_on();
+}
+
+}  // namespace evenkeel::inline v0::coordination

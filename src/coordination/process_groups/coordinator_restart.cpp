@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps that restart processes: for new command lines, and for versions that do not understand each
+// other.
+#include <algorithm>
+#include <utility>
+
+#include <evenkeel/coordination/process_groups/restart.hpp>
+#include <evenkeel/coordination/process_groups/safety.hpp>
+
+#include "coordinator_impl.hpp"
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+constexpr Duration least_restart_retry = std::chrono::seconds{15};
+
+std::string join(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& one : texts) out += (out.empty() ? "" : " ") + one;
+  return "[" + out + "]";
+}
+
+}  // namespace
+
+Step ProcessGroupCoordinator::bounce_processes(ProcessCluster& cluster, std::stop_token stop) {
+  Impl& it = *impl_;
+  const DatabaseStatus& status = it.status(stop);
+  const RestartPlan plan = plan_restart(cluster, status, it.options_.times, it.wall_now());
+  const Mode mode = it.mode(cluster);
+  it.waits_.erase("restart");
+  if (plan.pending.empty()) return go_on();
+  const Refusal refusal = refuse_restart(status, it.options_.times);
+  if (mode != Mode::local && (plan.wait || refusal)) {
+    // Who is not prepared any more is not ready; who only has to wait for the database still is.
+    const auto adjust = [&](GroupSets& next) {
+      if (plan.wait) next.ready_for_restart.clear();
+    };
+    it.publish(cluster, {}, adjust, stop);
+  }
+  if (plan.wait) return it.wait("restart", *plan.wait);
+  if (refusal) {
+    const Duration left = it.options_.times.minimum_uptime_for_restart - minimum_uptime(status);
+    return it.wait("restart", *refusal, std::max(left, least_restart_retry));
+  }
+  if (cluster.has_incompatible_upgrade()) return it.restart_for_upgrade(cluster, plan, stop);
+  if (mode == Mode::global) {
+    it.publish_ready(cluster, "restart", plan.ready, Impl::Ready::exactly, stop);
+    return it.agree(it.options_.restart, it.restart_callbacks(), stop).step;
+  }
+  if (mode == Mode::shadow) {
+    it.publish_ready(cluster, "restart", plan.ready, Impl::Ready::exactly, stop);
+    it.tell_shadow(it.options_.restart, stop);
+  }
+  it.kill(plan.addresses, it.fence("restart", 0), stop);
+  it.disturbed();
+  return go_on();
+}
+
+void ProcessGroupCoordinator::Impl::kill(const std::vector<std::string>& addresses, const Fence& fence,
+                                         const std::stop_token& stop) {
+  ++figures_.restarts;
+  database_.kill(addresses, fence, stop);
+}
+
+ActionCallbacks ProcessGroupCoordinator::Impl::restart_callbacks() {
+  return {.act =
+              [this](const Claim& claim, std::stop_token stop) {
+                const DatabaseStatus fresh = database_.status(stop);
+                if (const Refusal no = refuse_restart(fresh, options_.times)) return nothing_done(claim, *no);
+                ActReport report;
+                for (const Target& target : claim.targets) {
+                  if (fresh.of_group(target.ref.unit).empty()) report.not_done.push_back(target.ref);
+                }
+                const auto addresses = addresses_of(fresh, units_of(claim));
+                if (addresses.empty()) return nothing_done(claim, "none of the processes is reported");
+                kill(addresses, fence("restart", claim.epoch), stop);
+                return report;
+              },
+          // All of them had run for the minimum uptime when the claim was made.
+          .observe =
+              [this](const Claim& claim, std::stop_token stop) {
+                const DatabaseStatus fresh = database_.status(stop);
+                const auto is_old = [&](const DatabaseProcess* one) {
+                  return one->uptime >= options_.times.minimum_uptime_for_restart;
+                };
+                ActReport report;
+                for (const Target& target : claim.targets) {
+                  if (std::ranges::any_of(fresh.of_group(target.ref.unit), is_old)) {
+                    report.not_done.push_back(target.ref);
+                  }
+                }
+                return report;
+              }};
+}
+
+/// All processes of the database at once, when all instances have registered theirs. In every mode.
+Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cluster,
+                                                        const RestartPlan& plan,
+                                                        const std::stop_token& stop) {
+  std::vector<std::string> addresses = plan.addresses;
+  std::uint64_t epoch = 0;
+  if (upgrades_ != nullptr) {
+    try {
+      std::vector<std::string> ids;
+      std::ranges::transform(cluster.process_groups, std::back_inserter(ids), &ProcessGroup::id);
+      upgrades_->add(cluster.version, ids, stop);
+      if (const auto why = take_lock(stop)) return wait("restart", *why);
+      epoch = lock_->held().value_or(0);
+      if (!status(stop).available) return wait("restart", "Deferring upgrade until database is available");
+      const UpgradeNeed need =
+          upgrade_need(status(stop), upgrades_->registered(cluster.version, stop), cluster.version);
+      if (!need.not_ready.empty()) {
+        return wait("restart", "Waiting for processes to be updated: " + join(need.not_ready));
+      }
+      addresses = need.addresses;
+      upgrades_->clear(stop);
+    } catch (const StoreUnavailable& error) {
+      return wait("restart", error.what());
+    }
+  }
+  const Fence agreed = fence("upgrade", epoch);
+  kill(addresses, agreed, stop);
+  // The first order does not reach every process for sure, and who missed it is alone with the old version.
+  kill(addresses, agreed, stop);
+  disturbed();
+  return stop_here(requeue_after(options_.retry, "fetch latest status after upgrade"));
+}
+
+}  // namespace evenkeel::inline v0::coordination

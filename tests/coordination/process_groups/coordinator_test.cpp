@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expectations of the FoundationDB operator's exclude_processes_test.go, bounce_processes_test.go and
+// update_lock_configuration_test.go that need a database and what is shared. Where upstream gives entries an
+// age, here the clock is moved on: age is observed.
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/coordination/memory_store.hpp>
+#include <evenkeel/coordination/process_groups/coordinators.hpp>
+
+#include "world.hpp"
+
+namespace evenkeel::coordination {
+namespace {
+
+using namespace test;
+using Texts = std::vector<std::string>;
+
+class CoordinatorTest : public ::testing::Test {
+ protected:
+  CoordinatorTest() { database.state = status_of(default_cluster()); }
+
+  Operator& start(Mode mode) {
+    one = std::make_unique<Operator>(database, &store, default_cluster(), options_of("dc1", mode, clock));
+    return *one;
+  }
+  /// Another instance, of which only the entries matter.
+  Ledger& other(const std::string& scope = "another-cluster") {
+    const Domain domain{
+        .root = "/db", .actions = {"exclusion", "inclusion", "restart"}, .marks = {"removal"}};
+    LedgerOptions options{.domain = domain, .identity = {scope, "uid-" + scope, "run-1"}, .clock = clock};
+    options.transact.delay = Duration::zero();
+    others.push_back(std::make_unique<Ledger>(store, options));
+    return *others.back();
+  }
+  static void add(Ledger& ledger, const std::string& set, const Texts& units,
+                  const std::string& kind = "transaction") {
+    const Published published = ledger.publish([&](const OwnState& own) {
+      DesiredState desired = own.desired();
+      for (const std::string& unit : units) desired.add(set, unit, kind);
+      return desired;
+    });
+    ASSERT_TRUE(published.done());
+  }
+  void keep_alive() {
+    for (const auto& ledger : others) {
+      LivenessRegistry registry(store, ledger->layout(), ledger->options().identity, {},
+                                {.delay = Duration::zero(), .clock = clock});
+      registry.renew(Mode::global);
+    }
+  }
+  /// Passes until the quiet window is over, and one more.
+  void settle(Operator& instance, Duration time = 31s) {
+    instance.pass();
+    clock->advance(time);
+    keep_alive();
+    instance.pass();
+  }
+  OwnState own() { return one->coordinator.ledger()->own(); }
+  static Texts units(const OwnState& state, std::string_view set) {
+    Texts out;
+    if (const auto found = state.sets.find(set); found != state.sets.end()) {
+      for (const auto& [unit, member] : found->second) out.push_back(unit);
+    }
+    return out;
+  }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(wall_start);
+  MemoryStore store;
+  FakeDatabase database{clock};
+  std::unique_ptr<Operator> one;
+  std::vector<std::unique_ptr<Ledger>> others;
+};
+
+// --- Local mode
+// -------------------------------------------------------------------------------------------------
+
+// 3.1, COORD local: nothing is written, and what is there stays.
+TEST_F(CoordinatorTest, InLocalModeUsesNoStore) {
+  Ledger& earlier = other("dc1");
+  add(earlier, "pendingForRestart", {"storage-1", "storage-99"});
+  add(earlier, "readyForRestart", {"storage-1"});
+  add(earlier, "pendingForRemoval", {"storage-99"});
+  const Version before = store.version();
+  Operator& instance = start(Mode::local);
+  EXPECT_EQ(instance.coordinator.ledger(), nullptr);
+  instance.mark("storage-4");
+  instance.cluster.find("log-1")->set(condition::incorrect_command_line, wall_start);
+  instance.pass();
+  EXPECT_EQ(database.names(), (Texts{"exclude"})) << "a restart has to wait after it";
+  clock->advance(10min);
+  instance.pass();
+  EXPECT_EQ(database.names(), (Texts{"exclude", "kill"}));
+  EXPECT_EQ(store.version(), before);
+  EXPECT_EQ(units(earlier.own(), "pendingForRemoval"), (Texts{"storage-99"}));
+  EXPECT_EQ(units(earlier.own(), "readyForRestart"), (Texts{"storage-1"}));
+}
+
+TEST_F(CoordinatorTest, BeforeTheDatabaseIsConfiguredIsLocal) {
+  Operator& instance = start(Mode::global);
+  instance.cluster.configured = false;
+  instance.mark("storage-4");
+  settle(instance);
+  EXPECT_EQ(store.version(), 0U);
+}
+
+// 3.1, EXC local: a coordinator; before the exclusion, where upstream changes them after it (table 1.8).
+TEST_F(CoordinatorTest, InLocalModeSparesCoordinators) {
+  Operator& instance = start(Mode::local);
+  instance.mark("storage-1");
+  instance.pass();
+  EXPECT_EQ(database.names(), (Texts{"coordinators", "exclude"}));
+  EXPECT_EQ(database.targets_of("exclude"), (Texts{"locality_instance_id:storage-1"}));
+  EXPECT_NE(instance.cluster.connection_string, "first");
+  EXPECT_FALSE(coordinator_groups(database.state).contains("storage-1"));
+}
+
+// 3.1, EXC local: a stateless and a log group, with replacements.
+TEST_F(CoordinatorTest, InLocalModeExcludesTheTransactionSystemAtOnce) {
+  Operator& instance = start(Mode::local);
+  instance.mark("log-1");
+  instance.mark("stateless-1");
+  instance.pass();
+  EXPECT_EQ(database.targets_of("exclude"),
+            (Texts{"locality_instance_id:log-1", "locality_instance_id:stateless-1"}));
+  EXPECT_TRUE(instance.goes_on("exclude"));
+}
+
+// --- Exclusion in global mode
+// ---------------------------------------------------------------------------------
+
+class GlobalExclusionTest : public CoordinatorTest, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(By, GlobalExclusionTest, ::testing::Bool(),
+                         [](const auto& way) { return way.param ? "Locality" : "Address"; });
+
+// 3.1: no requeue, 1 exclusion, another connection string.
+TEST_P(GlobalExclusionTest, SparesCoordinators) {
+  Operator& instance = start(Mode::global);
+  instance.cluster.localities_for_exclusion = GetParam();
+  instance.mark("storage-1");
+  settle(instance);
+  EXPECT_TRUE(instance.goes_on("exclude")) << instance.reason("exclude");
+  EXPECT_EQ(database.names(), (Texts{"coordinators", "exclude"}));
+  EXPECT_EQ(database.targets_of("exclude").size(), 1U);
+  EXPECT_NE(instance.cluster.connection_string, "first");
+  EXPECT_EQ(database.calls.back().fence.epoch, 1U);
+  EXPECT_EQ(database.calls.back().fence.caller, "dc1");
+}
+
+// 3.1: "not all processes are ready: another-cluster-log-1"; once that is ready, both.
+TEST_P(GlobalExclusionTest, WaitsForAProcessOfAnotherCluster) {
+  Operator& instance = start(Mode::global);
+  instance.cluster.localities_for_exclusion = GetParam();
+  instance.cluster.find("log-1")->addresses = {"192.168.0.3"};
+  Ledger& another = other();
+  add(another, "pendingForExclusion", {"another-cluster-log-1"});
+  another.publish([](const OwnState& state) {
+    DesiredState desired = state.desired();
+    desired.set_facts("another-cluster-log-1", {"192.168.0.2"});
+    return desired;
+  });
+  instance.mark("log-1");
+  settle(instance);
+  EXPECT_EQ(instance.reason("exclude"), "not all processes are ready: another-cluster-log-1");
+  EXPECT_EQ(database.calls.size(), 0U);
+
+  add(another, "readyForExclusion", {"another-cluster-log-1"});
+  settle(instance);
+  EXPECT_TRUE(instance.goes_on("exclude")) << instance.reason("exclude");
+  const Texts by_locality{"locality_instance_id:another-cluster-log-1", "locality_instance_id:log-1"};
+  EXPECT_EQ(database.targets_of("exclude"), GetParam() ? by_locality : (Texts{"192.168.0.2", "192.168.0.3"}));
+  EXPECT_EQ(database.calls.size(), 1U);
+}
+
+// 3.1: the window is looked at first.
+TEST_F(CoordinatorTest, WaitsForTheQuietWindowExactly) {
+  Operator& instance = start(Mode::global);
+  instance.mark("log-1");
+  instance.pass();
+  EXPECT_EQ(instance.reason("exclude").substr(0, 36), "last pending process group was added");
+  EXPECT_EQ(instance.delay("exclude"), Duration(30s));
+  clock->advance(29s);
+  instance.pass();
+  EXPECT_EQ(instance.delay("exclude"), Duration(1s));
+  EXPECT_EQ(database.calls.size(), 0U);
+  clock->advance(1s);
+  instance.pass();
+  EXPECT_EQ(database.calls.size(), 1U);
+}
+
+class StragglerTest : public CoordinatorTest {
+ protected:
+  void run(const Texts& ready) {
+    Operator& instance = start(Mode::global);
+    Ledger& another = other();
+    add(another, "pendingForExclusion",
+        {"another-cluster-log-1", "another-cluster-log-2", "another-cluster-log-3", "another-cluster-log-4"});
+    add(another, "readyForExclusion", ready);
+    for (ProcessGroup* group : of_class(instance.cluster, "log")) group->removal_timestamp = wall_start;
+    instance.pass();
+    for (int i = 0; i < 15; ++i) {
+      clock->advance(20s);
+      keep_alive();
+      EXPECT_EQ(database.calls.size(), 0U);
+      instance.pass();
+    }
+  }
+};
+
+// 3.1: four others pending since 5 min, all local logs marked; none of the others is ready.
+TEST_F(StragglerTest, AreLeftBehindAfterFiveMinutes) {
+  run({});
+  EXPECT_EQ(database.targets_of("exclude"), (Texts{"locality_instance_id:log-1"}));
+  EXPECT_EQ(one->reason("exclude"), "Additional processes must be excluded");
+  EXPECT_EQ(one->delay("exclude"), Duration(5min));
+}
+
+// ... and one of them is.
+TEST_F(StragglerTest, TakeAlongWhoIsReady) {
+  run({"another-cluster-log-1"});
+  EXPECT_EQ(database.targets_of("exclude"),
+            (Texts{"locality_instance_id:another-cluster-log-1", "locality_instance_id:log-1"}));
+  EXPECT_EQ(one->delay("exclude"), Duration(5min));
+}
+
+// Table 1.8: pending == ready by process class. Storage does not wait for logs, nor logs for storage.
+TEST_F(CoordinatorTest, DoesNotWaitForAnotherClass) {
+  Operator& instance = start(Mode::global);
+  add(other(), "pendingForExclusion", {"another-cluster-storage-1"}, "storage");
+  instance.mark("log-1");
+  settle(instance);
+  EXPECT_EQ(database.targets_of("exclude"), (Texts{"locality_instance_id:log-1"}));
+}
+
+// H9, S14: the coordinator is another instance's.
+TEST_F(CoordinatorTest, SparesRemoteCoordinators) {
+  const ProcessCluster remote = default_cluster("dc2-");
+  database.state = status_of(remote);
+  for (const DatabaseProcess& process : processes_of(default_cluster()))
+    database.state.processes.push_back(process);
+  Operator& instance = start(Mode::global);
+  Ledger& another = other("dc2");
+  for (const std::string set : {"pendingForExclusion", "readyForExclusion", "pendingForRemoval"}) {
+    add(another, set, {"dc2-storage-1"}, "storage");
+  }
+  add(another, "pendingForRemoval", {"dc2-storage-4"}, "storage");
+  instance.mark("storage-2");
+  settle(instance);
+  EXPECT_EQ(database.names(), (Texts{"coordinators", "exclude"}));
+  const GroupIds now = coordinator_groups(database.state);
+  EXPECT_EQ(now.size(), 3U);
+  for (const std::string doomed : {"dc2-storage-1", "dc2-storage-4", "storage-2"}) {
+    EXPECT_FALSE(now.contains(doomed)) << doomed;
+  }
+}
+
+// S12: the database was disturbed since this pass asked for its status.
+TEST_F(CoordinatorTest, DoesNotActOnAnOldStatus) {
+  Operator& instance = start(Mode::global);
+  instance.mark("log-1");
+  instance.pass();
+  clock->advance(31s);
+  instance.coordinator.update_status(instance.cluster);
+  database.kill({"1.1.0.1:4501"}, {.caller = "somebody"});
+  instance.coordinator.exclude_processes(instance.cluster);
+  EXPECT_EQ(database.names(), (Texts{"kill"}));
+}
+
+// S5: the database does it, and its answer is lost.
+TEST_F(CoordinatorTest, FindsOutWhatALostAnswerWas) {
+  Operator& instance = start(Mode::global);
+  instance.mark("log-1");
+  database.loses_answers = true;
+  settle(instance);
+  EXPECT_EQ(instance.reason("exclude"), "not settled yet: the answer was lost");
+  database.loses_answers = false;
+  clock->advance(3s);
+  instance.pass();
+  EXPECT_EQ(database.names(), (Texts{"exclude"}));
+  EXPECT_EQ(units(own(), "pendingForExclusion"), Texts());
+}
+
+// --- Restart in global mode
+// -----------------------------------------------------------------------------------
+
+class GlobalRestartTest : public CoordinatorTest {
+ protected:
+  GlobalRestartTest() { start(Mode::global); }
+  ProcessGroup& need_restart(const std::string& id = "storage-2") {
+    ProcessGroup& group = *one->cluster.find(id);
+    group.set(condition::incorrect_command_line, wall_start);
+    return group;
+  }
+  Texts ready_in_view() {
+    Texts out;
+    for (const Member& member : one->coordinator.ledger()->view("restart").ready)
+      out.push_back(member.ref.unit);
+    return out;
+  }
+};
+
+TEST_F(GlobalRestartTest, OfAClusterAtRestIsNone) {
+  settle(*one);
+  EXPECT_TRUE(one->goes_on("bounce"));
+  EXPECT_EQ(database.calls.size(), 0U);
+}
+
+// 3.1: killed 1 address <ip>:4501, pendingForRestart = {it}, and nothing is ready that could be killed once
+// more.
+TEST_F(GlobalRestartTest, KillsAndLeavesThePendingEntry) {
+  const ProcessGroup& group = need_restart();
+  settle(*one);
+  EXPECT_TRUE(one->goes_on("bounce")) << one->reason("bounce");
+  EXPECT_EQ(database.targets_of("kill"), (Texts{group.addresses[0] + ":4501"}));
+  EXPECT_EQ(units(own(), "pendingForRestart"), (Texts{group.id}));
+  EXPECT_EQ(ready_in_view(), Texts());
+}
+
+// 3.1: pending before.
+TEST_F(GlobalRestartTest, KillsWhatWasPendingBefore) {
+  const ProcessGroup& group = need_restart();
+  add(*one->coordinator.ledger(), "pendingForRestart", {group.id});
+  settle(*one);
+  EXPECT_EQ(database.targets_of("kill"), (Texts{group.addresses[0] + ":4501"}));
+  EXPECT_EQ(ready_in_view(), Texts());
+}
+
+// 3.1: a bounce is not possible.
+TEST_F(GlobalRestartTest, SaysWhatIsPendingWhenItIsTooEarly) {
+  need_restart();
+  database.state.processes[3].uptime = 590s;
+  settle(*one);
+  EXPECT_EQ(
+      one->reason("bounce"),
+      "cluster has only been up for 590.00 seconds, but must be up for 600.00 seconds to safely bounce");
+  EXPECT_EQ(one->delay("bounce"), Duration(15s));
+  EXPECT_EQ(database.calls.size(), 0U);
+  EXPECT_EQ(units(own(), "pendingForRestart"), (Texts{"storage-2"}));
+  EXPECT_EQ(units(own(), "readyForRestart"), Texts());
+}
+
+// A kill that did not reach its process: once more, after the minimum uptime and another round.
+TEST_F(GlobalRestartTest, RestartsAgainWhatIsStillWrong) {
+  need_restart();
+  settle(*one);
+  clock->advance(1min);
+  one->pass();
+  EXPECT_EQ(database.names(), (Texts{"kill"}));
+  clock->advance(9min + 1s);
+  settle(*one);
+  EXPECT_EQ(database.names(), (Texts{"kill", "kill"}));
+}
+
+// Who got another change in the meantime is not ready any more.
+TEST_F(GlobalRestartTest, TakesBackWhatIsNotReadyAnyMore) {
+  need_restart();
+  one->pass();
+  EXPECT_EQ(units(own(), "readyForRestart"), (Texts{"storage-2"}));
+  one->cluster.find("log-1")->set(condition::incorrect_config_map, wall_start);
+  one->pass();
+  EXPECT_EQ(one->reason("bounce"), "Waiting for config map to sync to all pods");
+  EXPECT_EQ(units(own(), "readyForRestart"), Texts());
+  EXPECT_EQ(units(own(), "pendingForRestart"), (Texts{"storage-2"}));
+}
+
+// updateStatus, then the whole round with the command lines themselves.
+TEST_F(GlobalRestartTest, FollowsTheCommandLine) {
+  std::string wanted = "old";
+  for (DatabaseProcess& process : database.state.processes) process.command_line = "old";
+  one->wanted = [&](const ProcessGroup&) { return wanted; };
+  one->pass();
+  EXPECT_EQ(units(own(), "pendingForRestart"), Texts());
+  wanted = "new";
+  settle(*one);
+  EXPECT_EQ(database.targets_of("kill").size(), 17U);
+  EXPECT_EQ(database.names(), (Texts{"kill"}));
+  for (DatabaseProcess& process : database.state.processes) process.command_line = "new";
+  one->pass();
+  EXPECT_EQ(units(own(), "pendingForRestart"), Texts());
+  EXPECT_EQ(units(own(), "readyForRestart"), Texts());
+}
+
+}  // namespace
+}  // namespace evenkeel::coordination
