@@ -59,15 +59,16 @@ std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, 
   MutexLock lock(transacting_);
   std::vector<std::variant<Claim, StepReport>> runs;
   const auto body = [&](StoreSnapshot& snapshot) {
+    runs.emplace_back();  // for each run, also for one that ends early
     const View view = ledger_.view(read_view(snapshot, ledger_.layout(), policy.action));
     const TimePoint now = ledger_.options().clock->now();
     auto planned = plan_claim(ledger_.layout(), view, policy, situation, claimant(view), now);
     if (auto* no = std::get_if<NotClaimed>(&planned)) {
-      runs.emplace_back(refusal(std::move(*no), view, now));
+      runs.back() = refusal(std::move(*no), view, now);
       return Commit{};
     }
     auto& plan = std::get<PlannedClaim>(planned);
-    runs.emplace_back(std::move(plan.claim));
+    runs.back() = std::move(plan.claim);
     return std::move(plan.commit);
   };
   const Transacted transacted = transact_arbiter(body, stop);
@@ -83,18 +84,20 @@ std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, 
 
 CommitResult ActionClaims::settle(const Claim& claim, const ActReport& report, std::stop_token stop) {
   MutexLock lock(transacting_);
-  bool mine = true;
+  std::vector<bool> mine;
   const auto body = [&](StoreSnapshot& snapshot) {
+    mine.push_back(false);
     const ViewEntries entries = read_view(snapshot, ledger_.layout(), claim.action);
     const LedgerOptions& options = ledger_.options();
     auto commit =
         plan_settle(ledger_.layout(), entries, claim, options.identity, report, options.clock->wall_now());
-    mine = commit.has_value();
-    return mine ? std::move(*commit) : Commit{};
+    mine.back() = commit.has_value();
+    return commit ? std::move(*commit) : Commit{};
   };
   const Transacted transacted = transact_arbiter(body, stop);
   if (transacted.committed()) abandon(claim);
-  if (transacted.committed() && !mine) return Conflict{ledger_.layout().claim(claim.action)};
+  if (transacted.committed() && !mine.at(transacted.run))
+    return Conflict{ledger_.layout().claim(claim.action)};
   return transacted.outcome;
 }
 
@@ -112,9 +115,10 @@ std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::st
   MutexLock lock(transacting_);
   std::vector<std::optional<Claim>> runs;
   const auto body = [&](StoreSnapshot& snapshot) {
+    runs.emplace_back();
     const View view = ledger_.view(read_view(snapshot, ledger_.layout(), policy.action));
     auto plan = plan_take_over(ledger_.layout(), view, claimant(view), ledger_.options().clock->now());
-    runs.push_back(plan ? std::optional(std::move(plan->claim)) : std::nullopt);
+    if (plan) runs.back() = std::move(plan->claim);
     return plan ? std::move(plan->commit) : Commit{};
   };
   const Transacted transacted = transact_arbiter(body, stop);

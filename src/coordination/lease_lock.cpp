@@ -224,8 +224,9 @@ LockAnswer LeaseLock::take(std::stop_token stop) {
   const TimePoint sent = clock.now();
   std::vector<LockDecision> decisions;
   const auto body = [&](StoreSnapshot& snapshot) {
+    decisions.emplace_back();  // for each run, also for one whose snapshot expires
     const LockFacts facts = facts_of(snapshot, clock.now());
-    decisions.push_back(decide_take(facts, me_, options_, clock.wall_now()));
+    decisions.back() = decide_take(facts, me_, options_, clock.wall_now());
     const LockDecision& decision = decisions.back();
     Commit commit;
     if (decision.step == LockStep::wait || decision.step == LockStep::denied) return commit;
@@ -239,7 +240,7 @@ LockAnswer LeaseLock::take(std::stop_token stop) {
     ++figures_.unavailable;
     return {.outcome = LockOutcome::unavailable, .why = describe(done.outcome)};
   }
-  return settle(done.wrote ? decisions[done.run] : decisions.back(), sent);
+  return settle(decisions.at(done.run), sent);
 }
 
 LockAnswer LeaseLock::settle(const LockDecision& decision, TimePoint sent) {

@@ -51,6 +51,7 @@ Published Ledger::publish(const Desire& desire, std::stop_token stop) {
   std::vector<std::vector<PublishChange>> runs;
   const auto body = [&](StoreSnapshot& snapshot) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
     const Identity& me = options_.identity;
+    runs.emplace_back();  // for each run, also for one that ends early
     const OwnEntries present = read_own(snapshot, layout_, options_.domain, me.scope);
     PublishPlan plan = plan_publish(layout_, options_.domain, me.scope, present,
                                     desire(own_state(layout_, present)), options_.clock->wall_now());
@@ -58,7 +59,7 @@ Published Ledger::publish(const Desire& desire, std::stop_token stop) {
       plan.commit.puts.push_back(
           {layout_.instance(me.scope), encode(renewed(present.record, options_.clock->now()))});
     }
-    runs.push_back(std::move(plan.changes));
+    runs.back() = std::move(plan.changes);
     return std::move(plan.commit);
   };
   TransactOptions options = options_.transact;

@@ -74,7 +74,10 @@ class Transaction {
       ++result_.runs;
       Commit commit = body_(*snapshot);
       const bool writes = commit.writes();
-      if (!writes && lost_.empty()) return finish(Committed{snapshot->version()});
+      if (!writes && lost_.empty()) {
+        result_.run = result_.runs - 1;
+        return finish(Committed{snapshot->version()});
+      }
       return after(send(std::move(commit), snapshot->version(), token), writes);
     } catch (const SnapshotExpired& error) {
       return again(Unavailable{error.what()});

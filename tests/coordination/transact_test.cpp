@@ -97,6 +97,18 @@ TEST(Transact, RunsAgainAfterAConflict) {
   EXPECT_EQ(read(store, "/n"), "11");
 }
 
+// What the body keeps for each run is found there also where the last one had nothing to write.
+TEST(Transact, NamesTheRunThatHadNothingToWrite) {
+  ScriptedStore store;
+  store.steps = {[](MemoryStore&, const Commit&) { return Conflict{"/n"}; }};
+  int runs = 0;
+  const auto once = [&](StoreSnapshot& snapshot) { return runs++ == 0 ? increment(snapshot) : Commit{}; };
+  const Transacted done = transact(store, once, options());
+  EXPECT_TRUE(done.committed());
+  EXPECT_FALSE(done.wrote);
+  EXPECT_EQ(done.run, 1u);
+}
+
 TEST(Transact, EndsInAConflictThatDoesNotEnd) {
   ScriptedStore store;
   store.steps.assign(100, [](MemoryStore&, const Commit&) { return Conflict{"/n"}; });
