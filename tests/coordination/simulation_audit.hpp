@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The invariants I1-I8 and I11, checked on every commit that a store applies.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/layout.hpp>
+#include <evenkeel/coordination/store.hpp>
+
+namespace evenkeel::coordination::simulation {
+
+/// What is true, and what everybody agreed to keep.
+struct Rules {
+  ActionPolicy policy;
+  Duration silence = {};
+  std::function<TimePoint()> now;  ///< True time.
+  /// When the shared system was disturbed last.
+  std::function<std::optional<TimePoint>()> last_disruption;
+};
+
+/// A model of the store, made of the commits that it applied.
+class Auditor {
+ public:
+  Auditor(Layout layout, Rules rules) : layout_(std::move(layout)), rules_(std::move(rules)) {}
+
+  /// `writer` (a scope; empty: a person) had `commit`, in normal form, applied as `version`.
+  void applied(const std::string& writer, const Commit& commit, Version version);
+  void violated(const std::string& what) {
+    if (!violation_) violation_ = what;
+  }
+  const std::optional<std::string>& violation() const { return violation_; }
+  /// Who had claim `epoch` of the policy's action.
+  std::optional<std::string> claimant(std::uint64_t epoch) const;
+  std::size_t claims() const { return claims_; }
+  std::size_t take_overs() const { return take_overs_; }
+
+ private:
+  struct Held {
+    std::string value;
+    Version version = 0;
+    TimePoint since = {};
+  };
+  using Members = std::map<UnitRef, std::pair<Version, TimePoint>>;
+
+  void check_owner(const std::string& writer, const Commit& commit);
+  void check_tokens(const Commit& commit);
+  void check_lock(const std::string& writer, const Commit& commit);
+  void check_claim(const std::string& writer, const Commit& commit);
+  void check_new_claim(const ClaimRecord& record, const Commit& commit);
+  void check_take_over(const ClaimRecord& before, const ClaimRecord& after, TimePoint since);
+  void check_phases();
+  void apply(const Commit& commit, Version version);
+  void note_changes(const Commit& commit, Version version);
+
+  const Held* find(const std::string& key) const;
+  bool denied(const std::string& scope) const { return find(layout_.denied(scope)) != nullptr; }
+  std::optional<Entry> entry(const std::string& key) const;
+  Members members(const std::string& set) const;
+  std::set<std::pair<UnitRef, Version>> consumed() const;
+  /// Whether members of `scope` must count for `claimant`.
+  bool must_count(const std::string& scope, const std::string& claimant) const;
+
+  Layout layout_;
+  Rules rules_;
+  std::map<std::string, Held> state_;
+  std::map<std::string, std::vector<Version>> changes_;  // set -> when it changed
+  std::set<std::string> tokens_;
+  std::map<std::uint64_t, std::string> claimants_;
+  std::optional<std::string> violation_;
+  std::size_t claims_ = 0;
+  std::size_t take_overs_ = 0;
+};
+
+/// A store whose applied commits an auditor sees.
+class AuditedStore final : public Store {
+ public:
+  AuditedStore(std::shared_ptr<Store> inner, std::shared_ptr<Auditor> auditor, std::string writer)
+      : inner_(std::move(inner)), auditor_(std::move(auditor)), writer_(std::move(writer)) {}
+  std::string name() const override { return inner_->name(); }
+  Capabilities capabilities() const override { return inner_->capabilities(); }
+  Limits limits() const override { return inner_->limits(); }
+  std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop) override { return inner_->snapshot(stop); }
+  CommitResult commit(const Commit& commit, std::stop_token stop) override {
+    CommitResult result = inner_->commit(commit, stop);
+    const auto* committed = std::get_if<Committed>(&result);
+    if (committed != nullptr && commit.writes()) {
+      auditor_->applied(writer_, normalise(commit), committed->version);
+    }
+    return result;
+  }
+
+ private:
+  const std::shared_ptr<Store> inner_;
+  const std::shared_ptr<Auditor> auditor_;
+  const std::string writer_;
+};
+
+}  // namespace evenkeel::coordination::simulation
