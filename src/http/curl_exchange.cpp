@@ -321,8 +321,25 @@ std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base
       os_error != 0) {
     reason = std::generic_category().message(static_cast<int>(os_error));
   }
-  if (code == CURLE_SEND_FAIL_REWIND) reason = "the connection broke after the request was sent";
-  return std::make_exception_ptr(TransportError(code_of(code), describe(base, reason)));
+  TransportErrorCode what = code_of(code);
+  // A reused connection broke, and curl reports what became of its second try: that could not connect.
+  const bool broke = was_sent() && (what == TransportErrorCode::resolve ||
+                                    what == TransportErrorCode::connect || what == TransportErrorCode::tls);
+  if (broke || code == CURLE_SEND_FAIL_REWIND) {
+    reason = "the connection broke after the request was sent";
+    what = TransportErrorCode::interrupted;
+  }
+  return std::make_exception_ptr(TransportError(what, describe(base, reason)));
+}
+
+// In any of curl's tries. What it counts includes a proxy's CONNECT, which says nothing about the request.
+bool CurlExchange::was_sent() const {
+  if (uploaded_ > 0) return true;
+  long sent = 0;
+  long proxy_answer = 0;
+  curl_easy_getinfo(easy_, CURLINFO_REQUEST_SIZE, &sent);
+  curl_easy_getinfo(easy_, CURLINFO_HTTP_CONNECTCODE, &proxy_answer);
+  return sent > 0 && proxy_answer == 0;
 }
 
 void CurlExchange::finish(std::exception_ptr error) noexcept {

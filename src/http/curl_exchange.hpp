@@ -68,6 +68,8 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   /// What curl's verdict means for the caller; null for success. Asked once: an error of the handler is
   /// handed over, so that no thread but the caller's releases it.
   std::exception_ptr error_of(CURLcode code, const std::string& base);
+  /// Whether any of the request can have reached a server.
+  bool was_sent() const;
   /// "GET https://host/path: reason".
   std::string describe(const std::string& base, std::string_view reason) const;
 

@@ -315,6 +315,32 @@ TEST(CurlTransport, APostWhoseConnectionBrokeIsNotSentAgainAGetIs) {
   EXPECT_EQ(requests, 3);
 }
 
+// curl tries again on a new connection and reports what became of that: the first request was sent all the
+// same.
+TEST(CurlTransport, WhatWasSentBeforeAServerWentIsInterrupted) {
+  for (const bool reset : {false, true}) {
+    for (const Method method : {Method::post, Method::put, Method::delete_}) {
+      ScriptedServer* self = nullptr;
+      ScriptedServer server([&](Connection& connection) {
+        connection.read_request();
+        connection.respond(200, "ok");
+        connection.read_request();
+        self->stop_listening();
+        if (reset) connection.reset_at_end();
+      });
+      self = &server;
+      const auto transport = transport_to(server);
+      EXPECT_EQ(transport->fetch({.target = "/first"}).body, "ok");
+      EXPECT_THAT(error_of([&] {
+                    transport->fetch(
+                        {.method = method, .target = "/x", .body = method == Method::delete_ ? "" : "{}"});
+                  }),
+                  HasSubstr("interrupted: "))
+          << method_name(method) << (reset ? ", reset" : ", closed");
+    }
+  }
+}
+
 TEST(CurlTransport, FlightIsBoundedAndTheRestWaits) {
   std::atomic<int> open{0}, most{0};
   ScriptedServer server([&](Connection& connection) {

@@ -160,6 +160,11 @@ void Connection::wait_until_closed() {
   }
 }
 
+void Connection::reset_at_end() {
+  const linger none{.l_onoff = 1, .l_linger = 0};
+  setsockopt(socket_, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+}
+
 std::string Connection::peer_name() const {
   X509* cert = ssl_ != nullptr ? SSL_get1_peer_certificate(ssl_) : nullptr;
   if (cert == nullptr) return {};
@@ -189,6 +194,10 @@ ScriptedServer::~ScriptedServer() {
   close(listener_);
   for (std::thread& thread : threads_) thread.join();
   SSL_CTX_free(tls_);
+}
+
+void ScriptedServer::stop_listening() {
+  shutdown(listener_, SHUT_RDWR);
 }
 
 std::string ScriptedServer::url(const std::string& host) const {

@@ -41,6 +41,8 @@ class Connection {
   bool chunk(std::string_view piece);
   /// Blocks until the peer closes, or the server stops.
   void wait_until_closed();
+  /// Its end will be a reset.
+  void reset_at_end();
   /// Common name of the peer's certificate, or "".
   std::string peer_name() const;
 
@@ -71,6 +73,8 @@ class ScriptedServer {
   int port() const { return port_; }
   std::string url(const std::string& host = "127.0.0.1") const;
   int connections() const { return connections_.load(); }
+  /// From now on new connections are refused.
+  void stop_listening();
 
  private:
   void accept_loop();
