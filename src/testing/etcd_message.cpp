@@ -76,9 +76,11 @@ struct Writes {
   std::set<std::string> puts = {};
   std::vector<EtcdKeys> erases = {};
 
+  // The ends are taken as they are, as etcd does here: what is erased to the last key meets no put.
   void add(const std::string& key, bool may_be_there) {
-    const bool erased = std::any_of(erases.begin(), erases.end(),
-                                    [&key](const EtcdKeys& keys) { return keys.contains(key); });
+    const bool erased = std::any_of(erases.begin(), erases.end(), [&key](const EtcdKeys& keys) {
+      return keys.end.empty() ? key == keys.begin : key >= keys.begin && key < keys.end;
+    });
     if (erased || (!puts.insert(key).second && !may_be_there))
       refuse("etcdserver: duplicate key given in txn request");
   }
