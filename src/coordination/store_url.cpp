@@ -2,7 +2,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/client/config.hpp>
 #include <evenkeel/coordination/etcd_store.hpp>
+#include <evenkeel/coordination/kubernetes_store.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/store_url.hpp>
 
@@ -16,10 +19,56 @@ std::shared_ptr<Store> open_etcd(std::string_view url, const StoreUrlOptions& op
   return std::make_shared<EtcdStore>(std::move(etcd));
 }
 
+constexpr std::string_view kube_scheme = "kube://";
+
+[[noreturn]] void refuse_kube(std::string_view url, const char* why) {
+  throw std::invalid_argument(std::string(url) + ": " + why +
+                              "; the form is kube://[CONTEXT/]NAMESPACE/NAME[?objects=one]");
+}
+
+/// The parts of "[CONTEXT/]NAMESPACE/NAME". A context may have any '/' in it.
+struct KubeParts {
+  std::string_view context;
+  std::string_view space;
+  std::string_view name;
+};
+KubeParts kube_parts(std::string_view url, std::string_view path) {
+  const std::size_t name = path.rfind('/');
+  if (name == std::string_view::npos) refuse_kube(url, "a namespace or a name is missing");
+  KubeParts parts{.context = {}, .space = path.substr(0, name), .name = path.substr(name + 1)};
+  const std::size_t space = parts.space.rfind('/');
+  if (space != std::string_view::npos) {
+    parts.context = parts.space.substr(0, space);
+    parts.space.remove_prefix(space + 1);
+  }
+  if (parts.space.empty() || parts.name.empty()) refuse_kube(url, "a namespace or a name is missing");
+  return parts;
+}
+
+std::shared_ptr<Store> open_kube(std::string_view url, const StoreUrlOptions& options) {
+  std::string_view path = url.substr(kube_scheme.size());
+  KubernetesStoreOptions kube;
+  const std::size_t query = path.find('?');
+  if (query != std::string_view::npos) {
+    if (path.substr(query) != "?objects=one") refuse_kube(url, "after the name may come ?objects=one only");
+    kube.objects = KubernetesObjects::one;
+    path = path.substr(0, query);
+  }
+  const KubeParts parts = kube_parts(url, path);
+  if (options.root.empty()) refuse_kube(url, "the root of the keys must be known");
+  kube.namespace_ = parts.space;
+  kube.name = parts.name;
+  kube.root = options.root;
+  if (options.timeout) kube.timeout = *options.timeout;
+  Client client(load_config({.kubeconfig = options.kubeconfig, .context = std::string(parts.context)}));
+  return std::make_shared<KubernetesStore>(std::move(client), std::move(kube));
+}
+
 }  // namespace
 
 std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& options) {
   if (url.starts_with("etcd://") || url.starts_with("etcds://")) return open_etcd(url, options);
+  if (url.starts_with(kube_scheme)) return open_kube(url, options);
   if (url == "memory:") return std::make_shared<MemoryStore>();
   const std::string_view scheme = url.substr(0, url.find(':'));
   throw std::invalid_argument("no store has URLs that begin with \"" + std::string(scheme) +

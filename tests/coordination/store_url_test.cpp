@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,6 +29,50 @@ TEST(OpenStore, KnowsItsForms) {
   EXPECT_EQ(open_store("memory:")->name(), "memory");
   EXPECT_EQ(open_store("etcd://127.0.0.1:2379")->name(), "etcd http://127.0.0.1:2379");
   EXPECT_EQ(open_store("etcds://one:2379,two:2379")->name(), "etcd https://one:2379 https://two:2379");
+}
+
+/// A kubeconfig with two contexts, for as long as it lives.
+class Kubeconfig {
+ public:
+  Kubeconfig() {
+    std::ofstream(path_) << R"(
+apiVersion: v1
+kind: Config
+current-context: near
+clusters:
+- {name: near, cluster: {server: "http://127.0.0.1:8001"}}
+- {name: far, cluster: {server: "http://127.0.0.1:8002"}}
+contexts:
+- {name: near, context: {cluster: near, user: me}}
+- {name: arn:far/1, context: {cluster: far, user: me}}
+users:
+- {name: me, user: {}}
+)";
+  }
+  ~Kubeconfig() { std::remove(path_.c_str()); }
+  Kubeconfig(const Kubeconfig&) = delete;
+  Kubeconfig& operator=(const Kubeconfig&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = ::testing::TempDir() + "evenkeel-store-url-" + std::to_string(::getpid());
+};
+
+TEST(OpenStore, TakesObjectsOfAContext) {
+  const Kubeconfig file;
+  const StoreUrlOptions options{.root = "/db", .kubeconfig = file.path()};
+  EXPECT_EQ(open_store("kube://hub/db1", options)->name(), "kubernetes http://127.0.0.1:8001 hub/db1");
+  EXPECT_FALSE(open_store("kube://hub/db1", options)->capabilities().multi_key_atomic);
+  const auto one = open_store("kube://arn:far/1/hub/db1?objects=one", options);
+  EXPECT_EQ(one->name(), "kubernetes http://127.0.0.1:8002 hub/db1");
+  EXPECT_TRUE(one->capabilities().multi_key_atomic);
+
+  const std::string form = "; the form is kube://[CONTEXT/]NAMESPACE/NAME[?objects=one]";
+  EXPECT_EQ(refusal_of("kube://hub", options), "kube://hub: a namespace or a name is missing" + form);
+  EXPECT_EQ(refusal_of("kube://hub/", options), "kube://hub/: a namespace or a name is missing" + form);
+  EXPECT_EQ(refusal_of("kube://hub/db1?objects=2", options),
+            "kube://hub/db1?objects=2: after the name may come ?objects=one only" + form);
+  EXPECT_EQ(refusal_of("kube://hub/db1"), "kube://hub/db1: the root of the keys must be known" + form);
 }
 
 TEST(OpenStore, SaysWhichFormsThereAre) {
