@@ -7,20 +7,20 @@
 namespace evenkeel::inline v0::coordination {
 namespace {
 
-constexpr std::array<std::pair<Mode, std::string_view>, 3> kModes{
+constexpr std::array<std::pair<Mode, std::string_view>, 3> modes{
     {{Mode::local, "local"}, {Mode::shadow, "shadow"}, {Mode::global, "global"}}};
 
 }  // namespace
 
 std::string_view text_of(Mode mode) {
-  for (const auto& [one, text] : kModes) {
+  for (const auto& [one, text] : modes) {
     if (one == mode) return text;
   }
   return "unknown";
 }
 
 std::optional<Mode> mode_of(std::string_view text) {
-  for (const auto& [mode, name] : kModes) {
+  for (const auto& [mode, name] : modes) {
     if (name == text) return mode;
   }
   return std::nullopt;

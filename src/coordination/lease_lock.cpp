@@ -15,9 +15,9 @@ namespace {
 using detail::read_of;
 using detail::seconds_text;
 
-constexpr std::string_view kWhere = "arbiter/lock";
+constexpr std::string_view lock_name = "arbiter/lock";
 // Whoever waits for a record to expire comes back when it has been silent for longer than allowed.
-constexpr Duration kJustLonger = std::chrono::milliseconds{1};
+constexpr Duration just_longer = std::chrono::milliseconds{1};
 
 std::chrono::milliseconds milliseconds_of(Duration length) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(length);
@@ -81,7 +81,7 @@ class Table {
     if (facts_.unchanged > record_.duration) {
       return take("its holder " + record_.owner + " was silent for " + seconds_text(facts_.unchanged));
     }
-    return wait(record_.duration - facts_.unchanged + kJustLonger,
+    return wait(record_.duration - facts_.unchanged + just_longer,
                 "held by " + record_.owner + ", silent for " + seconds_text(facts_.unchanged) + " of " +
                     seconds_text(record_.duration));
   }
@@ -155,20 +155,21 @@ std::string encode(const LockRecord& record) {
 }
 
 LockRecord decode_lock(std::string_view value) {
-  const Json json = detail::parse_record(value, kWhere);
+  const Json json = detail::parse_record(value, lock_name);
   LockRecord record;
   record.owner = json["owner"].string_or("");
   record.instance = json["instance"].string_or("");
   record.incarnation = json["incarnation"].string_or("");
-  record.epoch = detail::whole_number(json, "epoch", kWhere);
+  record.epoch = detail::whole_number(json, "epoch", lock_name);
   record.yielded_by = json["yieldedBy"].string_or("");
   record.renewed = detail::time_of(json, "renewed");
   if (record.is_free()) return record;
-  if (record.instance.empty()) throw DecodeError(std::string(kWhere), "an owner without an instance");
+  if (record.instance.empty()) throw DecodeError(std::string(lock_name), "an owner without an instance");
   constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(Duration::max()).count();
-  const std::uint64_t length = detail::whole_number(json, "durationMilliseconds", kWhere);
+  const std::uint64_t length = detail::whole_number(json, "durationMilliseconds", lock_name);
   if (length == 0 || length > static_cast<std::uint64_t>(longest)) {
-    throw DecodeError(std::string(kWhere) + ": durationMilliseconds", "must be > 0 and no longer than time");
+    throw DecodeError(std::string(lock_name) + ": durationMilliseconds",
+                      "must be > 0 and no longer than time");
   }
   record.duration = std::chrono::milliseconds{static_cast<std::int64_t>(length)};
   record.taken = detail::time_of(json, "taken");
@@ -328,6 +329,33 @@ LockFigures LeaseLock::figures() const {
   figures.holds = now < end_of(*hold_);
   figures.held += std::min(now, end_of(*hold_)) - hold_->taken;
   return figures;
+}
+
+LockRecord free_lock(Store& store, const Layout& layout, std::string_view writer,
+                     const TransactOptions& options, std::stop_token stop) {
+  LockRecord freed;
+  const auto body = [&](StoreSnapshot& snapshot) {
+    Commit commit;
+    const std::optional<Entry> lock = snapshot.get(layout.lock());
+    freed = {};
+    if (!lock) return commit;
+    LockRecord before;
+    try {
+      before = decode_lock(lock->value);
+    } catch (const DecodeError&) {
+      // Every take is a commit, so that no epoch was ever greater than the version.
+      before.owner = "?";
+      before.epoch = lock->version;
+    }
+    freed = free_record(before, options.clock->wall_now());
+    if (before.is_free()) return commit;
+    commit.reads = {read_of(layout.lock(), lock)};
+    commit.puts = {{layout.lock(), encode(freed)}};
+    return commit;
+  };
+  const auto with_token = detail::with_token(options, layout.arbiter_token(writer));
+  detail::require_committed(transact(store, body, with_token, stop), "freeing the lock");
+  return freed;
 }
 
 }  // namespace evenkeel::inline v0::coordination

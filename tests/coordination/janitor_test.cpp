@@ -21,7 +21,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const Layout kLayout("/db");
+const Layout layout("/db");
 
 class JanitorTest : public ::testing::Test {
  protected:
@@ -50,8 +50,8 @@ class JanitorTest : public ::testing::Test {
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   std::shared_ptr<MemoryStore> memory = std::make_shared<MemoryStore>();
   testing::FaultyStore store{memory};
-  LivenessRegistry registry{*memory, kLayout, {"dc1", "uid-1", "run-1"}, {}, transact()};
-  Janitor janitor{store, kLayout, "coordctl", {}, transact()};
+  LivenessRegistry registry{*memory, layout, {"dc1", "uid-1", "run-1"}, {}, transact()};
+  Janitor janitor{store, layout, "coordctl", {}, transact()};
 };
 
 TEST_F(JanitorTest, CountsTheEntriesOfEachScope) {

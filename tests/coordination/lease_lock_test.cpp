@@ -27,10 +27,10 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-const Identity kMe{"dc1", "uid-1", "run-1"};
-const Identity kOther{"dc2", "uid-2", "run-1"};
-const Identity kThird{"dc3", "uid-3", "run-1"};
-const WallTime kWall{seconds{1767225600}};
+const Identity me{"dc1", "uid-1", "run-1"};
+const Identity other_one{"dc2", "uid-2", "run-1"};
+const Identity third_one{"dc3", "uid-3", "run-1"};
+const WallTime wall_start{seconds{1767225600}};
 
 LockRecord held_by(const Identity& who, std::uint64_t epoch = 4) {
   return {.owner = who.scope,
@@ -38,8 +38,8 @@ LockRecord held_by(const Identity& who, std::uint64_t epoch = 4) {
           .incarnation = who.incarnation,
           .epoch = epoch,
           .duration = minutes{10},
-          .taken = kWall - minutes{3},
-          .renewed = kWall - minutes{1}};
+          .taken = wall_start - minutes{3},
+          .renewed = wall_start - minutes{1}};
 }
 
 Entry entry_of(const LockRecord& record) {
@@ -47,7 +47,7 @@ Entry entry_of(const LockRecord& record) {
 }
 
 LockDecision decide(const LockFacts& facts, const LeaseLockOptions& options = {}) {
-  return decide_take(facts, kMe, options, kWall);
+  return decide_take(facts, me, options, wall_start);
 }
 
 TEST(LockTable, AFreeLockIsTaken) {
@@ -55,7 +55,7 @@ TEST(LockTable, AFreeLockIsTaken) {
   EXPECT_EQ(first.step, LockStep::take);
   EXPECT_EQ(first.next.owner, "dc1");
   EXPECT_EQ(first.next.epoch, 1U);
-  EXPECT_EQ(first.next.taken, kWall);
+  EXPECT_EQ(first.next.taken, wall_start);
   EXPECT_EQ(first.next.duration, minutes{10});
 
   LockRecord free;
@@ -65,8 +65,8 @@ TEST(LockTable, AFreeLockIsTaken) {
 
 // H7: shipped, a denied instance takes a lock that is free.
 TEST(LockTable, ADeniedInstanceGetsNothingNotEvenAFreeLock) {
-  for (const auto& lock : {std::optional<Entry>(), std::optional(entry_of(held_by(kMe))),
-                           std::optional(entry_of(held_by(kOther)))}) {
+  for (const auto& lock : {std::optional<Entry>(), std::optional(entry_of(held_by(me))),
+                           std::optional(entry_of(held_by(other_one)))}) {
     const LockDecision decision = decide({.lock = lock, .unchanged = minutes{60}, .denied = true});
     EXPECT_EQ(decision.step, LockStep::denied);
     EXPECT_EQ(decision.why, "dc1 is on the deny list");
@@ -82,15 +82,15 @@ TEST(LockTable, ARunThatWasSucceededGetsNothing) {
 }
 
 TEST(LockTable, OnesOwnIsExtendedFromItsStart) {
-  const LockDecision decision = decide({.lock = entry_of(held_by(kMe)), .held_for = minutes{3}});
+  const LockDecision decision = decide({.lock = entry_of(held_by(me)), .held_for = minutes{3}});
   EXPECT_EQ(decision.step, LockStep::extend);
   EXPECT_EQ(decision.next.epoch, 4U);
-  EXPECT_EQ(decision.next.taken, kWall - minutes{3});
-  EXPECT_EQ(decision.next.renewed, kWall);
+  EXPECT_EQ(decision.next.taken, wall_start - minutes{3});
+  EXPECT_EQ(decision.next.renewed, wall_start);
 }
 
 TEST(LockTable, OnesOwnIsExtendedAlsoWhenItExpiredAndNobodyTookIt) {
-  EXPECT_EQ(decide({.lock = entry_of(held_by(kMe)), .unchanged = minutes{11}}).step, LockStep::extend);
+  EXPECT_EQ(decide({.lock = entry_of(held_by(me)), .unchanged = minutes{11}}).step, LockStep::extend);
 }
 
 TEST(LockTable, ALaterRunTakesOverFromAnEarlierOneAtOnce) {
@@ -105,7 +105,7 @@ TEST(LockTable, AnotherInstanceOfTheSameScopeIsSomebodyElse) {
 }
 
 TEST(LockTable, ADeniedHolderLosesIt) {
-  const LockDecision decision = decide({.lock = entry_of(held_by(kOther)), .owner_denied = true});
+  const LockDecision decision = decide({.lock = entry_of(held_by(other_one)), .owner_denied = true});
   EXPECT_EQ(decision.step, LockStep::take);
   EXPECT_EQ(decision.next.epoch, 5U);
   EXPECT_EQ(decision.why, "its holder dc2 is on the deny list");
@@ -113,25 +113,25 @@ TEST(LockTable, ADeniedHolderLosesIt) {
 
 // Shipped, who takes over keeps the start of the one before.
 TEST(LockTable, WhoTakesOverStartsAnew) {
-  const LockDecision decision = decide({.lock = entry_of(held_by(kOther)), .unchanged = minutes{11}});
+  const LockDecision decision = decide({.lock = entry_of(held_by(other_one)), .unchanged = minutes{11}});
   EXPECT_EQ(decision.step, LockStep::take);
   EXPECT_EQ(decision.next.owner, "dc1");
   EXPECT_EQ(decision.next.epoch, 5U);
-  EXPECT_EQ(decision.next.taken, kWall);
+  EXPECT_EQ(decision.next.taken, wall_start);
   EXPECT_EQ(decision.why, "its holder dc2 was silent for 11m0s");
 }
 
 // "end == now is still held".
 TEST(LockTable, ExactlyItsDurationIsStillHeld) {
-  const LockDecision held = decide({.lock = entry_of(held_by(kOther)), .unchanged = minutes{10}});
+  const LockDecision held = decide({.lock = entry_of(held_by(other_one)), .unchanged = minutes{10}});
   EXPECT_EQ(held.step, LockStep::wait);
   EXPECT_EQ(held.retry_after, milliseconds{1});
-  EXPECT_EQ(decide({.lock = entry_of(held_by(kOther)), .unchanged = minutes{10} + Duration{1}}).step,
+  EXPECT_EQ(decide({.lock = entry_of(held_by(other_one)), .unchanged = minutes{10} + Duration{1}}).step,
             LockStep::take);
 }
 
 TEST(LockTable, AHeldLockSaysWhoseItIsAndForHowLong) {
-  const LockDecision decision = decide({.lock = entry_of(held_by(kOther)), .unchanged = seconds{12}});
+  const LockDecision decision = decide({.lock = entry_of(held_by(other_one)), .unchanged = seconds{12}});
   EXPECT_EQ(decision.step, LockStep::wait);
   EXPECT_EQ(decision.why, "held by dc2, silent for 12s of 10m0s");
   EXPECT_EQ(decision.retry_after, minutes{10} - seconds{12} + milliseconds{1});
@@ -139,7 +139,7 @@ TEST(LockTable, AHeldLockSaysWhoseItIsAndForHowLong) {
 
 // The duration that counts is the holder's.
 TEST(LockTable, TheHoldersDurationCounts) {
-  LockRecord record = held_by(kOther);
+  LockRecord record = held_by(other_one);
   record.duration = minutes{20};
   EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = minutes{11}}).step, LockStep::wait);
   record.duration = seconds{30};
@@ -149,7 +149,7 @@ TEST(LockTable, TheHoldersDurationCounts) {
 // H6, S11: no time of the record says anything, neither one of the past nor one of the future.
 TEST(LockTable, CalendarsOfOthersSayNothing) {
   for (const seconds skew : {seconds{-3600}, seconds{-60}, seconds{60}, seconds{3600}}) {
-    LockRecord record = held_by(kOther);
+    LockRecord record = held_by(other_one);
     record.taken += skew;
     record.renewed += skew;
     EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = minutes{9}}).step, LockStep::wait);
@@ -160,16 +160,16 @@ TEST(LockTable, CalendarsOfOthersSayNothing) {
 // #2315: one instance that is never done holds the lock again and again.
 TEST(LockTable, AHolderGivesOthersATurn) {
   const LockDecision before =
-      decide({.lock = entry_of(held_by(kMe)), .held_for = minutes{10} - milliseconds{1}});
+      decide({.lock = entry_of(held_by(me)), .held_for = minutes{10} - milliseconds{1}});
   EXPECT_EQ(before.step, LockStep::extend);
-  const LockDecision decision = decide({.lock = entry_of(held_by(kMe)), .held_for = minutes{10}});
+  const LockDecision decision = decide({.lock = entry_of(held_by(me)), .held_for = minutes{10}});
   EXPECT_EQ(decision.step, LockStep::yield);
   EXPECT_TRUE(decision.next.is_free());
   EXPECT_EQ(decision.next.yielded_by, "dc1");
   EXPECT_EQ(decision.next.epoch, 4U);
   EXPECT_EQ(decision.retry_after, seconds{30});
   EXPECT_EQ(
-      decide({.lock = entry_of(held_by(kMe)), .held_for = minutes{60}}, {.yield_after = Duration{}}).step,
+      decide({.lock = entry_of(held_by(me)), .held_for = minutes{60}}, {.yield_after = Duration{}}).step,
       LockStep::extend);
 }
 
@@ -182,7 +182,7 @@ TEST(LockTable, WhatWasYieldedIsForOthersFirst) {
   EXPECT_EQ(early.retry_after, seconds{20});
   EXPECT_EQ(early.why, "left to others for 20s");
   EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = seconds{30}}).step, LockStep::take);
-  EXPECT_EQ(decide_take({.lock = entry_of(record)}, kOther, {}, kWall).step, LockStep::take);
+  EXPECT_EQ(decide_take({.lock = entry_of(record)}, other_one, {}, wall_start).step, LockStep::take);
 }
 
 TEST(LockTable, NobodyTakesWhatItCannotRead) {
@@ -203,31 +203,33 @@ TEST(LockTable, NobodyTakesWhatItCannotRead) {
 }
 
 TEST(LockRecord, IsReadAsItWasWritten) {
-  EXPECT_EQ(decode_lock(encode(held_by(kOther))), held_by(kOther));
+  EXPECT_EQ(decode_lock(encode(held_by(other_one))), held_by(other_one));
   LockRecord free;
   free.epoch = 12;
   free.yielded_by = "dc1";
-  free.renewed = kWall;
+  free.renewed = wall_start;
   EXPECT_EQ(decode_lock(encode(free)), free);
   EXPECT_EQ(encode(free), R"({"epoch":12,"renewed":"2026-01-01T00:00:00Z","yieldedBy":"dc1"})");
 }
 
 TEST(LockRecord, IsHeldByOneRunOfOneInstance) {
-  const std::optional<Entry> entry = entry_of(held_by(kMe));
-  EXPECT_EQ(lock_held_by(entry, kMe), 4U);
-  EXPECT_EQ(lock_held_by(entry, kOther), std::nullopt);
+  const std::optional<Entry> entry = entry_of(held_by(me));
+  EXPECT_EQ(lock_held_by(entry, me), 4U);
+  EXPECT_EQ(lock_held_by(entry, other_one), std::nullopt);
   EXPECT_EQ(lock_held_by(entry, {"dc1", "uid-1", "run-2"}), std::nullopt);
-  EXPECT_EQ(lock_held_by(std::nullopt, kMe), std::nullopt);
+  EXPECT_EQ(lock_held_by(std::nullopt, me), std::nullopt);
   // A rename keeps it (S7).
   EXPECT_EQ(lock_held_by(entry, {"unicorn", "uid-1", "run-1"}), 4U);
 }
 
 TEST(LockRelease, FreesOnesOwnOnly) {
-  const auto release = [](const LockRecord& record) { return decide_release(entry_of(record), kMe, kWall); };
-  EXPECT_EQ(decide_release(std::nullopt, kMe, kWall), std::nullopt);
-  EXPECT_EQ(release(held_by(kOther)), std::nullopt);
+  const auto release = [](const LockRecord& record) {
+    return decide_release(entry_of(record), me, wall_start);
+  };
+  EXPECT_EQ(decide_release(std::nullopt, me, wall_start), std::nullopt);
+  EXPECT_EQ(release(held_by(other_one)), std::nullopt);
   EXPECT_EQ(release(LockRecord{}), std::nullopt);
-  const auto freed = release(held_by(kMe));
+  const auto freed = release(held_by(me));
   ASSERT_TRUE(freed);
   EXPECT_TRUE(freed->is_free());
   EXPECT_EQ(freed->epoch, 4U);
@@ -236,7 +238,7 @@ TEST(LockRelease, FreesOnesOwnOnly) {
 
 TEST(LeaseLockOptions, AreChecked) {
   MemoryStore store;
-  const auto make = [&](const LeaseLockOptions& options) { LeaseLock(store, Layout("/db"), kMe, options); };
+  const auto make = [&](const LeaseLockOptions& options) { LeaseLock(store, Layout("/db"), me, options); };
   EXPECT_NO_THROW(make({}));
   EXPECT_THROW(make({.duration = Duration{}}), std::invalid_argument);
   EXPECT_THROW(make({.duration = std::chrono::microseconds{1500}, .margin = {}}), std::invalid_argument);
@@ -248,8 +250,8 @@ TEST(LeaseLockOptions, AreChecked) {
 class LeaseLockOnStore : public ::testing::Test {
  protected:
   struct Party {
-    Party(Store& store, Identity me, const LeaseLockOptions& options)
-        : lock(store, Layout("/db"), std::move(me), options, {.delay = {}, .clock = clock}) {}
+    Party(Store& of, Identity who, const LeaseLockOptions& options)
+        : lock(of, Layout("/db"), std::move(who), options, {.delay = {}, .clock = clock}) {}
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
     LeaseLock lock;
   };
@@ -262,9 +264,9 @@ class LeaseLockOnStore : public ::testing::Test {
   std::shared_ptr<MemoryStore> memory = std::make_shared<MemoryStore>();
   MemoryStore& store = *memory;
   testing::FaultyStore c_store{memory};
-  Party a{store, kMe, {}};
-  Party b{store, kOther, {}};
-  Party c{c_store, kThird, {}};
+  Party a{store, me, {}};
+  Party b{store, other_one, {}};
+  Party c{c_store, third_one, {}};
 };
 
 TEST_F(LeaseLockOnStore, IsOnePartysAtATime) {
@@ -309,7 +311,7 @@ TEST_F(LeaseLockOnStore, OfASleeperIsNotItsAnyMore) {
   EXPECT_EQ(a.lock.held(), std::nullopt) << "the margin";
   pass(minutes{1});
   ASSERT_EQ(b.lock.take().epoch, 2U);
-  EXPECT_EQ(lock_held_by(store.snapshot()->get("/db/arbiter/lock"), kMe), std::nullopt);
+  EXPECT_EQ(lock_held_by(store.snapshot()->get("/db/arbiter/lock"), me), std::nullopt);
   EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
   EXPECT_TRUE(a.lock.release()) << "nothing to release";
   EXPECT_EQ(record().owner, "dc2");
@@ -342,7 +344,7 @@ TEST_F(LeaseLockOnStore, WhatNobodyElseWantsGoesBackToTheOneThatYielded) {
 }
 
 TEST_F(LeaseLockOnStore, IsTheLatestRegisteredRuns) {
-  LivenessRegistry old_run(store, Layout("/db"), kMe, {}, {.delay = {}});
+  LivenessRegistry old_run(store, Layout("/db"), me, {}, {.delay = {}});
   LivenessRegistry new_run(store, Layout("/db"), {"dc1", "uid-1", "run-2"}, {}, {.delay = {}});
   Party later{store, {"dc1", "uid-1", "run-2"}, {}};
   old_run.renew(Mode::global);
@@ -354,6 +356,19 @@ TEST_F(LeaseLockOnStore, IsTheLatestRegisteredRuns) {
   EXPECT_EQ(answer.outcome, LockOutcome::denied);
   EXPECT_EQ(answer.why, "another run of dc1 is registered");
   EXPECT_EQ(later.lock.take().epoch, 2U);
+}
+
+// A person frees it; epochs go on, also from a value that nobody can read.
+TEST_F(LeaseLockOnStore, IsFreedByAPerson) {
+  EXPECT_EQ(free_lock(store, Layout("/db"), "coordctl", {.delay = {}}), LockRecord{});
+  ASSERT_EQ(a.lock.take().epoch, 1U);
+  EXPECT_EQ(free_lock(store, Layout("/db"), "coordctl", {.delay = {}}).epoch, 1U);
+  EXPECT_EQ(b.lock.take().epoch, 2U);
+  store.commit({.puts = {{"/db/arbiter/lock", "?"}}});
+  EXPECT_THROW(a.lock.take(), DecodeError);
+  const Version unreadable = store.version();
+  EXPECT_EQ(free_lock(store, Layout("/db"), "coordctl", {.delay = {}}).epoch, unreadable);
+  EXPECT_EQ(a.lock.take().epoch, unreadable + 1);
 }
 
 // I8, S6: a person takes the lock from an instance that cannot be reached.
@@ -377,14 +392,14 @@ TEST_F(LeaseLockOnStore, IsGivenBackAsThePolicySays) {
   EXPECT_TRUE(a.lock.end_pass(true));
   EXPECT_TRUE(record().is_free());
 
-  Party each{store, kThird, {.release = LockRelease::after_each_pass}};
+  Party each{store, third_one, {.release = LockRelease::after_each_pass}};
   ASSERT_TRUE(each.lock.take().is_held());
   EXPECT_TRUE(each.lock.end_pass(false));
   EXPECT_TRUE(record().is_free());
 }
 
 TEST_F(LeaseLockOnStore, ThatIsOffIsEverybodys) {
-  Party off{store, kMe, {.enabled = false}};
+  Party off{store, me, {.enabled = false}};
   const Version before = store.version();
   EXPECT_TRUE(off.lock.take().is_held());
   EXPECT_EQ(off.lock.held(), 0U);

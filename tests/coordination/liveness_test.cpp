@@ -17,28 +17,28 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Layout kLayout("/db");
-const Identity kMe{"dc1", "uid-1", "run-1"};
-const WallTime kWall{seconds{1767225600}};
+const Layout layout("/db");
+const Identity me{"dc1", "uid-1", "run-1"};
+const WallTime wall_start{seconds{1767225600}};
 
 constexpr TimePoint at(int second) {
   return TimePoint(seconds{second});
 }
 
-Entry entry(const std::string& scope, Version version, Mode mode = Mode::global, WallTime wall = kWall) {
+Entry entry(const std::string& scope, Version version, Mode mode = Mode::global, WallTime wall = wall_start) {
   const InstanceRecord record{.instance = "uid-" + scope, .incarnation = "run-1", .mode = mode, .at = wall};
-  return {kLayout.instance(scope), encode(record), version};
+  return {layout.instance(scope), encode(record), version};
 }
 
 TEST(Liveness, TakesEverybodyForLiveAtFirst) {
-  Liveness liveness(kLayout);
+  Liveness liveness(layout);
   liveness.observe({entry("dc1", 1), entry("dc2", 2)}, at(0));
   for (const Instance& one : liveness.instances(at(60))) EXPECT_EQ(one.presence, Presence::live);
   EXPECT_EQ(liveness.silent_at("dc1"), at(60) + Duration{1});
 }
 
 TEST(Liveness, CallsSilentWhoseRecordDoesNotChange) {
-  Liveness liveness(kLayout);
+  Liveness liveness(layout);
   liveness.observe({entry("dc1", 1), entry("dc2", 2)}, at(0));
   liveness.observe({entry("dc1", 1), entry("dc2", 5)}, at(41));
   EXPECT_EQ(liveness.of("dc1", at(60)).presence, Presence::live) << "exactly the time allowed";
@@ -51,17 +51,18 @@ TEST(Liveness, CallsSilentWhoseRecordDoesNotChange) {
 
 // S11: calendars that are a minute, or a day, wrong.
 TEST(Liveness, DoesNotAskTheCalendar) {
-  Liveness liveness(kLayout);
+  Liveness liveness(layout);
   const auto day = std::chrono::hours{24};
-  liveness.observe({entry("dc1", 1, Mode::global, kWall - day), entry("dc2", 2, Mode::global, kWall + day)},
-                   at(0));
+  liveness.observe(
+      {entry("dc1", 1, Mode::global, wall_start - day), entry("dc2", 2, Mode::global, wall_start + day)},
+      at(0));
   EXPECT_EQ(liveness.of("dc1", at(59)).presence, Presence::live);
   EXPECT_EQ(liveness.of("dc2", at(61)).presence, Presence::silent);
 }
 
 TEST(Liveness, CallsAbsentWhoHasNoRecordThatCanBeRead) {
-  Liveness liveness(kLayout);
-  liveness.observe({{kLayout.instance("dc1"), "{}", 1}, entry("dc2", 2)}, at(0));
+  Liveness liveness(layout);
+  liveness.observe({{layout.instance("dc1"), "{}", 1}, entry("dc2", 2)}, at(0));
   EXPECT_EQ(liveness.of("dc1", at(1)).presence, Presence::absent);
   EXPECT_EQ(liveness.of("dc3", at(1)).presence, Presence::absent);
   EXPECT_EQ(liveness.silent_at("dc1"), std::nullopt);
@@ -71,7 +72,7 @@ TEST(Liveness, CallsAbsentWhoHasNoRecordThatCanBeRead) {
 
 // H8, S9: shipped, instances in different modes ignore each other silently.
 TEST(Liveness, ShowsWhoIsInAnotherMode) {
-  Liveness liveness(kLayout);
+  Liveness liveness(layout);
   liveness.observe({entry("dc1", 1), entry("dc2", 2, Mode::local), entry("dc3", 3, Mode::shadow)}, at(0));
   const auto scopes = [&](TimePoint now) {
     std::vector<std::string> names;
@@ -83,26 +84,26 @@ TEST(Liveness, ShowsWhoIsInAnotherMode) {
 }
 
 TEST(Liveness, RefusesATimeThatIsNone) {
-  EXPECT_THROW(Liveness(kLayout, {.silence = Duration{}}), std::invalid_argument);
+  EXPECT_THROW(Liveness(layout, {.silence = Duration{}}), std::invalid_argument);
 }
 
 // S7: a run that slept through a rename finds where its scope went, and stops.
 TEST(NextRecord, LeavesAScopeThatMovedAway) {
   InstanceRecord moved{.instance = "uid-1", .incarnation = "run-1", .moved_to = "unicorn"};
-  EXPECT_THROW(next_record(moved, Presence::absent, kMe, Mode::global, true, kWall), ScopeTaken);
-  EXPECT_EQ(next_record(moved, Presence::absent, kMe, Mode::global, false, kWall).moved_to, "");
+  EXPECT_THROW(next_record(moved, Presence::absent, me, Mode::global, true, wall_start), ScopeTaken);
+  EXPECT_EQ(next_record(moved, Presence::absent, me, Mode::global, false, wall_start).moved_to, "");
   moved.instance = "uid-9";
-  EXPECT_EQ(next_record(moved, Presence::absent, kMe, Mode::global, false, kWall).instance, "uid-1");
+  EXPECT_EQ(next_record(moved, Presence::absent, me, Mode::global, false, wall_start).instance, "uid-1");
 
-  Liveness liveness(kLayout);
-  liveness.observe({{kLayout.instance("dc1"), encode(moved), 1}}, at(0));
+  Liveness liveness(layout);
+  liveness.observe({{layout.instance("dc1"), encode(moved), 1}}, at(0));
   EXPECT_EQ(liveness.of("dc1", at(1)).presence, Presence::absent);
   EXPECT_EQ(liveness.of("dc1", at(1)).record.moved_to, "unicorn");
 }
 
 TEST(InstanceRecord, IsReadAsItWasWritten) {
   const InstanceRecord record{
-      .instance = "uid-1", .incarnation = "run-1", .mode = Mode::shadow, .renewals = 7, .at = kWall};
+      .instance = "uid-1", .incarnation = "run-1", .mode = Mode::shadow, .renewals = 7, .at = wall_start};
   EXPECT_EQ(decode_instance(encode(record)), record);
   EXPECT_EQ(encode(record), R"({"at":"2026-01-01T00:00:00Z","incarnation":"run-1","instance":"uid-1",)"
                             R"("mode":"shadow","renewals":7,"schema":1})");
@@ -127,24 +128,24 @@ TEST(InstanceRecord, SaysWhatIsWrongWithIt) {
 
 TEST(NextRecord, RenewsOnesOwn) {
   const InstanceRecord present{.instance = "uid-1", .incarnation = "run-1", .renewals = 7};
-  const InstanceRecord next = next_record(present, Presence::live, kMe, Mode::shadow, true, kWall);
+  const InstanceRecord next = next_record(present, Presence::live, me, Mode::shadow, true, wall_start);
   EXPECT_EQ(next.renewals, 8U);
   EXPECT_EQ(next.mode, Mode::shadow);
-  EXPECT_EQ(next_record(std::nullopt, Presence::absent, kMe, Mode::global, false, kWall).renewals, 1U);
+  EXPECT_EQ(next_record(std::nullopt, Presence::absent, me, Mode::global, false, wall_start).renewals, 1U);
 }
 
 TEST(NextRecord, TakesTheScopeOfAnEarlierRunAndOfASilentInstance) {
   const InstanceRecord earlier{.instance = "uid-1", .incarnation = "run-0"};
-  EXPECT_EQ(next_record(earlier, Presence::live, kMe, Mode::global, false, kWall).incarnation, "run-1");
+  EXPECT_EQ(next_record(earlier, Presence::live, me, Mode::global, false, wall_start).incarnation, "run-1");
   const InstanceRecord dead{.instance = "uid-9", .incarnation = "run-4"};
-  EXPECT_EQ(next_record(dead, Presence::silent, kMe, Mode::global, false, kWall).instance, "uid-1");
+  EXPECT_EQ(next_record(dead, Presence::silent, me, Mode::global, false, wall_start).instance, "uid-1");
 }
 
 TEST(NextRecord, LeavesAScopeToWhoHasIt) {
   const InstanceRecord other{.instance = "uid-9", .incarnation = "run-4"};
   const auto what = [&](const InstanceRecord& present, bool registered) -> std::string {
     try {
-      next_record(present, Presence::live, kMe, Mode::global, registered, kWall);
+      next_record(present, Presence::live, me, Mode::global, registered, wall_start);
     } catch (const ScopeTaken& error) {
       return error.what();
     }
@@ -163,8 +164,8 @@ class LivenessRegistryTest : public testing::Test {
 };
 
 TEST_F(LivenessRegistryTest, SeesTheOthersComeAndFallSilent) {
-  LivenessRegistry one(store, kLayout, kMe, {}, {.delay = {}, .clock = clock});
-  LivenessRegistry two(store, kLayout, {"dc2", "uid-2", "run-1"}, {}, {.delay = {}, .clock = clock});
+  LivenessRegistry one(store, layout, me, {}, {.delay = {}, .clock = clock});
+  LivenessRegistry two(store, layout, {"dc2", "uid-2", "run-1"}, {}, {.delay = {}, .clock = clock});
   one.renew(Mode::global);
   two.renew(Mode::shadow);
   const auto dc2 = [&] { return one.renew(Mode::global).back(); };
@@ -180,21 +181,21 @@ TEST_F(LivenessRegistryTest, SeesTheOthersComeAndFallSilent) {
 }
 
 TEST_F(LivenessRegistryTest, ARetiredInstanceIsGone) {
-  LivenessRegistry one(store, kLayout, kMe, {}, {.delay = {}, .clock = clock});
-  LivenessRegistry two(store, kLayout, {"dc2", "uid-2", "run-1"}, {}, {.delay = {}, .clock = clock});
+  LivenessRegistry one(store, layout, me, {}, {.delay = {}, .clock = clock});
+  LivenessRegistry two(store, layout, {"dc2", "uid-2", "run-1"}, {}, {.delay = {}, .clock = clock});
   one.renew(Mode::global);
   two.renew(Mode::global);
   two.retire();
   EXPECT_EQ(one.look().size(), 1U);
   // Nobody removes another one's record.
-  LivenessRegistry imposter(store, kLayout, {"dc1", "uid-7", "run-1"}, {}, {.delay = {}, .clock = clock});
+  LivenessRegistry imposter(store, layout, {"dc1", "uid-7", "run-1"}, {}, {.delay = {}, .clock = clock});
   imposter.retire();
   EXPECT_EQ(one.look().size(), 1U);
 }
 
 TEST_F(LivenessRegistryTest, TwoInstancesCannotHaveOneScope) {
-  LivenessRegistry one(store, kLayout, kMe, {}, {.delay = {}, .clock = clock});
-  LivenessRegistry two(store, kLayout, {"dc1", "uid-2", "run-1"}, {}, {.delay = {}, .clock = clock});
+  LivenessRegistry one(store, layout, me, {}, {.delay = {}, .clock = clock});
+  LivenessRegistry two(store, layout, {"dc1", "uid-2", "run-1"}, {}, {.delay = {}, .clock = clock});
   one.renew(Mode::global);
   EXPECT_THROW(two.renew(Mode::global), ScopeTaken);
   clock->advance(seconds{61});

@@ -20,18 +20,18 @@ namespace {
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-const Layout kLayout("/db");
+const Layout layout("/db");
 
 class OverviewTest : public ::testing::Test {
  protected:
   void put(const std::string& key, const std::string& value) { store.commit({.puts = {{key, value}}}); }
   void add(const std::string& set, const std::string& scope, const std::string& unit) {
-    put(kLayout.member(set, scope, unit),
+    put(layout.member(set, scope, unit),
         encode(MemberRecord{.kind = "log", .at = seconds_of(clock->wall_now())}));
   }
   void fill() {
-    LivenessRegistry one(store, kLayout, {"dc1", "uid-1", "run-1"}, {}, transact());
-    LivenessRegistry two(store, kLayout, {"dc2", "uid-2", "run-1"}, {}, transact());
+    LivenessRegistry one(store, layout, {"dc1", "uid-1", "run-1"}, {}, transact());
+    LivenessRegistry two(store, layout, {"dc2", "uid-2", "run-1"}, {}, transact());
     one.renew(Mode::global);
     two.renew(Mode::local);
     add("pendingForRestart", "dc1", "dc1-log-1");
@@ -47,7 +47,7 @@ class OverviewTest : public ::testing::Test {
 
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   MemoryStore store;
-  Overviewer overviewer{kLayout};
+  Overviewer overviewer{layout};
 };
 
 TEST_F(OverviewTest, CountsMembersByScopeAndSet) {
@@ -76,9 +76,9 @@ TEST_F(OverviewTest, IsATableForPeople) {
 }
 
 TEST_F(OverviewTest, SaysWhoHoldsWhatAndWhoMayNot) {
-  LeaseLock lock(store, kLayout, {"dc1", "uid-1", "run-1"}, {}, transact());
+  LeaseLock lock(store, layout, {"dc1", "uid-1", "run-1"}, {}, transact());
   ASSERT_TRUE(lock.take().is_held());
-  DenyList(store, kLayout, "coordctl", transact()).apply({{"dc3"}}, "drill");
+  DenyList(store, layout, "coordctl", transact()).apply({{"dc3"}}, "drill");
   put("/db/arbiter/claims/restart", encode(ClaimRecord{.epoch = 7,
                                                        .owner = {"dc2", "uid-2", "run-1"},
                                                        .timeout = std::chrono::minutes{2},

@@ -29,9 +29,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const Layout kLayout("/db");
-const Identity kOld{"kube-cluster-1", "uid-1", "run-1"};
-const Identity kNew{"unicorn", "uid-1", "run-2"};
+const Layout layout("/db");
+const Identity old_me{"kube-cluster-1", "uid-1", "run-1"};
+const Identity new_me{"unicorn", "uid-1", "run-2"};
 
 class ScopeMigratorTest : public ::testing::Test {
  protected:
@@ -60,7 +60,7 @@ class ScopeMigratorTest : public ::testing::Test {
   }
   /// The two entries of the document's example, and everything else that an instance can have.
   void publish_example() {
-    LivenessRegistry(*memory, kLayout, kOld, {}, transact()).renew(Mode::global);
+    LivenessRegistry(*memory, layout, old_me, {}, transact()).renew(Mode::global);
     put("/db/pendingForExclusion/kube-cluster-1/kube-cluster-1-storage-1", R"({"at":1,"kind":"storage"})");
     put("/db/readyForExclusion/kube-cluster-1/kube-cluster-1-storage-1", "");
     put("/db/processAddresses/kube-cluster-1/kube-cluster-1-storage-1", R"(["192.168.0.2"])");
@@ -73,7 +73,7 @@ class ScopeMigratorTest : public ::testing::Test {
   }
   TransactOptions transact() const { return {.delay = {}, .clock = clock}; }
   Migration migrate(const MigrationOptions& options = {}) {
-    return ScopeMigrator(*store, kLayout, kNew, options, transact()).migrate("kube-cluster-1");
+    return ScopeMigrator(*store, layout, new_me, options, transact()).migrate("kube-cluster-1");
   }
   void expect_moved() {
     EXPECT_THAT(left_of("kube-cluster-1"), IsEmpty());
@@ -122,7 +122,7 @@ TEST_F(ScopeMigratorTest, KeepsSinceWhenAMemberIsOne) {
   EXPECT_EQ(at("/db/readyForExclusion/unicorn/kube-cluster-1-storage-1")->value,
             R"({"since":)" + std::to_string(ready) + "}");
   const Identity back{"kube-cluster-1", "uid-1", "run-3"};
-  const Migration again = ScopeMigrator(*store, kLayout, back, {}, transact()).migrate("unicorn");
+  const Migration again = ScopeMigrator(*store, layout, back, {}, transact()).migrate("unicorn");
   EXPECT_EQ(again.outcome, MigrationOutcome::moved) << again.why;
   EXPECT_EQ(at("/db/pendingForExclusion/kube-cluster-1/kube-cluster-1-storage-1")->value, moved);
   EXPECT_EQ(decode_instance(at("/db/instances/kube-cluster-1")->value).moved_to, "");
@@ -130,7 +130,7 @@ TEST_F(ScopeMigratorTest, KeepsSinceWhenAMemberIsOne) {
 
 TEST_F(ScopeMigratorTest, FindsTheFormerScopeInTheRegistry) {
   publish_example();
-  ScopeMigrator migrator(*store, kLayout, kNew, {}, transact());
+  ScopeMigrator migrator(*store, layout, new_me, {}, transact());
   EXPECT_EQ(migrator.migrate_if_renamed().outcome, MigrationOutcome::moved);
   expect_moved();
   const Version before = memory->version();
@@ -141,22 +141,22 @@ TEST_F(ScopeMigratorTest, FindsTheFormerScopeInTheRegistry) {
 
 TEST_F(ScopeMigratorTest, TakesLockAndDenialAlong) {
   publish_example();
-  LeaseLock lock(*memory, kLayout, kOld, {}, transact());
+  LeaseLock lock(*memory, layout, old_me, {}, transact());
   ASSERT_TRUE(lock.take().is_held());
-  DenyList(*memory, kLayout, "coordctl", transact()).apply({{"kube-cluster-1"}});
+  DenyList(*memory, layout, "coordctl", transact()).apply({{"kube-cluster-1"}});
   migrate();
   EXPECT_EQ(decode_lock(at("/db/arbiter/lock")->value).owner, "unicorn");
   EXPECT_EQ(decode_lock(at("/db/arbiter/lock")->value).epoch, 1U);
   EXPECT_THAT(keys("/db/arbiter/denyList/"), ElementsAre("/db/arbiter/denyList/unicorn"));
-  EXPECT_EQ(LeaseLock(*memory, kLayout, kNew, {}, transact()).take().outcome, LockOutcome::denied)
+  EXPECT_EQ(LeaseLock(*memory, layout, new_me, {}, transact()).take().outcome, LockOutcome::denied)
       << "a new name is no way off the list";
 }
 
 // S7 with a crash: the run before slept through it all.
 TEST_F(ScopeMigratorTest, ARunThatSleptThroughItStops) {
-  LivenessRegistry sleeper(*memory, kLayout, kOld, {}, transact());
+  LivenessRegistry sleeper(*memory, layout, old_me, {}, transact());
   sleeper.renew(Mode::global);
-  LeaseLock lock(*memory, kLayout, kOld, {}, transact());
+  LeaseLock lock(*memory, layout, old_me, {}, transact());
   ASSERT_TRUE(lock.take().is_held());
   migrate();
   EXPECT_THROW(sleeper.renew(Mode::global), ScopeTaken);
@@ -168,21 +168,21 @@ TEST_F(ScopeMigratorTest, IsRefusedWithTheReason) {
   publish_example();
   const auto why = [&](const Identity& me, const std::string& from, const MigrationOptions& options = {}) {
     const Version before = memory->version();
-    const Migration migration = ScopeMigrator(*store, kLayout, me, options, transact()).migrate(from);
+    const Migration migration = ScopeMigrator(*store, layout, me, options, transact()).migrate(from);
     EXPECT_EQ(migration.outcome, MigrationOutcome::refused);
     EXPECT_EQ(memory->version(), before);
     return migration.why;
   };
   EXPECT_EQ(why({"unicorn", "uid-2", "run-1"}, "kube-cluster-1"),
             "kube-cluster-1 belongs to the instance uid-1");
-  EXPECT_EQ(why(kNew, "dc2"), "dc2 belongs to nobody");
+  EXPECT_EQ(why(new_me, "dc2"), "dc2 belongs to nobody");
   EXPECT_EQ(why({"dc2", "uid-1", "run-2"}, "kube-cluster-1"), "dc2 has 1 entries of its own");
-  LivenessRegistry(*memory, kLayout, {"dc3", "uid-3", "run-1"}, {}, transact()).renew(Mode::global);
+  LivenessRegistry(*memory, layout, {"dc3", "uid-3", "run-1"}, {}, transact()).renew(Mode::global);
   EXPECT_EQ(why({"dc3", "uid-1", "run-2"}, "kube-cluster-1"), "dc3 belongs to the instance uid-3");
   put("/db/arbiter/claims/exclusion",
       encode(
           ClaimRecord{.epoch = 7, .owner = {"dc2", "uid-2", "run-1"}, .timeout = std::chrono::minutes{2}}));
-  EXPECT_EQ(why(kNew, "kube-cluster-1"), "dc2 acts for the claim 7 just now");
+  EXPECT_EQ(why(new_me, "kube-cluster-1"), "dc2 acts for the claim 7 just now");
 }
 
 // H2, S8: what a decommissioned instance left behind, on a person's word.
@@ -190,7 +190,7 @@ TEST_F(ScopeMigratorTest, APersonMovesAlsoWhatIsNobodys) {
   const Identity person{"dc7", "coordctl", "run-1"};
   put("/db/pendingForRestart/dc2/dc2-log-1", "{}");
   const Migration migration =
-      ScopeMigrator(*store, kLayout, person, {.any_owner = true}, transact()).migrate("dc2");
+      ScopeMigrator(*store, layout, person, {.any_owner = true}, transact()).migrate("dc2");
   EXPECT_EQ(migration.outcome, MigrationOutcome::moved) << migration.why;
   EXPECT_THAT(keys("/db/pendingForRestart/"), ElementsAre("/db/pendingForRestart/dc7/dc2-log-1"));
   EXPECT_EQ(at("/db/instances/dc7"), std::nullopt) << "its instance has yet to register";
@@ -210,8 +210,8 @@ TEST_F(ScopeMigratorTest, DoesNotMissWhatIsPublishedMeanwhile) {
 TEST_F(ScopeMigratorTest, RestsUponTheTokenOfTheOldScope) {
   publish_example();
   const auto snapshot = memory->snapshot();
-  const MigrationReads reads = read_migration(*snapshot, kLayout, "kube-cluster-1", "unicorn");
-  Commit commit = plan_migration(kLayout, reads, kNew, clock->wall_now());
+  const MigrationReads reads = read_migration(*snapshot, layout, "kube-cluster-1", "unicorn");
+  Commit commit = plan_migration(layout, reads, new_me, clock->wall_now());
   commit.read_version = snapshot->version();
   put("/db/tokens/kube-cluster-1", "a publish");
   const CommitResult result = memory->commit(commit);
@@ -237,7 +237,7 @@ TEST_F(ScopeMigratorTest, ChangesNothingWhereTheStoreSaysNothing) {
   const Version before = memory->version();
   store->set_cut(true);
   EXPECT_EQ(migrate().outcome, MigrationOutcome::unavailable);
-  EXPECT_EQ(ScopeMigrator(*store, kLayout, kNew, {}, transact()).migrate_if_renamed().outcome,
+  EXPECT_EQ(ScopeMigrator(*store, layout, new_me, {}, transact()).migrate_if_renamed().outcome,
             MigrationOutcome::unavailable);
   EXPECT_EQ(memory->version(), before);
 }
@@ -248,7 +248,7 @@ class InPieces : public ScopeMigratorTest {
   static MemoryStoreOptions shards() {
     MemoryStoreOptions options;
     options.capabilities.multi_key_atomic = false;
-    options.shard_of = [](std::string_view key) { return kLayout.shard_of(key); };
+    options.shard_of = [](std::string_view key) { return layout.shard_of(key); };
     return options;
   }
   static MemoryStoreOptions small() {
@@ -257,7 +257,7 @@ class InPieces : public ScopeMigratorTest {
     return options;
   }
   void publish_units(int count) {
-    LivenessRegistry(*memory, kLayout, kOld, {}, transact()).renew(Mode::global);
+    LivenessRegistry(*memory, layout, old_me, {}, transact()).renew(Mode::global);
     for (int unit = 0; unit < count; ++unit) {
       const std::string name = "log-" + std::to_string(unit);
       put("/db/pendingForRestart/kube-cluster-1/" + name, "{}");
@@ -271,14 +271,14 @@ class InPieces : public ScopeMigratorTest {
     std::multiset<std::string> units;
     const auto of = [&](const std::string& scope) {
       std::set<std::string> names;
-      for (const Entry& entry : snapshot.scan_all(prefix_range(kLayout.scope_prefix(set, scope)))) {
+      for (const Entry& entry : snapshot.scan_all(prefix_range(layout.scope_prefix(set, scope)))) {
         names.insert(elements_of("/db", entry.key).back());
       }
       return names;
     };
     const std::set<std::string> moved = of("unicorn");
     units.insert(moved.begin(), moved.end());
-    const bool moving = snapshot.get(kLayout.migrating("kube-cluster-1")).has_value();
+    const bool moving = snapshot.get(layout.migrating("kube-cluster-1")).has_value();
     for (const std::string& unit : of("kube-cluster-1")) {
       if (!moving || !moved.contains(unit)) units.insert(unit);
     }
@@ -349,7 +349,7 @@ TEST_F(InPieces, AnotherGoalIsRefusedUntilItIsThere) {
   store->script({testing::StoreFault::none, testing::StoreFault::unavailable});
   EXPECT_EQ(migrate().outcome, MigrationOutcome::unavailable);
   const Identity other{"pegasus", "uid-1", "run-3"};
-  const Migration migration = ScopeMigrator(*store, kLayout, other, {}, transact()).migrate("kube-cluster-1");
+  const Migration migration = ScopeMigrator(*store, layout, other, {}, transact()).migrate("kube-cluster-1");
   EXPECT_EQ(migration.outcome, MigrationOutcome::refused);
   EXPECT_EQ(migration.why, "kube-cluster-1 is on its way to unicorn");
 }
@@ -364,8 +364,8 @@ TEST_F(InPieces, AUnitThatFitsNoCommitIsNoMove) {
 
 TEST(ReadMigration, TwoScopesAreNeeded) {
   MemoryStore store;
-  EXPECT_THROW(read_migration(*store.snapshot(), kLayout, "dc1", "dc1"), std::invalid_argument);
-  EXPECT_THROW(read_migration(*store.snapshot(), kLayout, "", "dc1"), std::invalid_argument);
+  EXPECT_THROW(read_migration(*store.snapshot(), layout, "dc1", "dc1"), std::invalid_argument);
+  EXPECT_THROW(read_migration(*store.snapshot(), layout, "", "dc1"), std::invalid_argument);
 }
 
 }  // namespace

@@ -115,6 +115,12 @@ EVENKEEL_API LockDecision decide_take(const LockFacts& facts, const Identity& me
 EVENKEEL_API std::optional<LockRecord> decide_release(const std::optional<Entry>& lock, const Identity& me,
                                                       WallTime wall);
 
+/// Frees the lock, whoever holds it, and whatever its value is: for people. Who held it finds out when it
+/// next writes, or claims. The record then, whose epoch is no less than before. `writer` and `options` as for
+/// DenyList. Throws StoreUnavailable if it is not known to be done; Cancelled.
+EVENKEEL_API LockRecord free_lock(Store& store, const Layout& layout, std::string_view writer,
+                                  const TransactOptions& options = {}, std::stop_token stop = {});
+
 enum class LockOutcome : std::uint8_t {
   held,         ///< By this instance, until further notice.
   busy,         ///< Somebody else's; or left to others for a while.
