@@ -12,7 +12,7 @@ if(TARGET evenkeel-apiserver)
   install(TARGETS evenkeel-apiserver evenkeel-control-plane evenkeel-etcd)
 endif()
 if(TARGET evenkeel-curve)
-  install(TARGETS evenkeel-curve evenkeel-program)
+  install(TARGETS coordctl evenkeel-curve evenkeel-program)
 endif()
 
 configure_package_config_file(cmake/evenkeelConfig.cmake.in ${PROJECT_BINARY_DIR}/evenkeelConfig.cmake
