@@ -105,6 +105,7 @@ bool changed_since(const KubernetesShard& shard, const KeyRange& range, Version 
 
 KubernetesShard decode_shard(const Data& data, std::string_view object) {
   KubernetesShard shard;
+  if (data.empty()) return shard;
   for_each_line(data, "version", object, [&](Line& line) { shard.version = line.version(); });
   if (shard.version == 0) throw StoreUnavailable(std::string(object) + ": data.version is missing");
   for_each_line(data, "commits", object, [&](Line& line) {

@@ -16,7 +16,7 @@ namespace evenkeel::inline v0::coordination::detail {
 
 using Entries = std::map<std::string, Entry, std::less<>>;
 
-/// The contents of an object. The default is that of one that does not exist.
+/// The contents of an object. The default is that of one that does not exist, or is empty.
 struct KubernetesShard {
   Version version = 0;  ///< Of the last commit; 0: there was none.
   Entries entries = {};
@@ -37,8 +37,9 @@ struct KubernetesShard {
 inline constexpr std::size_t kept_marks = 32;
 inline constexpr std::size_t kept_erasures = 256;
 
-/// The data of the ConfigMap. Throws StoreUnavailable, which names `object` and the line, for what encode()
-/// did not write: it must never pass for an empty store.
+/// The data of the ConfigMap; none at all is that of one which somebody made for the store to fill. Throws
+/// StoreUnavailable, which names `object` and the line, for what encode() did not write: it must never pass
+/// for an empty store.
 KubernetesShard decode_shard(const std::map<std::string, std::string>& data, std::string_view object);
 std::map<std::string, std::string> encode_shard(const KubernetesShard& shard);
 std::size_t data_bytes(const std::map<std::string, std::string>& data);

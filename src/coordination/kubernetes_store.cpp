@@ -231,7 +231,7 @@ class KubernetesStore::Impl::Run {
   End write(const Object& target) {
     const auto now =
         std::chrono::duration_cast<std::chrono::seconds>(client_.clock()->wall_now().time_since_epoch());
-    const Version least = target.exists() ? 0 : static_cast<Version>(now.count()) << 20U;
+    const Version least = target.shard.version != 0 ? 0 : static_cast<Version>(now.count()) << 20U;
     KubernetesShard shard = detail::applied(target.shard, commit_, mark_, least);
     if (!impl_.is_one()) shard.erasures.clear();  // ranges are not looked at
     const auto data = detail::encode_shard(shard);

@@ -234,6 +234,39 @@ TEST_F(KubernetesStoreTest, RefusesMoreThanAnObjectHolds) {
   EXPECT_FALSE(db.snapshot()->get("/db/pendingForRestart/dc1/b"));
 }
 
+// So that instances need not be allowed to create objects.
+TEST_F(KubernetesStoreTest, FillsAnObjectThatWasMadeForIt) {
+  client.create(ConfigMap{.metadata = {.name = "db-scope-dc1",
+                                       .namespace_ = "default",
+                                       .labels = {{"evenkeel.dev/coordination", "db"}}}});
+  KubernetesStore db = store();
+  EXPECT_TRUE(db.snapshot()->scan_all(coordination::prefix_range("")).empty());
+  fail_writes({.count = 1, .drop = FaultDrop::after});
+  EXPECT_TRUE(describe(db.commit({.puts = {{"/db/tokens/dc1", "1"}}})).starts_with("committed"));
+  EXPECT_EQ(db.snapshot()->get("/db/tokens/dc1")->value, "1");
+  EXPECT_GE(db.snapshot()->get("/db/tokens/dc1")->version, 1ULL << 40U);
+  EXPECT_EQ(failed_writes(), 1u);
+}
+
+// S16: the figure of docs/coordination-kubernetes.md.
+TEST_F(KubernetesStoreTest, HoldsTwoHundredGroupsInAnEighthOfAnObject) {
+  KubernetesStore db = store();
+  Commit wanted;
+  for (const std::string set : {"pendingForRemoval", "pendingForExclusion", "readyForExclusion",
+                                "pendingForInclusion", "pendingForRestart", "readyForRestart"}) {
+    for (int i = 0; i < 200; ++i) {
+      wanted.puts.push_back(
+          {"/db/" + set + "/dc1/dc1-storage-" + std::to_string(i), R"({"at":1790000000,"kind":"storage"})"});
+    }
+  }
+  EXPECT_TRUE(describe(db.commit(wanted)).starts_with("committed"));
+  std::size_t bytes = 0;
+  const auto object = map("db-scope-dc1");
+  for (const auto& [key, text] : object->data) bytes += text.size();
+  RecordProperty("bytes", static_cast<int>(bytes));
+  EXPECT_LT(bytes, 1048576U / 8);
+}
+
 TEST_F(KubernetesStoreTest, TakesAsMuchAsTheServerDoes) {
   KubernetesStore db = store();
   const auto result = db.commit({.puts = {{"/db/pendingForRestart/dc1/a", std::string(1048000, 'x')}}});
