@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(coordination_headers
   claim.hpp
+  coordination_metrics.hpp
   deny_list.hpp
   etcd_store.hpp
   gate.hpp
@@ -24,6 +25,7 @@ set(coordination_headers
 set(coordination_sources
   claim.cpp
   claim_plan.cpp
+  coordination_metrics.cpp
   deny_list.cpp
   etcd_client.cpp
   etcd_store.cpp
