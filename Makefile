@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What people type. Each target installs what it needs through the package manager (scripts/install-deps).
 #   make demo        an operator at work against the embedded API server (KEEP=1 leaves both running)
+#   make demo-coordination  three operators that share a database, each for itself and in agreement
 #   make test        build and pass the tests
 #   make check       everything else that must hold: format, lint, layers, sanitizers, consumers, documents
 #   make test-real   the tests that need a real control plane; builds it first, if needed (Go 1.26)
@@ -12,7 +13,7 @@
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo test test-real check bench bench-peers bench-apiserver bench-runtime apiserver control-plane deps clean
+.PHONY: demo demo-coordination test test-real check bench bench-peers bench-apiserver bench-runtime apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -28,6 +29,12 @@ demo:
 	@scripts/install-deps build
 	@scripts/build release demo-operator evenkeel-apiserver
 	@scripts/demo build/release
+
+demo-coordination:
+	@scripts/install-deps build
+	@scripts/get-program etcd >/dev/null || echo 'without etcd: a server of the same API stands in' >&2
+	@scripts/build release ring-operator ringdb-sim evenkeel-apiserver evenkeel-etcd
+	@scripts/demo-coordination build/release
 
 test:
 	@scripts/install-deps build

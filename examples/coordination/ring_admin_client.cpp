@@ -40,6 +40,7 @@ std::string problem_of(const ek::http::Response& response) {
 }  // namespace
 
 std::string ring_connection_string(const std::vector<std::string>& coordinators) {
+  if (coordinators.empty()) return "";
   std::string text = "ring:";
   for (const std::string& coordinator : coordinators) {
     if (text.size() > 5) text += ',';  // longer than "ring:"

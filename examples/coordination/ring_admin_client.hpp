@@ -24,7 +24,7 @@ struct RingAdminOptions {
   std::shared_ptr<const ek::Clock> clock = ek::real_clock();
 };
 
-/// "ring:10.0.0.1:4501,10.0.0.2:4501": the coordinators.
+/// "ring:10.0.0.1:4501,10.0.0.2:4501": the coordinators. Empty without any.
 std::string ring_connection_string(const std::vector<std::string>& coordinators);
 
 /// Thread safety: all members may be called concurrently.

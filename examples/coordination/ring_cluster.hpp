@@ -27,11 +27,11 @@ struct ProcessCounts {
 EVENKEEL_FIELDS(ProcessCounts, storage, log, stateless)
 
 /// Somebody who shall not take the lock or claim an action; `allow` lets it again.
-struct DenyListEntry {
+struct RingDenyListEntry {
   std::string id = {};
   bool allow = false;
 };
-EVENKEEL_FIELDS(DenyListEntry, id, allow)
+EVENKEEL_FIELDS(RingDenyListEntry, id, allow)
 
 struct RingClusterSpec {
   /// In front of the names of all process groups, and the scope of this instance: "dc1".
@@ -40,7 +40,7 @@ struct RingClusterSpec {
   std::map<std::string, std::string> knobs = {};  ///< On the command line of every process.
   ProcessCounts processes = {};
   std::vector<std::string> process_groups_to_remove = {};  ///< Replaced by new ones.
-  std::vector<DenyListEntry> deny_list = {};
+  std::vector<RingDenyListEntry> deny_list = {};
 };
 EVENKEEL_FIELDS(RingClusterSpec, process_group_id_prefix, version, knobs, processes, process_groups_to_remove,
                 deny_list)

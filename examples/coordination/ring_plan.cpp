@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include <evenkeel/coordination/process_groups/database.hpp>
+
 #include "ring_pods.hpp"
 
 namespace {
@@ -88,10 +90,8 @@ std::vector<std::string> missing_pods(const Groups& groups, const PodsByGroup& p
   return missing;
 }
 
-void observe_groups(const RingClusterSpec& spec, const PodsByGroup& pods, const ec::DatabaseStatus& status,
-                    Groups& groups, ek::WallTime now) {
-  const std::string arguments = arguments_of(spec);
-  const std::string text = configuration_text(spec.version, arguments);
+void observe_pods(const RingClusterSpec& spec, const PodsByGroup& pods, Groups& groups, ek::WallTime now) {
+  const std::string text = configuration_text(spec.version, arguments_of(spec));
   for (ec::ProcessGroup& group : groups) {
     const auto found = pods.find(group.id);
     const PodFacts* pod = found == pods.end() ? nullptr : &found->second;
@@ -101,11 +101,6 @@ void observe_groups(const RingClusterSpec& spec, const PodsByGroup& pods, const 
     set_if(group, ec::condition::resources_terminating, pod != nullptr && pod->terminating, now);
     set_if(group, ec::condition::incorrect_config_map, pod != nullptr && pod->address && pod->synced != text,
            now);
-    const std::vector<const ec::DatabaseProcess*> processes = status.of_group(group.id);
-    set_if(group, ec::condition::missing_processes, processes.empty(), now);
-    const std::string wanted = command_line_of(group.process_class, group.id, arguments);
-    set_if(group, ec::condition::incorrect_command_line,
-           !processes.empty() && processes.front()->command_line != wanted, now);
   }
 }
 

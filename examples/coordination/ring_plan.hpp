@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a RingCluster's status should say of its process groups, before anything is agreed upon with others:
-// which there are, which go, and how their pods and processes are. Pure.
+// which there are, which go, and how their pods are. Pure.
 #pragma once
 
 #include <map>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <evenkeel/coordination/process_groups/cluster.hpp>
-#include <evenkeel/coordination/process_groups/database.hpp>
 
 #include "ring_cluster.hpp"
 
@@ -31,9 +30,10 @@ using PodsByGroup = std::map<std::string, PodFacts, std::less<>>;
 /// The groups whose pods are to be created: they have none and are not on their way out.
 std::vector<std::string> missing_pods(const std::vector<ec::ProcessGroup>& groups, const PodsByGroup& pods);
 
-/// Sets and clears the conditions that pods and processes tell of, and notes addresses.
-void observe_groups(const RingClusterSpec& spec, const PodsByGroup& pods, const ec::DatabaseStatus& status,
-                    std::vector<ec::ProcessGroup>& groups, ek::WallTime now);
+/// Sets and clears the conditions that pods tell of, and notes addresses. What processes tell of is set by
+/// the step updateStatus.
+void observe_pods(const RingClusterSpec& spec, const PodsByGroup& pods, std::vector<ec::ProcessGroup>& groups,
+                  ek::WallTime now);
 
 /// Groups that are as they should be: not marked, without a condition.
 int count_ready(const std::vector<ec::ProcessGroup>& groups);

@@ -22,13 +22,6 @@ std::vector<std::string> ids(const std::vector<ec::ProcessGroup>& groups) {
   return result;
 }
 
-ec::DatabaseProcess process_of(const std::string& group, const std::string& command_line) {
-  ec::DatabaseProcess process;
-  process.locality[std::string(ec::locality::instance_id)] = group;
-  process.command_line = command_line;
-  return process;
-}
-
 }  // namespace
 
 TEST(RingPlan, AddsWhatIsMissingAndReplacesWhatIsToGo) {
@@ -73,32 +66,29 @@ TEST(RingPlan, CreatesNoPodForWhatIsToGo) {
   EXPECT_TRUE(missing_pods(groups, {{"dc1-log-1", {}}}).empty());
 }
 
-TEST(RingPlan, SeesWhatPodsAndProcessesAreLike) {
+TEST(RingPlan, SeesWhatPodsAreLike) {
   const RingClusterSpec spec = two_logs();
   std::vector<ec::ProcessGroup> groups;
   plan_groups(spec, groups, now);
   const std::string text = configuration_text(spec.version, "--knob_cache=1");
   PodsByGroup pods{{"dc1-log-1", {.address = "10.0.0.1", .synced = text}},
                    {"dc1-log-2", {.address = std::nullopt, .synced = ""}}};
-  ec::DatabaseStatus status;
-  status.processes = {process_of("dc1-log-1", "ringdb --class=log --locality=dc1-log-1 --knob_cache=1")};
-  observe_groups(spec, pods, status, groups, now);
-  EXPECT_TRUE(groups[0].conditions.empty());
+  observe_pods(spec, pods, groups, now);
   EXPECT_EQ(groups[0].addresses, std::vector<std::string>{"10.0.0.1"});
   EXPECT_TRUE(groups[1].has(ec::condition::pod_pending));
-  EXPECT_TRUE(groups[1].has(ec::condition::missing_processes));
+  groups[0].clear(ec::condition::missing_processes);
   EXPECT_EQ(count_ready(groups), 1);
   EXPECT_FALSE(is_complete(spec, groups));
 
   RingClusterSpec other = spec;
   other.knobs["cache"] = "2";
-  observe_groups(other, pods, status, groups, now);
-  EXPECT_TRUE(groups[0].has(ec::condition::incorrect_command_line));
+  observe_pods(other, pods, groups, now);
   EXPECT_TRUE(groups[0].has(ec::condition::incorrect_config_map));
   pods["dc1-log-1"].synced = configuration_text(spec.version, "--knob_cache=2");
-  observe_groups(other, pods, status, groups, now);
+  pods["dc1-log-1"].terminating = true;
+  observe_pods(other, pods, groups, now);
   EXPECT_FALSE(groups[0].has(ec::condition::incorrect_config_map));
-  EXPECT_TRUE(groups[0].has(ec::condition::incorrect_command_line));
+  EXPECT_TRUE(groups[0].has(ec::condition::resources_terminating));
 }
 
 TEST(RingPlan, IsCompleteOnlyWithoutGroupsThatAreToGo) {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// ring-operator: looks after the RingCluster of one namespace. Several of them, each with its own namespace,
+// look after one database; --mode says whether they agree before they disturb it. Flags of its own come
+// beside those of every operator (docs/flags.md).
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <evenkeel/controller/builder.hpp>
+#include <evenkeel/coordination/store_url.hpp>
+#include <evenkeel/manager/run.hpp>
+
+#include "program_flags.hpp"
+#include "ring_admin_client.hpp"
+#include "ring_coordination.hpp"
+#include "ring_steps.hpp"
+
+namespace {
+
+struct Flags {
+  std::string database = "http://127.0.0.1:8000";
+  std::string store = "etcd://127.0.0.1:2379";
+  RingCoordinationOptions coordination = {};
+};
+
+void declare(CLI::App& app, Flags& flags) {
+  RingCoordinationOptions& coordination = flags.coordination;
+  app.add_option("--database", flags.database, "The URL of its door to the database")->capture_default_str();
+  app.add_option("--store", flags.store, "What it shares with the others")->capture_default_str();
+  app.add_option("--root", coordination.root, "What its keys begin with")->capture_default_str();
+  app.add_option("--instance", coordination.instance, "The name of this instance among the others")
+      ->capture_default_str();
+
+  app.add_option_function<std::string>(
+         "--mode",
+         [&coordination](const std::string& text) {
+           const auto mode = ec::mode_of(text);
+           if (!mode) throw CLI::ValidationError("--mode", "expected local, shadow or global, found " + text);
+           coordination.mode = *mode;
+         },
+         "Whether it agrees with the others before it disturbs the database")
+      ->type_name("local|shadow|global");
+  app.add_option("--time-scale", coordination.time_scale, "How many times faster everything goes")
+      ->check(CLI::PositiveNumber);
+  add_duration(app, "--minimum-uptime", coordination.minimum_uptime,
+               "Since the last recovery, before anything is restarted or included again in unscaled time");
+  add_duration(app, "--silence", coordination.silence,
+               "After so long without a sign of an instance, it is not waited for in unscaled time");
+}
+
+std::string random_text() {
+  std::random_device chance;
+  return std::to_string(chance()) + "-" + std::to_string(chance());
+}
+
+ek::ControllerSpec controller(RingSteps& steps, RingCoordination& coordination) {
+  ek::Pipeline<RingCluster> pipeline;
+  pipeline.step("plan", [&](ek::Context& context, const RingCluster& ring) { steps.plan(context, ring); })
+      .step("provide", [&](ek::Context& context, const RingCluster& ring) { steps.provide(context, ring); })
+      .step("observe", [&](ek::Context& context, const RingCluster& ring) { steps.observe(context, ring); });
+  ec::add_process_group_steps(pipeline, coordination.adapter());
+  pipeline.step("report", [&](ek::Context& context, const RingCluster& ring) {
+    return steps.report(context, ring, coordination.coordinator(context, ring)->waits());
+  });
+  return ek::controller_for<RingCluster>(pipeline, {.when = ek::generation_changed()})
+      .owns<ek::Pod>()
+      .owns<ek::ConfigMap>();
+}
+
+int serve(const Flags& flags, const std::vector<const char*>& rest) {
+  RingAdminClient database({.url = flags.database});
+  const std::shared_ptr<ec::Store> store = ec::open_store(flags.store, {.root = flags.coordination.root});
+  RingCoordination coordination(database, *store, flags.coordination);
+  RingSteps steps(database, {});
+  return ek::run(static_cast<int>(rest.size()), rest.data(), {.name = "ring-operator"},
+                 [&](ek::Manager& manager) { manager.add(controller(steps, coordination)); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  const auto flags = std::make_unique<Flags>();
+  CLI::App app("An operator that agrees with others.", "ring-operator");
+  declare(app, *flags);
+  flags->coordination.incarnation = random_text();
+  return run_program(app, argc, argv,
+                     [&flags](const std::vector<const char*>& rest) { return serve(*flags, rest); });
+}
