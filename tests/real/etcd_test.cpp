@@ -20,6 +20,7 @@
 #include <evenkeel/testing/etcd_server.hpp>
 
 #include "../coordination/etcd_profile.hpp"
+#include "../coordination/etcd_replay.hpp"
 #include "real_etcd.hpp"
 
 namespace evenkeel::tests {
@@ -200,6 +201,12 @@ TEST_P(EtcdFacts, ACrashLosesAndDoublesNothing) {
             << ", lost answers " << unknowns << ", value " << value << '\n';
   EXPECT_GE(value, applied);
   EXPECT_LE(value, applied + unclear);
+}
+
+// 3.2: the same histories as in memory, with the same invariants.
+TEST_P(EtcdFacts, SimulatedHistoriesGoAsInMemory) {
+  const RealEtcd etcd(GetParam().program());
+  replay_on_etcd({.endpoints = {etcd.url()}}, 6);
 }
 
 // ---- The stand-in beside it ----
