@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coordination/foundationdb/transaction.hpp>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+using detail::check;
+using detail::FdbDatabase;
+using detail::FdbError;
+using detail::FdbFuture;
+using detail::FdbTransaction;
+
+// Codes of libfdb_c that mean more than "unavailable".
+constexpr fdb_error_t transaction_too_old = 1007;
+constexpr fdb_error_t future_version = 1009;
+constexpr fdb_error_t not_committed = 1020;
+constexpr fdb_error_t transaction_cancelled = 1025;
+constexpr fdb_error_t transaction_timed_out = 1031;
+constexpr fdb_error_t transaction_too_large = 2101;
+
+/// A blocking read, with the errors that snapshots throw.
+template <class Read>
+auto reading(const std::stop_token& stop, Read read) {
+  try {
+    return read();
+  } catch (const FdbError& error) {
+    if (stop.stop_requested()) throw Cancelled("stopped");
+    if (error.code() == transaction_too_old) throw SnapshotExpired(error.what());
+    throw StoreUnavailable(error.what());
+  }
+}
+
+FdbDatabase open_database(const FoundationDbStoreOptions& options) {
+  FDBDatabase* database = nullptr;
+  const char* file = options.cluster_file.empty() ? nullptr : options.cluster_file.c_str();
+  const fdb_error_t code = fdb_create_database(file, &database);
+  if (code != 0) throw StoreUnavailable(std::string("FoundationDB: ") + fdb_get_error(code));
+  return FdbDatabase(database);
+}
+
+class Snapshot final : public StoreSnapshot {
+ public:
+  Snapshot(FDBDatabase* database, const FoundationDbStoreOptions& options, std::stop_token stop)
+      : options_(options), transaction_(database, options, std::move(stop)) {
+    version_ = reading(transaction_.stop(), [this] { return transaction_.read_version(); });
+  }
+
+  Version version() const override { return version_; }
+  std::optional<Entry> get(std::string_view key) override {
+    return reading(transaction_.stop(), [&] { return transaction_.read(key); });
+  }
+  ScanPage scan(const KeyRange& range, std::size_t limit) override {
+    KeyRange known = range;
+    if (known.end.empty()) known.end = detail::last_key(options_);
+    if (known.begin >= known.end) return {};
+    return reading(transaction_.stop(), [&] { return transaction_.scan(known, limit); });
+  }
+
+ private:
+  const FoundationDbStoreOptions& options_;
+  const FdbTransaction transaction_;
+  Version version_ = 0;
+};
+
+}  // namespace
+
+class FoundationDbNetwork::State {
+ public:
+  State() {
+    start(fdb_select_api_version(FDB_API_VERSION));
+    start(fdb_setup_network());
+    // What it returns is not for this thread: each call that needs the network fails then.
+    thread_ = std::thread([] { static_cast<void>(fdb_run_network()); });
+  }
+  ~State() {
+    static_cast<void>(fdb_stop_network());
+    thread_.join();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+ private:
+  static void start(fdb_error_t code) {
+    if (code != 0) throw StoreUnavailable(std::string("FoundationDB's network: ") + fdb_get_error(code));
+  }
+  std::thread thread_;
+};
+
+FoundationDbNetwork::FoundationDbNetwork() : state_(std::make_unique<State>()) {}
+FoundationDbNetwork::~FoundationDbNetwork() = default;
+
+class FoundationDbStore::Impl {
+ public:
+  static constexpr std::size_t limit_of_commits = 1'000'000;
+
+  explicit Impl(FoundationDbStoreOptions options)
+      : options_(std::move(options)), database_(open_database(options_)) {}
+
+  const FoundationDbStoreOptions& options() const { return options_; }
+
+  std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop) const {
+    if (stop.stop_requested()) throw Cancelled("stopped");
+    return reading(stop, [&] { return std::make_unique<Snapshot>(database_.get(), options_, stop); });
+  }
+
+  CommitResult commit(const Commit& commit, const std::stop_token& stop) const {
+    bool sent = false;
+    try {
+      const FdbTransaction transaction(database_.get(), options_, stop);
+      if (!commit.read_ranges.empty()) {
+        fdb_transaction_set_read_version(transaction.get(), static_cast<std::int64_t>(commit.read_version));
+      }
+      if (auto key = conflict(transaction, commit)) return Conflict{*std::move(key)};
+      if (!commit.writes() && commit.read_ranges.empty()) return Committed{transaction.read_version()};
+      write(transaction, commit);
+      sent = true;
+      const FdbFuture future = transaction.wait(fdb_transaction_commit(transaction.get()));
+      std::int64_t version = 0;
+      check(fdb_transaction_get_committed_version(transaction.get(), &version));
+      // A transaction that writes nothing has no version of its own.
+      if (version < 0) return Committed{commit.read_version};
+      return Committed{static_cast<Version>(version)};
+    } catch (const FdbError& error) {
+      return failed(error, commit, sent);
+    } catch (const StoreUnavailable& error) {
+      return Unavailable{error.what()};
+    }
+  }
+
+ private:
+  /// Compares the keys that were read, which makes them conditions, and adds the ranges.
+  std::optional<std::string> conflict(const FdbTransaction& transaction, const Commit& commit) const {
+    for (const Commit::ReadKey& read : commit.reads) {
+      const auto now = transaction.read(read.key);
+      if ((now ? now->version : 0) != read.version) return read.key;
+    }
+    for (const KeyRange& range : commit.read_ranges) {
+      transaction.add_read_conflict(range.begin, range.end.empty() ? detail::last_key(options_) : range.end);
+    }
+    return std::nullopt;
+  }
+
+  void write(const FdbTransaction& transaction, const Commit& commit) const {
+    using detail::bytes;
+    using detail::length;
+    for (const KeyRange& range : commit.range_erases) {
+      const std::string_view end = range.end.empty() ? detail::last_key(options_) : range.end;
+      fdb_transaction_clear_range(transaction.get(), bytes(range.begin), length(range.begin), bytes(end),
+                                  length(end));
+    }
+    for (const std::string& key : commit.erases)
+      fdb_transaction_clear(transaction.get(), bytes(key), length(key));
+    for (const Commit::Put& put : commit.puts) transaction.put(put.key, put.value);
+  }
+
+  static std::string first_condition(const Commit& commit) {
+    if (!commit.reads.empty()) return commit.reads.front().key;
+    return commit.read_ranges.empty() ? "" : commit.read_ranges.front().begin;
+  }
+
+  CommitResult failed(const FdbError& error, const Commit& commit, bool sent) const {
+    const fdb_error_t code = error.code();
+    const bool stale = code == transaction_too_old || code == future_version;
+    if (code == not_committed || (stale && !commit.read_ranges.empty()))
+      return Conflict{first_condition(commit)};
+    if (code == transaction_too_large)
+      return TooLarge{"commit_bytes", limit_of_commits, limit_of_commits + 1};
+    const bool maybe = fdb_error_predicate(FDB_ERROR_PREDICATE_MAYBE_COMMITTED, code) != 0 ||
+                       code == transaction_timed_out || code == transaction_cancelled;
+    if (sent && maybe) return Unknown{error.what()};
+    return Unavailable{error.what()};
+  }
+
+  const FoundationDbStoreOptions options_;
+  const FdbDatabase database_;
+};
+
+FoundationDbStore::FoundationDbStore(const FoundationDbNetwork&, FoundationDbStoreOptions options) {
+  if (options.timeout < std::chrono::milliseconds{1}) {
+    throw std::invalid_argument("FoundationDbStore: timeout must be at least 1 ms");
+  }
+  impl_ = std::make_unique<Impl>(std::move(options));
+}
+
+FoundationDbStore::~FoundationDbStore() = default;
+
+std::string FoundationDbStore::name() const {
+  const std::string& file = impl_->options().cluster_file;
+  return "foundationdb " + (file.empty() ? "default cluster file" : file);
+}
+
+Capabilities FoundationDbStore::capabilities() const {
+  return {.watch = false};
+}
+
+Limits FoundationDbStore::limits() const {
+  return {.commit_bytes = Impl::limit_of_commits, .key_bytes = 10'000, .value_bytes = 99'000};
+}
+
+std::unique_ptr<StoreSnapshot> FoundationDbStore::snapshot(std::stop_token stop) {
+  return impl_->snapshot(std::move(stop));
+}
+
+CommitResult FoundationDbStore::commit(const Commit& commit, std::stop_token stop) {
+  const Commit normal = normalise(commit);
+  if (auto broken = broken_limit(limits(), normal)) return *std::move(broken);
+  if (stop.stop_requested()) return Unavailable{"stopped"};
+  return impl_->commit(normal, stop);
+}
+
+}  // namespace evenkeel::inline v0::coordination
