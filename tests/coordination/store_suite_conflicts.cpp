@@ -99,6 +99,11 @@ TEST_P(StoreSuite, ACommitThatOnlyReadsChecks) {
   EXPECT_EQ(store_->snapshot()->get(key("a"))->version, read);
   put("a", "2");
   EXPECT_EQ(conflict_key(commit({.reads = {{key("a"), read}}})), key("a"));
+  const Version then = store_->snapshot()->version();
+  const Commit range{.read_version = then, .read_ranges = {prefix_range(key(""))}};
+  EXPECT_TRUE(committed(commit(range)));
+  put("a", "3");
+  EXPECT_EQ(committed(commit(range)), !store_->capabilities().range_conflict);
 }
 
 /// What a commit meets that rests upon `range` as it was before `change`.

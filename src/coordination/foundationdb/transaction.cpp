@@ -117,4 +117,10 @@ void FdbTransaction::add_read_conflict(std::string_view begin, std::string_view 
                                            FDB_CONFLICT_RANGE_TYPE_READ));
 }
 
+void FdbTransaction::pretend_write(std::string_view key) const {
+  const std::string end = std::string(key) + '\0';
+  check(fdb_transaction_add_conflict_range(get(), bytes(key), length(key), bytes(end), length(end),
+                                           FDB_CONFLICT_RANGE_TYPE_WRITE));
+}
+
 }  // namespace evenkeel::inline v0::coordination::detail

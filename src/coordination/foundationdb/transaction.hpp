@@ -58,6 +58,8 @@ class FdbTransaction {
 
   void put(std::string_view key, std::string_view value) const;
   void add_read_conflict(std::string_view begin, std::string_view end) const;
+  /// For others it is as if `key` were written.
+  void pretend_write(std::string_view key) const;
 
  private:
   struct Cancel {
