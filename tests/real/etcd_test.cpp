@@ -2,6 +2,7 @@
 // EtcdStore on real etcds, 3.4 of Debian and 3.6 of the control plane: the store suite, what is taken for
 // granted of etcd, and the stand-in's answers beside theirs.
 #include <atomic>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -21,6 +22,7 @@
 
 #include "../coordination/etcd_profile.hpp"
 #include "../coordination/etcd_replay.hpp"
+#include "../coordination/etcd_rollout.hpp"
 #include "real_etcd.hpp"
 
 namespace evenkeel::tests {
@@ -207,6 +209,12 @@ TEST_P(EtcdFacts, ACrashLosesAndDoublesNothing) {
 TEST_P(EtcdFacts, SimulatedHistoriesGoAsInMemory) {
   const RealEtcd etcd(GetParam().program());
   replay_on_etcd({.endpoints = {etcd.url()}}, 6);
+}
+
+// S16
+TEST_P(EtcdFacts, ARolloutCostsNoMoreThanInstancesTimesUnits) {
+  const RealEtcd etcd(GetParam().program());
+  expect_modest_growth(etcd.url(), std::getenv("EVENKEEL_COORDINATION_LARGE") != nullptr);
 }
 
 // ---- The stand-in beside it ----
