@@ -153,7 +153,7 @@ ActionCallbacks ProcessGroupCoordinator::Impl::exclusion_callbacks(ProcessCluste
                                   std::stop_token stop) { return act_exclusion(cluster, claim, stop); },
           .observe =
               [this, &cluster](const Claim& claim, std::stop_token stop) {
-                const std::vector<std::string> exclusions = database_.status(stop).exclusions;
+                const auto exclusions = status_after(claim, stop).exclusions;
                 ActReport report;
                 for (const Target& target : claim.targets) {
                   const auto texts = texts_of(cluster, target);
@@ -304,7 +304,7 @@ ActionCallbacks ProcessGroupCoordinator::Impl::inclusion_callbacks() {
               },
           .observe =
               [this, excluded_texts](const Claim& claim, std::stop_token stop) {
-                const DatabaseStatus fresh = database_.status(stop);
+                const DatabaseStatus fresh = status_after(claim, stop);
                 ActReport report;
                 for (const Target& target : claim.targets) {
                   if (!excluded_texts(target, fresh).empty()) report.not_done.push_back(target.ref);

@@ -75,6 +75,11 @@ DatabaseStatus& ProcessGroupCoordinator::Impl::status(const std::stop_token& sto
   return *status_;
 }
 
+DatabaseStatus ProcessGroupCoordinator::Impl::status_after(const Claim& claim, const std::stop_token& stop) {
+  database_.raise_fence(fence(claim.action, claim.epoch), stop);
+  return database_.status(stop);
+}
+
 void ProcessGroupCoordinator::Impl::disturbed() {
   if (status_) status_->since_last_recovery = Duration::zero();
 }

@@ -34,6 +34,8 @@ class ProcessGroupCoordinator::Impl {
   Mode mode(const ProcessCluster& cluster) const { return cluster.configured ? options_.mode : Mode::local; }
   WallTime wall_now() const { return options_.clock->wall_now(); }
   DatabaseStatus& status(const std::stop_token& stop);
+  /// What the database says once nobody can do anything more for an earlier claim of this one's action.
+  DatabaseStatus status_after(const Claim& claim, const std::stop_token& stop);
   /// So that nothing else disturbs the database in this pass.
   void disturbed();
 

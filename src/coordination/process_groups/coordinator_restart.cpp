@@ -79,7 +79,7 @@ ActionCallbacks ProcessGroupCoordinator::Impl::restart_callbacks() {
           // All of them had run for the minimum uptime when the claim was made.
           .observe =
               [this](const Claim& claim, std::stop_token stop) {
-                const DatabaseStatus fresh = database_.status(stop);
+                const DatabaseStatus fresh = status_after(claim, stop);
                 const auto is_old = [&](const DatabaseProcess* one) {
                   return one->uptime >= options_.times.minimum_uptime_for_restart;
                 };

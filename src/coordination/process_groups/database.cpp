@@ -47,6 +47,8 @@ std::vector<const DatabaseProcess*> DatabaseStatus::of_group(std::string_view id
   return exact.empty() ? numbered : exact;
 }
 
+void AdminClient::raise_fence(const Fence& /*fence*/, std::stop_token /*stop*/) {}
+
 bool DatabaseStatus::is_coordinator(const DatabaseProcess& process) const {
   if (process.has_role("coordinator")) return true;
   return std::ranges::any_of(coordinators, [&](const std::string& one) { return process.is_known_as(one); });

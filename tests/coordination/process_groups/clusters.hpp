@@ -18,11 +18,13 @@ inline const WallTime wall_start{1'700'000'000s};
 
 inline void add_groups(ProcessCluster& cluster, const std::string& prefix, const std::string& process_class,
                        std::size_t count) {
+  int net = 0;  // another one for each prefix
+  for (const char c : prefix) net = (net * 7 + c) % 250;
   for (std::size_t i = 1; i <= count; ++i) {
     const std::string last = std::to_string(cluster.process_groups.size() + 1);
     cluster.process_groups.push_back({.id = prefix + process_class + "-" + std::to_string(i),
                                       .process_class = process_class,
-                                      .addresses = {"1.1." + std::to_string(prefix.size()) + "." + last}});
+                                      .addresses = {"1.1." + std::to_string(net) + "." + last}});
   }
   cluster.process_counts[process_class] = count;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -283,6 +284,31 @@ TEST_F(CoordinatorTest, FindsOutWhatALostAnswerWas) {
   instance.pass();
   EXPECT_EQ(database.names(), (Texts{"exclude"}));
   EXPECT_EQ(units(own(), "pendingForExclusion"), Texts());
+}
+
+// S5, H5: who takes a claim over makes the database refuse the one that slept in it, before it looks.
+TEST_F(CoordinatorTest, FencesOffTheOwnerOfAClaimThatItTakesOver) {
+  Ledger& another = other("dc2");
+  add(another, "pendingForExclusion", {"dc2-log-1"});
+  add(another, "readyForExclusion", {"dc2-log-1"});
+  ActionClaims sleeper(another, {.transact = {.delay = Duration::zero(), .clock = clock}});
+  const ActionPolicy policy{.action = "exclusion", .quiet_window = 1s, .needs_lock = false};
+  another.view("exclusion");
+  clock->advance(1s);
+  const auto claimed = sleeper.claim(policy, {.scope = "dc2"});
+  ASSERT_TRUE(std::holds_alternative<Claim>(claimed));
+  const std::uint64_t epoch = std::get<Claim>(claimed).epoch;
+
+  Operator& instance = start(Mode::global);
+  instance.mark("log-1");
+  instance.pass();
+  clock->advance(2min);
+  keep_alive();
+  instance.pass();
+  EXPECT_EQ(database.fences["exclusion"], epoch + 1);
+  EXPECT_THROW(database.exclude({"locality_instance_id:dc2-log-1"}, {"dc2", "exclusion", epoch}),
+               DatabaseError);
+  EXPECT_EQ(database.calls.size(), 0U);
 }
 
 // --- Restart in global mode

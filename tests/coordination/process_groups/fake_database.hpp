@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <stop_token>
@@ -44,6 +45,9 @@ class FakeDatabase final : public AdminClient {
     for_each_of(targets, [](DatabaseProcess& process) { process.excluded = true; });
     answer();
   }
+  void raise_fence(const Fence& fence, std::stop_token = {}) override {
+    fences[fence.action] = std::max(fences[fence.action], fence.epoch);
+  }
   void include(const std::vector<std::string>& targets, const Fence& fence, std::stop_token = {}) override {
     note("include", targets, fence);
     std::erase_if(state.exclusions, [&](const std::string& one) { return is_in(targets, one); });
@@ -53,6 +57,9 @@ class FakeDatabase final : public AdminClient {
   void kill(const std::vector<std::string>& addresses, const Fence& fence, std::stop_token = {}) override {
     note("kill", addresses, fence);
     killed.insert(addresses.begin(), addresses.end());
+    for (DatabaseProcess& process : state.processes) {
+      if (is_in(addresses, process.address)) process.command_line = starts_with;
+    }
     answer();
   }
   std::string change_coordinators(const std::vector<std::string>& coordinators, const Fence& fence,
@@ -95,6 +102,8 @@ class FakeDatabase final : public AdminClient {
   DatabaseStatus state = {};
   std::vector<Call> calls = {};
   std::set<std::string> killed = {};
+  std::string starts_with = {};                      ///< Command line of what is restarted.
+  std::map<std::string, std::uint64_t> fences = {};  ///< By action: what is refused below it.
   bool is_down = false;
   bool loses_answers = false;  ///< Does what it is told, and then throws.
 
@@ -112,6 +121,7 @@ class FakeDatabase final : public AdminClient {
   }
   void note(std::string what, const std::vector<std::string>& targets, const Fence& fence) {
     if (is_down) throw DatabaseError("the database does not answer");
+    if (fence.epoch < fences[fence.action]) throw DatabaseError("an older epoch");
     calls.push_back({std::move(what), targets, fence});
     state.generation += 2;
     recovered_ = clock_->now();

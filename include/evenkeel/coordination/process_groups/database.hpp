@@ -94,6 +94,11 @@ class EVENKEEL_API AdminClient {
   virtual ~AdminClient() = default;
 
   virtual DatabaseStatus status(std::stop_token stop = {}) = 0;
+  /// From now on refuses commands of fence.action with a lower epoch. Called before the database is asked
+  /// what a command of such an epoch has done, so that it is not carried out afterwards. What cannot refuse
+  /// does nothing, as here; then an instance that slept longer than a claim lasts may disturb the database
+  /// once more.
+  virtual void raise_fence(const Fence& fence, std::stop_token stop = {});
   /// Moves roles and data away from `targets` (addresses, or ProcessGroup::exclusion_text()). Returns as soon
   /// as that is under way; DatabaseProcess::roles shows when it is done.
   virtual void exclude(const std::vector<std::string>& targets, const Fence& fence,

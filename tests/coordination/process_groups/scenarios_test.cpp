@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several instances on one database, in virtual time: how often the database is disturbed (S1-S5, S9, S13,
+// S15 of the design, hazards H1, H8, H9, H10).
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/coordination/memory_store.hpp>
+#include <evenkeel/coordination/process_groups/coordinators.hpp>
+#include <evenkeel/testing/faulty_store.hpp>
+
+#include "world.hpp"
+
+namespace evenkeel::coordination {
+namespace {
+
+using namespace test;
+using Texts = std::vector<std::string>;
+
+constexpr Duration step = std::chrono::seconds{5};       // between two passes of an instance
+constexpr Duration teardown = std::chrono::seconds{20};  // from the deletion of a Pod until it is gone
+
+ProcessCluster nine_groups(const std::string& prefix) {
+  ProcessCluster cluster{.version = "7.1.57"};
+  add_groups(cluster, prefix, "storage", 4);
+  add_groups(cluster, prefix, "log", 4);
+  add_groups(cluster, prefix, "stateless", 1);
+  return cluster;
+}
+
+/// Three instances with nine groups each.
+class ScenarioTest : public ::testing::Test {
+ protected:
+  void start(Mode mode, ReadyBy ready_by = ReadyBy::all) {
+    for (const std::string scope : {"dc1", "dc2", "dc3"}) {
+      ProcessCluster cluster = nine_groups(scope + "-");
+      for (DatabaseProcess& process : processes_of(cluster)) database.state.processes.push_back(process);
+      stores[scope] = std::make_shared<testing::FaultyStore>(store);
+      ProcessGroupOptions options = options_of(scope, mode, clock);
+      options.ready_by = ready_by;
+      auto& one = operators[scope];
+      one = std::make_unique<Operator>(database, stores[scope].get(), std::move(cluster), std::move(options));
+      one->remove = [this](const ProcessGroup& group) { return remove(group.id); };
+      one->wanted = [this, scope](const ProcessGroup&) { return command_lines[scope]; };
+    }
+    for (const std::size_t at : {0U, 9U, 18U}) {
+      database.state.coordinators.push_back(database.state.processes[at].address);
+      database.state.processes[at].roles.emplace_back("coordinator");
+    }
+    coordinators_before = coordinator_groups(database.state);
+  }
+
+  RemovalState remove(const std::string& id) {
+    const auto since = removed.try_emplace(id, clock->now()).first->second;
+    if (hanging.contains(id) || clock->now() < since + teardown) return RemovalState::terminating;
+    database.forget({id});
+    return RemovalState::gone;
+  }
+
+  /// Everybody looks once, and `step` passes.
+  void pass() {
+    for (auto& [scope, one] : operators) {
+      if (!crashed.contains(scope)) one->pass();
+    }
+    const GroupIds coordinators = coordinator_groups(database.state);
+    placed_on_doomed += std::ranges::count_if(coordinators, [&](const std::string& id) {
+      const bool is_new = !coordinators_before.contains(id);
+      return is_new && doomed.contains(id);
+    });
+    coordinators_before = coordinators;
+    clock->advance(step);
+  }
+  void run(Duration time) {
+    for (Duration passed{}; passed < time; passed += step) pass();
+  }
+  /// Passes until `holds`, at most for an hour; how long it took.
+  template <class F>
+  Duration run_until(const F& holds) {
+    const TimePoint begin = clock->now();
+    while (!holds() && clock->now() - begin < 1h) pass();
+    EXPECT_TRUE(holds()) << "not within an hour";
+    return clock->now() - begin;
+  }
+  std::size_t calls(std::string_view what) const {
+    return static_cast<std::size_t>(std::ranges::count(database.names(), what));
+  }
+
+  void change_command_line(const std::string& scope) {
+    command_lines[scope] = "new";
+    for (ProcessGroup& group : operators[scope]->cluster.process_groups) {
+      group.set(condition::incorrect_config_map, clock->wall_now());
+    }
+  }
+  void sync(const std::string& scope) {
+    for (ProcessGroup& group : operators[scope]->cluster.process_groups) {
+      group.clear(condition::incorrect_config_map);
+    }
+  }
+  /// Marks all groups of a class, and brings up as many others.
+  void replace(const std::string& scope, std::string_view process_class) {
+    ProcessCluster& cluster = operators[scope]->cluster;
+    std::vector<std::string> ids;
+    for (ProcessGroup* group : of_class(cluster, process_class)) {
+      if (!group->is_marked_for_removal()) ids.push_back(group->id);
+    }
+    for (const std::string& id : ids) {
+      cluster.find(id)->removal_timestamp = clock->wall_now();
+      doomed.insert(id);
+      operators[scope]->add(id + "-next", std::string(process_class));
+      ProcessCluster only{.version = cluster.version, .process_groups = {cluster.process_groups.back()}};
+      only.process_groups[0].addresses = {"3.3." + std::to_string(database.state.processes.size()) + ".3"};
+      cluster.process_groups.back().addresses = only.process_groups[0].addresses;
+      for (DatabaseProcess& process : processes_of(only)) database.state.processes.push_back(process);
+    }
+  }
+  void roll_out_over(Duration stagger) {
+    database.starts_with = "new";
+    for (const std::string scope : {"dc1", "dc2", "dc3"}) {
+      change_command_line(scope);
+      run(stagger);
+    }
+    for (const std::string scope : {"dc1", "dc2", "dc3"}) sync(scope);
+  }
+  bool all_restarted() const {
+    return std::ranges::all_of(database.state.processes,
+                               [](const DatabaseProcess& one) { return one.command_line == "new"; });
+  }
+  bool all_replaced() const {
+    return std::ranges::all_of(operators, [&](const auto& one) {
+      return crashed.contains(one.first) ||
+             std::ranges::none_of(one.second->cluster.process_groups, &ProcessGroup::is_marked_for_removal);
+    });
+  }
+  std::size_t members() {
+    std::size_t count = 0;
+    for (const auto& [scope, one] : operators) {
+      for (const auto& [set, units] : one->coordinator.ledger()->own().sets) count += units.size();
+    }
+    return count;
+  }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(wall_start);
+  std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
+  FakeDatabase database{clock};
+  std::map<std::string, std::shared_ptr<testing::FaultyStore>> stores;
+  std::map<std::string, std::unique_ptr<Operator>> operators;
+  std::map<std::string, std::string> command_lines;
+  std::map<std::string, TimePoint> removed;
+  GroupIds crashed;
+  GroupIds hanging;
+  GroupIds doomed;
+  GroupIds coordinators_before;
+  std::ptrdiff_t placed_on_doomed = 0;
+};
+
+// S1: arrivals within 20 s. Global: one restart of all 27 processes; local: three, ten minutes apart.
+TEST_F(ScenarioTest, ARolloutRestartsOnce) {
+  start(Mode::global);
+  roll_out_over(10s);
+  const Duration took = run_until([&] { return all_restarted(); });
+  EXPECT_EQ(database.names(), (Texts{"kill"}));
+  EXPECT_EQ(database.killed.size(), 27U);
+  EXPECT_LE(took, Duration(60s));
+  run(1min);
+  EXPECT_EQ(members(), 0U);
+  RecordProperty("seconds", static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(took).count()));
+}
+
+TEST_F(ScenarioTest, ARolloutInLocalModeRestartsThreeTimes) {
+  start(Mode::local);
+  roll_out_over(10s);
+  const Duration took = run_until([&] { return all_restarted(); });
+  EXPECT_EQ(database.names(), (Texts{"kill", "kill", "kill"}));
+  EXPECT_GE(took, Duration(20min));
+}
+
+// S2, S3: all groups of two classes replaced everywhere; coordinators are among them in every instance.
+TEST_F(ScenarioTest, AMigrationExcludesChangesCoordinatorsAndIncludesOnce) {
+  start(Mode::global);
+  for (const std::string scope : {"dc1", "dc2", "dc3"}) {
+    replace(scope, "storage");
+    replace(scope, "log");
+    run(10s);
+  }
+  run_until([&] { return calls("exclude") > 0; });
+  EXPECT_EQ(database.names(), (Texts{"coordinators", "exclude"}));
+  EXPECT_EQ(database.targets_of("exclude").size(), 24U);
+  database.move_data();
+  run_until([&] { return all_replaced(); });
+  EXPECT_EQ(database.names(), (Texts{"coordinators", "exclude", "include"}));
+  EXPECT_EQ(database.state.exclusions, Texts());
+  EXPECT_EQ(placed_on_doomed, 0);
+  run(1min);
+  EXPECT_EQ(members(), 0U);
+}
+
+TEST_F(ScenarioTest, AMigrationInLocalModeDoesSoThreeTimes) {
+  start(Mode::local);
+  for (const std::string scope : {"dc1", "dc2", "dc3"}) {
+    replace(scope, "storage");
+    run(10s);
+  }
+  run_until([&] { return calls("exclude") == 3; });
+  database.move_data();
+  run_until([&] { return all_replaced(); });
+  EXPECT_EQ(calls("include"), 3U);
+  EXPECT_GE(calls("coordinators"), 1U);
+}
+
+// H1, S5: one of three says what it needs, and dies before it is ready; it counts for its liveness time.
+TEST_F(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
+  start(Mode::global);
+  database.starts_with = "new";
+  for (const std::string scope : {"dc1", "dc2", "dc3"}) change_command_line(scope);
+  pass();
+  crashed.insert("dc3");
+  for (const std::string scope : {"dc1", "dc2"}) sync(scope);
+  const Duration took = run_until([&] { return calls("kill") > 0; });
+  EXPECT_EQ(database.killed.size(), 18U);
+  EXPECT_LE(took, Duration(60s + 2 * step));
+}
+
+// H10: who is replaced again and again does not keep others from being included.
+TEST_F(ScenarioTest, AnInclusionDoesNotWaitForLaterRemovals) {
+  start(Mode::global);
+  replace("dc1", "log");
+  run_until([&] { return calls("exclude") == 1; });
+  database.move_data();
+  ProcessCluster& busy = operators["dc2"]->cluster;
+  busy.fault_tolerance = 0;
+  std::size_t marked = 0;
+  run_until([&] {
+    // Marked, and never allowed: its replacement does not come up.
+    if (marked < busy.process_groups.size()) {
+      busy.process_groups[marked++].removal_timestamp = clock->wall_now();
+      busy.process_counts["storage"] = 100;
+    }
+    return calls("include") == 1;
+  });
+  EXPECT_GT(operators["dc2"]->coordinator.ledger()->own().sets.at("pendingForInclusion").size(), 3U);
+}
+
+// S15, H3: a group whose deletion never ends, with a process that still runs.
+TEST_F(ScenarioTest, AStuckDeletionHoldsUpNobodysInclusion) {
+  start(Mode::global);
+  hanging = {"dc1-log-2"};
+  replace("dc1", "log");
+  replace("dc2", "log");
+  run_until([&] { return calls("exclude") == 1; });
+  database.move_data();
+  run_until([&] { return calls("include") == 1; });
+  EXPECT_EQ(database.targets_of("include").size() % 7, 0U) << "locality and address of seven groups";
+  EXPECT_TRUE(std::ranges::count(database.state.exclusions, "locality_instance_id:dc1-log-2") == 1)
+      << "it would get data again";
+  hanging.clear();
+  run_until([&] { return all_replaced(); });
+  EXPECT_EQ(database.state.exclusions, Texts());
+}
+
+// S13, I12: nobody acts alone, and says so; deletions go on.
+TEST_F(ScenarioTest, WithoutTheStoreNobodyDisturbsTheDatabase) {
+  start(Mode::global);
+  operators["dc1"]->mark("dc1-stateless-1");
+  run_until([&] { return calls("exclude") == 1; });
+  for (auto& [scope, one] : stores) one->set_cut(true);
+  database.move_data();
+  roll_out_over(10s);
+  run(15min);
+  EXPECT_EQ(database.names(), (Texts{"exclude"}));
+  EXPECT_EQ(removed.count("dc1-stateless-1"), 1U) << "its Pod may go: that disturbs nobody";
+  for (const auto& [scope, one] : operators) {
+    EXPECT_NE(one->coordinator.waits().count("coordination"), 0U) << scope;
+    EXPECT_NE(one->coordinator.waits().count("restart"), 0U) << scope;
+  }
+  for (auto& [scope, one] : stores) one->set_cut(false);
+  run_until([&] { return all_restarted() && all_replaced(); });
+  EXPECT_EQ(calls("kill"), 1U);
+  EXPECT_EQ(calls("include"), 1U);
+}
+
+// S9: tells what global would do, and acts as local does.
+TEST_F(ScenarioTest, ShadowActsAloneAndCounts) {
+  start(Mode::shadow);
+  roll_out_over(10s);
+  run_until([&] { return all_restarted(); });
+  EXPECT_EQ(calls("kill"), 3U);
+  std::uint64_t waits = 0;
+  for (const auto& [scope, one] : operators) {
+    const ProcessGroupFigures figures = one->coordinator.figures();
+    EXPECT_EQ(figures.shadow_goes + figures.shadow_waits, 1U) << scope;
+    waits += figures.shadow_waits;
+  }
+  EXPECT_GE(waits, 1U) << "the first one would have waited for the others";
+  EXPECT_EQ(store->snapshot()->get("/db/arbiter/claims/restart"), std::nullopt);
+}
+
+// S9, H8: those that are global agree without the one that is not.
+TEST_F(ScenarioTest, AnInstanceInLocalModeIsLeftOut) {
+  start(Mode::global);
+  operators["dc3"] = std::make_unique<Operator>(database, nullptr, operators["dc3"]->cluster,
+                                                options_of("dc3", Mode::local, clock));
+  operators["dc3"]->wanted = [this](const ProcessGroup&) { return command_lines["dc3"]; };
+  roll_out_over(10s);
+  run_until([&] { return all_restarted(); });
+  EXPECT_EQ(calls("kill"), 2U);
+}
+
+}  // namespace
+}  // namespace evenkeel::coordination
