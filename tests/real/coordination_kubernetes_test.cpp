@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "../coordination/kubernetes_profile.hpp"
+#include "../coordination/kubernetes_replay.hpp"
 #include "real_environment.hpp"
 
 namespace evenkeel::tests {
@@ -86,6 +87,11 @@ TEST(RealCoordinationKubernetes, OutlivesARestartOfTheServer) {
   environment().start(testing::Component::api_server);
   EXPECT_EQ(store.snapshot()->get("/db/tokens/dc1")->value, "1");
   EXPECT_TRUE(std::holds_alternative<coordination::Committed>(write(3)));
+}
+
+TEST(RealCoordinationKubernetes, HistoriesGoAsInMemory) {
+  replay_on_kubernetes(connect(), KubernetesObjects::by_scope, 1);
+  replay_on_kubernetes(connect(), KubernetesObjects::one, 1);
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulation's histories on KubernetesStore and the embedded API server; tests/real plays them on a real
+// one.
+#include <evenkeel/testing/api_server.hpp>
+
+#include "kubernetes_replay.hpp"
+
+namespace evenkeel::tests {
+namespace {
+
+TEST(KubernetesSimulation, HistoriesGoAsInMemory) {
+  testing::ApiServer server;
+  const Client client(server.config(), {.transport = server.transport()});
+  replay_on_kubernetes(client, coordination::KubernetesObjects::by_scope, 2);
+  replay_on_kubernetes(client, coordination::KubernetesObjects::one, 1);
+}
+
+}  // namespace
+}  // namespace evenkeel::tests
