@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps in a Pipeline, on a resource of their own.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/metadata.hpp>
+#include <evenkeel/controller/builder.hpp>
+#include <evenkeel/coordination/memory_store.hpp>
+#include <evenkeel/coordination/process_groups/steps.hpp>
+#include <evenkeel/testing/bench.hpp>
+
+#include "world.hpp"
+
+namespace evenkeel::coordination {
+namespace {
+
+using namespace test;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+
+struct Ring {
+  static constexpr ResourceInfo resource{
+      .group = "test.evenkeel.dev", .version = "v1", .kind = "Ring", .plural = "rings"};
+  struct Status {
+    std::vector<ProcessGroup> process_groups = {};
+    std::string connection_string = {};
+  };
+  ObjectMeta metadata = {};
+  Status status = {};
+};
+EVENKEEL_FIELDS(Ring::Status, process_groups, connection_string)
+EVENKEEL_FIELDS(Ring, metadata, status)
+
+class ProcessGroupStepsTest : public ::testing::Test {
+ protected:
+  ProcessGroupStepsTest() {
+    database.state = status_of(default_cluster());
+    ProcessGroupAdapter<Ring> adapter;
+    adapter.coordinator = [this](Context&, const Ring&) { return coordinator; };
+    adapter.read = [](const Ring& ring) {
+      ProcessCluster cluster = default_cluster();
+      cluster.process_groups = ring.status.process_groups;
+      cluster.connection_string = ring.status.connection_string;
+      return cluster;
+    };
+    adapter.write = [](Context& context, const Ring& ring, const ProcessCluster& cluster) {
+      context.patch_status(ring, [&](Ring::Status& status) {
+        status.process_groups = cluster.process_groups;
+        status.connection_string = cluster.connection_string;
+      });
+    };
+    adapter.remove = [this](Context&, const Ring&, const ProcessGroup& group) {
+      database.forget({group.id});
+      return RemovalState::gone;
+    };
+    add_process_group_steps(steps, adapter);
+    bench.add(controller_for<Ring>(steps));
+    bench.create({Ring{.metadata = {.name = "ring", .namespace_ = "default"},
+                       .status = {.process_groups = default_cluster().process_groups}}});
+    bench.client().patch_status(bench.get<Ring>(key), [](Ring::Status& status) {
+      status.process_groups = default_cluster().process_groups;
+    });
+  }
+
+  const ObjectKey key{"default", "ring"};
+  testing::Bench bench;
+  MemoryStore store;
+  FakeDatabase database{bench.clock()};
+  std::shared_ptr<ProcessGroupCoordinator> coordinator = std::make_shared<ProcessGroupCoordinator>(
+      database, &store, options_of("dc1", Mode::global, bench.clock()));
+  Pipeline<Ring> steps;
+};
+
+TEST_F(ProcessGroupStepsTest, ReplaceAGroupFromItsMarkToItsInclusion) {
+  bench.run_for(1min);
+  EXPECT_EQ(bench.get<Ring>(key)->status.connection_string, "first");
+  EXPECT_EQ(bench.last().outcome.message, "operatorCoordination: says that it lives");
+
+  bench.client().patch_status(bench.get<Ring>(key), [&](Ring::Status& status) {
+    status.process_groups[0].removal_timestamp = bench.clock()->wall_now();
+  });
+  bench.run_for(1s);
+  EXPECT_THAT(bench.last().outcome.message,
+              ::testing::HasSubstr("excludeProcesses: last pending process group"));
+  bench.run_for(1min);
+  EXPECT_THAT(database.names(), ElementsAre("coordinators", "exclude"));
+  database.move_data();
+  bench.run_for(11min);
+  EXPECT_THAT(database.names(), ElementsAre("coordinators", "exclude", "include"));
+  const auto ring = bench.get<Ring>(key);
+  EXPECT_EQ(ring->status.process_groups.size(), 16U);
+  EXPECT_EQ(ring->status.connection_string, database.state.connection_string);
+  EXPECT_TRUE(database.state.exclusions.empty());
+}
+
+TEST_F(ProcessGroupStepsTest, SayInWhichStepTheyFail) {
+  database.is_down = true;
+  bench.run_for(1s);
+  EXPECT_EQ(bench.runs()[0].outcome.message, "the database does not answer");
+  EXPECT_THAT(bench.runs()[0].log, Contains(::testing::HasSubstr("step=updateStatus")));
+}
+
+}  // namespace
+}  // namespace evenkeel::coordination
