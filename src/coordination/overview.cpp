@@ -101,6 +101,7 @@ std::vector<Column> columns_of(const Overview& overview) {
     (is_ready ? column.ready : column.pending) = set;
   }
   std::vector<Column> sorted;
+  sorted.reserve(columns.size());
   for (auto& [title, column] : columns) sorted.push_back(std::move(column));
   return sorted;
 }

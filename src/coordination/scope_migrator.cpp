@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include <evenkeel/coordination/keys.hpp>
@@ -24,7 +25,9 @@ struct Place {
   std::string table;
   std::string unit;
 
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend bool operator<(const Place& a, const Place& b) {
+    return std::tie(a.table, a.unit) < std::tie(b.table, b.unit);
+  }
 };
 Place place_of(const Layout& layout, const Entry& entry) {
   const std::vector<std::string> elements = elements_of(layout.root(), entry.key);
