@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of 1.7 in the corrected form (H6, H7), and the lock on a store: S5, S6, S11, I8.
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -460,6 +466,34 @@ TEST_F(LeaseLockOnStore, IsNotCountedOnAfterARelease) {
   EXPECT_EQ(c.lock.held(), std::nullopt);
   EXPECT_EQ(record().owner, "dc3") << "it ends by itself, or is extended";
   EXPECT_EQ(c.lock.take().epoch, 1U);
+}
+
+// Instances on threads of their own: never two at once, and no epoch twice.
+TEST(LeaseLockConcurrency, IsOnePartysAtATime) {
+  MemoryStore store;
+  std::atomic<int> inside{0};
+  std::atomic<int> together{0};
+  std::array<std::set<std::uint64_t>, 4> epochs;
+  const auto work = [&](std::size_t party) {
+    LeaseLock lock(store, Layout("/db"),
+                   {"dc" + std::to_string(party), "uid-" + std::to_string(party), "run"}, {}, {.delay = {}});
+    while (epochs.at(party).size() < 25) {
+      const LockAnswer answer = lock.take();
+      if (!answer.is_held()) continue;
+      if (inside.fetch_add(1) != 0) ++together;
+      epochs.at(party).insert(answer.epoch);
+      inside.fetch_sub(1);
+      while (!lock.release()) {
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t party = 0; party < epochs.size(); ++party) threads.emplace_back(work, party);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(together, 0);
+  std::set<std::uint64_t> all;
+  for (const auto& of_party : epochs) all.insert(of_party.begin(), of_party.end());
+  EXPECT_EQ(all.size(), 100U) << "an epoch was given twice";
 }
 
 }  // namespace
