@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/coordination/claim.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
 
@@ -19,10 +20,17 @@ StepReport failure(const Transacted& transacted) {
   return report;
 }
 
+/// Whether there may be something to take over, without reading all the rest.
+bool executing(StoreSnapshot& snapshot, const std::string& claim_key) {
+  const auto entry = snapshot.get(claim_key);
+  return entry && decode_claim(*entry).state == ClaimState::executing;
+}
+
 StepReport refusal(NotClaimed no, const View& view, TimePoint now) {
   StepReport report;
   report.kind = no.verdict.nothing() ? StepReport::Kind::nothing : StepReport::Kind::waits;
   report.lock_missing = no.lock_missing;
+  report.executing = view.claim && view.claim->record.state == ClaimState::executing;
   report.why = no.lock_missing ? "the lock is needed" : describe(no.verdict, view, now);
   if (const WaitUntil* wait = no.verdict.wait()) report.again = wait->until;
   if (const Blocked* blocked = no.verdict.blocked()) report.again = blocked->until;
@@ -116,6 +124,7 @@ std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::st
   std::vector<std::optional<Claim>> runs;
   const auto body = [&](StoreSnapshot& snapshot) {
     runs.emplace_back();
+    if (!executing(snapshot, ledger_.layout().claim(policy.action))) return Commit{};
     const View view = ledger_.view(read_view(snapshot, ledger_.layout(), policy.action));
     auto plan = plan_take_over(ledger_.layout(), view, claimant(view), ledger_.options().clock->now());
     if (plan) runs.back() = std::move(plan->claim);
@@ -138,9 +147,11 @@ CommitResult ActionClaims::tidy(std::string_view action, std::stop_token stop) {
 /// Asks for what was done, and settles.
 StepReport ActionClaims::finish(StepReport report,
                                 const std::function<ActReport(const Claim&, std::stop_token)>& ask,
-                                const std::stop_token& stop) {
+                                Duration timeout, const std::stop_token& stop) {
   try {
-    const CommitResult settled = settle(*report.claim, ask(*report.claim, stop), stop);
+    const ActReport done = ask(*report.claim, stop);
+    if (report.kind == StepReport::Kind::acted) note_success(report.claim->action);
+    const CommitResult settled = settle(*report.claim, done, stop);
     if (std::holds_alternative<Conflict>(settled)) {
       report.kind = StepReport::Kind::superseded;
       report.why = "another instance took claim " + std::to_string(report.claim->epoch) + " over";
@@ -149,20 +160,48 @@ StepReport ActionClaims::finish(StepReport report,
     }
   } catch (const std::exception& error) {
     report.why = std::string("not settled yet: ") + error.what();
+    note_failure(report.claim->action, timeout);
   }
   abandon(*report.claim);
+  return report;
+}
+
+void ActionClaims::note_success(const std::string& action) {
+  MutexLock lock(mutex_);
+  failures_.erase(action);
+}
+
+void ActionClaims::note_failure(const std::string& action, Duration timeout) {
+  const TimePoint now = ledger_.options().clock->now();
+  MutexLock lock(mutex_);
+  Failures& failures = failures_[action];
+  if (++failures.count >= 2) failures.rest_until = deadline_after(now, 2 * timeout);
+}
+
+/// Whether this instance leaves the action to others for now, because its callbacks keep failing.
+std::optional<StepReport> ActionClaims::rests(const std::string& action) {
+  const TimePoint now = ledger_.options().clock->now();
+  MutexLock lock(mutex_);
+  const auto found = failures_.find(action);
+  if (found == failures_.end() || now >= found->second.rest_until) return std::nullopt;
+  StepReport report{.kind = StepReport::Kind::waits, .again = found->second.rest_until};
+  report.why = "failed " + std::to_string(found->second.count) +
+               " times in a row, and leaves it to others for " +
+               format_duration(std::chrono::round<std::chrono::milliseconds>(found->second.rest_until - now));
   return report;
 }
 
 StepReport ActionClaims::step(const ActionPolicy& policy, const Situation& situation,
                               const ActionCallbacks& callbacks,
                               const std::function<bool(std::stop_token)>& take_lock, std::stop_token stop) {
+  if (auto resting = rests(policy.action)) return std::move(*resting);
   if (auto orphan = take_over(policy, stop)) {
     return finish({.kind = StepReport::Kind::taken_over, .claim = std::move(orphan)}, callbacks.observe,
-                  stop);
+                  policy.claim_timeout, stop);
   }
   auto claimed = claim(policy, situation, stop);
   if (const auto* report = std::get_if<StepReport>(&claimed)) {
+    if (report->executing && policy.needs_lock && take_lock) static_cast<void>(take_lock(stop));
     if (!report->lock_missing || !take_lock || !take_lock(stop)) {
       if (report->kind == StepReport::Kind::nothing) static_cast<void>(tidy(policy.action, stop));
       return std::move(std::get<StepReport>(claimed));
@@ -171,7 +210,7 @@ StepReport ActionClaims::step(const ActionPolicy& policy, const Situation& situa
   }
   if (auto* report = std::get_if<StepReport>(&claimed)) return std::move(*report);
   return finish({.kind = StepReport::Kind::acted, .claim = std::move(std::get<Claim>(claimed))},
-                callbacks.act, stop);
+                callbacks.act, policy.claim_timeout, stop);
 }
 
 Verdict ActionClaims::evaluate(const ActionPolicy& policy, const Situation& situation, std::stop_token stop) {

@@ -297,6 +297,26 @@ TEST_F(ActionClaimsTest, AreClearedUpByTheirOwnerAtOnce) {
   EXPECT_EQ(dc1.calls, Calls{"look 2: dc1/a-1 dc2/b-1"});
 }
 
+// S6: whoever is cut off from the shared system alone does not keep the others from acting.
+TEST_F(ActionClaimsTest, AreLeftToOthersByWhoFailsTwice) {
+  const auto fail = [](const Claim&, std::stop_token) -> ActReport { throw std::runtime_error("no route"); };
+  const ActionCallbacks broken{.act = fail, .observe = fail};
+  EXPECT_EQ(dc1.claims.step(restart(), dc1.situation, broken).kind, Kind::acted);
+  EXPECT_EQ(dc1.claims.step(restart(), dc1.situation, broken).kind, Kind::taken_over);
+  const StepReport rest = dc1.claims.step(restart(), dc1.situation, broken);
+  EXPECT_EQ(rest.kind, Kind::waits);
+  EXPECT_EQ(rest.why, "failed 2 times in a row, and leaves it to others for 4m0s");
+  dc2.step();
+  dc2.clock->advance(120s);
+  dc2.seen.not_done = {{"dc1", "a-1"}, {"dc2", "b-1"}};
+  EXPECT_EQ(dc2.step().kind, Kind::taken_over);
+  EXPECT_EQ(dc2.step().kind, Kind::acted);
+  EXPECT_EQ(dc2.calls.back(), "kill 4: dc2/b-1") << "without dc1, which was silent meanwhile";
+  dc1.clock->advance(240s);
+  EXPECT_EQ(dc1.step().kind, Kind::acted);
+  EXPECT_EQ(dc1.calls, Calls{"kill 5: dc1/a-1"});
+}
+
 TEST_F(ActionClaimsTest, AreNotClearedUpWhileTheirOwnerActs) {
   StepReport inner;
   const ActionCallbacks nested{.act =

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -122,6 +123,7 @@ struct StepReport {
   std::optional<Claim> claim = {};      ///< acted, taken_over, superseded.
   std::optional<TimePoint> again = {};  ///< When time alone may change the answer.
   bool lock_missing = false;            ///< The gate is open, and the lock is not held.
+  bool executing = false;               ///< There is a claim that is not settled yet.
   Transacted transacted = {};           ///< Of the claim.
 };
 
@@ -149,9 +151,10 @@ class EVENKEEL_API ActionClaims {
   /// Removes what claims remember of members that are no more.
   CommitResult tidy(std::string_view action, std::stop_token stop = {});
 
-  /// Takes over what is due and clears it up; else claims, acts and settles, if the gate says so.
-  /// `take_lock`, if the policy needs the lock, is called when the gate is open and the lock is not held;
-  /// true: it is held now, and the claim is tried once more.
+  /// Takes over what is due and clears it up; else claims, acts and settles, if the gate says so. Whose
+  /// callbacks throw twice in a row leaves the action to others for two claim timeouts: it may be cut off
+  /// from the shared system, and they not. `take_lock`, if the policy needs the lock, is called when the gate
+  /// is open and the lock is not held; true: it is held now, and the claim is tried once more.
   StepReport step(const ActionPolicy& policy, const Situation& situation, const ActionCallbacks& callbacks,
                   const std::function<bool(std::stop_token)>& take_lock = {}, std::stop_token stop = {});
 
@@ -164,13 +167,21 @@ class EVENKEEL_API ActionClaims {
   Claimant claimant(const View& view);
   void begin(const std::string& action);
   StepReport finish(StepReport report, const std::function<ActReport(const Claim&, std::stop_token)>& ask,
-                    const std::stop_token& stop);
+                    Duration timeout, const std::stop_token& stop);
+  void note_success(const std::string& action);
+  void note_failure(const std::string& action, Duration timeout);
+  std::optional<StepReport> rests(const std::string& action);
 
+  struct Failures {
+    unsigned count = 0;  // of callbacks, in a row
+    TimePoint rest_until = TimePoint::min();
+  };
   Ledger& ledger_;
   const ActionClaimsOptions options_;
   Mutex transacting_;  // one transaction at a time per token key
   Mutex mutex_;
   std::set<std::string> acting_ EVENKEEL_GUARDED_BY(mutex_);  // actions that this process has a claim of
+  std::map<std::string, Failures> failures_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
 }  // namespace evenkeel::inline v0::coordination
