@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios S1-S16 of three and more instances, in virtual time, against the figures of a model of the
+// shipped rules (3.4). EVENKEEL_COORDINATION_ROLLOUTS says how many rollouts stand behind each figure.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "rollout.hpp"
+
+namespace evenkeel::coordination::rollout {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::uint64_t rollouts() {
+  const char* text = std::getenv("EVENKEEL_COORDINATION_ROLLOUTS");
+  return text == nullptr ? 3 : std::strtoull(text, nullptr, 10);
+}
+
+double seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+struct Mean {
+  double calls = 0;
+  double changes = 0;
+  double recoveries = 0;
+  double time = 0;
+  int most_calls = 0;
+  int most_recoveries = 0;
+  int doomed = 0;
+  int twice = 0;
+  bool all_finished = true;
+};
+
+Mean mean_of(Options options, Result (*run)(const Options&)) {
+  Mean mean;
+  const auto count = static_cast<double>(rollouts());
+  for (std::uint64_t seed = 1; seed <= rollouts(); ++seed) {
+    options.seed = seed;
+    const Result one = run(options);
+    mean.calls += one.calls / count;
+    mean.changes += one.coordinator_changes / count;
+    mean.recoveries += one.recoveries / count;
+    mean.time += seconds(one.time) / count;
+    mean.most_calls = std::max(mean.most_calls, one.calls);
+    mean.most_recoveries = std::max(mean.most_recoveries, one.recoveries);
+    mean.doomed += one.doomed_coordinators;
+    mean.twice += one.twice;
+    mean.all_finished = mean.all_finished && one.finished;
+  }
+  return mean;
+}
+
+void print(const std::string& name, const Mean& local, const Mean& global) {
+  std::printf(
+      "%-26s local %.2f / %.2f / %.2f / %.0f s, %d doomed   global %.2f (max %d) / %.2f / %.2f / %.0f s, %d "
+      "doomed\n",
+      name.c_str(), local.calls, local.changes, local.recoveries, local.time, local.doomed, global.calls,
+      global.most_calls, global.changes, global.recoveries, global.time, global.doomed);
+}
+
+Options restart(Duration arrivals) {
+  Options options;
+  options.arrivals = arrivals;
+  options.batches = 2;  // only the last unit of each decides
+  return options;
+}
+Options exclusion(Duration arrivals) {
+  Options options;
+  options.action = "exclusion";
+  options.arrivals = arrivals;
+  options.preparation_min = 40s;
+  options.preparation_max = 180s;
+  options.spacing = 120s;
+  options.barrier = Barrier::ready_subset;
+  options.coordinators = 9;
+  options.batches = 2;
+  return options;
+}
+Options inclusion(Duration arrivals) {
+  Options options;
+  options.action = "inclusion";
+  options.arrivals = arrivals;
+  options.preparation_min = 5s;
+  options.preparation_max = 30s;
+  options.batches = 2;
+  return options;
+}
+
+struct Row {
+  const char* name;
+  Options options;
+  double calls;  // of the shipped rules in mode global, 3.4
+  double recoveries;
+  double time;
+};
+
+// S1, S2, S3, S14: no worse than the shipped rules while arrivals fall inside preparation and window.
+TEST(CoordinationScenarios, ReachTheFiguresOfTheShippedRules) {
+  const Row rows[] = {
+      {"restart within 10 s", restart(10s), 1, 1, 109},
+      {"restart within 60 s", restart(60s), 1, 1, 143},
+      {"restart within 300 s", restart(300s), 1.83, 1.83, 663},
+      {"exclusion within 10 s", exclusion(10s), 1, 2, 226},
+      {"exclusion within 60 s", exclusion(60s), 1, 2, 257},
+      {"exclusion within 300 s", exclusion(300s), 1.23, 2.46, 420},
+      {"inclusion within 10 s", inclusion(10s), 1, 1, 70},
+      {"inclusion within 60 s", inclusion(60s), 1.04, 1.04, 126},
+      {"inclusion within 300 s", inclusion(300s), 1.94, 1.94, 673},
+  };
+  for (const Row& row : rows) {
+    const Mean local = mean_of(row.options, run_local);
+    const Mean global = mean_of(row.options, run_global);
+    print(row.name, local, global);
+    EXPECT_TRUE(global.all_finished) << row.name;
+    EXPECT_EQ(global.twice, 0) << row.name;
+    EXPECT_EQ(global.doomed, 0) << row.name;
+    EXPECT_DOUBLE_EQ(local.calls, 3) << row.name;
+    EXPECT_LE(global.most_calls, 2) << row.name;
+    if (row.options.arrivals > 60s) continue;
+    // One call, but where arrivals only just fit into preparation and window.
+    EXPECT_LE(global.calls, std::max(row.calls, 1.0) + (row.calls > 1 ? 0.25 : 0)) << row.name;
+    EXPECT_LE(global.time, row.calls > 1 ? local.time : row.time * 1.05) << row.name;
+  }
+}
+
+// 3.4: "local grows linearly": N = 2 and 4.
+TEST(CoordinationScenarios, DisturbOnceHoweverManyInstancesThereAre) {
+  for (const std::size_t instances : {2U, 4U}) {
+    Options options = restart(60s);
+    options.instances = instances;
+    const Mean local = mean_of(options, run_local);
+    const Mean global = mean_of(options, run_global);
+    print("restart, N = " + std::to_string(instances), local, global);
+    EXPECT_DOUBLE_EQ(local.calls, static_cast<double>(instances));
+    EXPECT_EQ(global.most_calls, 1);
+    Options replaced = exclusion(60s);
+    replaced.instances = instances;
+    EXPECT_EQ(mean_of(replaced, run_global).most_recoveries, 2);
+  }
+}
+
+// S4: what agreement costs where there is nobody to agree with.
+TEST(CoordinationScenarios, CostASingleInstanceItsQuietWindow) {
+  Options options = exclusion(10s);
+  options.instances = 1;
+  const Mean local = mean_of(options, run_local);
+  const Mean global = mean_of(options, run_global);
+  print("exclusion, N = 1", local, global);
+  EXPECT_NEAR(global.time - local.time, 30, 0.1);
+}
+
+struct DeathRow {
+  const char* name;
+  Death death;
+  double longer;  // than without a death, at most
+};
+
+// S5, H1: a death costs no more than its liveness, lock or claim timeout (60 s each).
+TEST(CoordinationScenarios, OutliveADeath) {
+  const Mean alive = mean_of(restart(10s), run_global);
+  const DeathRow rows[] = {{"after pending", Death::pending, 61},
+                           {"after ready", Death::ready, 61},
+                           {"with the lock", Death::lock, 76},
+                           {"with a claim", Death::claim, 76},
+                           {"after acting", Death::act, 76}};
+  for (const DeathRow& row : rows) {
+    Options options = restart(10s);
+    options.death = row.death;
+    const Mean mean = mean_of(options, run_global);
+    print(std::string("restart, death ") + row.name, alive, mean);
+    EXPECT_TRUE(mean.all_finished) << row.name;
+    EXPECT_EQ(mean.most_calls, 1) << row.name;
+    EXPECT_EQ(mean.twice, 0) << row.name;
+    EXPECT_LE(mean.time, alive.time + row.longer) << row.name;
+  }
+  Options options = exclusion(10s);
+  options.death = Death::pending;
+  const Mean mean = mean_of(options, run_global);
+  print("exclusion, death after pending", mean_of(exclusion(10s), run_global), mean);
+  EXPECT_TRUE(mean.all_finished);
+  EXPECT_EQ(mean.most_calls, 1);
+  EXPECT_LE(mean.time, 223 * 1.05);
+}
+
+// S6, I12: cut off from the store, or from the shared system alone.
+TEST(CoordinationScenarios, GoOnWithoutWhoIsCutOff) {
+  Options options = restart(10s);
+  options.cut = 0;
+  Result one = run_global(options);
+  EXPECT_TRUE(one.finished);
+  EXPECT_EQ(one.calls, 1);
+  EXPECT_EQ(one.waits[0], "the store does not answer") << "it says why";
+  options = restart(10s);
+  options.cut_from_system = 0;
+  one = run_global(options);
+  EXPECT_TRUE(one.finished);
+  EXPECT_EQ(one.calls, 1);
+  EXPECT_EQ(one.twice, 0);
+}
+
+// S7: a scope is renamed while its units are pending, some of them ready.
+TEST(CoordinationScenarios, SurviveARename) {
+  for (const Duration at : {20s, 50s, 90s}) {
+    Options options = restart(10s);
+    options.renamed = 1;
+    options.renamed_at = at;
+    const Result one = run_global(options);
+    EXPECT_TRUE(one.finished) << seconds(at);
+    EXPECT_EQ(one.calls, 1) << seconds(at);
+    EXPECT_EQ(one.left_over, 0U) << seconds(at);
+  }
+}
+
+// S8, H2: what is left of a scope that nobody owns holds up nobody.
+TEST(CoordinationScenarios, WaitForNoOrphans) {
+  Options options = restart(10s);
+  const Result without = run_global(options);
+  options.orphans = {"gone", "dc"};
+  const Result with = run_global(options);
+  EXPECT_EQ(with.calls, 1);
+  EXPECT_EQ(with.time, without.time);
+}
+
+// S9, H8: whoever works in mode local does so alone.
+TEST(CoordinationScenarios, WaitForNobodyInAnotherMode) {
+  Options options = restart(10s);
+  options.local = 1;
+  const Result one = run_global(options);
+  EXPECT_TRUE(one.finished);
+  EXPECT_EQ(one.calls, 1);
+}
+
+// S10: no quota for one unit: the exclusion goes without it, a restart names it.
+TEST(CoordinationScenarios, NameWhoIsNeverReady) {
+  Options options = exclusion(10s);
+  options.never_ready = 1;
+  const Result partial = run_global(options);
+  EXPECT_TRUE(partial.finished);
+  EXPECT_EQ(partial.calls, 1);
+  EXPECT_GE(partial.time, 300s);
+  EXPECT_LE(partial.time, 500s);
+  options = restart(10s);
+  options.never_ready = 1;
+  options.limit = 15min;
+  const Result blocked = run_global(options);
+  EXPECT_EQ(blocked.calls, 0);
+  EXPECT_TRUE(blocked.waits[0].starts_with("blocked: not all processes are ready: dc2-1; dc2 silent for"))
+      << blocked.waits[0];
+}
+
+// S11, H6.
+TEST(CoordinationScenarios, DoNotCareAboutClocks) {
+  for (const Options& exact : {restart(60s), exclusion(60s), inclusion(60s)}) {
+    Options skewed = exact;
+    skewed.skew = 60s;
+    EXPECT_EQ(run_global(exact).called_at, run_global(skewed).called_at) << exact.action;
+  }
+}
+
+// S13, I12: nothing is done without the store, and what was begun is ended after.
+TEST(CoordinationScenarios, WaitForTheStore) {
+  Options options = restart(10s);
+  options.store_down_from = 40s;
+  options.store_down_until = 160s;
+  const Result one = run_global(options);
+  EXPECT_TRUE(one.finished);
+  ASSERT_EQ(one.calls, 1);
+  EXPECT_GE(one.called_at[0], 160s);
+  EXPECT_LE(one.called_at[0], 160s + 30s + 15s);
+}
+
+// S16: transactions, bytes and conflicts grow no faster than instances times units.
+TEST(CoordinationScenarios, CostNoMoreThanInstancesTimesUnits) {
+  const auto cost = [](std::size_t instances, std::size_t units) {
+    Options options = restart(60s);
+    options.instances = instances;
+    options.units = units;
+    options.batches = 2;
+    options.poll = 10s;
+    const Result one = run_global(options);
+    EXPECT_TRUE(one.finished);
+    EXPECT_EQ(one.calls, 1);
+    std::printf("%2zu x %3zu: %zu transactions, %zu conflicts, %zu bytes written, %zu bytes read, %.0f s\n",
+                instances, units, one.transactions, one.conflicts, one.written_bytes, one.read_bytes,
+                seconds(one.time));
+    return one;
+  };
+  const Result small = cost(4, 10);
+  const Result large = cost(8, 20);
+  const double factor = 4;
+  EXPECT_LE(static_cast<double>(large.transactions), factor * static_cast<double>(small.transactions));
+  EXPECT_LE(static_cast<double>(large.written_bytes),
+            1.1 * factor * static_cast<double>(small.written_bytes));
+  EXPECT_LE(static_cast<double>(large.conflicts),
+            factor * static_cast<double>(std::max<std::size_t>(small.conflicts, 5)));
+  if (std::getenv("EVENKEEL_COORDINATION_LARGE") != nullptr) cost(50, 200);
+}
+
+}  // namespace
+}  // namespace evenkeel::coordination::rollout
