@@ -85,7 +85,7 @@ void ProcessGroupCoordinator::Impl::disturbed() {
 }
 
 std::string ProcessGroupCoordinator::Impl::inclusion_kind(const ProcessCluster& cluster,
-                                                          const std::stop_token& stop) {
+                                                          const std::stop_token& stop) const {
   const bool is_needed = std::ranges::any_of(cluster.process_groups, &ProcessGroup::is_marked_for_removal);
   std::uint64_t epoch = 0;
   if (is_needed) {
@@ -154,7 +154,7 @@ Step ProcessGroupCoordinator::Impl::wait(const std::string& action, const std::s
   return later(delay > Duration::zero() ? delay : options_.retry, why);
 }
 
-std::optional<std::string> ProcessGroupCoordinator::Impl::take_lock(const std::stop_token& stop) {
+std::optional<std::string> ProcessGroupCoordinator::Impl::take_lock(const std::stop_token& stop) const {
   const LockAnswer answer = lock_->take(stop);
   if (answer.is_held()) return std::nullopt;
   return answer.why.empty() ? "the lock is not held" : answer.why;
@@ -223,7 +223,7 @@ void ProcessGroupCoordinator::Impl::tell_shadow(const ActionPolicy& policy, cons
   if (!why.empty()) waits_[policy.action] = "in global mode: " + why;
 }
 
-GroupIds ProcessGroupCoordinator::Impl::doomed(const std::stop_token& stop) {
+GroupIds ProcessGroupCoordinator::Impl::doomed(const std::stop_token& stop) const {
   GroupIds groups;
   for (const Member& member : ledger_->view("removal", stop).pending) groups.insert(member.ref.unit);
   return groups;

@@ -56,9 +56,9 @@ class ProcessGroupCoordinator::Impl {
   /// later(), with `why` noted for `action`.
   Step wait(const std::string& action, const std::string& why, Duration delay = {});
   /// Why there is no lock; nothing if there is.
-  std::optional<std::string> take_lock(const std::stop_token& stop);
+  std::optional<std::string> take_lock(const std::stop_token& stop) const;
   /// All groups that are pending for removal, of all instances.
-  GroupIds doomed(const std::stop_token& stop);
+  GroupIds doomed(const std::stop_token& stop) const;
 
   Fence fence(std::string action, std::uint64_t epoch) const {
     return {.caller = options_.identity.scope, .action = std::move(action), .epoch = epoch};
@@ -98,7 +98,7 @@ class ProcessGroupCoordinator::Impl {
   std::optional<std::string> no_agreement_;
 
  private:
-  std::string inclusion_kind(const ProcessCluster& cluster, const std::stop_token& stop);
+  std::string inclusion_kind(const ProcessCluster& cluster, const std::stop_token& stop) const;
   Step waiting(const StepReport& report);
 
   std::optional<TimePoint> renewed_;
