@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite of all stores on a FoundationDB cluster. Its cluster file is named by EVENKEEL_FDB_CLUSTER_FILE; keys
-// below /suite/ are erased.
+// The suite of all stores on a FoundationDB cluster. Its cluster file is named by EVENKEEL_FDB_CLUSTER_FILE;
+// keys below /suite/ are erased.
 #include <cstdlib>
 #include <fstream>
 #include <memory>

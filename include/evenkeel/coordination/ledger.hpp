@@ -62,7 +62,8 @@ class EVENKEEL_API DesiredState {
   /// Whatever `keep` says false of is removed from all sets and the facts: units that are no more (I9).
   void keep_only(const std::function<bool(const std::string& unit)>& keep);
   /// `unit` is to be in `set` with a new since, and with `kind` unless that is empty: for a member that was
-  /// consumed although the action is needed again. Does nothing unless its since is still `consumed`, so that saying it twice renews once.
+  /// consumed although the action is needed again. Does nothing unless its since is still `consumed`, so that
+  /// saying it twice renews once.
   void renew(std::string_view set, std::string_view unit, Version consumed, std::string_view kind = {});
   /// What is known of `unit`; empty: nothing is.
   void set_facts(std::string_view unit, std::vector<std::string> facts);
