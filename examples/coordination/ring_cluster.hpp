@@ -48,6 +48,7 @@ EVENKEEL_FIELDS(RingClusterSpec, process_group_id_prefix, version, knobs, proces
 struct RingClusterStatus {
   bool configured = false;             ///< The database runs.
   std::string connection_string = {};  ///< Names its coordinators.
+  std::string running_version = {};    ///< Of the database; another one than wanted until all have that.
   std::int64_t generation = 0;         ///< Of the object that was last brought about completely.
   int ready = 0;                       ///< Process groups that are as they should be.
   int wanted = 0;
@@ -55,8 +56,8 @@ struct RingClusterStatus {
   std::vector<ec::ProcessGroup> process_groups = {};
   std::vector<ek::Condition> conditions = {};
 };
-EVENKEEL_FIELDS(RingClusterStatus, configured, connection_string, generation, ready, wanted, phase,
-                process_groups, conditions)
+EVENKEEL_FIELDS(RingClusterStatus, configured, connection_string, running_version, generation, ready, wanted,
+                phase, process_groups, conditions)
 
 struct RingCluster {
   static constexpr ek::ResourceInfo resource{.group = "ringdb.evenkeel.dev",

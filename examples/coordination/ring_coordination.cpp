@@ -44,7 +44,7 @@ ec::ProcessGroupAdapter<RingCluster> RingCoordination::adapter() {
   adapter.write = write_cluster;
   adapter.remove = remove_pod;
   adapter.wanted_command_line = [](const RingCluster& cluster, const ec::ProcessGroup& group) {
-    return command_line_of(group.process_class, group.id, arguments_of(cluster.spec));
+    return command_line_of(cluster.spec.version, group.process_class, group.id, arguments_of(cluster.spec));
   };
   adapter.deny_list = [](const RingCluster& cluster) {
     std::vector<ec::DenyListEntry> entries;

@@ -25,8 +25,8 @@ std::string wanted_text(const ek::ConfigMap& config) {
 }
 
 std::string command_line(const ek::Pod& pod, const ek::ConfigMap& config) {
-  return command_line_of(label_of(pod.metadata, class_label), label_of(pod.metadata, group_label),
-                         datum(config, "arguments"));
+  return command_line_of(datum(config, "version"), label_of(pod.metadata, class_label),
+                         label_of(pod.metadata, group_label), datum(config, "arguments"));
 }
 
 }  // namespace

@@ -101,6 +101,8 @@ void observe_pods(const RingClusterSpec& spec, const PodsByGroup& pods, Groups& 
     set_if(group, ec::condition::resources_terminating, pod != nullptr && pod->terminating, now);
     set_if(group, ec::condition::incorrect_config_map, pod != nullptr && pod->address && pod->synced != text,
            now);
+    set_if(group, ec::condition::incorrect_sidecar_image,
+           pod != nullptr && pod->address && !pod->synced.starts_with(spec.version + " "), now);
   }
 }
 
@@ -127,6 +129,7 @@ ec::ProcessCluster process_cluster(const RingCluster& cluster, std::size_t sites
   result.coordinator_limits = {{std::string(ec::locality::zone_id), 1},
                                {std::string(ec::locality::dc_id), (coordinators + sites - 1) / sites}};
   result.process_groups = cluster.status.process_groups;
+  result.running_version = cluster.status.running_version;
   result.connection_string = cluster.status.connection_string;
   result.configured = cluster.status.configured;
   result.reconciled = is_complete(cluster.spec, cluster.status.process_groups);

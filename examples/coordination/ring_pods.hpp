@@ -17,9 +17,9 @@ inline constexpr std::string_view synced_annotation = "ringdb.evenkeel.dev/synce
 inline std::string configuration_text(std::string_view version, std::string_view arguments) {
   return std::string(version) + " " + std::string(arguments);
 }
-/// With what a process is started: "ringdb --class=log --locality=dc1-log-1 --knob_a=1".
-inline std::string command_line_of(std::string_view process_class, std::string_view group,
-                                   std::string_view arguments) {
-  return "ringdb --class=" + std::string(process_class) + " --locality=" + std::string(group) +
-         (arguments.empty() ? "" : " ") + std::string(arguments);
+/// With what a process is started: "ringdb-7.1.0 --class=log --locality=dc1-log-1 --knob_a=1".
+inline std::string command_line_of(std::string_view version, std::string_view process_class,
+                                   std::string_view group, std::string_view arguments) {
+  return "ringdb-" + std::string(version) + " --class=" + std::string(process_class) +
+         " --locality=" + std::string(group) + (arguments.empty() ? "" : " ") + std::string(arguments);
 }

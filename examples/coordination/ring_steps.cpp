@@ -46,6 +46,14 @@ ek::Condition condition_of(const std::map<std::string, std::string>& waits) {
   return condition;
 }
 
+// That of the processes that do not have the wanted one yet, if there are any.
+std::string running_version(const ec::DatabaseStatus& database, const std::string& wanted) {
+  for (const ec::DatabaseProcess& process : database.processes) {
+    if (process.version != wanted) return process.version;
+  }
+  return wanted;
+}
+
 std::string phase_of(const RingCluster& cluster, bool complete) {
   if (!cluster.status.configured) return "Starting";
   return complete ? "Ready" : "Changing";
@@ -91,6 +99,7 @@ void RingSteps::observe(ek::Context& context, const RingCluster& cluster) const 
   context.patch_status(cluster, [&](RingClusterStatus& status) {
     status.configured = !database.coordinators.empty();
     if (status.configured) status.connection_string = database.connection_string;
+    status.running_version = running_version(database, cluster.spec.version);
     observe_pods(cluster.spec, pods, status.process_groups, context.clock().wall_now());
   });
 }
