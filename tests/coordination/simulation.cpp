@@ -70,7 +70,19 @@ struct World {
   void violated(const std::string& what) { auditor->violated(what); }
   TimePoint now() const { return time; }
 
+  /// `scope` is about to commit: now and then another instance comes first.
+  void about_to_commit(const std::string& scope) {
+    if (others_come_first && !amid_commit && random() % 4 == 0) {
+      amid_commit = true;
+      others_come_first(scope);
+      amid_commit = false;
+    }
+  }
+
   Options options;
+  std::mt19937_64 random{options.seed + 1};
+  std::function<void(const std::string& scope)> others_come_first;
+  bool amid_commit = false;
   ActionPolicy policy;
   Layout layout;
   TimePoint time{1000h};
@@ -134,7 +146,8 @@ class Node {
   Node(World& world, std::size_t index)
       : world_(world),
         scope_(scope_of(index)),
-        faulty_(std::make_shared<AuditedStore>(world.store, world.auditor, scope_)),
+        faulty_(std::make_shared<AuditedStore>(world.store, world.auditor, scope_,
+                                               [this] { world_.about_to_commit(scope_); })),
         // Calendars and steady clocks disagree by a minute each way (S11).
         clock_(std::make_shared<ManualClock>(
             WallTime{std::chrono::seconds{1767225600} + (index % 2 == 0 ? 60s : -60s)})) {
@@ -351,6 +364,14 @@ class Simulation {
       : world_(options, options.open(options.root)),
         person_(std::make_shared<AuditedStore>(world_.store, world_.auditor, "")) {
     for (std::size_t i = 0; i < options.instances; ++i) nodes_.push_back(std::make_unique<Node>(world_, i));
+    // Where ranges are not looked at, a decision may miss what came last: I6 is not promised there.
+    if (!world_.store->capabilities().range_conflict) return;
+    world_.others_come_first = [this](const std::string& scope) {
+      Node& other = *nodes_[world_.random() % nodes_.size()];
+      if (other.scope() == scope || other.paused()) return;
+      other.refresh();
+      other.pass();
+    };
   }
 
   Outcome run(const std::vector<Event>& events) {

@@ -82,13 +82,19 @@ class Auditor {
 /// A store whose applied commits an auditor sees.
 class AuditedStore final : public Store {
  public:
-  AuditedStore(std::shared_ptr<Store> inner, std::shared_ptr<Auditor> auditor, std::string writer)
-      : inner_(std::move(inner)), auditor_(std::move(auditor)), writer_(std::move(writer)) {}
+  /// `before` runs before each commit: what others do between a decision and its commit.
+  AuditedStore(std::shared_ptr<Store> inner, std::shared_ptr<Auditor> auditor, std::string writer,
+               std::function<void()> before = {})
+      : inner_(std::move(inner)),
+        auditor_(std::move(auditor)),
+        writer_(std::move(writer)),
+        before_(std::move(before)) {}
   std::string name() const override { return inner_->name(); }
   Capabilities capabilities() const override { return inner_->capabilities(); }
   Limits limits() const override { return inner_->limits(); }
   std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop) override { return inner_->snapshot(stop); }
   CommitResult commit(const Commit& commit, std::stop_token stop) override {
+    if (before_) before_();
     CommitResult result = inner_->commit(commit, stop);
     const auto* committed = std::get_if<Committed>(&result);
     if (committed != nullptr && commit.writes()) {
@@ -101,6 +107,7 @@ class AuditedStore final : public Store {
   const std::shared_ptr<Store> inner_;
   const std::shared_ptr<Auditor> auditor_;
   const std::string writer_;
+  const std::function<void()> before_;
 };
 
 }  // namespace evenkeel::coordination::simulation
