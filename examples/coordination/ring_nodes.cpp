@@ -65,10 +65,10 @@ ek::Result RingNodes::start(ek::Context& context, const ek::Snapshot<ek::Pod>& p
   const ek::Duration wait = left(*pod, "start", options_.start_min, options_.start_max, now);
   if (wait > ek::Duration::zero()) return ek::requeue_after(wait, "starting");
   const std::string text = wanted_text(config);
-  const ek::Snapshot<ek::Pod> synced = context.client().patch(
+  const ek::Snapshot<ek::Pod> synced = context.patch(
       pod, [&](ek::Pod& edited) { edited.metadata.annotations[std::string(synced_annotation)] = text; });
   const std::string address = next_address();
-  context.client().patch_status(synced, [&](ek::PodStatus& status) {
+  context.patch_status(synced, [&](ek::PodStatus& status) {
     status.phase = "Running";
     status.pod_ip = address;
   });
@@ -96,8 +96,8 @@ ek::Result RingNodes::sync(ek::Context& context, const ek::Snapshot<ek::Pod>& po
     ring_.database.stage(label_of(pod->metadata, group_label), command_line(*pod, config),
                          datum(config, "version"));
   }
-  context.client().patch(
-      pod, [&](ek::Pod& edited) { edited.metadata.annotations[std::string(synced_annotation)] = text; });
+  context.patch(pod,
+                [&](ek::Pod& edited) { edited.metadata.annotations[std::string(synced_annotation)] = text; });
   return ek::done();
 }
 
