@@ -74,6 +74,10 @@ ec::DatabaseStatus RingAdminClient::status(std::stop_token stop) {
   return status;
 }
 
+void RingAdminClient::raise_fence(const ec::Fence& fence, std::stop_token stop) {
+  order("/fence", {}, fence, std::move(stop));
+}
+
 void RingAdminClient::exclude(const std::vector<std::string>& targets, const ec::Fence& fence,
                               std::stop_token stop) {
   order("/exclude", targets, fence, std::move(stop));

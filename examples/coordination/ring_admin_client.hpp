@@ -33,6 +33,7 @@ class RingAdminClient final : public ec::AdminClient {
   explicit RingAdminClient(RingAdminOptions options);
 
   ec::DatabaseStatus status(std::stop_token stop = {}) override;
+  void raise_fence(const ec::Fence& fence, std::stop_token stop = {}) override;
   void exclude(const std::vector<std::string>& targets, const ec::Fence& fence,
                std::stop_token stop = {}) override;
   void include(const std::vector<std::string>& targets, const ec::Fence& fence,

@@ -72,6 +72,14 @@ TEST_F(RingAdminClientTest, SaysWhyAnOrderWasNotCarriedOut) {
   }
 }
 
+TEST_F(RingAdminClientTest, RaisesTheFenceOfAnAction) {
+  client_.raise_fence({.caller = "dc1", .action = "restart", .epoch = 3});
+  EXPECT_THROW(client_.kill({"10.0.0.1:4501"}, {.caller = "dc1", .action = "restart", .epoch = 2}),
+               ec::DatabaseError);
+  EXPECT_THROW(client_.raise_fence({.caller = "dc1", .action = "restart", .epoch = 2}), ec::DatabaseError);
+  EXPECT_EQ(client_.status().generation, 2U) << "nothing was disturbed";
+}
+
 TEST_F(RingAdminClientTest, FailsWhenNobodyListens) {
   RingAdminClient cut{{.url = "http://127.0.0.1:1", .timeout = 1s}};
   EXPECT_THROW(cut.status(), ec::DatabaseError);

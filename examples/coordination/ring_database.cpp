@@ -146,12 +146,24 @@ void RingDatabase::configure(ek::TimePoint now) {
          groups_of(coordinators_), true, now);
 }
 
+RingAnswer RingDatabase::raise_fence(const RingOrder& fence) {
+  if (std::string problem = outdated(fence); !problem.empty())
+    return {.done = false, .problem = std::move(problem)};
+  if (fence.epoch > 0) epochs_[fence.action] = fence.epoch;
+  return {};
+}
+
+// Says that the epoch of an order is over; empty if it is not.
+std::string RingDatabase::outdated(const RingOrder& order) const {
+  const auto known = epochs_.find(order.action);
+  if (order.epoch == 0 || known == epochs_.end() || order.epoch >= known->second) return {};
+  return "epoch " + std::to_string(order.epoch) + " of " + order.action + " is over, it is now " +
+         std::to_string(known->second);
+}
+
 // Why an order is not carried out; empty if it is.
 std::string RingDatabase::objection(const RingOrder& order) const {
-  const auto known = epochs_.find(order.action);
-  if (order.epoch > 0 && known != epochs_.end() && order.epoch < known->second)
-    return "epoch " + std::to_string(order.epoch) + " of " + order.action + " is over, it is now " +
-           std::to_string(known->second);
+  if (std::string problem = outdated(order); !problem.empty()) return problem;
   return has_quorum() ? "" : "no majority of the coordinators lives";
 }
 

@@ -62,6 +62,9 @@ class RingDatabase {
   /// Refused if one of them does not run or is excluded.
   RingAnswer set_coordinators(std::string_view caller, const RingOrder& order, ek::TimePoint now);
 
+  /// From now on orders of the action with a lower epoch are refused. One that is over is refused itself.
+  RingAnswer raise_fence(const RingOrder& fence);
+
   RingStatus status(ek::TimePoint now) const;
   const std::vector<RingJournalEntry>& journal() const noexcept { return journal_; }
   double seconds(ek::TimePoint now) const { return std::chrono::duration<double>(now - begun_).count(); }
@@ -75,6 +78,7 @@ class RingDatabase {
   };
 
   void configure(ek::TimePoint now);
+  std::string outdated(const RingOrder& order) const;
   std::string objection(const RingOrder& order) const;
   RingAnswer accept(std::string_view caller, std::string_view call, const RingOrder& order,
                     std::vector<std::string> groups, bool disturbs, ek::TimePoint now);

@@ -134,6 +134,16 @@ TEST(RingDatabase, RefusesAnEpochThatIsOver) {
   EXPECT_TRUE(ring.kill("dc1", order({"10.0.0.1:4501"}), start).done) << "without a claim, as in local mode";
 }
 
+// Who takes a claim over raises the fence before it looks, so that what it did not find is not done later.
+TEST(RingDatabase, RefusesOldEpochsFromWhenTheFenceIsRaised) {
+  RingDatabase ring = nine();
+  EXPECT_TRUE(ring.raise_fence(order({}, "restart", 7)).done);
+  EXPECT_FALSE(ring.kill("dc1", order({"10.0.0.1:4501"}, "restart", 6), start).done);
+  EXPECT_FALSE(ring.raise_fence(order({}, "restart", 6)).done);
+  EXPECT_TRUE(ring.kill("dc2", order({"10.0.0.4:4501"}, "restart", 7), start).done);
+  EXPECT_EQ(ring.journal().back().caller, "dc2");
+}
+
 TEST(RingDatabase, CannotBeReachedWhileItsProcessesSpeakTwoProtocols) {
   RingDatabase ring = nine();
   for (const RingProcess& each : ring.status(start).processes) ring.stage(each.id, "old", "7.3.1");

@@ -135,6 +135,8 @@ ek::http::Response RingDoor::perform(const ek::http::ServerCall& call) {
     answer = database.kill(name_, order, now);
   } else if (path == "/coordinators") {
     answer = database.set_coordinators(name_, order, now);
+  } else if (path == "/fence") {
+    answer = database.raise_fence(order);
   } else {
     return problem(404, "no such call");
   }
