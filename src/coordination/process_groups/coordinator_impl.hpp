@@ -11,9 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/deny_list.hpp>
+#include <evenkeel/coordination/ledger.hpp>
 #include <evenkeel/coordination/process_groups/coordinator.hpp>
 #include <evenkeel/coordination/process_groups/exclusion.hpp>
 #include <evenkeel/coordination/process_groups/restart.hpp>
+#include <evenkeel/coordination/process_groups/sets.hpp>
 #include <evenkeel/coordination/process_groups/upgrades.hpp>
 
 #include "publishing.hpp"

@@ -9,6 +9,7 @@
 
 #include <evenkeel/coordination/ledger.hpp>
 #include <evenkeel/coordination/process_groups/coordinator.hpp>
+#include <evenkeel/coordination/process_groups/sets.hpp>
 
 namespace evenkeel::inline v0::coordination {
 

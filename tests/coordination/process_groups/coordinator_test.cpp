@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/coordination/claim.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/process_groups/coordinators.hpp>
 

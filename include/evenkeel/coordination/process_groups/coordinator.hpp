@@ -18,20 +18,19 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/pipeline.hpp>
-#include <evenkeel/coordination/claim.hpp>
-#include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/gate.hpp>
 #include <evenkeel/coordination/identity.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
-#include <evenkeel/coordination/ledger.hpp>
 #include <evenkeel/coordination/liveness.hpp>
 #include <evenkeel/coordination/process_groups/cluster.hpp>
 #include <evenkeel/coordination/process_groups/database.hpp>
-#include <evenkeel/coordination/process_groups/sets.hpp>
-#include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
 namespace evenkeel::inline v0::coordination {
+
+class Ledger;
+class Store;
+struct DenyListEntry;
 
 /// Below what the FoundationDB operator keeps its keys.
 inline constexpr std::string_view fdb_lock_prefix = "\xff\x02/org.foundationdb.kubernetes-operator";

@@ -10,6 +10,7 @@
 
 #include <evenkeel/controller/context.hpp>
 #include <evenkeel/controller/pipeline.hpp>
+#include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/process_groups/coordinator.hpp>
 
 namespace evenkeel::inline v0::coordination {
