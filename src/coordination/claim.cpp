@@ -68,7 +68,7 @@ std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, 
   std::vector<std::variant<Claim, StepReport>> runs;
   const auto body = [&](StoreSnapshot& snapshot) {
     runs.emplace_back();  // for each run, also for one that ends early
-    const View view = ledger_.view(read_view(snapshot, ledger_.layout(), policy.action));
+    const View view = ledger_.view(ledger_.read(snapshot, policy.action));
     const TimePoint now = ledger_.options().clock->now();
     auto planned = plan_claim(ledger_.layout(), view, policy, situation, claimant(view), now);
     if (auto* no = std::get_if<NotClaimed>(&planned)) {
@@ -95,7 +95,7 @@ CommitResult ActionClaims::settle(const Claim& claim, const ActReport& report, s
   std::vector<bool> mine;
   const auto body = [&](StoreSnapshot& snapshot) {
     mine.push_back(false);
-    const ViewEntries entries = read_view(snapshot, ledger_.layout(), claim.action);
+    const ViewEntries entries = ledger_.read(snapshot, claim.action);
     const LedgerOptions& options = ledger_.options();
     auto commit =
         plan_settle(ledger_.layout(), entries, claim, options.identity, report, options.clock->wall_now());
@@ -125,7 +125,7 @@ std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::st
   const auto body = [&](StoreSnapshot& snapshot) {
     runs.emplace_back();
     if (!executing(snapshot, ledger_.layout().claim(policy.action))) return Commit{};
-    const View view = ledger_.view(read_view(snapshot, ledger_.layout(), policy.action));
+    const View view = ledger_.view(ledger_.read(snapshot, policy.action));
     auto plan = plan_take_over(ledger_.layout(), view, claimant(view), ledger_.options().clock->now());
     if (plan) runs.back() = std::move(plan->claim);
     return plan ? std::move(plan->commit) : Commit{};
@@ -139,7 +139,7 @@ std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::st
 CommitResult ActionClaims::tidy(std::string_view action, std::stop_token stop) {
   MutexLock lock(transacting_);
   const auto body = [&](StoreSnapshot& snapshot) {
-    return plan_tidy(ledger_.layout(), ledger_.view(read_view(snapshot, ledger_.layout(), action)));
+    return plan_tidy(ledger_.layout(), ledger_.view(ledger_.read(snapshot, action)));
   };
   return transact_arbiter(body, stop).outcome;
 }

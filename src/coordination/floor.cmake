@@ -55,4 +55,5 @@ set(coordination_sources
   store_url.cpp
   tables.cpp
   transact.cpp
-  view.cpp)
+  view.cpp
+  view_cache.cpp)

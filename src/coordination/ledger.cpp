@@ -76,7 +76,11 @@ Published Ledger::publish(const Desire& desire, std::stop_token stop) {
 
 View Ledger::view(std::string_view action, std::stop_token stop) {
   const auto snapshot = store_.snapshot(std::move(stop));
-  return view(read_view(*snapshot, layout_, action));
+  return view(read(*snapshot, action));
+}
+
+ViewEntries Ledger::read(StoreSnapshot& snapshot, std::string_view action) {
+  return read_view(snapshot, layout_, action, cache_);
 }
 
 View Ledger::view(const ViewEntries& entries) {

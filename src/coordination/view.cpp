@@ -95,14 +95,15 @@ const Instance* View::instance(std::string_view scope) const {
   return found == instances.end() ? nullptr : &*found;
 }
 
-ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action) {
+ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action,
+                      ViewCache& cache) {
   const auto below = [&](const std::string& prefix) { return snapshot.scan_all(prefix_range(prefix)); };
   ViewEntries all;
   all.action = action;
   all.version = snapshot.version();
-  all.pending = below(layout.set_prefix(pending_set(action)));
-  all.ready = below(layout.set_prefix(ready_set(action)));
-  all.facts = below(layout.facts_prefix());
+  all.pending = cache.read(snapshot, layout, pending_set(action));
+  all.ready = cache.read(snapshot, layout, ready_set(action));
+  all.facts = cache.read(snapshot, layout, std::string(facts_table));
   all.instances = below(layout.instances_prefix());
   all.denied = below(layout.denied_prefix());
   all.targets = below(layout.targets_prefix(action));

@@ -187,8 +187,31 @@ struct ViewEntries {
   std::optional<Entry> claim = {};
   std::optional<Entry> lock = {};
 };
+
+/// What was read of the sets and facts of each scope, with the version of the guard that says that it has not
+/// changed since: what a view costs then grows with the number of scopes and with what changed, not with all
+/// members. Thread safety: all members may be called concurrently.
+class EVENKEEL_API ViewCache {
+ public:
+  /// The entries of `table` (a set, or the facts). Scopes that have no guard are seen only as long as none
+  /// has: whoever writes puts one. Throws as StoreSnapshot does.
+  std::vector<Entry> read(StoreSnapshot& snapshot, const Layout& layout, const std::string& table)
+      EVENKEEL_EXCLUDES(mutex_);
+
+ private:
+  struct Kept {
+    Version guard = 0;
+    std::shared_ptr<const std::vector<Entry>> entries;
+  };
+  using Scopes = std::map<std::string, Kept>;
+
+  Mutex mutex_;
+  std::map<std::string, Scopes> tables_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
 /// Throws as StoreSnapshot does.
-EVENKEEL_API ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action);
+EVENKEEL_API ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action,
+                                   ViewCache& cache);
 
 /// Makes views of entries, and remembers for each action since when each thing has been as it is. Pure.
 /// Thread safety: one thread at a time.
@@ -250,7 +273,8 @@ class EVENKEEL_API Ledger {
   Published publish(const Desire& desire, std::stop_token stop = {});
   /// Throws StoreUnavailable, SnapshotExpired; Cancelled.
   View view(std::string_view action, std::stop_token stop = {});
-  /// Of entries that were read already, for transactions that rest upon the view.
+  /// For transactions that rest upon the view: what it is made of, and the view of that. Throws as view().
+  ViewEntries read(StoreSnapshot& snapshot, std::string_view action);
   View view(const ViewEntries& entries);
 
   const Layout& layout() const noexcept { return layout_; }
@@ -268,6 +292,7 @@ class EVENKEEL_API Ledger {
   bool registered_ EVENKEEL_GUARDED_BY(publishing_) = false;
   Mutex mutex_;
   Viewer viewer_ EVENKEEL_GUARDED_BY(mutex_);
+  ViewCache cache_;
 };
 
 }  // namespace evenkeel::inline v0::coordination

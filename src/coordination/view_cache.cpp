@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading what changed since the last time, as the guards tell.
+#include <utility>
+
+#include <evenkeel/coordination/keys.hpp>
+#include <evenkeel/coordination/ledger.hpp>
+
+namespace evenkeel::inline v0::coordination {
+namespace {
+
+using Entries = std::vector<Entry>;
+
+/// The scope that a key below a table belongs to; empty for a key that belongs to none.
+std::string scope_of(const Layout& layout, const Entry& entry) {
+  std::vector<std::string> elements = elements_of(layout.root(), entry.key);
+  return elements.size() > 1 ? std::move(elements[1]) : std::string();
+}
+
+/// The guards of a table: which version each scope has there.
+std::map<std::string, Version> guards_of(StoreSnapshot& snapshot, const Layout& layout,
+                                         const std::string& table) {
+  std::map<std::string, Version> guards;
+  for (const Entry& entry : snapshot.scan_all(prefix_range(layout.guard_prefix(table)))) {
+    std::vector<std::string> elements = elements_of(layout.root(), entry.key);
+    if (elements.size() == 3) guards[std::move(elements[2])] = entry.version;
+  }
+  return guards;
+}
+
+std::map<std::string, Entries> by_scope(const Layout& layout, const Entries& entries) {
+  std::map<std::string, Entries> scopes;
+  for (const Entry& entry : entries) scopes[scope_of(layout, entry)].push_back(entry);
+  return scopes;
+}
+
+}  // namespace
+
+std::vector<Entry> ViewCache::read(StoreSnapshot& snapshot, const Layout& layout, const std::string& table) {
+  // The guards first: what changes after them is read with a guard that is older, and so once more the next
+  // time.
+  const std::map<std::string, Version> guards = guards_of(snapshot, layout, table);
+  Scopes known;
+  {
+    MutexLock lock(mutex_);
+    known = tables_[table];
+  }
+  Scopes current;
+  std::vector<std::string> changed;
+  for (const auto& [scope, version] : guards) {
+    const auto kept = known.find(scope);
+    if (kept != known.end() && kept->second.guard == version)
+      current.insert(*kept);
+    else
+      changed.push_back(scope);
+  }
+  Entries all;
+  if (guards.empty() || changed.size() * 2 > guards.size()) {
+    all = snapshot.scan_all(prefix_range(layout.set_prefix(table)));
+    std::map<std::string, Entries> scopes = by_scope(layout, all);
+    for (const auto& [scope, version] : guards)
+      current[scope] = {version, std::make_shared<const Entries>(std::move(scopes[scope]))};
+  } else {
+    for (const std::string& scope : changed) {
+      Entries entries = snapshot.scan_all(prefix_range(layout.scope_prefix(table, scope)));
+      current[scope] = {guards.at(scope), std::make_shared<const Entries>(std::move(entries))};
+    }
+    for (const auto& [scope, kept] : current)
+      all.insert(all.end(), kept.entries->begin(), kept.entries->end());
+  }
+  MutexLock lock(mutex_);
+  tables_[table] = std::move(current);
+  return all;
+}
+
+}  // namespace evenkeel::inline v0::coordination

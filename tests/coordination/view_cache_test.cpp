@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a view reads again, and that it misses nothing (S16).
+#include <chrono>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/coordination/ledger.hpp>
+#include <evenkeel/coordination/memory_store.hpp>
+#include <evenkeel/testing/faulty_store.hpp>
+
+namespace evenkeel::coordination {
+namespace {
+
+using namespace std::chrono_literals;
+
+LedgerOptions options(const std::string& scope) {
+  LedgerOptions options;
+  options.domain = {.root = "/db", .actions = {"restart"}};
+  options.identity = {scope, "uid-" + scope, "run-1"};
+  options.transact.delay = 0s;
+  options.clock = std::make_shared<ManualClock>();
+  return options;
+}
+
+class ViewCacheTest : public ::testing::Test {
+ protected:
+  ViewCacheTest() {
+    for (const char* scope : {"dc1", "dc2", "dc3", "dc4"}) {
+      publish(scope, 50);
+    }
+  }
+
+  void publish(const std::string& scope, int units) {
+    Ledger ledger(store, options(scope));
+    ASSERT_TRUE(ledger
+                    .publish([units](const OwnState&) {
+                      DesiredState desired;
+                      for (int unit = 0; unit < units; ++unit)
+                        desired.add("pendingForRestart", "log-" + std::to_string(unit), "log");
+                      return desired;
+                    })
+                    .done());
+  }
+  std::size_t members() { return reader.view("restart").pending.size(); }
+  std::size_t bytes_of_a_view() {
+    const std::size_t before = counted.counts().read_bytes;
+    members();
+    return counted.counts().read_bytes - before;
+  }
+
+  const std::shared_ptr<MemoryStore> shared = std::make_shared<MemoryStore>();
+  MemoryStore& store = *shared;
+  testing::FaultyStore counted{shared};
+  Ledger reader{counted, options("reader")};
+};
+
+TEST_F(ViewCacheTest, ReadsMembersOnce) {
+  const std::size_t first = bytes_of_a_view();
+  const std::size_t again = bytes_of_a_view();
+  EXPECT_LT(again * 5, first) << first << " bytes at first, " << again << " again";
+}
+
+TEST_F(ViewCacheTest, ReadsTheScopeThatChangedAndNoOther) {
+  const std::size_t first = bytes_of_a_view();
+  publish("dc3", 51);
+  const std::size_t then = bytes_of_a_view();
+  EXPECT_LT(then * 2, first) << first << " bytes at first, " << then << " after one of four changed";
+  EXPECT_EQ(members(), 201U);
+}
+
+TEST_F(ViewCacheTest, SeesScopesThatCameAndMembersThatWent) {
+  EXPECT_EQ(members(), 200U);
+  publish("dc2", 0);
+  EXPECT_EQ(members(), 150U);
+  publish("dc5", 3);
+  EXPECT_EQ(members(), 153U);
+  publish("dc2", 2);
+  EXPECT_EQ(members(), 155U);
+}
+
+// What a move does: the guard of the old scope goes, and that of the new one comes.
+TEST_F(ViewCacheTest, ForgetsAScopeWhoseGuardIsGone) {
+  EXPECT_EQ(members(), 200U);
+  const Layout layout("/db");
+  Commit commit;
+  commit.range_erases.push_back(prefix_range(layout.scope_prefix("pendingForRestart", "dc4")));
+  commit.erases.push_back(layout.guard("pendingForRestart", "dc4"));
+  commit.puts.push_back({layout.member("pendingForRestart", "unicorn", "log-1"), R"({"kind":"log","at":1})"});
+  commit.puts.push_back({layout.guard("pendingForRestart", "unicorn"), "{}"});
+  ASSERT_TRUE(std::holds_alternative<Committed>(store.commit(commit)));
+  EXPECT_EQ(members(), 151U);
+}
+
+}  // namespace
+}  // namespace evenkeel::coordination
