@@ -80,8 +80,9 @@ void take_out_consumed(View& view) {
     if (alone && consumed.contains(member.ref, member.since)) gone.insert(member.ref);
   }
   for (const UnitRef& ref : gone) {
-    const Member* ready = find(view.ready, ref);
-    view.consumed.push_back(ready != nullptr ? *ready : *find(view.pending, ref));
+    const Member* member = find(view.ready, ref);
+    if (member == nullptr) member = find(view.pending, ref);
+    if (member != nullptr) view.consumed.push_back(*member);
   }
   const auto is_gone = [&](const Member& member) { return gone.contains(member.ref); };
   std::erase_if(view.pending, is_gone);

@@ -36,7 +36,8 @@ struct UnitRef {
   std::string scope = {};
   std::string unit = {};
 
-  friend auto operator<=>(const UnitRef&, const UnitRef&) = default;
+  friend auto operator<=>(const UnitRef&,
+                          const UnitRef&) = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 // --- What an instance says
