@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What instances do with a store: agree on one action, and move to another scope.
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/ledger.hpp>
+#include <evenkeel/coordination/scope_migrator.hpp>
+
+#include "store_suite.hpp"
+
+namespace evenkeel::tests {
+
+using coordination::ActionClaims;
+using coordination::ActReport;
+using coordination::Claim;
+using coordination::DesiredState;
+using coordination::Identity;
+using coordination::Layout;
+using coordination::Ledger;
+using coordination::LedgerOptions;
+using coordination::Member;
+using coordination::Migration;
+using coordination::MigrationOutcome;
+using coordination::Mode;
+using coordination::OwnState;
+using coordination::ScopeMigrator;
+using coordination::StepReport;
+using coordination::View;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+LedgerOptions options(const std::string& root, const std::string& scope, const std::string& instance) {
+  LedgerOptions options;
+  options.domain = {.root = root, .actions = {"restart"}};
+  options.identity = {scope, instance, "run-1"};
+  return options;
+}
+
+/// Each unit needs the restart and is ready for it, and has an address.
+Ledger::Desire ready_for_restart(std::vector<std::string> units) {
+  return [units = std::move(units)](const OwnState&) {
+    DesiredState desired;
+    for (const std::string& unit : units) {
+      desired.add("pendingForRestart", unit, "log");
+      desired.add("readyForRestart", unit, "log");
+      desired.set_facts(unit, {"10.0.0.1:4501"});
+    }
+    return desired;
+  };
+}
+
+std::vector<std::string> names(const std::vector<Member>& members) {
+  std::vector<std::string> names;
+  for (const Member& member : members) names.push_back(member.ref.scope + "/" + member.ref.unit);
+  return names;
+}
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+// D1: the document's example, kube-cluster-1 to unicorn; its neighbour is not touched.
+TEST_P(StoreSuite, AScopeMovesWithEverythingThatItOwns) {
+  Ledger old(*store_, options(root_, "kube-cluster-1", "uid-1"));
+  Ledger neighbour(*store_, options(root_, "kube-cluster-10", "uid-10"));
+  ASSERT_TRUE(old.publish(ready_for_restart({"log-1", "log-2", "storage-1"})).done());
+  ASSERT_TRUE(neighbour.publish(ready_for_restart({"log-1"})).done());
+
+  ScopeMigrator migrator(*store_, Layout(root_), {"unicorn", "uid-1", "run-2"});
+  const Migration moved = migrator.migrate_if_renamed();
+  EXPECT_EQ(moved.outcome, MigrationOutcome::moved) << moved.why;
+  EXPECT_EQ(moved.members, 9U);
+  if (store_->capabilities().multi_key_atomic) {
+    EXPECT_EQ(moved.transactions, 1U);
+  }
+  EXPECT_EQ(migrator.migrate_if_renamed().outcome, MigrationOutcome::nothing);
+
+  const auto other = second_client();
+  Ledger reader(*other, options(root_, "reader", "uid-2"));
+  const View view = reader.view("restart");
+  const Names all{"kube-cluster-10/log-1", "unicorn/log-1", "unicorn/log-2", "unicorn/storage-1"};
+  EXPECT_EQ(names(view.pending), all);
+  EXPECT_EQ(names(view.ready), all);
+  EXPECT_EQ(view.facts.size(), 4U);
+  EXPECT_TRUE(view.unreadable.empty());
+}
+
+// I4, I5: two instances, two clients, one restart of all units.
+TEST_P(StoreSuite, TwoInstancesActOnceForBoth) {
+  const auto other = second_client();
+  Ledger first(*store_, options(root_, "dc1", "uid-1"));
+  Ledger second(*other, options(root_, "dc2", "uid-2"));
+  ASSERT_TRUE(first.publish(ready_for_restart({"log-1"})).done());
+  ASSERT_TRUE(second.publish(ready_for_restart({"log-1", "log-2"})).done());
+
+  std::vector<std::size_t> acts;
+  const coordination::ActionCallbacks callbacks{
+      .act =
+          [&](const Claim& claim, const std::stop_token&) {
+            acts.push_back(claim.targets.size());
+            return ActReport{};
+          },
+      .observe = [](const Claim&, const std::stop_token&) { return ActReport{}; }};
+  ActionClaims claims(first);
+  ActionClaims others(second);
+  const coordination::ActionPolicy policy{.action = "restart", .quiet_window = 0s, .needs_lock = false};
+
+  for (int pass = 0; pass < 2; ++pass) {
+    claims.step(policy, {.scope = "dc1", .mode = Mode::global}, callbacks);
+    others.step(policy, {.scope = "dc2", .mode = Mode::global}, callbacks);
+  }
+  EXPECT_EQ(acts, (std::vector<std::size_t>{3}));
+  const View view = second.view("restart");
+  EXPECT_EQ(names(view.consumed), (Names{"dc1/log-1", "dc2/log-1", "dc2/log-2"}));
+  EXPECT_TRUE(view.pending.empty());
+}
+
+}  // namespace evenkeel::tests
