@@ -343,7 +343,7 @@ TEST(Reflector, RelistsAfterWhatItCannotRead) {
   EXPECT_EQ(rig.core.last_error(), "");
 }
 
-// A kind that comes late, as Go looks for it: every ten seconds (go:1.4.8).
+// A kind that comes late, as Go looks for it: every ten seconds (go:1.3.7).
 TEST(Reflector, LooksForAMissingKindMoreOftenThanForOtherTrouble) {
   Rig rig;
   rig.next_list();
