@@ -49,7 +49,7 @@ class Faults : public ::testing::Test {
 // ---- The cache ----
 
 class CacheFaultsConcurrency : public Faults,
-                               public ::testing::WithParamInterface<std::tuple<const char*, bool>> {
+                               public ::testing::WithParamInterface<std::tuple<std::string, bool>> {
  protected:
   static ek::InformerOptions impatient(bool streaming) {
     return {.namespace_ = "default",
@@ -90,7 +90,7 @@ class CacheFaultsConcurrency : public Faults,
 TEST_P(CacheFaultsConcurrency, LosesNothing) {
   const auto& [rule, streaming] = GetParam();
   for (int at = 0; at < 5; ++at) client_.create(named("old-" + std::to_string(at)));
-  inject(std::string("resource=configmaps,count=2,") + rule);
+  inject("resource=configmaps,count=2," + rule);
   ek::Cache cache(client_);
   ek::Informer& informer = cache.informer<ConfigMap>(impatient(streaming));
   cache.start();
@@ -124,7 +124,7 @@ TEST_P(CacheListFaultsConcurrency, LosesNothing) {
   const auto& [rule, streaming] = GetParam();
   ASSERT_FALSE(streaming);
   for (int at = 0; at < 5; ++at) client_.create(named("old-" + std::to_string(at)));
-  inject(std::string("verb=list,resource=configmaps,count=2,") + rule);
+  inject("verb=list,resource=configmaps,count=2," + rule);
   ek::Cache cache(client_);
   ek::Informer& informer = cache.informer<ConfigMap>(impatient(streaming));
   cache.start();

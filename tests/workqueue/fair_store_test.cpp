@@ -456,7 +456,12 @@ INSTANTIATE_TEST_SUITE_P(
     All, FairStoreUnderRandomUse,
     testing::Values(RandomCase{Readd::at_back, 0, true}, RandomCase{Readd::at_back, 1, false},
                     RandomCase{Readd::at_back, 2, true}, RandomCase{Readd::keep_place, 0, false},
-                    RandomCase{Readd::keep_place, 1, true}, RandomCase{Readd::keep_place, 3, true}));
+                    RandomCase{Readd::keep_place, 1, true}, RandomCase{Readd::keep_place, 3, true}),
+    [](const auto& instance) {
+      const RandomCase& use = instance.param;
+      return std::string(use.readd == Readd::at_back ? "AtBack" : "KeepPlace") + "Cap" +
+             std::to_string(use.cap) + (use.live_first ? "LiveFirst" : "");
+    });
 
 // Of two groups that always have keys, over any stretch of time the one with weight w gets w times what the
 // other one gets, but for one turn at either end.

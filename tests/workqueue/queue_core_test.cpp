@@ -389,7 +389,10 @@ TEST_P(RandomUse, HandsOutTheSameKeysAsTheModel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(QueueCore, RandomUse, testing::Values(Readd::at_back, Readd::keep_place));
+INSTANTIATE_TEST_SUITE_P(QueueCore, RandomUse, testing::Values(Readd::at_back, Readd::keep_place),
+                         [](const auto& instance) {
+                           return instance.param == Readd::at_back ? "AtBack" : "KeepPlace";
+                         });
 
 }  // namespace
 }  // namespace evenkeel
