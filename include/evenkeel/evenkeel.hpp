@@ -16,6 +16,7 @@
 #include <evenkeel/manager/log.hpp>
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/manager/run.hpp>
+#include <evenkeel/metrics/registry.hpp>
 #include <evenkeel/ratelimit/backoff.hpp>
 #include <evenkeel/ratelimit/default_limiter.hpp>
 #include <evenkeel/ratelimit/fast_slow.hpp>

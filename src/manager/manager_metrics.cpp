@@ -7,6 +7,9 @@
 #include <evenkeel/base/metrics.hpp>
 #include <evenkeel/client/request_meter.hpp>
 #include <evenkeel/manager/manager.hpp>
+#include <evenkeel/metrics/registry.hpp>
+
+#include "manager/operations.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {
@@ -106,6 +109,10 @@ void collect_requests(const Client& client, const Client* election, MetricSink& 
 
 }  // namespace
 
+MetricRegistry& Manager::metrics() noexcept {
+  return operations().metrics();
+}
+
 void Manager::collect(MetricSink& sink) const {
   for (const Controller* controller : controllers()) controller->collect(sink);
   collect_cache(cache(), clock().now(), sink);
@@ -114,6 +121,7 @@ void Manager::collect(MetricSink& sink) const {
     sink.gauge("leader_election_master_status", "1 if this instance leads, 0 if it stands by",
                {{"name", lease}}, is_leader() ? 1 : 0);
   }
+  operations().metrics().collect(sink);
 }
 
 }  // namespace evenkeel::inline v0

@@ -9,6 +9,7 @@
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/controller.hpp>
+#include <evenkeel/metrics/registry.hpp>
 #include <evenkeel/serve/server.hpp>
 
 #include "manager/probes.hpp"
@@ -30,6 +31,7 @@ class Operations {
 
   Probe& healthz() { return healthz_; }
   Probe& readyz() { return readyz_; }
+  MetricRegistry& metrics() { return metrics_; }
   /// Of "/healthz", "/readyz" or one of their checks; 404 for any other path.
   http::Response answer_probe(const http::Target& target);
 
@@ -40,6 +42,7 @@ class Operations {
  private:
   Probe healthz_;
   Probe readyz_;
+  MetricRegistry metrics_;
   Mutex mutex_;
   std::vector<EndpointRoute> routes_ EVENKEEL_GUARDED_BY(mutex_);
   TakeRoute take_ EVENKEEL_GUARDED_BY(mutex_);

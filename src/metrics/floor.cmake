@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-set(metrics_headers process.hpp text.hpp)
-set(metrics_sources process.cpp text.cpp)
+set(metrics_headers process.hpp registry.hpp text.hpp)
+set(metrics_sources process.cpp registry.cpp text.cpp)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/metric_type.h>
 #include <prometheus/text_serializer.h>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,6 +18,17 @@
 #include <evenkeel/metrics/text.hpp>
 
 namespace evenkeel::inline v0 {
+namespace {
+
+// ": a=1,b=2"
+std::string text_of(const prometheus::ClientMetric& metric) {
+  std::string text;
+  for (const auto& label : metric.label)
+    text.append(text.empty() ? ": " : ",").append(label.name).append("=").append(label.value);
+  return text;
+}
+
+}  // namespace
 
 struct PrometheusText::Families {
   prometheus::MetricFamily& family(std::string_view name, std::string_view help,
@@ -35,8 +48,22 @@ struct PrometheusText::Families {
     return all.emplace_back(prometheus::MetricFamily{std::move(key), std::string(help), type, {}});
   }
 
+  void add(std::string_view name, std::string_view help, prometheus::MetricType type,
+           prometheus::ClientMetric metric) {
+    prometheus::MetricFamily& known = family(name, help, type);
+    std::vector<std::pair<std::string, std::string>> key{{known.name, ""}};
+    for (const auto& label : metric.label) key.emplace_back(label.name, label.value);
+    std::sort(key.begin() + 1, key.end());
+    if (!series.insert(std::move(key)).second) {
+      throw std::invalid_argument("PrometheusText: a series of " + known.name + " is there twice" +
+                                  text_of(metric));
+    }
+    known.metric.push_back(std::move(metric));
+  }
+
   std::vector<prometheus::MetricFamily> all;
   std::map<std::string, std::size_t> by_name;
+  std::set<std::vector<std::pair<std::string, std::string>>> series;
 };
 
 namespace {
@@ -63,13 +90,13 @@ void PrometheusText::counter(std::string_view name, std::string_view help, Metri
                              double value) {
   prometheus::ClientMetric metric = labelled(labels);
   metric.counter.value = value;
-  families_->family(name, help, prometheus::MetricType::Counter).metric.push_back(std::move(metric));
+  families_->add(name, help, prometheus::MetricType::Counter, std::move(metric));
 }
 
 void PrometheusText::gauge(std::string_view name, std::string_view help, MetricLabels labels, double value) {
   prometheus::ClientMetric metric = labelled(labels);
   metric.gauge.value = value;
-  families_->family(name, help, prometheus::MetricType::Gauge).metric.push_back(std::move(metric));
+  families_->add(name, help, prometheus::MetricType::Gauge, std::move(metric));
 }
 
 void PrometheusText::histogram(std::string_view name, std::string_view help, MetricLabels labels,
@@ -83,7 +110,7 @@ void PrometheusText::histogram(std::string_view name, std::string_view help, Met
   }
   metric.histogram.sample_count = so_far;
   metric.histogram.sample_sum = value.sum;
-  families_->family(name, help, prometheus::MetricType::Histogram).metric.push_back(std::move(metric));
+  families_->add(name, help, prometheus::MetricType::Histogram, std::move(metric));
 }
 
 std::string PrometheusText::str() const {

@@ -255,5 +255,41 @@ TEST_F(ScrapeConcurrency, AHostCollectsTheSameIntoASinkOfItsOwn) {
   }
 }
 
+// M4, M13: before and while it runs, and for a host's own sink as well.
+TEST_F(ScrapeConcurrency, AProgramAddsMetricsOfItsOwn) {
+  const Counter moves = manager->metrics().counter("demo_moves_total", "Moves.", {"zone"});
+  std::atomic<int> held = 2;
+  manager->metrics().add("locks", [&](MetricSink& sink) { sink.gauge("demo_locks", "Held.", {}, held); });
+  running = std::make_unique<Running>(*manager);
+  world.wait_for_line("serving what=metrics");
+  moves.add(3, {{"zone", "a"}});
+  Scrape ours = scrape();
+  EXPECT_EQ(ours.value("demo_moves_total{zone=\"a\"}"), 3);
+  EXPECT_EQ(ours.families.at("demo_moves_total").type, "counter");
+  EXPECT_EQ(ours.value("demo_locks"), 2);
+  EXPECT_EQ(ours.families.count("controller_runtime_reconcile_total"), 1U);
+
+  manager->metrics().histogram("demo_seconds", "Time.").observe(0.3);
+  held = 1;
+  ours = scrape();
+  EXPECT_EQ(ours.value("demo_seconds_bucket{le=\"0.5\"}"), 1);
+  EXPECT_EQ(ours.value("demo_locks"), 1);
+  PrometheusText sink;
+  manager->collect(sink);
+  EXPECT_EQ(test::parse_scrape(sink.str()).value("demo_locks"), 1);
+}
+
+TEST_F(ScrapeConcurrency, ASourceThatFailsIsNamedInTheAnswer) {
+  manager->metrics().add("disk", [](MetricSink&) { throw Error("cannot be read"); });
+  running = std::make_unique<Running>(*manager);
+  world.wait_for_line("serving what=metrics");
+  const std::string line = world.happenings->lines_with("serving what=metrics ").back();
+  const http::Response answer =
+      http::make_curl_transport({.server = line.substr(line.find("url=") + 4), .proxy = ""})
+          ->fetch({.target = "/metrics"});
+  EXPECT_EQ(answer.status, 500);
+  EXPECT_EQ(answer.body, "500 the metrics of disk: cannot be read\n");
+}
+
 }  // namespace
 }  // namespace evenkeel

@@ -62,6 +62,7 @@ TEST(PrometheusText, RefusesWhatPrometheusWouldNotTake) {
   EXPECT_THROW(text.gauge("g", "help", {{"no-label", "x"}}, 1), std::invalid_argument);
   EXPECT_THROW(text.counter("known", "help", {}, 1), std::invalid_argument);
   EXPECT_THROW(text.gauge("known", "other help", {}, 1), std::invalid_argument);
+  EXPECT_THROW(text.gauge("known", "help", {}, 2), std::invalid_argument);
   EXPECT_EQ(text.str(), "# HELP known help\n# TYPE known gauge\nknown 1\n");
 }
 

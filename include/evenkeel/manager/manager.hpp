@@ -28,6 +28,7 @@
 
 namespace evenkeel::inline v0 {
 
+class MetricRegistry;
 class MetricSink;
 struct EndpointOptions;
 namespace http {
@@ -147,8 +148,11 @@ class EVENKEEL_API Manager {
   http::Response answer_probe(std::string_view target);
   /// The same for "/debug/explain": `call.rest` is what follows it, "demo/default/web". docs/explain.md
   http::Response answer_explain(const http::ServerCall& call) const;
+  /// Where the program registers metrics of its own, which are served beside the manager's; before run() or
+  /// while it runs. metrics/registry.hpp, docs/metrics.md
+  MetricRegistry& metrics() noexcept;
   /// For hosts that have metrics of their own: gives those of controllers, queues, cache, client and election
-  /// to `sink`, but none of the process.
+  /// to `sink`, and what is registered with metrics(), but none of the process.
   void collect(MetricSink& sink) const;
 
   Totals totals() const;

@@ -24,8 +24,8 @@ class EVENKEEL_API PrometheusText final : public MetricSink {
   PrometheusText(const PrometheusText&) = delete;
   PrometheusText& operator=(const PrometheusText&) = delete;
 
-  /// These throw std::invalid_argument if a name is not one by Prometheus' rules, or if the family is known
-  /// with another kind or help.
+  /// These throw std::invalid_argument if a name is not one by Prometheus' rules, if the family is known
+  /// with another kind or help, or if the series was given already.
   void counter(std::string_view name, std::string_view help, MetricLabels labels, double value) override;
   void gauge(std::string_view name, std::string_view help, MetricLabels labels, double value) override;
   void histogram(std::string_view name, std::string_view help, MetricLabels labels,
