@@ -57,6 +57,7 @@ Claimant ActionClaims::claimant(const View& view) {
   return {.identity = options.identity,
           .holds_lock = lock_held_by(view.lock, options.identity).has_value(),
           .registry_in_reads = ledger_.store().capabilities().multi_key_atomic,
+          .range_conflict = ledger_.store().capabilities().range_conflict,
           .acting = acting_.contains(view.action),
           .wall = options.clock->wall_now()};
 }

@@ -83,12 +83,46 @@ void rest_on_members(const Layout& layout, const View& view, Commit& commit) {
   }
 }
 
+/// A store allows only so many conditions (etcd 96). More keys than this are looked at as the range that they
+/// are in: then also what is of no concern to the decision may make it run again.
+constexpr std::size_t most_single_reads = 32;
+
+void rest_on(std::vector<Commit::ReadKey> keys, const std::string& prefix, Commit& commit) {
+  if (keys.size() > most_single_reads) {
+    commit.read_ranges.push_back(prefix_range(prefix));
+    return;
+  }
+  std::ranges::move(keys, std::back_inserter(commit.reads));
+}
+
+/// Whoever was left out for being silent, or for its mode, is so still.
 void rest_on_silence(const Layout& layout, const View& view, const std::vector<LeftOut>& left_out,
                      Commit& commit) {
+  std::vector<Commit::ReadKey> records;
   for (const LeftOut& out : left_out) {
     const Instance* one = view.instance(out.scope);
-    commit.reads.push_back({layout.instance(out.scope), one == nullptr ? 0 : one->version});
+    records.push_back({layout.instance(out.scope), one == nullptr ? 0 : one->version});
   }
+  rest_on(std::move(records), layout.instances_prefix(), commit);
+}
+
+/// Whoever was left out for being denied is so still, and none of the targets' scopes is.
+void rest_on_denials(const Layout& layout, const View& view, const Verdict& verdict, bool by_range,
+                     Commit& commit) {
+  std::map<std::string, Version> known;
+  for (const LeftOut& out : verdict.left_out) {
+    const auto denied = view.denied_versions.find(out.scope);
+    if (denied != view.denied_versions.end()) known.insert(*denied);
+  }
+  if (by_range) {
+    commit.read_ranges.push_back(prefix_range(layout.denied_prefix()));
+  } else {
+    for (const Target& target : verdict.proceed()->targets) {
+      const auto denied = view.denied_versions.find(target.ref.scope);
+      known.emplace(target.ref.scope, denied == view.denied_versions.end() ? 0 : denied->second);
+    }
+  }
+  for (const auto& [scope, version] : known) commit.reads.push_back({layout.denied(scope), version});
 }
 
 ClaimRecord record_of(const Claim& claim, const Claimant& claimant, Duration timeout) {
@@ -146,6 +180,7 @@ std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const Vi
   plan.claim = {policy.action, next_epoch(view), go->targets, go->partial};
   rest_on_arbiter(layout, view, situation.scope, plan.commit);
   rest_on_members(layout, view, plan.commit);
+  rest_on_denials(layout, view, verdict, claimant.range_conflict, plan.commit);
   if (claimant.registry_in_reads) rest_on_silence(layout, view, verdict.left_out, plan.commit);
   if (policy.needs_lock) plan.commit.reads.push_back({layout.lock(), view.lock ? view.lock->version : 0});
   auto targets = kept_targets(view);
@@ -225,9 +260,11 @@ Commit plan_tidy(const Layout& layout, const View& view) {
   if (!commit.writes()) return commit;
   commit.read_version = view.version;
   commit.reads.push_back({layout.claim(view.action), view.claim ? view.claim->version : 0});
+  std::vector<Commit::ReadKey> targets;
   for (const auto& [scope, version] : view.targets_versions) {
-    commit.reads.push_back({layout.targets(view.action, scope), version});
+    targets.push_back({layout.targets(view.action, scope), version});
   }
+  rest_on(std::move(targets), layout.targets_prefix(view.action), commit);
   rest_on_members(layout, view, commit);
   return commit;
 }

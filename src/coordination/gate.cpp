@@ -39,7 +39,7 @@ class Participants {
   bool counts(const std::string& scope, bool ready) {
     const std::string& why = reason(scope);
     if (why.empty()) return true;
-    return ready && policy_.silent == SilentMembers::take_if_ready && silent_.contains(scope);
+    return ready && taken_along_.contains(scope);
   }
   void note_other_modes() {
     for (const Instance& one : view_.instances) {
@@ -68,19 +68,29 @@ class Participants {
       const Mode mode = one->record.mode;
       const bool together = mode == Mode::global || (mode == Mode::shadow && situation_.mode == Mode::shadow);
       if (!together) return "works in mode " + std::string(text_of(mode));
-      if (one->presence == Presence::live) return {};
     }
-    if (policy_.silent == SilentMembers::block) return {};
-    silent_.insert(scope);
-    const bool known = one != nullptr && one->presence == Presence::silent;
-    return known ? "silent for " + rounded(one->unchanged) : "not registered";
+    std::string why = silence_of(one);
+    bool taken = why.empty() || policy_.silent == SilentMembers::take_if_ready;
+    if (policy_.denied != DeniedMembers::block && std::ranges::binary_search(view_.denied, scope)) {
+      why = "on the deny list";
+      taken = taken && policy_.denied == DeniedMembers::take_if_ready;
+    }
+    if (taken) taken_along_.insert(scope);
+    return why;
+  }
+
+  /// Why `one` is left out for its silence, if it is.
+  std::string silence_of(const Instance* one) const {
+    const Presence presence = one == nullptr ? Presence::absent : one->presence;
+    if (presence == Presence::live || policy_.silent == SilentMembers::block) return {};
+    return presence == Presence::silent ? "silent for " + rounded(one->unchanged) : "not registered";
   }
 
   const View& view_;
   const ActionPolicy& policy_;
   const Situation& situation_;
   std::map<std::string, std::string> reasons_;
-  std::set<std::string> silent_;
+  std::set<std::string> taken_along_;  ///< Of those that have a reason: their ready members go with the rest.
 };
 
 std::map<std::string, Part> parts_of(const View& view, const ActionPolicy& policy, Participants& who) {

@@ -171,8 +171,9 @@ void Viewer::read_arbiter(const ViewEntries& entries, TimePoint now, View& view)
   }
   for (const Entry& entry : entries.denied) {
     std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
-    if (elements.size() == 3) view.denied.push_back(std::move(elements[2]));
+    if (elements.size() == 3) view.denied_versions[std::move(elements[2])] = entry.version;
   }
+  for (const auto& [scope, version] : view.denied_versions) view.denied.push_back(scope);
   for (const Entry& entry : entries.targets) {
     std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
     if (elements.size() != 4) continue;

@@ -223,6 +223,32 @@ TEST_F(ActionClaimsTest, RestsOnTheSilenceOfWhoIsLeftOut) {
   EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(planned.commit)));
 }
 
+/// What `plan` rests upon besides the lock, on a store that looks at ranges, and on one that does not.
+Claimant claimant_of(const Node& node, bool range_conflict) {
+  return {.identity = node.ledger.options().identity, .range_conflict = range_conflict};
+}
+
+// S6: another one is denied, or allowed, between the decision and the commit.
+TEST_F(ActionClaimsTest, RestsOnWhoIsDenied) {
+  TransactOptions plain;
+  plain.delay = 0s;
+  DenyList list(*shared, kLayout, "test", plain);
+  for (const bool range_conflict : {true, false}) {
+    const auto planned = [&] {
+      return std::get<PlannedClaim>(plan_claim(kLayout, dc1.ledger.view("restart"), restart(), dc1.situation,
+                                               claimant_of(dc1, range_conflict), dc1.clock->now()));
+    };
+    const PlannedClaim both = planned();
+    EXPECT_EQ(names_of(both.claim.targets), "dc1/a-1 dc2/b-1");
+    list.apply({{.scope = "dc2"}});
+    EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(both.commit))) << range_conflict;
+    const PlannedClaim one = planned();
+    EXPECT_EQ(names_of(one.claim.targets), "dc1/a-1");
+    list.apply({{.scope = "dc2", .allow = true}});
+    EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(one.commit))) << range_conflict;
+  }
+}
+
 TEST_F(ActionClaimsTest, NeedsTheLock) {
   ActionPolicy locked = restart();
   locked.needs_lock = true;

@@ -236,6 +236,61 @@ TEST(ActionGate, RefusesWhoIsDenied) {
   EXPECT_EQ(told(view, policy()), "go 1");
 }
 
+// S6: its units hold up nobody and are not touched, though its instance lives.
+TEST(ActionGate, LeavesOutWhoIsDenied) {
+  View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}, {"dc2/b-2"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
+  EXPECT_EQ(told(view, policy()), "blocked: not all processes are ready: b-2");
+  view.denied = {"dc2"};
+  const Verdict verdict = evaluate(view, policy(), kMe, kNow);
+  ASSERT_NE(verdict.proceed(), nullptr) << told(verdict);
+  EXPECT_EQ(names_of(verdict.proceed()->targets), "dc1/a-1");
+  EXPECT_EQ(verdict.left_out, (std::vector<LeftOut>{{"dc2", "on the deny list"}}));
+  EXPECT_EQ(describe(verdict, view, kNow), "goes on with 1; without dc2: on the deny list");
+}
+
+struct DeniedCase {
+  DeniedMembers denied;
+  SilentMembers silent;
+  Presence presence;
+  const char* go;  // empty: blocked
+};
+
+TEST(ActionGate, TreatsWhoIsDeniedAsThePolicySays) {
+  const DeniedCase cases[] = {
+      {DeniedMembers::leave_out, SilentMembers::leave_out, Presence::live, "dc1/a-1"},
+      {DeniedMembers::leave_out, SilentMembers::take_if_ready, Presence::silent, "dc1/a-1"},
+      {DeniedMembers::leave_out, SilentMembers::block, Presence::silent, "dc1/a-1"},
+      {DeniedMembers::take_if_ready, SilentMembers::leave_out, Presence::live, "dc1/a-1 dc2/b-1"},
+      {DeniedMembers::take_if_ready, SilentMembers::leave_out, Presence::silent, "dc1/a-1"},
+      {DeniedMembers::take_if_ready, SilentMembers::take_if_ready, Presence::silent, "dc1/a-1 dc2/b-1"},
+      {DeniedMembers::block, SilentMembers::leave_out, Presence::live, ""},
+      {DeniedMembers::block, SilentMembers::leave_out, Presence::silent, "dc1/a-1"},
+  };
+  View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}, {"dc2/b-2"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
+  view.denied = {"dc2"};
+  for (const DeniedCase& one : cases) {
+    view.instances[1] = instance_of("dc2", Mode::global, one.presence, 61s);
+    ActionPolicy by_case = policy();
+    by_case.denied = one.denied;
+    by_case.silent = one.silent;
+    const Verdict verdict = evaluate(view, by_case, kMe, kNow);
+    const Proceed* go = verdict.proceed();
+    EXPECT_EQ(go == nullptr ? "" : names_of(go->targets), one.go) << &one - cases;
+  }
+}
+
+// H8: that it works alone says more than that it is denied.
+TEST(ActionGate, TakesNobodyAlongWhoIsDeniedAndInAnotherMode) {
+  View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
+  view.denied = {"dc2"};
+  view.instances[1] = instance_of("dc2", Mode::local);
+  ActionPolicy taking = policy();
+  taking.denied = DeniedMembers::take_if_ready;
+  const Verdict verdict = evaluate(view, taking, kMe, kNow);
+  EXPECT_EQ(told(verdict), "go 1");
+  EXPECT_EQ(verdict.left_out, (std::vector<LeftOut>{{"dc2", "works in mode local"}}));
+}
+
 TEST(ActionGate, DecidesNothingOnWhatItCannotRead) {
   View view = view_of({{"dc1/a-1"}}, {{"dc1/a-1"}});
   view.unreadable = {"/db/pendingForRestart/dc2/b: no JSON"};

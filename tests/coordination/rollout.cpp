@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
 #include <evenkeel/coordination/liveness.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
@@ -197,6 +198,9 @@ class Rollout {
             .minimum_spacing = options.spacing,
             .claim_timeout = 60s};
   }
+  bool is_denied_for_good(std::size_t index) const {
+    return options.denied == index && options.allowed_at == Duration::zero();
+  }
   bool is_local(std::size_t index) const { return index + options.local >= options.instances; }
 
   const Options options;
@@ -211,8 +215,12 @@ class Rollout {
 
  private:
   bool finished() const;
+  void deny(bool allow);
+  void allow_if_due(Duration now);
   void cut_stores(Duration now);
   void pass_all(Duration now);
+
+  bool allowed_ = false;  // the one that was denied
 };
 
 Node::Node(Rollout& rollout, std::size_t index)
@@ -375,12 +383,24 @@ Duration Node::next(Duration now) const {
 bool Rollout::finished() const {
   for (const auto& node : nodes) {
     if (!node->alive() || options.cut == node->index() || is_local(node->index())) continue;
+    if (is_denied_for_good(node->index())) continue;
     for (std::size_t u = 0; u < options.units; ++u) {
       const bool never = options.never_ready == node->index() && u == 0;
       if (!never && !system.is_done(unit_of(node->index(), u))) return false;
     }
   }
   return true;
+}
+
+/// As a person does it, who is never cut off.
+void Rollout::deny(bool allow) {
+  DenyList(*shared, layout, "person").apply({{.scope = scope_of(*options.denied), .allow = allow}});
+}
+
+void Rollout::allow_if_due(Duration now) {
+  if (options.allowed_at == Duration::zero() || now < options.allowed_at || allowed_) return;
+  allowed_ = true;
+  deny(true);
 }
 
 void Rollout::cut_stores(Duration now) {
@@ -409,8 +429,10 @@ Result Rollout::run() {
   for (std::size_t i = 0; i < options.instances; ++i) {
     for (std::size_t u = 0; u < options.units; ++u) doomed.insert(unit_of(i, u));
   }
+  if (options.denied) deny(false);
   Duration now{};
   while (true) {
+    allow_if_due(now);
     cut_stores(now);
     pass_all(now);
     if (finished() || now > options.limit) break;
@@ -423,6 +445,7 @@ Result Rollout::run() {
   }
   result.finished = finished();
   result.time = now;
+  result.done = system.done();
   for (const auto& node : nodes) {
     result.waits.push_back(node->why());
     const testing::StoreCounts counts = node->store().counts();

@@ -51,6 +51,8 @@ struct Options {
   Duration store_down_until = {};                   ///< ... until then.
   std::optional<std::size_t> cut = {};              ///< An instance that never reaches the store.
   std::optional<std::size_t> cut_from_system = {};  ///< ... the shared system.
+  std::optional<std::size_t> denied = {};           ///< An instance that is on the deny list ...
+  Duration allowed_at = {};                         ///< ... until then; 0: for good.
   std::optional<std::size_t> renamed = {};  ///< An instance whose scope becomes "unicorn" at `renamed_at`.
   Duration renamed_at = {};
   std::vector<std::string> orphans = {};  ///< Scopes with members that nobody owns any more.
@@ -70,6 +72,7 @@ struct Result {
   int recoveries = 0;
   int doomed_coordinators = 0;  ///< Times that one was put on a unit that was to go.
   int twice = 0;                ///< Units that were done twice.
+  std::size_t done = 0;         ///< Units that were done.
   std::vector<Duration> called_at = {};
   std::vector<std::string> waits = {};  ///< Last word of each instance that had to wait.
   // What it cost, of all instances together.

@@ -204,6 +204,30 @@ TEST(CoordinationScenarios, GoOnWithoutWhoIsCutOff) {
   EXPECT_EQ(one.twice, 0);
 }
 
+// S6, the deny list drill: an instance that lives, and is denied, holds up nobody, though one of its units is
+// never ready; nobody does anything for it; and once it is allowed again its units have their turn.
+TEST(CoordinationScenarios, GoOnWithoutWhoIsDenied) {
+  Options options = restart(10s);
+  const Result undisturbed = run_global(options);
+  options.denied = 1;
+  options.never_ready = 1;
+  const Result without = run_global(options);
+  EXPECT_TRUE(without.finished);
+  EXPECT_EQ(without.calls, 1);
+  EXPECT_EQ(without.done, 2 * options.units) << "nothing of the denied one's";
+  EXPECT_LE(without.time, undisturbed.time);
+  EXPECT_EQ(without.waits[1], "blocked: dc2 is on the deny list");
+
+  options.never_ready = {};
+  options.allowed_at = 200s;
+  const Result later = run_global(options);
+  EXPECT_TRUE(later.finished);
+  EXPECT_EQ(later.done, 3 * options.units);
+  ASSERT_EQ(later.calls, 2);
+  EXPECT_EQ(later.called_at[0], without.called_at[0]);
+  EXPECT_LE(later.called_at[1], std::max<Duration>(200s, later.called_at[0] + options.spacing) + 15s);
+}
+
 // S7: a scope is renamed while its units are pending, some of them ready.
 TEST(CoordinationScenarios, SurviveARename) {
   for (const Duration at : {20s, 50s, 90s}) {

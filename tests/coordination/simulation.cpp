@@ -538,6 +538,7 @@ Outcome Simulation::outcome() {
     out.figures.late += counts.late_applied;
   }
   out.figures.claims = world_.auditor->claims();
+  out.figures.without_denied = world_.auditor->claims_without_denied();
   out.figures.take_overs = world_.auditor->take_overs();
   if (!world_.auditor->violation()) return out;
   out.violation = *world_.auditor->violation() + "\nseed " + std::to_string(world_.options.seed) + ", after:";
@@ -558,7 +559,7 @@ std::string text_of(const Event& event) {
 std::vector<Event> plan(const Options& options, std::size_t count) {
   // Out of 1000; what an instance does in a row is one entry.
   static const std::vector<std::pair<std::uint32_t, std::vector<Kind>>> weights{
-      {130, {Kind::wait}},
+      {127, {Kind::wait}},
       {45, {Kind::need}},
       {200, {Kind::prepare}},
       {6, {Kind::remove}},
@@ -573,7 +574,7 @@ std::vector<Event> plan(const Options& options, std::size_t count) {
       {8, {Kind::faults}},
       {30, {Kind::heal}},
       {3, {Kind::cut}},
-      {2, {Kind::deny}},
+      {5, {Kind::deny}},
       {6, {Kind::allow}},
       {2, {Kind::mode}},
   };

@@ -64,6 +64,7 @@ struct Figures {
   std::size_t conflicts = 0;
   std::size_t unknowns = 0;
   std::size_t claims = 0;
+  std::size_t without_denied = 0;  ///< ... that left out members of a denied scope.
   std::size_t take_overs = 0;
   std::size_t superseded = 0;  ///< Settled too late: somebody had taken the claim over.
   std::size_t kills = 0;       ///< Calls of the shared system that it obeyed.

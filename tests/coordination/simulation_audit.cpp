@@ -131,6 +131,9 @@ void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
       if (member == ready.end() || member->second.first != since || !pending.contains(ref)) {
         violated("I5: " + epoch + " has a target that is not ready: " + name_of(ref));
       }
+      if (ref.scope != record.owner.scope && denied(ref.scope)) {
+        violated("S6: " + epoch + " has a target of a denied scope: " + name_of(ref));
+      }
       if (taken.contains({ref, since})) violated("I5: " + epoch + " has a consumed target: " + name_of(ref));
     }
   }
@@ -140,6 +143,8 @@ void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
       if (change > commit.read_version) violated("I6: " + set + " changed before " + epoch);
     }
   }
+  const auto is_denied = [&](const auto& member) { return denied(member.first.scope); };
+  if (std::ranges::any_of(pending, is_denied)) ++claims_without_denied_;
   const TimePoint now = rules_.now();
   TimePoint newest = TimePoint::min();
   for (const auto& [ref, member] : pending) {
@@ -162,6 +167,7 @@ void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
 
 bool Auditor::must_count(const std::string& scope, const std::string& claimant) const {
   if (scope == claimant) return true;
+  if (denied(scope)) return false;
   const auto record = entry(layout_.instance(scope));
   if (!record || decode_instance(record->value, scope).mode != Mode::global) return false;
   return rules_.now() - find(record->key)->since < rules_.silence;

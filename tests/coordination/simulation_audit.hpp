@@ -40,6 +40,7 @@ class Auditor {
   /// Who had claim `epoch` of the policy's action.
   std::optional<std::string> claimant(std::uint64_t epoch) const;
   std::size_t claims() const { return claims_; }
+  std::size_t claims_without_denied() const { return claims_without_denied_; }
   std::size_t take_overs() const { return take_overs_; }
 
  private:
@@ -76,6 +77,7 @@ class Auditor {
   std::map<std::uint64_t, std::string> claimants_;
   std::optional<std::string> violation_;
   std::size_t claims_ = 0;
+  std::size_t claims_without_denied_ = 0;
   std::size_t take_overs_ = 0;
 };
 

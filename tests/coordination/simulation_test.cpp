@@ -44,6 +44,7 @@ void add(Figures& sum, const Figures& one) {
   sum.conflicts += one.conflicts;
   sum.unknowns += one.unknowns;
   sum.claims += one.claims;
+  sum.without_denied += one.without_denied;
   sum.take_overs += one.take_overs;
   sum.superseded += one.superseded;
   sum.kills += one.kills;
@@ -58,6 +59,7 @@ void expect_met(const Figures& sum) {
   EXPECT_GT(sum.late, 0U);
   EXPECT_GT(sum.take_overs, 0U);
   EXPECT_GT(sum.superseded, 0U);
+  EXPECT_GT(sum.without_denied, 0U) << "S6";
   EXPECT_GT(sum.fenced, 0U);
   EXPECT_GT(sum.kills, sum.claims / 2) << "most claims come to something";
 }
@@ -77,10 +79,12 @@ TEST(CoordinationSimulation, KeepsItsInvariants) {
            << "\nof these events:" << texts(fewer);
   }
   std::printf(
-      "%llu runs: %zu commits, %zu conflicts, %zu unknown (%zu came late), %zu claims, %zu taken over, "
+      "%llu runs: %zu commits, %zu conflicts, %zu unknown (%zu came late), %zu claims (%zu without denied "
+      "ones), "
+      "%zu taken over, "
       "%zu superseded, %zu kills, %zu fenced off, %zu units restarted\n",
       static_cast<unsigned long long>(runs), sum.commits, sum.conflicts, sum.unknowns, sum.late, sum.claims,
-      sum.take_overs, sum.superseded, sum.kills, sum.fenced, sum.restarted);
+      sum.without_denied, sum.take_overs, sum.superseded, sum.kills, sum.fenced, sum.restarted);
   if (runs >= 40) expect_met(sum);
 }
 

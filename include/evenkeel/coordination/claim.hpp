@@ -50,6 +50,7 @@ struct Claimant {
   Identity identity = {};
   bool holds_lock = false;        ///< As the view's lock entry says (lock_held_by()).
   bool registry_in_reads = true;  ///< That silent instances are silent is a part of the decision; see below.
+  bool range_conflict = true;     ///< What the store can, see Capabilities.
   bool acting = false;            ///< This process acts for a claim of the action just now.
   WallTime wall = {};             ///< For people.
 };
@@ -61,9 +62,11 @@ struct NotClaimed {
 
 /// Evaluates, and plans the claim if the verdict is Proceed. The commit rests upon the guards of the action's
 /// sets and of the facts (so nothing came, changed or went: I6), the claim's key (I4), the own key of the
-/// deny list (I8), the lock if it is needed, and, with `registry_in_reads`, the records of the instances that
-/// were left out for being silent. It writes the claim with the next epoch, and its targets by scope; what
-/// earlier claims consumed is kept as long as it is still a member. Pure.
+/// deny list (I8), that nobody else was put on it, or was taken off it who was left out for that, the lock if
+/// it is needed, and, with `registry_in_reads`, the records of the instances that were left out for being
+/// silent. The number of these conditions does not grow with the number of scopes that take part. It writes
+/// the claim with the next epoch, and its targets by scope; what earlier claims consumed is kept as long as
+/// it is still a member. Pure.
 EVENKEEL_API std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const View& view,
                                                                const ActionPolicy& policy,
                                                                const Situation& situation,

@@ -36,12 +36,20 @@ enum class SilentMembers : std::uint8_t {
   take_if_ready,  ///< They hold up nobody; those that are ready are taken along.
   block,          ///< They count like all others: a dead instance holds up everybody for ever.
 };
+/// What becomes of members whose scope is on the deny list (see DenyList), while its instance lives.
+enum class DeniedMembers : std::uint8_t {
+  leave_out,      ///< They hold up nobody, and nothing is done to them: who is not trusted to act is not
+                  ///< trusted to say what others shall do, either.
+  take_if_ready,  ///< They hold up nobody; those that are ready are taken along.
+  block,          ///< They count like all others: a denied instance holds up everybody while it is not ready.
+};
 
 struct ActionPolicy {
   std::string action = {};  ///< "restart": see pending_set().
   Barrier barrier = Barrier::all_ready;
   Partition partition = Partition::all;
   SilentMembers silent = SilentMembers::leave_out;
+  DeniedMembers denied = DeniedMembers::leave_out;
   /// Nothing is done until for so long no member has come, to pending or to ready. >= 0.
   Duration quiet_window = std::chrono::seconds{30};
   /// For Barrier::ready_subset: since the last member came. At least 5 quiet windows.
@@ -96,7 +104,7 @@ struct Blocked {
 /// Nobody needs the action.
 struct Nothing {};
 
-/// A scope whose members did not count, and why: "silent for 61s", "works in mode local".
+/// A scope whose members did not count, and why: "silent for 61s", "works in mode local", "on the deny list".
 struct LeftOut {
   std::string scope;
   std::string why;
@@ -119,7 +127,8 @@ struct Verdict {
 /// Decides. In this order: the own scope is denied; something cannot be read; a claim of the action is being
 /// executed; nothing pending; the quiet window; the barrier; the spacing. Members of scopes in another mode
 /// are left out: local ones act alone, and shadow ones too, so that only who is shadow counts shadow and
-/// global ones. Consumed members count no more.
+/// global ones. Members of silent and of denied scopes are treated as the policy says. Consumed members count
+/// no more.
 /// Source: fdb-kubernetes-operator internal/coordination AllProcessesReady, AllProcessesReadyForExclusion,
 /// and their texts; unlike them, time is observed, and instances that are gone are left out.
 EVENKEEL_API Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& situation,

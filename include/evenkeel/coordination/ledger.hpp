@@ -163,7 +163,8 @@ struct View {
   std::vector<Instance> instances = {};  ///< In the order of scopes.
   Duration silence = {};                 ///< LivenessOptions::silence, by which some of them are silent.
   std::vector<std::string> denied = {};  ///< Scopes, in order.
-  std::optional<ClaimView> claim = {};   ///< The newest one.
+  std::map<std::string, Version> denied_versions = {};   ///< Of their keys.
+  std::optional<ClaimView> claim = {};                   ///< The newest one.
   std::map<std::string, TargetsRecord> targets = {};     ///< By scope.
   std::map<std::string, Version> targets_versions = {};  ///< Of their keys.
   std::optional<Entry> lock = {};
