@@ -37,7 +37,8 @@ inline StoreProfile kubernetes_profile(std::string name, std::function<Client()>
               [=](const std::string& root) {
                 return open_with(Client(Config{.server = "http://127.0.0.1:1"}), root);
               },
-          .random_steps = 150};
+          .random_steps = 150,
+          .many_scopes = 40};
 }
 
 }  // namespace evenkeel::tests

@@ -65,7 +65,13 @@ StoreProfile weak_profile() {
                                      .value_bytes = 2000}});
 }
 
-const auto profiles = ::testing::Values(strong_profile(), weak_profile());
+/// What etcd allows by default.
+StoreProfile limited_profile() {
+  return profile("Limited",
+                 {.limits = {.operations = 3072, .conditions = 96, .commit_bytes = 1344UL * 1024}});
+}
+
+const auto profiles = ::testing::Values(strong_profile(), weak_profile(), limited_profile());
 INSTANTIATE_TEST_SUITE_P(Memory, StoreSuite, profiles);
 INSTANTIATE_TEST_SUITE_P(Memory, StoreSuiteConcurrency, profiles);
 

@@ -34,7 +34,8 @@ struct StoreProfile {
   /// erased in it, and none put, or if keys were erased beside it. The guard keys of the sets are there
   /// because it need not be known.
   bool sees_bare_erases = true;
-  int random_steps = 400;  ///< Of the random commits that are compared with a model.
+  int random_steps = 400;         ///< Of the random commits that are compared with a model.
+  std::size_t many_scopes = 150;  ///< That take part in one claim.
 };
 inline std::ostream& operator<<(std::ostream& out, const StoreProfile& profile) {
   return out << profile.name;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What instances do with a store: agree on one action, and move to another scope.
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <evenkeel/coordination/claim.hpp>
 #include <evenkeel/coordination/ledger.hpp>
+#include <evenkeel/coordination/liveness.hpp>
 #include <evenkeel/coordination/scope_migrator.hpp>
 
 #include "store_suite.hpp"
@@ -15,11 +20,13 @@ namespace evenkeel::tests {
 using coordination::ActionClaims;
 using coordination::ActReport;
 using coordination::Claim;
+using coordination::CommitResult;
 using coordination::DesiredState;
 using coordination::Identity;
 using coordination::Layout;
 using coordination::Ledger;
 using coordination::LedgerOptions;
+using coordination::LivenessRegistry;
 using coordination::Member;
 using coordination::Migration;
 using coordination::MigrationOutcome;
@@ -60,7 +67,97 @@ std::vector<std::string> names(const std::vector<Member>& members) {
 }
 using Names = std::vector<std::string>;
 
+/// So many scopes, each of one instance with one unit that is ready.
+class ManyScopes {
+ public:
+  ManyScopes(coordination::Store& store, std::string root, std::size_t count)
+      : store_(store), root_(std::move(root)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const LedgerOptions one = options(root_, scope(i), "uid-" + std::to_string(i));
+      EXPECT_TRUE(Ledger(store_, one).publish(ready_for_restart({"log-1"})).done()) << i;
+    }
+  }
+  static std::string scope(std::size_t index) { return "dc" + std::to_string(100 + index); }
+
+  void retire(std::size_t index) { LivenessRegistry(store_, Layout(root_), identity(index)).retire(); }
+  void work_alone(std::size_t index) {
+    LivenessRegistry(store_, Layout(root_), identity(index)).renew(Mode::local);
+  }
+  void withdraw(std::size_t index) {
+    const LedgerOptions one = options(root_, scope(index), "uid-" + std::to_string(index));
+    EXPECT_TRUE(Ledger(store_, one).publish(ready_for_restart({})).done()) << index;
+  }
+
+ private:
+  Identity identity(std::size_t index) const {
+    return options(root_, scope(index), "uid-" + std::to_string(index)).identity;
+  }
+
+  coordination::Store& store_;
+  const std::string root_;
+};
+
+/// A claim of the first of many, for all that go together; how many, and what is remembered of them.
+void act_for_many(coordination::Store& store, const std::string& root, std::size_t takes_part,
+                  std::size_t* acted) {
+  Ledger first(store, options(root, ManyScopes::scope(0), "uid-0"));
+  ActionClaims claims(first);
+  const coordination::ActionCallbacks callbacks{
+      .act =
+          [&](const Claim& claim, const std::stop_token&) {
+            *acted = claim.targets.size();
+            return ActReport{};
+          },
+      .observe = [](const Claim&, const std::stop_token&) { return ActReport{}; }};
+  const coordination::ActionPolicy policy{.action = "restart", .quiet_window = 0s, .needs_lock = false};
+  const StepReport report =
+      claims.step(policy, {.scope = ManyScopes::scope(0), .mode = Mode::global}, callbacks);
+  EXPECT_EQ(report.kind, StepReport::Kind::acted) << report.why;
+  EXPECT_TRUE(report.why.empty()) << report.why;
+  EXPECT_EQ(first.view("restart").targets.size(), takes_part);
+}
+
+/// What claims remember, once all that took part have withdrawn and it was tidied up.
+std::size_t remembered(coordination::Store& store, const std::string& root) {
+  Ledger first(store, options(root, ManyScopes::scope(0), "uid-0"));
+  const CommitResult tidied = ActionClaims(first).tidy("restart");
+  EXPECT_TRUE(std::holds_alternative<coordination::Committed>(tidied)) << describe(tidied);
+  return first.view("restart").targets.size();
+}
+
 }  // namespace
+
+// Stores limit the conditions of a commit (etcd 96): a claim must not need one for each scope, neither for
+// those that take part, nor for those that are left out.
+TEST_P(StoreSuite, AClaimIsForManyScopes) {
+  const std::size_t all = GetParam().many_scopes;
+  const std::size_t left_out = all * 3 / 5;
+  ManyScopes scopes(*store_, root_, all);
+  for (std::size_t i = all - left_out; i < all; ++i) {
+    if (i % 2 == 0) {
+      scopes.retire(i);
+    } else {
+      scopes.work_alone(i);
+    }
+  }
+  std::size_t acted = 0;
+  act_for_many(*store_, root_, all - left_out, &acted);
+  EXPECT_EQ(acted, all - left_out);
+  for (std::size_t i = 0; i < all - left_out; ++i) scopes.withdraw(i);
+  EXPECT_EQ(remembered(*store_, root_), 0U);
+}
+
+// Each scope of a claim is one key that it writes: as many as the store allows.
+TEST_P(StoreSuite, AClaimTakesAllOfManyScopes) {
+  const std::size_t operations = store_->limits().operations;
+  const std::size_t all = std::min(GetParam().many_scopes, operations == 0 ? 1000 : operations - 28);
+  ManyScopes scopes(*store_, root_, all);
+  std::size_t acted = 0;
+  act_for_many(*store_, root_, all, &acted);
+  EXPECT_EQ(acted, all);
+  for (std::size_t i = 0; i < all; ++i) scopes.withdraw(i);
+  EXPECT_EQ(remembered(*store_, root_), 0U);
+}
 
 // D1: the document's example, kube-cluster-1 to unicorn; its neighbour is not touched.
 TEST_P(StoreSuite, AScopeMovesWithEverythingThatItOwns) {
