@@ -21,9 +21,20 @@ class Reader {
   Reader(StoreSnapshot& snapshot, const Layout& layout, Overview& overview)
       : snapshot_(snapshot), layout_(layout), overview_(overview) {}
 
+  void read_instances(const std::vector<Entry>& entries) {
+    const std::size_t prefix = layout_.instances_prefix().size();
+    for (const Entry& entry : entries) {
+      read(entry,
+           [&] { decode_instance(entry.value, key_text(std::string_view(entry.key).substr(prefix))); });
+    }
+  }
+
   void read_sets() {
     for (const std::string& table : detail::tables_of(snapshot_, layout_)) {
-      if (table == facts_table) continue;
+      if (table == facts_table) {
+        for (const Entry& entry : below(layout_.set_prefix(table))) read(entry, [&] { decode_facts(entry); });
+        continue;
+      }
       overview_.sets.push_back(table);
       for (const Entry& entry : below(layout_.set_prefix(table))) {
         const std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
@@ -40,6 +51,9 @@ class Reader {
     overview_.denied = denied_of(layout_, below(layout_.denied_prefix()));
     for (const Entry& entry : below(layout_.claims_prefix())) {
       read(entry, [&] { overview_.claims[last_of(entry)] = decode_claim(entry); });
+      for (const Entry& taken : below(layout_.targets_prefix(last_of(entry)))) {
+        read(taken, [&] { decode_targets(taken); });
+      }
     }
     for (const Entry& entry : below(layout_.migrating_prefix())) {
       read(entry, [&] {
@@ -60,7 +74,12 @@ class Reader {
     try {
       decode();
     } catch (const DecodeError& error) {
-      overview_.unreadable.push_back(entry.key + ": " + error.what());
+      // Where the error names the key, or the part of it below the root, it is said once.
+      const std::string what = error.what();
+      const std::string below_root = entry.key.substr(layout_.root().size() + 1);
+      const std::size_t at = what.find(below_root + ": ");
+      overview_.unreadable.push_back(
+          entry.key + ": " + (at == std::string::npos ? what : what.substr(at + below_root.size() + 2)));
     }
   }
 
@@ -196,7 +215,7 @@ std::string scopes_text(const Overview& overview, WallTime wall) {
 }
 
 std::string lock_text(const Overview& overview, WallTime wall) {
-  if (!overview.lock) return "never taken";
+  if (!overview.lock) return overview.lock_there ? "cannot be read" : "never taken";
   const LockRecord& lock = *overview.lock;
   const std::string epoch = ", epoch " + std::to_string(lock.epoch);
   if (lock.is_free()) {
@@ -218,7 +237,8 @@ void add_claims(const Overview& overview, WallTime wall, std::vector<Row>& rows)
 
 void add_unusual(const Overview& overview, WallTime wall, std::vector<Row>& rows) {
   for (const Denied& denied : overview.denied) {
-    std::string text = denied.scope + " by " + denied.by + ", " + age_text(denied.at, wall) + " ago";
+    std::string text = denied.scope;
+    if (!denied.by.empty()) text += " by " + denied.by + ", " + age_text(denied.at, wall) + " ago";
     if (!denied.reason.empty()) text += ": " + denied.reason;
     rows.push_back({"denied", std::move(text)});
   }
@@ -266,13 +286,16 @@ Overviewer::Overviewer(Layout layout, LivenessOptions liveness)
 
 Overview Overviewer::take(StoreSnapshot& snapshot, TimePoint now) {
   Overview overview{.root = layout_.root(), .version = snapshot.version()};
-  liveness_.observe(snapshot.scan_all(prefix_range(layout_.instances_prefix())), now);
+  const std::vector<Entry> records = snapshot.scan_all(prefix_range(layout_.instances_prefix()));
+  liveness_.observe(records, now);
   overview.instances = liveness_.instances(now);
   for (const Instance& instance : overview.instances) overview.scopes.try_emplace(instance.scope);
   Reader reader(snapshot, layout_, overview);
+  reader.read_instances(records);
   reader.read_sets();
   reader.read_arbiter();
   if (const auto lock = snapshot.get(layout_.lock())) {
+    overview.lock_there = true;
     overview.lock_unchanged = now - seen_.see(lock->key, lock->version, now);
   }
   return overview;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <limits>
 #include <optional>
 
 #include <evenkeel/api/json.hpp>
@@ -37,6 +39,32 @@ auto decoded(const Entry& entry, Read read) {
   }
 }
 
+/// What `read` makes of the member `name`, with the name in the text of its error.
+template <class Read>
+auto field(const Json& json, const char* name, Read read) {
+  try {
+    return read(json[name]);
+  } catch (const DecodeError& error) {
+    throw DecodeError("", std::string(name) + ": " + error.problem());
+  }
+}
+std::string text_in(const Json& json, const char* name) {
+  return field(json, name, [](const Json& value) { return value.as_string(); });
+}
+/// An integer from 1 to `most`.
+std::int64_t positive_in(const Json& json, const char* name, std::int64_t most) {
+  return field(json, name, [&](const Json& value) {
+    const std::int64_t number = value.as_integer();
+    if (number >= 1 && number <= most) return number;
+    throw DecodeError("", std::to_string(number) + " is not from 1 to " + std::to_string(most));
+  });
+}
+
+/// Epochs have to grow, so the last one that there could be is none.
+constexpr std::int64_t greatest_epoch = std::numeric_limits<std::int64_t>::max() - 1;
+constexpr std::int64_t greatest_timeout =
+    std::chrono::duration_cast<std::chrono::milliseconds>(Duration::max()).count();
+
 std::optional<ClaimState> state_of(std::string_view text) {
   for (const ClaimState state : {ClaimState::executing, ClaimState::settled, ClaimState::failed}) {
     if (text_of(state) == text) return state;
@@ -72,7 +100,7 @@ MemberRecord decode_member(const Entry& entry) {
     MemberRecord record;
     record.kind = json["kind"].string_or("");
     record.at = json["at"].integer_or(0);
-    if (json.contains("since")) record.since = number_of(json["since"]);
+    if (json.contains("since")) record.since = field(json, "since", number_of);
     return record;
   });
 }
@@ -107,7 +135,8 @@ std::string_view text_of(ClaimState state) {
 }
 
 std::string encode(const ClaimRecord& record) {
-  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(record.timeout).count();
+  const auto timeout =
+      std::min(std::chrono::ceil<std::chrono::milliseconds>(record.timeout).count(), greatest_timeout);
   Json json = Json::object({{"epoch", stored(record.epoch)},
                             {"scope", record.owner.scope},
                             {"instance", record.owner.instance},
@@ -123,12 +152,13 @@ std::string encode(const ClaimRecord& record) {
 ClaimRecord decode_claim(const Entry& entry) {
   return decoded(entry, [](const Json& json) {
     ClaimRecord record;
-    record.epoch = number_of(json["epoch"]);
-    record.owner = {json["scope"].as_string(), json["instance"].as_string(), json["incarnation"].as_string()};
-    const auto state = state_of(json["state"].as_string());
-    if (!state) throw DecodeError("", "\"" + json["state"].as_string() + "\" is no state of a claim");
-    record.state = *state;
-    record.timeout = std::chrono::milliseconds{json["timeoutMs"].as_integer()};
+    record.epoch = static_cast<std::uint64_t>(positive_in(json, "epoch", greatest_epoch));
+    record.owner = {text_in(json, "scope"), text_in(json, "instance"), text_in(json, "incarnation")};
+    const std::string state = text_in(json, "state");
+    const auto known = state_of(state);
+    if (!known) throw DecodeError("", "state: \"" + state + "\" is no state of a claim");
+    record.state = *known;
+    record.timeout = std::chrono::milliseconds{positive_in(json, "timeoutMs", greatest_timeout)};
     record.targets = json["targets"].integer_or(0);
     record.at = json["at"].integer_or(0);
     record.note = json["note"].string_or("");

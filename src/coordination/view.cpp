@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all instances said, made readable: members with their age, claims with what they consumed.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <evenkeel/api/json.hpp>
@@ -60,6 +63,20 @@ class Consumed {
 
 bool same_unit(const Member& member, const UnitRef& ref) {
   return member.ref == ref;
+}
+
+/// A live instance that writes what this program does not understand: what it wants is not known. One that
+/// cannot be read counts as live until it was so for `silence`.
+std::optional<std::string> not_understood(const Entry& entry, const Instance& instance, Duration silence) {
+  if (instance.unchanged > silence) return std::nullopt;
+  try {
+    const std::uint32_t schema = decode_instance(entry.value, instance.scope).schema;
+    if (schema <= known_schema) return std::nullopt;
+    return entry.key + ": schema: " + std::to_string(schema) + " is newer than " +
+           std::to_string(known_schema) + ", which this program knows";
+  } catch (const DecodeError& error) {
+    return error.what();
+  }
 }
 
 const Member* find(const std::vector<Member>& members, const UnitRef& ref) {
@@ -125,6 +142,12 @@ View Viewer::view(const ViewEntries& entries, TimePoint now) {
   liveness_.observe(entries.instances, now);
   view.instances = liveness_.instances(now);
   view.silence = silence_;
+  for (const Entry& entry : entries.instances) {
+    const auto element = std::string_view(entry.key).substr(layout_.instances_prefix().size());
+    const Instance* one = view.instance(key_text(element));
+    if (one == nullptr) continue;
+    if (auto why = not_understood(entry, *one, silence_)) view.unreadable.push_back(*std::move(why));
+  }
   read_members(pending_set(entries.action), entries.pending, now, view.pending, view);
   read_members(ready_set(entries.action), entries.ready, now, view.ready, view);
   read_arbiter(entries, now, view);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -104,10 +105,37 @@ TEST(Records, SayWhichKeyCannotBeRead) {
   };
   EXPECT_EQ(told([] { decode_member({"/db/x", "[]", 1}); }), "/db/x: expected an object, found array");
   EXPECT_EQ(told([] { decode_targets({"/db/t", R"({"x":{}})", 1}); }), R"(/db/t: "x" is no epoch)");
-  EXPECT_TRUE(told([] {
-                decode_claim({"/db/c", R"({"epoch":1})", 1});
-              }).starts_with("/db/c: "))
-      << "names it";
+  EXPECT_EQ(told([] {
+              decode_member({"/db/x", R"({"since":1e99})", 1});
+            }),
+            "/db/x: since: expected integer, found number");
+  const auto claim = [&](const std::string& members) {
+    return told([&] { decode_claim({"/db/c", "{" + members + "}", 1}); });
+  };
+  EXPECT_EQ(claim(R"("epoch":"7")"), "/db/c: epoch: expected integer, found string");
+  EXPECT_EQ(claim(R"("epoch":1)"), "/db/c: scope: expected string, found null");
+  EXPECT_EQ(claim(R"("epoch":1,"scope":"a","instance":"b","incarnation":"c","state":"gone")"),
+            R"(/db/c: state: "gone" is no state of a claim)");
+}
+
+// I4: an epoch that cannot grow would be followed by 0, which means "without agreement"; and a time that
+// overflows would have passed at once.
+TEST(Records, RefuseEpochsAndTimesThatCannotBe) {
+  const auto read = [](const std::string& epoch, const std::string& timeout) {
+    return decode_claim({"/db/c",
+                         R"({"epoch":)" + epoch + R"(,"scope":"a","instance":"b","incarnation":"c",)" +
+                             R"("state":"executing","timeoutMs":)" + timeout + "}",
+                         1});
+  };
+  EXPECT_EQ(read("9223372036854775806", "1").epoch, 9223372036854775806U);
+  for (const char* epoch : {"0", "-1", "9223372036854775807", "18446744073709551615"}) {
+    EXPECT_THROW(read(epoch, "1"), DecodeError) << epoch;
+  }
+  for (const char* timeout : {"0", "-5", "9223372036855", "9223372036854775807"}) {
+    EXPECT_THROW(read("1", timeout), DecodeError) << timeout;
+  }
+  ClaimRecord endless{.epoch = 1, .owner = {"a", "b", "c"}, .timeout = Duration::max()};
+  EXPECT_GT(decode_claim({"/db/c", encode(endless), 1}).timeout, std::chrono::hours{24} * 365 * 200);
 }
 
 TEST(Ledger, WritesTheDocumentsKeys) {
@@ -282,6 +310,31 @@ TEST(Ledger, NamesWhatItCannotRead) {
   ASSERT_EQ(view.unreadable.size(), 2U);
   EXPECT_TRUE(view.unreadable[0].starts_with("/db/pendingForRestart/dc2/log-1")) << view.unreadable[0];
   EXPECT_TRUE(view.unreadable[1].starts_with("/db/arbiter/claims/restart")) << view.unreadable[1];
+}
+
+// I12: what an instance says that lives, and that this program cannot understand, stands in the way; but one
+// that is gone does so no longer than any other (H1).
+TEST(Ledger, NamesAnInstanceThatItCannotUnderstandWhileItLives) {
+  const std::string later = encode(InstanceRecord{
+      .instance = "uid-dc2", .incarnation = "run-1", .mode = Mode::global, .schema = known_schema + 1});
+  for (const auto& [value, told] :
+       {std::pair<std::string, std::string>{"{no json", "instances/dc2: parse error"},
+        {R"({"instance":"uid","mode":"other"})", R"(instances/dc2: mode: expected local, shadow or global)"},
+        {later, "/db/instances/dc2: schema: 2 is newer than 1, which this program knows"}}) {
+    MemoryStore store;
+    LedgerOptions mine = options("dc1");
+    const auto clock = std::make_shared<ManualClock>();
+    mine.clock = clock;
+    Ledger ledger(store, mine);
+    store.commit({.puts = {{"/db/instances/dc2", value}, {"/db/pendingForRestart/dc2/log-1", ""}}});
+    const View view = ledger.view("restart");
+    ASSERT_EQ(view.unreadable.size(), 1U) << value;
+    EXPECT_TRUE(view.unreadable[0].starts_with(told)) << view.unreadable[0];
+    clock->advance(mine.liveness.silence + 1s);
+    EXPECT_TRUE(ledger.view("restart").unreadable.empty()) << "it is gone";
+    store.commit({.puts = {{"/db/instances/dc2", value}}});
+    EXPECT_EQ(ledger.view("restart").unreadable.size(), 1U) << "it is back";
+  }
 }
 
 // A migration in pieces: what has moved already counts once.

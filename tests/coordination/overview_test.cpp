@@ -109,10 +109,19 @@ TEST_F(OverviewTest, ShowsWhatCannotBeRead) {
   put("/db/pendingForRestart/dc1/dc1-log-1", "[");
   put("/db/arbiter/lock", "?");
   put("/db/instances/dc1", "?");
+  put("/db/processAddresses/dc1/dc1-log-1", "{}");
+  put("/db/arbiter/claims/restart", "?");
+  put("/db/arbiter/targets/restart/dc1", R"({"x":{}})");
+  put("/db/arbiter/denyList/dc9", "by hand");
   const Overview overview = take();
   EXPECT_EQ(overview.scopes.at("dc1").at("pendingForRestart").members, 1U) << "it counts all the same";
-  EXPECT_EQ(overview.unreadable.size(), 2U);
-  EXPECT_THAT(text(), HasSubstr("unreadable  /db/arbiter/lock: "));
+  EXPECT_EQ(overview.unreadable.size(), 6U) << "each key once; what is denied needs no value";
+  EXPECT_THAT(text(), HasSubstr("unreadable  /db/arbiter/lock: parse error"));
+  EXPECT_THAT(text(), HasSubstr("unreadable  /db/instances/dc1: parse error"));
+  EXPECT_THAT(text(), HasSubstr("unreadable  /db/processAddresses/dc1/dc1-log-1: expected array"));
+  EXPECT_THAT(text(), HasSubstr("unreadable  /db/arbiter/targets/restart/dc1: \"x\" is no epoch"));
+  EXPECT_THAT(text(), HasSubstr("lock        cannot be read\n"));
+  EXPECT_THAT(text(), HasSubstr("denied      dc9: by hand\n"));
   EXPECT_THAT(text(), HasSubstr("dc1    -     absent"));
 }
 

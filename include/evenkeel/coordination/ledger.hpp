@@ -168,7 +168,8 @@ struct View {
   std::map<std::string, TargetsRecord> targets = {};     ///< By scope.
   std::map<std::string, Version> targets_versions = {};  ///< Of their keys.
   std::optional<Entry> lock = {};
-  /// Keys whose values cannot be read, with the error: a decision that would rest upon one is not taken.
+  /// Keys whose values cannot be read, with the error: a decision that would rest upon one is not taken. A
+  /// registry record is among them only until it was as it is for `silence`: then its instance is gone.
   std::vector<std::string> unreadable = {};
 
   /// Null if there is none.

@@ -24,14 +24,18 @@
 
 namespace evenkeel::inline v0::coordination {
 
+/// What InstanceRecord::schema is for what this program writes. Who finds a live instance with a higher one
+/// takes no decision: it may have said what this program cannot read.
+inline constexpr std::uint32_t known_schema = 1;
+
 /// What Layout::instance(scope) says.
 struct InstanceRecord {
   std::string instance = {};
   std::string incarnation = {};
   Mode mode = Mode::local;
-  std::uint32_t schema = 1;    ///< Of the keys and values that it writes.
-  std::uint64_t renewals = 0;  ///< Grows with every renewal, so that the record changes.
-  WallTime at = {};            ///< Of the last one, by its calendar; for people.
+  std::uint32_t schema = known_schema;  ///< Of the keys and values that it writes.
+  std::uint64_t renewals = 0;           ///< Grows with every renewal, so that the record changes.
+  WallTime at = {};                     ///< Of the last one, by its calendar; for people.
   /// The scope that the instance has instead, since a migration: nobody has this one. Else empty.
   std::string moved_to = {};
 

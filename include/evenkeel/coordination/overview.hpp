@@ -43,6 +43,7 @@ struct Overview {
   std::map<std::string, std::map<std::string, SetFigures>> scopes = {};
   std::vector<Instance> instances = {};
   std::optional<LockRecord> lock = {};
+  bool lock_there = false;       ///< It was taken once; without `lock`, what it says cannot be read.
   Duration lock_unchanged = {};  ///< How long its record has been so, as far as this process saw.
   std::vector<Denied> denied = {};
   std::map<std::string, ClaimRecord> claims = {};     ///< By action.
