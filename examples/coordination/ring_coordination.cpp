@@ -31,9 +31,12 @@ void write_cluster(ek::Context& context, const RingCluster& cluster, const ec::P
 
 }  // namespace
 
-RingCoordination::RingCoordination(ec::AdminClient& database, ec::Store& store,
+RingCoordination::RingCoordination(ec::AdminClient& database, ec::MeteredStore& store,
                                    RingCoordinationOptions options)
-    : database_(database), store_(store), options_(std::move(options)) {}
+    : database_(database),
+      store_(store),
+      options_(std::move(options)),
+      meter_(std::make_shared<ec::CoordinationMeter>(options_.root)) {}
 
 ec::ProcessGroupAdapter<RingCluster> RingCoordination::adapter() {
   ec::ProcessGroupAdapter<RingCluster> adapter;
@@ -58,14 +61,28 @@ ec::ProcessGroupAdapter<RingCluster> RingCoordination::adapter() {
 std::shared_ptr<ec::ProcessGroupCoordinator> RingCoordination::coordinator(ek::Context& context,
                                                                            const RingCluster& cluster) {
   const std::string& scope = cluster.spec.process_group_id_prefix;
-  ek::MutexLock lock(mutex_);
-  Known& known = known_[ek::key_of(cluster)];
-  if (known.coordinator && known.scope == scope) return known.coordinator;
+  const ek::ObjectKey key = ek::key_of(cluster);
+  {
+    ek::MutexLock lock(mutex_);
+    const auto known = known_.find(key);
+    if (known != known_.end() && known->second->options().identity.scope == scope) return known->second;
+  }
+  // Without the lock: it asks the store, and an object is reconciled by one thread at a time.
   const ec::ProcessGroupOptions options = options_for(scope);
   if (options_.mode != ec::Mode::local) move_to(options.identity, context);
-  known.coordinator = std::make_shared<ec::ProcessGroupCoordinator>(database_, &store_, options);
-  known.scope = scope;
-  return known.coordinator;
+  auto made = std::make_shared<ec::ProcessGroupCoordinator>(database_, &store_, options);
+  ek::MutexLock lock(mutex_);
+  // An object that was deleted and made again with another name has the scope now.
+  std::erase_if(known_, [&](const auto& one) { return one.second->options().identity.scope == scope; });
+  known_[key] = made;
+  return made;
+}
+
+void RingCoordination::collect(ek::MetricSink& sink) const {
+  ec::collect(meter_->figures(), sink);
+  ec::collect(store_.figures(), options_.root, sink);
+  ek::MutexLock lock(mutex_);
+  for (const auto& [key, coordinator] : known_) coordinator->collect(sink);
 }
 
 // The document's prefix migration: all keys of the scope that this instance had before, in one transaction.
@@ -91,6 +108,7 @@ ec::ProcessGroupOptions RingCoordination::options_for(const std::string& scope) 
   options.mode = options_.mode;
   options.root = options_.root;
   options.ready_by = ec::ReadyBy::all;
+  options.meter = meter_;
   options.liveness.silence = options_.silence;
   ec::ProcessGroupTimes& times = options.times;
   times.minimum_uptime_for_restart = options_.minimum_uptime;

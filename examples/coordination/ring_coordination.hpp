@@ -9,8 +9,10 @@
 #include <memory>
 #include <string>
 
+#include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/context.hpp>
+#include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/process_groups/steps.hpp>
 
 #include "ring_cluster.hpp"
@@ -30,24 +32,23 @@ struct RingCoordinationOptions {
 /// Thread safety: all members may be called concurrently. Lifetime: not longer than database and store.
 class RingCoordination {
  public:
-  RingCoordination(ec::AdminClient& database, ec::Store& store, RingCoordinationOptions options);
+  RingCoordination(ec::AdminClient& database, ec::MeteredStore& store, RingCoordinationOptions options);
 
   ec::ProcessGroupAdapter<RingCluster> adapter();
   /// That of the cluster. If its scope is another one than before, everything in the store is moved to it
   /// first; throws StoreUnavailable if that cannot be done now.
   std::shared_ptr<ec::ProcessGroupCoordinator> coordinator(ek::Context& context, const RingCluster& cluster);
+  /// For the manager's metrics: what was decided, of the locks, and of the store.
+  void collect(ek::MetricSink& sink) const;
 
  private:
-  struct Known {
-    std::string scope;
-    std::shared_ptr<ec::ProcessGroupCoordinator> coordinator;
-  };
   ec::ProcessGroupOptions options_for(const std::string& scope) const;
   void move_to(const ec::Identity& identity, ek::Context& context);
 
   ec::AdminClient& database_;
-  ec::Store& store_;
+  ec::MeteredStore& store_;
   const RingCoordinationOptions options_;
-  ek::Mutex mutex_;
-  std::map<ek::ObjectKey, Known> known_ EVENKEEL_GUARDED_BY(mutex_);
+  const std::shared_ptr<ec::CoordinationMeter> meter_;
+  mutable ek::Mutex mutex_;
+  std::map<ek::ObjectKey, std::shared_ptr<ec::ProcessGroupCoordinator>> known_ EVENKEEL_GUARDED_BY(mutex_);
 };

@@ -10,8 +10,10 @@
 #include <CLI/CLI.hpp>
 
 #include <evenkeel/controller/builder.hpp>
+#include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/store_url.hpp>
 #include <evenkeel/manager/run.hpp>
+#include <evenkeel/metrics/registry.hpp>
 
 #include "program_flags.hpp"
 #include "ring_admin_client.hpp"
@@ -72,11 +74,14 @@ ek::ControllerSpec controller(RingSteps& steps, RingCoordination& coordination) 
 
 int serve(const Flags& flags, const std::vector<const char*>& rest) {
   RingAdminClient database({.url = flags.database});
-  const std::shared_ptr<ec::Store> store = ec::open_store(flags.store, {.root = flags.coordination.root});
-  RingCoordination coordination(database, *store, flags.coordination);
+  ec::MeteredStore store(ec::open_store(flags.store, {.root = flags.coordination.root}));
+  RingCoordination coordination(database, store, flags.coordination);
   RingSteps steps(database, {});
-  return ek::run(static_cast<int>(rest.size()), rest.data(), {.name = "ring-operator"},
-                 [&](ek::Manager& manager) { manager.add(controller(steps, coordination)); });
+  return ek::run(
+      static_cast<int>(rest.size()), rest.data(), {.name = "ring-operator"}, [&](ek::Manager& manager) {
+        manager.add(controller(steps, coordination));
+        manager.metrics().add("coordination", [&](ek::MetricSink& sink) { coordination.collect(sink); });
+      });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
 
 namespace evenkeel::inline v0::coordination {
@@ -83,10 +84,13 @@ std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, 
   const Transacted transacted = transact_arbiter(body, stop);
   if (!transacted.committed()) return failure(transacted);
   std::variant<Claim, StepReport> result = std::move(runs.at(transacted.run));
+  const auto& meter = ledger_.options().meter;
   if (auto* report = std::get_if<StepReport>(&result)) {
     report->transacted = transacted;
+    if (meter) meter->judged(policy.action, report->verdict);
   } else {
     begin(policy.action);
+    if (meter) meter->judged(policy.action, {.outcome = Proceed{}});
   }
   return result;
 }
@@ -195,6 +199,15 @@ std::optional<StepReport> ActionClaims::rests(const std::string& action) {
 StepReport ActionClaims::step(const ActionPolicy& policy, const Situation& situation,
                               const ActionCallbacks& callbacks,
                               const std::function<bool(std::stop_token)>& take_lock, std::stop_token stop) {
+  StepReport report = attempt(policy, situation, callbacks, take_lock, stop);
+  if (const auto& meter = ledger_.options().meter) meter->stepped(policy.action, report.kind);
+  return report;
+}
+
+StepReport ActionClaims::attempt(const ActionPolicy& policy, const Situation& situation,
+                                 const ActionCallbacks& callbacks,
+                                 const std::function<bool(std::stop_token)>& take_lock,
+                                 const std::stop_token& stop) {
   if (auto resting = rests(policy.action)) return std::move(*resting);
   if (auto orphan = take_over(policy, stop)) {
     return finish({.kind = StepReport::Kind::taken_over, .claim = std::move(orphan)}, callbacks.observe,
@@ -217,7 +230,9 @@ StepReport ActionClaims::step(const ActionPolicy& policy, const Situation& situa
 Verdict ActionClaims::evaluate(const ActionPolicy& policy, const Situation& situation, std::stop_token stop) {
   check(policy);
   const View view = ledger_.view(policy.action, std::move(stop));
-  return coordination::evaluate(view, policy, situation, ledger_.options().clock->now());
+  Verdict verdict = coordination::evaluate(view, policy, situation, ledger_.options().clock->now());
+  if (const auto& meter = ledger_.options().meter) meter->judged(policy.action, verdict);
+  return verdict;
 }
 
 }  // namespace evenkeel::inline v0::coordination

@@ -181,6 +181,7 @@ void CoordinationMeter::seen(const View& view, TimePoint now) {
   figures_.instances = std::move(instances);
   ActionFigures& action = figures_.actions[view.action];
   action.scopes = scopes_of(view, now);
+  action.seen = now;
   if (view.claim) action.epoch = view.claim->record.epoch;
 }
 
@@ -189,12 +190,15 @@ void CoordinationMeter::judged(std::string_view action, const Verdict& verdict) 
   ++figures_.actions[std::string(action)].verdicts[std::string(text_of(verdict))];
 }
 
-void CoordinationMeter::stepped(std::string_view action, const StepReport& report) {
-  using Kind = StepReport::Kind;
-  const bool asked = report.kind == Kind::nothing || report.kind == Kind::waits || report.kind == Kind::acted;
-  if (asked) judged(action, report.verdict);
+void CoordinationMeter::stepped(std::string_view action, StepReport::Kind kind) {
   MutexLock guard(mutex_);
-  ++figures_.actions[std::string(action)].steps[std::string(text_of(report.kind))];
+  ++figures_.actions[std::string(action)].steps[std::string(text_of(kind))];
+}
+
+TimePoint CoordinationMeter::last_seen(std::string_view action) const {
+  MutexLock guard(mutex_);
+  const auto found = figures_.actions.find(std::string(action));
+  return found == figures_.actions.end() ? TimePoint::min() : found->second.seen;
 }
 
 CoordinationFigures CoordinationMeter::figures() const {
@@ -235,12 +239,13 @@ void collect(const StoreFigures& figures, std::string_view domain, MetricSink& s
   }
 }
 
-void collect(const LockFigures& figures, std::string_view domain, MetricSink& sink) {
+void collect(const LockFigures& figures, std::string_view domain, std::string_view scope, MetricSink& sink) {
   const MetricLabel of_domain{"domain", domain};
+  const MetricLabel of_scope{"scope", scope};
   const auto counter = [&](std::string_view name, std::string_view help, double value) {
-    sink.counter(name, help, {of_domain}, value);
+    sink.counter(name, help, {of_domain, of_scope}, value);
   };
-  sink.gauge("evenkeel_coordination_lock_held", "1 while this instance holds the lock", {of_domain},
+  sink.gauge("evenkeel_coordination_lock_held", "1 while this instance holds the lock", {of_domain, of_scope},
              figures.holds ? 1 : 0);
   counter("evenkeel_coordination_lock_taken_total", "Times that the lock was taken",
           static_cast<double>(figures.taken));

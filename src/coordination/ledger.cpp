@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/ledger.hpp>
 
 namespace evenkeel::inline v0::coordination {
@@ -84,8 +85,14 @@ ViewEntries Ledger::read(StoreSnapshot& snapshot, std::string_view action) {
 }
 
 View Ledger::view(const ViewEntries& entries) {
-  MutexLock lock(mutex_);
-  return viewer_.view(entries, options_.clock->now());
+  const TimePoint now = options_.clock->now();
+  View view;
+  {
+    MutexLock lock(mutex_);
+    view = viewer_.view(entries, now);
+  }
+  if (options_.meter) options_.meter->seen(view, now);
+  return view;
 }
 
 }  // namespace evenkeel::inline v0::coordination

@@ -169,6 +169,8 @@ class EVENKEEL_API ActionClaims {
       EVENKEEL_REQUIRES(transacting_);
   Claimant claimant(const View& view);
   void begin(const std::string& action);
+  StepReport attempt(const ActionPolicy& policy, const Situation& situation, const ActionCallbacks& callbacks,
+                     const std::function<bool(std::stop_token)>& take_lock, const std::stop_token& stop);
   StepReport finish(StepReport report, const std::function<ActReport(const Claim&, std::stop_token)>& ask,
                     Duration timeout, const std::stop_token& stop);
   void note_success(const std::string& action);

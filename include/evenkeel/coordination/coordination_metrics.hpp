@@ -79,6 +79,7 @@ struct ScopeFigures {
 /// What one action has come to since the meter was made, and how it stands.
 struct ActionFigures {
   std::map<std::string, ScopeFigures> scopes = {};     ///< Of the last view.
+  TimePoint seen = TimePoint::min();                   ///< When that was.
   std::uint64_t epoch = 0;                             ///< Of the newest claim in the last view.
   std::map<std::string, std::uint64_t> verdicts = {};  ///< By "nothing", "proceed", "wait", "blocked".
   std::map<std::string, std::uint64_t> steps = {};     ///< By the name of StepReport::Kind.
@@ -91,17 +92,20 @@ struct CoordinationFigures {
   std::map<std::pair<std::string, std::string>, std::size_t> instances = {};
 };
 
-/// Counts. Thread safety: all members may be called concurrently.
+/// Counts, for one domain, what ledgers and claims tell that have it as LedgerOptions::meter.
+/// Thread safety: all members may be called concurrently.
 class EVENKEEL_API CoordinationMeter {
  public:
   explicit CoordinationMeter(std::string domain) { figures_.domain = std::move(domain); }
 
   /// What all have said, as Ledger::view() gives it.
   void seen(const View& view, TimePoint now) EVENKEEL_EXCLUDES(mutex_);
-  /// What the gate said: in shadow mode, or for people.
+  /// What the gate said: to a claim, in shadow mode, or for people.
   void judged(std::string_view action, const Verdict& verdict) EVENKEEL_EXCLUDES(mutex_);
-  /// How a step ended; counts its verdict too, if the gate was asked.
-  void stepped(std::string_view action, const StepReport& report) EVENKEEL_EXCLUDES(mutex_);
+  /// How a step of ActionClaims ended.
+  void stepped(std::string_view action, StepReport::Kind kind) EVENKEEL_EXCLUDES(mutex_);
+  /// When the last view of `action` was; TimePoint::min() if there was none.
+  TimePoint last_seen(std::string_view action) const EVENKEEL_EXCLUDES(mutex_);
 
   CoordinationFigures figures() const EVENKEEL_EXCLUDES(mutex_);
 
@@ -113,6 +117,8 @@ class EVENKEEL_API CoordinationMeter {
 /// Give figures to a sink, as families evenkeel_coordination_*; `domain` is their label.
 EVENKEEL_API void collect(const CoordinationFigures& figures, MetricSink& sink);
 EVENKEEL_API void collect(const StoreFigures& figures, std::string_view domain, MetricSink& sink);
-EVENKEEL_API void collect(const LockFigures& figures, std::string_view domain, MetricSink& sink);
+/// A process may have a lock for each of several scopes; `scope` is a label, too.
+EVENKEEL_API void collect(const LockFigures& figures, std::string_view domain, std::string_view scope,
+                          MetricSink& sink);
 
 }  // namespace evenkeel::inline v0::coordination

@@ -31,6 +31,8 @@
 
 namespace evenkeel::inline v0::coordination {
 
+class CoordinationMeter;
+
 /// A unit of a scope. Two scopes may each have a unit of the same name: they are two units.
 struct UnitRef {
   std::string scope = {};
@@ -245,6 +247,9 @@ struct LedgerOptions {
   Mode mode = Mode::global;  ///< For the registry record that publishing renews.
   LivenessOptions liveness = {};
   TransactOptions transact = {};  ///< token_key, token and clock are set by the ledger.
+  /// Is shown every view of this ledger, and told what its ActionClaims come to. Several ledgers of one
+  /// domain may share one. Default: none.
+  std::shared_ptr<CoordinationMeter> meter = {};
   std::shared_ptr<const Clock> clock = real_clock();
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/process_groups/coordinators.hpp>
 #include <evenkeel/coordination/process_groups/exclusion.hpp>
 #include <evenkeel/coordination/process_groups/removal.hpp>
@@ -63,6 +64,10 @@ ProcessGroupFigures ProcessGroupCoordinator::figures() const {
 }
 std::map<std::string, std::string> ProcessGroupCoordinator::waits() const {
   return impl_->waits_;
+}
+void ProcessGroupCoordinator::collect(MetricSink& sink) const {
+  if (!impl_->lock_) return;
+  coordination::collect(impl_->lock_->figures(), impl_->options_.root, impl_->options_.identity.scope, sink);
 }
 Ledger* ProcessGroupCoordinator::ledger() noexcept {
   return impl_->ledger_.get();
@@ -314,6 +319,7 @@ ActionCallbacks ProcessGroupCoordinator::Impl::inclusion_callbacks() {
 }
 
 Step ProcessGroupCoordinator::finish(const ProcessCluster& cluster, std::stop_token stop) {
+  impl_->show_meter(stop);
   if (impl_->lock_ == nullptr || impl_->mode(cluster) != Mode::global) return go_on();
   const bool is_done =
       cluster.reconciled && std::ranges::none_of(cluster.process_groups, [](const ProcessGroup& group) {

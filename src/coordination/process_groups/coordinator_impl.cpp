@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/process_groups/coordinators.hpp>
 #include <evenkeel/coordination/records.hpp>
 
@@ -65,6 +66,7 @@ ProcessGroupCoordinator::Impl::Impl(AdminClient& database, Store* store, Process
                                                            .mode = options_.mode,
                                                            .liveness = options_.liveness,
                                                            .transact = options_.transact,
+                                                           .meter = options_.meter,
                                                            .clock = options_.clock});
   claims_ = std::make_unique<ActionClaims>(*ledger_, ActionClaimsOptions{options_.transact});
   registry_ = std::make_unique<LivenessRegistry>(*store, layout, me, options_.liveness, options_.transact);
@@ -215,12 +217,23 @@ void ProcessGroupCoordinator::Impl::tell_shadow(const ActionPolicy& policy, cons
       const View view = ledger_->view(policy.action, stop);
       const TimePoint now = options_.clock->now();
       const Verdict verdict = evaluate(view, policy, situation, now);
+      if (options_.meter) options_.meter->judged(policy.action, verdict);
       if (verdict.proceed() == nullptr) why = describe(verdict, view, now);
     });
   }
   if (no_agreement_) why = *no_agreement_;
   ++(why.empty() ? figures_.shadow_goes : figures_.shadow_waits);
   if (!why.empty()) waits_[policy.action] = "in global mode: " + why;
+}
+
+void ProcessGroupCoordinator::Impl::show_meter(const std::stop_token& stop) {
+  if (!options_.meter || !ledger_) return;
+  const TimePoint now = options_.clock->now();
+  for (const char* action : {"removal", "exclusion", "inclusion", "restart"}) {
+    const TimePoint seen = options_.meter->last_seen(action);
+    if (no_agreement_ || now < deadline_after(seen, options_.liveness.silence / 6)) continue;
+    no_agreement_ = failure_of([&] { static_cast<void>(ledger_->view(action, stop)); });
+  }
 }
 
 GroupIds ProcessGroupCoordinator::Impl::doomed(const std::stop_token& stop) const {

@@ -57,6 +57,8 @@ class ProcessGroupCoordinator::Impl {
   /// Claims and acts if all instances agree; in mode shadow, only tells whether they would.
   Agreement agree(const ActionPolicy& policy, const ActionCallbacks& callbacks, const std::stop_token& stop);
   void tell_shadow(const ActionPolicy& policy, const std::stop_token& stop);
+  /// Shows the meter the actions that no step of late had to look at.
+  void show_meter(const std::stop_token& stop);
   /// later(), with `why` noted for `action`.
   Step wait(const std::string& action, const std::string& why, Duration delay = {});
   /// Why there is no lock; nothing if there is.

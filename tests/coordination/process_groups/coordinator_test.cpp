@@ -12,8 +12,10 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/process_groups/coordinators.hpp>
+#include <evenkeel/metrics/text.hpp>
 
 #include "world.hpp"
 
@@ -78,6 +80,49 @@ class CoordinatorTest : public ::testing::Test {
   std::unique_ptr<Operator> one;
   std::vector<std::unique_ptr<Ledger>> others;
 };
+
+// --- Metrics
+// ----------------------------------------------------------------------------------------------------
+
+// 2.5: what each instance's /metrics says, also of actions that it has no part in any more.
+TEST_F(CoordinatorTest, TellsItsMeter) {
+  ProcessGroupOptions options = options_of("dc1", Mode::global, clock);
+  options.meter = std::make_shared<CoordinationMeter>("/db");
+  one = std::make_unique<Operator>(database, &store, default_cluster(), options);
+  const auto restart = [&] { return options.meter->figures().actions.at("restart"); };
+  Ledger& remote = other();
+  one->cluster.find("log-1")->set(condition::incorrect_command_line, wall_start);
+  add(remote, "pendingForRestart", {"storage-2"});
+  one->pass();
+  EXPECT_EQ(restart().scopes.at("dc1").pending, 1U);
+  EXPECT_EQ(restart().scopes.at("another-cluster").pending, 1U);
+  EXPECT_EQ(restart().verdicts.at("wait"), 1U);
+  clock->advance(31s);
+  keep_alive();
+  one->pass();
+  EXPECT_EQ(restart().verdicts.at("blocked"), 1U);
+  EXPECT_EQ(restart().scopes.at("another-cluster").oldest_pending, 31s);
+  add(remote, "readyForRestart", {"storage-2"});
+  settle(*one);
+  EXPECT_EQ(database.names(), (Texts{"kill"}));
+  // Once without the lock, and once with it.
+  EXPECT_EQ(restart().verdicts.at("proceed"), 2U);
+  EXPECT_EQ(restart().steps.at("acted"), 1U);
+  EXPECT_EQ(restart().epoch, 0U) << "the claim was not there yet when it was decided";
+
+  one->cluster.find("log-1")->clear(condition::incorrect_command_line);
+  for (int times = 0; times < 2; ++times) {
+    clock->advance(10s);
+    one->pass();
+  }
+  EXPECT_EQ(restart().scopes.at("dc1").pending, 0U);
+  EXPECT_EQ(restart().scopes.at("another-cluster").pending, 0U) << "it was consumed";
+  EXPECT_EQ(restart().epoch, 1U);
+  PrometheusText text;
+  one->coordinator.collect(text);
+  EXPECT_NE(text.str().find("lock_taken_total{domain=\"/db\",scope=\"dc1\"} 1\n"), std::string::npos)
+      << text.str();
+}
 
 // --- Local mode
 // -------------------------------------------------------------------------------------------------

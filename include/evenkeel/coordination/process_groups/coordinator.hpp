@@ -16,6 +16,7 @@
 
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/export.hpp>
+#include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/pipeline.hpp>
 #include <evenkeel/coordination/gate.hpp>
@@ -28,6 +29,7 @@
 
 namespace evenkeel::inline v0::coordination {
 
+class CoordinationMeter;
 class Ledger;
 class Store;
 struct DenyListEntry;
@@ -55,6 +57,10 @@ struct ProcessGroupOptions {
   LivenessOptions liveness = {};
   LeaseLockOptions lock = {};
   TransactOptions transact = {};
+  /// Is told of all that is decided in modes shadow and global. All coordinators of a domain in a process may
+  /// share one. With it, finish() looks at what it has not seen for a sixth of LivenessOptions::silence, so
+  /// that it tells the truth of actions that this instance has no part in. Default: none.
+  std::shared_ptr<CoordinationMeter> meter = {};
   Duration retry = std::chrono::seconds{2};  ///< After which a step that waits is tried again. > 0.
   std::shared_ptr<const Clock> clock = real_clock();
 };
@@ -121,6 +127,9 @@ class EVENKEEL_API ProcessGroupCoordinator {
   /// For which action this instance waits for what, as of the last pass: for conditions and people. An action
   /// that it does not wait for is not there.
   std::map<std::string, std::string> waits() const;
+  /// Gives the figures of its lock to `sink`; those of the rest are with the meter and the store. Unlike all
+  /// else, this may be called at any time by any thread.
+  void collect(MetricSink& sink) const;
   /// Null in mode local.
   Ledger* ledger() noexcept;
 
