@@ -18,6 +18,9 @@ endif()
 configure_package_config_file(cmake/evenkeelConfig.cmake.in ${PROJECT_BINARY_DIR}/evenkeelConfig.cmake
   INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/evenkeelConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+if(TARGET evenkeel_foundationdb)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindFoundationDB.cmake DESTINATION ${config_dir})
+endif()
 install(FILES ${PROJECT_BINARY_DIR}/evenkeelConfig.cmake ${PROJECT_BINARY_DIR}/evenkeelConfigVersion.cmake
   DESTINATION ${config_dir})
 
@@ -56,6 +59,9 @@ foreach(library ${libraries})
   set(PC_LIBS "-lpthread")
   if(NOT library STREQUAL workqueue)
     set(PC_LIBS "-L\${libdir} -levenkeel_${library}")
+  endif()
+  if(library STREQUAL foundationdb AND NOT BUILD_SHARED_LIBS)
+    string(APPEND PC_LIBS " -lfdb_c")  # it has no .pc of its own
   endif()
   configure_file(cmake/evenkeel.pc.in ${PROJECT_BINARY_DIR}/evenkeel-${library}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/evenkeel-${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

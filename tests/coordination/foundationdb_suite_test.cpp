@@ -44,8 +44,10 @@ std::shared_ptr<Store> open_unreachable(const std::string&) {
   return open({.cluster_file = file, .timeout = std::chrono::seconds{1}});
 }
 
-const auto profile = ::testing::Values(
-    StoreProfile{.name = "FoundationDb", .open = open_root, .open_unreachable = open_unreachable});
+const auto profile = ::testing::Values(StoreProfile{.name = "FoundationDb",
+                                                    .open = open_root,
+                                                    .open_unreachable = open_unreachable,
+                                                    .exact_conflicts = false});
 INSTANTIATE_TEST_SUITE_P(FoundationDb, StoreSuite, profile);
 INSTANTIATE_TEST_SUITE_P(FoundationDb, StoreSuiteConcurrency, profile);
 

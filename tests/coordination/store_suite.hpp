@@ -34,6 +34,9 @@ struct StoreProfile {
   /// erased in it, and none put, or if keys were erased beside it. The guard keys of the sets are there
   /// because it need not be known.
   bool sees_bare_erases = true;
+  /// Whether only what differs is a conflict. False: so may be what was written and is as before, such as the
+  /// erasure of what was absent, or a key that came and went again.
+  bool exact_conflicts = true;
   int random_steps = 400;         ///< Of the random commits that are compared with a model.
   std::size_t many_scopes = 150;  ///< That take part in one claim.
 };

@@ -44,8 +44,9 @@ struct FoundationDbStoreOptions {
 ///
 /// A commit is tried once; see transact() for what follows. Unknown is FoundationDB's commit_unknown_result
 /// and all else after which a transaction may have been committed. A conflict that only the database saw
-/// names the first condition, for it does not say which one it was. There are no hints. Thread safety: all
-/// members may be called concurrently. Lifetime: snapshots must not outlive it.
+/// names the first condition, for it does not say which one it was; and what was written without effect, such
+/// as the erasure of an absent key in a range that was read, is one, too. There are no hints. Thread safety:
+/// all members may be called concurrently. Lifetime: snapshots must not outlive it.
 class EVENKEEL_API FoundationDbStore final : public Store {
  public:
   /// Throws StoreUnavailable if the cluster file cannot be used; std::invalid_argument for a timeout below

@@ -19,6 +19,7 @@ constexpr fdb_error_t future_version = 1009;
 constexpr fdb_error_t not_committed = 1020;
 constexpr fdb_error_t transaction_cancelled = 1025;
 constexpr fdb_error_t transaction_timed_out = 1031;
+constexpr fdb_error_t version_invalid = 2011;
 constexpr fdb_error_t transaction_too_large = 2101;
 
 /// A blocking read, with the errors that snapshots throw.
@@ -165,7 +166,7 @@ class FoundationDbStore::Impl {
 
   CommitResult failed(const FdbError& error, const Commit& commit, bool sent) const {
     const fdb_error_t code = error.code();
-    const bool stale = code == transaction_too_old || code == future_version;
+    const bool stale = code == transaction_too_old || code == future_version || code == version_invalid;
     if (code == not_committed || (stale && !commit.read_ranges.empty()))
       return Conflict{first_condition(commit)};
     if (code == transaction_too_large)

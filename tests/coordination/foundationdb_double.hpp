@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clusters of the double of FoundationDB's C API (fdb_double/), by the files that name them.
+#pragma once
+
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/coordination/foundationdb_store.hpp>
+
+#include "fdb_double/cluster.hpp"
+
+namespace evenkeel::tests {
+
+/// A cluster of its own for each `name`; nobody answers for an unreachable one.
+inline std::string cluster_file(std::string name, bool reachable = true) {
+  for (char& letter : name) {
+    if (letter == '/') letter = '-';
+  }
+  const std::string file =
+      ::testing::TempDir() + "evenkeel" + name + (reachable ? "" : "-nobody") + ".cluster";
+  static std::mutex mutex;
+  static std::set<std::string> written;
+  const std::scoped_lock lock(mutex);
+  if (written.insert(file).second)
+    std::ofstream(file) << "double:" << name << "@127.0.0.1:" << (reachable ? "4500" : "1") << "\n";
+  return file;
+}
+
+/// With the process's one network thread.
+inline std::shared_ptr<coordination::FoundationDbStore> open_foundationdb(
+    coordination::FoundationDbStoreOptions options) {
+  static const coordination::FoundationDbNetwork network;
+  return std::make_shared<coordination::FoundationDbStore>(network, std::move(options));
+}
+
+}  // namespace evenkeel::tests
