@@ -89,7 +89,7 @@ class BackoffGate : public ControllerTest {
   }
   [[noreturn]] static void fail() { throw std::runtime_error("dummy error"); }
 
-  Counter probes;
+  Tally probes;
   int expected_probes = 0;
   std::atomic<int> version_ = 1;
   std::vector<std::int64_t> starts;

@@ -2,8 +2,10 @@
 // A controller with events made by hand and time that stands still until it is moved.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/testing/in_process_transport.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
@@ -21,8 +24,8 @@
 
 namespace evenkeel {
 
-// Counts up to a number in one thread and waits for it in another.
-class Counter {
+// Counts up to a number in one thread and waits for it in another; throws if it never comes.
+class Tally {
  public:
   void add() {
     MutexLock lock(mutex_);
@@ -30,8 +33,15 @@ class Counter {
     changed_.notify_all();
   }
   void wait_for(int count) {
+    const TimePoint deadline = std::chrono::steady_clock::now() + std::chrono::seconds{45};
     MutexLock lock(mutex_);
-    while (count_ < count) changed_.wait(lock);
+    while (count_ < count) {
+      if (std::chrono::steady_clock::now() >= deadline) {
+        throw std::runtime_error("waited 45 s for " + std::to_string(count) + ", have " +
+                                 std::to_string(count_));
+      }
+      changed_.wait_until(lock, deadline);
+    }
   }
   int value() const {
     MutexLock lock(mutex_);
@@ -82,10 +92,11 @@ class ControllerTest : public ::testing::Test {
       ended.add();
     });
   }
+  // Synced before it starts: then whoever waits has nothing to do, and does not wait for the first lists.
   void start_synced(ControllerSpec made) {
     make(std::move(made));
-    start();
     for (const auto& handler : handlers) handler->on_synced();
+    start();
     clock->wait_for_waiters(1);
   }
   // The object `name` appears.
@@ -105,7 +116,7 @@ class ControllerTest : public ::testing::Test {
   Cache cache;
   KeyTable keys;
   std::vector<std::shared_ptr<EventHandler>> handlers;
-  Counter ended;
+  Tally ended;
   std::exception_ptr end_error;
   std::unique_ptr<Controller> controller;
 };

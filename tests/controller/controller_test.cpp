@@ -35,7 +35,7 @@ using ::testing::IsEmpty;
 
 // go:1.1.5
 TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context& context) {
     EXPECT_EQ(context.key(), (ObjectKey{"ns", "a"}));
     EXPECT_EQ(context.attempt(), 1U);
@@ -56,7 +56,7 @@ TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
 TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   std::vector<std::int64_t> starts;
   std::vector<std::uint64_t> attempts;
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context& context) {
     starts.push_back(clock->now().time_since_epoch() / 1ms);
     attempts.push_back(context.attempt());
@@ -92,7 +92,7 @@ TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
 // semantics 3.4 (b): a failing key does not hold up the others.
 TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
   std::vector<std::string> order;
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context& context) {
     order.push_back(context.key().name);
     runs.add();
@@ -114,7 +114,7 @@ TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
 // go:2.1.7
 TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   std::vector<std::int64_t> starts;
-  Counter runs;
+  Tally runs;
   ControllerSpec made = spec([&](Context&) -> Result {
     starts.push_back(clock->now().time_since_epoch() / 1ms);
     runs.add();
@@ -142,7 +142,7 @@ TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
 TEST_F(ControllerTest, RequeueAfterForgetsTheFailures) {  // cat:C9
   std::vector<std::int64_t> starts;
   std::vector<std::uint64_t> attempts;
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context& context) {
     starts.push_back(clock->now().time_since_epoch() / 1ms);
     attempts.push_back(context.attempt());
@@ -165,7 +165,7 @@ TEST_F(ControllerTest, RequeueAfterForgetsTheFailures) {  // cat:C9
 // go:2.1.1
 TEST_F(ControllerTest, RequeueKeepsCounting) {  // cat:C8
   std::vector<std::int64_t> starts;
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context&) {
     starts.push_back(clock->now().time_since_epoch() / 1ms);
     runs.add();
@@ -186,7 +186,7 @@ TEST_F(ControllerTest, RequeueKeepsCounting) {  // cat:C8
 
 // go:1.1.8 go:2.1.3 cat:C24
 TEST_F(ControllerTest, ATerminalErrorIsNotRetried) {  // cat:C6
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context&) -> Result {
     runs.add();
     throw TerminalError("bad spec");
@@ -202,7 +202,7 @@ TEST_F(ControllerTest, ATerminalErrorIsNotRetried) {  // cat:C6
 }
 
 TEST_F(ControllerTest, AConflictIsRetriedQuietly) {
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context&) {
     runs.add();
     if (runs.value() == 1) throw ApiError("patch Demo ns/a", Status{.code = 409, .reason = "Conflict"});
@@ -221,7 +221,7 @@ TEST_F(ControllerTest, AConflictIsRetriedQuietly) {
 
 // go:1.1.10
 TEST_F(ControllerTest, WhateverIsThrownTheWorkerLivesOn) {  // cat:C1, cat:C23
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context& context) {
     runs.add();
     if (context.key().name == "int") throw 42;
@@ -254,7 +254,7 @@ TEST_F(ControllerTest, APanicEndsTheControllerIfToldTo) {  // cat:C1
 
 // go:1.1.1 go:1.1.11 go:2.1.20
 TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {  // cat:C2, cat:C3
-  Counter runs;
+  Tally runs;
   ControllerSpec made = spec([&](Context& context) -> Result {
     EXPECT_EQ(context.deadline(), clock->now() + 10s);
     context.check();
@@ -285,7 +285,7 @@ TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {  //
 
 // go:1.1.14 cat:C14 cat:C21
 TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {  // cat:C16, cat:C22
-  Counter runs;
+  Tally runs;
   ControllerSpec made = spec([&](Context&) {
     runs.add();
     return done();
@@ -306,7 +306,7 @@ TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {  // cat:C16, cat:
 
 // go:1.1.14
 TEST_F(ControllerTest, ASyncTimeoutIsToldOnceAndWaitedOn) {  // cat:C15
-  Counter runs;
+  Tally runs;
   ControllerSpec made = spec([&](Context&) {
     runs.add();
     return done();
@@ -355,7 +355,7 @@ TEST_F(ControllerTest, StoppingDuringTheSyncIsNoError) {  // cat:C15
 
 TEST_F(ControllerTest, LiveChangesGoBeforeTheFirstList) {
   std::vector<std::string> order;
-  Counter runs;
+  Tally runs;
   make(spec([&](Context& context) {
     order.push_back(context.key().name);
     runs.add();
@@ -379,7 +379,7 @@ TEST_F(ControllerTest, LiveChangesGoBeforeTheFirstList) {
 }
 
 TEST_F(ControllerTest, APredicateHidesEventsAndOneThatThrowsDoesNot) {
-  Counter runs;
+  Tally runs;
   ControllerSpec made = spec([&](Context&) {
     runs.add();
     return done();
@@ -412,8 +412,8 @@ TEST_F(ControllerTest, AMappingThatThrowsIsTold) {
 
 // go:1.1.16 go:2.1.11 go:2.1.13
 TEST_F(ControllerTest, StopLetsARunningReconcileFinishAndDropsTheRest) {  // cat:C21
-  Counter begun;
-  Counter may_end;
+  Tally begun;
+  Tally may_end;
   std::atomic<bool> was_cancelled = false;
   start_synced(spec([&](Context& context) {
     begun.add();
@@ -436,7 +436,7 @@ TEST_F(ControllerTest, StopLetsARunningReconcileFinishAndDropsTheRest) {  // cat
 }
 
 TEST_F(ControllerTest, CancelTriggersTheStopTokenAndIsNoFailure) {
-  Counter begun;
+  Tally begun;
   start_synced(spec([&](Context& context) -> Result {
     begun.add();
     Mutex mutex;
@@ -458,7 +458,7 @@ TEST_F(ControllerTest, CancelTriggersTheStopTokenAndIsNoFailure) {
 }
 
 TEST_F(ControllerTest, LatencyIsTheTimeFromTheEventToTheRun) {
-  Counter runs;
+  Tally runs;
   make(spec([&](Context&) {
     runs.add();
     return done();
@@ -497,7 +497,7 @@ TEST_F(ControllerTest, RefusesASpecThatCannotRun) {
 
 // cat:C21
 TEST_F(ControllerTest, EventsAfterItsStopLeaveNothingBehind) {
-  Counter runs;
+  Tally runs;
   start_synced(spec([&](Context&) {
     runs.add();
     return done();

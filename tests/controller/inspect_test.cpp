@@ -188,7 +188,7 @@ class StuckConcurrency : public ControllerTest {
   CondVar changed;
   bool released = false;
   std::vector<TimePoint> looks;
-  Counter running;
+  Tally running;
 };
 
 // go:3.14: logs, metrics and the liveness probe name it; R7.

@@ -124,7 +124,7 @@ TEST_F(EventPriority, OfALiveChangeRaisesThatOfAListedObjectAndNotTheOtherWayRou
 // first list.
 // go:2.1.2 go:2.1.4
 TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
-  Counter runs;
+  Tally runs;
   ControllerSpec made = spec([&](Context& context) {
     const std::string name = context.key().name;
     const bool again = runs.value() >= 5;
@@ -161,7 +161,7 @@ TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
 // cat:P27: a store that knows no priorities takes events as they come
 TEST_F(EventPriority, CountsForNothingInAPlainQueue) {
   std::vector<std::string> order;
-  Counter runs;
+  Tally runs;
   ControllerSpec made = spec([&](Context& context) {
     order.push_back(context.key().name);
     runs.add();

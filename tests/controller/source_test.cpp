@@ -57,7 +57,7 @@ class SourceTest : public ControllerTest {
   void drop() { controller.reset(); }
 
   std::vector<std::string> order;
-  Counter runs;
+  Tally runs;
 };
 
 // go:1.3.8 cat:C17
@@ -169,8 +169,8 @@ TEST_F(SourceTest, ATimerThatThrowsIsToldAndGoesOn) {
 // cat:C17: a source of the program's own is waited for, gets the controller's queue, and is stopped with it.
 // go:1.3.9
 TEST_F(SourceTest, AFunctionRunsOnItsThreadUntilTheStopAndIsWaitedFor) {
-  Counter told;
-  Counter may_sync;
+  Tally told;
+  Tally may_sync;
   bool stopped = false;
   ControllerSpec made = recording();
   made.sources.push_back({.name = "dial",
