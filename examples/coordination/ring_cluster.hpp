@@ -45,6 +45,15 @@ struct RingClusterSpec {
 EVENKEEL_FIELDS(RingClusterSpec, process_group_id_prefix, version, knobs, processes, process_groups_to_remove,
                 deny_list)
 
+/// What agreement would have said when this instance acted alone, in mode shadow, since it started.
+struct RingShadow {
+  std::int64_t goes = 0;   ///< That all of it goes now, with what the others have.
+  std::int64_t waits = 0;  ///< That it has to wait.
+
+  friend bool operator==(const RingShadow&, const RingShadow&) = default;
+};
+EVENKEEL_FIELDS(RingShadow, goes, waits)
+
 struct RingClusterStatus {
   bool configured = false;             ///< The database runs.
   std::string connection_string = {};  ///< Names its coordinators.
@@ -54,10 +63,11 @@ struct RingClusterStatus {
   int wanted = 0;
   std::string phase = {};
   std::vector<ec::ProcessGroup> process_groups = {};
+  RingShadow shadow = {};
   std::vector<ek::Condition> conditions = {};
 };
 EVENKEEL_FIELDS(RingClusterStatus, configured, connection_string, running_version, generation, ready, wanted,
-                phase, process_groups, conditions)
+                phase, process_groups, shadow, conditions)
 
 struct RingCluster {
   static constexpr ek::ResourceInfo resource{.group = "ringdb.evenkeel.dev",

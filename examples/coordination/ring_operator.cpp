@@ -65,7 +65,7 @@ ek::ControllerSpec controller(RingSteps& steps, RingCoordination& coordination) 
       .step("observe", [&](ek::Context& context, const RingCluster& ring) { steps.observe(context, ring); });
   ec::add_process_group_steps(pipeline, coordination.adapter());
   pipeline.step("report", [&](ek::Context& context, const RingCluster& ring) {
-    return steps.report(context, ring, coordination.coordinator(context, ring)->waits());
+    return steps.report(context, ring, *coordination.coordinator(context, ring));
   });
   return ek::controller_for<RingCluster>(pipeline, {.when = ek::generation_changed()})
       .owns<ek::Pod>()

@@ -35,15 +35,44 @@ const ec::ProcessGroup& find(const RingCluster& cluster, const std::string& id) 
                        [&](const ec::ProcessGroup& group) { return group.id == id; });
 }
 
-// "restart: not all processes are ready: dc3-log-1", for the condition CoordinationPending.
-ek::Condition condition_of(const std::map<std::string, std::string>& waits) {
+using Waits = std::map<std::string, ec::ActionWait>;
+
+void add(ek::Condition& condition, const char* reason, const std::string& action, const std::string& why) {
+  condition.status = "True";
+  condition.reason = reason;
+  condition.message.append(condition.message.empty() ? "" : "; ").append(action).append(": ").append(why);
+}
+
+// "restart: not all processes are ready: dc3-log-1", for whatever an action waits.
+ek::Condition pending_condition(const Waits& waits) {
   ek::Condition condition{.type = "CoordinationPending", .status = "False", .reason = "NothingToDo"};
-  for (const auto& [action, why] : waits) {
-    condition.status = "True";
-    condition.reason = "Waits";
-    condition.message.append(condition.message.empty() ? "" : "; ").append(action).append(": ").append(why);
+  for (const auto& [action, wait] : waits) add(condition, "Waits", action, wait.why);
+  return condition;
+}
+
+// "restart: by dc3: not all processes are ready: dc3-log-1; dc3 silent for 41s": others have to do something.
+ek::Condition blocked_condition(const Waits& waits) {
+  ek::Condition condition{.type = "CoordinationBlocked", .status = "False", .reason = "NobodyIsInTheWay"};
+  for (const auto& [action, wait] : waits) {
+    std::string by;
+    for (const std::string& scope : wait.blocked_by) by.append(by.empty() ? "by " : ", ").append(scope);
+    if (!by.empty()) add(condition, "OthersAreNotReady", action, by + ": " + wait.why);
   }
   return condition;
+}
+
+RingShadow shadow_of(const ec::ProcessGroupFigures& figures) {
+  return {.goes = static_cast<std::int64_t>(figures.shadow_goes),
+          .waits = static_cast<std::int64_t>(figures.shadow_waits)};
+}
+
+// What mode global would have done, each time when this instance acted alone.
+void log_shadow(ek::Context& context, const RingShadow& before, const RingShadow& now, const Waits& waits) {
+  if (now.goes > before.goes)
+    context.log().info("acted alone", {{"why", "in global mode all would have gone now"}});
+  if (now.waits <= before.waits) return;
+  for (const auto& [action, wait] : waits)
+    context.log().info("acted alone", {{"action", action}, {"why", wait.why}});
 }
 
 // That of the processes that do not have the wanted one yet, if there are any.
@@ -105,13 +134,18 @@ void RingSteps::observe(ek::Context& context, const RingCluster& cluster) const 
 }
 
 ek::Step RingSteps::report(ek::Context& context, const RingCluster& cluster,
-                           const std::map<std::string, std::string>& waits) const {
+                           const ec::ProcessGroupCoordinator& coordinator) const {
+  const Waits waits = coordinator.waits();
+  const RingShadow shadow = shadow_of(coordinator.figures());
+  log_shadow(context, cluster.status.shadow, shadow, waits);
   const bool complete = cluster.status.configured && is_complete(cluster.spec, cluster.status.process_groups);
   context.patch_status(cluster, [&](RingClusterStatus& status) {
     status.ready = count_ready(status.process_groups);
     status.phase = phase_of(cluster, complete);
     if (complete) status.generation = cluster.metadata.generation;
-    ek::set_condition(status.conditions, condition_of(waits), context.clock().wall_now());
+    status.shadow = shadow;
+    ek::set_condition(status.conditions, pending_condition(waits), context.clock().wall_now());
+    ek::set_condition(status.conditions, blocked_condition(waits), context.clock().wall_now());
   });
   return complete ? ek::later(options_.rest, "watching") : ek::later(options_.poll, "not there yet");
 }

@@ -10,6 +10,7 @@
 
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/controller/pipeline.hpp>
+#include <evenkeel/coordination/process_groups/coordinator.hpp>
 #include <evenkeel/coordination/process_groups/database.hpp>
 
 #include "ring_cluster.hpp"
@@ -33,7 +34,7 @@ class RingSteps {
   void observe(ek::Context& context, const RingCluster& cluster) const;
   /// Says how far it is, for which action it waits for what, and when to look again.
   ek::Step report(ek::Context& context, const RingCluster& cluster,
-                  const std::map<std::string, std::string>& waits) const;
+                  const ec::ProcessGroupCoordinator& coordinator) const;
 
  private:
   ec::AdminClient& database_;

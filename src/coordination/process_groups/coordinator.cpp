@@ -62,7 +62,7 @@ const ProcessGroupOptions& ProcessGroupCoordinator::options() const noexcept {
 ProcessGroupFigures ProcessGroupCoordinator::figures() const {
   return impl_->figures_;
 }
-std::map<std::string, std::string> ProcessGroupCoordinator::waits() const {
+std::map<std::string, ActionWait> ProcessGroupCoordinator::waits() const {
   return impl_->waits_;
 }
 void ProcessGroupCoordinator::collect(MetricSink& sink) const {

@@ -2,6 +2,7 @@
 #include "coordinator_impl.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -43,6 +44,15 @@ std::optional<std::string> failure_of(const F& call) {
   } catch (const ScopeTaken& error) {
     return error.what();
   }
+}
+
+/// The scopes for which a verdict waits.
+std::vector<std::string> blockers(const Verdict& verdict) {
+  std::set<std::string> scopes;
+  if (const Blocked* blocked = verdict.blocked()) {
+    for (const UnitRef& ref : blocked->who) scopes.insert(ref.scope);
+  }
+  return {scopes.begin(), scopes.end()};
 }
 
 }  // namespace
@@ -152,7 +162,7 @@ bool ProcessGroupCoordinator::Impl::renew_record(const std::stop_token& stop) {
 }
 
 Step ProcessGroupCoordinator::Impl::wait(const std::string& action, const std::string& why, Duration delay) {
-  waits_[action] = why;
+  waits_[action] = {.why = why};
   return later(delay > Duration::zero() ? delay : options_.retry, why);
 }
 
@@ -204,7 +214,7 @@ Agreement ProcessGroupCoordinator::Impl::agree(const ActionPolicy& policy, const
   }
   if (!no_lock.empty()) report.why = no_lock;
   agreement.step = waiting(report);
-  waits_[policy.action] = report.why;
+  waits_[policy.action] = {.why = report.why, .blocked_by = blockers(report.verdict)};
   return agreement;
 }
 
@@ -223,7 +233,7 @@ void ProcessGroupCoordinator::Impl::tell_shadow(const ActionPolicy& policy, cons
   }
   if (no_agreement_) why = *no_agreement_;
   ++(why.empty() ? figures_.shadow_goes : figures_.shadow_waits);
-  if (!why.empty()) waits_[policy.action] = "in global mode: " + why;
+  if (!why.empty()) waits_[policy.action] = {.why = "in global mode: " + why};
 }
 
 void ProcessGroupCoordinator::Impl::show_meter(const std::stop_token& stop) {

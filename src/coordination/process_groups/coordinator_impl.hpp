@@ -97,7 +97,7 @@ class ProcessGroupCoordinator::Impl {
   std::unique_ptr<DenyList> deny_list_;
   std::unique_ptr<UpgradeRegistry> upgrades_;
   ProcessGroupFigures figures_;
-  std::map<std::string, std::string> waits_;
+  std::map<std::string, ActionWait> waits_;
 
   // Of this pass.
   std::optional<DatabaseStatus> status_;

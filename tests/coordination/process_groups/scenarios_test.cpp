@@ -221,7 +221,15 @@ TEST_F(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
   pass();
   crashed.insert("dc3");
   for (const std::string scope : {"dc1", "dc2"}) sync(scope);
-  const Duration took = run_until([&] { return calls("kill") > 0; });
+  std::set<Texts> blockers;
+  const Duration took = run_until([&] {
+    const auto waits = operators["dc1"]->coordinator.waits();
+    if (const auto found = waits.find("restart"); found != waits.end())
+      blockers.insert(found->second.blocked_by);
+    return calls("kill") > 0;
+  });
+  EXPECT_TRUE(blockers.contains(Texts{"dc3"})) << "it does not say for whom it waits";
+  EXPECT_EQ(operators["dc1"]->coordinator.waits().count("restart"), 0U);
   EXPECT_EQ(database.killed.size(), 18U);
   EXPECT_LE(took, Duration(60s + 2 * step));
 }

@@ -85,6 +85,16 @@ struct ProcessGroupFigures {
   std::uint64_t shadow_waits = 0;  ///< ... and would have had to wait.
 };
 
+/// For what an action waits, for conditions and people.
+struct ActionWait {
+  std::string why = {};
+  /// The scopes that hold it up, in order: more than time is needed, and it is they who have to do something
+  /// (or to fall silent). Empty otherwise.
+  std::vector<std::string> blocked_by = {};
+
+  friend bool operator==(const ActionWait&, const ActionWait&) = default;
+};
+
 /// The steps of one resource, to be called in the order in which they stand here, with the resource as the
 /// step before left it. A step changes the ProcessCluster where it finds something; the caller saves it.
 ///
@@ -124,9 +134,9 @@ class EVENKEEL_API ProcessGroupCoordinator {
 
   const ProcessGroupOptions& options() const noexcept;
   ProcessGroupFigures figures() const;
-  /// For which action this instance waits for what, as of the last pass: for conditions and people. An action
-  /// that it does not wait for is not there.
-  std::map<std::string, std::string> waits() const;
+  /// For which action this instance waits for what, as of the last pass. An action that it does not wait for
+  /// is not there.
+  std::map<std::string, ActionWait> waits() const;
   /// Gives the figures of its lock to `sink`; those of the rest are with the meter and the store. Unlike all
   /// else, this may be called at any time by any thread.
   void collect(MetricSink& sink) const;
