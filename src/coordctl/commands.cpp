@@ -22,6 +22,8 @@
 #include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/coordination/store_url.hpp>
 
+#include "coordctl/gates.hpp"
+
 namespace evenkeel::program {
 namespace {
 
@@ -30,6 +32,14 @@ namespace co = coordination;
 void print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+}
+
+std::shared_ptr<co::Store> open(const CoordFlags& flags) {
+  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  const auto options = std::make_unique<co::StoreUrlOptions>();
+  options->root = flags.root;
+  options->kubeconfig = flags.kubeconfig;
+  return co::open_store(flags.store, *options);
 }
 
 int refuse(const std::string& why) {
@@ -86,6 +96,36 @@ bool wait_for_silence(co::Janitor& janitor, const std::string& scope, Duration s
   }
 }
 
+/// What watch prints: the overview, and what the gate says of it.
+class Looker {
+ public:
+  Looker(const Target& target, const CoordFlags& flags)
+      : Looker(target, duration_of(flags.quiet_window, "--quiet-window"),
+               {.silence = duration_of(flags.silent_after, "--silent-after")}) {}
+
+  std::string look() {
+    const Clock& clock = *real_clock();
+    const std::unique_ptr<co::StoreSnapshot> snapshot = target_.store->snapshot();
+    const TimePoint now = clock.now();
+    const co::Overview overview = overviewer_.take(*snapshot, now);
+    std::string text = co::text_of(overview, clock.wall_now());
+    for (const std::string& line : gates_.lines(*snapshot, actions_of(overview.sets), now)) {
+      text += "gate   " + line + "\n";
+    }
+    return text;
+  }
+
+ private:
+  Looker(const Target& target, Duration quiet_window, co::LivenessOptions liveness)
+      : target_(target),
+        overviewer_(target.layout, liveness),
+        gates_(target.layout, quiet_window, liveness) {}
+
+  const Target& target_;
+  co::Overviewer overviewer_;
+  Gates gates_;
+};
+
 std::string entries_text(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " entry" : " entries");
 }
@@ -116,9 +156,7 @@ int say_list(const std::vector<co::Denied>& list) {
 
 }  // namespace
 
-Target::Target(const CoordFlags& flags)
-    : store(co::open_store(flags.store, {.root = flags.root, .kubeconfig = flags.kubeconfig})),
-      layout(flags.root) {}
+Target::Target(const CoordFlags& flags) : store(open(flags)), layout(flags.root) {}
 
 int show(const CoordFlags& flags) {
   const Target target(flags);
@@ -132,14 +170,13 @@ int show(const CoordFlags& flags) {
 int watch(const CoordFlags& flags) {
   const Duration interval = duration_of(flags.interval, "--interval");
   const Target target(flags);
-  co::Overviewer overviewer(target.layout);
+  Looker looker(target, flags);
   Doorbell doorbell(*target.store, co::prefix_range(target.layout.all_prefix()));
-  const Clock& clock = *real_clock();
   std::string last;
   for (std::size_t printed = 0; flags.times == 0 || printed < flags.times;) {
     std::string text;
     try {
-      text = co::text_of(overviewer.take(*target.store->snapshot(), clock.now()), clock.wall_now());
+      text = looker.look();
     } catch (const co::StoreUnavailable& error) {
       text = std::string("the store does not answer: ") + error.what() + "\n";
     }

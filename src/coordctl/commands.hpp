@@ -23,15 +23,17 @@ struct CoordFlags {
   std::string kubeconfig = {};
   std::string writer = {};  ///< Stands in what is written.
 
-  bool json = false;            ///< show
-  std::string interval = "2s";  ///< watch
-  std::size_t times = 0;        ///< watch: tables to print, 0: until it is stopped.
-  std::string scope = {};       ///< deny, allow, drain, migrate, janitor
-  std::string reason = {};      ///< deny
-  std::string to = {};          ///< migrate
-  bool any_owner = false;       ///< migrate
-  std::string silence = "10m";  ///< janitor
-  bool wait = false;            ///< janitor: until the scope has been silent for that long
+  bool json = false;                 ///< show
+  std::string interval = "2s";       ///< watch
+  std::size_t times = 0;             ///< watch: tables to print, 0: until it is stopped.
+  std::string scope = {};            ///< deny, allow, drain, migrate, janitor
+  std::string reason = {};           ///< deny
+  std::string to = {};               ///< migrate
+  bool any_owner = false;            ///< migrate
+  std::string silence = "10m";       ///< janitor
+  bool wait = false;                 ///< janitor: until the scope has been silent for that long
+  std::string quiet_window = "30s";  ///< watch: that of the operators
+  std::string silent_after = "1m";   ///< watch: likewise
 };
 
 /// The store and the keys that the flags name. Throws std::invalid_argument, ConfigError.

@@ -45,6 +45,12 @@ void declare_looking(CLI::App& app, CoordFlags& flags, Command& chosen) {
   show->add_flag("--json", flags.json, "As JSON");
   CLI::App* watch = add(app, "watch", "The same, whenever it changes", evenkeel::program::watch, chosen);
   watch->add_option("--interval", flags.interval, "Look at least so often")->capture_default_str();
+  watch->add_option("--quiet-window", flags.quiet_window, "Of the operators: what is left of it is shown")
+      ->capture_default_str();
+  watch
+      ->add_option("--silent-after", flags.silent_after,
+                   "Likewise: an instance that writes nothing for so long is silent")
+      ->capture_default_str();
   watch->add_option("--times", flags.times, "End after so many tables; 0: never")->capture_default_str();
 }
 

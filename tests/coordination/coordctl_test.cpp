@@ -70,6 +70,22 @@ TEST_F(Coordctl, ShowsWhatThereIs) {
   EXPECT_THAT(ok("watch --times=1"), StartsWith("SCOPE"));
 }
 
+// What is left of the quiet window, or who is in the way.
+TEST_F(Coordctl, WatchSaysWhatTheGateSays) {
+  registry.renew(Mode::global);
+  put(layout.member("pendingForRestart", "dc1", "dc1-log-1"));
+  put(layout.member("readyForRestart", "dc1", "dc1-log-1"));
+  put(layout.member("pendingForRestart", "dc9", "dc9-log-1"));
+  EXPECT_THAT(ok("watch --times=1 --quiet-window=1h"),
+              HasSubstr("gate   restart: quiet window, 1h0m0s left; without dc9: not registered\n"));
+  EXPECT_THAT(ok("watch --times=2 --interval=1ms --quiet-window=1ns"),
+              HasSubstr("gate   restart: open for 1 unit; "));
+  put(layout.member("pendingForRestart", "dc1", "dc1-log-2"));
+  EXPECT_THAT(ok("watch --times=2 --interval=1ms --quiet-window=1ns"),
+              HasSubstr("gate   restart: waits for dc1 (1 not ready); "));
+  EXPECT_EQ(run("watch --quiet-window=soon").code, 2);
+}
+
 TEST_F(Coordctl, DeniesAllowsAndUnlocks) {
   registry.renew(Mode::global);
   LeaseLock lock(store, layout, {"dc1", "uid-1", "run-1"});
