@@ -33,7 +33,7 @@ demo:
 demo-coordination:
 	@scripts/install-deps build
 	@scripts/get-program etcd >/dev/null || echo 'without etcd: a server of the same API stands in' >&2
-	@scripts/build release ring-operator ringdb-sim evenkeel-apiserver evenkeel-etcd
+	@scripts/build release ring-operator ringdb-sim coordctl evenkeel-apiserver evenkeel-etcd
 	@scripts/demo-coordination build/release
 
 test:
