@@ -139,6 +139,10 @@ int say_swept(const co::Swept& swept, const std::string& scope) {
 void say_orphans(const std::vector<co::ScopeReport>& reports) {
   std::size_t orphans = 0;
   for (const co::ScopeReport& one : reports) {
+    if (!one.moving_to.empty()) {
+      print(one.instance.scope + ": is being moved to " + one.moving_to + " (migrate " + one.instance.scope +
+            " " + one.moving_to + " --any-owner ends that)\n");
+    }
     if (!one.orphan) continue;
     ++orphans;
     print(one.instance.scope + ": " + entries_text(one.entries) + ", " +

@@ -18,6 +18,11 @@ Taken members_of(const View& view) {
   for (const auto* list : {&view.pending, &view.ready, &view.consumed}) {
     for (const Member& member : *list) members[member.ref] = member.since;
   }
+  Taken by_other_names;
+  for (const auto& [ref, since] : members) {
+    for (const std::string& other : view.other_names(ref.scope)) by_other_names[{other, ref.unit}] = since;
+  }
+  members.merge(by_other_names);
   return members;
 }
 
@@ -69,11 +74,20 @@ std::uint64_t next_epoch(const View& view) {
   return view.claim ? view.claim->record.epoch + 1 : 1;
 }
 
+/// The moves that go on do so still, and none began.
+void rest_on_moves(const Layout& layout, const View& view, Commit& commit) {
+  for (const ScopeMove& move : view.moves) {
+    commit.reads.push_back({layout.migrating(move.from), move.version});
+  }
+  commit.read_ranges.push_back(prefix_range(layout.migrating_prefix()));
+}
+
 /// What every decision of the arbiter for an action rests upon.
 void rest_on_arbiter(const Layout& layout, const View& view, const std::string& scope, Commit& commit) {
   commit.read_version = view.version;
   commit.reads.push_back({layout.claim(view.action), view.claim ? view.claim->version : 0});
   commit.reads.push_back({layout.denied(scope), 0});
+  rest_on_moves(layout, view, commit);
 }
 
 void rest_on_members(const Layout& layout, const View& view, Commit& commit) {
@@ -163,6 +177,13 @@ TargetsRecord without(TargetsRecord record, std::uint64_t epoch, const std::stri
   return record;
 }
 
+/// The registry has another run of the instance, or another scope for it: this run slept through that.
+bool is_succeeded(const View& view, const Identity& me) {
+  const Instance* own = view.instance(me.scope);
+  if (own == nullptr || own->record.instance != me.instance) return false;
+  return own->record.incarnation != me.incarnation || !own->record.moved_to.empty();
+}
+
 bool failed_altogether(const Claim& claim, const std::set<UnitRef>& not_done) {
   return std::ranges::all_of(claim.targets, [&](const Target& one) { return not_done.contains(one.ref); });
 }
@@ -172,6 +193,11 @@ bool failed_altogether(const Claim& claim, const std::set<UnitRef>& not_done) {
 std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const View& view,
                                                   const ActionPolicy& policy, const Situation& situation,
                                                   const Claimant& claimant, TimePoint now) {
+  if (is_succeeded(view, claimant.identity)) {
+    const std::string& scope = claimant.identity.scope;
+    return NotClaimed{{.outcome = Blocked{{{scope, {}}}, "another run of " + scope + " is registered"}},
+                      false};
+  }
   Verdict verdict = evaluate(view, policy, situation, now);
   const Proceed* go = verdict.proceed();
   if (go == nullptr) return NotClaimed{std::move(verdict), false};
@@ -264,6 +290,7 @@ Commit plan_tidy(const Layout& layout, const View& view) {
   for (const auto& [scope, version] : view.targets_versions) {
     targets.push_back({layout.targets(view.action, scope), version});
   }
+  rest_on_moves(layout, view, commit);
   rest_on(std::move(targets), layout.targets_prefix(view.action), commit);
   rest_on_members(layout, view, commit);
   return commit;

@@ -15,6 +15,12 @@ std::string rounded(Duration duration) {
   return format_duration(std::chrono::round<std::chrono::milliseconds>(duration));
 }
 
+/// By any of its names.
+bool is_denied(const View& view, const std::string& scope) {
+  const auto listed = [&](const std::string& name) { return std::ranges::binary_search(view.denied, name); };
+  return listed(scope) || std::ranges::any_of(view.other_names(scope), listed);
+}
+
 /// Members that count, of one partition.
 struct Part {
   std::vector<const Member*> pending;
@@ -71,7 +77,7 @@ class Participants {
     }
     std::string why = silence_of(one);
     bool taken = why.empty() || policy_.silent == SilentMembers::take_if_ready;
-    if (policy_.denied != DeniedMembers::block && std::ranges::binary_search(view_.denied, scope)) {
+    if (policy_.denied != DeniedMembers::block && is_denied(view_, scope)) {
       why = "on the deny list";
       taken = taken && policy_.denied == DeniedMembers::take_if_ready;
     }
@@ -207,16 +213,27 @@ std::optional<WaitUntil> spacing(const View& view, const ActionPolicy& policy, c
                        rounded(policy.minimum_spacing) + " are wanted"};
 }
 
+/// A scope that is being moved in pieces is waited for, for no longer than for an instance that is silent:
+/// after that whoever moves it has died, and what is there counts as it is.
+std::optional<Verdict> amid_move(const View& view, TimePoint now) {
+  for (const ScopeMove& move : view.moves) {
+    const TimePoint end = deadline_after(move.seen, view.silence);
+    if (now >= end) continue;
+    return Verdict{.outcome = Blocked{{{move.from, {}}}, move.from + " is being moved to " + move.to, end}};
+  }
+  return std::nullopt;
+}
+
 /// What stands in the way before members are looked at.
 std::optional<Verdict> obstacle(const View& view, const Situation& situation, TimePoint now) {
-  if (std::ranges::binary_search(view.denied, situation.scope)) {
+  if (is_denied(view, situation.scope)) {
     return Verdict{
         .outcome = Blocked{{{situation.scope, {}}}, situation.scope + " is on the deny list", std::nullopt}};
   }
   if (!view.unreadable.empty()) {
     return Verdict{.outcome = Blocked{{}, "cannot be read: " + view.unreadable.front(), std::nullopt}};
   }
-  if (!view.claim || view.claim->record.state != ClaimState::executing) return std::nullopt;
+  if (!view.claim || view.claim->record.state != ClaimState::executing) return amid_move(view, now);
   const ClaimRecord& record = view.claim->record;
   const TimePoint due = deadline_after(view.claim->seen, record.timeout);
   const std::string what = record.owner.scope + " executes claim " + std::to_string(record.epoch);

@@ -40,6 +40,24 @@ std::size_t remove_entries(StoreSnapshot& snapshot, const Layout& layout, std::s
   return entries;
 }
 
+/// From -> to, of the moves in pieces that have not ended.
+std::map<std::string, std::string> moves_of(StoreSnapshot& snapshot, const Layout& layout) {
+  std::map<std::string, std::string> moves;
+  for (const Entry& entry : snapshot.scan_all(prefix_range(layout.migrating_prefix()))) {
+    const Json json = detail::parse_record(entry.value, entry.key);
+    moves[elements_of(layout.root(), entry.key).back()] = json["to"].string_or("");
+  }
+  return moves;
+}
+
+/// Why what is left of `scope` must stay for now; empty: it need not.
+std::string amid_move(StoreSnapshot& snapshot, const Layout& layout, std::string_view scope) {
+  for (const auto& [from, to] : moves_of(snapshot, layout)) {
+    if (from == scope || to == scope) return from + " is being moved to " + to + ", which has to end first";
+  }
+  return {};
+}
+
 }  // namespace
 
 Janitor::Janitor(Store& store, Layout layout, std::string writer, JanitorOptions options,
@@ -60,13 +78,16 @@ std::vector<ScopeReport> Janitor::report(std::stop_token stop) {
   const auto snapshot = store_.snapshot(std::move(stop));
   observe(*snapshot);
   std::map<std::string, std::size_t> counts = entries_by_scope(*snapshot, layout_);
+  const std::map<std::string, std::string> moves = moves_of(*snapshot, layout_);
   const TimePoint now = transact_.clock->now();
   MutexLock guard(mutex_);
   for (const Instance& instance : liveness_.instances(now)) counts.try_emplace(instance.scope, 0);
+  for (const auto& [from, to] : moves) counts.try_emplace(from, 0);
   std::vector<ScopeReport> reports;
   for (const auto& [scope, entries] : counts) {
     ScopeReport report{.instance = liveness_.of(scope, now), .entries = entries};
     report.orphan = entries > 0 && report.instance.presence != Presence::live;
+    if (const auto move = moves.find(scope); move != moves.end()) report.moving_to = move->second;
     reports.push_back(std::move(report));
   }
   return reports;
@@ -96,6 +117,8 @@ Swept Janitor::remove(std::string_view scope, bool only_orphans, const std::stop
                   " lives, or was silent for " + detail::seconds_text(owner.unchanged) + " only";
       return commit;
     }
+    if (only_orphans) swept.why = amid_move(snapshot, layout_, scope);
+    if (!swept.why.empty()) return commit;
     const std::string value = "removed by " + writer_;
     swept.entries = remove_entries(snapshot, layout_, scope, value, commit);
     const std::optional<Entry> record = snapshot.get(layout_.instance(scope));

@@ -163,7 +163,7 @@ class Pieces {
       : layout_(layout), reads_(reads), me_(me), limits_(limits), wall_(wall) {}
 
   MigrationPiece next() const {
-    if (!reads_.marker) return begin();
+    if (!reads_.marker || reads_.way_back) return begin();
     MigrationPiece piece = copy();
     if (piece.members > 0) return piece;
     const auto record = record_of(reads_.from_record, reads_.from);
@@ -176,9 +176,14 @@ class Pieces {
     MigrationPiece piece = of_arbiter();
     move_denial(layout_, reads_, piece.commit);
     rest_on_claims(layout_, reads_, piece.commit);
-    piece.commit.reads.push_back({layout_.migrating(reads_.from), 0});
+    piece.commit.reads.push_back(read_of(layout_.migrating(reads_.from), reads_.marker));
+    piece.commit.reads.push_back(read_of(layout_.migrating(reads_.to), reads_.way_back));
+    if (reads_.way_back) piece.commit.erases.push_back(layout_.migrating(reads_.to));
+    // Whose scope it is, so that the instance itself may end what a person began.
+    const auto records = records_of(reads_, me_, wall_);
+    const std::string owner = records ? records->to.instance : me_.instance;
     const Json marker =
-        Json::object({{"to", reads_.to}, {"instance", me_.instance}, {"at", detail::text_of_time(wall_)}});
+        Json::object({{"to", reads_.to}, {"instance", owner}, {"at", detail::text_of_time(wall_)}});
     piece.commit.puts.push_back({layout_.migrating(reads_.from), marker.dump()});
     return piece;
   }
@@ -246,6 +251,7 @@ class Pieces {
     MigrationPiece piece = of_arbiter();
     move_lock(layout_, reads_, piece.commit);
     move_targets(layout_, reads_, piece.commit);
+    rest_on_claims(layout_, reads_, piece.commit);
     piece.commit.reads.push_back(read_of(layout_.migrating(reads_.from), reads_.marker));
     piece.commit.erases.push_back(layout_.migrating(reads_.from));
     piece.last = true;
@@ -272,11 +278,30 @@ std::string acting_for_others(const MigrationReads& reads, const Identity& me) {
   return {};
 }
 
+/// What arbiter/migrating/<from> says.
+struct Marker {
+  std::string to;
+  std::string instance;
+};
+Marker marker_of(const Entry& entry) {
+  const Json json = detail::parse_record(entry.value, entry.key);
+  return {json["to"].string_or(""), json["instance"].string_or("")};
+}
+
 /// The scope that `reads` were begun to be moved to, if it is another one than theirs.
 std::string other_goal(const MigrationReads& reads) {
   if (!reads.marker) return {};
-  const std::string to = detail::parse_record(reads.marker->value, reads.marker->key)["to"].string_or("");
+  std::string to = marker_of(*reads.marker).to;
   return to == reads.to ? std::string() : to;
+}
+
+/// What two moves did, of which the second one was the last.
+Migration sum_of(const Migration& first, Migration second) {
+  second.members += first.members;
+  second.transactions += first.transactions;
+  const bool moved = first.outcome == MigrationOutcome::moved;
+  if (moved && second.outcome == MigrationOutcome::nothing) second.outcome = MigrationOutcome::moved;
+  return second;
 }
 
 }  // namespace
@@ -321,18 +346,25 @@ MigrationReads read_migration(StoreSnapshot& snapshot, const Layout& layout, std
   reads.lock = snapshot.get(layout.lock());
   reads.denied = snapshot.get(layout.denied(from));
   reads.marker = snapshot.get(layout.migrating(from));
+  reads.way_back = snapshot.get(layout.migrating(to));
+  if (reads.way_back && marker_of(*reads.way_back).to != from) reads.way_back.reset();
   return reads;
 }
 
 bool is_moved(const MigrationReads& reads) {
   const auto record = record_of(reads.from_record, reads.from);
-  return !reads.marker && reads.from_members.empty() && (!record || !record->moved_to.empty());
+  const bool on_its_way = reads.marker || reads.way_back;
+  return !on_its_way && reads.from_members.empty() && (!record || !record->moved_to.empty());
 }
 
 std::string refusal(const MigrationReads& reads, const Identity& me, const MigrationOptions& options) {
   const auto from = record_of(reads.from_record, reads.from);
   const auto to = record_of(reads.to_record, reads.to);
-  if (!options.any_owner && !belongs_to(from, me)) {
+  const auto is_mine = [&](const std::optional<Entry>& marker) {
+    return marker && marker_of(*marker).instance == me.instance;
+  };
+  const bool began = is_mine(reads.marker) || is_mine(reads.way_back);
+  if (!options.any_owner && !began && !belongs_to(from, me)) {
     return reads.from + (from ? " belongs to the instance " + from->instance : " belongs to nobody");
   }
   const std::string goal = other_goal(reads);
@@ -341,7 +373,7 @@ std::string refusal(const MigrationReads& reads, const Identity& me, const Migra
   if (to && to->moved_to.empty() && to->instance != owner) {
     return reads.to + " belongs to the instance " + to->instance;
   }
-  if (!reads.marker && !reads.to_members.empty()) {
+  if (!reads.marker && !reads.way_back && !reads.to_members.empty()) {
     return reads.to + " has " + std::to_string(reads.to_members.size()) + " entries of its own";
   }
   return acting_for_others(reads, me);
@@ -405,7 +437,7 @@ std::optional<Migration> ScopeMigrator::at_once(std::string_view from, const std
   const auto body = [&](StoreSnapshot& snapshot) {
     const MigrationReads reads = read_migration(snapshot, layout_, from, me_.scope);
     planned = before(reads);
-    if (planned || reads.marker) return Commit{};
+    if (planned || reads.marker || reads.way_back) return Commit{};
     Commit commit = plan_migration(layout_, reads, me_, transact_.clock->wall_now());
     // What transact() adds.
     commit.reads.push_back({layout_.token(me_.scope), 0});
@@ -424,7 +456,7 @@ std::optional<Migration> ScopeMigrator::at_once(std::string_view from, const std
 }
 
 Migration ScopeMigrator::in_pieces(std::string_view from, const std::stop_token& stop) {
-  Migration migration{.outcome = MigrationOutcome::moved};
+  Migration migration{.outcome = MigrationOutcome::nothing};
   std::string token_key = layout_.arbiter_token(me_.instance);
   for (bool last = false; !last;) {
     std::optional<Migration> ended;
@@ -440,12 +472,13 @@ Migration ScopeMigrator::in_pieces(std::string_view from, const std::stop_token&
     };
     const Transacted done = run(body, token_key, stop);
     if (!done.committed()) return {.why = describe(done.outcome), .members = migration.members};
-    if (ended) return migration.transactions > 0 ? migration : *std::move(ended);
+    if (ended) return sum_of(migration, *std::move(ended));
     const bool planned_again = !done.wrote;
     if (planned_again) {
       token_key = piece.token_key;
       continue;
     }
+    migration.outcome = MigrationOutcome::moved;
     migration.members += piece.members;
     ++migration.transactions;
     last = piece.last;
@@ -463,15 +496,37 @@ std::optional<Migration> ScopeMigrator::before(const MigrationReads& reads) cons
 
 Migration ScopeMigrator::migrate_if_renamed(std::stop_token stop) {
   Liveness liveness(layout_);
+  Migration begun{.outcome = MigrationOutcome::nothing};
   try {
+    begun = end_begun(store_.snapshot(stop)->scan_all(prefix_range(layout_.migrating_prefix())), stop);
+    if (begun.outcome == MigrationOutcome::refused || begun.outcome == MigrationOutcome::unavailable)
+      return begun;
     const auto snapshot = store_.snapshot(stop);
     liveness.observe(snapshot->scan_all(prefix_range(layout_.instances_prefix())), transact_.clock->now());
   } catch (const StoreUnavailable& error) {
     return {.outcome = MigrationOutcome::unavailable, .why = error.what()};
   }
   const auto former = former_scope(liveness.instances(transact_.clock->now()), me_);
-  if (!former) return {.outcome = MigrationOutcome::nothing};
-  return migrate(*former, std::move(stop));
+  if (!former) return begun;
+  return sum_of(begun, migrate(*former, std::move(stop)));
+}
+
+/// Ends the moves that earlier runs of this instance began.
+Migration ScopeMigrator::end_begun(const std::vector<Entry>& markers, const std::stop_token& stop) {
+  Migration all{.outcome = MigrationOutcome::nothing};
+  for (const Entry& entry : markers) {
+    const std::string from = elements_of(layout_.root(), entry.key).back();
+    const auto [to, instance] = marker_of(entry);
+    if (instance != me_.instance) continue;
+    // Back if it came from here.
+    const bool back = from == me_.scope;
+    Identity there = me_;
+    there.scope = back ? from : to;
+    ScopeMigrator mover(store_, layout_, std::move(there), options_, transact_);
+    all = sum_of(all, mover.in_pieces(back ? to : from, stop));
+    if (all.outcome == MigrationOutcome::refused || all.outcome == MigrationOutcome::unavailable) return all;
+  }
+  return all;
 }
 
 }  // namespace evenkeel::inline v0::coordination

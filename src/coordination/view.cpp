@@ -14,33 +14,17 @@
 namespace evenkeel::inline v0::coordination {
 namespace {
 
-/// Members that have moved already: what stands below `from` and below `to` counts once.
-class Moves {
- public:
-  Moves(const Layout& layout, const std::vector<Entry>& migrating, View& view) {
-    for (const Entry& entry : migrating) {
-      const std::vector<std::string> elements = elements_of(layout.root(), entry.key);
-      try {
-        if (elements.size() == 3) to_[elements[2]] = Json::parse(entry.value, entry.key)["to"].as_string();
-      } catch (const DecodeError& error) {
-        view.unreadable.emplace_back(error.what());
-      }
-    }
-  }
-
-  void drop_moved(std::vector<Member>& members) const {
-    if (to_.empty()) return;
-    std::set<UnitRef> present;
-    for (const Member& member : members) present.insert(member.ref);
-    std::erase_if(members, [&](const Member& member) {
-      const auto move = to_.find(member.ref.scope);
-      return move != to_.end() && present.contains({move->second, member.ref.unit});
+/// Takes out members that have moved already: what stands below `from` and below `to` counts once.
+void drop_moved(const std::vector<ScopeMove>& moves, std::vector<Member>& members) {
+  if (moves.empty()) return;
+  std::set<UnitRef> present;
+  for (const Member& member : members) present.insert(member.ref);
+  std::erase_if(members, [&](const Member& member) {
+    return std::ranges::any_of(moves, [&](const ScopeMove& move) {
+      return move.from == member.ref.scope && present.contains({move.to, member.ref.unit});
     });
-  }
-
- private:
-  std::map<std::string, std::string> to_;
-};
+  });
+}
 
 /// What is consumed: the targets of settled claims that are still the members they were.
 class Consumed {
@@ -51,7 +35,10 @@ class Consumed {
     for (const auto& [scope, record] : view.targets) {
       for (const auto& [epoch, units] : record.epochs) {
         if (epoch == newest && !newest_counts) continue;
-        for (const auto& [unit, since] : units) taken_.insert({{scope, unit}, since});
+        for (const auto& [unit, since] : units) {
+          taken_.insert({{scope, unit}, since});
+          for (const std::string& other : view.other_names(scope)) taken_.insert({{other, unit}, since});
+        }
       }
     }
   }
@@ -113,6 +100,15 @@ const Instance* View::instance(std::string_view scope) const {
   return found == instances.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> View::other_names(std::string_view scope) const {
+  std::vector<std::string> names;
+  for (const ScopeMove& move : moves) {
+    if (move.from == scope) names.push_back(move.to);
+    if (move.to == scope) names.push_back(move.from);
+  }
+  return names;
+}
+
 ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action,
                       ViewCache& cache) {
   const auto below = [&](const std::string& prefix) { return snapshot.scan_all(prefix_range(prefix)); };
@@ -151,9 +147,8 @@ View Viewer::view(const ViewEntries& entries, TimePoint now) {
   read_members(pending_set(entries.action), entries.pending, now, view.pending, view);
   read_members(ready_set(entries.action), entries.ready, now, view.ready, view);
   read_arbiter(entries, now, view);
-  const Moves moves(layout_, entries.migrating, view);
-  moves.drop_moved(view.pending);
-  moves.drop_moved(view.ready);
+  drop_moved(view.moves, view.pending);
+  drop_moved(view.moves, view.ready);
   take_out_consumed(view);
   return view;
 }
@@ -202,6 +197,17 @@ void Viewer::read_arbiter(const ViewEntries& entries, TimePoint now, View& view)
     if (elements.size() != 4) continue;
     view.targets_versions[elements[3]] = entry.version;
     readable([&] { view.targets[elements[3]] = decode_targets(entry); });
+  }
+  seen_.see_all(prefix_range(layout_.migrating_prefix()), entries.migrating, now);
+  for (const Entry& entry : entries.migrating) {
+    std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
+    if (elements.size() != 3) continue;
+    readable([&] {
+      view.moves.push_back({.from = std::move(elements[2]),
+                            .to = Json::parse(entry.value, entry.key)["to"].as_string(),
+                            .version = entry.version,
+                            .seen = seen_.see(entry.key, entry.version, now)});
+    });
   }
   if (!entries.claim) return;
   const TimePoint seen = seen_.see(entries.claim->key, entries.claim->version, now);

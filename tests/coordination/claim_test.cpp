@@ -13,6 +13,7 @@
 #include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
+#include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/testing/faulty_store.hpp>
 
 #include "support.hpp"
@@ -221,6 +222,85 @@ TEST_F(ActionClaimsTest, RestsOnTheSilenceOfWhoIsLeftOut) {
   const auto record = shared->snapshot()->get(kLayout.instance("dc2"));
   shared->commit({.puts = {{record->key, record->value}}});
   EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(planned.commit)));
+}
+
+/// dc2 becomes unicorn, and dies after so many of the pieces that this takes on a store of shards.
+Migration move_dc2(Node& dc2, std::size_t pieces) {
+  std::vector<StoreFault> faults(pieces, StoreFault::none);
+  faults.push_back(StoreFault::unavailable);
+  dc2.store.script(faults);
+  TransactOptions plain;
+  plain.delay = 0s;
+  plain.clock = dc2.clock;
+  Migration move =
+      ScopeMigrator(dc2.store, kLayout, {"unicorn", "uid-dc2", "run-2"}, {}, plain).migrate("dc2");
+  dc2.store.script({});
+  return move;
+}
+
+std::shared_ptr<MemoryStore> store_of_shards() {
+  MemoryStoreOptions options;
+  options.capabilities.multi_key_atomic = false;
+  options.shard_of = [](std::string_view key) { return kLayout.shard_of(key); };
+  return std::make_shared<MemoryStore>(options);
+}
+
+// S7, I5: what was done to a unit is not done again because its scope is between two names, even when its
+// mover died and the others wait no more; and what others remember of it survives until the move ends.
+TEST(ActionClaimsMove, ConsumedStaysConsumedWhereverAMoveEnds) {
+  for (std::size_t pieces = 0; pieces <= 4; ++pieces) {
+    const auto shared = store_of_shards();
+    Node dc1{shared, "dc1"};
+    Node dc2{shared, "dc2"};
+    dc1.publish({"a-1"}, {"a-1"});
+    dc2.publish({"b-1"}, {"b-1"});
+    dc1.ledger.view("restart");
+    dc1.clock->advance(30s);
+    ASSERT_EQ(dc1.step().kind, Kind::acted);
+    EXPECT_EQ(dc1.calls, (Calls{"kill 1: dc1/a-1 dc2/b-1"}));
+    const bool died = move_dc2(dc2, pieces).outcome == MigrationOutcome::unavailable;
+    const bool amid = died && pieces > 0;
+    const StepReport waits = dc1.step();
+    EXPECT_EQ(waits.kind, amid ? Kind::waits : Kind::nothing) << pieces;
+    EXPECT_EQ(waits.why.find("blocked: dc2 is being moved to unicorn") == 0, amid) << pieces << waits.why;
+    dc1.clock->advance(60s);
+    ActionPolicy all = restart();
+    all.silent = SilentMembers::take_if_ready;
+    EXPECT_EQ(dc1.step(all).kind, Kind::nothing) << pieces;  // which also tidies up
+    EXPECT_NE(move_dc2(dc2, 10).outcome, MigrationOutcome::unavailable);
+    dc1.clock->advance(60s);
+    dc1.ledger.view("restart");
+    dc1.clock->advance(30s);
+    EXPECT_EQ(dc1.step(all).kind, Kind::nothing) << pieces;
+    EXPECT_EQ(dc1.calls.size(), 1U) << pieces;
+  }
+}
+
+// S7: while one is moved after that time, the others have their turn, and nothing of it comes between.
+TEST(ActionClaimsMove, RestsOnTheMovesThatGoOn) {
+  const auto shared = store_of_shards();
+  Node dc1{shared, "dc1"};
+  Node dc2{shared, "dc2"};
+  dc1.publish({"a-1"}, {"a-1"});
+  dc2.publish({"b-1"}, {"b-1"});
+  ASSERT_EQ(move_dc2(dc2, 2).outcome, MigrationOutcome::unavailable);
+  dc1.ledger.view("restart");
+  dc1.clock->advance(60s);
+  const PlannedClaim planned = plan(dc1);
+  ASSERT_EQ(move_dc2(dc2, 10).outcome, MigrationOutcome::moved);
+  EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(planned.commit)));
+}
+
+// S12: a run that slept through the start of the next one claims nothing, with or without the lock.
+TEST_F(ActionClaimsTest, AreNotMadeByARunThatWasSucceeded) {
+  Node again(shared, "dc1", "run-2");
+  again.publish({"a-1", "a-2"}, {"a-1"});
+  dc1.ledger.view("restart");
+  dc1.clock->advance(90s);
+  const StepReport report = dc1.step();
+  EXPECT_EQ(report.kind, Kind::waits);
+  EXPECT_EQ(report.why, "blocked: another run of dc1 is registered");
+  EXPECT_TRUE(dc1.calls.empty());
 }
 
 /// What `plan` rests upon besides the lock, on a store that looks at ranges, and on one that does not.

@@ -248,6 +248,30 @@ TEST(ActionGate, LeavesOutWhoIsDenied) {
   EXPECT_EQ(describe(verdict, view, kNow), "goes on with 1; without dc2: on the deny list");
 }
 
+// S7: a move in pieces is waited for as long as for an instance that might be silent.
+TEST(ActionGate, WaitsForAScopeThatIsBeingMoved) {
+  View view = view_of({{"dc1/a-1"}, {"unicorn/b-1"}}, {{"dc1/a-1"}, {"unicorn/b-1"}});
+  view.instances.push_back(instance_of("unicorn"));
+  view.moves = {{.from = "dc2", .to = "unicorn", .version = 7, .seen = kNow - 59s}};
+  const Verdict verdict = evaluate(view, policy(), kMe, kNow);
+  ASSERT_NE(verdict.blocked(), nullptr) << told(verdict);
+  EXPECT_EQ(describe(verdict, view, kNow), "blocked: dc2 is being moved to unicorn");
+  EXPECT_EQ(verdict.blocked()->who, (std::vector<UnitRef>{{"dc2", ""}}));
+  EXPECT_EQ(verdict.blocked()->until, kNow + 1s);
+  view.moves[0].seen = kNow - 60s;
+  EXPECT_EQ(told(view, policy()), "go 2");
+}
+
+// A new name is no way off the deny list, nor is an old one.
+TEST(ActionGate, KnowsWhoIsDeniedByBothNames) {
+  View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
+  view.moves = {{.from = "dc2", .to = "unicorn", .version = 7, .seen = kNow - 60s}};
+  view.denied = {"unicorn"};
+  EXPECT_EQ(evaluate(view, policy(), kMe, kNow).left_out,
+            (std::vector<LeftOut>{{"dc2", "on the deny list"}}));
+  EXPECT_EQ(told(view, policy(), {.scope = "dc2"}), "blocked: dc2 is on the deny list");
+}
+
 struct DeniedCase {
   DeniedMembers denied;
   SilentMembers silent;

@@ -11,6 +11,7 @@
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/coordination/janitor.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
+#include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/testing/faulty_store.hpp>
 
 namespace evenkeel::coordination {
@@ -121,6 +122,28 @@ TEST_F(JanitorTest, LeavesWhoCameBack) {
   registry.renew(Mode::global);
   EXPECT_FALSE(janitor.sweep("dc1").removed);
   EXPECT_THAT(keys("/db/pendingForRestart/dc1/"), ElementsAre("/db/pendingForRestart/dc1/dc1-log-1"));
+}
+
+// A move whose mover is gone: it is named, ended by a person, there or back, and then swept.
+TEST_F(JanitorTest, NamesAMoveThatHasNotEnded) {
+  memory->commit({.puts = {{layout.migrating("dc10"), R"({"to":"unicorn","instance":"uid-10"})"}}});
+  const std::vector<ScopeReport> reports = janitor.report();
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[0].moving_to, "");
+  EXPECT_EQ(reports[1].moving_to, "unicorn");
+  for (const char* scope : {"dc10", "unicorn"}) {
+    const Swept swept = janitor.sweep(scope);
+    EXPECT_FALSE(swept.removed);
+    EXPECT_EQ(swept.why, "dc10 is being moved to unicorn, which has to end first");
+  }
+  const auto move = [&](const char* from, const char* to) {
+    ScopeMigrator person(*memory, layout, {to, "coordctl", "coordctl"}, {.any_owner = true}, transact());
+    return person.migrate(from).outcome;
+  };
+  EXPECT_EQ(move("dc10", "unicorn"), MigrationOutcome::moved);
+  EXPECT_EQ(janitor.report().back().moving_to, "");
+  EXPECT_TRUE(janitor.sweep("unicorn").removed);
+  EXPECT_THAT(keys("/db/processAddresses/"), IsEmpty());
 }
 
 TEST_F(JanitorTest, SaysWhenTheStoreDoesNot) {

@@ -354,6 +354,89 @@ TEST_F(InPieces, AnotherGoalIsRefusedUntilItIsThere) {
   EXPECT_EQ(migration.why, "kube-cluster-1 is on its way to unicorn");
 }
 
+/// What the store says when a move dies after `pieces` of them.
+std::vector<testing::StoreFault> dies_after(std::size_t pieces) {
+  std::vector<testing::StoreFault> faults(pieces, testing::StoreFault::none);
+  faults.push_back(testing::StoreFault::unavailable);
+  return faults;
+}
+
+// The next run of the instance finds by itself what to do, wherever the one before died; also when nothing
+// but the marker is left to go.
+TEST_F(InPieces, TheNextRunEndsWhatOneBeforeBegan) {
+  for (std::size_t pieces = 0;; ++pieces) {
+    use(shards());
+    publish_units(2);
+    put("/db/arbiter/targets/restart/kube-cluster-1", R"({"3":{"log-0":4}})");
+    store->script(dies_after(pieces));
+    const bool died = migrate().outcome == MigrationOutcome::unavailable;
+    ScopeMigrator(*store, layout, new_me, {}, transact()).migrate_if_renamed();
+    EXPECT_THAT(keys("/db/arbiter/migrating/"), IsEmpty()) << pieces;
+    EXPECT_THAT(keys("/db/pendingForRestart/unicorn/"), ::testing::SizeIs(2)) << pieces;
+    EXPECT_THAT(keys("/db/pendingForRestart/kube-cluster-1/"), IsEmpty()) << pieces;
+    EXPECT_EQ(at("/db/arbiter/targets/restart/unicorn")->value, R"({"3":{"log-0":4}})") << pieces;
+    if (died) continue;
+    EXPECT_EQ(pieces, 4U);
+    break;
+  }
+}
+
+// The name is taken back while the move goes on: all is as it was, since-versions, lock and denial included.
+TEST_F(InPieces, GoesBackWhereverItIs) {
+  for (std::size_t pieces = 0; pieces < 4; ++pieces) {
+    use(shards());
+    publish_units(3);
+    put("/db/arbiter/targets/restart/kube-cluster-1", R"({"3":{"log-0":4}})");
+    put("/db/arbiter/denyList/kube-cluster-1", "{}");
+    const Version since = at("/db/pendingForRestart/kube-cluster-1/log-1")->version;
+    store->script(dies_after(pieces));
+    ASSERT_EQ(migrate().outcome, MigrationOutcome::unavailable);
+    const Identity again{"kube-cluster-1", "uid-1", "run-3"};
+    const Migration back = ScopeMigrator(*store, layout, again, {}, transact()).migrate_if_renamed();
+    EXPECT_EQ(back.outcome, pieces == 0 ? MigrationOutcome::nothing : MigrationOutcome::moved) << back.why;
+    EXPECT_THAT(left_of("unicorn"), ::testing::Each(HasSubstr("/guard/"))) << pieces;
+    EXPECT_THAT(keys("/db/arbiter/migrating/"), IsEmpty()) << pieces;
+    EXPECT_EQ(keys("/db/arbiter/denyList/"), std::vector<std::string>{"/db/arbiter/denyList/kube-cluster-1"});
+    EXPECT_EQ(keys("/db/arbiter/targets/restart/"),
+              std::vector<std::string>{"/db/arbiter/targets/restart/kube-cluster-1"});
+    EXPECT_THAT(keys("/db/readyForRestart/kube-cluster-1/"), ::testing::SizeIs(3)) << pieces;
+    const auto member = at("/db/pendingForRestart/kube-cluster-1/log-1");
+    ASSERT_TRUE(member.has_value()) << pieces;
+    const Version copied = decode_member(*member).since;
+    EXPECT_EQ(copied == 0 ? member->version : copied, since) << pieces;
+    LivenessRegistry(*memory, layout, again, {}, transact()).renew(Mode::global);
+  }
+}
+
+// It gets a third name while the move to the second one goes on.
+TEST_F(InPieces, EndsTheFirstMoveBeforeTheNextOne) {
+  for (std::size_t pieces = 1; pieces < 4; ++pieces) {
+    use(shards());
+    publish_units(2);
+    store->script(dies_after(pieces));
+    ASSERT_EQ(migrate().outcome, MigrationOutcome::unavailable);
+    const Identity other{"pegasus", "uid-1", "run-3"};
+    const Migration moved = ScopeMigrator(*store, layout, other, {}, transact()).migrate_if_renamed();
+    EXPECT_EQ(moved.outcome, MigrationOutcome::moved) << moved.why;
+    EXPECT_THAT(keys("/db/arbiter/migrating/"), IsEmpty()) << pieces;
+    EXPECT_THAT(keys("/db/pendingForRestart/"),
+                ElementsAre("/db/pendingForRestart/pegasus/log-0", "/db/pendingForRestart/pegasus/log-1"));
+  }
+}
+
+// Somebody claims between two pieces, because the mover was dead for long: the rest has to wait, and says so.
+TEST_F(InPieces, IsNotDoneWhileSomebodyActs) {
+  use(shards());
+  publish_units(2);
+  store->script(dies_after(2));
+  ASSERT_EQ(migrate().outcome, MigrationOutcome::unavailable);
+  const ClaimRecord claim{.epoch = 4, .owner = {"dc2", "uid-2", "run-1"}, .timeout = std::chrono::minutes{1}};
+  put(layout.claim("restart"), encode(claim));
+  const Migration waits = ScopeMigrator(*store, layout, new_me, {}, transact()).migrate_if_renamed();
+  EXPECT_EQ(waits.outcome, MigrationOutcome::refused);
+  EXPECT_EQ(waits.why, "dc2 acts for the claim 4 just now");
+}
+
 TEST_F(InPieces, AUnitThatFitsNoCommitIsNoMove) {
   MemoryStoreOptions options;
   options.limits.operations = 4;

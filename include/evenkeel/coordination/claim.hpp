@@ -66,7 +66,8 @@ struct NotClaimed {
 /// it is needed, and, with `registry_in_reads`, the records of the instances that were left out for being
 /// silent. The number of these conditions does not grow with the number of scopes that take part. It writes
 /// the claim with the next epoch, and its targets by scope; what earlier claims consumed is kept as long as
-/// it is still a member. Pure.
+/// it is still a member. A run whose instance has another one in the registry, or another scope, gets none.
+/// Pure.
 EVENKEEL_API std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const View& view,
                                                                const ActionPolicy& policy,
                                                                const Situation& situation,

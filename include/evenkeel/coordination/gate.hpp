@@ -125,12 +125,12 @@ struct Verdict {
 };
 
 /// Decides. In this order: the own scope is denied; something cannot be read; a claim of the action is being
-/// executed; nothing pending; the quiet window; the barrier; the spacing. Members of scopes in another mode
-/// are left out: local ones act alone, and shadow ones too, so that only who is shadow counts shadow and
-/// global ones. Members of silent and of denied scopes are treated as the policy says. Consumed members count
-/// no more.
-/// Source: fdb-kubernetes-operator internal/coordination AllProcessesReady, AllProcessesReadyForExclusion,
-/// and their texts; unlike them, time is observed, and instances that are gone are left out.
+/// executed; a scope is being moved in pieces, and has been for less than the time of silence; nothing
+/// pending; the quiet window; the barrier; the spacing. Members of scopes in another mode are left out: local
+/// ones act alone, and shadow ones too, so that only who is shadow counts shadow and global ones. Members of
+/// silent and of denied scopes are treated as the policy says. Consumed members count no more. Source:
+/// fdb-kubernetes-operator internal/coordination AllProcessesReady, AllProcessesReadyForExclusion, and their
+/// texts; unlike them, time is observed, and instances that are gone are left out.
 EVENKEEL_API Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& situation,
                               TimePoint now);
 

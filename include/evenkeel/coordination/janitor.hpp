@@ -26,6 +26,9 @@ struct ScopeReport {
   std::size_t entries = 0;  ///< Members of sets, and facts.
   /// It has entries, and its instance is absent or silent: they hold up nobody (see gate.hpp), but stay.
   bool orphan = false;
+  /// While it is being moved in pieces: where to. ScopeMigrator::migrate() with any_owner ends that for an
+  /// instance that is gone, there or back.
+  std::string moving_to = {};
 
   friend bool operator==(const ScopeReport&, const ScopeReport&) = default;
 };
@@ -55,8 +58,9 @@ class EVENKEEL_API Janitor {
   /// All scopes, in order. Silence counts from the first report of this janitor on. Throws StoreUnavailable;
   /// Cancelled.
   std::vector<ScopeReport> report(std::stop_token stop = {});
-  /// Removes every entry of `scope` and its record, if it is an orphan as report() would say now. One
-  /// transaction. Throws StoreUnavailable if it is not known to be done; Cancelled.
+  /// Removes every entry of `scope` and its record, if it is an orphan as report() would say now, and is not
+  /// being moved, from there or to there: half of a move is not to be removed. One transaction. Throws
+  /// StoreUnavailable if it is not known to be done; Cancelled.
   Swept sweep(std::string_view scope, std::stop_token stop = {});
   /// Removes every entry of `scope`, whoever owns it, but not its record: for an instance that goes from
   /// global to local, which does it for itself, and for people who know better. An instance that still

@@ -154,6 +154,15 @@ struct ClaimView {
   TimePoint seen = {};  ///< When this process saw it first as it is.
 };
 
+/// A scope that is being moved to another one in pieces (see scope_migrator.hpp). Meanwhile both names mean
+/// the same: a unit below both counts once, and what a claim took below the one is consumed below the other.
+struct ScopeMove {
+  std::string from = {};
+  std::string to = {};
+  Version version = 0;  ///< Of Layout::migrating(from).
+  TimePoint seen = {};  ///< When this process saw it first.
+};
+
 /// Everything that a decision about one action rests upon, at one moment.
 struct View {
   std::string action = {};
@@ -166,6 +175,7 @@ struct View {
   Duration silence = {};                 ///< LivenessOptions::silence, by which some of them are silent.
   std::vector<std::string> denied = {};  ///< Scopes, in order.
   std::map<std::string, Version> denied_versions = {};   ///< Of their keys.
+  std::vector<ScopeMove> moves = {};                     ///< In the order of `from`.
   std::optional<ClaimView> claim = {};                   ///< The newest one.
   std::map<std::string, TargetsRecord> targets = {};     ///< By scope.
   std::map<std::string, Version> targets_versions = {};  ///< Of their keys.
@@ -176,6 +186,8 @@ struct View {
 
   /// Null if there is none.
   const Instance* instance(std::string_view scope) const;
+  /// What `scope` is called as well, because it is being moved.
+  std::vector<std::string> other_names(std::string_view scope) const;
 };
 
 /// The entries that a View is made of, all of one snapshot.
@@ -224,7 +236,7 @@ class EVENKEEL_API Viewer {
  public:
   explicit Viewer(Layout layout, LivenessOptions liveness = {});
   /// While a scope is being moved in pieces, a member of the old one that also stands below the new one is
-  /// left out.
+  /// left out (see ScopeMove).
   View view(const ViewEntries& entries, TimePoint now);
 
  private:

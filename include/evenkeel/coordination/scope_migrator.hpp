@@ -43,6 +43,8 @@ struct MigrationReads {
   std::optional<Entry> lock = {};
   std::optional<Entry> denied = {};  ///< arbiter/denyList/<from>
   std::optional<Entry> marker = {};  ///< arbiter/migrating/<from>
+  /// arbiter/migrating/<to>, if that is on its way to `from`: then this move is the way back.
+  std::optional<Entry> way_back = {};
 };
 /// Throws as StoreSnapshot; std::invalid_argument if the scopes are the same or one is empty.
 EVENKEEL_API MigrationReads read_migration(StoreSnapshot& snapshot, const Layout& layout,
@@ -55,7 +57,8 @@ struct MigrationOptions {
 
 /// Why `me` may not move `from` to `to`; empty: it may. It may not
 /// - if `from` belongs to another instance, or to nobody, unless any_owner;
-/// - if `to` belongs to another instance, or has members of its own;
+/// - if `to` belongs to another instance, or has members of its own (and `from` is not on its way there, nor
+///   this the way back);
 /// - while somebody else acts for a claim, which may have targets of `from`.
 EVENKEEL_API std::string refusal(const MigrationReads& reads, const Identity& me,
                                  const MigrationOptions& options = {});
@@ -72,8 +75,9 @@ EVENKEEL_API Commit plan_migration(const Layout& layout, const MigrationReads& r
 
 /// A part of the move, for stores that cannot do it at once: first the marker, then the members unit by unit
 /// to the new scope, then the old ones go, then the rest. As long as the marker is there, readers leave out
-/// members of `from` that also stand below `to`. Any piece may be the last one that a process does: the next
-/// one is found from the store.
+/// members of `from` that also stand below `to`, and the gate waits, for LivenessOptions::silence at most.
+/// Any piece may be the last one that a process does: the next one is found from the store, be it to go on or
+/// to go back.
 struct MigrationPiece {
   Commit commit = {};
   /// The token of the one scope that it writes, or the arbiter's.
@@ -108,13 +112,17 @@ class EVENKEEL_API ScopeMigrator {
   /// Moves `from` to the own scope, in one transaction if the store can do that. Throws DecodeError,
   /// Cancelled, std::length_error as plan_piece().
   Migration migrate(std::string_view from, std::stop_token stop = {});
-  /// migrate() from the former scope, if the registry knows one. For the start of an instance.
+  /// migrate() from the former scope, if the registry knows one. Before that, ends what an earlier run of
+  /// this instance began and left: a move to the own scope goes on, one away from it is undone, and one to a
+  /// third scope is ended, to be the former one then. For the start of an instance; unless it is moved or
+  /// nothing, call it again before publishing.
   Migration migrate_if_renamed(std::stop_token stop = {});
 
  private:
   std::optional<Migration> before(const MigrationReads& reads) const;
   std::optional<Migration> at_once(std::string_view from, const std::stop_token& stop);
   Migration in_pieces(std::string_view from, const std::stop_token& stop);
+  Migration end_begun(const std::vector<Entry>& markers, const std::stop_token& stop);
   Transacted run(const TransactBody& body, std::string token_key, const std::stop_token& stop) const;
 
   Store& store_;
