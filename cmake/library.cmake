@@ -47,10 +47,10 @@ endfunction()
 
 # evenkeel_real_test(NAME SOURCES ... LINK ... [TIMEOUT seconds])
 # One gtest program and one ctest of the label real: its tests share a real control plane, which takes seconds to
-# start. Built by real_tests.
+# start. Built by real_tests alone.
 function(evenkeel_real_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
+  add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE evenkeel_warnings ${arg_LINK} GTest::gtest_main GTest::gmock)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS real TIMEOUT ${arg_TIMEOUT})

@@ -29,3 +29,12 @@ if(EVENKEEL_SANITIZE)
   add_compile_options(-fsanitize=${EVENKEEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EVENKEEL_SANITIZE})
 endif()
+
+# Tests are many and large: gold links them in two thirds of the time. What is installed is linked as usual.
+if(EVENKEEL_BUILD_TESTS AND PROJECT_IS_TOP_LEVEL)
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=gold EVENKEEL_GOLD)
+  if(EVENKEEL_GOLD)
+    add_link_options(-fuse-ld=gold)
+  endif()
+endif()
