@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <evenkeel/coordination/claim.hpp>
+#include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
 #include <evenkeel/coordination/liveness.hpp>
@@ -45,6 +46,14 @@ struct Schedule {
       }
       if (options.batches != 0) into_batches(prepared.back(), options.batches);
     }
+  }
+  /// All that is to go as far as anybody has been told before `now`.
+  std::set<std::string> doomed(Duration now) const {
+    std::set<std::string> units;
+    for (std::size_t i = 0; i < arrival.size(); ++i) {
+      for (std::size_t u = 0; arrival[i] < now && u < prepared[i].size(); ++u) units.insert(unit_of(i, u));
+    }
+    return units;
   }
   Duration all_prepared(std::size_t instance) const { return *std::ranges::max_element(prepared[instance]); }
 
@@ -139,6 +148,7 @@ class Node {
   const std::string& why() const { return why_; }
   testing::FaultyStore& store() { return store_; }
   std::size_t index() const { return index_; }
+  Duration lock_wait() const { return lock_wait_ + process_->lock.figures().waited; }
   /// With Options::poll: when it looks next.
   Duration due() const { return due_; }
   void set_due(Duration due) { due_ = due; }
@@ -157,6 +167,8 @@ class Node {
   };
   LedgerOptions options_of(const std::string& scope) const;
   void rename();
+  bool look(Duration now);
+  void note_age();
   bool publish(Duration now);
   bool step(Duration now);
   void die_if(Death where);
@@ -169,7 +181,9 @@ class Node {
   std::string scope_;
   testing::FaultyStore store_;
   const std::shared_ptr<ManualClock> clock_;
+  const std::shared_ptr<CoordinationMeter> meter_ = std::make_shared<CoordinationMeter>("/rollout");
   std::optional<Process> process_;
+  Duration lock_wait_ = {};  // of earlier scopes
   bool alive_ = true;
   std::optional<Duration> renewed_;
   std::optional<Duration> again_;
@@ -211,7 +225,6 @@ class Rollout {
   std::shared_ptr<Store> shared;
   std::vector<std::unique_ptr<Node>> nodes;
   bool somebody_died = false;
-  std::set<std::string> doomed;  ///< Units that are to be acted on, of all that live.
 
  private:
   bool finished() const;
@@ -242,6 +255,7 @@ LedgerOptions Node::options_of(const std::string& scope) const {
   options.identity = {scope, "uid-" + std::to_string(index_), "run-1"};
   options.mode = rollout_.is_local(index_) ? Mode::local : Mode::global;
   options.liveness.silence = rollout_.options.silence;
+  options.meter = meter_;
   options.transact.delay = 0s;
   options.transact.clock = clock_;
   options.clock = clock_;
@@ -271,7 +285,7 @@ ActReport Node::act(const Claim& claim, Duration now) {
   // Of all scopes: no coordinator is put where something is to go (H9, S14).
   for (const Member& member : process_->ledger.view(rollout_.options.action).pending)
     avoid.insert(member.ref.unit);
-  rollout_.system.act(units, avoid, rollout_.doomed, now);
+  rollout_.system.act(units, avoid, rollout_.schedule.doomed(now), now);
   die_if(Death::act);
   return report;
 }
@@ -289,6 +303,7 @@ ActReport Node::observe(const Claim& claim) {
 
 void Node::rename() {
   scope_ = "unicorn";
+  lock_wait_ = lock_wait();
   const LedgerOptions options = options_of(scope_);
   ScopeMigrator migrator(store_, rollout_.layout, options.identity, {}, options.transact);
   const Migration moved = migrator.migrate_if_renamed();
@@ -344,8 +359,23 @@ bool Node::step(Duration now) {
   return report.kind == StepReport::Kind::acted || report.kind == StepReport::Kind::taken_over;
 }
 
+/// The age of the oldest unit that anybody still needs, as an alert would have it.
+void Node::note_age() {
+  const CoordinationFigures figures = meter_->figures();
+  const auto action = figures.actions.find(rollout_.options.action);
+  if (action == figures.actions.end()) return;
+  for (const auto& [scope, of] : action->second.scopes)
+    rollout_.result.oldest_pending = std::max(rollout_.result.oldest_pending, of.oldest_pending);
+}
+
 bool Node::pass(Duration now) {
   if (!alive_) return false;
+  const bool news = look(now);
+  note_age();
+  return news;
+}
+
+bool Node::look(Duration now) {
   try {
     if (rollout_.options.renamed == index_ && now >= rollout_.options.renamed_at && scope_ != "unicorn")
       rename();
@@ -426,9 +456,6 @@ void Rollout::pass_all(Duration now) {
 }
 
 Result Rollout::run() {
-  for (std::size_t i = 0; i < options.instances; ++i) {
-    for (std::size_t u = 0; u < options.units; ++u) doomed.insert(unit_of(i, u));
-  }
   if (options.denied) deny(false);
   Duration now{};
   while (true) {
@@ -448,6 +475,7 @@ Result Rollout::run() {
   result.done = system.done();
   for (const auto& node : nodes) {
     result.waits.push_back(node->why());
+    result.lock_wait += node->lock_wait();
     const testing::StoreCounts counts = node->store().counts();
     result.transactions += counts.committed;
     result.conflicts += counts.conflicts;
@@ -473,19 +501,16 @@ Result run_local(const Options& options) {
   const Schedule schedule(options);
   Result result;
   System system(options, result);
-  std::set<std::string> doomed;
   std::vector<std::pair<Duration, std::size_t>> order;
-  for (std::size_t i = 0; i < options.instances; ++i) {
-    order.emplace_back(schedule.all_prepared(i), i);
-    for (std::size_t u = 0; u < options.units; ++u) doomed.insert(unit_of(i, u));
-  }
+  for (std::size_t i = 0; i < options.instances; ++i) order.emplace_back(schedule.all_prepared(i), i);
   std::ranges::sort(order);
   for (const auto& [prepared, index] : order) {
     const auto disturbed = system.disturbed();
     const Duration now = disturbed ? std::max(prepared, *disturbed + options.spacing) : prepared;
     std::set<std::string> own;
     for (std::size_t u = 0; u < options.units; ++u) own.insert(unit_of(index, u));
-    system.act(own, own, doomed, now);
+    result.oldest_pending = std::max(result.oldest_pending, now - schedule.arrival[index]);
+    system.act(own, own, schedule.doomed(now), now);
     result.time = now;
   }
   result.finished = true;

@@ -70,12 +70,14 @@ struct Result {
   int calls = 0;          ///< Kills, exclusions or inclusions.
   int coordinator_changes = 0;
   int recoveries = 0;
-  int doomed_coordinators = 0;  ///< Times that one was put on a unit that was to go.
+  int doomed_coordinators = 0;  ///< Times that one was put on a unit that was to go, as its instance knew.
   int twice = 0;                ///< Units that were done twice.
   std::size_t done = 0;         ///< Units that were done.
   std::vector<Duration> called_at = {};
   std::vector<std::string> waits = {};  ///< Last word of each instance that had to wait.
+  Duration oldest_pending = {};         ///< The longest that a unit was seen pending, by any instance.
   // What it cost, of all instances together.
+  Duration lock_wait = {};  ///< From a first refusal of the lock to taking it.
   std::size_t transactions = 0;
   std::size_t conflicts = 0;
   std::size_t written_bytes = 0;
