@@ -86,6 +86,8 @@ class ProcessGroupCoordinator::Impl {
   ActionCallbacks restart_callbacks();
   Step restart_for_upgrade(const ProcessCluster& cluster, const RestartPlan& plan,
                            const std::stop_token& stop);
+  /// Whoever registers late, from a status of before, leaves groups that nobody clears any more.
+  void withdraw_from_upgrade(const ProcessCluster& cluster, const std::stop_token& stop);
 
   AdminClient& database_;
   Store* const store_;
@@ -108,6 +110,8 @@ class ProcessGroupCoordinator::Impl {
   Step waiting(const StepReport& report);
 
   std::optional<TimePoint> renewed_;
+  /// For an upgrade, by this run or, where the store is asked anyway, by one before.
+  bool may_be_registered_ = options_.mode != Mode::local;
 };
 
 /// `claim` with none of its targets done.

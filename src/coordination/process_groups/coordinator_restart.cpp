@@ -28,6 +28,7 @@ Step ProcessGroupCoordinator::bounce_processes(ProcessCluster& cluster, std::sto
   const RestartPlan plan = plan_restart(cluster, status, it.options_.times, it.wall_now());
   const Mode mode = it.mode(cluster);
   it.waits_.erase("restart");
+  it.withdraw_from_upgrade(cluster, stop);
   if (plan.pending.empty()) return go_on();
   const Refusal refusal = refuse_restart(status, it.options_.times);
   if (mode != Mode::local && (plan.wait || refusal)) {
@@ -91,6 +92,22 @@ ActionCallbacks ProcessGroupCoordinator::Impl::restart_callbacks() {
                 }
                 return report;
               }};
+}
+
+void ProcessGroupCoordinator::Impl::withdraw_from_upgrade(const ProcessCluster& cluster,
+                                                          const std::stop_token& stop) {
+  if (cluster.has_incompatible_upgrade()) {
+    may_be_registered_ = true;
+    return;
+  }
+  if (upgrades_ == nullptr || !may_be_registered_ || no_agreement_) return;
+  GroupIds mine;
+  for (const ProcessGroup& group : cluster.process_groups) mine.insert(group.id);
+  try {
+    upgrades_->withdraw(mine, stop);
+    may_be_registered_ = false;
+  } catch (const StoreUnavailable&) {  // the next pass tries again
+  }
 }
 
 /// All processes of the database at once, when all instances have registered theirs. In every mode.

@@ -40,6 +40,19 @@ GroupIds UpgradeRegistry::registered(std::string_view version, std::stop_token s
   return groups;
 }
 
+void UpgradeRegistry::withdraw(const GroupIds& groups, std::stop_token stop) {
+  commit(
+      [&](StoreSnapshot& snapshot) {
+        Commit commit;
+        for (const Entry& entry : snapshot.scan_all(prefix_range(layout_.upgrades_prefix()))) {
+          if (groups.contains(elements_of(layout_.root(), entry.key).back()))
+            commit.erases.push_back(entry.key);
+        }
+        return commit;
+      },
+      stop);
+}
+
 void UpgradeRegistry::clear(std::stop_token stop) {
   commit(
       [&](StoreSnapshot& snapshot) {

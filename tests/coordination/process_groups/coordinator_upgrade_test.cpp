@@ -78,6 +78,25 @@ TEST_P(UpgradeTest, RegistersNothingBeforeItsOwnAreReady) {
   EXPECT_EQ(database.calls.size(), 0U);
 }
 
+// Another one restarted all while this one's pass went on with the status of before.
+TEST_P(UpgradeTest, WithdrawsWhatItRegisteredTooLate) {
+  registry.add("7.3.0", {"dc2-storage-1"});
+  database.state.processes.push_back({.address = "1.2.3.4:4501",
+                                      .process_class = "storage",
+                                      .locality = {{"instance_id", "dc2-storage-2"}},
+                                      .version = "7.1.57",
+                                      .uptime = 60000s});
+  instance.pass();
+  ASSERT_EQ(registered().size(), 18U);
+  instance.cluster.running_version = "7.3.0";
+  for (ProcessGroup& group : instance.cluster.process_groups) group.clear(condition::incorrect_command_line);
+  instance.pass();
+  EXPECT_EQ(registered(), (GroupIds{"dc2-storage-1"})) << "that is another's";
+  const Version version = store.version();
+  instance.pass();
+  EXPECT_EQ(store.version(), version);
+}
+
 TEST_P(UpgradeTest, WaitsForTheLock) {
   LeaseLock other(store, Layout("/db"), {"dc2", "uid-dc2", "run-1"}, {},
                   {.delay = Duration::zero(), .clock = clock});

@@ -17,9 +17,9 @@
 namespace evenkeel::inline v0::coordination {
 
 /// The groups that are registered for a version, at upgrades/<version>/<group> below the arbiter.
-/// Thread safety: all members may be called concurrently but for one writer's add() and clear(). Blocks as
-/// Store does. Lifetime: not longer than the store. Source: fdb-kubernetes-operator fdbclient/lock_client.go
-/// AddPendingUpgrades, GetPendingUpgrades, ClearPendingUpgrades.
+/// Thread safety: all members may be called concurrently but for one writer's add(), withdraw() and clear().
+/// Blocks as Store does. Lifetime: not longer than the store. Source: fdb-kubernetes-operator
+/// fdbclient/lock_client.go AddPendingUpgrades, GetPendingUpgrades, ClearPendingUpgrades.
 class EVENKEEL_API UpgradeRegistry {
  public:
   /// `writer` is the instance that writes; `transact` as for LeaseLock.
@@ -29,6 +29,8 @@ class EVENKEEL_API UpgradeRegistry {
   void add(std::string_view version, const std::vector<std::string>& groups, std::stop_token stop = {});
   /// Throws StoreUnavailable; Cancelled.
   GroupIds registered(std::string_view version, std::stop_token stop = {}) const;
+  /// Forgets these groups, of whatever version. Throws as add().
+  void withdraw(const GroupIds& groups, std::stop_token stop = {});
   /// Forgets all groups of all versions. Throws as add().
   void clear(std::stop_token stop = {});
 
