@@ -128,6 +128,7 @@ ec::ProcessCluster process_cluster(const RingCluster& cluster, std::size_t sites
   result.coordinator_classes = {{"storage"}, {"log"}};
   result.coordinator_limits = {{std::string(ec::locality::zone_id), 1},
                                {std::string(ec::locality::dc_id), (coordinators + sites - 1) / sites}};
+  result.removal_mode = ec::RemovalMode::all;
   result.process_groups = cluster.status.process_groups;
   result.running_version = cluster.status.running_version;
   result.connection_string = cluster.status.connection_string;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <string>
 #include <utility>
 
 #include <evenkeel/coordination/coordination_metrics.hpp>
@@ -89,11 +92,10 @@ Step ProcessGroupCoordinator::update_status(ProcessCluster& cluster, const Wante
 Step ProcessGroupCoordinator::update_lock_configuration(const std::vector<DenyListEntry>& wanted,
                                                         std::stop_token stop) {
   if (impl_->deny_list_ == nullptr || wanted.empty()) return go_on();
-  try {
+  const auto failure = failure_of([&] {
     impl_->deny_list_->apply(wanted, "as the resource of " + impl_->options_.identity.scope + " says", stop);
-  } catch (const StoreUnavailable& error) {
-    return impl_->wait("lock", error.what());
-  }
+  });
+  if (failure) return impl_->wait("lock", *failure);
   impl_->waits_.erase("lock");
   return go_on();
 }
@@ -208,13 +210,12 @@ Step ProcessGroupCoordinator::change_coordinators(ProcessCluster& cluster, std::
   std::uint64_t epoch = 0;
   if (it.mode(cluster) == Mode::global) {
     if (it.no_agreement_) return it.wait(action, *it.no_agreement_);
-    if (const auto why = it.take_lock(stop)) return it.wait(action, *why);
-    epoch = it.lock_->held().value_or(0);
-    try {
+    const auto failure = failure_of([&] {
+      if (auto why = it.take_lock(stop)) throw StoreUnavailable(*std::move(why));
+      epoch = it.lock_->held().value_or(0);
       doomed = it.doomed(stop);
-    } catch (const StoreUnavailable& error) {
-      return it.wait(action, error.what());
-    }
+    });
+    if (failure) return it.wait(action, *failure);
   }
   const CoordinatorChoice choice = choose_coordinators(cluster, status, doomed);
   if (choice.failure) return it.wait(action, *choice.failure);
@@ -242,16 +243,27 @@ Step ProcessGroupCoordinator::remove_process_groups(ProcessCluster& cluster, con
   if (!status.available || status.degraded) {
     return later(degraded_retry, "Removals cannot proceed because cluster has degraded fault tolerance");
   }
+  RemovalBatch batch = next_removals(cluster, status, plan.removable, it.options_.times, it.wall_now());
+  std::ranges::copy(batch.begin, std::back_inserter(batch.under_way));
   GroupIds gone;
-  for (const std::string& id : plan.removable) {
+  for (const std::string& id : batch.under_way) {
     ProcessGroup& group = *cluster.find(id);
     const RemovalState state = remove(group);
     if (state == RemovalState::gone) gone.insert(id);
-    if (state == RemovalState::terminating) group.set(condition::resources_terminating, it.wall_now());
+    if (state != RemovalState::present) group.set(condition::resources_terminating, it.wall_now());
   }
   Step step = it.include(cluster, gone, stop);
   if (step.kind() != Step::Kind::go_on || gone.size() == plan.removable.size()) return step;
-  return later(it.options_.retry, "Waiting for process groups to get torn down");
+  if (gone.size() < batch.under_way.size()) {
+    return later(it.options_.retry, "Waiting for process groups to get torn down");
+  }
+  if (cluster.removal_mode == RemovalMode::none) {
+    return later(more_excluded, "process groups are not removed in the removal mode none");
+  }
+  if (batch.wait == Duration::zero()) batch.wait = it.options_.times.wait_between_removals;
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(batch.wait).count();
+  return later(std::max(batch.wait, it.options_.retry),
+               "not allowed to remove process groups, waiting: " + std::to_string(seconds) + "s");
 }
 
 /// Forgets the groups `gone`, after the database has forgotten that they were excluded.
@@ -325,8 +337,8 @@ Step ProcessGroupCoordinator::finish(const ProcessCluster& cluster, std::stop_to
       cluster.reconciled && std::ranges::none_of(cluster.process_groups, [](const ProcessGroup& group) {
         return group.is_marked_for_removal() || group.has(condition::incorrect_command_line);
       });
-  impl_->lock_->end_pass(is_done, stop);
-  return go_on();
+  const auto failure = failure_of([&] { impl_->lock_->end_pass(is_done, stop); });
+  return failure ? impl_->wait("lock", *failure) : go_on();
 }
 
 }  // namespace evenkeel::inline v0::coordination

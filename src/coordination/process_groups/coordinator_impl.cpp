@@ -31,21 +31,6 @@ ProcessGroupOptions checked(ProcessGroupOptions options) {
   return options;
 }
 
-/// What a store says when it says nothing; others' errors go on.
-template <class F>
-std::optional<std::string> failure_of(const F& call) {
-  try {
-    call();
-    return std::nullopt;
-  } catch (const StoreUnavailable& error) {
-    return error.what();
-  } catch (const SnapshotExpired& error) {
-    return error.what();
-  } catch (const ScopeTaken& error) {
-    return error.what();
-  }
-}
-
 /// The scopes for which a verdict waits.
 std::vector<std::string> blockers(const Verdict& verdict) {
   std::set<std::string> scopes;
@@ -248,7 +233,9 @@ void ProcessGroupCoordinator::Impl::show_meter(const std::stop_token& stop) {
 
 GroupIds ProcessGroupCoordinator::Impl::doomed(const std::stop_token& stop) const {
   GroupIds groups;
-  for (const Member& member : ledger_->view("removal", stop).pending) groups.insert(member.ref.unit);
+  const View view = ledger_->view("removal", stop);
+  if (!view.unreadable.empty()) throw StoreUnavailable("cannot be read: " + view.unreadable.front());
+  for (const Member& member : view.pending) groups.insert(member.ref.unit);
   return groups;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/coordination/claim.hpp>
 #include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/ledger.hpp>
@@ -30,6 +31,24 @@ struct Agreement {
   bool partial = false;
   Step step = {};
 };
+
+/// Why a store does not say what is asked of it: it is away, or has what nobody of ours wrote. Nothing if it
+/// does; others' errors go on.
+template <class F>
+std::optional<std::string> failure_of(const F& call) {
+  try {
+    call();
+    return std::nullopt;
+  } catch (const StoreUnavailable& error) {
+    return error.what();
+  } catch (const SnapshotExpired& error) {
+    return error.what();
+  } catch (const ScopeTaken& error) {
+    return error.what();
+  } catch (const DecodeError& error) {
+    return error.what();
+  }
+}
 
 class ProcessGroupCoordinator::Impl {
  public:
@@ -63,7 +82,8 @@ class ProcessGroupCoordinator::Impl {
   Step wait(const std::string& action, const std::string& why, Duration delay = {});
   /// Why there is no lock; nothing if there is.
   std::optional<std::string> take_lock(const std::stop_token& stop) const;
-  /// All groups that are pending for removal, of all instances.
+  /// All groups that are pending for removal, of all instances. Throws StoreUnavailable if one of them cannot
+  /// be read.
   GroupIds doomed(const std::stop_token& stop) const;
 
   Fence fence(std::string action, std::uint64_t epoch) const {

@@ -116,25 +116,30 @@ Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cl
                                                         const std::stop_token& stop) {
   std::vector<std::string> addresses = plan.addresses;
   std::uint64_t epoch = 0;
+  std::optional<std::string> why;
   if (upgrades_ != nullptr) {
-    try {
+    const auto failure = failure_of([&] {
       std::vector<std::string> ids;
       std::ranges::transform(cluster.process_groups, std::back_inserter(ids), &ProcessGroup::id);
       upgrades_->add(cluster.version, ids, stop);
-      if (const auto why = take_lock(stop)) return wait("restart", *why);
+      if ((why = take_lock(stop))) return;
       epoch = lock_->held().value_or(0);
-      if (!status(stop).available) return wait("restart", "Deferring upgrade until database is available");
+      if (!status(stop).available) {
+        why = "Deferring upgrade until database is available";
+        return;
+      }
       const UpgradeNeed need =
           upgrade_need(status(stop), upgrades_->registered(cluster.version, stop), cluster.version);
       if (!need.not_ready.empty()) {
-        return wait("restart", "Waiting for processes to be updated: " + join(need.not_ready));
+        why = "Waiting for processes to be updated: " + join(need.not_ready);
+        return;
       }
       addresses = need.addresses;
       upgrades_->clear(stop);
-    } catch (const StoreUnavailable& error) {
-      return wait("restart", error.what());
-    }
+    });
+    if (failure) why = failure;
   }
+  if (why) return wait("restart", *why);
   const Fence agreed = fence("upgrade", epoch);
   kill(addresses, agreed, stop);
   // The first order does not reach every process for sure, and who missed it is alone with the old version.

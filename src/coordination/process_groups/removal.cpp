@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include <evenkeel/coordination/process_groups/removal.hpp>
 
@@ -36,7 +40,62 @@ bool is_done(const ProcessGroup& group, const DatabaseStatus& status) {
   });
 }
 
+using Zones = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+std::string zone_of(const std::string& id, const DatabaseStatus& status) {
+  const auto processes = status.of_group(id);
+  const std::string_view zone = processes.empty() ? "" : processes.front()->where(locality::zone_id);
+  return zone.empty() ? "foundationdb.org/unknown" : std::string(zone);
+}
+
+/// Makes `zones`, which is not empty, a batch.
+void choose(RemovalMode mode, Zones zones, RemovalBatch& batch) {
+  const auto largest =
+      std::ranges::max_element(zones, {}, [](const auto& zone) { return zone.second.size(); });
+  switch (mode) {
+    case RemovalMode::all:
+      batch.zone = "cluster";
+      for (auto& [zone, ids] : zones) batch.begin.insert(batch.begin.end(), ids.begin(), ids.end());
+      return;
+    case RemovalMode::zone:
+      batch.zone = largest->first;
+      batch.begin = std::move(largest->second);
+      return;
+    case RemovalMode::process_group:
+      batch.zone = zones.begin()->first;
+      batch.begin = {zones.begin()->second.front()};
+      return;
+    case RemovalMode::none:
+      return;
+  }
+}
+
 }  // namespace
+
+RemovalBatch next_removals(const ProcessCluster& cluster, const DatabaseStatus& status,
+                           const std::vector<std::string>& removable, const ProcessGroupTimes& times,
+                           WallTime now) {
+  RemovalBatch batch;
+  Zones zones;
+  std::optional<WallTime> last;
+  for (const std::string& id : removable) {
+    const ProcessGroup* group = cluster.find(id);
+    if (group == nullptr) continue;
+    if (const auto since = group->since(condition::resources_terminating)) {
+      batch.under_way.push_back(id);
+      last = std::max(last.value_or(*since), *since);
+    } else {
+      zones[zone_of(id, status)].push_back(id);
+    }
+  }
+  if (zones.empty()) return batch;
+  if (last && cluster.removal_mode != RemovalMode::all) {
+    batch.wait = std::max(times.wait_between_removals - Duration(now - *last), Duration::zero());
+    if (batch.wait > Duration::zero()) return batch;
+  }
+  choose(cluster.removal_mode, std::move(zones), batch);
+  return batch;
+}
 
 RemovalPlan plan_removal(const ProcessCluster& cluster, const DatabaseStatus& status) {
   RemovalPlan plan;

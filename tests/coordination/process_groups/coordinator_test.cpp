@@ -178,6 +178,104 @@ TEST_F(CoordinatorTest, InLocalModeExcludesTheTransactionSystemAtOnce) {
   EXPECT_TRUE(instance.goes_on("exclude"));
 }
 
+// --- Deletion
+// ---------------------------------------------------------------------------------------------------
+
+// automationOptions.removalMode Zone, with a pause of a minute.
+TEST_F(CoordinatorTest, DeletesOneZoneAfterTheOther) {
+  Operator& instance = start(Mode::local);
+  Texts deleted;
+  std::set<std::string> gone;
+  instance.remove = [&](const ProcessGroup& group) {
+    if (gone.contains(group.id)) return RemovalState::gone;
+    deleted.push_back(group.id);
+    return RemovalState::terminating;
+  };
+  for (const std::string id : {"stateless-1", "stateless-2", "stateless-3"}) {
+    instance.mark(id);
+    instance.cluster.find(id)->exclusion_skipped = true;
+    for (DatabaseProcess& process : database.state.processes) {
+      if (process.group() == id) process.locality["zoneid"] = id == "stateless-1" ? "zone-1" : "zone-2";
+    }
+  }
+  instance.pass();
+  EXPECT_EQ(deleted, (Texts{"stateless-2", "stateless-3"}));
+  EXPECT_EQ(instance.reason("remove"), "Waiting for process groups to get torn down");
+  clock->advance(20s);
+  gone = {"stateless-2"};
+  instance.pass();
+  EXPECT_EQ(deleted.size(), 3U) << "and nothing of the other zone";
+  EXPECT_EQ(instance.cluster.find("stateless-2"), nullptr);
+  clock->advance(39s);
+  instance.pass();
+  EXPECT_EQ(deleted.back(), "stateless-3");
+  clock->advance(1s);
+  instance.pass();
+  EXPECT_EQ(deleted.back(), "stateless-1");
+}
+
+TEST_F(CoordinatorTest, SaysHowLongAZoneHasToWait) {
+  Operator& instance = start(Mode::local);
+  instance.remove = [](const ProcessGroup&) { return RemovalState::gone; };
+  for (const std::string id : {"stateless-1", "stateless-2"}) {
+    instance.mark(id);
+    instance.cluster.find(id)->exclusion_skipped = true;
+  }
+  instance.pass();
+  EXPECT_EQ(instance.cluster.find("stateless-1"), nullptr);
+  EXPECT_EQ(instance.reason("remove"), "not allowed to remove process groups, waiting: 60s");
+  EXPECT_EQ(instance.delay("remove"), Duration(60s));
+  instance.cluster.removal_mode = RemovalMode::none;
+  instance.pass();
+  EXPECT_NE(instance.cluster.find("stateless-2"), nullptr);
+  EXPECT_EQ(instance.reason("remove"), "process groups are not removed in the removal mode none");
+}
+
+// --- What nobody of ours wrote
+// ----------------------------------------------------------------------------------
+
+// I12: it is no agreement, and the steps that need none go on.
+TEST_F(CoordinatorTest, WaitsForWhatCannotBeRead) {
+  for (const std::string key : {"arbiter/lock", "arbiter/claims/exclusion", "pendingForRemoval/dc2/x",
+                                "processAddresses/dc2/x", "instances/dc2", "pendingForExclusion/dc1/log-1"}) {
+    // With the guards that whoever writes there puts.
+    store.commit({.puts = {{"/db/" + key, "garbage"},
+                           {"/db/guard/pendingForRemoval/dc2", "1"},
+                           {"/db/guard/processAddresses/dc2", "1"}}});
+    Operator& instance = start(Mode::global);
+    instance.mark("log-1");
+    instance.mark("storage-1");
+    instance.mark("stateless-1");
+    instance.cluster.find("stateless-1")->exclusion_skipped = true;
+    instance.remove = [](const ProcessGroup&) { return RemovalState::gone; };
+    settle(instance);
+    EXPECT_EQ(database.calls.size(), 0U) << key;
+    std::string told;
+    for (const auto& [step, answer] : instance.answers) told += instance.reason(step) + "\n";
+    EXPECT_NE(told.find(key), std::string::npos) << key << ": " << told;
+    EXPECT_EQ(instance.cluster.find("stateless-1"), nullptr) << key << ": what needs no agreement goes on";
+    store.commit({.range_erases = {prefix_range("/db/")}});
+    database.calls.clear();
+  }
+}
+
+// Table 1.8: no coordinator on a group that somebody may have marked.
+TEST_F(CoordinatorTest, ChangesNoCoordinatorsWhileMarksCannotBeRead) {
+  Operator& instance = start(Mode::global);
+  instance.mark("storage-1");
+  instance.cluster.find("storage-1")->exclusion_skipped = true;
+  store.commit({.puts = {{"/db/pendingForRemoval/dc2/dc2-storage-1", "garbage"},
+                         {"/db/guard/pendingForRemoval/dc2", "1"}}});
+  settle(instance);
+  EXPECT_EQ(database.calls.size(), 0U);
+  EXPECT_EQ(instance.reason("coordinators").substr(0, 57),
+            "cannot be read: /db/pendingForRemoval/dc2/dc2-storage-1: ");
+  store.commit({.puts = {{"/db/guard/pendingForRemoval/dc2", "2"}},
+                .erases = {"/db/pendingForRemoval/dc2/dc2-storage-1"}});
+  settle(instance);
+  EXPECT_EQ(database.names(), (Texts{"coordinators"}));
+}
+
 // --- Exclusion in global mode
 // ---------------------------------------------------------------------------------
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expectations of the FoundationDB operator's controllers/remove_process_groups_test.go that need no I/O.
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -129,6 +132,57 @@ TEST_F(InclusionNeedTest, LeavesOutTestProcesses) {
   EXPECT_EQ(some.targets, (Texts{"1.1.1.1"}));
   EXPECT_EQ(some.ready, (Texts{"storage-1"}));
   EXPECT_EQ(some.to_drop, (Texts{"test-3"}));
+}
+
+// The expectations of internal/removals/remove_test.go: which zone, which groups, how long a pause.
+class NextRemovalsTest : public RemovalPlanTest {
+ protected:
+  NextRemovalsTest() {
+    for (const std::size_t at : {4U, 5U, 6U, 7U}) removable.push_back(cluster.process_groups[at].id);
+    for (const std::size_t at : {5U, 6U}) process(cluster.process_groups[at]).locality["zoneid"] = "zone-2";
+  }
+  RemovalBatch next(RemovalMode mode) {
+    cluster.removal_mode = mode;
+    return next_removals(cluster, status, removable, {}, wall_start);
+  }
+
+  Texts removable;  // log-1, log-2 and log-3 of one zone, log-4
+};
+
+TEST_F(NextRemovalsTest, AreThoseOfTheLargestZone) {
+  const RemovalBatch batch = next(RemovalMode::zone);
+  EXPECT_EQ(batch.zone, "zone-2");
+  EXPECT_EQ(batch.begin, (Texts{"log-2", "log-3"}));
+  EXPECT_EQ(batch.under_way, Texts());
+  EXPECT_EQ(batch.wait, Duration::zero());
+}
+
+TEST_F(NextRemovalsTest, AreAllOrOneOrNone) {
+  EXPECT_EQ(next(RemovalMode::all).zone, "cluster");
+  EXPECT_EQ(next(RemovalMode::all).begin.size(), 4U);
+  EXPECT_EQ(next(RemovalMode::process_group).begin, Texts{"log-1"});
+  EXPECT_EQ(next(RemovalMode::none).begin, Texts());
+}
+
+TEST_F(NextRemovalsTest, TakeWhatTheDatabaseDoesNotReportForOneZone) {
+  std::erase_if(status.processes, [](const DatabaseProcess& one) {
+    return one.group() == "log-1" || one.group() == "log-2" || one.group() == "log-3";
+  });
+  EXPECT_EQ(next(RemovalMode::zone).zone, "foundationdb.org/unknown");
+  EXPECT_EQ(next(RemovalMode::zone).begin, (Texts{"log-1", "log-2", "log-3"}));
+}
+
+TEST_F(NextRemovalsTest, WaitForThoseBefore) {
+  for (const auto& [ago, wait] : {std::pair{10s, 50s}, {59s, 1s}, {60s, 0s}, {600s, 0s}}) {
+    cluster.find("log-2")->clear(condition::resources_terminating);
+    cluster.find("log-2")->set(condition::resources_terminating, wall_start - ago);
+    const RemovalBatch batch = next(RemovalMode::zone);
+    EXPECT_EQ(batch.wait, wait) << ago.count();
+    EXPECT_EQ(batch.under_way, Texts{"log-2"}) << "it is looked at all the same";
+    EXPECT_EQ(batch.begin.empty(), wait > 0s) << ago.count();
+  }
+  cluster.find("log-2")->set(condition::resources_terminating, wall_start);
+  EXPECT_EQ(next(RemovalMode::all).begin, (Texts{"log-1", "log-4", "log-3"})) << "without a pause";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,6 +22,14 @@ namespace evenkeel::inline v0::coordination {
 struct CoordinatorClass {
   std::string process_class = {};
   int priority = 0;
+};
+
+/// Which of the groups that may be deleted are deleted at the same time.
+enum class RemovalMode : std::uint8_t {
+  all,            ///< All of them, without a pause.
+  zone,           ///< Those of one zone, the one that has the most of them; then a pause.
+  process_group,  ///< One; then a pause.
+  none,           ///< None: people do it.
 };
 
 /// Thread safety: as any struct.
@@ -40,6 +49,7 @@ struct EVENKEEL_API ProcessCluster {
   std::string primary_dc = {};            ///< Coordinators are looked for here first; "": nowhere.
   bool dns_in_connection_string = false;  ///< Coordinators by their dns_name.
   std::size_t servers_per_pod = 1;        ///< Of the classes storage and log, for upgrades.
+  RemovalMode removal_mode = RemovalMode::zone;
 
   // What is known.
   std::string running_version = {};  ///< Of the database; "": as wanted.
@@ -71,6 +81,8 @@ struct ProcessGroupTimes {
   Duration minimum_uptime_for_restart = std::chrono::minutes{10};
   Duration minimum_recovery_for_exclusion = std::chrono::minutes{2};
   Duration minimum_recovery_for_inclusion = std::chrono::minutes{10};
+  /// Between the deletion of the groups of one zone and that of the next, see RemovalMode.
+  Duration wait_between_removals = std::chrono::seconds{60};
   /// Before coordinators are changed because one is missing, or because one should not be one.
   Duration minimum_uptime_for_missing_coordinator = std::chrono::minutes{2};
   Duration minimum_uptime_for_undesired_coordinator = std::chrono::minutes{5};

@@ -24,6 +24,23 @@ struct RemovalPlan {
 /// Source: getProcessGroupsToRemove, getRemainingAndExcludedFromStatus.
 EVENKEEL_API RemovalPlan plan_removal(const ProcessCluster& cluster, const DatabaseStatus& status);
 
+/// What is deleted now.
+struct RemovalBatch {
+  std::string zone = {};                    ///< Whose groups these are; "cluster" for RemovalMode::all.
+  std::vector<std::string> begin = {};      ///< To be deleted.
+  std::vector<std::string> under_way = {};  ///< Their deletion has begun before.
+  /// There are others, and they are yet to wait for so long; 0: for those that are deleted now.
+  Duration wait = {};
+};
+/// What of `removable` (as plan_removal() gives it) is deleted now, by ProcessCluster::removal_mode. The
+/// pause counts from the newest condition ResourcesTerminating, so it ends early if that group is forgotten
+/// before. Zones are those of the processes that the database reports; a group of which it reports none is in
+/// the zone "foundationdb.org/unknown". Of zones with as many groups the first by name is taken.
+/// Source: internal/removals GetZonedRemovals, GetProcessGroupsToRemove, RemovalAllowed.
+EVENKEEL_API RemovalBatch next_removals(const ProcessCluster& cluster, const DatabaseStatus& status,
+                                        const std::vector<std::string>& removable,
+                                        const ProcessGroupTimes& times, WallTime now);
+
 struct InclusionNeed {
   std::vector<std::string> targets = {};  ///< What the database excludes of the groups that are gone.
   std::vector<std::string> ready = {};    ///< The groups of these targets.
