@@ -36,6 +36,7 @@ set(coordination_sources
   janitor.cpp
   keys.cpp
   kubernetes_names.cpp
+  kubernetes_objects.cpp
   kubernetes_shard.cpp
   kubernetes_store.cpp
   kubernetes_watch.cpp

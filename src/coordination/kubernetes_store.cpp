@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <coordination/kubernetes_names.hpp>
+#include <coordination/kubernetes_objects.hpp>
 #include <coordination/kubernetes_shard.hpp>
 #include <coordination/kubernetes_watch.hpp>
 #include <optional>
@@ -19,24 +20,11 @@ namespace {
 using detail::CommitFate;
 using detail::Entries;
 using detail::KubernetesShard;
+using Object = detail::KubernetesObject;
+using ObjectPtr = std::shared_ptr<const Object>;
 
-constexpr const char* label_name = "evenkeel.dev/coordination";
 constexpr int most_tries = 50;
 constexpr Duration first_pause = std::chrono::milliseconds{2};
-
-/// One of the store's objects as it was read. No metadata: it does not exist.
-struct Object {
-  ObjectMeta metadata = {};
-  KubernetesShard shard = {};
-  bool exists() const { return !metadata.resource_version.empty(); }
-};
-
-Object decoded(const ConfigMap& map) {
-  Object object{.metadata = map.metadata,
-                .shard = detail::decode_shard(map.data, "ConfigMap " + key_of(map).name)};
-  object.metadata.managed_fields.clear();  // the server keeps its own
-  return object;
-}
 
 std::string new_mark() {
   std::random_device device;
@@ -51,17 +39,18 @@ std::string new_mark() {
 /// A moment of all objects, in memory.
 class Snapshot final : public StoreSnapshot {
  public:
-  Snapshot(Version version, Entries entries) : version_(version), entries_(std::move(entries)) {}
+  Snapshot(Version version, std::shared_ptr<const Entries> entries)
+      : version_(version), shared_(std::move(entries)) {}
 
   Version version() const override { return version_; }
   std::optional<Entry> get(std::string_view key) override {
-    const auto found = entries_.find(key);
-    return found == entries_.end() ? std::nullopt : std::optional(found->second);
+    const auto found = entries().find(key);
+    return found == entries().end() ? std::nullopt : std::optional(found->second);
   }
   ScanPage scan(const KeyRange& range, std::size_t limit) override {
     ScanPage page;
-    for (auto entry = entries_.lower_bound(range.begin);
-         entry != entries_.end() && range.contains(entry->first); ++entry) {
+    for (auto entry = entries().lower_bound(range.begin);
+         entry != entries().end() && range.contains(entry->first); ++entry) {
       if (limit != 0 && page.entries.size() == limit) {
         page.next = entry->first;
         break;
@@ -72,8 +61,10 @@ class Snapshot final : public StoreSnapshot {
   }
 
  private:
+  const Entries& entries() const { return *shared_; }
+
   const Version version_;
-  const Entries entries_;
+  const std::shared_ptr<const Entries> shared_;
 };
 
 }  // namespace
@@ -81,7 +72,7 @@ class Snapshot final : public StoreSnapshot {
 class KubernetesStore::Impl {
  public:
   Impl(Client client, KubernetesStoreOptions options)
-      : client_(std::move(client)), options_(std::move(options)), names_(options_) {
+      : client_(std::move(client)), options_(std::move(options)), names_(options_), objects_(options_) {
     detail::check_options(options_);
   }
 
@@ -89,39 +80,34 @@ class KubernetesStore::Impl {
   const detail::KubernetesNames& names() const { return names_; }
   const Client& client() const { return client_; }
   bool is_one() const { return options_.objects == KubernetesObjects::one; }
-  std::string selector() const { return label_name + ("=" + options_.name); }
+  std::string selector() const { return objects_.selector(); }
 
   /// A client whose calls end with `stop` and all together in time.
   Client bound(const std::stop_token& stop) const {
     return client_.with({.stop = stop, .deadline = deadline_after(client_.clock()->now(), options_.timeout)});
   }
 
-  Object find(const Client& client, const std::string& name) const {
-    const auto map = client.find<ConfigMap>({options_.namespace_, name});
-    return map ? decoded(*map) : Object();
+  ObjectPtr find(const Client& client, const std::string& name) const {
+    return std::make_shared<const Object>(objects_.find(client, name));
   }
 
-  std::vector<Object> list(const Client& client) const {
-    std::vector<Object> objects;
-    if (is_one()) {
-      objects.push_back(find(client, options_.name));
-      return objects;
-    }
-    const auto maps =
-        client.list<ConfigMap>({.namespace_ = options_.namespace_, .label_selector = selector()});
-    for (const auto& map : maps.items) objects.push_back(decoded(*map));
-    return objects;
+  /// All of one moment.
+  detail::KubernetesObjectSet list(const Client& client) {
+    if (is_one()) return {{options_.name, find(client, options_.name)}};
+    return objects_.list(client);
   }
 
-  std::unique_ptr<StoreSnapshot> snapshot(const std::stop_token& stop) const {
+  std::unique_ptr<StoreSnapshot> snapshot(const std::stop_token& stop) {
     if (stop.stop_requested()) throw Cancelled("stopped");
     try {
       Version version = 0;
-      Entries entries;
-      for (Object& object : list(bound(stop))) {
-        version += object.shard.version;
-        entries.merge(object.shard.entries);
+      auto entries = std::make_shared<Entries>();
+      auto objects = list(bound(stop));
+      for (const auto& [name, object] : objects) {
+        version += object->shard.version;
+        entries->insert(object->shard.entries.begin(), object->shard.entries.end());
       }
+      if (!is_one()) snapshots_.keep(version, std::move(objects));
       return std::make_unique<Snapshot>(version, std::move(entries));
     } catch (const Cancelled&) {
       throw;
@@ -132,13 +118,21 @@ class KubernetesStore::Impl {
     }
   }
 
+  /// Where the first range of `commit` begins that is not as it was: exactly, if one object holds everything
+  /// (`target`); else as of `objects`, which were read right before.
+  std::optional<std::string> range_conflict(const Commit& commit, const KubernetesShard& target,
+                                            const detail::KubernetesObjectSet& objects) {
+    if (is_one()) return detail::range_conflict(target, commit.read_ranges, commit.read_version);
+    return snapshots_.range_conflict(commit.read_ranges, commit.read_version, objects);
+  }
+
   /// The object as it becomes known to the server: created, or replaced if nobody else did.
   void write(const Client& client, const Object& object, const std::string& name,
              const std::map<std::string, std::string>& data) const {
     ConfigMap map{.metadata = object.metadata, .data = data};
     map.metadata.name = name;
     map.metadata.namespace_ = options_.namespace_;
-    map.metadata.labels[label_name] = options_.name;
+    map.metadata.labels[detail::coordination_label] = options_.name;
     client.raw({.method = object.exists() ? http::Method::put : http::Method::post,
                 .resource = ConfigMap::resource,
                 .namespace_ = options_.namespace_,
@@ -153,12 +147,14 @@ class KubernetesStore::Impl {
   const Client client_;
   const KubernetesStoreOptions options_;
   const detail::KubernetesNames names_;
+  detail::KubernetesObjectReader objects_;
+  detail::KubernetesSnapshots snapshots_;
 };
 
 /// One commit, until it is known what became of it.
 class KubernetesStore::Impl::Run {
  public:
-  Run(const Impl& impl, const Commit& commit, std::string name, const std::stop_token& stop)
+  Run(Impl& impl, const Commit& commit, std::string name, const std::stop_token& stop)
       : impl_(impl), commit_(commit), name_(std::move(name)), client_(impl.bound(stop)) {}
 
   CommitResult run() {
@@ -173,40 +169,40 @@ class KubernetesStore::Impl::Run {
 
   /// Nothing: again.
   End attempt() {
-    Object target;
+    ObjectPtr target;
     try {
       if (tries_ > 1) client_.pause(first_pause * (1 << std::min(tries_, 6)), 0.5);
       target = read();
     } catch (const Error& error) {
       return undecided(error.what());
     }
-    if (auto known = find_lost(target.shard)) return known;
+    if (auto known = find_lost(target->shard)) return known;
     if (auto key = detail::read_conflict(entries_, commit_.reads)) return Conflict{*std::move(key)};
-    if (impl_.is_one()) {
-      auto range = detail::range_conflict(target.shard, commit_.read_ranges, commit_.read_version);
-      if (range) return Conflict{*std::move(range)};
-    }
+    if (auto range = impl_.range_conflict(commit_, target->shard, objects_))
+      return Conflict{*std::move(range)};
     if (name_.empty()) return Committed{version_};
-    return write(target);
+    return write(*target);
   }
 
   /// The object that is written; entries_ becomes what the conditions are compared with.
-  Object read() {
+  ObjectPtr read() {
     const auto is_there = [this](const Commit::ReadKey& one) {
       return impl_.names().object_of(one.key) == name_;
     };
-    Object target;
+    ObjectPtr target = std::make_shared<const Object>();
     entries_.clear();
     version_ = 0;
-    if (std::ranges::all_of(commit_.reads, is_there) && !name_.empty()) {
+    const bool looks_elsewhere = !impl_.is_one() && !commit_.read_ranges.empty();
+    if (std::ranges::all_of(commit_.reads, is_there) && !looks_elsewhere && !name_.empty()) {
       target = impl_.find(client_, name_);
-      entries_ = target.shard.entries;
+      entries_ = target->shard.entries;
       return target;
     }
-    for (Object& object : impl_.list(client_)) {
-      entries_.insert(object.shard.entries.begin(), object.shard.entries.end());
-      version_ += object.shard.version;
-      if (object.metadata.name == name_ || impl_.is_one()) target = std::move(object);
+    objects_ = impl_.list(client_);
+    for (const auto& [name, object] : objects_) {
+      entries_.insert(object->shard.entries.begin(), object->shard.entries.end());
+      version_ += object->shard.version;
+      if (name == name_ || impl_.is_one()) target = object;
     }
     return target;
   }
@@ -233,7 +229,7 @@ class KubernetesStore::Impl::Run {
         std::chrono::duration_cast<std::chrono::seconds>(client_.clock()->wall_now().time_since_epoch());
     const Version least = target.shard.version != 0 ? 0 : static_cast<Version>(now.count()) << 20U;
     KubernetesShard shard = detail::applied(target.shard, commit_, mark_, least);
-    if (!impl_.is_one()) shard.erasures.clear();  // ranges are not looked at
+    if (!impl_.is_one()) shard.erasures.clear();  // snapshots are compared
     const auto data = detail::encode_shard(shard);
     const std::size_t bytes = detail::data_bytes(data);
     const std::size_t most = impl_.options().max_object_bytes;
@@ -272,11 +268,12 @@ class KubernetesStore::Impl::Run {
     return Unavailable{why};
   }
 
-  const Impl& impl_;
+  Impl& impl_;
   const Commit& commit_;
   const std::string name_;
   const Client client_;
   const std::string mark_ = new_mark();
+  detail::KubernetesObjectSet objects_;  // where all were read
   Entries entries_;
   Version version_ = 0;          // of all objects together, where all were read
   std::optional<Version> lost_;  // what a commit was to follow whose answer did not come

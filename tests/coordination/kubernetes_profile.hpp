@@ -37,6 +37,7 @@ inline StoreProfile kubernetes_profile(std::string name, std::function<Client()>
               [=](const std::string& root) {
                 return open_with(Client(Config{.server = "http://127.0.0.1:1"}), root);
               },
+          .looks_at_ranges = objects == coordination::KubernetesObjects::by_scope,
           .random_steps = 150,
           .many_scopes = 40};
 }

@@ -16,6 +16,7 @@
 #include <evenkeel/testing/api_server.hpp>
 
 #include "kubernetes_profile.hpp"
+#include "kubernetes_reads.hpp"
 
 namespace evenkeel::tests {
 namespace {
@@ -265,6 +266,73 @@ TEST_F(KubernetesStoreTest, HoldsTwoHundredGroupsInAnEighthOfAnObject) {
   for (const auto& [key, text] : object->data) bytes += text.size();
   RecordProperty("bytes", static_cast<int>(bytes));
   EXPECT_LT(bytes, 1048576U / 8);
+}
+
+TEST_F(KubernetesStoreTest, ReadsOnlyWhatHasChanged) {
+  expect_reads_of_what_changed(server.config(), 8);
+}
+
+// What is kept is trusted only as far as the server names the very same version.
+TEST_F(KubernetesStoreTest, WhatIsKeptNeverHidesWhatIs) {
+  ObservedStore reader(server.config(), "db");
+  KubernetesStore db = store();
+  for (const char* scope : {"dc1", "dc2", "dc3"}) db.commit(publish_of("/db", scope, 200));
+  const auto expect_the_same = [&](const char* after) {
+    const auto all = coordination::prefix_range("/");
+    EXPECT_EQ(reader.store.snapshot()->scan_all(all), store().snapshot()->scan_all(all)) << after;
+  };
+  expect_the_same("first");
+  client.remove<ConfigMap>({"default", "db-scope-dc2"});
+  expect_the_same("an object was deleted");
+  db.commit(publish_of("/db", "dc2", 100));
+  expect_the_same("it came back");
+  db.commit(publish_of("/db", "dc4", 100));
+  expect_the_same("another came");
+  for (int i = 0; i < 8; ++i) db.commit(publish_of("/db", "dc" + std::to_string(i), 50));
+  expect_the_same("all changed");
+}
+
+// A snapshot is of one moment, even if an object is written while it is read.
+TEST_F(KubernetesStoreTest, ReadsAllOfWhatIsWrittenMeanwhile) {
+  ObservedStore reader(server.config(), "db");
+  KubernetesStore db = store();
+  for (const char* scope : {"dc1", "dc2"}) db.commit(publish_of("/db", scope, 200));
+  reader.store.snapshot();
+  db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
+  bool written = false;
+  reader.transport->before = [&](const http::Request& request) {
+    if (written || request.target.find("/configmaps/db-scope-dc1") == std::string::npos) return;
+    written = true;
+    db.commit({.puts = {{"/db/tokens/dc2", "2"}}});
+    db.commit({.puts = {{"/db/tokens/dc1", "2"}}});
+  };
+  const auto snapshot = reader.store.snapshot();
+  EXPECT_TRUE(written);
+  EXPECT_EQ(snapshot->get("/db/tokens/dc1")->value, "2");
+  ASSERT_TRUE(snapshot->get("/db/tokens/dc2")) << "it was there before the other";
+}
+
+// I6: a member that comes between snapshot and claim is seen, unless it comes while the claim is being sent.
+TEST_F(KubernetesStoreTest, LooksAtRangesRightBeforeItCommits) {
+  ObservedStore claimant(server.config(), "db");
+  KubernetesStore db = store();
+  const auto publish = [&db] { return describe(db.commit({.puts = {{"/db/guard/restart/dc2", ""}}})); };
+  const auto claim = [&](coordination::Version read) {
+    return describe(claimant.store.commit({.read_version = read,
+                                           .read_ranges = {coordination::prefix_range("/db/guard/restart/")},
+                                           .puts = {{"/db/arbiter/claims/restart", "1"}}}));
+  };
+  EXPECT_TRUE(publish().starts_with("committed"));
+  const coordination::Version before = claimant.store.snapshot()->version();
+  EXPECT_TRUE(publish().starts_with("committed"));
+  EXPECT_EQ(claim(before), "conflict at /db/guard/restart/");
+  EXPECT_EQ(claim(before + 1), "conflict at /db/guard/restart/") << "no snapshot that it knows";
+
+  const coordination::Version now = claimant.store.snapshot()->version();
+  claimant.transport->before = [&](const http::Request& request) {
+    if (request.method == http::Method::post || request.method == http::Method::put) publish();
+  };
+  EXPECT_TRUE(claim(now).starts_with("committed")) << "this is what is left";
 }
 
 TEST_F(KubernetesStoreTest, TakesAsMuchAsTheServerDoes) {

@@ -37,6 +37,9 @@ struct StoreProfile {
   /// Whether only what differs is a conflict. False: so may be what was written and is as before, such as the
   /// erasure of what was absent, or a key that came and went again.
   bool exact_conflicts = true;
+  /// Of a store without Capabilities::range_conflict: whether it looks at ranges before it commits all the
+  /// same.
+  bool looks_at_ranges = false;
   int random_steps = 400;         ///< Of the random commits that are compared with a model.
   std::size_t many_scopes = 150;  ///< That take part in one claim.
 };
@@ -61,6 +64,9 @@ class StoreSuite : public ::testing::TestWithParam<StoreProfile> {
     return store_->commit(wanted);
   }
   std::shared_ptr<coordination::Store> second_client() const { return GetParam().open(root_); }
+
+  /// Whether a commit notices what came into a range before it was sent.
+  bool sees_ranges() const { return store_->capabilities().range_conflict || GetParam().looks_at_ranges; }
 
   const std::string root_ = fresh_root();
   const std::shared_ptr<coordination::Store> store_ = GetParam().open(root_);

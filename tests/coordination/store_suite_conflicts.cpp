@@ -103,7 +103,7 @@ TEST_P(StoreSuite, ACommitThatOnlyReadsChecks) {
   const Commit range{.read_version = then, .read_ranges = {prefix_range(key(""))}};
   EXPECT_TRUE(committed(commit(range)));
   put("a", "3");
-  EXPECT_EQ(committed(commit(range)), !store_->capabilities().range_conflict);
+  EXPECT_EQ(committed(commit(range)), !sees_ranges());
 }
 
 /// What a commit meets that rests upon `range` as it was before `change`.
@@ -122,7 +122,7 @@ TEST_P(StoreSuite, ARangeThatChangedIsAConflict) {
     change.puts.push_back({guards + "dc1", ""});
     const CommitResult result =
         after(*store_, change, prefix_range(guards), key_of(root_, {"arbiter", "claims", "restart"}));
-    if (store_->capabilities().range_conflict) {
+    if (sees_ranges()) {
       EXPECT_EQ(conflict_key(result), guards);
     } else {
       EXPECT_TRUE(committed(result)) << "this one does not look at ranges";
@@ -131,7 +131,7 @@ TEST_P(StoreSuite, ARangeThatChangedIsAConflict) {
 }
 
 TEST_P(StoreSuite, ARangeSeesWhatCameAndChanged) {
-  const bool looks = store_->capabilities().range_conflict;
+  const bool looks = sees_ranges();
   put("b", "1");
   const auto conflicts = [&](const Commit& change, const KeyRange& range) {
     const CommitResult result = after(*store_, change, range, key("z"));
@@ -163,7 +163,7 @@ TEST_P(StoreSuite, TwoThatDecideUponTheSameSetDoNotBothGo) {
   };
   EXPECT_TRUE(committed(decide(*store_, *mine, "mine")));
   const CommitResult second = decide(*other, *theirs, "theirs");
-  if (store_->capabilities().range_conflict) {
+  if (sees_ranges()) {
     EXPECT_EQ(conflict_key(second), key(""));
   } else {
     EXPECT_TRUE(committed(second)) << "this one does not look at ranges";

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "../coordination/kubernetes_profile.hpp"
+#include "../coordination/kubernetes_reads.hpp"
 #include "../coordination/kubernetes_replay.hpp"
 #include "real_environment.hpp"
 
@@ -36,6 +37,11 @@ std::string documented_roles() {
   const auto begin = page.find(fence);
   if (begin == std::string::npos) throw std::runtime_error("no YAML in " EVENKEEL_ROLES);
   return page.substr(begin + fence.size(), page.find("```", begin + fence.size()) - begin - fence.size());
+}
+
+// S16: what a snapshot transfers.
+TEST(RealCoordinationReads, AreOfWhatHasChanged) {
+  expect_reads_of_what_changed(environment().config(), 20);
 }
 
 // I1: that nobody writes below another's scope is kept by the API server.

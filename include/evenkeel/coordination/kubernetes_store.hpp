@@ -56,10 +56,16 @@ struct KubernetesStoreOptions {
 /// deleted meanwhile.
 ///
 /// by_scope promises neither multi_key_atomic nor range_conflict nor snapshot_scan: versions count for each
-/// object alone. A snapshot is one list, and so of one moment all the same. Keys read in other objects are
-/// compared with a list right before the commit; what changes in them after that list goes unnoticed.
-/// Versions start at the time of the object's creation, so those of an object that was deleted never come
-/// back.
+/// object alone. A snapshot is one list, and so of one moment all the same. Keys and ranges read in other
+/// objects are compared with a list right before the commit; what changes in them between that list and the
+/// one write goes unnoticed. Ranges need a read_version of this store's last 16 snapshots; any other is a
+/// conflict.
+///
+/// A list transfers what has changed: objects are kept, and after more than 32 KiB a list asks for metadata
+/// first, and then for the objects whose resourceVersion is another one. An object that changes meanwhile, or
+/// more than four, bring the whole list. What is kept decides nothing: equal resourceVersions are equal
+/// objects. Versions start at the time of the object's creation, so those of an object that was deleted never
+/// come back.
 ///
 /// TooLarge: "commit_bytes", or "object_bytes" for what the object would then have.
 /// Thread safety: all members may be called concurrently. Lifetime: watches must not outlive it.

@@ -98,7 +98,7 @@ struct Commit {
   };
   std::vector<ReadKey> reads = {};
   /// Ranges in which nothing may have come, changed or gone since read_version. A store without
-  /// Capabilities::range_conflict does not look.
+  /// Capabilities::range_conflict does not look, or looks before it commits and not while it does.
   std::vector<KeyRange> read_ranges = {};
 
   struct Put {
