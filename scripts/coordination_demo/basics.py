@@ -13,7 +13,7 @@ import urllib.request
 SITES = ('dc1', 'dc2', 'dc3')
 PROCESSES = {'storage': 8, 'log': 4, 'stateless': 4}  # of each site
 QUIET = 30     # seconds without a new member before anything is done in agreement
-SILENCE = 120  # seconds after which an operator that says nothing is not waited for
+SILENCE = 120  # seconds after which an operator that says nothing is not waited for, in most stories
 GROUP = 'ringdb.evenkeel.dev'
 SETS = ('pendingForRemoval', 'pendingForExclusion', 'readyForExclusion', 'pendingForInclusion', 'readyForInclusion',
         'pendingForRestart', 'readyForRestart')

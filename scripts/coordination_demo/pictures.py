@@ -139,13 +139,34 @@ def table(stories, worlds):
             rows.append((story.name, 'local', *[''] * 8))
         for world in of_story:
             rows.append(row_of(world))
-    widths = [max(len(str(row[column])) for row in rows) for column in range(len(rows[0]))]
-    lines = ['   | ' + ' | '.join(str(cell).ljust(width) for cell, width in zip(row, widths)) + ' |' for row in rows]
+    widths = widths_of(rows)
+    lines = lines_of(rows)
     room = sum(widths[2:]) + 3 * (len(widths) - 3)
     for number, note in notes.items():
         lines[number] = '   | ' + ' | '.join(str(rows[number][n]).ljust(widths[n]) for n in (0, 1)) + f' | {note.ljust(room)} |'
-    lines.insert(1, '   |' + '|'.join('-' * (width + 2) for width in widths) + '|')
-    return '\n'.join(lines)
+    return '\n'.join(under_head(lines, widths))
+
+
+def widths_of(rows):
+    return [max(len(str(row[column])) for row in rows) for column in range(len(rows[0]))]
+
+
+def lines_of(rows):
+    return ['   | ' + ' | '.join(str(cell).ljust(width) for cell, width in zip(row, widths_of(rows))) + ' |' for row in rows]
+
+
+def under_head(lines, widths):
+    return [lines[0], '   |' + '|'.join('-' * (width + 2) for width in widths) + '|', *lines[1:]]
+
+
+def price_table(worlds):
+    """What agreement cost: the operators' own figures, in the seconds of the story."""
+    paid = [world for world in worlds if world.figures]
+    if not paid:
+        return ''
+    rows = [('scenario', 'mode', *paid[0].figures)]
+    rows += [(world.scenario, world.mode, *(f'{value:.0f}' for value in world.figures.values())) for world in paid]
+    return '\n'.join(under_head(lines_of(rows), widths_of(rows)))
 
 
 def row_of(world):

@@ -12,7 +12,7 @@ import threading
 import time
 
 from .basics import PROCESSES, SITES, Failed, Process, TooSlow, say
-from .pictures import LEGEND, print_shows, print_timelines, svg, table
+from .pictures import LEGEND, price_table, print_shows, print_timelines, svg, table
 from .scenarios import STORIES
 from .servers import Etcd, find_etcd
 from .world import World
@@ -121,6 +121,7 @@ class Demo:
         print_shows(worlds)
         say('')
         say(table(self.stories, worlds))
+        say('\n' + price_table(worlds))
 
     def close(self):
         for process in Process.all:

@@ -3,7 +3,8 @@
 import dataclasses
 import typing
 
-from .basics import SITES, Failed, TooSlow
+from .basics import SILENCE, SITES, Failed, TooSlow
+from .told import metrics_tell
 
 # ---- what stories have in common ----
 
@@ -54,60 +55,23 @@ def calm(world):
 
 
 def finish(world):
-    if world.mode != 'local':
-        nothing_left(world)
-        calm(world)
     for site in SITES:
-        found = world.scrape(site)
-        world.check(f'/metrics of {site} counts its reconciles', any(
-            key.startswith('controller_runtime_reconcile_total') and value > 0 for key, value in found.items()), sorted(found))
-
-
-class Coordination:
-    """What the /metrics of all operators say of coordination: [(site, name, labels, value)]."""
-
-    def __init__(self, world):
-        self.found = []
-        for site in SITES:
-            for series, value in world.scrape(site).items():
-                name, _, labels = series.rstrip('}').partition('{')
-                if name.startswith('evenkeel_coordination_'):
-                    self.found.append((site, name[len('evenkeel_coordination_'):], set(labels.split(',')), value))
-
-    def values(self, name, **labels):
-        wanted = {f'{label}="{value}"' for label, value in labels.items()}
-        return [value for _, found, of, value in self.found if found == name and wanted <= of]
-
-    def text(self):
-        return '; '.join(f'{site} {name} {value:g}' for site, name, _, value in self.found if value)
-
-
-def metrics_tell(world, **calls):
-    """2.5: what /metrics says of coordination is what happened; `calls` of each action."""
-    def at_rest():
-        all_of = Coordination(world)
-        actions = {label for _, name, of, _ in all_of.found if name == 'members' for label in of if label.startswith('action=')}
-        return len(actions) == 4 and not any(all_of.values('members') + all_of.values('oldest_pending_seconds')
-                                             + all_of.values('lock_held'))
-    world.wait('the metrics say that nothing is pending, and no lock held', at_rest, 120)
-    found = Coordination(world)
-    check = lambda what, holds: world.check(f'metrics: {what}', holds, found.text())
+        reconciles = world.metric('controller_runtime_reconcile_total', [site])
+        world.check(f'/metrics of {site} counts its reconciles', reconciles > 0, reconciles)
+    if world.mode == 'local':
+        return
+    nothing_left(world)
+    calm(world)
     for site in SITES:
-        of_site = found.values('members', action='restart', scope=site, phase='pending')
-        check(f'each operator knows of {site}', len(of_site) == len(SITES))
-    for action, count in calls.items():
-        check(f'{action} was done', sum(found.values('steps_total', action=action, result='acted')) >= count)
-        check(f'{action} was let go', sum(found.values('verdicts_total', action=action, verdict='proceed')) >= count)
-        check(f'{action}: all know of the claim', min(found.values('claim_epoch', action=action)) >= count)
-    check('somebody had to wait', sum(found.values('verdicts_total', verdict='wait') + found.values('verdicts_total', verdict='blocked')) > 0)
-    check('three are global and live', found.values('instances', mode='global', presence='live') == [3] * len(SITES))
-    check('the lock was taken, and held for a while', sum(found.values('lock_taken_total')) >= 1
-          and sum(found.values('lock_held_seconds_total')) > 0)
-    check('each says how long it waited for the lock', len(found.values('lock_wait_seconds_total')) == len(SITES))
-    check('transactions', min(found.values('store_commits_total', outcome='committed')) > 0)
-    check('conflicts and unknown outcomes are counted', all(
-        len(found.values('store_commits_total', outcome=outcome)) == len(SITES) for outcome in ('conflict', 'unknown')))
-    check('bytes', min(found.values('store_written_bytes_total') + found.values('store_read_bytes_total')) > 0)
+        members = lambda: world.metric('evenkeel_coordination_members', [site])
+        world.wait(f'/metrics of {site} sees no member any more', lambda: members() == 0, 300)
+        live = world.metric('evenkeel_coordination_instances', [site], mode=world.mode, presence='live')
+        world.check(f'/metrics of {site} sees three instances', live == 3, live)
+    world.figures = {
+        'commits': world.metric('evenkeel_coordination_store_commits_total', outcome='committed'),
+        'conflicts': world.metric('evenkeel_coordination_store_commits_total', outcome='conflict'),
+        'bytes written': world.metric('evenkeel_coordination_store_written_bytes_total'),
+        'lock wait, s': round(world.metric('evenkeel_coordination_lock_wait_seconds_total') * world.scale)}
 
 
 def change_knob(world, value='2', stagger=30):
@@ -141,6 +105,8 @@ def rollout(world):
         for site in SITES:
             said = world.condition_messages(site, 'CoordinationPending')
             world.check(f'CoordinationPending of {site} said so', any(text.startswith('restart: ') for text in said), said)
+        acted = [world.metric('evenkeel_coordination_steps_total', [site], action='restart', result='acted') for site in SITES]
+        world.check('by /metrics of the three, one of them acted, once', sorted(acted) == [0, 0, 1], acted)
         metrics_tell(world, restart=1)
     finish(world)
 
@@ -364,13 +330,14 @@ class Story:
     needed: typing.Optional[int]       # disruptions, if all is agreed
     modes: tuple = ('local', 'global')
     instead: str = ''                  # why it is not played in mode local
+    silence: int = SILENCE             # seconds after which an operator that says nothing is not waited for
 
 
 STORIES = {story.name: story for story in (
     Story('rollout', rollout, 1),
     Story('migrate', migrate, 3),
     Story('upgrade', upgrade, 2),
-    Story('crash', crash, 2),
+    Story('crash', crash, 2, silence=210),  # so that the others wait for the dead one, and say so
     Story('partition', partition, 2),
     Story('rename', rename, 1, ('global',), 'shares nothing, so nothing has to move'),
     Story('stale', stale, 1, ('global',), 'shares nothing, so nothing is left behind'),

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 
-from .basics import GROUP, PROCESSES, QUIET, SETS, SILENCE, SITES, Failed, Process, Proxy, free_port, request, wait_for
+from .basics import GROUP, PROCESSES, QUIET, SETS, SITES, Failed, Process, Proxy, free_port, request, wait_for
 from .servers import ApiServer, Hub
 
 STAYS = ('instances', 'guard', 'tokens', 'arbiter/lock', 'arbiter/claims', 'arbiter/targets', 'arbiter/tokens')
@@ -19,7 +19,7 @@ STAYS = ('instances', 'guard', 'tokens', 'arbiter/lock', 'arbiter/claims', 'arbi
 class World:
     def __init__(self, demo, story, mode, scale):
         self.demo, self.story, self.mode, self.scale = demo, story, mode, scale
-        self.scenario = story.name
+        self.scenario, self.silence = story.name, story.silence
         self.name = f'{story.name}-{mode}' + ('' if scale == demo.options.scale else '-slower')
         self.root = f'/demo/{self.name}'
         self.directory = demo.directory / self.name
@@ -34,6 +34,7 @@ class World:
         self.conditions = {}  # site: [(seconds, {type: (status, message)})], whenever one changed
         self.shows = []       # (title, lines): what a user sees
         self.checks = []
+        self.figures = {}     # what agreement cost, by the operators' own metrics
         self.watching = True
         self.store_urls = {}  # of operators that reach the store by a way of their own
         self.proxies = []
@@ -100,7 +101,7 @@ class World:
         self.operators[site] = self.run(
             f'operator-{site}', 'ring-operator', '--kubeconfig', self.server.kubeconfig, '--namespace', site,
             '--instance', site, '--database', self.doors[site], '--store', self.store_urls.get(site, self.store.url),
-            '--root', self.root, '--mode', self.mode, '--minimum-uptime', '120s', '--silence', f'{SILENCE}s',
+            '--root', self.root, '--mode', self.mode, '--minimum-uptime', '120s', '--silence', f'{self.silence}s',
             '--time-scale', self.scale, '--rate-limiter', f'exponential({self.scaled(4)}, {self.scaled(40)})',
             '--metrics-bind-address', f'127.0.0.1:{port}', '--log-format', 'json')
 
@@ -167,7 +168,7 @@ class World:
         """Begins `coordctl watch`; tables() has what it printed."""
         self.run('coordctl', 'coordctl', '--store', self.store.url, '--root', self.root, '--kubeconfig',
                  self.server.kubeconfig, 'watch', '--interval', '100ms', '--quiet-window', self.scaled(QUIET),
-                 '--silent-after', self.scaled(SILENCE))
+                 '--silent-after', self.scaled(self.silence))
 
     def tables(self):
         text = (self.directory / 'coordctl.log').read_text(encoding='utf-8')
@@ -289,6 +290,12 @@ class World:
         samples = [line.rsplit(' ', 1) for line in text.splitlines() if line and not line.startswith('#')]
         return {name: float(value) for name, value in samples}
 
+    def metric(self, family, sites=SITES, **labels):
+        """The sum of the samples of `family` that have these labels, at these sites."""
+        wanted = [f'{name}="{value}"' for name, value in labels.items()]
+        return sum(value for site in sites for key, value in self.scrape(site).items()
+                   if key.partition('{')[0] == family and all(label in key for label in wanted))
+
     # -- checks
 
     def check(self, what, holds, found=''):
@@ -305,7 +312,7 @@ class World:
         for site in SITES if self.scenario not in ('crash', 'partition') else SITES[:2]:
             signs = [at for at in self.signs.get(site, [None])[1:] if at >= self.begun]
             gaps = [later - earlier for earlier, later in zip(signs, signs[1:])]
-            if gaps and max(gaps) > self.real(SILENCE) * 0.8:
+            if gaps and max(gaps) > self.real(self.silence) * 0.8:
                 return f'the operator of {site} was held up for {max(gaps):.1f} s'
         return self.came_late()
 
