@@ -15,13 +15,6 @@ constexpr std::size_t worth_a_second_request = 32UL * 1024;
 constexpr std::size_t most_single_reads = 4;
 constexpr std::size_t kept_snapshots = 16;
 
-KubernetesObject decoded(const ConfigMap& map) {
-  KubernetesObject object{.metadata = map.metadata,
-                          .shard = decode_shard(map.data, "ConfigMap " + key_of(map).name)};
-  object.metadata.managed_fields.clear();  // the server keeps its own
-  return object;
-}
-
 std::size_t bytes_of(const KubernetesObjectSet& objects) {
   std::size_t bytes = 0;
   for (const auto& [name, object] : objects) {
@@ -64,6 +57,20 @@ bool differs(const KubernetesObjectSet& before, const KubernetesObjectSet& now, 
 }
 
 }  // namespace
+
+/// Who may write one object says nothing for the scope of another one.
+KubernetesObject KubernetesObjectReader::decoded(const ConfigMap& map) const {
+  const std::string& name = map.metadata.name;
+  KubernetesObject object{.metadata = map.metadata, .shard = decode_shard(map.data, "ConfigMap " + name)};
+  object.metadata.managed_fields.clear();  // the server keeps its own
+  const auto ours = within(object.shard.entries, prefix_range(options_.root + "/"));
+  for (auto entry = ours.first; entry != ours.second; ++entry) {
+    const std::string home = names_.object_of(entry->first);
+    if (home == name) continue;
+    throw StoreUnavailable("ConfigMap " + name + ": data.entries: " + entry->first + " belongs into " + home);
+  }
+  return object;
+}
 
 KubernetesObject KubernetesObjectReader::find(const Client& client, const std::string& name) const {
   const auto map = client.find<ConfigMap>({options_.namespace_, name});

@@ -17,6 +17,7 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/coordination/kubernetes_store.hpp>
 
+#include "coordination/kubernetes_names.hpp"
 #include "coordination/kubernetes_shard.hpp"
 
 namespace evenkeel::inline v0::coordination::detail {
@@ -39,7 +40,8 @@ using KubernetesObjectSet = std::map<std::string, std::shared_ptr<const Kubernet
 /// Thread safety: all members may be called concurrently.
 class KubernetesObjectReader {
  public:
-  explicit KubernetesObjectReader(const KubernetesStoreOptions& options) : options_(options) {}
+  explicit KubernetesObjectReader(const KubernetesStoreOptions& options)
+      : options_(options), names_(options) {}
 
   std::string selector() const { return coordination_label + ("=" + options_.name); }
   /// Throws what the client throws, and StoreUnavailable for contents that are none.
@@ -49,12 +51,14 @@ class KubernetesObjectReader {
  private:
   using Versions = std::map<std::string, std::string>;
 
+  KubernetesObject decoded(const ConfigMap& map) const;
   KubernetesObjectSet list_all(const Client& client) const;
   Versions list_versions(const Client& client) const;
   std::optional<KubernetesObjectSet> list_changed(const Client& client,
                                                   const KubernetesObjectSet& known) const;
 
   const KubernetesStoreOptions& options_;
+  const KubernetesNames names_;
   Mutex mutex_;
   KubernetesObjectSet known_ EVENKEEL_GUARDED_BY(mutex_);
 };

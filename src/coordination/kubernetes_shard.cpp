@@ -50,10 +50,9 @@ class Line {
   }
   std::string text(std::string_view escaped_text) const { return http::percent_decode(escaped_text); }
   std::string_view rest() const { return rest_; }
-
- private:
   [[noreturn]] void broken(const std::string& why) const { throw StoreUnavailable(where_ + ": " + why); }
 
+ private:
   std::string_view rest_;
   const std::string where_;
 };
@@ -116,7 +115,11 @@ KubernetesShard decode_shard(const Data& data, std::string_view object) {
     std::string key = line.text(line.word());
     const Version version = line.version();
     std::string value = line.text(line.rest());
-    shard.entries[key] = {key, std::move(value), version};
+    if (version > shard.version)
+      line.broken("version " + std::to_string(version) + " is later than data.version");
+    if (!shard.entries.try_emplace(key, Entry{key, std::move(value), version}).second) {
+      line.broken(key + " is there twice");
+    }
   });
   for_each_line(data, "erased", object, [&](Line& line) {
     const Version version = line.version();

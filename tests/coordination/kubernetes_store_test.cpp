@@ -200,6 +200,34 @@ TEST_F(KubernetesStoreTest, DoesNotTakeBrokenContentsForNone) {
             "unavailable: ConfigMap db-scope-dc1: data.version is missing");
 }
 
+// I1, I10: who may write the object of one scope says nothing for another one, whose role would be worth
+// nothing otherwise. What is below another root is not looked at.
+TEST_F(KubernetesStoreTest, RefusesEntriesThatBelongElsewhere) {
+  KubernetesStore db = store();
+  db.commit({.puts = {{"/db/tokens/dc2", "1"}}});
+  const auto told = [&](const std::string& more) -> std::string {
+    const std::string before = map("db-scope-dc2")->data.at("entries");
+    client.patch(map("db-scope-dc2"), [&](ConfigMap& edited) { edited.data["entries"] = before + more; });
+    std::string what = "read";
+    try {
+      db.snapshot();
+    } catch (const coordination::StoreUnavailable& error) {
+      what = error.what();
+    }
+    client.patch(map("db-scope-dc2"), [&](ConfigMap& edited) { edited.data["entries"] = before; });
+    return what;
+  };
+  const std::string object = "ConfigMap db-scope-dc2: data.entries";
+  EXPECT_EQ(told("/db/pendingForRestart/dc1/log-1 5 {}\n"),
+            object + ": /db/pendingForRestart/dc1/log-1 belongs into db-scope-dc1");
+  EXPECT_EQ(told("/db/arbiter/lock 5 {}\n"), object + ": /db/arbiter/lock belongs into db-arbiter");
+  EXPECT_EQ(told("/db/tokens/dc2 5 {}\n"), object + ", line 2: /db/tokens/dc2 is there twice");
+  EXPECT_EQ(told("/db/guard/x/dc2 18446744073709551615 {}\n"),
+            object + ", line 2: version 18446744073709551615 is later than data.version");
+  EXPECT_EQ(told("/other/key 5 {}\n"), "read");
+  EXPECT_EQ(told(""), "read");
+}
+
 TEST_F(KubernetesStoreTest, KeepsForeignMetadata) {
   KubernetesStore db = store();
   db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
