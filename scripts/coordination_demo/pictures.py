@@ -67,7 +67,7 @@ class Timeline:
 
 MARKS = set(CALLS.values()) | {'*', '+', '^'}
 LEGEND = ('* the resource changes   - pending   = all of it ready   X exclude   C coordinators   K kill (restart)   '
-          'I include   # recovery')
+          'I include   # recovery   + it is killed, cut off or denied   ^ no longer')
 
 
 def print_timelines(worlds):
@@ -109,7 +109,8 @@ def svg(scenario, worlds):
         for at in timeline.recoveries:
             out.append(f'<rect x="{x(at) - 1.5:.1f}" y="{y + 2}" width="3" height="20" fill="#c0392b"/>')
         y += lane + 24
-    legend = ('* resource changes, yellow pending, green all ready, X exclude, C coordinators, K kill, I include; '
+    legend = ('* resource changes, yellow pending, green all ready, X exclude, C coordinators, K kill, I include, '
+              '+ killed, cut off or denied, ^ no longer; '
               f'0 to {end:.0f} s')
     out.append(f'<text x="10" y="{y}" font-size="11">{legend}</text>')
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 20}" height="{y + 14}" '
