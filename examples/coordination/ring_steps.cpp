@@ -37,30 +37,6 @@ const ec::ProcessGroup& find(const RingCluster& cluster, const std::string& id) 
 
 using Waits = std::map<std::string, ec::ActionWait>;
 
-void add(ek::Condition& condition, const char* reason, const std::string& action, const std::string& why) {
-  condition.status = "True";
-  condition.reason = reason;
-  condition.message.append(condition.message.empty() ? "" : "; ").append(action).append(": ").append(why);
-}
-
-// "restart: not all processes are ready: dc3-log-1", for whatever an action waits.
-ek::Condition pending_condition(const Waits& waits) {
-  ek::Condition condition{.type = "CoordinationPending", .status = "False", .reason = "NothingToDo"};
-  for (const auto& [action, wait] : waits) add(condition, "Waits", action, wait.why);
-  return condition;
-}
-
-// "restart: by dc3: not all processes are ready: dc3-log-1; dc3 silent for 41s": others have to do something.
-ek::Condition blocked_condition(const Waits& waits) {
-  ek::Condition condition{.type = "CoordinationBlocked", .status = "False", .reason = "NobodyIsInTheWay"};
-  for (const auto& [action, wait] : waits) {
-    std::string by;
-    for (const std::string& scope : wait.blocked_by) by.append(by.empty() ? "by " : ", ").append(scope);
-    if (!by.empty()) add(condition, "OthersAreNotReady", action, by + ": " + wait.why);
-  }
-  return condition;
-}
-
 RingShadow shadow_of(const ec::ProcessGroupFigures& figures) {
   return {.goes = static_cast<std::int64_t>(figures.shadow_goes),
           .waits = static_cast<std::int64_t>(figures.shadow_waits)};
@@ -144,8 +120,8 @@ ek::Step RingSteps::report(ek::Context& context, const RingCluster& cluster,
     status.phase = phase_of(cluster, complete);
     if (complete) status.generation = cluster.metadata.generation;
     status.shadow = shadow;
-    ek::set_condition(status.conditions, pending_condition(waits), context.clock().wall_now());
-    ek::set_condition(status.conditions, blocked_condition(waits), context.clock().wall_now());
+    for (const ek::Condition& condition : ec::conditions_of(waits))
+      ek::set_condition(status.conditions, condition, context.clock().wall_now());
   });
   return complete ? ek::later(options_.rest, "watching") : ek::later(options_.poll, "not there yet");
 }

@@ -14,6 +14,7 @@ set(process_groups_headers
   upgrades.hpp)
 set(process_groups_sources
   cluster.cpp
+  conditions.cpp
   coordinator.cpp
   coordinator_impl.cpp
   coordinator_restart.cpp

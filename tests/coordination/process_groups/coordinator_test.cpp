@@ -81,6 +81,41 @@ class CoordinatorTest : public ::testing::Test {
   std::vector<std::unique_ptr<Ledger>> others;
 };
 
+// --- Conditions
+// -------------------------------------------------------------------------------------------------
+
+// 2.5: CoordinationPending, CoordinationBlocked{by}, from the verdicts of the gate.
+TEST_F(CoordinatorTest, SaysInConditionsForWhomItWaits) {
+  Operator& instance = start(Mode::global);
+  add(other("dc2"), "pendingForRestart", {"storage-2"});
+  add(other("dc3"), "pendingForRestart", {"storage-3"});
+  instance.cluster.find("log-1")->set(condition::incorrect_command_line, wall_start);
+  instance.pass();
+  const auto conditions = [&] { return conditions_of(instance.coordinator.waits()); };
+  EXPECT_EQ(conditions()[0].type, "CoordinationPending");
+  EXPECT_EQ(conditions()[0].status, "True");
+  EXPECT_EQ(
+      conditions()[0].message.find("restart: waits for another 30s: last pending process group was added"),
+      0U)
+      << conditions()[0].message;
+  EXPECT_EQ(conditions()[1].type, "CoordinationBlocked");
+  EXPECT_EQ(conditions()[1].status, "False") << "time alone is needed";
+  settle(instance);
+  EXPECT_EQ(conditions()[1].status, "True");
+  EXPECT_EQ(conditions()[1].reason, "OthersAreNotReady");
+  EXPECT_EQ(conditions()[1].message.find("restart: by dc2, dc3: "), 0U) << conditions()[1].message;
+  EXPECT_NE(conditions()[0].message.find("not all processes are ready: storage-2,storage-3"),
+            std::string::npos)
+      << conditions()[0].message;
+
+  instance.cluster.find("log-1")->clear(condition::incorrect_command_line);
+  instance.pass();
+  for (const Condition& said : conditions()) {
+    EXPECT_EQ(said.status, "False") << said.type;
+    EXPECT_EQ(said.message, "") << said.type;
+  }
+}
+
 // --- Metrics
 // ----------------------------------------------------------------------------------------------------
 

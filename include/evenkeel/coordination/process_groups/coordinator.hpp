@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include <evenkeel/api/metadata.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/metrics.hpp>
@@ -94,6 +95,12 @@ struct ActionWait {
 
   friend bool operator==(const ActionWait&, const ActionWait&) = default;
 };
+
+/// ProcessGroupCoordinator::waits() as conditions for the resource's status, see set_condition(); both are
+/// always there. CoordinationPending is True while an action waits, whatever for: "restart: blocked: not all
+/// processes are ready: dc3-log-1". CoordinationBlocked is True while scopes hold one up, and names them:
+/// "restart: by dc3: blocked: not all processes are ready: dc3-log-1".
+EVENKEEL_API std::vector<Condition> conditions_of(const std::map<std::string, ActionWait>& waits);
 
 /// The steps of one resource, to be called in the order in which they stand here, with the resource as the
 /// step before left it. A step changes the ProcessCluster where it finds something; the caller saves it.
