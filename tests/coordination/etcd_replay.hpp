@@ -30,6 +30,7 @@ inline void replay_on_etcd(const coordination::EtcdStoreOptions& etcd, std::uint
     options.units = 1 + seed % 5;
     options.needs_lock = seed % 3 == 0;
     options.ready_subset = seed % 5 == 0;
+    options.pieces = seed % 2 == 0;
     options.root = "/sim/" + std::to_string(seed);
     const std::vector<simulation::Event> events = simulation::plan(options, 600);
     options.open = [](const std::string&) { return std::make_shared<coordination::MemoryStore>(); };
@@ -43,6 +44,7 @@ inline void replay_on_etcd(const coordination::EtcdStoreOptions& etcd, std::uint
     sum.unknowns += outcome.figures.unknowns;
     sum.claims += outcome.figures.claims;
     sum.kills += outcome.figures.kills;
+    sum.moves += outcome.figures.moves;
   }
   std::printf(
       "%llu histories: %zu commits, %zu conflicts, %zu unknown, %zu claims, %zu kills, as in memory\n",
@@ -51,6 +53,7 @@ inline void replay_on_etcd(const coordination::EtcdStoreOptions& etcd, std::uint
   EXPECT_GT(sum.conflicts, 0u);
   EXPECT_GT(sum.unknowns, 0u);
   EXPECT_GT(sum.kills, 0u);
+  EXPECT_GT(sum.moves, 0u);
 }
 
 }  // namespace evenkeel::tests

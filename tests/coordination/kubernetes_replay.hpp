@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulation's histories on KubernetesStore: every invariant is checked after every commit, and what is
-// done to the shared system is what is done with the store in memory. By scope too: here no commit of another
-// instance comes between an instance's list and its write.
+// done to the shared system is what is done with the store in memory. By scope too, where no commit of
+// another instance comes between an instance's list and its write, and nothing is moved: that takes pieces
+// there, and has histories of its own.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +23,15 @@ namespace evenkeel::tests {
 inline void replay_on_kubernetes(const Client& client, coordination::KubernetesObjects objects,
                                  std::uint64_t histories) {
   namespace simulation = coordination::simulation;
-  const std::string name = objects == coordination::KubernetesObjects::one ? "sim-one-" : "sim-";
+  const bool is_one = objects == coordination::KubernetesObjects::one;
+  const std::string name = is_one ? "sim-one-" : "sim-";
   for (std::uint64_t seed = 1; seed <= histories; ++seed) {
     simulation::Options options{.seed = seed,
                                 .instances = 2 + seed % 4,
                                 .units = 1 + seed % 5,
                                 .needs_lock = seed % 3 == 0,
+                                .renames = is_one,
+                                .interleaved = is_one,
                                 .root = "/sim/" + std::to_string(seed)};
     const auto events = simulation::plan(options, 600);
     options.open = [](const std::string&) { return std::make_shared<coordination::MemoryStore>(); };
@@ -44,6 +48,24 @@ inline void replay_on_kubernetes(const Client& client, coordination::KubernetesO
     EXPECT_EQ(outcome.kills, expected.kills) << "seed " << seed;
     EXPECT_GT(outcome.figures.kills, 0U);
   }
+}
+
+/// A history with scopes that are moved from object to object, in pieces, by movers that die.
+inline void move_scopes_on_kubernetes(const Client& client, std::uint64_t seed) {
+  namespace simulation = coordination::simulation;
+  simulation::Options options{
+      .seed = seed, .instances = 3, .units = 2, .root = "/moves/" + std::to_string(seed)};
+  options.open = [&](const std::string& root) {
+    return std::make_shared<coordination::KubernetesStore>(
+        client, coordination::KubernetesStoreOptions{.namespace_ = "default",
+                                                     .name = "moves-" + std::to_string(seed),
+                                                     .root = root,
+                                                     .objects = coordination::KubernetesObjects::by_scope});
+  };
+  const simulation::Outcome outcome = simulation::run(options, simulation::plan(options, 600));
+  ASSERT_FALSE(outcome.violation) << "seed " << seed << ": " << *outcome.violation;
+  EXPECT_GT(outcome.figures.moves, 0U);
+  EXPECT_GT(outcome.figures.kills, 0U);
 }
 
 }  // namespace evenkeel::tests

@@ -15,5 +15,11 @@ TEST(KubernetesSimulation, HistoriesGoAsInMemory) {
   replay_on_kubernetes(client, coordination::KubernetesObjects::one, 1);
 }
 
+TEST(KubernetesSimulation, KeepsItsInvariantsWhileScopesMove) {
+  testing::ApiServer server;
+  const Client client(server.config(), {.transport = server.transport()});
+  move_scopes_on_kubernetes(client, 1);
+}
+
 }  // namespace
 }  // namespace evenkeel::tests

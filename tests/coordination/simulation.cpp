@@ -15,6 +15,7 @@
 #include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
 #include <evenkeel/coordination/liveness.hpp>
+#include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/testing/faulty_store.hpp>
 
 #include "simulation_audit.hpp"
@@ -66,22 +67,23 @@ struct System {
 struct World {
   World(const Options& given, std::shared_ptr<Store> shared);
 
+  Unit& unit(const UnitRef& ref) { return system.units[home_of(ref.scope)][ref.unit]; }
   void say(std::string line);
   void violated(const std::string& what) { auditor->violated(what); }
   TimePoint now() const { return time; }
 
-  /// `scope` is about to commit: now and then another instance comes first.
-  void about_to_commit(const std::string& scope) {
+  /// The instance is about to commit: now and then another one comes first.
+  void about_to_commit(const std::string& home) {
     if (others_come_first && !amid_commit && random() % 4 == 0) {
       amid_commit = true;
-      others_come_first(scope);
+      others_come_first(home);
       amid_commit = false;
     }
   }
 
   Options options;
   std::mt19937_64 random{options.seed + 1};
-  std::function<void(const std::string& scope)> others_come_first;
+  std::function<void(const std::string& home)> others_come_first;
   bool amid_commit = false;
   ActionPolicy policy;
   Layout layout;
@@ -145,9 +147,15 @@ class Node {
  public:
   Node(World& world, std::size_t index)
       : world_(world),
-        scope_(scope_of(index)),
-        faulty_(std::make_shared<AuditedStore>(world.store, world.auditor, scope_,
-                                               [this] { world_.about_to_commit(scope_); })),
+        home_(scope_of(index)),
+        scope_(home_),
+        faulty_(std::make_shared<AuditedStore>(
+            world.store, world.auditor, home_,
+            [this] {
+              die_if_due();
+              world_.about_to_commit(home_);
+            },
+            world.options.pieces)),
         // Calendars and steady clocks disagree by a minute each way (S11).
         clock_(std::make_shared<ManualClock>(
             WallTime{std::chrono::seconds{1767225600} + (index % 2 == 0 ? 60s : -60s)})) {
@@ -156,6 +164,7 @@ class Node {
   }
 
   void advance(Duration by) { clock_->advance(by); }
+  const std::string& home() const { return home_; }
   const std::string& scope() const { return scope_; }
   bool paused() const { return world_.time < paused_until_; }
   void pause(Duration length) { paused_until_ = world_.time + length; }
@@ -165,6 +174,9 @@ class Node {
     mode_ = mode;
     start();
   }
+  /// Another run begins with the other scope. Its move dies before its commit `dies_at`, and the next run
+  /// begins after `rest`.
+  void rename(unsigned dies_at, Duration rest);
   void start();
   void refresh();
   void pass();
@@ -174,20 +186,30 @@ class Node {
   void drop();
 
  private:
+  /// Thrown where the process dies.
+  struct Death {};
+  void die_if_due();
+  bool move();
   void publish();
   DesiredState wanted(const OwnState& own) const;
   void act_alone();
   ActReport kill(const Claim& claim);
   ActReport observe(const Claim& claim);
   bool obeys(const Claim& claim);
+  Identity identity() const { return {scope_, "uid-" + home_, "run-" + std::to_string(incarnation_)}; }
 
   World& world_;
-  const std::string scope_;
+  const std::string home_;  // what the scope was called first
+  std::string scope_;
   testing::FaultyStore faulty_;
   const std::shared_ptr<ManualClock> clock_;
   Mode mode_ = Mode::global;
   int incarnation_ = 0;
   TimePoint paused_until_ = {};
+  bool moved_ = true;                     // what an earlier run had under the other name is here
+  std::optional<unsigned> commits_left_;  // of the move, until this process dies
+  Duration rest_ = {};
+  bool moving_ = false;
   std::optional<Process> process_;
 };
 
@@ -195,7 +217,9 @@ void Node::start() {
   process_.reset();
   LedgerOptions options;
   options.domain = {.root = world_.options.root, .actions = {"restart"}};
-  options.identity = {scope_, "uid-" + scope_, "run-" + std::to_string(++incarnation_)};
+  ++incarnation_;
+  moved_ = false;
+  options.identity = identity();
   options.mode = mode_;
   options.liveness.silence = kSilence;
   options.transact = transactions(clock_);
@@ -204,8 +228,39 @@ void Node::start() {
   paused_until_ = {};
 }
 
+void Node::rename(unsigned dies_at, Duration rest) {
+  scope_ = other_name_of(scope_);
+  commits_left_ = dies_at;
+  rest_ = rest;
+  start();
+}
+
+void Node::die_if_due() {
+  if (!moving_ || !commits_left_) return;
+  if (*commits_left_ == 0) throw Death();
+  --*commits_left_;
+}
+
+/// Whether all is here, so that this run may begin.
+bool Node::move() {
+  if (moved_) return true;
+  ScopeMigrator migrator(faulty_, world_.layout, identity(), {}, transactions(clock_));
+  moving_ = true;
+  try {
+    const MigrationOutcome outcome = migrator.migrate_if_renamed().outcome;
+    moved_ = outcome == MigrationOutcome::moved || outcome == MigrationOutcome::nothing;
+  } catch (const Death&) {
+    ++world_.figures.cut_moves;
+    commits_left_.reset();
+    start();
+    pause(rest_);
+  }
+  moving_ = false;
+  return moved_;
+}
+
 void Node::refresh() {
-  process_->known = world_.system.units[scope_];
+  process_->known = world_.system.units[home_];
   process_->looked = true;
 }
 
@@ -249,6 +304,7 @@ void Node::publish() {
 
 void Node::pass() {
   try {
+    if (!move()) return;
     process_->registry.renew(mode_);
     if (mode_ != Mode::local && process_->looked) publish();
   } catch (const StoreUnavailable&) {
@@ -270,7 +326,7 @@ ActReport Node::kill(const Claim& claim) {
     for (const Target& target : claim.targets) report.not_done.push_back(target.ref);
     return report;
   }
-  if (world_.auditor->claimant(claim.epoch) != scope_) {
+  if (world_.auditor->claimant(claim.epoch) != home_) {
     world_.violated("I12: " + scope_ + " acted without a claim");
   }
   ++world_.figures.kills;
@@ -278,7 +334,7 @@ ActReport Node::kill(const Claim& claim) {
   std::string names;
   for (const Target& target : claim.targets) {
     names += " " + target.ref.scope + "/" + target.ref.unit;
-    Unit& unit = world_.system.units[target.ref.scope][target.ref.unit];
+    Unit& unit = world_.unit(target.ref);
     if (unit.exists && !unit.needs() && !unit.alone) {
       world_.violated("restarted twice: " + target.ref.scope + "/" + target.ref.unit);
     }
@@ -297,14 +353,14 @@ ActReport Node::observe(const Claim& claim) {
   ActReport report;
   obeys(claim);
   for (const Target& target : claim.targets) {
-    const Unit& unit = world_.system.units[target.ref.scope][target.ref.unit];
+    const Unit& unit = world_.unit(target.ref);
     if (unit.needs()) report.not_done.push_back(target.ref);
   }
   return report;
 }
 
 void Node::decide() {
-  if (process_->work || mode_ != Mode::global) return;
+  if (process_->work || mode_ != Mode::global || !moved_) return;
   try {
     if (auto orphan = process_->claims.take_over(world_.policy)) {
       process_->work = {std::move(*orphan), true, std::nullopt};
@@ -327,7 +383,7 @@ void Node::decide() {
 }
 
 void Node::act_alone() {
-  for (auto& [name, unit] : world_.system.units[scope_]) {
+  for (auto& [name, unit] : world_.system.units[home_]) {
     if (!unit.needs() || !unit.prepared) continue;
     unit.done = unit.need;
     unit.prepared = false;
@@ -365,10 +421,10 @@ class Simulation {
         person_(std::make_shared<AuditedStore>(world_.store, world_.auditor, "")) {
     for (std::size_t i = 0; i < options.instances; ++i) nodes_.push_back(std::make_unique<Node>(world_, i));
     // Where ranges are not looked at, a decision may miss what came last: I6 is not promised there.
-    if (!world_.store->capabilities().range_conflict) return;
-    world_.others_come_first = [this](const std::string& scope) {
+    if (!options.interleaved || !world_.store->capabilities().range_conflict) return;
+    world_.others_come_first = [this](const std::string& home) {
       Node& other = *nodes_[world_.random() % nodes_.size()];
-      if (other.scope() == scope || other.paused()) return;
+      if (other.home() == home || other.paused()) return;
       other.refresh();
       other.pass();
     };
@@ -386,7 +442,7 @@ class Simulation {
  private:
   Node& node(const Event& event) { return *nodes_[event.who % nodes_.size()]; }
   Unit& unit(const Event& event) {
-    auto& units = world_.system.units[node(event).scope()];
+    auto& units = world_.system.units[node(event).home()];
     return std::next(units.begin(), static_cast<std::ptrdiff_t>(event.what % units.size()))->second;
   }
   void wait(Duration by) {
@@ -432,6 +488,10 @@ bool Simulation::to_the_world(const Event& event) {
     case Kind::remove:
       one.exists = !one.exists;
       one.prepared = false;
+      // What comes again is a new one, which has what the old one needed; what was said of that may be
+      // obeyed.
+      one.alone = one.alone || (one.exists && one.needs());
+      if (one.exists) one.done = one.need;
       return true;
     default:
       return false;
@@ -467,10 +527,15 @@ bool Simulation::to_an_instance(const Event& event) {
       return true;
     case Kind::deny:
     case Kind::allow:
+      // Allowed is whoever stands there, by whichever name.
       deny(who.scope(), event.kind == Kind::allow);
+      if (event.kind == Kind::allow) deny(other_name_of(who.scope()), true);
       return true;
     case Kind::mode:
       who.set_mode(static_cast<Mode>(event.what % 3));
+      return true;
+    case Kind::rename:
+      who.rename(event.what % 8, event.what % 16 < 8 ? 0s : 200s);
       return true;
     default:
       return false;
@@ -511,6 +576,7 @@ void Simulation::heal_and_finish() {
     happen({.kind = Kind::heal, .who = static_cast<std::uint32_t>(&one - nodes_.data())});
     one->store().deliver();
     deny(one->scope(), true);
+    deny(other_name_of(one->scope()), true);
     one->pause(0s);
     if (one->mode() != Mode::global) one->set_mode(Mode::global);
   }
@@ -539,6 +605,8 @@ Outcome Simulation::outcome() {
   }
   out.figures.claims = world_.auditor->claims();
   out.figures.without_denied = world_.auditor->claims_without_denied();
+  out.figures.moves = world_.auditor->moves();
+  out.figures.amid_moves = world_.auditor->claims_amid_moves();
   out.figures.take_overs = world_.auditor->take_overs();
   if (!world_.auditor->violation()) return out;
   out.violation = *world_.auditor->violation() + "\nseed " + std::to_string(world_.options.seed) + ", after:";
@@ -550,8 +618,8 @@ Outcome Simulation::outcome() {
 
 std::string text_of(const Event& event) {
   static constexpr std::array<const char*, static_cast<std::size_t>(Kind::count_)> names{
-      "wait", "need",  "prepare", "remove", "refresh", "pass", "decide", "act",   "settle",
-      "drop", "crash", "pause",   "faults", "heal",    "cut",  "deny",   "allow", "mode"};
+      "wait",  "need",  "prepare", "remove", "refresh", "pass", "decide", "act",  "settle", "drop",
+      "crash", "pause", "faults",  "heal",   "cut",     "deny", "allow",  "mode", "rename"};
   return std::string(names.at(static_cast<std::size_t>(event.kind))) + " " + std::to_string(event.who) + " " +
          std::to_string(event.what);
 }
@@ -559,7 +627,7 @@ std::string text_of(const Event& event) {
 std::vector<Event> plan(const Options& options, std::size_t count) {
   // Out of 1000; what an instance does in a row is one entry.
   static const std::vector<std::pair<std::uint32_t, std::vector<Kind>>> weights{
-      {127, {Kind::wait}},
+      {119, {Kind::wait}},
       {45, {Kind::need}},
       {200, {Kind::prepare}},
       {6, {Kind::remove}},
@@ -577,6 +645,7 @@ std::vector<Event> plan(const Options& options, std::size_t count) {
       {5, {Kind::deny}},
       {6, {Kind::allow}},
       {2, {Kind::mode}},
+      {8, {Kind::rename}},
   };
   std::mt19937_64 random(options.seed);
   std::vector<Event> events;
@@ -589,8 +658,10 @@ std::vector<Event> plan(const Options& options, std::size_t count) {
         at -= weight;
         continue;
       }
-      for (const Kind kind : kinds)
+      for (const Kind kind : kinds) {
+        if (kind == Kind::rename && !options.renames) continue;
         events.push_back({kind, who, kind == Kind::mode && what % 4 != 0 ? 2 : what});
+      }
       break;
     }
   }

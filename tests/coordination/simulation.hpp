@@ -39,6 +39,7 @@ struct Event {
     deny,     // `who` is put on the deny list
     allow,    // ... and off it
     mode,     // `who` works in mode `what` from now on
+    rename,   // `who` begins anew with its other scope, and may die amid the move, for long
     count_
   };
   Kind kind = Kind::wait;
@@ -53,6 +54,10 @@ struct Options {
   std::size_t units = 4;  ///< Of each.
   bool needs_lock = false;
   bool ready_subset = false;  ///< Barrier::ready_subset instead of all_ready.
+  bool renames = true;        ///< Whether plan() has them.
+  bool interleaved = true;    ///< Others may come between an instance's decision and its commit.
+  /// A scope is moved in pieces, although the store could do it at once.
+  bool pieces = false;
   /// A fresh store, the same each time that it is called with one run's root.
   std::function<std::shared_ptr<Store>(const std::string& root)> open = {};
   std::string root = "/sim";
@@ -66,6 +71,9 @@ struct Figures {
   std::size_t claims = 0;
   std::size_t without_denied = 0;  ///< ... that left out members of a denied scope.
   std::size_t take_overs = 0;
+  std::size_t moves = 0;       ///< Scopes that were moved, in one transaction or in pieces.
+  std::size_t cut_moves = 0;   ///< Movers that died before, between or after them.
+  std::size_t amid_moves = 0;  ///< Claims while a move went on, whose mover had died for long.
   std::size_t superseded = 0;  ///< Settled too late: somebody had taken the claim over.
   std::size_t kills = 0;       ///< Calls of the shared system that it obeyed.
   std::size_t fenced = 0;      ///< ... that it refused for their epoch.

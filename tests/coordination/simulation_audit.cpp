@@ -10,12 +10,6 @@
 namespace evenkeel::coordination::simulation {
 namespace {
 
-std::vector<std::string> written_keys(const Commit& commit) {
-  std::vector<std::string> keys = commit.erases;
-  for (const Commit::Put& put : commit.puts) keys.push_back(put.key);
-  return keys;
-}
-
 const Commit::Put* put_of(const Commit& commit, const std::string& key) {
   const auto found = std::ranges::find(commit.puts, key, &Commit::Put::key);
   return found == commit.puts.end() ? nullptr : &*found;
@@ -28,7 +22,6 @@ std::string name_of(const UnitRef& ref) {
 }  // namespace
 
 void Auditor::applied(const std::string& writer, const Commit& commit, Version version) {
-  if (!commit.range_erases.empty()) violated("I1: " + writer + " removed a whole range");
   check_owner(writer, commit);
   check_tokens(commit);
   check_lock(writer, commit);
@@ -43,15 +36,29 @@ std::optional<std::string> Auditor::claimant(std::uint64_t epoch) const {
   return found == claimants_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// I1, and that a commit keeps to one shard.
+/// Whether it says in the old record of a scope where that went.
+bool Auditor::is_move(const Commit& commit) const {
+  return std::ranges::any_of(commit.puts, [&](const Commit::Put& put) {
+    const auto elements = elements_of(layout_.root(), put.key);
+    return elements.size() == 2 && elements[0] == "instances" &&
+           !decode_instance(put.value, elements[1]).moved_to.empty();
+  });
+}
+
+// I1, and that a commit keeps to one shard, unless it moves a scope.
 void Auditor::check_owner(const std::string& writer, const Commit& commit) {
   std::set<std::string> shards;
   for (const std::string& key : written_keys(commit)) {
     const std::string shard = layout_.shard_of(key);
     shards.insert(shard);
-    if (shard != "arbiter" && shard != "scope." + writer) violated("I1: " + writer + " wrote " + key);
+    const bool own = shard.starts_with("scope.") && home_of(shard.substr(6)) == writer;
+    if (shard != "arbiter" && !own) violated("I1: " + writer + " wrote " + key);
   }
+  const bool move = is_move(commit);
+  moves_ += move ? 1 : 0;
+  if (move) return;
   if (shards.size() > 1) violated("I2: " + writer + " wrote several shards in one commit");
+  if (!commit.range_erases.empty()) violated("I1: " + writer + " removed a whole range");
 }
 
 // I11.
@@ -60,7 +67,9 @@ void Auditor::check_tokens(const Commit& commit) {
     const auto elements = elements_of(layout_.root(), put.key);
     const bool token =
         elements.size() == 2 ? elements[0] == "tokens" : elements.size() == 3 && elements[1] == "tokens";
-    if (token && !tokens_.insert(put.key + "=" + put.value).second) {
+    // A move leaves its own word in the token of the old scope.
+    const bool moved = put.value.starts_with("moved to ");
+    if (token && !moved && !tokens_.insert(put.key + "=" + put.value).second) {
       violated("I11: applied twice: " + put.key + " = " + put.value);
     }
   }
@@ -69,7 +78,11 @@ void Auditor::check_tokens(const Commit& commit) {
 // I8.
 void Auditor::check_lock(const std::string& writer, const Commit& commit) {
   const Commit::Put* put = put_of(commit, layout_.lock());
-  if (put != nullptr && decode_lock(put->value).owner == writer && denied(writer)) {
+  if (put == nullptr) return;
+  const LockRecord after = decode_lock(put->value);
+  const auto before = entry(put->key);
+  const bool taken = !before || decode_lock(before->value).epoch != after.epoch;
+  if (taken && home_of(after.owner) == writer && denied(after.owner)) {
     violated("I8: " + writer + " took the lock while it was denied");
   }
 }
@@ -83,7 +96,8 @@ void Auditor::check_claim(const std::string& writer, const Commit& commit) {
   const auto old = entry(key);
   std::optional<ClaimRecord> before;
   if (old) before = decode_claim(*old);
-  if (after.owner.scope != writer) violated("I4: " + writer + " wrote a claim of " + after.owner.scope);
+  if (home_of(after.owner.scope) != writer)
+    violated("I4: " + writer + " wrote a claim of " + after.owner.scope);
   if (after.state != ClaimState::executing) {
     const bool own = before && before->state == ClaimState::executing && before->epoch == after.epoch &&
                      before->owner == after.owner;
@@ -91,7 +105,7 @@ void Auditor::check_claim(const std::string& writer, const Commit& commit) {
     return;
   }
   if (after.epoch != (before ? before->epoch : 0) + 1) violated("I4: " + writer + " jumped in epochs");
-  if (denied(writer)) violated("I8: " + writer + " claimed while it was denied");
+  if (denied(after.owner.scope)) violated("I8: " + writer + " claimed while it was denied");
   claimants_[after.epoch] = writer;
   if (before && before->state == ClaimState::executing) {
     check_take_over(*before, after, find(key)->since);
@@ -143,6 +157,7 @@ void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
       if (change > commit.read_version) violated("I6: " + set + " changed before " + epoch);
     }
   }
+  check_moves(epoch);
   const auto is_denied = [&](const auto& member) { return denied(member.first.scope); };
   if (std::ranges::any_of(pending, is_denied)) ++claims_without_denied_;
   const TimePoint now = rules_.now();
@@ -165,11 +180,23 @@ void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
     violated("I7: " + epoch + " came too soon");
 }
 
+// S7: a move is waited for, unless its mover has died.
+void Auditor::check_moves(const std::string& epoch) {
+  const auto moves = moves_now();
+  claims_amid_moves_ += moves.empty() ? 0 : 1;
+  for (const auto& [from, to] : moves) {
+    if (rules_.now() - find(layout_.migrating(from))->since >= rules_.silence) continue;
+    violated("S7: " + epoch + " came while " + from + " was moved to " + to);
+  }
+}
+
 bool Auditor::must_count(const std::string& scope, const std::string& claimant) const {
   if (scope == claimant) return true;
   if (denied(scope)) return false;
   const auto record = entry(layout_.instance(scope));
-  if (!record || decode_instance(record->value, scope).mode != Mode::global) return false;
+  if (!record) return false;
+  const InstanceRecord known = decode_instance(record->value, scope);
+  if (known.mode != Mode::global || !known.moved_to.empty()) return false;
   return rules_.now() - find(record->key)->since < rules_.silence;
 }
 
@@ -192,6 +219,9 @@ void Auditor::note_changes(const Commit& commit, Version version) {
 
 void Auditor::apply(const Commit& commit, Version version) {
   for (const std::string& key : commit.erases) state_.erase(key);
+  for (const KeyRange& range : commit.range_erases) {
+    std::erase_if(state_, [&](const auto& one) { return range.contains(one.first); });
+  }
   for (const Commit::Put& put : commit.puts) state_[put.key] = {put.value, version, rules_.now()};
 }
 
@@ -208,12 +238,18 @@ std::optional<Entry> Auditor::entry(const std::string& key) const {
 Auditor::Members Auditor::members(const std::string& set) const {
   Members out;
   const std::string prefix = layout_.set_prefix(set);
+  const auto moves = moves_now();
   for (auto at = state_.lower_bound(prefix); at != state_.end() && at->first.starts_with(prefix); ++at) {
     const auto elements = elements_of(layout_.root(), at->first);
     const MemberRecord record = decode_member({at->first, at->second.value, 0});
     out[{elements.at(1), elements.at(2)}] = {record.since == 0 ? at->second.version : record.since,
                                              at->second.since};
   }
+  // What has been copied already is there once.
+  std::erase_if(out, [&](const auto& member) {
+    const auto move = moves.find(member.first.scope);
+    return move != moves.end() && out.contains({move->second, member.first.unit});
+  });
   return out;
 }
 
@@ -223,10 +259,43 @@ std::set<std::pair<UnitRef, Version>> Auditor::consumed() const {
   for (auto at = state_.lower_bound(prefix); at != state_.end() && at->first.starts_with(prefix); ++at) {
     const std::string scope = elements_of(layout_.root(), at->first).at(3);
     for (const auto& [epoch, units] : decode_targets({at->first, at->second.value, 0}).epochs) {
-      for (const auto& [unit, since] : units) out.insert({{scope, unit}, since});
+      for (const auto& [unit, since] : units) {
+        out.insert({{scope, unit}, since});
+        if (amid_move(scope)) out.insert({{other_name_of(scope), unit}, since});
+      }
     }
   }
   return out;
+}
+
+std::map<std::string, std::string> Auditor::moves_now() const {
+  std::map<std::string, std::string> moves;
+  const std::string prefix = layout_.migrating_prefix();
+  for (auto at = state_.lower_bound(prefix); at != state_.end() && at->first.starts_with(prefix); ++at) {
+    const std::string from = elements_of(layout_.root(), at->first).at(2);
+    moves[from] = other_name_of(from);
+  }
+  return moves;
+}
+
+bool Auditor::amid_move(const std::string& scope) const {
+  const auto moves = moves_now();
+  return moves.contains(scope) || moves.contains(other_name_of(scope));
+}
+
+bool Auditor::denied(const std::string& scope) const {
+  const auto listed = [&](const std::string& name) { return find(layout_.denied(name)) != nullptr; };
+  return listed(scope) || (amid_move(scope) && listed(other_name_of(scope)));
+}
+
+std::vector<std::string> Auditor::written_keys(const Commit& commit) const {
+  std::vector<std::string> keys = commit.erases;
+  for (const Commit::Put& put : commit.puts) keys.push_back(put.key);
+  for (const auto& [key, held] : state_) {
+    const auto erases = [&key](const KeyRange& range) { return range.contains(key); };
+    if (std::ranges::any_of(commit.range_erases, erases)) keys.push_back(key);
+  }
+  return keys;
 }
 
 }  // namespace evenkeel::coordination::simulation

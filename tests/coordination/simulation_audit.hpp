@@ -26,12 +26,21 @@ struct Rules {
   std::function<std::optional<TimePoint>()> last_disruption;
 };
 
+/// What the scope of an instance is called as well, and what both names are called here.
+inline std::string other_name_of(const std::string& scope) {
+  return scope.ends_with("-new") ? scope.substr(0, scope.size() - 4) : scope + "-new";
+}
+inline std::string home_of(const std::string& scope) {
+  return scope.ends_with("-new") ? other_name_of(scope) : scope;
+}
+
 /// A model of the store, made of the commits that it applied.
 class Auditor {
  public:
   Auditor(Layout layout, Rules rules) : layout_(std::move(layout)), rules_(std::move(rules)) {}
 
-  /// `writer` (a scope; empty: a person) had `commit`, in normal form, applied as `version`.
+  /// `writer` (an instance, named as home_of() does; empty: a person) had `commit`, in normal form, applied
+  /// as `version`.
   void applied(const std::string& writer, const Commit& commit, Version version);
   void violated(const std::string& what) {
     if (!violation_) violation_ = what;
@@ -41,6 +50,8 @@ class Auditor {
   std::optional<std::string> claimant(std::uint64_t epoch) const;
   std::size_t claims() const { return claims_; }
   std::size_t claims_without_denied() const { return claims_without_denied_; }
+  std::size_t claims_amid_moves() const { return claims_amid_moves_; }
+  std::size_t moves() const { return moves_; }
   std::size_t take_overs() const { return take_overs_; }
 
  private:
@@ -62,7 +73,13 @@ class Auditor {
   void note_changes(const Commit& commit, Version version);
 
   const Held* find(const std::string& key) const;
-  bool denied(const std::string& scope) const { return find(layout_.denied(scope)) != nullptr; }
+  bool denied(const std::string& scope) const;
+  /// from -> to, of the moves that go on.
+  std::map<std::string, std::string> moves_now() const;
+  bool amid_move(const std::string& scope) const;
+  bool is_move(const Commit& commit) const;
+  void check_moves(const std::string& epoch);
+  std::vector<std::string> written_keys(const Commit& commit) const;
   std::optional<Entry> entry(const std::string& key) const;
   Members members(const std::string& set) const;
   std::set<std::pair<UnitRef, Version>> consumed() const;
@@ -78,22 +95,30 @@ class Auditor {
   std::optional<std::string> violation_;
   std::size_t claims_ = 0;
   std::size_t claims_without_denied_ = 0;
+  std::size_t claims_amid_moves_ = 0;
+  std::size_t moves_ = 0;
   std::size_t take_overs_ = 0;
 };
 
 /// A store whose applied commits an auditor sees.
 class AuditedStore final : public Store {
  public:
-  /// `before` runs before each commit: what others do between a decision and its commit.
+  /// `before` runs before each commit: what others do between a decision and its commit. `in_pieces`: says
+  /// that commits are so small that no scope is moved in one.
   AuditedStore(std::shared_ptr<Store> inner, std::shared_ptr<Auditor> auditor, std::string writer,
-               std::function<void()> before = {})
+               std::function<void()> before = {}, bool in_pieces = false)
       : inner_(std::move(inner)),
         auditor_(std::move(auditor)),
         writer_(std::move(writer)),
-        before_(std::move(before)) {}
+        before_(std::move(before)),
+        in_pieces_(in_pieces) {}
   std::string name() const override { return inner_->name(); }
   Capabilities capabilities() const override { return inner_->capabilities(); }
-  Limits limits() const override { return inner_->limits(); }
+  Limits limits() const override {
+    Limits limits = inner_->limits();
+    if (in_pieces_) limits.operations = 6;  // one unit
+    return limits;
+  }
   std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop) override { return inner_->snapshot(stop); }
   CommitResult commit(const Commit& commit, std::stop_token stop) override {
     if (before_) before_();
@@ -110,6 +135,7 @@ class AuditedStore final : public Store {
   const std::shared_ptr<Auditor> auditor_;
   const std::string writer_;
   const std::function<void()> before_;
+  const bool in_pieces_;
 };
 
 }  // namespace evenkeel::coordination::simulation

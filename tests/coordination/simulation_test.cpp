@@ -29,6 +29,7 @@ Options options_of(std::uint64_t seed) {
   options.units = 1 + seed % 5;
   options.needs_lock = seed % 3 == 0;
   options.ready_subset = seed % 5 == 0;
+  options.pieces = seed % 2 == 0;
   options.open = [](const std::string&) { return std::make_shared<MemoryStore>(); };
   return options;
 }
@@ -44,6 +45,9 @@ void add(Figures& sum, const Figures& one) {
   sum.conflicts += one.conflicts;
   sum.unknowns += one.unknowns;
   sum.claims += one.claims;
+  sum.moves += one.moves;
+  sum.cut_moves += one.cut_moves;
+  sum.amid_moves += one.amid_moves;
   sum.without_denied += one.without_denied;
   sum.take_overs += one.take_overs;
   sum.superseded += one.superseded;
@@ -60,6 +64,9 @@ void expect_met(const Figures& sum) {
   EXPECT_GT(sum.take_overs, 0U);
   EXPECT_GT(sum.superseded, 0U);
   EXPECT_GT(sum.without_denied, 0U) << "S6";
+  EXPECT_GT(sum.moves, 0U) << "S7";
+  EXPECT_GT(sum.cut_moves, 0U);
+  EXPECT_GT(sum.amid_moves, 0U);
   EXPECT_GT(sum.fenced, 0U);
   EXPECT_GT(sum.kills, sum.claims / 2) << "most claims come to something";
 }
@@ -82,9 +89,11 @@ TEST(CoordinationSimulation, KeepsItsInvariants) {
       "%llu runs: %zu commits, %zu conflicts, %zu unknown (%zu came late), %zu claims (%zu without denied "
       "ones), "
       "%zu taken over, "
-      "%zu superseded, %zu kills, %zu fenced off, %zu units restarted\n",
+      "%zu superseded, %zu kills, %zu fenced off, %zu units restarted, %zu moves (%zu cut, %zu claims amid "
+      "one)\n",
       static_cast<unsigned long long>(runs), sum.commits, sum.conflicts, sum.unknowns, sum.late, sum.claims,
-      sum.without_denied, sum.take_overs, sum.superseded, sum.kills, sum.fenced, sum.restarted);
+      sum.without_denied, sum.take_overs, sum.superseded, sum.kills, sum.fenced, sum.restarted, sum.moves,
+      sum.cut_moves, sum.amid_moves);
   if (runs >= 40) expect_met(sum);
 }
 
