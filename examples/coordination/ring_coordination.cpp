@@ -118,7 +118,8 @@ ec::ProcessGroupOptions RingCoordination::options_for(const std::string& scope) 
         &times.ignore_terminating, &times.minimum_uptime_for_restart, &times.minimum_recovery_for_exclusion,
         &times.minimum_recovery_for_inclusion, &times.minimum_uptime_for_missing_coordinator,
         &times.minimum_uptime_for_undesired_coordinator, &options.liveness.silence, &options.lock.duration,
-        &options.lock.margin, &options.lock.yield_after, &options.lock.yield_for, &options.retry})
+        &options.lock.margin, &options.lock.yield_after, &options.lock.yield_for, &options.retry,
+        &options.least_restart_retry})
     scaled(*time);
   for (ec::ActionPolicy* policy : {&options.exclusion, &options.inclusion, &options.restart}) {
     scaled(policy->quiet_window);

@@ -34,6 +34,9 @@ void check(const LeaseLockOptions& options) {
   if (options.yield_after < Duration::zero() || options.yield_for < Duration::zero()) {
     refuse("LeaseLock: yield_after and yield_for must not be negative");
   }
+  if (options.holder_silence < Duration::zero()) {
+    refuse("LeaseLock: holder_silence must not be negative");
+  }
 }
 
 bool is_run_of(const LockRecord& record, const Identity& me) {
@@ -77,13 +80,20 @@ class Table {
     if (record_.is_free()) return of_free();
     if (is_run_of(record_, me_)) return of_own();
     if (record_.instance == me_.instance) return take("it was held by an earlier run of " + me_.scope);
+    Duration left = record_.duration - facts_.unchanged;
     if (facts_.owner_denied) return take("its holder " + record_.owner + " is on the deny list");
+    if (facts_.owner_silent && options_.holder_silence > Duration::zero()) {
+      if (*facts_.owner_silent > options_.holder_silence) {
+        return take("its holder " + record_.owner + " was silent for " + seconds_text(*facts_.owner_silent));
+      }
+      left = std::min(left, options_.holder_silence - *facts_.owner_silent);
+    }
     if (facts_.unchanged > record_.duration) {
       return take("its holder " + record_.owner + " was silent for " + seconds_text(facts_.unchanged));
     }
-    return wait(record_.duration - facts_.unchanged + just_longer,
-                "held by " + record_.owner + ", silent for " + seconds_text(facts_.unchanged) + " of " +
-                    seconds_text(record_.duration));
+    return wait(left + just_longer, "held by " + record_.owner + ", silent for " +
+                                        seconds_text(facts_.unchanged) + " of " +
+                                        seconds_text(record_.duration));
   }
 
  private:
@@ -123,9 +133,15 @@ class Table {
   LockRecord record_;
 };
 
-/// The owner of a lock that can be read; empty if it is free, or cannot.
-std::string owner_of(const std::optional<Entry>& lock) {
-  return lock ? decode_lock(lock->value).owner : std::string();
+/// Whether `record`, of the scope of `holder`, is that of the instance that has the lock.
+bool is_registered(const LockRecord& holder, const std::optional<Entry>& record) {
+  if (!record) return false;
+  try {
+    const InstanceRecord known = decode_instance(record->value, holder.owner);
+    return known.instance == holder.instance && known.moved_to.empty();
+  } catch (const DecodeError&) {
+    return false;  // What cannot be read tells nothing.
+  }
 }
 
 /// Whether the registry has another run of the instance of `me`, or another scope for it.
@@ -211,12 +227,23 @@ LockFacts LeaseLock::facts_of(StoreSnapshot& snapshot, TimePoint now) {
   facts.lock = snapshot.get(layout_.lock());
   facts.denied = snapshot.get(layout_.denied(me_.scope)).has_value();
   facts.succeeded = is_succeeded(snapshot.get(layout_.instance(me_.scope)), me_);
-  const std::string owner = owner_of(facts.lock);
-  if (!owner.empty()) facts.owner_denied = snapshot.get(layout_.denied(owner)).has_value();
+  const LockRecord holder = facts.lock ? decode_lock(facts.lock->value) : LockRecord();
+  std::optional<Entry> record;
+  if (!holder.is_free()) {
+    facts.owner_denied = snapshot.get(layout_.denied(holder.owner)).has_value();
+    record = snapshot.get(layout_.instance(holder.owner));
+  }
   MutexLock guard(mutex_);
   if (facts.lock) facts.unchanged = now - seen_.see(layout_.lock(), facts.lock->version, now);
   if (hold_) facts.held_for = now - hold_->taken;
+  if (!holder.is_free()) facts.owner_silent = silence_of(holder, record, facts.unchanged, now);
   return facts;
+}
+
+std::optional<Duration> LeaseLock::silence_of(const LockRecord& holder, const std::optional<Entry>& record,
+                                              Duration unchanged, TimePoint now) {
+  if (!is_registered(holder, record)) return std::nullopt;
+  return std::min(unchanged, now - seen_.see(record->key, record->version, now));
 }
 
 LockAnswer LeaseLock::take(std::stop_token stop) {

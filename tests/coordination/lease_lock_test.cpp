@@ -300,6 +300,35 @@ TEST_F(LeaseLockOnStore, OfADeadHolderEndsByObservation) {
   EXPECT_EQ(b.lock.take().epoch, 2U);
 }
 
+// H1: "a crashed instance blocks nobody for longer than its liveness time", also with the default duration.
+TEST_F(LeaseLockOnStore, OfARegisteredHolderEndsWithItsSilence) {
+  LivenessRegistry registry(store, Layout("/db"), me, {}, {.delay = {}, .clock = a.clock});
+  registry.renew(Mode::global);
+  ASSERT_TRUE(a.lock.take().is_held());
+  const LockAnswer busy = b.lock.take();
+  EXPECT_EQ(busy.retry_after, seconds{60} + milliseconds{1});
+  pass(seconds{60});
+  EXPECT_EQ(b.lock.take().outcome, LockOutcome::busy) << "exactly that long is not silent";
+  registry.renew(Mode::global);
+  pass(milliseconds{1});
+  EXPECT_EQ(b.lock.take().outcome, LockOutcome::busy) << "it lives, whatever it does with the lock";
+  pass(seconds{60});
+  ASSERT_TRUE(a.lock.take().is_held()) << "or it writes the lock, and its record is old";
+  EXPECT_EQ(b.lock.take().outcome, LockOutcome::busy);
+  pass(seconds{60} + milliseconds{1});
+  EXPECT_EQ(b.lock.take().epoch, 2U);
+  EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
+}
+
+TEST_F(LeaseLockOnStore, OfASilentHolderEndsWithItsDurationWhereThatIsWanted) {
+  LivenessRegistry(store, Layout("/db"), me, {}, {.delay = {}, .clock = a.clock}).renew(Mode::global);
+  Party patient{store, third_one, {.holder_silence = {}}};
+  ASSERT_TRUE(a.lock.take().is_held());
+  EXPECT_EQ(patient.lock.take().retry_after, minutes{10} + milliseconds{1});
+  patient.clock->advance(minutes{10});
+  EXPECT_EQ(patient.lock.take().outcome, LockOutcome::busy);
+}
+
 TEST_F(LeaseLockOnStore, OfALivingHolderNeverEnds) {
   ASSERT_TRUE(a.lock.take().is_held());
   for (int minute = 0; minute < 9; ++minute) {

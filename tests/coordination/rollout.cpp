@@ -158,7 +158,8 @@ class Node {
     Process(Store& store, const LedgerOptions& options, const Layout& layout)
         : ledger(store, options),
           registry(store, layout, options.identity, options.liveness, options.transact),
-          lock(store, layout, options.identity, {.duration = 60s, .yield_after = 0s}, options.transact),
+          lock(store, layout, options.identity,
+               {.holder_silence = options.liveness.silence, .yield_after = 0s}, options.transact),
           claims(ledger, {.transact = options.transact}) {}
     Ledger ledger;
     LivenessRegistry registry;

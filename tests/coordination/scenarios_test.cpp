@@ -199,7 +199,8 @@ struct DeathRow {
   double longer;  // than without a death, at most
 };
 
-// S5, H1: a death costs no more than its liveness, lock or claim timeout (60 s each).
+// S5, H1: a death costs no more than its liveness or claim timeout (60 s each), also with the lock, whose
+// duration is the default of 10 min.
 TEST(CoordinationScenarios, OutliveADeath) {
   const Mean alive = mean_of(restart(10s), run_global);
   const DeathRow rows[] = {{"after pending", Death::pending, 61},

@@ -291,9 +291,9 @@ bool Auditor::denied(const std::string& scope) const {
 std::vector<std::string> Auditor::written_keys(const Commit& commit) const {
   std::vector<std::string> keys = commit.erases;
   for (const Commit::Put& put : commit.puts) keys.push_back(put.key);
-  for (const auto& [key, held] : state_) {
-    const auto erases = [&key](const KeyRange& range) { return range.contains(key); };
-    if (std::ranges::any_of(commit.range_erases, erases)) keys.push_back(key);
+  for (const auto& one : state_) {
+    const auto erases = [&one](const KeyRange& range) { return range.contains(one.first); };
+    if (std::ranges::any_of(commit.range_erases, erases)) keys.push_back(one.first);
   }
   return keys;
 }

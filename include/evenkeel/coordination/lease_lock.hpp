@@ -37,6 +37,10 @@ struct LeaseLockOptions {
   bool enabled = true;
   /// After so long without a sign of its holder others take it over. > 0, whole milliseconds.
   Duration duration = std::chrono::minutes{10};
+  /// A registered holder (see liveness.hpp) of which neither the lock nor the registry record has changed for
+  /// longer than this is silent, and loses the lock although `duration` is not over. As
+  /// LivenessOptions::silence of the instances. >= 0; 0: never.
+  Duration holder_silence = std::chrono::seconds{60};
   /// The holder takes itself for the holder until `duration` less this has passed since it last wrote: what
   /// its clock may run slower than the others' meanwhile. >= 0, less than `duration`.
   Duration margin = std::chrono::seconds{5};
@@ -83,6 +87,9 @@ struct LockFacts {
   bool denied = false;        ///< `me` is on the deny list.
   bool succeeded = false;     ///< The registry has another run of this instance, or a new scope for it.
   bool owner_denied = false;  ///< The holder is.
+  /// How long neither the lock nor the holder's registry record has changed, as far as this process saw;
+  /// nothing: the holder is not registered, and only its lock tells of it.
+  std::optional<Duration> owner_silent = {};
 };
 
 enum class LockStep : std::uint8_t {
@@ -101,9 +108,9 @@ struct LockDecision {
 };
 
 /// The whole table of the lock, without I/O. In this order: denied; succeeded by another run; free, or left
-/// to others; one's own; of an earlier run of oneself; its holder denied; unchanged for longer than its
-/// duration (exactly that long is still held); held. Throws DecodeError for a value that is no lock: nobody
-/// takes what it cannot read; `coordctl unlock` removes it. Source: fdb-kubernetes-operator
+/// to others; one's own; of an earlier run of oneself; its holder denied; its holder silent; unchanged for
+/// longer than its duration (exactly that long is still held); held. Throws DecodeError for a value that is
+/// no lock: nobody takes what it cannot read; `coordctl unlock` removes it. Source: fdb-kubernetes-operator
 /// fdbclient/lock_client.go takeLockInTransaction; unlike it, the deny list counts for a free lock as well,
 /// who takes over starts anew, time is observed, and there is an epoch.
 EVENKEEL_API LockDecision decide_take(const LockFacts& facts, const Identity& me,
@@ -178,8 +185,9 @@ class EVENKEEL_API LeaseLock {
   /// not.
   bool end_pass(bool reconciled, std::stop_token stop = {});
 
-  /// The epoch while this instance holds the lock by its own clock, which also tells one that slept. What the
-  /// store says counts more: see lock_held_by().
+  /// The epoch while this instance holds the lock by its own clock (`duration` less `margin`), which also
+  /// tells one that slept. What the store says counts more, for others may have taken it after
+  /// holder_silence: see lock_held_by().
   std::optional<std::uint64_t> held() const;
   LockFigures figures() const;
   const Identity& identity() const noexcept { return me_; }
@@ -194,6 +202,9 @@ class EVENKEEL_API LeaseLock {
   LockAnswer settle(const LockDecision& decision, TimePoint sent) EVENKEEL_EXCLUDES(mutex_);
   LockAnswer refused(LockOutcome outcome, const LockDecision& decision, TimePoint now)
       EVENKEEL_REQUIRES(mutex_);
+  /// As LockFacts::owner_silent.
+  std::optional<Duration> silence_of(const LockRecord& holder, const std::optional<Entry>& record,
+                                     Duration unchanged, TimePoint now) EVENKEEL_REQUIRES(mutex_);
   void drop(TimePoint now) EVENKEEL_REQUIRES(mutex_);
   TimePoint end_of(const Hold& hold) const;
 

@@ -27,6 +27,10 @@ ProcessGroupOptions checked(ProcessGroupOptions options) {
   if (options.retry <= Duration::zero()) {
     throw std::invalid_argument("ProcessGroupOptions: retry must be > 0");
   }
+  if (options.least_restart_retry <= Duration::zero()) {
+    throw std::invalid_argument("ProcessGroupOptions: least_restart_retry must be > 0");
+  }
+  if (options.lock.holder_silence > Duration::zero()) options.lock.holder_silence = options.liveness.silence;
   options.transact.clock = options.clock;
   return options;
 }

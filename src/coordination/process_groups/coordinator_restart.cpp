@@ -12,8 +12,6 @@
 namespace evenkeel::inline v0::coordination {
 namespace {
 
-constexpr Duration least_restart_retry = std::chrono::seconds{15};
-
 std::string join(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& one : texts) out += (out.empty() ? "" : " ") + one;
@@ -41,7 +39,7 @@ Step ProcessGroupCoordinator::bounce_processes(ProcessCluster& cluster, std::sto
   if (plan.wait) return it.wait("restart", *plan.wait);
   if (refusal) {
     const Duration left = it.options_.times.minimum_uptime_for_restart - minimum_uptime(status);
-    return it.wait("restart", *refusal, std::max(left, least_restart_retry));
+    return it.wait("restart", *refusal, std::max(left, it.options_.least_restart_retry));
   }
   if (cluster.has_incompatible_upgrade()) return it.restart_for_upgrade(cluster, plan, stop);
   if (mode == Mode::global) {

@@ -56,12 +56,15 @@ struct ProcessGroupOptions {
   ActionPolicy restart = {};
   ProcessGroupTimes times = {};
   LivenessOptions liveness = {};
-  LeaseLockOptions lock = {};
+  LeaseLockOptions lock = {};  ///< Its holder_silence is that of `liveness`, unless it is 0.
   TransactOptions transact = {};
   /// Is told of all that is decided in modes shadow and global. All coordinators of a domain in a process may
   /// share one. With it, finish() looks at what it has not seen for a sixth of LivenessOptions::silence, so
   /// that it tells the truth of actions that this instance has no part in. Default: none.
   std::shared_ptr<CoordinationMeter> meter = {};
+  /// A restart that waits for the database to have run for long enough is tried again no sooner than this. >
+  /// 0.
+  Duration least_restart_retry = std::chrono::seconds{15};
   Duration retry = std::chrono::seconds{2};  ///< After which a step that waits is tried again. > 0.
   std::shared_ptr<const Clock> clock = real_clock();
 };
