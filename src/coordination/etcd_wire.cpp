@@ -226,6 +226,15 @@ EtcdVerdict verdict_of_code(Code code, const std::string& message) {
   }
 }
 
+/// What an answer says that is plain text: etcd refuses so before its JSON API is asked. A 404 comes from any
+/// server.
+std::string plain_reason(const http::Response& response) {
+  constexpr std::size_t most = 200;
+  const std::string* type = response.headers.find("Content-Type");
+  if (response.status == 404 || type == nullptr || !type->starts_with("text/plain")) return {};
+  return response.body.substr(0, std::min(response.body.find('\n'), most));
+}
+
 }  // namespace
 
 std::string range_request(const EtcdRange& range) {
@@ -330,7 +339,8 @@ EtcdVerdict verdict_of(const http::Response& response) {
 }
 
 std::string etcd_error_text(const http::Response& response) {
-  const std::string message = message_of(error_of(response));
+  std::string message = message_of(error_of(response));
+  if (message.empty()) message = plain_reason(response);
   return std::to_string(response.status) + " " +
          (message.empty() ? "without a reason: is this the client port of etcd?" : message);
 }

@@ -167,6 +167,10 @@ bool ChildProcess::running() {
   return false;
 }
 
+void ChildProcess::signal(int number) const noexcept {
+  if (pid_ > 0) ::kill(pid_, number);
+}
+
 void ChildProcess::kill() noexcept {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);

@@ -47,6 +47,8 @@ class ChildProcess {
   void start(const std::vector<std::string>& command, const std::string& log, pid_t group);
   /// Whether it runs.
   bool running();
+  /// Sends a signal, if it runs: SIGSTOP, SIGCONT.
+  void signal(int number) const noexcept;
   /// Kills it and waits until it is gone. Idempotent.
   void kill() noexcept;
   /// How it ended: "ended with code 1", "was killed by signal 9"; valid once running() said false.

@@ -115,7 +115,7 @@ CertifiedKey signed_by(const CertifiedKey& authority, const Leaf& leaf) {
   const Certificate certificate = blank(key.get());
   X509_NAME* subject = X509_get_subject_name(certificate.get());
   for (const std::string& organisation : leaf.organisations) add_name(subject, "O", organisation);
-  add_name(subject, "CN", leaf.common_name);
+  if (!leaf.common_name.empty()) add_name(subject, "CN", leaf.common_name);
   require(X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer.get())) == 1, "issuer");
   add_extension(certificate.get(), issuer.get(), NID_basic_constraints, "critical,CA:FALSE");
   add_extension(certificate.get(), issuer.get(), NID_key_usage, "critical,digitalSignature");
@@ -130,6 +130,14 @@ CertifiedKey signed_by(const CertifiedKey& authority, const Leaf& leaf) {
 bool is_address(std::string_view host) {
   return host.find(':') != std::string_view::npos ||
          host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+/// The value of subjectAltName.
+std::string names_of(const std::vector<std::string>& hosts) {
+  std::string names;
+  for (const std::string& host : hosts)
+    names += (names.empty() ? "" : ",") + std::string(is_address(host) ? "IP:" : "DNS:") + host;
+  return names;
 }
 
 }  // namespace
@@ -149,13 +157,17 @@ CertifiedKey make_authority() {
 }
 
 CertifiedKey make_server_certificate(const CertifiedKey& authority, const std::vector<std::string>& hosts) {
-  std::string names;
-  for (const std::string& host : hosts)
-    names += (names.empty() ? "" : ",") + std::string(is_address(host) ? "IP:" : "DNS:") + host;
   return signed_by(authority, {.common_name = "kube-apiserver",
                                .organisations = {},
                                .usage = "serverAuth",
-                               .alternative_names = names});
+                               .alternative_names = names_of(hosts)});
+}
+
+CertifiedKey make_member_certificate(const CertifiedKey& authority, const std::vector<std::string>& hosts) {
+  return signed_by(authority, {.common_name = "",
+                               .organisations = {},
+                               .usage = "serverAuth,clientAuth",
+                               .alternative_names = names_of(hosts)});
 }
 
 CertifiedKey make_client_certificate(const CertifiedKey& authority, const Caller& caller) {

@@ -19,6 +19,9 @@ struct CertifiedKey {
 CertifiedKey make_authority();
 /// A server certificate for `hosts` (names and addresses), signed by `authority`.
 CertifiedKey make_server_certificate(const CertifiedKey& authority, const std::vector<std::string>& hosts);
+/// The same without a common name, and for clients as well: what etcd's members need, among themselves and
+/// for their JSON API.
+CertifiedKey make_member_certificate(const CertifiedKey& authority, const std::vector<std::string>& hosts);
 /// A client certificate: common name = user, organisations = groups, as the real API server reads them.
 CertifiedKey make_client_certificate(const CertifiedKey& authority, const Caller& caller);
 

@@ -58,6 +58,11 @@ TEST(EtcdVerdict, OfWhatStandsBeforeEtcd) {
   EXPECT_EQ(verdict(504), EtcdVerdict::unknown);
   EXPECT_EQ(etcd_error_text({.status = 404, .body = "404 page not found"}),
             "404 without a reason: is this the client port of etcd?");
+  const http::Headers text = {{"Content-Type", "text/plain; charset=utf-8"}};
+  EXPECT_EQ(etcd_error_text({.status = 400, .headers = text, .body = "CommonName of client ...\n"}),
+            "400 CommonName of client ...");
+  EXPECT_EQ(etcd_error_text({.status = 404, .headers = text, .body = "404 page not found\n"}),
+            "404 without a reason: is this the client port of etcd?");
 }
 
 TEST(EtcdTransaction, SaysWhatItRestsUpon) {

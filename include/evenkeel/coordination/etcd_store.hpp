@@ -26,7 +26,8 @@ struct EtcdStoreOptions {
   std::vector<std::string> endpoints = {"http://127.0.0.1:2379"};
   http::TlsOptions tls = {};
   /// Where etcd's authentication is on. Its tokens are asked for when needed, and anew when they end. etcd
-  /// does not take the name in a client certificate for a user of this API.
+  /// does not take the name in a client certificate for a user of this API, and with a login refuses one that
+  /// has a common name.
   std::string user = {};
   std::string password = {};
   Duration request_timeout = std::chrono::seconds{5};  ///< For one request to one endpoint; > 0.
