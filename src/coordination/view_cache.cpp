@@ -42,6 +42,9 @@ std::vector<Entry> ViewCache::read(StoreSnapshot& snapshot, const Layout& layout
   Scopes known;
   {
     MutexLock lock(mutex_);
+    // A store that was restored from a backup, or emptied, gives its versions out once more.
+    if (snapshot.version() < latest_) tables_.clear();
+    latest_ = snapshot.version();
     known = tables_[table];
   }
   Scopes current;

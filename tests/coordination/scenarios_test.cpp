@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios S1-S16 of three and more instances, in virtual time, against the figures of a model of the
 // shipped rules (3.4). EVENKEEL_COORDINATION_ROLLOUTS says how many rollouts stand behind each figure.
+//
+// Which test holds which (here, unless another file is named; "simulation": simulation_test.cpp, and its
+// histories on etcd and Kubernetes):
+//   S1, S2, S3  ReachTheFiguresOfTheShippedRules, DisturbOnceHoweverManyInstancesThereAre
+//   S4          CostASingleInstanceItsQuietWindow
+//   S5          OutliveADeath; simulation (crash, drop)
+//   S6          GoOnWithoutWhoIsCutOff (store, shared system), GoOnWithoutWhoIsDenied; simulation (cut, deny)
+//   S7          SurviveARename; scope_migrator_test.cpp (InPieces); simulation (rename)
+//   S8          WaitForNoOrphans; janitor_test.cpp
+//   S9          WaitForNobodyInAnotherMode; process_groups/scenarios_test.cpp; simulation (mode)
+//   S10         NameWhoIsNeverReady
+//   S11         DoNotCareAboutClocks; simulation (calendars 2 min apart)
+//   S12         claim_test.cpp (AreNotMadeByARunThatWasSucceeded); simulation (pause)
+//   S13         WaitForTheStore
+//   S14         ReachTheFiguresOfTheShippedRules (doomed); process_groups/coordinator_test.cpp
+//               (SparesRemoteCoordinators)
+//   S15         process_groups/scenarios_test.cpp (AStuckDeletionHoldsUpNobodysInclusion)
+//   S16         CostNoMoreThanInstancesTimesUnits
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

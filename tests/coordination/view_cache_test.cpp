@@ -94,5 +94,27 @@ TEST_F(ViewCacheTest, ForgetsAScopeWhoseGuardIsGone) {
   EXPECT_EQ(members(), 151U);
 }
 
+// A store that was restored from a backup: a guard has the version that is known, and other members.
+TEST(ViewCacheRestored, ForgetsEverythingWhenVersionsGoBack) {
+  const Layout layout("/db");
+  const auto with = [&layout](const std::string& unit) {
+    Commit commit;
+    commit.puts.push_back({layout.member("pendingForRestart", "dc1", unit), "{}"});
+    commit.puts.push_back({layout.guard("pendingForRestart", "dc1"), "{}"});
+    return commit;
+  };
+  MemoryStore before;
+  before.commit(with("log-1"));
+  before.commit({.puts = {{"/db/later", ""}}});
+  MemoryStore after;
+  after.commit(with("log-2"));
+  ViewCache cache;
+  const std::string member_before = layout.member("pendingForRestart", "dc1", "log-1");
+  EXPECT_EQ(cache.read(*before.snapshot(), layout, "pendingForRestart").at(0).key, member_before);
+  EXPECT_EQ(cache.read(*before.snapshot(), layout, "pendingForRestart").at(0).key, member_before);
+  EXPECT_EQ(cache.read(*after.snapshot(), layout, "pendingForRestart").at(0).key,
+            layout.member("pendingForRestart", "dc1", "log-2"));
+}
+
 }  // namespace
 }  // namespace evenkeel::coordination

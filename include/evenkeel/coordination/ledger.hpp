@@ -224,6 +224,7 @@ class EVENKEEL_API ViewCache {
 
   Mutex mutex_;
   std::map<std::string, Scopes> tables_ EVENKEEL_GUARDED_BY(mutex_);
+  Version latest_ EVENKEEL_GUARDED_BY(mutex_) = 0;
 };
 
 /// Throws as StoreSnapshot does.

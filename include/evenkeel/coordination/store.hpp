@@ -141,10 +141,13 @@ using CommitResult = std::variant<Committed, Conflict, Unknown, TooLarge, Unavai
 /// What a store can promise. docs/coordination.md says what is left of the guarantees without each.
 struct Capabilities {
   bool multi_key_atomic = true;  ///< A commit may write any keys. False: only such as live in one shard.
-  bool range_conflict = true;    ///< read_ranges are looked at, for what came and for what went.
-  bool snapshot_scan = true;     ///< All reads of a snapshot are of one moment.
-  bool watch = true;             ///< watch() gives hints.
-  bool server_ttl = false;       ///< Keys can end by the store's own clock.
+  /// read_ranges are looked at: for keys that came or changed, always; for one that went, if the commit that
+  /// erased it also put a key of the range. (etcd sees no other erasure; memory and FoundationDB do.) Guard
+  /// keys are put for that.
+  bool range_conflict = true;
+  bool snapshot_scan = true;  ///< All reads of a snapshot are of one moment.
+  bool watch = true;          ///< watch() gives hints.
+  bool server_ttl = false;    ///< Keys can end by the store's own clock.
 };
 
 /// 0: no limit.
