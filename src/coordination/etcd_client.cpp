@@ -49,6 +49,10 @@ bool unsent(TransportErrorCode code) {
 
 }  // namespace
 
+std::string strange_answer(const EtcdAnswer& answer, const DecodeError& error) {
+  return answer.from + ": not an answer of etcd (is this its client port?): " + error.what();
+}
+
 EtcdClient::EtcdClient(EtcdStoreOptions options)
     : options_(checked(std::move(options))), transports_(transports_of(options_)) {}
 
@@ -81,10 +85,11 @@ EtcdAnswer EtcdClient::exchange(std::string_view path, const std::string& body, 
     post.deadline = deadline_after(options_.clock->now(), options_.request_timeout);
     http::Response response = transports_.at(to)->fetch(std::move(post), stop);
     answer.verdict = verdict_of(response);
+    answer.from = options_.endpoints.at(to) + std::string(path);
     if (answer.verdict == EtcdVerdict::ok) {
       answer.body = std::move(response.body);
     } else {
-      answer.why = options_.endpoints.at(to) + std::string(path) + ": " + etcd_error_text(response);
+      answer.why = answer.from + ": " + etcd_error_text(response);
     }
   } catch (const TransportError& error) {
     answer = {.why = error.what(), .sent = !unsent(error.code())};
@@ -107,7 +112,14 @@ std::string EtcdClient::token(const std::stop_token& stop) {
       exchange(etcd_login_path, login_request(options_.user, options_.password), {}, stop);
   if (answer.verdict != EtcdVerdict::ok && answer.verdict != EtcdVerdict::no_login)
     throw StoreUnavailable("user " + options_.user + " cannot log in: " + answer.why);
-  std::string got = answer.verdict == EtcdVerdict::ok ? login_answer(answer.body) : std::string();
+  std::string got;
+  if (answer.verdict == EtcdVerdict::ok) {
+    try {
+      got = login_answer(answer.body);
+    } catch (const DecodeError& error) {
+      throw StoreUnavailable(strange_answer(answer, error));
+    }
+  }
   MutexLock lock(mutex_);
   token_ = got;
   return got;
@@ -127,17 +139,15 @@ EtcdAnswer EtcdClient::ask(std::string_view path, const std::string& body, const
     return exchange(path, body, token(stop), stop);
   } catch (const StoreUnavailable& error) {
     return {.verdict = EtcdVerdict::refused, .why = error.what()};
-  } catch (const DecodeError& error) {
-    return {.verdict = EtcdVerdict::refused, .why = error.what()};
   }
 }
 
-std::string EtcdClient::read(std::string_view path, const std::string& body, const std::stop_token& stop) {
+EtcdAnswer EtcdClient::read(std::string_view path, const std::string& body, const std::stop_token& stop) {
   EtcdAnswer answer;
   // Once more than there are endpoints: the first try may have met a connection that broke long ago.
   for (std::size_t tries = 0; tries <= transports_.size(); ++tries) {
     answer = ask(path, body, stop);
-    if (answer.verdict == EtcdVerdict::ok) return std::move(answer.body);
+    if (answer.verdict == EtcdVerdict::ok) return answer;
     if (stop.stop_requested()) throw Cancelled(answer.why);
     if (answer.verdict == EtcdVerdict::expired) throw SnapshotExpired(answer.why);
   }

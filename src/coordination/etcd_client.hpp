@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/coordination/etcd_store.hpp>
 #include <evenkeel/http/transport.hpp>
@@ -22,9 +23,13 @@ namespace evenkeel::inline v0::coordination::detail {
 struct EtcdAnswer {
   EtcdVerdict verdict = EtcdVerdict::ok;
   std::string body = {};  ///< If ok.
+  std::string from = {};  ///< If ok: the endpoint and path, for errors.
   std::string why = {};   ///< If not.
   bool sent = false;      ///< Whether it can have reached a server.
 };
+
+/// What to say of a 200 whose body `error` is about.
+std::string strange_answer(const EtcdAnswer& answer, const DecodeError& error);
 
 /// Thread safety: all members may be called concurrently.
 class EtcdClient {
@@ -35,7 +40,7 @@ class EtcdClient {
   const EtcdStoreOptions& options() const { return options_; }
 
   /// Asks one endpoint after the other. Throws StoreUnavailable, SnapshotExpired; Cancelled.
-  std::string read(std::string_view path, const std::string& body, const std::stop_token& stop)
+  EtcdAnswer read(std::string_view path, const std::string& body, const std::stop_token& stop)
       EVENKEEL_EXCLUDES(mutex_);
   /// Sends something that must not be applied twice: once, and again only where nothing was done. Never
   /// throws.

@@ -19,11 +19,11 @@ using detail::EtcdRangeAnswer;
 using detail::EtcdTxn;
 using detail::EtcdVerdict;
 
-EtcdRangeAnswer decoded(const std::string& body) {
+EtcdRangeAnswer decoded(const EtcdAnswer& answer) {
   try {
-    return detail::range_answer(body);
+    return detail::range_answer(answer.body);
   } catch (const DecodeError& error) {
-    throw StoreUnavailable(error.what());
+    throw StoreUnavailable(detail::strange_answer(answer, error));
   }
 }
 
@@ -49,7 +49,7 @@ class Snapshot final : public StoreSnapshot {
     EtcdRangeAnswer answer =
         ask(detail::range_request({.range = range, .revision = version_, .limit = wanted}));
     ScanPage page{.entries = std::move(answer.entries), .next = {}};
-    if (answer.more && !page.entries.empty()) page.next = page.entries.back().key + '\0';
+    if (answer.more) page.next = page.entries.back().key + '\0';
     return page;
   }
 
@@ -69,7 +69,7 @@ CommitResult result_of(const EtcdTxn& txn, EtcdAnswer answer, std::size_t max_re
       try {
         return detail::txn_answer(txn, answer.body);
       } catch (const DecodeError& error) {
-        return Unknown{error.what()};
+        return Unknown{detail::strange_answer(answer, error)};
       }
     case EtcdVerdict::too_large:
       return TooLarge{"commit_bytes", max_request_bytes, txn.bytes};

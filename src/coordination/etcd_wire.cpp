@@ -51,6 +51,11 @@ Version number(const Json& field) {
   return value;
 }
 
+// False is left out.
+bool flag(const Json& field) {
+  return !field.is_null() && field.as_bool();
+}
+
 void add_bytes(std::string& out, std::string_view name, std::string_view bytes) {
   out.append("\"").append(name).append("\":\"").append(base64(bytes)).append("\",");
 }
@@ -77,9 +82,11 @@ std::size_t bytes_of(const KeyRange& range) {
 }
 
 Entry entry_of(const Json& json) {
-  return {.key = from_base64(json["key"]),
-          .value = from_base64(json["value"]),
-          .version = number(json["mod_revision"])};
+  Entry entry{.key = from_base64(json["key"]),
+              .value = from_base64(json["value"]),
+              .version = number(json["mod_revision"])};
+  if (entry.version == 0) throw DecodeError("etcd", "the key \"" + entry.key + "\" has no mod_revision");
+  return entry;
 }
 
 // ---- Transactions ----
@@ -267,12 +274,13 @@ std::string login_request(std::string_view user, std::string_view password) {
 
 EtcdRangeAnswer range_answer(std::string_view body) {
   const Json json = parsed(body);
-  EtcdRangeAnswer answer{.revision = number(json.at({"header", "revision"})),
-                         .more = json["more"].bool_or(false)};
+  EtcdRangeAnswer answer{.revision = number(json.at({"header", "revision"})), .more = flag(json["more"])};
   if (answer.revision == 0) throw DecodeError("etcd", "an answer without a revision");
-  const Json& entries = json["kvs"];
-  answer.entries.reserve(entries.size());
-  for (std::size_t i = 0; i < entries.size(); ++i) answer.entries.push_back(entry_of(entries[i]));
+  if (const Json* entries = json.find("kvs")) {
+    answer.entries.reserve(entries->size());
+    for (const Json& entry : entries->as_array()) answer.entries.push_back(entry_of(entry));
+  }
+  if (answer.more && answer.entries.empty()) throw DecodeError("etcd", "more is to come, but nothing came");
   return answer;
 }
 
@@ -321,7 +329,7 @@ CommitResult txn_answer(const EtcdTxn& txn, std::string_view body) {
   const Json json = parsed(body);
   const Version revision = number(json.at({"header", "revision"}));
   if (revision == 0) throw DecodeError("etcd", "an answer without a revision");
-  if (json["succeeded"].bool_or(false)) return Committed{revision};
+  if (flag(json["succeeded"])) return Committed{revision};
   const Json& answers = json["responses"];
   for (std::size_t i = 0; i < txn.conditions.size(); ++i)
     if (failed(txn.conditions[i], answers[i])) return Conflict{txn.conditions[i].range.begin};

@@ -142,10 +142,15 @@ TEST_F(EtcdStoreTest, ProxiesAnswersAreToldApart) {
   expect<Unknown>(answer({.status = 502}), "502");
   expect<Unknown>(answer({.status = 504}), "504");
   expect<Unavailable>(answer({.status = 403}), "403");
-  expect<Unknown>(answer({.body = testing::FaultBody::garbage}), "");
+  expect<Unknown>(answer({.body = testing::FaultBody::garbage}), "/v3/kv/txn: not an answer of etcd");
   EXPECT_EQ(value(store, "/a"), "1") << "the garbage came in place of an answer";
   server_.inject({.resource = "kv/range", .body = testing::FaultBody::html});
-  EXPECT_THROW(store.snapshot(), StoreUnavailable);
+  try {
+    store.snapshot();
+    FAIL() << "HTML is no answer";
+  } catch (const StoreUnavailable& error) {
+    EXPECT_THAT(error.what(), HasSubstr(server_.url() + "/v3/kv/range: not an answer of etcd (is this its "));
+  }
 }
 
 TEST_F(EtcdStoreTest, ReadsGoOnWhereAConnectionBroke) {

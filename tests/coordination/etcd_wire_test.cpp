@@ -94,6 +94,7 @@ TEST(EtcdTransaction, NamesTheConditionThatFailed) {
   EXPECT_EQ(conflict(a + "," + some + "," + none), "conflict at b");
   EXPECT_EQ(conflict(a + "," + none + "," + some), "conflict at r/");
   EXPECT_EQ(describe(txn_answer(txn, R"({"header":{"revision":"9"},"succeeded":true})")), "committed at 9");
+  EXPECT_THROW(txn_answer(txn, R"({"header":{"revision":"9"},"succeeded":"yes"})"), DecodeError);
   EXPECT_THROW(txn_answer(txn, "{}"), DecodeError) << "without a header it is no answer of etcd's";
 }
 
@@ -146,6 +147,14 @@ TEST(EtcdRangeAnswer, MissingFieldsAreZero) {
   EXPECT_THROW(range_answer("[]"), DecodeError);
   EXPECT_THROW(range_answer(R"({"header":{"revision":"x"}})"), DecodeError);
   EXPECT_THROW(range_answer(R"({"header":{"revision":"4"},"kvs":[{"key":"?"}]})"), DecodeError);
+  EXPECT_THROW(range_answer(R"({"header":{"revision":"4"},"kvs":[{"key":"YQ=="}]})"), DecodeError);
+}
+
+// What is taken for nothing, or for the end, would be a decision without what others have.
+TEST(EtcdRangeAnswer, StopsNeverSilently) {
+  EXPECT_THROW(range_answer(R"({"header":{"revision":"4"},"more":true})"), DecodeError);
+  EXPECT_THROW(range_answer(R"({"header":{"revision":"4"},"more":"true"})"), DecodeError);
+  EXPECT_THROW(range_answer(R"({"header":{"revision":"4"},"kvs":"none"})"), DecodeError);
 }
 
 TEST(EtcdWatchLine, TellsChangesFromTheRest) {
