@@ -30,16 +30,11 @@ if(EVENKEEL_SANITIZE)
   add_link_options(-fsanitize=${EVENKEEL_SANITIZE})
 endif()
 
-# Tests are many and large: gold links them in two thirds of the time, and g++ compiles them in seven eighths if
-# it looks for garbage only after 512 MiB; sanitized builds have less memory to spare. What is installed is built
-# as usual.
+# Tests are many and large: gold links them in two thirds of the time. What is installed is linked as usual.
 if(EVENKEEL_BUILD_TESTS AND PROJECT_IS_TOP_LEVEL)
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=gold EVENKEEL_GOLD)
   if(EVENKEEL_GOLD)
     add_link_options(-fuse-ld=gold)
-  endif()
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT EVENKEEL_SANITIZE)
-    add_compile_options(--param=ggc-min-heapsize=524288)
   endif()
 endif()
