@@ -156,7 +156,8 @@ TEST(MetricRegistry, HandlesMayOutliveIt) {
     MetricRegistry registry;
     return registry.counter("kept_total", "help");
   }();
-  kept.add();
+  EXPECT_NO_THROW(kept.add());
+  EXPECT_THROW(kept.add(-1), std::invalid_argument) << "it still knows its rules";
 }
 
 TEST(MetricRegistryConcurrency, CountsRegistersAndCollectsAtOnce) {
