@@ -41,6 +41,9 @@ void check_immutable(const Json& value, const Json& old, const std::string& fiel
 /// One of the values, in the order in which a real server names them.
 void check_one_of(const Json& value, const std::string& field, const Json::Array& allowed, Errors& errors);
 
+/// The spec of a claim, or of the template of one, at `path`.
+void check_claim_spec(const Json& spec, const std::string& path, Errors& errors);
+
 /// What is wrong with a LabelSelector.
 Errors selector_problems(const Json& selector, const std::string& path);
 

@@ -300,9 +300,35 @@ void check_selector(const Json& spec, const WorkloadWords& words, Errors& errors
                                    "`selector` does not match template `labels`"));
 }
 
+/// Replaces what the controller of StatefulSets sets itself in each pod: its names, and a volume for each
+/// claim template, which takes the place of a volume of the same name. Source: kubernetes apps validation
+/// ValidateStatefulSetSpec and volumesToAddForTemplates.
+Json stateful_pod_spec(const Json& spec) {
+  Json pod = spec["template"]["spec"];
+  if (!pod.is_object()) return pod;
+  pod.erase("hostname");
+  pod.erase("subdomain");
+  const Json& templates = spec["volumeClaimTemplates"];
+  if (is_empty(templates)) return pod;
+  Json volumes = Json::array();
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < templates.size(); ++i) {
+    const Json& name = templates[i]["metadata"]["name"];
+    if (!names.insert(name.string_or("")).second) continue;
+    volumes.push_back(
+        Json::object({{"name", name}, {"persistentVolumeClaim", Json::object({{"claimName", name}})}}));
+  }
+  const Json& own = std::as_const(pod)["volumes"];
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (!names.contains(own[i]["name"].string_or(""))) volumes.push_back(own[i]);
+  pod["volumes"] = std::move(volumes);
+  return pod;
+}
+
 void check_template(const Json& spec, const WorkloadWords& words, Errors& errors) {
   check_labels(spec.at({"template", "metadata", "labels"}), "spec.template.labels", errors);
-  check_pod_spec(spec["template"]["spec"], "spec.template.spec", errors);
+  check_pod_spec(words.kind == "StatefulSet" ? stateful_pod_spec(spec) : spec["template"]["spec"],
+                 "spec.template.spec", errors);
   const Json& restart = spec.at({"template", "spec", "restartPolicy"});
   if (restart.is_string() && restart.as_string() != "Always")
     errors.push_back(field_not_supported("spec.template.spec.restartPolicy", restart, {Json("Always")}));
@@ -389,6 +415,15 @@ void check_deployment(const Json& object, const Json& old, Errors& errors) {
         field_invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
 }
 
+/// What cannot change later is checked in new StatefulSets only.
+void check_new_claims(const Json& spec, Errors& errors) {
+  for (std::size_t i = 0; i < spec["volumeClaimTemplates"].size(); ++i)
+    check_claim_spec(spec["volumeClaimTemplates"][i]["spec"],
+                     indexed("spec.volumeClaimTemplates", i) + ".spec", errors);
+  if (const std::string name = spec["serviceName"].string_or(""); !name.empty())
+    check_label(name, "spec.serviceName", errors);
+}
+
 void check_stateful_set(const Json& object, const Json& old, Errors& errors) {
   const Json& spec = object["spec"];
   const std::string policy = spec["podManagementPolicy"].string_or("");
@@ -409,9 +444,13 @@ void check_stateful_set(const Json& object, const Json& old, Errors& errors) {
          "Invalid value: " + printed_strategy(strategy, printed) + ": must be 'RollingUpdate' or 'OnDelete'",
          "spec.updateStrategy"});
   }
+  for (const char* name : {"whenDeleted", "whenScaled"})
+    check_one_of(spec["persistentVolumeClaimRetentionPolicy"][name],
+                 std::string("spec.persistentVolumeClaimRetentionPolicy.") + name,
+                 {Json("Retain"), Json("Delete")}, errors);
   check_not_negative(spec["ordinals"]["start"], "spec.ordinals.start", errors);
   check_workload(object, old, errors);
-  if (old.is_null()) return;
+  if (old.is_null()) return check_new_claims(spec, errors);
   static constexpr std::array free = {"replicas",
                                       "ordinals",
                                       "template",

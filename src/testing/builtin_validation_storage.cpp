@@ -24,16 +24,15 @@ const Json::Array& access_modes() {
   return modes;
 }
 
-void check_modes(const Json& modes, std::string_view missing, Errors& errors) {
-  if (is_empty(modes)) errors.push_back(field_required("spec.accessModes", missing));
+void check_modes(const Json& modes, std::string_view missing, const std::string& field, Errors& errors) {
+  if (is_empty(modes)) errors.push_back(field_required(field, missing));
   bool single = false;
   for (std::size_t i = 0; i < modes.size(); ++i) {
-    check_one_of(modes[i], "spec.accessModes", access_modes(), errors);
+    check_one_of(modes[i], field, access_modes(), errors);
     single = single || modes[i] == Json("ReadWriteOncePod");
   }
   if (single && modes.size() > 1)
-    errors.push_back(
-        field_forbidden("spec.accessModes", "may not use ReadWriteOncePod with other access modes"));
+    errors.push_back(field_forbidden(field, "may not use ReadWriteOncePod with other access modes"));
 }
 
 bool is_config_character(char c) {
@@ -150,17 +149,24 @@ void check_storage_class(const Json& object, const Json& old, Errors& errors) {
     check_immutable(object[name], old[name], name, errors);
 }
 
-void check_claim(const Json& object, const Json& old, Errors& errors) {
-  const Json& spec = object["spec"];
-  check_modes(spec["accessModes"], "at least 1 access mode is required", errors);
+void check_claim_spec(const Json& spec, const std::string& path, Errors& errors) {
+  check_modes(spec["accessModes"], "at least 1 access mode is required", path + ".accessModes", errors);
+  const Errors selector = selector_problems(spec["selector"], path + ".selector");
+  errors.insert(errors.end(), selector.begin(), selector.end());
   const Json& storage = spec.at({"resources", "requests", "storage"});
+  const std::string field = path + ".resources[storage]";
   if (is_empty(storage))
-    errors.push_back(field_required("spec.resources[storage]"));
+    errors.push_back(field_required(field));
   else if (const std::string text = storage.is_string() ? storage.as_string() : storage.dump();
            text == "0" || text.starts_with('-'))
-    errors.push_back(field_invalid("spec.resources[storage]", Json(text), "must be greater than zero"));
+    errors.push_back(field_invalid(field, Json(text), "must be greater than zero"));
   if (const Json& name = spec["storageClassName"]; !is_empty(name))
-    check_subdomain(name.as_string(), "spec.storageClassName", errors);
+    check_subdomain(name.as_string(), path + ".storageClassName", errors);
+}
+
+void check_claim(const Json& object, const Json& old, Errors& errors) {
+  const Json& spec = object["spec"];
+  check_claim_spec(spec, "spec", errors);
   if (!old.is_null() && spec["storageClassName"] != old["spec"]["storageClassName"] &&
       !is_empty(old["spec"]["storageClassName"]))
     errors.push_back(field_forbidden("spec",
@@ -170,7 +176,7 @@ void check_claim(const Json& object, const Json& old, Errors& errors) {
 
 void check_volume(const Json& object, const Json&, Errors& errors) {
   const Json& spec = object["spec"];
-  check_modes(spec["accessModes"], "", errors);
+  check_modes(spec["accessModes"], "", "spec.accessModes", errors);
   if (is_empty(spec["capacity"])) errors.push_back(field_required("spec.capacity"));
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of built-in kinds: a real server's verdicts on objects that operators make every day.
+#include "core_fixture.hpp"
+
+namespace evenkeel::testing::test {
+namespace {
+
+class BuiltinKinds : public CoreFixture {
+ protected:
+  const std::string stateful_sets = "/apis/apps/v1/namespaces/default/statefulsets";
+
+  /// A StatefulSet whose container mounts the claim template "data".
+  static Json stateful_set() {
+    return Json::parse(R"({
+      "metadata": {"name": "db"},
+      "spec": {
+        "serviceName": "db",
+        "selector": {"matchLabels": {"app": "db"}},
+        "template": {
+          "metadata": {"labels": {"app": "db"}},
+          "spec": {"containers": [{"name": "db", "image": "db:1",
+                                   "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]}},
+        "volumeClaimTemplates": [{
+          "metadata": {"name": "data"},
+          "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]}})");
+  }
+  static Json& pod_spec(Json& object) { return object["spec"]["template"]["spec"]; }
+};
+
+TEST_F(BuiltinKinds, StatefulSetsMountTheirClaimTemplates) {
+  const CoreReply made = post(stateful_sets, stateful_set());
+  EXPECT_EQ(made.status, 201) << made.text;
+  EXPECT_TRUE(made.body.at({"spec", "template", "spec", "volumes"}).is_null()) << made.text;
+  EXPECT_EQ(merge(stateful_sets + "/db", R"({"spec":{"replicas":3}})").status, 200);
+  Json other = stateful_set();
+  other["apiVersion"] = "apps/v1";
+  other["kind"] = "StatefulSet";
+  other["metadata"]["name"] = "other";
+  EXPECT_EQ(apply(stateful_sets + "/other?fieldManager=one", other.dump()).status, 201);
+}
+
+TEST_F(BuiltinKinds, StatefulSetsMountOnlyClaimTemplatesAndVolumes) {
+  Json object = stateful_set();
+  pod_spec(object)["containers"][0]["volumeMounts"].push_back(
+      Json::parse(R"({"name": "logs", "mountPath": "/logs"})"));
+  EXPECT_EQ(post(stateful_sets, object).message(),
+            R"(StatefulSet.apps "db" is invalid: spec.template.spec.containers[0].volumeMounts[1].name: Not )"
+            R"(found: "logs")");
+  pod_spec(object)["volumes"] = Json::parse(R"([{"name": "logs", "emptyDir": {}}])");
+  EXPECT_EQ(post(stateful_sets, object).status, 201);
+}
+
+TEST_F(BuiltinKinds, ClaimTemplatesReplaceVolumesOfTheirName) {
+  Json object = stateful_set();
+  pod_spec(object)["volumes"] = Json::parse(R"([{"name": "data", "secret": {}}])");
+  EXPECT_EQ(post(stateful_sets, object).status, 201);
+}
+
+TEST_F(BuiltinKinds, HostNamesOfStatefulSetsAreTheControllers) {
+  Json object = stateful_set();
+  pod_spec(object)["hostname"] = "Not a name";
+  pod_spec(object)["subdomain"] = "Not one either";
+  EXPECT_EQ(post(stateful_sets, object).status, 201);
+}
+
+TEST_F(BuiltinKinds, ClaimTemplatesAreClaims) {
+  Json object = stateful_set();
+  object["spec"]["volumeClaimTemplates"][0]["spec"].erase("accessModes");
+  EXPECT_EQ(post(stateful_sets, object).message(),
+            R"(StatefulSet.apps "db" is invalid: spec.volumeClaimTemplates[0].spec.accessModes: Required )"
+            R"(value: at least 1 access mode is required)");
+}
+
+}  // namespace
+}  // namespace evenkeel::testing::test
