@@ -1,14 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every option of the build. As a subproject only the libraries are built.
-option(EVENKEEL_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(EVENKEEL_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
-option(EVENKEEL_BUILD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF)
-option(EVENKEEL_BUILD_TESTING_LIBRARY "Build evenkeel::testing, the embedded API server" ${PROJECT_IS_TOP_LEVEL})
-option(EVENKEEL_BUILD_TOOLS "Build the programs that need no cluster: evenkeel, evenkeel-curve" ${PROJECT_IS_TOP_LEVEL})
+# Every option of the build; docs/building.md describes each (scripts/check_building.py compares).
+include(CMakeDependentOption)
+
+if(PROJECT_IS_TOP_LEVEL)
+  option(BUILD_TESTING "Build tests: OFF leaves out the tests, and the examples unless they are asked for" ON)
+endif()
+set(EVENKEEL_COMPONENTS "" CACHE STRING
+  "Libraries to build, with those that they need: a list such as workqueue;client. Empty: all, and all programs")
+
+cmake_dependent_option(EVENKEEL_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL}
+  "BUILD_TESTING OR NOT DEFINED BUILD_TESTING;NOT EVENKEEL_COMPONENTS" OFF)
+cmake_dependent_option(EVENKEEL_BUILD_EXAMPLES "Build the examples" ${EVENKEEL_BUILD_TESTS} "NOT EVENKEEL_COMPONENTS" OFF)
+cmake_dependent_option(EVENKEEL_BUILD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF
+  "NOT EVENKEEL_COMPONENTS" OFF)
+cmake_dependent_option(EVENKEEL_BUILD_TOOLS "Build the programs evenkeel, evenkeel-curve and coordctl"
+  ${PROJECT_IS_TOP_LEVEL} "NOT EVENKEEL_COMPONENTS" OFF)
+option(EVENKEEL_BUILD_TESTING_LIBRARY "Build evenkeel::testing and its programs, among them evenkeel-apiserver" ON)
 option(EVENKEEL_FOUNDATIONDB "Build evenkeel::foundationdb, the coordination store on FoundationDB (needs libfdb_c)" OFF)
 option(EVENKEEL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_WERROR "Turn warnings in our own code into errors" OFF)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for every target: empty, address,undefined or thread")
+
+# The libraries of this build.
+if(EVENKEEL_COMPONENTS)
+  foreach(name IN LISTS EVENKEEL_COMPONENTS)
+    if(NOT name IN_LIST evenkeel_components)
+      list(JOIN evenkeel_components ", " names)
+      message(FATAL_ERROR "EVENKEEL_COMPONENTS: there is no library \"${name}\"; there are: ${names}")
+    endif()
+  endforeach()
+  evenkeel_closure(evenkeel_built ${EVENKEEL_COMPONENTS})
+else()
+  set(evenkeel_built ${evenkeel_components})
+  if(NOT EVENKEEL_BUILD_TESTING_LIBRARY)
+    list(REMOVE_ITEM evenkeel_built testing)
+  endif()
+  if(NOT EVENKEEL_FOUNDATIONDB)
+    list(REMOVE_ITEM evenkeel_built foundationdb)
+  endif()
+endif()
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

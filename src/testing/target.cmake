@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-find_package(Boost REQUIRED)
 evenkeel_library(testing
   SOURCES ${testing_sources}
   HEADERS ${testing_headers}
@@ -12,7 +11,6 @@ if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 
 # The embedded server, the real control plane and the stand-in for etcd as programs.
-find_package(CLI11 REQUIRED)
 add_executable(evenkeel-apiserver apiserver/main.cpp apiserver/program.cpp)
 add_executable(evenkeel-control-plane control_plane/main.cpp apiserver/program.cpp)
 add_executable(evenkeel-etcd etcd/main.cpp apiserver/program.cpp)

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links evenkeel::testing: one reconcile on the bench, which needs neither a server nor a thread.
+#include <cstdio>
+
+#include <evenkeel/evenkeel.hpp>
+#include <evenkeel/testing/run.hpp>
+
+namespace ek = evenkeel;
+
+ek::Result reconcile(ek::Context& context, const ek::ConfigMap& map) {
+  context.apply(ek::Secret{.metadata = {.name = map.metadata.name}});
+  return ek::done();
+}
+
+int main() {
+  const ek::ConfigMap map{.metadata = {.name = "web", .namespace_ = "default"}};
+  const ek::testing::Bench bench = ek::testing::run_once(reconcile, {map});
+  const bool made = static_cast<bool>(bench.find<ek::Secret>({"default", "web"}));
+  if (!made) std::puts(bench.str().c_str());
+  return made ? 0 : 1;
+}
