@@ -74,7 +74,8 @@ struct RingCluster {
                                              .version = "v1",
                                              .kind = "RingCluster",
                                              .plural = "ringclusters",
-                                             .short_name = "ring"};
+                                             .short_name = "ring",
+                                             .installs_crd = true};
   static constexpr ek::PrinterColumn columns[] = {
       {.name = "Wanted", .type = "integer", .json_path = ".status.wanted"},
       {.name = "Ready", .type = "integer", .json_path = ".status.ready"},

@@ -26,8 +26,11 @@ struct DemoStatus {
 EVENKEEL_FIELDS(DemoStatus, ready_replicas, image, phase)
 
 struct Demo {
-  static constexpr ek::ResourceInfo resource{
-      .group = "demo.evenkeel.dev", .version = "v1alpha1", .kind = "Demo", .plural = "demos"};
+  static constexpr ek::ResourceInfo resource{.group = "demo.evenkeel.dev",
+                                             .version = "v1alpha1",
+                                             .kind = "Demo",
+                                             .plural = "demos",
+                                             .installs_crd = true};
   static constexpr ek::PrinterColumn columns[] = {  // what kubectl get prints
       {.name = "Wanted", .type = "integer", .json_path = ".spec.replicas"},
       {.name = "Ready", .type = "integer", .json_path = ".status.readyReplicas"},

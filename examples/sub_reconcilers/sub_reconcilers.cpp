@@ -30,8 +30,11 @@ struct DatabaseStatus {
 EVENKEEL_FIELDS(DatabaseStatus, running, conditions)
 
 struct Database {
-  static constexpr ek::ResourceInfo resource{
-      .group = "example.com", .version = "v1", .kind = "Database", .plural = "databases"};
+  static constexpr ek::ResourceInfo resource{.group = "example.com",
+                                             .version = "v1",
+                                             .kind = "Database",
+                                             .plural = "databases",
+                                             .installs_crd = true};
   ek::ObjectMeta metadata;
   DatabaseSpec spec;
   DatabaseStatus status;

@@ -356,6 +356,16 @@ Json names_of(const ResourceInfo& resource, const CrdOptions& options) {
   return names;
 }
 
+// Upstream: validateAPIApproval in apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go.
+Json metadata_of(const ResourceInfo& resource, const CrdOptions& options) {
+  Json metadata = Json::object({{"name", std::string(resource.plural) + "." + std::string(resource.group)}});
+  if (resource.group.ends_with(".k8s.io") || resource.group.ends_with(".kubernetes.io")) {
+    metadata["annotations"]["api-approved.kubernetes.io"] =
+        options.api_approved.empty() ? std::string_view("unapproved") : options.api_approved;
+  }
+  return metadata;
+}
+
 }  // namespace
 
 Json schema_of(const TypeInfo& type) {
@@ -368,6 +378,10 @@ Json crd_for(const TypeInfo& type, const CrdOptions& options) {
   if (resource == nullptr || resource->group.empty() || resource->kind.empty() || resource->plural.empty())
     throw std::invalid_argument("crd_for: " + std::string(type.name) +
                                 " needs a static resource with group, kind and plural");
+  if (resource->group.find('.') == std::string_view::npos)
+    throw std::invalid_argument(
+        "crd_for: group \"" + std::string(resource->group) + "\" of " + std::string(type.name) +
+        " has no dot; the API server refuses CustomResourceDefinitions of such groups");
   Json version = Json::object({{"name", resource->version}, {"served", true}, {"storage", true}});
   Json& schema = version["schema"]["openAPIV3Schema"];
   schema = schema_of(type);
@@ -382,8 +396,7 @@ Json crd_for(const TypeInfo& type, const CrdOptions& options) {
   spec["versions"].push_back(std::move(version));
   return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
                        {"kind", "CustomResourceDefinition"},
-                       {"metadata", Json::object({{"name", std::string(resource->plural) + "." +
-                                                               std::string(resource->group)}})},
+                       {"metadata", metadata_of(*resource, options)},
                        {"spec", std::move(spec)}});
 }
 

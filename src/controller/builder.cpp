@@ -6,10 +6,6 @@
 
 namespace evenkeel::inline v0::detail {
 
-bool is_custom(const ResourceInfo& resource) {
-  return resource.group.find('.') != std::string_view::npos && !resource.group.ends_with(".k8s.io");
-}
-
 std::string default_name(std::string_view kind) {
   std::string name(kind);
   std::transform(name.begin(), name.end(), name.begin(),

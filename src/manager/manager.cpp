@@ -12,6 +12,7 @@
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "manager/kinds.hpp"
 #include "manager/operations.hpp"
 #include "manager/part.hpp"
 
@@ -168,6 +169,7 @@ class Manager::Impl {
   Totals totals() const;
   std::vector<WatchHealth> watch_health() const;
   std::vector<Json> crds() const;
+  std::vector<ResourceId> kinds_without_crd() const;
   void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
   std::vector<Controller*> controllers() const;
 
@@ -214,7 +216,8 @@ class Manager::Impl {
   std::optional<TimePoint> began_ EVENKEEL_GUARDED_BY(mutex_);
   std::optional<TimePoint> stuck_look_ EVENKEEL_GUARDED_BY(mutex_);  // when to look for stuck runs
   std::vector<std::unique_ptr<Controller>> controllers_ EVENKEEL_GUARDED_BY(mutex_);
-  std::vector<std::function<Json()>> crds_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<detail::UsedKind> kinds_
+      EVENKEEL_GUARDED_BY(mutex_);  // in the order of adding, with repetitions
   std::deque<std::unique_ptr<detail::Part>> parts_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
@@ -291,7 +294,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   if (chosen.field_owner.empty()) chosen.field_owner = options_.name;
   const std::string name = chosen.name;
   const bool everywhere = chosen.runs_on == RunsOn::every_instance;
-  std::function<Json()> crd = spec.crd;
+  const std::vector<detail::UsedKind> kinds = detail::kinds_of(spec);
   auto controller = std::make_unique<Controller>(
       std::move(spec), ControllerEnvironment{.client = everywhere ? client_ : leader_client_,
                                              .cache = cache_,
@@ -308,7 +311,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
       if (other->name() == name) throw std::invalid_argument("Manager: two controllers are called " + name);
     }
     controllers_.push_back(std::move(controller));
-    if (crd) crds_.push_back(std::move(crd));
+    kinds_.insert(kinds_.end(), kinds.begin(), kinds.end());
   }
   added.attach();
   operations_.healthz().add("controller/" + name, [&added] { return added.trouble(); });
@@ -511,14 +514,12 @@ std::vector<WatchHealth> Manager::Impl::watch_health() const {
 
 std::vector<Json> Manager::Impl::crds() const {
   MutexLock lock(mutex_);
-  std::vector<Json> documents;
-  for (const auto& make : crds_) {
-    Json document = make();
-    if (std::find(documents.begin(), documents.end(), document) == documents.end()) {
-      documents.push_back(std::move(document));
-    }
-  }
-  return documents;
+  return detail::crds_of(kinds_);
+}
+
+std::vector<ResourceId> Manager::Impl::kinds_without_crd() const {
+  MutexLock lock(mutex_);
+  return detail::without_crd(kinds_);
 }
 
 Manager::Manager(Client client, ManagerOptions options)
@@ -586,6 +587,9 @@ std::vector<WatchHealth> Manager::watch_health() const {
 }
 std::vector<Json> Manager::crds() const {
   return impl_->crds();
+}
+std::vector<ResourceId> Manager::kinds_without_crd() const {
+  return impl_->kinds_without_crd();
 }
 
 }  // namespace evenkeel::inline v0

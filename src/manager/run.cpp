@@ -15,6 +15,7 @@
 #include <evenkeel/manager/run.hpp>
 
 #include "manager/flags.hpp"
+#include "manager/kinds.hpp"
 #include "manager/preflight.hpp"
 #include "manager/settings_file.hpp"
 #include "manager/signals.hpp"
@@ -122,9 +123,23 @@ int print_crds(const RunOptions& options, ManagerOptions manager_options,
   Client client = make_client(nowhere, options, manager_options);
   Manager manager(std::move(client), std::move(manager_options));
   setup(manager);
+  const std::vector<Json> crds = manager.crds();
+  std::vector<ResourceId> left_out = manager.kinds_without_crd();
+  if (crds.empty()) {
+    const std::string kinds = detail::list_kinds(left_out);
+    print(stderr, options.name + ": --print-crds: no kind of this program says installs_crd" +
+                      (kinds.empty() ? "" : "; left out: " + kinds) + "\n");
+    return exit_usage;
+  }
   std::string text;
-  for (const Json& crd : manager.crds()) text += (text.empty() ? "" : "---\n") + detail::to_yaml(crd);
+  for (const Json& crd : crds) text += (text.empty() ? "" : "---\n") + detail::to_yaml(crd);
   print(stdout, text);
+  // Nobody expects definitions of Kubernetes' own kinds beside those of the program.
+  std::erase_if(left_out, [](const ResourceId& kind) { return detail::is_kubernetes_group(kind.group); });
+  if (!left_out.empty()) {
+    print(stderr, options.name + ": --print-crds: left out, as they do not say installs_crd: " +
+                      detail::list_kinds(left_out) + "\n");
+  }
   return exit_ok;
 }
 

@@ -15,6 +15,7 @@
 
 #include "testing/bench_clock.hpp"
 #include "testing/bench_transport.hpp"
+#include "testing/builtin_data.hpp"
 #include "testing/seconds_text.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -154,9 +155,14 @@ void Bench::Impl::add(ControllerSpec spec) {
   if (spec.options.field_owner.empty()) spec.options.field_owner = options_.name;
   if (!spec.options.reconcile_timeout) spec.options.reconcile_timeout = options_.reconcile_timeout;
   Objects definitions;
-  if (spec.crd) definitions.emplace_back(spec.crd());
+  BuiltinData builtins;
+  const auto define = [&](const ResourceId& resource, const std::function<Json()>& crd) {
+    if (crd && !builtins.has_kind(resource.group, resource.version, resource.kind))
+      definitions.emplace_back(crd());
+  };
+  define(spec.resource, spec.crd);
   for (const WatchSpec& watch : spec.watches) {
-    if (watch.crd && !(watch.primary && spec.crd)) definitions.emplace_back(watch.crd());
+    if (!(watch.primary && spec.crd)) define(watch.resource, watch.crd);
   }
   create_objects(client_, definitions);
   host(spec);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing/builtin_data.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace evenkeel::inline v0::testing {
@@ -81,6 +82,12 @@ const BuiltinGroupVersion* BuiltinData::find(std::string_view group, std::string
     if (known.group == group && known.version == version) return &known;
   }
   return nullptr;
+}
+
+bool BuiltinData::has_kind(std::string_view group, std::string_view version, std::string_view kind) {
+  const BuiltinGroupVersion* const found = find(group, version);
+  return found != nullptr && std::any_of(found->resources.begin(), found->resources.end(),
+                                         [kind](const BuiltinResource& one) { return one.kind == kind; });
 }
 
 const Json& BuiltinData::type(std::string_view name) {

@@ -49,6 +49,8 @@ class BuiltinData {
   const std::vector<BuiltinGroupVersion>& group_versions();
   /// nullptr if there is none.
   const BuiltinGroupVersion* find(std::string_view group, std::string_view version);
+  /// True if the API server itself serves the kind.
+  bool has_kind(std::string_view group, std::string_view version, std::string_view kind);
   /// The OpenAPI v3 schema named `type`, with references as `{"$ref": "NAME"}` (beside its siblings, not
   /// in an allOf); null if there is none. The reference lives as long as this object.
   const Json& type(std::string_view name);

@@ -60,7 +60,9 @@ class Seeder {
 };
 
 void Seeder::add(const Object& object) {
-  if (object.crd()) define(object.crd()());
+  const ResourceId& resource = object.resource();
+  if (object.crd() && !builtins_.has_kind(resource.group, resource.version, resource.kind))
+    define(object.crd()());
   for (const Json& document : object.documents()) {
     if (document["kind"].string_or("") == "CustomResourceDefinition") {
       define(document);

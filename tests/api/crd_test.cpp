@@ -123,6 +123,26 @@ struct Unnamed {
 };
 EVENKEEL_FIELDS(Unnamed, metadata)
 
+struct Dotless {
+  static constexpr ek::ResourceInfo resource{.group = "widgets", .kind = "Widget", .plural = "widgets"};
+  ek::ObjectMeta metadata = {};
+};
+EVENKEEL_FIELDS(Dotless, metadata)
+
+struct Gateway {
+  static constexpr ek::ResourceInfo resource{
+      .group = "gateway.networking.k8s.io", .kind = "Gateway", .plural = "gateways", .installs_crd = true};
+  ek::ObjectMeta metadata = {};
+};
+EVENKEEL_FIELDS(Gateway, metadata)
+
+struct ApprovedGateway {
+  static constexpr ek::ResourceInfo resource = Gateway::resource;
+  static constexpr std::string_view api_approved = "https://github.com/kubernetes-sigs/gateway-api/pull/1";
+  ek::ObjectMeta metadata = {};
+};
+EVENKEEL_FIELDS(ApprovedGateway, metadata)
+
 }  // namespace crd_types
 
 namespace {
@@ -284,6 +304,25 @@ TEST(Crd, CarriesWhatTheTypeSaysAboutItself) {
 
 TEST(Crd, NeedsAGroup) {
   EXPECT_THROW(static_cast<void>(ek::crd_for<crd_types::Unnamed>()), std::invalid_argument);
+}
+
+TEST(Crd, NeedsAGroupWithADot) {
+  try {
+    static_cast<void>(ek::crd_for<crd_types::Dotless>());
+    FAIL() << "accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "crd_for: group \"widgets\" of Dotless has no dot; the API server refuses "
+                 "CustomResourceDefinitions of such groups");
+  }
+}
+
+// Upstream: validateAPIApproval in apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go.
+TEST(Crd, OfAProtectedGroupCarriesTheApprovalThatTheServerRequires) {
+  const auto annotations = [](const Json& crd) { return crd.at({"metadata", "annotations"}).dump(); };
+  EXPECT_EQ(annotations(ek::crd_for<crd_types::Gateway>()), R"({"api-approved.kubernetes.io":"unapproved"})");
+  EXPECT_EQ(annotations(ek::crd_for<crd_types::ApprovedGateway>()),
+            R"({"api-approved.kubernetes.io":"https://github.com/kubernetes-sigs/gateway-api/pull/1"})");
 }
 
 /// The rules of structural schemas that the API server enforces and a generator can break.

@@ -10,8 +10,11 @@ struct WidgetSpec {
 EVENKEEL_FIELDS(WidgetSpec, size)
 
 struct Widget {
-  static constexpr ek::ResourceInfo resource{
-      .group = "consumer.example.com", .version = "v1", .kind = "Widget", .plural = "widgets"};
+  static constexpr ek::ResourceInfo resource{.group = "consumer.example.com",
+                                             .version = "v1",
+                                             .kind = "Widget",
+                                             .plural = "widgets",
+                                             .installs_crd = true};
   ek::ObjectMeta metadata;
   WidgetSpec spec;
 };

@@ -27,6 +27,7 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -466,6 +467,8 @@ TEST_F(ManagerTest, KnowsTheCrdsOfItsCustomKindsOnce) {
   const std::vector<Json> crds = manager->crds();
   ASSERT_EQ(crds.size(), 1U);
   EXPECT_EQ(crds[0].at({"metadata", "name"}).string_or(""), "gadgets.test.evenkeel.dev");
+  const std::vector<ResourceId> others = manager->kinds_without_crd();
+  EXPECT_THAT(others, ElementsAre(ResourceId(ConfigMap::resource), ResourceId(Deployment::resource)));
 }
 
 TEST_F(ManagerTest, ThreadsAreNamedByTheHost) {

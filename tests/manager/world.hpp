@@ -36,8 +36,11 @@ struct GadgetStatus {
 EVENKEEL_FIELDS(GadgetStatus, ready_replicas)
 
 struct Gadget {
-  static constexpr ResourceInfo resource{
-      .group = "test.evenkeel.dev", .version = "v1", .kind = "Gadget", .plural = "gadgets"};
+  static constexpr ResourceInfo resource{.group = "test.evenkeel.dev",
+                                         .version = "v1",
+                                         .kind = "Gadget",
+                                         .plural = "gadgets",
+                                         .installs_crd = true};
   ObjectMeta metadata;
   GadgetSpec spec;
   GadgetStatus status;

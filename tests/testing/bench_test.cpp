@@ -16,6 +16,24 @@
 
 #include "gadget.hpp"
 
+namespace bench_types {
+
+// Kinds of other projects: one in a group that ends as those of Kubernetes do, one that no CRD can define.
+struct Gateway {
+  static constexpr evenkeel::ResourceInfo resource{
+      .group = "gateway.networking.k8s.io", .kind = "Gateway", .plural = "gateways"};
+  evenkeel::ObjectMeta metadata;
+};
+EVENKEEL_FIELDS(Gateway, metadata)
+struct Dotless {
+  static constexpr evenkeel::ResourceInfo resource{
+      .group = "dotless", .kind = "Dotless", .plural = "dotlesses"};
+  evenkeel::ObjectMeta metadata;
+};
+EVENKEEL_FIELDS(Dotless, metadata)
+
+}  // namespace bench_types
+
 namespace evenkeel::testing {
 namespace {
 
@@ -433,6 +451,39 @@ TEST(CreateObjects, MakesAnObjectThatIsBeingDeleted) {
   leaving.metadata.resource_version = "17";
   bench.create({leaving});
   EXPECT_TRUE(is_deleting(bench.get<Gadget>(web)->metadata));
+}
+
+TEST(CreateObjects, DefinesKindsOfOtherProjectsToo) {
+  Bench bench;
+  bench.add(controller_for<Gadget>(reconcile_gadget).watches<bench_types::Gateway>([](const WireObject&) {
+    return web;
+  }));
+  bench.create({bench_types::Gateway{.metadata = {.name = "edge", .namespace_ = "default"}}});
+  EXPECT_EQ(bench.get<bench_types::Gateway>({"default", "edge"})->metadata.name, "edge");
+}
+
+TEST(CreateObjects, SaysThatNoServerTakesAKindOfAGroupWithoutADot) {
+  constexpr const char* problem =
+      "crd_for: group \"dotless\" of Dotless has no dot; the API server refuses CustomResourceDefinitions of "
+      "such "
+      "groups";
+  const auto message = [](auto act) -> std::string {
+    try {
+      act();
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  Bench bench;
+  EXPECT_EQ(message([&] {
+              bench.create({bench_types::Dotless{.metadata = {.name = "x", .namespace_ = "default"}}});
+            }),
+            problem);
+  EXPECT_EQ(message([&] {
+              bench.add(controller_for<bench_types::Dotless>([](Context&, const bench_types::Dotless&) {}));
+            }),
+            problem);
 }
 
 TEST(CreateObjects, SaysWhatCannotBe) {

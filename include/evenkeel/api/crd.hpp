@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
@@ -40,7 +41,23 @@ struct CrdOptions {
   const ScaleSubresource* scale = nullptr;
   std::span<const std::string_view> categories = {};  ///< `static constexpr std::string_view categories[]`
   std::string_view description = {};                  ///< `static constexpr std::string_view description`
+  /// `static constexpr std::string_view api_approved`: value of the annotation api-approved.kubernetes.io,
+  /// which the API server requires for groups that end in .k8s.io or .kubernetes.io; a URL, or a text that
+  /// begins with "unapproved". Empty: "unapproved".
+  std::string_view api_approved = {};
 };
+
+namespace detail {
+
+// False only if T says installs_crd and its group has no dot.
+template <class T>
+constexpr bool can_install_crd() {
+  if constexpr (requires { typename std::bool_constant<T::resource.installs_crd>; })
+    return !T::resource.installs_crd || T::resource.group.find('.') != std::string_view::npos;
+  return true;
+}
+
+}  // namespace detail
 
 /// The structural OpenAPI schema of a type.
 /// - The initialisers of plain members are the defaults, but not below `status`. A plain member whose
@@ -56,15 +73,18 @@ Json schema_of() {
 
 /// The definition of an object's kind, as apiextensions.k8s.io/v1 wants it: one version, served and
 /// stored; subresource status if the type has a member `status`. Throws std::invalid_argument if the
-/// type has no group, kind or plural.
+/// type has no group, kind or plural, or a group without a dot, which the API server refuses.
 EVENKEEL_API Json crd_for(const TypeInfo& type, const CrdOptions& options);
 template <ObjectType T>
 Json crd_for() {
+  static_assert(detail::can_install_crd<T>(),
+                "installs_crd: the API server refuses CustomResourceDefinitions whose group has no dot");
   CrdOptions options;
   if constexpr (requires { T::columns; }) options.columns = T::columns;
   if constexpr (requires { T::scale; }) options.scale = &T::scale;
   if constexpr (requires { T::categories; }) options.categories = T::categories;
   if constexpr (requires { T::description; }) options.description = T::description;
+  if constexpr (requires { T::api_approved; }) options.api_approved = T::api_approved;
   return crd_for(type_info<T>(), options);
 }
 

@@ -21,6 +21,11 @@ struct ResourceInfo {
   std::string_view plural = "";
   Scope scope = Scope::namespaced;
   std::string_view short_name = "";  ///< For kubectl; used by the CRD only.
+  /// The program owns the kind: its `--print-crds` prints the CustomResourceDefinition made from the type.
+  /// Leave it false for kinds of Kubernetes and of other projects, whose types declare only the fields that
+  /// the program uses: a definition made from such a type would remove all other fields from the stored
+  /// objects.
+  bool installs_crd = false;
 
   /// "v1" or "apps/v1".
   std::string api_version() const {

@@ -39,9 +39,6 @@ struct TriggerOptions {
 
 namespace detail {
 
-/// Whether a kind is defined by a CustomResourceDefinition, as opposed to built into the server.
-EVENKEEL_API bool is_custom(const ResourceInfo& resource);
-
 /// "Demo" to "demo".
 EVENKEEL_API std::string default_name(std::string_view kind);
 
@@ -62,10 +59,12 @@ WatchSpec watch_of(KeyMapping mapping, TriggerOptions options, Delivery delivery
           .when = std::move(options.when),
           .priority = options.priority,
           .delay = options.delay,
-          .crd = is_custom(T::resource) ? std::function<Json()>([] { return crd_for<T>(); }) : nullptr,
-          .attach = [form = options.form, delivery](Cache& cache, std::shared_ptr<EventHandler> handler) {
-            return attach_to(informer_of<T>(cache, form), std::move(handler), delivery);
-          }};
+          .crd = [] { return crd_for<T>(); },
+          .installs_crd = T::resource.installs_crd,
+          .attach =
+              [form = options.form, delivery](Cache& cache, std::shared_ptr<EventHandler> handler) {
+                return attach_to(informer_of<T>(cache, form), std::move(handler), delivery);
+              }};
 }
 
 // The keys of all objects that the cache holds of a kind.
@@ -126,7 +125,8 @@ class ControllerBuilder {
     spec_.watches.push_back(watch_object<T>(std::move(options)));
     spec_.watches.back().primary = true;
     spec_.count = [form = form_](Cache& cache) { return detail::informer_of<T>(cache, form).store().size(); };
-    if (detail::is_custom(T::resource)) spec_.crd = [] { return crd_for<T>(); };
+    spec_.crd = [] { return crd_for<T>(); };
+    spec_.installs_crd = T::resource.installs_crd;
   }
 
   /// Reconciles the owner of each U that changes.
@@ -164,6 +164,7 @@ class ControllerBuilder {
   ControllerBuilder& source(const EventChannel<U>& channel, F mapping, TriggerOptions options = {}) {
     WatchSpec watch = watch_mapped<U>(std::move(mapping), std::move(options));
     watch.crd = nullptr;
+    watch.installs_crd = false;
     watch.attach = [relay = channel.relay()](Cache&, std::shared_ptr<EventHandler> handler) -> Attachment {
       return {.remove = relay.subscribe(std::move(handler))};
     };

@@ -117,8 +117,11 @@ struct WatchSpec {
   /// Of the keys that it adds. Default: 0, and Lane::slow for first lists and resyncs.
   std::optional<Priority> priority = {};
   Duration delay = Duration::zero();  ///< From an event to the key being ready.
-  bool primary = false;            ///< Whether it watches the reconciled objects themselves: see EventGate.
-  std::function<Json()> crd = {};  ///< The kind's CustomResourceDefinition; null for built-in kinds.
+  bool primary = false;  ///< Whether it watches the reconciled objects themselves: see EventGate.
+  /// Makes the CustomResourceDefinition that the C++ type describes; null for kinds without one. Throws
+  /// std::invalid_argument for a kind that can have none, as those of the core group.
+  std::function<Json()> crd = {};
+  bool installs_crd = false;  ///< ResourceInfo::installs_crd of the type.
   /// Declares the kind in the cache and has `handler` told of its events.
   std::function<Attachment(Cache& cache, std::shared_ptr<EventHandler> handler)> attach = {};
 };
@@ -142,7 +145,8 @@ struct ControllerSpec {
   std::vector<TimerSpec> timers = {};
   /// How many objects of the kind the cache holds.
   std::function<std::size_t(Cache& cache)> count = {};
-  std::function<Json()> crd = {};  ///< The kind's CustomResourceDefinition; null for built-in kinds.
+  std::function<Json()> crd = {};  ///< Of the reconciled kind; see WatchSpec::crd.
+  bool installs_crd = false;       ///< ResourceInfo::installs_crd of the reconciled kind.
 };
 
 /// What a controller runs in.

@@ -158,8 +158,13 @@ class EVENKEEL_API Manager {
   Totals totals() const;
   /// How the watches of all controllers are doing.
   std::vector<WatchHealth> watch_health() const;
-  /// The CustomResourceDefinitions of the reconciled kinds, in the order of adding, each once.
+  /// The CustomResourceDefinitions of those kinds that controllers reconcile or watch and that say
+  /// ResourceInfo::installs_crd, in the order of adding, each once. Throws std::invalid_argument for a kind
+  /// of which crd_for() can make none.
   std::vector<Json> crds() const;
+  /// All other kinds that controllers reconcile or watch, those of Kubernetes itself included, in the order
+  /// of adding, each once.
+  std::vector<ResourceId> kinds_without_crd() const;
 
  private:
   class Impl;

@@ -16,7 +16,6 @@
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/client/client.hpp>
-#include <evenkeel/controller/builder.hpp>
 
 namespace evenkeel::inline v0::testing {
 
@@ -24,11 +23,12 @@ namespace evenkeel::inline v0::testing {
 /// Thread safety: as for standard containers.
 class EVENKEEL_API Object {
  public:
-  /// An object of a C++ type. For a custom kind its CustomResourceDefinition comes along.
+  /// An object of a C++ type. For a kind that is not built into the API server the CustomResourceDefinition
+  /// that the type describes is created first, whether or not the type says installs_crd.
   template <ObjectType T>
   Object(const T& object) : documents_{to_tree(object)}, resource_(T::resource) {
     if constexpr (requires { object.status; }) leave_untouched_status(to_tree(T{}));
-    if (evenkeel::detail::is_custom(T::resource)) crd_ = [] { return crd_for<T>(); };
+    crd_ = [] { return crd_for<T>(); };
   }
   /// An object of any kind, with apiVersion and kind.
   Object(Json document);
@@ -41,7 +41,7 @@ class EVENKEEL_API Object {
   const std::vector<Json>& documents() const noexcept { return documents_; }
   /// The kind, if the object has a C++ type; no plural otherwise.
   const ResourceId& resource() const noexcept { return resource_; }
-  /// Makes the kind's CustomResourceDefinition; null for manifests and built-in kinds.
+  /// Makes the CustomResourceDefinition that the C++ type describes; null for objects without one.
   const std::function<Json()>& crd() const noexcept { return crd_; }
 
  private:
