@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -25,6 +26,41 @@ auto lower_bound_of(auto begin, auto end, std::string_view name) {
     return member.name.compare(wanted) < 0;
   });
 }
+
+/// Collects the members of one object in the order in which they arrive. Sorted or small input goes straight
+/// into the object; the rest is sorted once at the end, because each insertion into a sorted vector moves
+/// what is behind it. Of several members with one name the last wins.
+class MemberCollector {
+ public:
+  explicit MemberCollector(std::size_t count = 0) { members_.reserve(count); }
+
+  /// The slot of the next member; valid until the next call.
+  Json& add(std::string_view name) {
+    const bool in_order = members_.empty() || (members_.end() - 1)->name < name;
+    if (late_.empty() && (in_order || members_.size() < few)) return members_[name];
+    return late_.emplace_back(Json::Member{std::string(name), Json()}).value;
+  }
+
+  Json::Object finish() {
+    if (late_.empty()) return std::move(members_);
+    std::vector<Json::Member> all(std::make_move_iterator(members_.begin()),
+                                  std::make_move_iterator(members_.end()));
+    std::move(late_.begin(), late_.end(), std::back_inserter(all));
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Json::Member& a, const Json::Member& b) { return a.name < b.name; });
+    Json::Object sorted;
+    sorted.reserve(all.size());
+    for (Json::Member& member : all) sorted[member.name] = std::move(member.value);
+    return sorted;
+  }
+
+ private:
+  /// Objects of up to this many members are cheaper to keep sorted than to sort.
+  static constexpr std::size_t few = 64;
+
+  Json::Object members_;
+  std::vector<Json::Member> late_;  ///< in the order of arrival, all behind `members_`.
+};
 
 /// Builds a Json from nlohmann's events. Keeps the stack of open containers; refuses deep nesting.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
@@ -62,12 +98,12 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
  private:
   Json& slot(Json value) {
     if (stack_.empty()) return root_ = std::move(value);
-    Json& parent = *stack_.back();
-    if (parent.is_array()) {
-      parent.push_back(std::move(value));
-      return parent.as_array().back();
+    Open& parent = stack_.back();
+    if (parent.container->is_array()) {
+      parent.container->push_back(std::move(value));
+      return parent.container->as_array().back();
     }
-    return parent.as_object()[key_] = std::move(value);
+    return parent.members.add(key_) = std::move(value);
   }
   bool put(Json value) {
     slot(std::move(value));
@@ -76,18 +112,25 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool open(Json container) {
     if (stack_.size() >= max_depth)
       throw DecodeError(name_, "nested deeper than " + std::to_string(max_depth) + " levels");
-    stack_.push_back(&slot(std::move(container)));
+    stack_.push_back(Open{&slot(std::move(container)), MemberCollector()});
     return true;
   }
   bool close() {
+    Open& last = stack_.back();
+    if (last.container->is_object()) last.container->as_object() = last.members.finish();
     stack_.pop_back();
     return true;
   }
 
+  struct Open {
+    Json* container;
+    MemberCollector members;  ///< of an object
+  };
+
   std::string name_;
   Json root_;
   // Pointers stay valid: a container grows only while it is the innermost open one.
-  std::vector<Json*> stack_;
+  std::vector<Open> stack_;
   std::string key_;
 };
 
@@ -124,14 +167,13 @@ bool take_scanned(const simdjson::dom::element& from, Json& out, std::size_t dep
     }
     case Type::OBJECT: {
       const simdjson::dom::object members = from.get_object().value_unsafe();
-      Json::Object values;
-      values.reserve(members.size());
+      MemberCollector values(members.size());
       for (const auto& [name, member] : members) {
         Json value;
         if (depth == 0 || !take_scanned(member, value, depth - 1)) return false;
-        values[name] = std::move(value);
+        values.add(name) = std::move(value);
       }
-      out = Json(std::move(values));
+      out = Json(values.finish());
       return depth > 0;
     }
   }

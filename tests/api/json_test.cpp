@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
+#include <map>
+#include <random>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +17,53 @@ namespace {
 TEST(Json, MembersAreSortedAndUnique) {
   EXPECT_EQ(Json::parse(R"({"b":1,"a":2,"b":3})").dump(), R"({"a":2,"b":3})");
   EXPECT_EQ(Json::object({{"b", 1}, {"a", 2}}).dump(), R"({"a":2,"b":1})");
+}
+
+/// An object of `count` members "k0000".. whose names arrive in this order; `prefix` stands in front.
+std::string object_text(const std::vector<std::size_t>& order, const std::string& prefix = "") {
+  std::string text = "{" + prefix;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::string digits = std::to_string(order[i]);
+    text +=
+        (i > 0 ? ",\"k" : "\"k") + std::string(7 - digits.size(), '0') + digits + "\":" + std::to_string(i);
+  }
+  return text + "}";
+}
+
+// A number above 64 bits is one that only the second parser reads, so that both are covered.
+class JsonMembers : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(OfBothParsers, JsonMembers, ::testing::Values("", "\"\":18446744073709551616,"),
+                         [](const auto& chosen) { return *chosen.param == 0 ? "fast" : "exact"; });
+
+TEST_P(JsonMembers, ArriveInAnyOrderAndTheLastOfOneNameWins) {
+  std::mt19937 random(7);
+  for (const std::size_t count : {1, 2, 63, 64, 65, 66, 500}) {
+    std::vector<std::size_t> order(count);
+    for (std::size_t& name : order) name = random() % count;
+    std::map<std::string, std::size_t> expected;
+    for (std::size_t i = 0; i < count; ++i)
+      expected["k" + std::to_string(1'0000'000 + order[i]).substr(1)] = i;
+    const Json read = Json::parse(object_text(order, GetParam()));
+    std::string text;
+    std::string last;
+    for (const auto& [name, value] : read.as_object()) {
+      EXPECT_TRUE(name.empty() || last < name);
+      last = name;
+      if (!name.empty()) text += name + "=" + value.dump() + " ";
+    }
+    std::string wanted;
+    for (const auto& [name, value] : expected) wanted += name + "=" + std::to_string(value) + " ";
+    EXPECT_EQ(text, wanted) << count;
+  }
+}
+
+// Takes minutes where each member moves those behind it.
+TEST_P(JsonMembers, InDescendingOrderAreReadInLittleTime) {
+  std::vector<std::size_t> order(200'000);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - i;
+  const Json read = Json::parse(object_text(order, GetParam()));
+  EXPECT_EQ(read["k0200000"], Json(0));
+  EXPECT_EQ(read["k0000001"], Json(199'999));
 }
 
 TEST(Json, IntegersAndNumbersOfOneValueAreEqual) {
