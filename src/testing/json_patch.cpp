@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::array<std::string_view, 4> known_members = {"op", "path", "from", "value"};
 
+// Source: apiserver pkg/server/config.go JSONPatchMaxCopyBytes; json.cpp's limit of nesting.
+constexpr std::size_t max_copied = 3 * 1024 * 1024;
+constexpr int max_depth = 512;
+
 [[noreturn]] void refuse(const std::string& problem) {
   throw JsonPatchError(problem);
 }
@@ -76,7 +80,7 @@ Place find_place(Json& document, const std::string& path) {
 }
 
 /// The value there; null if a member is missing.
-Json value_at(const Place& place) {
+const Json& value_at(const Place& place) {
   const Json& container = place.container;
   if (container.is_array()) return container[present_place(place.key, container)];
   return container[place.key];
@@ -116,8 +120,8 @@ void replace(Json& document, const std::string& path, const Json& value) {
 }
 
 void test(Json& document, const std::string& path, const Json& value) {
-  const Json found = path.empty() ? document : value_at(find_place(document, path));
-  if (found != value) refuse("the value is another: " + path);
+  if ((path.empty() ? document : value_at(find_place(document, path))) != value)
+    refuse("the value is another: " + path);
 }
 
 const std::string& text_of(const Json& operation, std::string_view member) {
@@ -126,19 +130,71 @@ const std::string& text_of(const Json& operation, std::string_view member) {
   return value.as_string();
 }
 
-void apply_one(Json& document, const Json& operation) {
-  const std::string op = operation["op"].string_or("unknown");
-  const Json& value = operation["value"];
-  if (op == "add") return add(find_place(document, text_of(operation, "path")), value);
-  if (op == "remove") return remove(find_place(document, text_of(operation, "path")));
-  if (op == "replace") return replace(document, text_of(operation, "path"), value);
-  if (op == "test") return test(document, text_of(operation, "path"), value);
-  if (op != "move" && op != "copy") refuse("unexpected operation: " + op);
-  const Place from = find_place(document, text_of(operation, "from"));
-  Json moved = value_at(from);
-  if (op == "move") remove(from);
-  add(find_place(document, text_of(operation, "path")), std::move(moved));
+int depth_of(const Json& value) {
+  int below = 0;
+  if (value.is_array())
+    for (const Json& item : value.as_array()) below = std::max(below, depth_of(item));
+  if (value.is_object())
+    for (const auto& [name, member] : value.as_object()) below = std::max(below, depth_of(member));
+  return below + 1;
 }
+
+int steps_in(const std::string& path) {
+  return static_cast<int>(std::min<std::ptrdiff_t>(std::count(path.begin(), path.end(), '/'), 2 * max_depth));
+}
+
+/// A document while operations are applied to it. Copies of copies may not outgrow the memory, nor operations
+/// nest a document deeper than a text may be.
+class Patching {
+ public:
+  explicit Patching(Json& document) : document_(document), depth_(depth_of(document)) {}
+
+  void apply(const Json& operation) {
+    const std::string op = operation["op"].string_or("unknown");
+    const Json& value = operation["value"];
+    if (op == "test") return test(document_, text_of(operation, "path"), value);
+    if (op == "remove") return remove(find_place(document_, text_of(operation, "path")));
+    const std::string& path = text_of(operation, "path");
+    if (op == "add" || op == "replace") {
+      nest(steps_in(path) + depth_of(value));
+      if (op == "replace") return replace(document_, path, value);
+      return add(find_place(document_, path), value);
+    }
+    if (op != "move" && op != "copy") refuse("unexpected operation: " + op);
+    const std::string& source = text_of(operation, "from");
+    const Place from = find_place(document_, source);
+    Json moved;
+    if (op == "copy") {
+      const Json& copied = value_at(from);
+      copied_ += copied.dump().size();
+      if (copied_ > max_copied) refuse("the copies are larger than 3 MiB");
+      moved = copied;
+    } else {
+      moved = taken(from);
+    }
+    // What moves is at most as deep as the document: looked at only when that does not say enough.
+    const int below = std::max(1, depth_ - steps_in(source));
+    nest(steps_in(path) + (steps_in(path) + below > max_depth ? depth_of(moved) : below));
+    add(find_place(document_, path), std::move(moved));
+  }
+
+ private:
+  static Json taken(const Place& from) {
+    Json* const member = from.container.is_object() ? from.container.find(from.key) : nullptr;
+    Json value = member != nullptr ? std::move(*member) : value_at(from);
+    remove(from);
+    return value;
+  }
+
+  void nest(int depth) {
+    if (depth > max_depth) refuse("nested deeper than " + std::to_string(max_depth) + " levels");
+    depth_ = std::max(depth_, depth);
+  }
+
+  Json& document_;
+  int depth_;               ///< at least that of the document
+  std::size_t copied_ = 0;  ///< bytes of text
+};
 
 std::string_view go_kind(const Json& value) {
   return value.is_bool() ? "bool" : value.is_number() ? "number" : value.kind_name();
@@ -148,7 +204,8 @@ std::string_view go_kind(const Json& value) {
 
 Json apply_lax_json_patch(Json document, const Json& operations) {
   if (operations.is_array())
-    for (const Json& operation : operations.as_array()) apply_one(document, operation);
+    for (Patching patching(document); const Json& operation : operations.as_array())
+      patching.apply(operation);
   return document;
 }
 

@@ -19,8 +19,9 @@ class JsonPatchError : public std::runtime_error {
 
 /// `document` after all operations. Laxer than RFC 6902, as the library of the real server is: replace makes
 /// a member that is missing, and copy and test take it for null; a missing value is null; indexes may be
-/// negative and count from the end; a path without its leading slash is about the root. Throws
-/// JsonPatchError. Source: gopkg.in/evanphx/json-patch.v4 patch.go.
+/// negative and count from the end; a path without its leading slash is about the root. Copies may add 3 MiB
+/// of text, and the document may nest 512 levels. Throws JsonPatchError. Source:
+/// gopkg.in/evanphx/json-patch.v4 patch.go.
 Json apply_lax_json_patch(Json document, const Json& operations);
 
 /// Why Go cannot decode operations of these types: "json: cannot unmarshal number into Go value of type

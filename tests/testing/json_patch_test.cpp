@@ -58,6 +58,42 @@ TEST(JsonPatch, TakesAPathWithoutSlashForTheRoot) {
             R"({"a":{},"x/y~z":1})");
 }
 
+std::string copies(std::size_t count, const std::string& from, const std::string& path) {
+  std::string operations = "[";
+  for (std::size_t i = 0; i < count; ++i)
+    operations += (i > 0 ? "," : "") + (R"({"op": "copy", "from": ")" + from + R"(", "path": ")" + path +
+                                        std::to_string(i) + R"("})");
+  return operations + "]";
+}
+
+// Source: apiserver pkg/server/config.go JSONPatchMaxCopyBytes.
+TEST(JsonPatch, RefusesCopiesThatGrowWithoutBound) {
+  const std::string text = R"({"a": {"t": ")" + std::string(1000, 'x') + R"("}})";
+  EXPECT_EQ(patched(text, copies(40, "/a", "/a/c")), "refused");
+  EXPECT_EQ(patched(text, copies(4000, "/a/t", "/a/c")), "refused");
+  EXPECT_EQ(patched(text, copies(3000, "/a/t", "/a/c")).substr(0, 10), R"({"a":{"c0")");
+}
+
+TEST(JsonPatch, RefusesDocumentsThatNestTooDeeply) {
+  std::string added = "[";
+  std::string moved = R"([{"op": "add", "path": "/a", "value": [[1]]})";
+  std::string path;
+  for (int i = 0; i < 600; ++i) {
+    path += "/a";
+    added += std::string(i > 0 ? "," : "") + R"({"op": "add", "path": ")" + path + R"(", "value": {}})";
+    const std::string step = "/m" + std::to_string(i);
+    moved += R"(,{"op": "add", "path": ")" + step +
+             R"(", "value": {}},{"op": "move", "from": "/a", "path": ")" + step +
+             R"(/a"},{"op": "move", "from": ")" + step + R"(", "path": "/a"})";
+  }
+  EXPECT_EQ(patched("{}", added + "]"), "refused");
+  EXPECT_EQ(patched("{}", moved + "]"), "refused");
+  EXPECT_EQ(patched("{}", R"([{"op": "add", "path": "/a", "value": )" + std::string(510, '[') +
+                              std::string(510, ']') + "}]")
+                .size(),
+            1026U);
+}
+
 TEST(JsonPatch, SaysWhatCannotBeDecoded) {
   EXPECT_EQ(ek::testing::json_patch_decode_problem(Json::parse("[1]")),
             "json: cannot unmarshal number into Go value of type handlers.jsonPatchOp");
