@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <evenkeel/base/error.hpp>
@@ -34,12 +35,24 @@ std::string read_file(const std::string& path) {
 }
 
 void write_private_file(const std::string& path, const std::string& text) {
-  const std::string draft = path + ".new";
-  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) fail(draft, "cannot write");
-  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (::close(file) != 0 || !written) fail(draft, "cannot write");
-  if (::rename(draft.c_str(), path.c_str()) != 0) fail(path, "cannot write");
+  // A new file under a name that nobody can have prepared: an existing one may be readable for others or a
+  // link.
+  std::string draft = path + ".XXXXXX";
+  const int file = ::mkostemp(draft.data(), O_CLOEXEC);
+  if (file < 0) fail(path, "cannot write");
+  std::size_t done = 0;
+  bool good = ::fchmod(file, S_IRUSR | S_IWUSR) == 0;
+  while (good && done < text.size()) {
+    const ssize_t count = ::write(file, text.data() + done, text.size() - done);
+    good = count > 0 || (count < 0 && errno == EINTR);
+    done += count > 0 ? static_cast<std::size_t>(count) : 0;
+  }
+  good = ::close(file) == 0 && good && ::rename(draft.c_str(), path.c_str()) == 0;
+  if (good) return;
+  const int reason = errno;
+  ::unlink(draft.c_str());
+  errno = reason;
+  fail(path, "cannot write");
 }
 
 sigset_t block_signals() {

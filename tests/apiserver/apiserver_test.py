@@ -120,6 +120,27 @@ class ApiserverTest(unittest.TestCase):
                 self.assertEqual(server.get('/apis/example.com/v1/toys')[0], 200)
                 self.assertEqual(server.get('/api/v1/namespaces/default/configmaps/seeded')[0], 200)
 
+    def test_keeps_its_kubeconfig_private_whatever_is_there_already(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kubeconfig, other = os.path.join(folder, 'k'), os.path.join(folder, 'other')
+            with open(other, 'w') as file:
+                file.write('kept')
+            os.chmod(other, 0o666)
+            for prepare in (lambda path: os.symlink(other, path), lambda path: os.link(other, path)):
+                for path in (kubeconfig, kubeconfig + '.new'):
+                    prepare(path)
+                with Running('--token', 's3cret', '--write-kubeconfig', kubeconfig):
+                    found = os.lstat(kubeconfig)
+                    self.assertTrue(stat.S_ISREG(found.st_mode))
+                    self.assertEqual(stat.S_IMODE(found.st_mode), 0o600)
+                    with open(kubeconfig) as file:
+                        self.assertIn('s3cret', file.read())
+                    with open(other) as file:
+                        self.assertEqual(file.read(), 'kept')
+                    self.assertEqual(sorted(os.listdir(folder)), ['k', 'k.new', 'other'])
+                for path in (kubeconfig, kubeconfig + '.new'):
+                    os.unlink(path)
+
     def test_asks_for_its_token_over_tls(self):
         with tempfile.TemporaryDirectory() as folder:
             kubeconfig = os.path.join(folder, 'kubeconfig')
