@@ -38,13 +38,17 @@ bool truth(const CelValue& value) {
   return value.data().as_bool();
 }
 
+// Source: cel-go common/cost.go ListCreateBaseCost, MapCreateBaseCost.
+constexpr std::int64_t list_cost = 10;
+constexpr std::int64_t map_cost = 30;
+
 class Evaluation {
  public:
   Evaluation(const CelExpression::Variables& variables, std::int64_t& budget)
       : variables_(variables), budget_(budget) {}
 
   CelValue visit(const CelNode& node) {
-    if (--budget_ < 0) throw CelError("operation cancelled: actual cost limit exceeded");
+    spend(budget_, 1);
     switch (node.kind) {
       case CelNode::Kind::literal:
         return node.value;
@@ -132,10 +136,7 @@ class Evaluation {
     for (const auto& child : node.children) arguments.push_back(visit(*child));
     if (node.receiver && arguments[0].type == CelValue::Type::optional)
       return optional_call(node.text, arguments);
-    for (const CelValue& argument : arguments) {
-      if (argument.type == CelValue::Type::json) budget_ -= static_cast<std::int64_t>(argument.data().size());
-    }
-    return call_cel(node.text, node.receiver, arguments);
+    return call_cel(node.text, node.receiver, arguments, budget_);
   }
 
   /// oldSelf of rules with optionalOldSelf.
@@ -151,18 +152,28 @@ class Evaluation {
   }
 
   CelValue list(const CelNode& node) {
+    spend(budget_, list_cost);
     Json items = Json::array();
-    for (const auto& child : node.children) items.push_back(visit(*child).data());
+    for (const auto& child : node.children) items.push_back(copied(visit(*child)));
     return CelValue::of(std::move(items));
   }
 
   CelValue map(const CelNode& node) {
-    Json members = Json::object();
+    spend(budget_, map_cost);
+    std::map<std::string, Json> members;
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
-      const Json key = visit(*node.children[i]).data();
-      members[key.is_string() ? key.as_string() : key.dump()] = visit(*node.children[i + 1]).data();
+      const Json key = copied(visit(*node.children[i]));
+      members[key.is_string() ? key.as_string() : key.dump()] = copied(visit(*node.children[i + 1]));
     }
-    return CelValue::of(std::move(members));
+    Json result = Json::object();
+    for (auto& [name, value] : members) result[name] = std::move(value);
+    return CelValue::of(std::move(result));
+  }
+
+  /// The data of a value, paid for.
+  Json copied(const CelValue& value) {
+    spend(budget_, copy_cost(value.data()));
+    return value.data();
   }
 
   /// && and ||: an error on one side does not matter if the other side decides.
@@ -181,9 +192,10 @@ class Evaluation {
   }
 
   /// The elements of a list, or the keys of a map.
-  static std::vector<CelValue> elements(const CelValue& range) {
+  std::vector<CelValue> elements(const CelValue& range) {
     std::vector<CelValue> result;
     if (range.type != CelValue::Type::json) throw CelError("no such overload");
+    spend(budget_, static_cast<std::int64_t>(range.data().size()));
     if (range.data().is_array()) {
       for (const Json& item : range.data().as_array())
         result.push_back(
@@ -221,9 +233,9 @@ class Evaluation {
     for (const CelValue& element : range) {
       locals_[node.variable] = element;
       if (node.text == "filter") {
-        if (truth(visit(*node.children[1]))) result.push_back(element.data());
+        if (truth(visit(*node.children[1]))) result.push_back(copied(element));
       } else if (node.children.size() < 3 || truth(visit(*node.children[2]))) {
-        result.push_back(visit(*node.children[1]).data());
+        result.push_back(copied(visit(*node.children[1])));
       }
     }
     return CelValue::of(std::move(result));
@@ -271,6 +283,25 @@ bool CelValue::operator==(const CelValue& other) const {
   if (type != other.type) return false;
   if (type == Type::duration || type == Type::timestamp) return nanoseconds == other.nanoseconds;
   return data() == other.data();
+}
+
+void spend(std::int64_t& budget, std::int64_t cost) {
+  budget = cost > budget ? -1 : budget - cost;
+  if (budget < 0) throw CelError("operation cancelled: actual cost limit exceeded");
+}
+
+std::int64_t copy_cost(const Json& value) {
+  std::int64_t cost = 1;
+  if (value.is_string()) cost += text_cost(value.as_string().size());
+  if (value.is_array())
+    for (const Json& item : value.as_array()) cost += copy_cost(item);
+  if (value.is_object())
+    for (const auto& [name, member] : value.as_object()) cost += text_cost(name.size()) + copy_cost(member);
+  return cost;
+}
+
+std::int64_t match_cost(std::size_t subject, std::size_t pattern, std::size_t states) {
+  return text_cost(subject + 1) * static_cast<std::int64_t>((std::max(pattern, states) + 3) / 4);
 }
 
 CelExpression::CelExpression(std::string_view text) : root_(parse_cel(text)) {}

@@ -41,15 +41,16 @@ struct CelValue {
 
 struct CelNode;
 
-/// A parsed expression. Immutable.
-/// Thread safety: const members may be called concurrently.
+/// A parsed expression: at most 100,000 code points, nested at most 250 levels, as cel-go's parser takes
+/// them. Immutable. Thread safety: const members may be called concurrently.
 class CelExpression {
  public:
   /// Throws CelError.
   explicit CelExpression(std::string_view text);
 
   using Variables = std::map<std::string, CelValue, std::less<>>;
-  /// Throws CelError. `budget` is the number of steps that evaluating may take; it is counted down.
+  /// Throws CelError. `budget` is the cost that evaluating may have, in the units of cel-go's cost model; it
+  /// is counted down and negative if it did not suffice.
   CelValue evaluate(const Variables& variables, std::int64_t& budget) const;
   /// Whether the expression speaks of this variable.
   bool uses(std::string_view variable) const;

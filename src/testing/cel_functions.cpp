@@ -71,6 +71,31 @@ CelValue time_operation(char symbol, const CelValue& a, const CelValue& b) {
   no_overload();
 }
 
+/// What passing over a value once costs; texts that are no data (times, types) are short.
+std::int64_t traversal_cost(const CelValue& value) {
+  return is_time(value) ? 1 : copy_cost(value.data());
+}
+/// The bytes of a text, the items of a list or map.
+std::size_t size_in(const CelValue& value) {
+  if (is_time(value)) return 1;
+  return value.data().is_string() ? value.data().as_string().size() : value.data().size();
+}
+
+/// The cost of comparing: what two values have in common.
+std::int64_t comparison_cost(const Json& a, const Json& b) {
+  if (a.is_string() && b.is_string())
+    return std::max<std::int64_t>(1, text_cost(std::min(a.as_string().size(), b.as_string().size())));
+  if (a.kind() != b.kind() || a.size() != b.size()) return 1;
+  std::int64_t cost = 1;
+  if (a.is_array())
+    for (std::size_t i = 0; i < a.size(); ++i) cost += comparison_cost(a[i], b[i]);
+  if (a.is_object())
+    for (auto one = a.as_object().begin(), other = b.as_object().begin(); one != a.as_object().end();
+         ++one, ++other)
+      cost += text_cost(one->name.size()) + comparison_cost(one->value, other->value);
+  return cost;
+}
+
 CelValue arithmetic(char symbol, const CelValue& a, const CelValue& b) {
   if (is_time(a) && is_time(b) && (symbol == '+' || symbol == '-')) return time_operation(symbol, a, b);
   const Json& left = a.data();
@@ -116,15 +141,18 @@ std::int64_t letters(const std::string& bytes) {
                        [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
 }
 
+/// The byte behind the code point at `at`.
+std::size_t next_letter(const std::string& bytes, std::size_t at) {
+  ++at;
+  while (at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0xC0U) == 0x80U) ++at;
+  return at;
+}
+
 /// The byte at which the n-th code point starts.
 std::size_t place_of(const std::string& bytes, std::int64_t letter) {
   if (letter < 0 || letter > letters(bytes)) throw CelError("index out of range: " + std::to_string(letter));
   std::size_t at = 0;
-  while (letter > 0) {
-    ++at;
-    while (at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0xC0U) == 0x80U) ++at;
-    --letter;
-  }
+  for (; letter > 0; --letter) at = next_letter(bytes, at);
   return at;
 }
 
@@ -203,9 +231,11 @@ CelValue to_time(const CelValue& value, Type type) {
   return moment(type, *parsed);
 }
 
-bool matches(const std::string& subject, const std::string& pattern) {
+bool matches(const std::string& subject, const std::string& pattern, std::int64_t& budget) {
   try {
-    return RegularExpression(pattern).found_in(subject);
+    const RegularExpression expression(pattern);
+    spend(budget, match_cost(subject.size(), pattern.size(), expression.size()));
+    return expression.found_in(subject);
   } catch (const std::invalid_argument& problem) {
     throw CelError(problem.what());
   }
@@ -214,9 +244,10 @@ bool matches(const std::string& subject, const std::string& pattern) {
 Json split(const std::string& subject, const std::string& separator) {
   Json parts = Json::array();
   if (separator.empty()) {
-    for (std::int64_t i = 0; i < letters(subject); ++i) {
-      const std::size_t from = place_of(subject, i);
-      parts.push_back(Json(subject.substr(from, place_of(subject, i + 1) - from)));
+    for (std::size_t from = 0; from < subject.size();) {
+      const std::size_t end = next_letter(subject, from);
+      parts.push_back(Json(subject.substr(from, end - from)));
+      from = end;
     }
     return parts;
   }
@@ -237,11 +268,15 @@ Json join(const Json::Array& parts, const std::string& separator) {
   return Json(std::move(result));
 }
 
-Json replace(std::string subject, const std::string& from, const std::string& to) {
-  if (from.empty()) return Json(std::move(subject));
-  for (std::size_t at = subject.find(from); at != std::string::npos; at = subject.find(from, at + to.size()))
-    subject.replace(at, from.size(), to);
-  return Json(std::move(subject));
+Json replace(const std::string& subject, const std::string& from, const std::string& to) {
+  if (from.empty()) return Json(subject);
+  std::string result;
+  std::size_t at = 0;
+  for (std::size_t found = subject.find(from); found != std::string::npos; found = subject.find(from, at)) {
+    result.append(subject, at, found - at).append(to);
+    at = found + from.size();
+  }
+  return Json(std::move(result.append(subject, at)));
 }
 
 Json in_case(std::string subject, char first, char last) {
@@ -315,7 +350,7 @@ std::optional<CelValue> operation(std::string_view name, Arguments given) {
     return CelValue::of(Json(!given[0].data().as_bool()));
   }
   if (given.size() == 1 && name == "-_") {
-    if (given[0].type == Type::duration) return moment(Type::duration, -given[0].nanoseconds);
+    if (given[0].type == Type::duration) return time_operation('-', moment(Type::duration, 0), given[0]);
     return arithmetic('-', CelValue::of(Json(0)), given[0]);
   }
   if (given.size() != 2) return std::nullopt;
@@ -375,7 +410,7 @@ std::optional<CelValue> plain_method(std::string_view name, const CelValue& self
 }
 
 /// Methods with arguments.
-std::optional<CelValue> method(std::string_view name, Arguments given) {
+std::optional<CelValue> method(std::string_view name, Arguments given, std::int64_t& budget) {
   const CelValue& self = given[0];
   if (given.size() == 3 && name == "replace")
     return CelValue::of(replace(text(self), text(given[1]), text(given[2])));
@@ -389,7 +424,7 @@ std::optional<CelValue> method(std::string_view name, Arguments given) {
   if (name == "startsWith") return CelValue::of(Json(text(self).starts_with(text(given[1]))));
   if (name == "endsWith") return CelValue::of(Json(text(self).ends_with(text(given[1]))));
   if (name == "contains") return CelValue::of(Json(text(self).find(text(given[1])) != std::string::npos));
-  if (name == "matches") return CelValue::of(Json(matches(text(self), text(given[1]))));
+  if (name == "matches") return CelValue::of(Json(matches(text(self), text(given[1]), budget)));
   if (name == "split") return CelValue::of(split(text(self), text(given[1])));
   if (name == "join") return CelValue::of(join(items(self), text(given[1])));
   if (name == "indexOf") return CelValue::of(index_of(self, given[1], false));
@@ -405,24 +440,88 @@ std::optional<CelValue> method(std::string_view name, Arguments given) {
   return std::nullopt;
 }
 
+/// The number of times that `wanted` stands in a text; its bytes if `wanted` is empty.
+std::size_t occurrences(const std::string& subject, const std::string& wanted) {
+  if (wanted.empty()) return subject.size();
+  std::size_t count = 0;
+  for (std::size_t at = subject.find(wanted); at != std::string::npos;
+       at = subject.find(wanted, at + wanted.size()))
+    ++count;
+  return count;
+}
+
+/// The bytes of subject.replace(from, to).
+std::size_t replaced_size(const std::string& subject, const std::string& from, const std::string& to) {
+  if (from.empty()) return subject.size();
+  const std::size_t count = occurrences(subject, from);
+  return subject.size() - count * from.size() + count * to.size();
+}
+
+std::size_t joined_size(const CelValue& parts, std::size_t separator) {
+  std::size_t size = 0;
+  for (const Json& part : items(parts)) size += separator + (part.is_string() ? part.as_string().size() : 0);
+  return size;
+}
+
+std::int64_t operator_cost(std::string_view name, Arguments given) {
+  if (given.size() != 2 || is_time(given[0]) || is_time(given[1])) return 1;
+  const Json& left = given[0].data();
+  const Json& right = given[1].data();
+  if (name == "_+_") return left.is_number() ? 1 : copy_cost(left) + copy_cost(right);
+  if (name == "@in") {
+    const std::size_t each =
+        left.is_string() ? left.as_string().size() : 10 * static_cast<std::size_t>(copy_cost(left));
+    return right.is_array() ? text_cost(right.size() * std::max<std::size_t>(each, 10)) : 1;
+  }
+  return comparison_cost(left, right);
+}
+
+std::int64_t method_cost(std::string_view name, Arguments given) {
+  const std::size_t size = size_in(given[0]);
+  if (given.size() == 2 && name == "contains") return 1 + text_cost(size) * text_cost(size_in(given[1]));
+  if (given.size() == 2 && (name == "matches" || name == "find" || name == "findAll"))
+    return text_cost(size_in(given[1]));  // the rest when the expression is known
+  if (given.size() == 2 && name == "split")
+    return text_cost(2 * size) + static_cast<std::int64_t>(occurrences(text(given[0]), text(given[1])));
+  if (given.size() == 3 && name == "replace")
+    return text_cost(size + replaced_size(text(given[0]), text(given[1]), text(given[2])));
+  if (given.size() <= 2 && name == "join")
+    return traversal_cost(given[0]) +
+           text_cost(joined_size(given[0], given.size() == 2 ? text(given[1]).size() : 0));
+  if (name == "size") return 1 + static_cast<std::int64_t>(size / 1000);
+  return traversal_cost(given[0]);
+}
+
+/// What a call costs. As upstream, plus what this evaluator copies and upstream shares: lists that are
+/// joined, compared or made of others. Sizes are bytes, where upstream counts code points. Source: cel-go
+/// interpreter/runtimecost.go costCall; apiserver pkg/cel/library/cost.go CallCost.
+std::int64_t call_cost(std::string_view name, bool receiver, Arguments given) {
+  if (given.empty()) return 1;
+  if (name.starts_with('_') || name == "@in") return operator_cost(name, given);
+  if (name == "!_" || name == "-_" || name == "dyn" || name == "type") return 1;
+  return receiver || name == "matches" || name == "size" ? method_cost(name, given)
+                                                         : traversal_cost(given[0]);
+}
+
 }  // namespace
 
-CelValue call_cel(std::string_view name, bool receiver, Arguments given) {
-  if (auto result = call_kubernetes(name, receiver, given)) return *std::move(result);
+CelValue call_cel(std::string_view name, bool receiver, Arguments given, std::int64_t& budget) {
+  spend(budget, call_cost(name, receiver, given));
+  if (auto result = call_kubernetes(name, receiver, given, budget)) return *std::move(result);
   if (!receiver) {
     if (auto result = operation(name, given)) return *std::move(result);
     if (given.size() == 1) {
       if (auto result = conversion(name, given[0])) return *std::move(result);
     }
     if (given.size() == 2 && name == "matches")
-      return CelValue::of(Json(matches(text(given[0]), text(given[1]))));
+      return CelValue::of(Json(matches(text(given[0]), text(given[1]), budget)));
   }
   if (given.size() == 1 && name == "size") return CelValue::of(size_of(given[0]));
   if (receiver && given.size() == 1) {
     if (auto result = plain_method(name, given[0])) return *std::move(result);
   }
   if (receiver) {
-    if (auto result = method(name, given)) return *std::move(result);
+    if (auto result = method(name, given, budget)) return *std::move(result);
   }
   throw CelError("undeclared reference to '" + std::string(name) + "' (in container '')");
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -261,7 +262,9 @@ std::optional<CelValue> quantity_method(std::string_view name, Arguments given) 
   if (given.size() == 1) {
     if (name == "sign") return CelValue::of(Json(self < 0 ? -1 : self > 0 ? 1 : 0));
     if (name == "isInteger") return yes(self == std::trunc(self));
-    if (name == "asInteger") return CelValue::of(Json(static_cast<std::int64_t>(self)));
+    if (name == "asInteger" && std::abs(self) < 9.2e18)
+      return CelValue::of(Json(static_cast<std::int64_t>(self)));
+    if (name == "asInteger") throw CelError("cannot convert value to integer");
     if (name == "asApproximateFloat") return CelValue::of(Json(self));
     return std::nullopt;
   }
@@ -286,13 +289,13 @@ std::optional<CelValue> url_method(std::string_view name, const Url& self) {
   if (name == "getPort") return CelValue::of(Json(port));
   if (name == "getEscapedPath") return CelValue::of(Json(self.path));
   if (name != "getQuery") return std::nullopt;
-  Json query = Json::object();
+  std::map<std::string, Json> members;
   for (const std::string& pair : self.query.empty() ? std::vector<std::string>{} : split(self.query, '&')) {
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    Json& values = query[pair.substr(0, equals)];
-    if (!values.is_array()) values = Json::array();
-    values.push_back(pair.substr(std::min(equals + 1, pair.size())));
+    members[pair.substr(0, equals)].push_back(pair.substr(std::min(equals + 1, pair.size())));
   }
+  Json query = Json::object();
+  for (auto& [name_of_values, values] : members) query[name_of_values] = std::move(values);
   return CelValue::of(std::move(query));
 }
 
@@ -346,23 +349,22 @@ std::optional<CelValue> semver_method(std::string_view name, Arguments given) {
   return std::nullopt;
 }
 
-/// The first match, the longest that starts there; or all of them, one after the other.
-CelValue found(const std::string& subject, const std::string& pattern, bool all) {
+/// The first match, or all.
+CelValue found(const std::string& subject, const std::string& pattern, bool all, std::int64_t& budget) {
   Json matches = Json::array();
   try {
-    const RegularExpression whole("^(?:" + pattern + ")$");
-    for (std::size_t from = 0; from <= subject.size(); ++from)
-      for (std::size_t size = subject.size() - from; size > 0; --size)
-        if (whole.found_in(subject.substr(from, size))) {
-          matches.push_back(subject.substr(from, size));
-          if (!all) return CelValue::of(matches[std::size_t{0}]);
-          from += size - 1;
-          break;
-        }
+    const RegularExpression expression(pattern);
+    spend(budget, match_cost(subject.size(), pattern.size(), expression.size()));
+    expression.each_match(subject, [&](const RegularExpression::Match& match) {
+      matches.push_back(subject.substr(match.place, match.size));
+      spend(budget, match_cost(match.read, pattern.size(), expression.size()));
+      return all;
+    });
   } catch (const std::invalid_argument& problem) {
     throw CelError(problem.what());
   }
-  return all ? CelValue::of(std::move(matches)) : CelValue::of(Json(""));
+  if (all) return CelValue::of(std::move(matches));
+  return CelValue::of(matches.empty() ? Json("") : matches[std::size_t{0}]);
 }
 
 std::optional<CelValue> format_method(std::string_view name, Arguments given) {
@@ -377,7 +379,8 @@ std::optional<CelValue> format_method(std::string_view name, Arguments given) {
 
 }  // namespace
 
-std::optional<CelValue> call_kubernetes(std::string_view name, bool receiver, Arguments given) {
+std::optional<CelValue> call_kubernetes(std::string_view name, bool receiver, Arguments given,
+                                        std::int64_t& budget) {
   if (given.empty()) return std::nullopt;
   const CelValue& self = given[0];
   if (!receiver)
@@ -385,7 +388,7 @@ std::optional<CelValue> call_kubernetes(std::string_view name, bool receiver, Ar
                ? make(name, self.data().as_string())
                : std::nullopt;
   if (given.size() == 2 && (name == "find" || name == "findAll"))
-    return found(text_of(self), text_of(given[1]), name == "findAll");
+    return found(text_of(self), text_of(given[1]), name == "findAll", budget);
   if (is(self, "kubernetes.Quantity")) return quantity_method(name, given);
   if (is(self, "kubernetes.URL")) return url_method(name, *url(text_of(self)));
   if (is(self, "net.IP") && given.size() == 1) return ip_method(name, *address(text_of(self)));

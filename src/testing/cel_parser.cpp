@@ -12,7 +12,11 @@ namespace evenkeel::inline v0::testing {
 namespace {
 
 using Node = std::shared_ptr<const CelNode>;
-constexpr int max_depth = 200;
+// Limits of cel-go's parser, which Kubernetes leaves as they are. Source: cel-go parser/parser.go NewParser.
+constexpr std::int64_t max_letters = 100'000;
+constexpr int max_depth = 250;
+// Brackets pass two of the levels that are counted while reading.
+constexpr int max_open = 2 * max_depth;
 
 /// UTF-8 of a code point.
 void append_letter(std::string& out, std::uint32_t letter) {
@@ -39,6 +43,12 @@ class Parser {
   explicit Parser(std::string_view text) : text_(text) {}
 
   Node parse() {
+    const std::int64_t letters = std::count_if(text_.begin(), text_.end(), [](char byte) {
+      return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+    });
+    if (letters > max_letters)
+      throw CelError("ERROR: <input>:-1:0: expression code point size exceeds limit: size: " +
+                     std::to_string(letters) + ", limit " + std::to_string(max_letters));
     Node result = choice();
     blanks();
     if (at_ < text_.size()) fail("unexpected input");
@@ -48,6 +58,10 @@ class Parser {
  private:
   [[noreturn]] void fail(const std::string& problem) const {
     throw CelError("ERROR: <input>:1:" + std::to_string(at_ + 1) + ": Syntax error: " + problem);
+  }
+
+  [[noreturn]] static void fail_depth() {
+    throw CelError("ERROR: <input>:-1:0: expression recursion limit exceeded: " + std::to_string(max_depth));
   }
 
   void blanks() {
@@ -71,22 +85,27 @@ class Parser {
     if (!take(symbol)) fail("expected '" + std::string(symbol) + "'");
   }
 
+  /// Chains of operators and members nest without brackets: the tree is bounded, not only what is open.
+  static Node bounded(CelNode node) {
+    for (const Node& child : node.children) node.height = std::max(node.height, child->height + 1);
+    if (node.height > max_depth) fail_depth();
+    return std::make_shared<CelNode>(std::move(node));
+  }
   static Node call(std::string name, std::vector<Node> children, bool receiver = false) {
-    return std::make_shared<CelNode>(CelNode{.kind = CelNode::Kind::call,
-                                             .text = std::move(name),
-                                             .receiver = receiver,
-                                             .children = std::move(children)});
+    return bounded({.kind = CelNode::Kind::call,
+                    .text = std::move(name),
+                    .receiver = receiver,
+                    .children = std::move(children)});
   }
   static Node literal(Json value) {
     return std::make_shared<CelNode>(CelNode{.value = CelValue::of(std::move(value))});
   }
   static Node node(CelNode::Kind kind, std::vector<Node> children, std::string text = {}) {
-    return std::make_shared<CelNode>(
-        CelNode{.kind = kind, .text = std::move(text), .children = std::move(children)});
+    return bounded({.kind = kind, .text = std::move(text), .children = std::move(children)});
   }
 
   Node choice() {
-    if (++depth_ > max_depth) fail("expression recursion limit exceeded");
+    if (++depth_ > max_open) fail_depth();
     Node condition = disjunction();
     if (take("?")) {
       Node yes = disjunction();
@@ -98,16 +117,17 @@ class Parser {
     return condition;
   }
 
+  // One node however long the chain is; cel-go balances its tree for the same purpose.
   Node disjunction() {
-    Node left = conjunction();
-    while (take("||")) left = node(CelNode::Kind::disjunction, {left, conjunction()});
-    return left;
+    std::vector<Node> sides{conjunction()};
+    while (take("||")) sides.push_back(conjunction());
+    return sides.size() == 1 ? sides[0] : node(CelNode::Kind::disjunction, std::move(sides));
   }
 
   Node conjunction() {
-    Node left = relation();
-    while (take("&&")) left = node(CelNode::Kind::conjunction, {left, relation()});
-    return left;
+    std::vector<Node> sides{relation()};
+    while (take("&&")) sides.push_back(relation());
+    return sides.size() == 1 ? sides[0] : node(CelNode::Kind::conjunction, std::move(sides));
   }
 
   Node relation() {
@@ -153,7 +173,7 @@ class Parser {
   }
 
   Node unary() {
-    if (++depth_ > max_depth) fail("expression recursion limit exceeded");
+    if (++depth_ > max_open) fail_depth();
     Node result;
     blanks();
     const bool negative_number = at_ + 1 < text_.size() && text_[at_] == '-' &&
@@ -208,7 +228,7 @@ class Parser {
       CelNode loop{.kind = CelNode::Kind::loop, .text = name, .variable = given[0]->text};
       loop.children = {target, given.back()};
       if (given.size() == 3) loop.children.push_back(given[1]);
-      return std::make_shared<CelNode>(std::move(loop));
+      return bounded(std::move(loop));
     }
     given.insert(given.begin(), target);
     return call(name, std::move(given), true);

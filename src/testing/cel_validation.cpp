@@ -3,6 +3,8 @@
 #include "testing/cel_validation.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,8 +18,10 @@ namespace {
 
 using Errors = std::vector<FieldError>;
 
-/// Steps that all rules of one object may take together.
-constexpr std::int64_t total_budget = 2'000'000;
+// Costs of one evaluation and of all that an object needs. Source: apiserver pkg/apis/cel/config.go
+// PerCallLimit, RuntimeCELCostBudget.
+constexpr std::int64_t call_limit = 1'000'000;
+constexpr std::int64_t total_budget = 10'000'000;
 
 bool any_rules(const Schema& schema, std::set<const Schema*>& seen) {
   if (!schema.type_name.empty() || !seen.insert(&schema).second) return false;
@@ -137,11 +141,12 @@ class RuleCheck {
              const Json* old, const Pair& here) {
     if (exhausted_ || trimmed(rule.rule).empty()) return;
     try {
-      const CelExpression expression(rule.rule);
+      const CelExpression& expression = compiled(rule.rule);
       const bool transition = expression.uses("oldSelf");
       if (transition && old == nullptr && !rule.optional_old_self) return;
       const CelExpression::Variables variables = variables_of(value, schema, rule, old);
-      const CelValue result = expression.evaluate(variables, budget_);
+      const CelValue result = evaluate(expression, variables);
+      if (exhausted_) return report_exhaustion(value, shown(path));
       if (result.data() == Json(true)) return;
       FieldError error = broken(rule, shown(place_of(rule, schema, path)), value, detail(rule, variables));
       if (transition || !here.unchanged())
@@ -168,7 +173,7 @@ class RuleCheck {
   std::string detail(const CelRule& rule, const CelExpression::Variables& variables) {
     if (!rule.message_expression.empty()) {
       try {
-        const CelValue text = CelExpression(rule.message_expression).evaluate(variables, budget_);
+        const CelValue text = evaluate(compiled(rule.message_expression), variables);
         const std::string message = trimmed(text.data().string_or(""));
         if (!message.empty() && message.find('\n') == std::string::npos) return message;
       } catch (const CelError&) {
@@ -178,14 +183,53 @@ class RuleCheck {
     return rule.message.empty() ? "failed rule: " + rule_name(rule) : trimmed(rule.message);
   }
 
+  /// Parsed once for all values that a rule is for; so is one that cannot be parsed.
+  const CelExpression& compiled(const std::string& text) {
+    if (const auto known = expressions_.find(text); known != expressions_.end()) return known->second;
+    if (const auto known = problems_.find(text); known != problems_.end()) throw CelError(known->second);
+    try {
+      return expressions_.emplace(text, CelExpression(text)).first->second;
+    } catch (const CelError& problem) {
+      problems_.emplace(text, problem.what());
+      throw;
+    }
+  }
+
+  CelValue evaluate(const CelExpression& expression, const CelExpression::Variables& variables) {
+    std::int64_t left = call_limit;
+    const auto pay = [&] {
+      // An evaluation that ran out of its limit has spent all of it.
+      budget_ -= call_limit - std::max<std::int64_t>(left, -1);
+      exhausted_ = budget_ < 0;
+    };
+    try {
+      CelValue result = expression.evaluate(variables, left);
+      pay();
+      return result;
+    } catch (const CelError&) {
+      pay();
+      throw;
+    }
+  }
+
+  void report_exhaustion(const Json& value, const std::string& path) {
+    errors.push_back(
+        field_invalid(path, Json(type_word(value)),
+                      "validation failed due to running out of cost budget, no further validation "
+                      "rules will be run"));
+  }
+
   void report(const Json& value, const CelRule& rule, const std::string& path, const std::string& problem) {
     const Json type(type_word(value));
-    if (budget_ < 0) {
+    if (exhausted_) {
+      report_exhaustion(value, path);
+    } else if (problem.starts_with("operation cancelled: actual cost limit exceeded")) {
       exhausted_ = true;
-      errors.push_back(
-          field_invalid(path, type,
-                        "validation failed due to running out of cost budget, no further validation "
-                        "rules will be run"));
+      errors.push_back(field_invalid(
+          path, type,
+          "'" + problem +
+              "': no further validation rules will be run due to call cost exceeds limit for rule: " +
+              rule_name(rule)));
     } else if (problem.starts_with("no such overload")) {
       errors.push_back(field_invalid(path, type,
                                      "'" + problem +
@@ -201,6 +245,8 @@ class RuleCheck {
 
   std::vector<std::string>* const warnings_;
   std::int64_t budget_ = total_budget;
+  std::map<std::string, CelExpression, std::less<>> expressions_;
+  std::map<std::string, std::string, std::less<>> problems_;
   bool exhausted_ = false;
 };
 

@@ -16,7 +16,8 @@ constexpr int max_repeat = 1000;
 constexpr int max_depth = 200;
 
 /// Code points of UTF-8; bytes that are no UTF-8 stand for themselves, far above everything.
-std::u32string decoded(std::string_view text) {
+/// `places`, if given, gets the byte at which each starts, and the end.
+std::u32string decoded(std::string_view text, std::vector<std::size_t>* places = nullptr) {
   std::u32string result;
   for (std::size_t i = 0; i < text.size();) {
     const auto head = static_cast<unsigned char>(text[i]);
@@ -25,6 +26,7 @@ std::u32string decoded(std::string_view text) {
                                : head >> 4 == 14 ? 3
                                : head >> 3 == 30 ? 4
                                                  : 0;
+    if (places != nullptr) places->push_back(i);
     if (length == 0 || i + length > text.size()) {
       result += last_code_point;
       ++i;
@@ -36,6 +38,7 @@ std::u32string decoded(std::string_view text) {
     result += letter;
     i += length;
   }
+  if (places != nullptr) places->push_back(text.size());
   return result;
 }
 
@@ -82,9 +85,17 @@ class RegularExpressionParser {
     return true;
   }
 
-  void append(Fragment& to, const Fragment& other) const {
+  /// As in Perl, a** is no double star. Source: Go regexp/syntax/parse.go parser.repeat.
+  [[noreturn]] void fail_stacked(std::size_t from) const {
+    std::string operators;
+    for (const char32_t letter : text_.substr(from, at_ - from)) operators += static_cast<char>(letter);
+    throw std::invalid_argument("error parsing regexp: invalid nested repetition operator: `" + operators +
+                                "`");
+  }
+
+  void append(Fragment& to, Fragment other) const {
     const std::size_t offset = to.size();
-    for (Step step : other) {
+    for (Step& step : other) {
       step.next += offset;
       step.other += offset;
       to.push_back(std::move(step));
@@ -98,17 +109,22 @@ class RegularExpressionParser {
   Fragment alternatives(int depth) {
     if (depth > max_depth) fail("expression nests too deeply");
     const Flags outer = flags_;
-    Fragment result = sequence(depth);
+    std::vector<Fragment> choices{sequence(depth)};
+    std::size_t size = choices.back().size();
     while (take('|')) {
-      const Fragment right = sequence(depth);
-      Fragment both;
-      both.push_back(step(Op::split, 1, result.size() + 2));
-      append(both, result);
-      both.push_back(step(Op::jump, both.size() + 1 + right.size()));
-      append(both, right);
-      result = std::move(both);
+      choices.push_back(sequence(depth));
+      size += choices.back().size() + 2;
+      if (size > max_steps) fail("expression too large");
     }
     flags_ = outer;
+    Fragment result;
+    for (std::size_t i = 0; i + 1 < choices.size(); ++i) {
+      const std::size_t behind = result.size() + choices[i].size() + 2;
+      result.push_back(step(Op::split, result.size() + 1, behind));
+      append(result, std::move(choices[i]));
+      result.push_back(step(Op::jump, size));
+    }
+    append(result, std::move(choices.back()));
     return result;
   }
 
@@ -119,9 +135,11 @@ class RegularExpressionParser {
   }
 
   Fragment repeated(Fragment item) {
+    std::size_t last = std::u32string::npos;  // where the operator before this one starts
     while (more()) {
       int least = 0;
       int most = -1;  // no limit
+      const std::size_t start = at_;
       if (take('*')) {
       } else if (take('+')) {
         least = 1;
@@ -130,8 +148,10 @@ class RegularExpressionParser {
       } else if (!counts(least, most)) {
         break;
       }
-      take('?');  // lazy: finds the same texts
-      item = times(item, least, most);
+      const bool lazy = take('?');
+      if (last != std::u32string::npos) fail_stacked(last);
+      last = start;
+      item = times(item, least, most, lazy);
     }
     return item;
   }
@@ -161,18 +181,21 @@ class RegularExpressionParser {
     return true;
   }
 
-  Fragment times(const Fragment& item, int least, int most) const {
+  Fragment times(const Fragment& item, int least, int most, bool lazy) const {
+    const auto enter_or_leave = [lazy](std::size_t enter, std::size_t leave) {
+      return lazy ? step(Op::split, leave, enter) : step(Op::split, enter, leave);
+    };
     Fragment result;
     for (int i = 0; i < least; ++i) append(result, item);
     if (most < 0) {
       const std::size_t start = result.size();
-      result.push_back(step(Op::split, start + 1, start + item.size() + 2));
+      result.push_back(enter_or_leave(start + 1, start + item.size() + 2));
       append(result, item);
       result.push_back(step(Op::jump, start));
     }
     for (int i = least; i < most; ++i) {
       const std::size_t rest = static_cast<std::size_t>(most - i) * (item.size() + 1);
-      result.push_back(step(Op::split, result.size() + 1, result.size() + rest));
+      result.push_back(enter_or_leave(result.size() + 1, result.size() + rest));
       append(result, item);
     }
     return result;
@@ -245,7 +268,20 @@ class RegularExpressionParser {
 
   Step letter_step(std::vector<Range> ranges, bool negated) const {
     if (flags_.ignore_case) fold(ranges);
-    return {.op = Op::letter, .ranges = std::move(ranges), .negated = negated, .next = 1};
+    auto merged = std::make_shared<const std::vector<Range>>(sorted(std::move(ranges)));
+    return {.op = Op::letter, .ranges = std::move(merged), .negated = negated, .next = 1};
+  }
+
+  static std::vector<Range> sorted(std::vector<Range> ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
+    std::vector<Range> merged;
+    for (const Range& range : ranges) {
+      if (!merged.empty() && range.first <= merged.back().last)
+        merged.back().last = std::max(merged.back().last, range.last);
+      else
+        merged.push_back(range);
+    }
+    return merged;
   }
 
   static void fold(std::vector<Range>& ranges) {
@@ -430,9 +466,11 @@ RegularExpression::RegularExpression(std::string_view expression)
     : steps_(RegularExpressionParser(expression).parse()) {}
 
 bool RegularExpression::takes(const Step& step, char32_t letter) {
-  const bool listed = std::any_of(step.ranges.begin(), step.ranges.end(), [letter](const Range& range) {
-    return letter >= range.first && letter <= range.last;
-  });
+  const std::vector<Range>& ranges = *step.ranges;
+  const auto behind =
+      std::upper_bound(ranges.begin(), ranges.end(), letter,
+                       [](char32_t wanted, const Range& range) { return wanted < range.first; });
+  const bool listed = behind != ranges.begin() && letter <= (behind - 1)->last;
   return listed != step.negated;
 }
 
@@ -495,6 +533,56 @@ bool RegularExpression::found_in(std::string_view bytes) const {
     std::swap(now, then);
   }
   return false;
+}
+
+/// One search from the left; threads are kept in the order in which their matches are preferred.
+std::optional<RegularExpression::Found> RegularExpression::find(const std::u32string& text,
+                                                                std::size_t from) const {
+  std::vector<std::size_t> now;
+  std::vector<std::size_t> starts;  // where the match of each one of `now` starts
+  std::vector<std::size_t> then;
+  std::vector<std::size_t> then_starts;
+  std::vector<char> seen(steps_.size(), 0);
+  std::optional<Found> best;
+  for (std::size_t place = from; place <= text.size(); ++place) {
+    if (!best) follow(now, seen, 0, place, text);
+    starts.resize(now.size(), place);
+    std::fill(seen.begin(), seen.end(), 0);
+    then.clear();
+    then_starts.clear();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (steps_[now[i]].op == Op::done) {
+        best = Found{starts[i], place, place};
+        break;  // the other threads are less preferred
+      }
+      if (place < text.size() && takes(steps_[now[i]], text[place]))
+        follow(then, seen, steps_[now[i]].next, place + 1, text);
+      then_starts.resize(then.size(), starts[i]);
+    }
+    if (best) best->read = place;
+    if (best && then.empty()) break;
+    std::swap(now, then);
+    std::swap(starts, then_starts);
+  }
+  return best;
+}
+
+void RegularExpression::each_match(std::string_view bytes,
+                                   const std::function<bool(const Match&)>& take) const {
+  std::vector<std::size_t> places;
+  const std::u32string text = decoded(bytes, &places);
+  std::optional<std::size_t> behind_last;
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto found = find(text, from);
+    if (!found) return;
+    const bool empty = found->first == found->last;
+    if (!empty || found->first != behind_last) {
+      const std::size_t place = places[found->first];
+      if (!take({place, places[found->last] - place, places[found->read] - places[from]})) return;
+    }
+    behind_last = found->last;
+    from = found->last + (empty ? 1 : 0);
+  }
 }
 
 }  // namespace evenkeel::inline v0::testing

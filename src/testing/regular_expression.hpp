@@ -3,7 +3,11 @@
 // texts from anybody, so neither may cost more than their size.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +24,20 @@ class RegularExpression {
 
   /// Whether some part of `text` matches.
   bool found_in(std::string_view text) const;
+
+  /// The bytes of a match.
+  struct Match {
+    std::size_t place = 0;
+    std::size_t size = 0;
+    std::size_t read = 0;  ///< bytes that were looked at for it
+  };
+  /// Passes the matches to `take`, from the left, until it returns false: of alternatives the first is
+  /// preferred, of repetitions the longest or, if lazy, the shortest; an empty match not right behind
+  /// another. As Go's Regexp.FindAllStringIndex. Each match may take the time of found_in.
+  void each_match(std::string_view text, const std::function<bool(const Match&)>& take) const;
+
+  /// The number of states; found_in takes at most this much time per letter.
+  std::size_t size() const { return steps_.size(); }
 
  private:
   friend class RegularExpressionParser;
@@ -42,12 +60,18 @@ class RegularExpression {
   };
   struct Step {
     Op op = Op::done;
-    std::vector<Range> ranges = {};  ///< letter: sorted or not, small.
+    std::shared_ptr<const std::vector<Range>> ranges = {};  ///< letter: sorted, without overlaps.
     bool negated = false;
     std::size_t next = 0;
     std::size_t other = 0;  ///< split.
   };
 
+  struct Found {
+    std::size_t first = 0;  ///< letter
+    std::size_t last = 0;   ///< behind it
+    std::size_t read = 0;   ///< letter behind the last one that was looked at
+  };
+  std::optional<Found> find(const std::u32string& text, std::size_t from) const;
   void follow(std::vector<std::size_t>& list, std::vector<char>& seen, std::size_t step, std::size_t place,
               const std::u32string& text) const;
   bool holds(Op op, std::size_t place, const std::u32string& text) const;

@@ -120,6 +120,83 @@ TEST(Cel, StopsWhenTheBudgetIsSpent) {
       "operation cancelled: actual cost limit exceeded");
 }
 
+std::string repeated(std::string_view piece, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += piece;
+  return text;
+}
+
+// Source: cel-go parser/parser.go: maxRecursionDepth 250, expressionSizeCodePointLimit 100,000.
+TEST(Cel, BoundsWhatItReads) {
+  const std::string too_deep = "ERROR: <input>:-1:0: expression recursion limit exceeded: 250";
+  const std::string too_long = "ERROR: <input>:-1:0: expression code point size exceeds limit: size: ";
+  EXPECT_EQ(evaluate("1" + repeated("+1", 249)), "250");
+  for (const std::string& chain :
+       {"1" + repeated("+1", 250), "self" + repeated(".s", 250), "self" + repeated("[0]", 250),
+        "1" + repeated("==1", 250), "self" + repeated(".map(a,a)", 250),
+        repeated("[", 251) + repeated("]", 251), repeated("(", 251) + "1" + repeated(")", 251),
+        repeated("!", 501) + "true", repeated("- ", 501) + "1"})
+    EXPECT_EQ(evaluate(chain), too_deep) << chain.substr(0, 20);
+  EXPECT_EQ(evaluate("1" + repeated("+1", 49'999)), too_deep);
+  EXPECT_EQ(evaluate("self" + repeated(".s", 49'998)), too_deep);
+  EXPECT_EQ(evaluate("1" + repeated("+1", 100'000)), too_long + "200001, limit 100000");
+  EXPECT_EQ(evaluate("'" + repeated("ä", 99'998) + "' == ''"), too_long + "100006, limit 100000");
+  EXPECT_EQ(evaluate("'" + repeated("ä", 99'990) + "' == ''"), "false");
+}
+
+// Trees of nested chains are as deep as their chains together, though no chain is long and little is open at
+// once.
+TEST(Cel, BoundsTreesOfNestedChains) {
+  std::string text = "1";
+  for (int i = 0; i < 200; ++i) text = "(" + text + ")" + repeated("+1", 200);
+  EXPECT_EQ(evaluate(text), "ERROR: <input>:-1:0: expression recursion limit exceeded: 250");
+}
+
+TEST(Cel, TakesLongChainsOfConditions) {
+  EXPECT_EQ(evaluate("false" + repeated("||false", 10'000) + "||true"), "true");
+  EXPECT_EQ(evaluate("true" + repeated("&&true", 10'000) + "&&1/0==1"), "division by zero");
+  EXPECT_EQ(evaluate("true" + repeated("||false&&true", 5'000)), "true");
+}
+
+// Costs are those of upstream where it has one: 0.1 for each byte that is passed over.
+TEST(Cel, CountsWhatTextsAndCopiesCost) {
+  const std::string spent = "operation cancelled: actual cost limit exceeded";
+  const std::int64_t limit = 1'000'000;
+  const std::string long_text = "{\"s\":\"" + repeated("a", 300'000) + "\"}";
+  const std::string text = "{\"s\":\"" + repeated("a", 3'000) + "\"}";
+  EXPECT_EQ(evaluate("self.s.split('').size()", long_text, limit), "300000");
+  EXPECT_EQ(evaluate("self.s.split('a').size()", long_text, limit), "300001");
+  EXPECT_EQ(evaluate("self.s.replace('a', 'bb').size()", long_text, limit), "600000");
+  EXPECT_EQ(evaluate("self.s.replace('a',self.s).replace('a',self.s).size()", text, limit / 10), spent);
+  EXPECT_EQ(evaluate("[self.s]" + repeated(".map(a,a+a)", 28) + ".size()", text, limit / 10), spent);
+  EXPECT_EQ(evaluate("[self.s]" + repeated(".map(a,[a,a])", 28) + ".size()", text, limit / 10), spent);
+  EXPECT_EQ(evaluate("[{'a':self}]" + repeated(".map(a,{'a':a,'b':a})", 28) + ".size()", text, limit / 10),
+            spent);
+  EXPECT_EQ(evaluate("self.s.split('').map(a,self.s).join(self.s).size()", text, limit / 10), spent);
+  EXPECT_EQ(evaluate("self.s.split('').all(a,self.s.split('').size()>0)", text, limit / 10), spent);
+  EXPECT_EQ(evaluate("self.s.split('').all(a,self.s == self.s)", text, limit / 10), spent);
+  EXPECT_EQ(evaluate("self.s.split('').all(a,self.s in [self.s,self.s])", text, limit / 10), spent);
+  EXPECT_EQ(evaluate("self.s.split('').all(a,self.s.lowerAscii().trim().contains('b'))", text, limit),
+            "false");
+  EXPECT_EQ(evaluate("self.s.split('').all(a,self.s.contains(self.s))", text, limit / 10), spent);
+  EXPECT_EQ(evaluate("self.s.matches('(a{1,1000}){1,20}b')", long_text, limit / 10), spent);
+  EXPECT_EQ(evaluate("self.s.find('b|a+$').size() + self.s.findAll('a').size()", text, limit), "6000");
+  EXPECT_EQ(evaluate("self.s.findAll('a*b|a').size()", long_text, limit / 10), spent);
+}
+
+TEST(Cel, FindsAsGoDoes) {
+  EXPECT_EQ(evaluate("'xaabab'.findAll('a*')"), R"(["","aa","a",""])");
+  EXPECT_EQ(evaluate("'abcabc'.findAll('a|ab')"), R"(["a","a"])");
+  EXPECT_EQ(evaluate("'aaa'.find('a+?') + 'aaa'.find('a{2,3}?') + 'aaa'.find('a+')"), R"("aaaaaa")");
+  EXPECT_EQ(evaluate("'äöü'.findAll('.')"), R"(["ä","ö","ü"])");
+  EXPECT_EQ(evaluate("'ab cd'.findAll('\\\\b[a-z]')"), R"(["a","c"])");
+  EXPECT_EQ(evaluate("'aaa'.find('b') + 'xyz'.find('')"), R"("")");
+}
+
+TEST(Cel, RefusesNumbersThatDoNotFit) {
+  EXPECT_EQ(evaluate("quantity('1e30').asInteger()"), "cannot convert value to integer");
+}
+
 TEST(CelTime, ReadsAndWritesWhatGoDoes) {
   EXPECT_EQ(parse_duration("1h2m3.5s"), 3'723'500'000'000);
   EXPECT_EQ(parse_duration("-20ms"), -20'000'000);
@@ -158,6 +235,34 @@ TEST_F(CelRules, NameTheFieldTheReasonAndTheMessage) {
   EXPECT_EQ(
       of(schema, R"({"b": 2})"),
       "FieldValueInvalid spec: Invalid value: \"object\": no such key: a evaluating rule: self.a < 5\n");
+}
+
+// Source: apiextensions pkg/apiserver/schema/cel/validation.go validateExpressions.
+TEST_F(CelRules, StopWhereOneOrAllCostTooMuch) {
+  const std::string_view text =
+      R"({"s": [)"
+      R"("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]})";
+  const std::string grown = "self.s.map(a,a+a)" + repeated(".map(a,a+a)", 17) + ".size() > 1";
+  const std::string one =
+      R"({"type": "object", "properties": {"s": {"type": "array", "items": {"type": "string"}}},
+    "x-kubernetes-validations": [{"rule": ")" +
+      grown + R"("}, {"rule": "false"}]})";
+  EXPECT_EQ(of(one, text),
+            "FieldValueInvalid spec: Invalid value: \"object\": 'operation cancelled: actual cost limit "
+            "exceeded': no "
+            "further validation rules will be run due to call cost exceeds limit for rule: " +
+                grown + "\n");
+  const std::string cheaper = "self.s.map(a,a+a)" + repeated(".map(a,a+a)", 12) + ".size() == 1";
+  std::string rules;
+  for (int i = 0; i < 100; ++i) rules += R"({"rule": ")" + cheaper + R"("},)";
+  const std::string all =
+      R"({"type": "object", "properties": {"s": {"type": "array", "items": {"type": "string"}}},
+    "x-kubernetes-validations": [)" +
+      rules + R"({"rule": "false"}]})";
+  EXPECT_EQ(of(all, text),
+            "FieldValueInvalid spec: Invalid value: \"object\": validation failed due to running out of cost "
+            "budget, "
+            "no further validation rules will be run\n");
 }
 
 TEST_F(CelRules, OfTransitionsNeedAnOldValue) {

@@ -114,5 +114,32 @@ TEST(Formats, KnowThoseOfCustomResources) {
   EXPECT_FALSE(is_string_format("unheard-of"));
 }
 
+// Alternatives and groups must not be copied once for each of them that follows.
+TEST(RegularExpression, ReadsLongExpressionsInLittleTime) {
+  std::string choices = "x";
+  for (int i = 0; i < 12'000; ++i) choices += "|a";
+  EXPECT_TRUE(RegularExpression("^(" + choices + ")$").found_in("a"));
+  std::string wide = "[";
+  for (int i = 0; i < 50'000; ++i) wide += "a-z";
+  EXPECT_TRUE(RegularExpression("(?i)^(" + wide + "]){1000}$").found_in(std::string(1000, 'Q')));
+}
+
+// Source: Go regexp/syntax/parse.go parser.repeat.
+TEST(RegularExpression, RefusesStackedRepetitions) {
+  const auto problem = [](std::string_view expression) -> std::string {
+    try {
+      RegularExpression{expression};
+      return "";
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(problem("a**"), "error parsing regexp: invalid nested repetition operator: `**`");
+  EXPECT_EQ(problem("a{2}{3}"), "error parsing regexp: invalid nested repetition operator: `{2}{3}`");
+  EXPECT_EQ(problem("a+?*"), "error parsing regexp: invalid nested repetition operator: `+?*`");
+  EXPECT_EQ(problem("(a*)*"), "");
+  EXPECT_EQ(problem("a*?b+?"), "");
+}
+
 }  // namespace
 }  // namespace evenkeel::testing
