@@ -35,8 +35,8 @@ def main():
         if RECIPE.findall((ROOT / name).read_text()) != recipe:
             problems.append(f'{name}: its recipe to install is not that of docs/building.md')
     for path in [ROOT / 'README.md', *ROOT.glob('docs/**/*.md')]:
-        text = RECIPE.sub('', path.read_text())
-        if re.search(r'cmake --install (?!build/queue)', text):
+        shell = ''.join(re.findall(r'```sh\n(.*?)```', RECIPE.sub('', path.read_text()), re.S))
+        if re.search(r'cmake --install (?!build/queue)', shell):
             problems.append(f'{path.relative_to(ROOT)}: has a recipe to install of its own')
     for problem in problems:
         print(problem)

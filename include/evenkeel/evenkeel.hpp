@@ -1,5 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that an operator's program needs, in one include.
+// Umbrella header of an operator's program: described types, CRDs and all built-in kinds (api/), typed and
+// dynamic clients and watches (client/), controller_for, Context and Controller (controller/), Manager, run
+// and the log (manager/), Elector (election/), Cache (cache/), a registry of metrics, the limiters and the
+// stores.
+//
+// Not in it, for the sake of compile time:
+//   controller/helpers.hpp      create_or_update, set_condition of a Context (that of a list of
+//                               conditions is in api/metadata.hpp)
+//   controller/pipeline.hpp     Pipeline: sub-reconcilers
+//   controller/explanation.hpp  answers to why an object is not reconciled
+//   client/wait.hpp             wait_until: blocks until an object fulfils a condition
+//   workqueue/work_queue.hpp    the queue alone
+//   serve/server.hpp            HTTP routes of one's own
+//   metrics/text.hpp            metrics as text
+//   http/curl_transport.hpp     a transport with options of one's own
+//   coordination/, testing/     all of both, which are libraries of their own
 #pragma once
 
 #include <evenkeel/api/crd.hpp>
