@@ -18,6 +18,8 @@ cmake_dependent_option(EVENKEEL_BUILD_TOOLS "Build the programs evenkeel, evenke
 option(EVENKEEL_BUILD_TESTING_LIBRARY "Build evenkeel::testing and its programs, among them evenkeel-apiserver" ON)
 option(EVENKEEL_FOUNDATIONDB "Build evenkeel::foundationdb, the coordination store on FoundationDB (needs libfdb_c)" OFF)
 option(EVENKEEL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
+option(EVENKEEL_HARDENING "Harden optimised builds: stack protector, FORTIFY, full RELRO, library assertions"
+  ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_WERROR "Turn warnings in our own code into errors" OFF)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for every target: empty, address,undefined or thread")
 
