@@ -64,7 +64,7 @@ std::optional<Bytes> Bytes::from_base64(std::string_view text) {
   return Bytes(std::move(out));
 }
 
-const TypeInfo& evenkeel_leaf_info(const Bytes*, FieldLookup) {
+const TypeInfo& evenkeel_leaf_info(Bytes**, FieldLookup) {
   static constexpr TextOps ops{
       .expected = "base64",
       .format = "byte",

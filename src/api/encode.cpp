@@ -305,7 +305,7 @@ Json to_tree(const TypeInfo& type, const void* object) {
   return encoder.take();
 }
 
-const TypeInfo& evenkeel_leaf_info(const Json*, FieldLookup) {
+const TypeInfo& evenkeel_leaf_info(Json**, FieldLookup) {
   static constexpr TypeInfo info{.kind = TypeKind::json};
   return info;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 set(api_headers
-  bytes.hpp codec.hpp crd.hpp detail/each.hpp dynamic.hpp fields.hpp int_or_string.hpp json.hpp kinds.hpp metadata.hpp
+  attributes.hpp bytes.hpp codec.hpp crd.hpp detail/each.hpp detail/field_checks.hpp dynamic.hpp fields.hpp int_or_string.hpp json.hpp kinds.hpp metadata.hpp
   patch.hpp
   quantity.hpp resource.hpp selector.hpp snapshot.hpp time.hpp nlohmann.hpp
   kinds/apiextensions.hpp kinds/apps.hpp kinds/autoscaling.hpp kinds/batch.hpp kinds/coordination.hpp

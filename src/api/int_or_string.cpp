@@ -38,7 +38,7 @@ std::optional<std::int64_t> IntOrString::scaled(std::int64_t total, Round round)
   return static_cast<std::int64_t>(quotient);
 }
 
-const TypeInfo& evenkeel_leaf_info(const IntOrString*, FieldLookup) {
+const TypeInfo& evenkeel_leaf_info(IntOrString**, FieldLookup) {
   static constexpr TypeInfo info{.kind = TypeKind::int_or_string};
   return info;
 }

@@ -227,7 +227,7 @@ Quantity Quantity::operator-() const noexcept {
   return out;
 }
 
-const TypeInfo& evenkeel_leaf_info(const Quantity*, FieldLookup) {
+const TypeInfo& evenkeel_leaf_info(Quantity**, FieldLookup) {
   static constexpr TextOps ops = [] {
     TextOps made = text_ops<Quantity>("a quantity such as \"500m\" or \"2Gi\"", "");
     made.numbers = true;

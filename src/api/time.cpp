@@ -152,13 +152,13 @@ std::optional<MicroTime> MicroTime::parse(std::string_view text) {
   return parsed ? std::optional<MicroTime>(*parsed) : std::nullopt;
 }
 
-const TypeInfo& evenkeel_leaf_info(const Time*, FieldLookup) {
+const TypeInfo& evenkeel_leaf_info(Time**, FieldLookup) {
   return time_info;
 }
-const TypeInfo& evenkeel_leaf_info(const MicroTime*, FieldLookup) {
+const TypeInfo& evenkeel_leaf_info(MicroTime**, FieldLookup) {
   return micro_time_info;
 }
-const TypeInfo& evenkeel_leaf_info(const Duration*, FieldLookup) {
+const TypeInfo& evenkeel_leaf_info(Duration**, FieldLookup) {
   return duration_info;
 }
 

@@ -35,6 +35,9 @@ class EVENKEEL_API Bytes {
   std::string bytes_;
 };
 
-EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Bytes*, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(Bytes**, FieldLookup);
+constexpr TypeKind evenkeel_leaf_kind(Bytes**, FieldLookup) {
+  return TypeKind::text;
+}
 
 }  // namespace evenkeel::inline v0

@@ -15,69 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/attributes.hpp>
 #include <evenkeel/api/detail/each.hpp>
+#include <evenkeel/api/detail/field_checks.hpp>
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/base/export.hpp>
 
 namespace evenkeel::inline v0 {
 
-struct TypeInfo;
-struct ObjectMeta;
 class Json;
-
-/// What a type is on the wire.
-enum class TypeKind : std::uint8_t {
-  boolean,
-  integer,  ///< Any integral type; `size` and `is_signed` say which.
-  number,   ///< float or double.
-  string,
-  enumeration,  ///< A string out of `values`.
-  text,         ///< A class with a textual form of its own (Time, Quantity, Bytes...), see TextOps.
-  int_or_string,
-  json,      ///< A Json of any shape.
-  optional,  ///< std::optional, Box: left out when empty.
-  list,      ///< std::vector: left out when empty.
-  map,       ///< std::map or std::unordered_map with std::string keys: left out when empty.
-  record,    ///< A struct described by EVENKEEL_FIELDS.
-};
-
-/// A validation rule of the schema, in the Common Expression Language.
-struct CelRule {
-  std::string_view rule = {};
-  std::string_view message = {};
-};
-
-enum class ListType : std::uint8_t { unset, atomic, set, map };
-
-/// What the parentheses of a field say beyond its name. Only `wire` and `omit_empty` change what is
-/// encoded, `keys` also how overlay() matches items; the rest is for the schema.
-struct Attributes {
-  std::string_view wire = {};
-  std::string_view doc = {};
-  std::string_view pattern = {};
-  std::string_view format = {};
-  std::string_view default_json = {};  ///< Instead of the member's initialiser.
-  std::optional<double> minimum = {};
-  std::optional<double> maximum = {};
-  std::int64_t min_length = -1;  ///< Of a string; -1 = no bound, here and below.
-  std::int64_t max_length = -1;
-  std::int64_t min_items = -1;  ///< Of a list, or of the members of a map.
-  std::int64_t max_items = -1;
-  std::array<std::string_view, 16> values = {};
-  std::uint8_t value_count = 0;
-  std::array<std::string_view, 4> keys = {};
-  std::uint8_t key_count = 0;
-  std::array<CelRule, 4> rules = {};
-  std::uint8_t rule_count = 0;
-  ListType list_type = ListType::unset;
-  bool atomic_map = false;
-  bool nullable = false;
-  bool omit_empty = false;
-  bool required = false;
-  bool no_default = false;
-  bool preserve_unknown = false;
-  bool embedded_object = false;
-};
 
 /// One field of a record. The address of its value is access(address of the record).
 struct Field {
@@ -154,20 +100,10 @@ struct TypeInfo {
   }
 };
 
-/// Lets descriptions be found in this namespace, in the type's own and in the global one.
-struct FieldLookup {};
-
-}  // namespace evenkeel::inline v0
-
-/// Part of how descriptions are found; not for use.
-struct evenkeel_field_lookup : evenkeel::FieldLookup {};
-
-namespace evenkeel::inline v0 {
-
-/// Described by EVENKEEL_FIELDS.
+/// Described by EVENKEEL_FIELDS. The description of a base class does not count.
 template <class T>
 concept Described = std::is_class_v<T> && requires {
-  evenkeel_type_info(static_cast<const T*>(nullptr), evenkeel_field_lookup{});
+  evenkeel_type_info(static_cast<T**>(nullptr), evenkeel_field_lookup{});
 };
 
 /// A described type that is a Kubernetes object: it has a static `resource` and a member `metadata`.
@@ -180,137 +116,6 @@ concept ObjectType = Described<T> && requires(T& object) {
 /// The table of T.
 template <class T>
 const TypeInfo& type_info();
-
-// ---- Attributes, for the parentheses of EVENKEEL_FIELDS ----
-
-namespace detail {
-struct SetText {
-  std::string_view Attributes::*member;
-  std::string_view value;
-  constexpr void apply(Attributes& out) const { out.*member = value; }
-};
-struct SetBound {
-  std::optional<double> Attributes::*member;
-  double value;
-  constexpr void apply(Attributes& out) const { out.*member = value; }
-};
-struct SetCount {
-  std::int64_t Attributes::*member;
-  std::int64_t value;
-  constexpr void apply(Attributes& out) const { out.*member = value; }
-};
-struct SetFlag {
-  bool Attributes::*member;
-  constexpr void apply(Attributes& out) const { out.*member = true; }
-};
-struct AddRule {
-  CelRule rule;
-  constexpr void apply(Attributes& out) const { out.rules[out.rule_count++] = rule; }
-};
-struct SetList {
-  ListType type;
-  std::array<std::string_view, 4> keys;
-  std::uint8_t count;
-  constexpr void apply(Attributes& out) const {
-    out.list_type = type;
-    out.keys = keys;
-    out.key_count = count;
-  }
-};
-struct SetValues {
-  std::array<std::string_view, 16> values;
-  std::uint8_t count;
-  constexpr void apply(Attributes& out) const {
-    out.values = values;
-    out.value_count = count;
-  }
-};
-}  // namespace detail
-
-/// The name on the wire, where the camelCase of the member's name is not it.
-constexpr detail::SetText wire(std::string_view name) {
-  return {&Attributes::wire, name};
-}
-/// The description in the schema.
-constexpr detail::SetText doc(std::string_view text) {
-  return {&Attributes::doc, text};
-}
-/// A regular expression that strings must match.
-constexpr detail::SetText pattern(std::string_view text) {
-  return {&Attributes::pattern, text};
-}
-/// The schema's format, such as "date-time" or "ipv4".
-constexpr detail::SetText format(std::string_view text) {
-  return {&Attributes::format, text};
-}
-/// The default as JSON text, instead of the member's initialiser: `ek::default_to("{\"a\":1}")`.
-constexpr detail::SetText default_to(std::string_view json) {
-  return {&Attributes::default_json, json};
-}
-/// Bounds of numbers, both included.
-constexpr detail::SetBound minimum(double bound) {
-  return {&Attributes::minimum, bound};
-}
-constexpr detail::SetBound maximum(double bound) {
-  return {&Attributes::maximum, bound};
-}
-/// Bounds of the length of strings, in characters.
-constexpr detail::SetCount min_length(std::int64_t count) {
-  return {&Attributes::min_length, count};
-}
-constexpr detail::SetCount max_length(std::int64_t count) {
-  return {&Attributes::max_length, count};
-}
-/// Bounds of the size of lists and maps.
-constexpr detail::SetCount min_items(std::int64_t count) {
-  return {&Attributes::min_items, count};
-}
-constexpr detail::SetCount max_items(std::int64_t count) {
-  return {&Attributes::max_items, count};
-}
-/// The strings that are allowed; at most 16.
-template <class... Texts>
-constexpr detail::SetValues one_of(Texts... values) {
-  static_assert(sizeof...(Texts) > 0 && sizeof...(Texts) <= 16, "one_of takes 1 to 16 values");
-  return {{std::string_view(values)...}, static_cast<std::uint8_t>(sizeof...(Texts))};
-}
-/// The list is one value: whoever applies it owns all of it.
-inline constexpr detail::SetList list_atomic{ListType::atomic, {}, 0};
-/// The items are a set: no item twice, each owned alone.
-inline constexpr detail::SetList list_set{ListType::set, {}, 0};
-/// The items are records told apart by these fields (wire names); at most 4.
-template <class... Texts>
-constexpr detail::SetList list_map(Texts... keys) {
-  static_assert(sizeof...(Texts) > 0 && sizeof...(Texts) <= 4, "list_map takes 1 to 4 keys");
-  return {ListType::map, {std::string_view(keys)...}, static_cast<std::uint8_t>(sizeof...(Texts))};
-}
-/// The list is one value to the server, but its items are told apart by these fields when a typed change
-/// is carried onto a document, see overlay().
-template <class... Texts>
-constexpr detail::SetList match_by(Texts... keys) {
-  static_assert(sizeof...(Texts) > 0 && sizeof...(Texts) <= 4, "match_by takes 1 to 4 keys");
-  return {ListType::atomic, {std::string_view(keys)...}, static_cast<std::uint8_t>(sizeof...(Texts))};
-}
-/// The map or record is one value.
-inline constexpr detail::SetFlag map_atomic{&Attributes::atomic_map};
-/// The schema allows null.
-inline constexpr detail::SetFlag nullable{&Attributes::nullable};
-/// Left out when zero or "", although it is a plain scalar.
-inline constexpr detail::SetFlag omit_empty{&Attributes::omit_empty};
-/// The schema requires the field, and gives it no default.
-inline constexpr detail::SetFlag required{&Attributes::required};
-/// The schema gives no default although the member has an initialiser.
-inline constexpr detail::SetFlag no_default{&Attributes::no_default};
-/// The server keeps fields that the schema does not know.
-inline constexpr detail::SetFlag preserve_unknown{&Attributes::preserve_unknown};
-/// The value is a whole object with apiVersion, kind and metadata.
-inline constexpr detail::SetFlag embedded_object{&Attributes::embedded_object};
-/// A rule in the Common Expression Language that the value must satisfy; at most 4.
-constexpr detail::AddRule rule(std::string_view cel, std::string_view message = {}) {
-  return {{cel, message}};
-}
-/// The value cannot be changed once set.
-inline constexpr detail::AddRule immutable{{"self == oldSelf", "is immutable"}};
 
 // ---- How tables are made ----
 
@@ -326,18 +131,26 @@ constexpr Attributes attributes(const Parts&... parts) {
 template <class Record, class Value>
 Record record_of(Value Record::*);
 
-template <auto Member>
+template <class Record, class Value>
+Value value_of(Value Record::*);
+
+/// `Record` is the described type and not the class that declares the member: that one may be a base class,
+/// which need not begin where the record does.
+template <class Record, auto Member>
 void* access(void* record) noexcept {
-  using Record = decltype(record_of(Member));
   return &(static_cast<Record*>(record)->*Member);
 }
 
-struct FieldSpec {
-  std::string_view member = {};
-  void* (*access)(void*) noexcept = nullptr;
-  const TypeInfo& (*type)() = nullptr;
-  bool attributed = false;
-};
+template <class Record, auto Member>
+constexpr FieldSpec field_spec(std::string_view name, bool attributed) {
+  using Value = decltype(value_of(Member));
+  return {.member = name,
+          .access = &access<Record, Member>,
+          .type = &type_info<Value>,
+          .owner = &class_mark<decltype(record_of(Member))>,
+          .shape = shape_of<Value>(),
+          .attributed = attributed};
+}
 
 /// Specs and attributes each begin with an unused entry, so that neither array is ever of size zero.
 template <std::size_t N>
@@ -423,8 +236,7 @@ constexpr TypeInfo record_info(std::string_view name, std::span<const Field> fie
   info.name = name;
   info.fields = fields;
   info.resource = resource_of<T>();
-  if constexpr (requires { requires std::same_as<decltype(T::rules[0]), const CelRule&>; })
-    info.rules = T::rules;
+  if constexpr (HasRules<T>) info.rules = T::rules;
   info.record = &record_ops<T>;
   return info;
 }
@@ -458,6 +270,15 @@ constexpr std::array<EnumValue, N> make_values(const EnumSpec (&specs)[N]) {
   return values;
 }
 
+constexpr bool words_differ(std::span<const EnumValue> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t other = 0; other < i; ++other) {
+      if (values[i].wire == values[other].wire) return false;
+    }
+  }
+  return true;
+}
+
 template <class E>
 constexpr TypeInfo enum_info(std::string_view name, std::span<const EnumValue> values) {
   static_assert(std::is_enum_v<E>, "EVENKEEL_ENUM describes enumerations");
@@ -482,28 +303,6 @@ inline constexpr TypeInfo scalar_info{
 };
 
 inline constexpr TypeInfo string_info{.kind = TypeKind::string};
-
-/// std::optional and Box.
-template <class T>
-concept OptionalLike = requires(T value) {
-  value.has_value();
-  value.emplace();
-  *value;
-};
-
-template <class T>
-concept ListLike = requires(T value) {
-  typename T::value_type;
-  value.emplace_back();
-  value.data();
-};
-
-template <class T>
-concept MapLike = requires(T value) {
-  typename T::mapped_type;
-  requires std::same_as<typename T::key_type, std::string>;
-  value.try_emplace(std::string());
-};
 
 template <class T>
 inline constexpr OptionalOps optional_ops{
@@ -544,9 +343,6 @@ inline constexpr MapOps map_ops{
 };  // namespace evenkeel::inline v0
 
 template <class T>
-using Pointee = std::remove_cvref_t<decltype(*std::declval<T&>())>;
-
-template <class T>
 inline constexpr TypeInfo optional_info{
     .kind = TypeKind::optional, .item = &type_info<Pointee<T>>, .optional = &optional_ops<T>};
 template <class T>
@@ -563,12 +359,10 @@ inline constexpr bool always_false = false;
 
 template <class T>
 const TypeInfo& type_info() {
-  if constexpr (requires { evenkeel_type_info(static_cast<const T*>(nullptr), evenkeel_field_lookup{}); }) {
-    return evenkeel_type_info(static_cast<const T*>(nullptr), evenkeel_field_lookup{});
-  } else if constexpr (requires {
-                         evenkeel_leaf_info(static_cast<const T*>(nullptr), evenkeel_field_lookup{});
-                       }) {
-    return evenkeel_leaf_info(static_cast<const T*>(nullptr), evenkeel_field_lookup{});
+  if constexpr (requires { evenkeel_type_info(static_cast<T**>(nullptr), evenkeel_field_lookup{}); }) {
+    return evenkeel_type_info(static_cast<T**>(nullptr), evenkeel_field_lookup{});
+  } else if constexpr (requires { evenkeel_leaf_info(static_cast<T**>(nullptr), evenkeel_field_lookup{}); }) {
+    return evenkeel_leaf_info(static_cast<T**>(nullptr), evenkeel_field_lookup{});
   } else if constexpr (std::is_arithmetic_v<T>) {
     return detail::scalar_info<T>;
   } else if constexpr (std::same_as<T, std::string>) {
@@ -586,7 +380,10 @@ const TypeInfo& type_info() {
   }
 }
 
-EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Json*, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(Json**, FieldLookup);
+constexpr TypeKind evenkeel_leaf_kind(Json**, FieldLookup) {
+  return TypeKind::json;
+}
 
 }  // namespace evenkeel::inline v0
 
@@ -607,16 +404,16 @@ EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Json*, FieldLookup);
 #define EVENKEEL_PP_NOTE_1(entry) ::evenkeel::detail::attributes(EVENKEEL_PP_REST entry),
 #define EVENKEEL_PP_TEXT(name) EVENKEEL_PP_STRING(name)
 #define EVENKEEL_PP_STRING(name) #name
-#define EVENKEEL_PP_SPEC_OF(member, attributed)                                  \
-  {EVENKEEL_PP_TEXT(member), &::evenkeel::detail::access<&EvenkeelSelf::member>, \
-   &::evenkeel::type_info<decltype(EvenkeelSelf::member)>, attributed == 1},
+#define EVENKEEL_PP_SPEC_OF(member, attributed)                                                 \
+  ::evenkeel::detail::field_spec<EvenkeelSelf, &EvenkeelSelf::member>(EVENKEEL_PP_TEXT(member), \
+                                                                      attributed == 1),
 #define EVENKEEL_PP_SPEC_IN(entry, parens) \
   EVENKEEL_PP_SPEC_OF(EVENKEEL_PP_CONCAT(EVENKEEL_PP_NAME_, parens)(entry), parens)
 #define EVENKEEL_PP_SPEC(entry) EVENKEEL_PP_SPEC_IN(entry, EVENKEEL_PP_IN_PARENTHESES(entry))
 #define EVENKEEL_PP_NOTE(entry) \
   EVENKEEL_PP_CONCAT(EVENKEEL_PP_NOTE_, EVENKEEL_PP_IN_PARENTHESES(entry))(entry)
 
-#define EVENKEEL_PP_BODY(Type, ...)                                                                          \
+#define EVENKEEL_PP_BODY(Type, partial, ...)                                                                 \
   using EvenkeelSelf = Type;                                                                                 \
   static constexpr ::evenkeel::detail::FieldSpec specs[] = {                                                 \
       {} __VA_OPT__(, EVENKEEL_PP_EACH(EVENKEEL_PP_SPEC, __VA_ARGS__))};                                     \
@@ -625,26 +422,34 @@ EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Json*, FieldLookup);
   static constexpr auto names =                                                                              \
       ::evenkeel::detail::pool_names<::evenkeel::detail::name_bytes(specs)>(specs);                          \
   static constexpr auto fields = ::evenkeel::detail::make_fields(specs, notes, names.text.data());           \
+  static_assert(::evenkeel::detail::CheckedRecord<                                                           \
+                EvenkeelSelf, ::evenkeel::detail::examine<EvenkeelSelf, specs, partial>(fields)>::passed);   \
   static constexpr ::evenkeel::TypeInfo info = ::evenkeel::detail::record_info<EvenkeelSelf>(#Type, fields); \
   return info;
+#define EVENKEEL_PP_FUNCTION(Type, partial, ...)                                    \
+  const ::evenkeel::TypeInfo& evenkeel_type_info(Type**, ::evenkeel::FieldLookup) { \
+    EVENKEEL_PP_BODY(Type, partial, __VA_ARGS__)                                    \
+  }
 
 /// Describes the struct `Type`: EVENKEEL_FIELDS(Type, member, (member, attributes...), ...), up to 80
-/// members, in the order in which they are written to the wire. At namespace scope: the type's namespace
-/// or the global one, before anything uses the description. No semicolon is needed.
-#define EVENKEEL_FIELDS(Type, ...)                                                                  \
-  [[maybe_unused]] inline const ::evenkeel::TypeInfo& evenkeel_type_info(const Type*,               \
-                                                                         ::evenkeel::FieldLookup) { \
-    EVENKEEL_PP_BODY(Type, __VA_ARGS__)                                                             \
-  }
+/// members, in the order in which they are written to the wire. Members of base classes are listed, too. At
+/// namespace scope: the type's namespace or the global one, before anything uses the description. No
+/// semicolon is needed.
+///
+/// Does not compile if a member of an aggregate is not listed, if two fields have one name on the wire, if an
+/// attribute does not fit its member's type, or if `metadata` is missing in a type that has a `resource`.
+#define EVENKEEL_FIELDS(Type, ...) \
+  [[maybe_unused]] inline EVENKEEL_PP_FUNCTION(Type, false __VA_OPT__(, ) __VA_ARGS__)
+/// Describes some members of a struct. Those that are not listed are the program's own: they are not encoded,
+/// and decoding leaves them alone.
+#define EVENKEEL_FIELDS_PARTIAL(Type, ...) \
+  [[maybe_unused]] inline EVENKEEL_PP_FUNCTION(Type, true __VA_OPT__(, ) __VA_ARGS__)
 
 /// The same in two steps, for types that many files include: declared beside the type, defined once in a
 /// .cpp, in the same namespace.
 #define EVENKEEL_DECLARE_FIELDS(Type) \
-  EVENKEEL_API const ::evenkeel::TypeInfo& evenkeel_type_info(const Type*, ::evenkeel::FieldLookup);
-#define EVENKEEL_DEFINE_FIELDS(Type, ...)                                                \
-  const ::evenkeel::TypeInfo& evenkeel_type_info(const Type*, ::evenkeel::FieldLookup) { \
-    EVENKEEL_PP_BODY(Type, __VA_ARGS__)                                                  \
-  }
+  EVENKEEL_API const ::evenkeel::TypeInfo& evenkeel_type_info(Type**, ::evenkeel::FieldLookup);
+#define EVENKEEL_DEFINE_FIELDS(Type, ...) EVENKEEL_PP_FUNCTION(Type, false __VA_OPT__(, ) __VA_ARGS__)
 
 #define EVENKEEL_PP_VALUE_0(entry) ::evenkeel::detail::enum_value(EvenkeelSelf::entry, #entry)
 #define EVENKEEL_PP_VALUE_1(entry) EVENKEEL_PP_VALUE_PAIR entry
@@ -655,12 +460,12 @@ EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Json*, FieldLookup);
 /// Describes an enumeration: EVENKEEL_ENUM(Policy, always, on_failure, (none, "")). The words on the wire
 /// are the enumerators in PascalCase ("OnFailure") unless given. Placed like EVENKEEL_FIELDS.
 #define EVENKEEL_ENUM(Type, ...)                                                                             \
-  [[maybe_unused]] inline const ::evenkeel::TypeInfo& evenkeel_type_info(const Type*,                        \
-                                                                         ::evenkeel::FieldLookup) {          \
+  [[maybe_unused]] inline const ::evenkeel::TypeInfo& evenkeel_type_info(Type**, ::evenkeel::FieldLookup) {  \
     using EvenkeelSelf = Type;                                                                               \
     static constexpr ::evenkeel::detail::EnumSpec specs[] = {                                                \
         EVENKEEL_PP_EACH(EVENKEEL_PP_VALUE, __VA_ARGS__)};                                                   \
     static constexpr auto values = ::evenkeel::detail::make_values(specs);                                   \
+    static_assert(::evenkeel::detail::words_differ(values), "two enumerators have one word on the wire");    \
     static constexpr ::evenkeel::TypeInfo info = ::evenkeel::detail::enum_info<EvenkeelSelf>(#Type, values); \
     return info;                                                                                             \
   }

@@ -41,6 +41,9 @@ class EVENKEEL_API IntOrString {
   std::variant<std::int32_t, std::string> value_ = 0;
 };
 
-EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const IntOrString*, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(IntOrString**, FieldLookup);
+constexpr TypeKind evenkeel_leaf_kind(IntOrString**, FieldLookup) {
+  return TypeKind::int_or_string;
+}
 
 }  // namespace evenkeel::inline v0

@@ -57,6 +57,9 @@ class EVENKEEL_API Quantity {
   Format format_ = Format::decimal;
 };
 
-EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Quantity*, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(Quantity**, FieldLookup);
+constexpr TypeKind evenkeel_leaf_kind(Quantity**, FieldLookup) {
+  return TypeKind::text;
+}
 
 }  // namespace evenkeel::inline v0

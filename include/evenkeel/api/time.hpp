@@ -50,8 +50,17 @@ class EVENKEEL_API MicroTime {
   WallTime value_{};
 };
 
-EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Time*, FieldLookup);
-EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const MicroTime*, FieldLookup);
-EVENKEEL_API const TypeInfo& evenkeel_leaf_info(const Duration*, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(Time**, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(MicroTime**, FieldLookup);
+EVENKEEL_API const TypeInfo& evenkeel_leaf_info(Duration**, FieldLookup);
+constexpr TypeKind evenkeel_leaf_kind(Time**, FieldLookup) {
+  return TypeKind::text;
+}
+constexpr TypeKind evenkeel_leaf_kind(MicroTime**, FieldLookup) {
+  return TypeKind::text;
+}
+constexpr TypeKind evenkeel_leaf_kind(Duration**, FieldLookup) {
+  return TypeKind::text;
+}
 
 }  // namespace evenkeel::inline v0
