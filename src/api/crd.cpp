@@ -6,11 +6,14 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/crd.hpp>
 #include <evenkeel/api/metadata.hpp>
+
+#include "api/scalar.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {
@@ -100,6 +103,40 @@ bool allows(const Attributes& notes, const Json& value) {
   return notes.max_items < 0 || size <= notes.max_items;
 }
 
+/// The first integer in `value` above int64's maximum, which the API server cannot hold.
+std::optional<std::uint64_t> too_large(const TypeInfo& type, const void* value) {
+  std::optional<std::uint64_t> found;
+  switch (type.kind) {
+    case TypeKind::integer:
+      if (is_unsigned_64(type) && load_integer(type, value) < 0)
+        found = static_cast<std::uint64_t>(load_integer(type, value));
+      break;
+    case TypeKind::optional:
+      if (const void* inner = type.optional->get(value)) found = too_large(type.item(), inner);
+      break;
+    case TypeKind::list:
+      for (std::size_t i = 0; i < type.list->size(value) && !found; ++i)
+        found = too_large(type.item(), type.list->at(value, i));
+      break;
+    case TypeKind::map: {
+      std::pair<const TypeInfo&, std::optional<std::uint64_t>&> context(type.item(), found);
+      type.map->each(value, &context, [](void* self, std::string_view, const void* item) {
+        auto& [item_type, first] = *static_cast<decltype(context)*>(self);
+        if (!first) first = too_large(item_type, item);
+      });
+      break;
+    }
+    case TypeKind::record:
+      for (const Field& field : type.fields) {
+        if (!found) found = too_large(field.type(), field.get(value));
+      }
+      break;
+    default:
+      break;
+  }
+  return found;
+}
+
 class SchemaWriter {
  public:
   /// The schema of a type. `value` is what defaults come from, null if there is none.
@@ -178,16 +215,18 @@ class SchemaWriter {
     const void* value = field.get(record);
     Json schema = write(type, type.kind == TypeKind::record ? value : nullptr, defaults);
     bool is_required = notes.required;
-    if (defaults && !is_required) is_required = !set_default(type, notes, value, schema);
+    if (defaults && !is_required) is_required = !set_default(field, notes, value, schema);
+    check_keys(field, notes, bare(type));
     annotate(schema, notes, bare(type));
     if (is_required) out["required"].push_back(field.wire);
     out["properties"][field.wire] = std::move(schema);
   }
 
   /// Gives the schema its default, if it has one. False if the field must be required instead.
-  static bool set_default(const TypeInfo& type, const Attributes& notes, const void* value, Json& schema) {
+  bool set_default(const Field& field, const Attributes& notes, const void* value, Json& schema) const {
+    const TypeInfo& type = field.type();
     if (!notes.default_json.empty()) {
-      schema["default"] = Json::parse(notes.default_json, "default");
+      schema["default"] = given_default(field, notes.default_json);
       return true;
     }
     if (notes.no_default) return true;
@@ -199,8 +238,48 @@ class SchemaWriter {
     if (!is_written(type, notes, value)) return true;
     Json initial = to_tree(type, value);
     if (!allows(notes, initial)) return false;
+    check_size(field, value);
     schema["default"] = std::move(initial);
     return true;
+  }
+
+  /// What default_to() says, which must be a value of the field's type.
+  Json given_default(const Field& field, std::string_view text) const {
+    const Prototype record(*open_.back());
+    void* record_of_field = const_cast<void*>(record.get());
+    try {
+      Json given = Json::parse(text, "default_to");
+      // As a member and as text, which keeps integers exact.
+      from_json(*open_.back(), record_of_field, "{" + Json(field.wire).dump() + ":" + std::string(text) + "}",
+                "default_to");
+      check_size(field, field.access(record_of_field));
+      return given;
+    } catch (const DecodeError& error) {
+      throw std::invalid_argument("schema of " + std::string(open_.back()->name) + ": " + error.what());
+    }
+  }
+
+  void check_size(const Field& field, const void* value) const {
+    if (const auto large = too_large(field.type(), value))
+      refuse(field, "the default " + std::to_string(*large) +
+                        " is above 9223372036854775807, the largest integer that the API server holds");
+  }
+
+  void check_keys(const Field& field, const Attributes& notes, const TypeInfo& type) const {
+    if (notes.key_count == 0 || type.kind != TypeKind::list) return;
+    const TypeInfo& item = bare(type.item());
+    if (item.kind != TypeKind::record) return;
+    for (const std::string_view key : std::span(notes.keys).first(notes.key_count)) {
+      if (item.find(key) == nullptr)
+        refuse(field, "list_map or match_by names the key " + std::string(key) + ", which " +
+                          std::string(item.name) + " does not have");
+    }
+  }
+
+  /// For the field of the record that is being written.
+  [[noreturn]] void refuse(const Field& field, const std::string& problem) const {
+    throw std::invalid_argument("schema of " + std::string(open_.back()->name) + ": " +
+                                std::string(field.wire) + ": " + problem);
   }
 
   /// Whether an encoder would write the initial value; moments are never defaults.
@@ -320,6 +399,32 @@ Json subresources_of(const TypeInfo& type, const CrdOptions& options) {
   return out;
 }
 
+std::string problem_text(const PrinterColumn& column) {
+  switch (detail::problem_of(column)) {
+    case detail::ConstantProblem::name:
+      return "needs a name";
+    case detail::ConstantProblem::type:
+      return "type \"" + std::string(column.type) + "\" is not one of integer, number, string, boolean, date";
+    case detail::ConstantProblem::format:
+      return "format \"" + std::string(column.format) +
+             "\" is not one of int32, int64, float, double, byte, date, date-time, password";
+    case detail::ConstantProblem::path:
+      return "json_path \"" + std::string(column.json_path) + "\" does not begin with a dot";
+    default:
+      return {};
+  }
+}
+
+void check_constants(const TypeInfo& type, const CrdOptions& options) {
+  const std::string name = "crd_for: " + std::string(type.name) + ": ";
+  for (const PrinterColumn& column : options.columns) {
+    if (const std::string problem = problem_text(column); !problem.empty())
+      throw std::invalid_argument(name + "column \"" + std::string(column.name) + "\": " + problem);
+  }
+  if (options.scale != nullptr && detail::problem_of(*options.scale) != detail::ConstantProblem::none)
+    throw std::invalid_argument(name + "scale: its paths must begin with .spec. and .status.");
+}
+
 Json column(const PrinterColumn& column) {
   Json out = Json::object({{"name", column.name}, {"type", column.type}, {"jsonPath", column.json_path}});
   if (!column.description.empty()) out["description"] = column.description;
@@ -382,6 +487,7 @@ Json crd_for(const TypeInfo& type, const CrdOptions& options) {
     throw std::invalid_argument(
         "crd_for: group \"" + std::string(resource->group) + "\" of " + std::string(type.name) +
         " has no dot; the API server refuses CustomResourceDefinitions of such groups");
+  check_constants(type, options);
   Json version = Json::object({{"name", resource->version}, {"served", true}, {"storage", true}});
   Json& schema = version["schema"]["openAPIV3Schema"];
   schema = schema_of(type);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -142,6 +145,61 @@ struct ApprovedGateway {
   ek::ObjectMeta metadata = {};
 };
 EVENKEEL_FIELDS(ApprovedGateway, metadata)
+
+struct Wide {
+  std::uint64_t count = 0;
+};
+struct Wider {
+  std::uint64_t most = 9'223'372'036'854'775'807U;
+  std::int64_t exact = 9'007'199'254'740'993;
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t given = 0;
+};
+EVENKEEL_FIELDS(Wide, count)
+EVENKEEL_FIELDS(Wider, most, exact, least, (given, ek::default_to("9223372036854775807")))
+
+// One struct for each default that the API server would refuse.
+struct LargePlain {
+  std::uint64_t big = ~std::uint64_t{0};
+};
+struct LargeOptional {
+  std::optional<std::uint64_t> big = 9'223'372'036'854'775'808U;
+};
+struct LargeItem {
+  std::vector<std::uint64_t> list = {1, ~std::uint64_t{0}};
+};
+struct LargeValue {
+  std::map<std::string, std::uint64_t> map = {{"a", ~std::uint64_t{0}}};
+};
+struct LargeNested {
+  std::vector<Wide> records = {{.count = ~std::uint64_t{0}}};
+};
+struct LargeGiven {
+  std::uint64_t big = 1;
+};
+struct LargeSilent {
+  std::uint64_t big = ~std::uint64_t{0};
+};
+EVENKEEL_FIELDS(LargePlain, big)
+EVENKEEL_FIELDS(LargeOptional, big)
+EVENKEEL_FIELDS(LargeItem, list)
+EVENKEEL_FIELDS(LargeValue, map)
+EVENKEEL_FIELDS(LargeNested, records)
+EVENKEEL_FIELDS(LargeGiven, (big, ek::default_to("18446744073709551615")))
+EVENKEEL_FIELDS(LargeSilent, (big, ek::no_default))
+
+struct GivenText {
+  int size = 1;
+};
+struct GivenRubbish {
+  int size = 1;
+};
+struct WrongKey {
+  std::vector<Endpoint> list = {};
+};
+EVENKEEL_FIELDS(GivenText, (size, ek::default_to("\"one\"")))
+EVENKEEL_FIELDS(GivenRubbish, (size, ek::default_to("{")))
+EVENKEEL_FIELDS(WrongKey, (list, ek::list_map("prot")))
 
 }  // namespace crd_types
 
@@ -323,6 +381,90 @@ TEST(Crd, OfAProtectedGroupCarriesTheApprovalThatTheServerRequires) {
   EXPECT_EQ(annotations(ek::crd_for<crd_types::Gateway>()), R"({"api-approved.kubernetes.io":"unapproved"})");
   EXPECT_EQ(annotations(ek::crd_for<crd_types::ApprovedGateway>()),
             R"({"api-approved.kubernetes.io":"https://github.com/kubernetes-sigs/gateway-api/pull/1"})");
+}
+
+template <class T>
+std::string schema_problem() {
+  try {
+    static_cast<void>(ek::schema_of<T>());
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Crd, DefaultsOfIntegersAreExact) {
+  const Json properties = ek::schema_of<crd_types::Wider>()["properties"];
+  EXPECT_EQ(properties["most"]["default"].dump(), "9223372036854775807");
+  EXPECT_EQ(properties["exact"]["default"].dump(), "9007199254740993");
+  EXPECT_EQ(properties["least"]["default"].dump(), "-9223372036854775808");
+  EXPECT_EQ(properties["given"]["default"].dump(), "9223372036854775807");
+}
+
+TEST(Crd, RefusesDefaultsThatTheServerCannotHold) {
+  const std::string end = " is above 9223372036854775807, the largest integer that the API server holds";
+  const std::string largest = "the default 18446744073709551615" + end;
+  EXPECT_EQ(schema_problem<crd_types::LargePlain>(), "schema of LargePlain: big: " + largest);
+  EXPECT_EQ(schema_problem<crd_types::LargeOptional>(),
+            "schema of LargeOptional: big: the default 9223372036854775808" + end);
+  EXPECT_EQ(schema_problem<crd_types::LargeItem>(), "schema of LargeItem: list: " + largest);
+  EXPECT_EQ(schema_problem<crd_types::LargeValue>(), "schema of LargeValue: map: " + largest);
+  EXPECT_EQ(schema_problem<crd_types::LargeNested>(), "schema of LargeNested: records: " + largest);
+  EXPECT_EQ(schema_problem<crd_types::LargeGiven>(), "schema of LargeGiven: big: " + largest);
+  EXPECT_EQ(schema_problem<crd_types::LargeSilent>(), "none");
+}
+
+TEST(Crd, RefusesAGivenDefaultThatIsNoValueOfTheField) {
+  EXPECT_EQ(schema_problem<crd_types::GivenText>(),
+            "schema of GivenText: default_to: size: expected integer, found string \"one\"");
+  EXPECT_EQ(schema_problem<crd_types::GivenRubbish>().find("schema of GivenRubbish: default_to: "), 0U);
+}
+
+TEST(Crd, RefusesKeysThatTheItemsDoNotHave) {
+  EXPECT_EQ(
+      schema_problem<crd_types::WrongKey>(),
+      "schema of WrongKey: list: list_map or match_by names the key prot, which Endpoint does not have");
+}
+
+std::string crd_problem(const ek::CrdOptions& options) {
+  try {
+    static_cast<void>(ek::crd_for(ek::type_info<Demo>(), options));
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+std::string column_problem(const ek::PrinterColumn& column) {
+  return crd_problem({.columns = std::span(&column, 1)});
+}
+
+TEST(Crd, RefusesColumnsThatTheServerRefuses) {
+  EXPECT_EQ(column_problem({.name = "Size", .type = "integer", .json_path = ".spec.size", .format = "int32"}),
+            "none");
+  EXPECT_EQ(column_problem({.type = "integer", .json_path = ".spec.size"}),
+            "crd_for: Demo: column \"\": needs a name");
+  EXPECT_EQ(
+      column_problem({.name = "Size", .type = "int", .json_path = ".spec.size"}),
+      "crd_for: Demo: column \"Size\": type \"int\" is not one of integer, number, string, boolean, date");
+  EXPECT_EQ(column_problem({.name = "Size", .json_path = "spec.size"}),
+            "crd_for: Demo: column \"Size\": json_path \"spec.size\" does not begin with a dot");
+  EXPECT_EQ(
+      column_problem({.name = "Size", .json_path = ".spec.size", .format = "uint8"}),
+      "crd_for: Demo: column \"Size\": format \"uint8\" is not one of int32, int64, float, double, byte, "
+      "date, date-time, password");
+}
+
+TEST(Crd, RefusesScalePathsThatTheServerRefuses) {
+  for (const ek::ScaleSubresource& scale :
+       {ek::ScaleSubresource{.spec_replicas_path = ".status.replicas"},
+        ek::ScaleSubresource{.status_replicas_path = "status.replicas"},
+        ek::ScaleSubresource{.label_selector_path = ".metadata.selector"}}) {
+    EXPECT_EQ(crd_problem({.scale = &scale}),
+              "crd_for: Demo: scale: its paths must begin with .spec. and .status.");
+  }
+  const ek::ScaleSubresource off{.spec_replicas_path = "none", .enabled = false};
+  EXPECT_EQ(crd_problem({.scale = &off}), "none");
 }
 
 /// The rules of structural schemas that the API server enforces and a generator can break.

@@ -3,7 +3,9 @@
 // in the type.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -19,9 +21,10 @@ namespace evenkeel::inline v0 {
 struct PrinterColumn {
   std::string_view name = {};
   std::string_view type = "string";  ///< "string", "integer", "number", "boolean" or "date".
-  std::string_view json_path = {};
+  std::string_view json_path = {};   ///< Begins with a dot: ".spec.size".
   std::string_view description = {};
-  std::string_view format = {};
+  std::string_view format =
+      {};  ///< One of "int32", "int64", "float", "double", "byte", "date", "date-time", "password".
   std::int32_t priority = 0;  ///< Greater than 0: only with -o wide.
 };
 
@@ -57,6 +60,100 @@ constexpr bool can_install_crd() {
   return true;
 }
 
+enum class ConstantProblem : std::uint8_t { none, name, type, format, path, scale_path };
+
+constexpr bool is_word(std::string_view word, std::initializer_list<std::string_view> words) {
+  for (const std::string_view each : words) {
+    if (each == word) return true;
+  }
+  return false;
+}
+
+/// Rules of the API server.
+/// Source: apiextensions-apiserver pkg/apis/apiextensions/validation, ValidateCustomResourceColumnDefinition.
+constexpr ConstantProblem problem_of(const PrinterColumn& column) {
+  if (column.name.empty()) return ConstantProblem::name;
+  if (!is_word(column.type, {"integer", "number", "string", "boolean", "date"})) return ConstantProblem::type;
+  if (!is_word(column.format,
+               {"", "int32", "int64", "float", "double", "byte", "date", "date-time", "password"}))
+    return ConstantProblem::format;
+  return column.json_path.starts_with('.') ? ConstantProblem::none : ConstantProblem::path;
+}
+template <class Columns>
+constexpr ConstantProblem problem_of_columns(const Columns& columns) {
+  for (const PrinterColumn& column : columns) {
+    if (const ConstantProblem problem = problem_of(column); problem != ConstantProblem::none) return problem;
+  }
+  return ConstantProblem::none;
+}
+/// Source: the same package, ValidateCustomResourceDefinitionSubresources.
+constexpr ConstantProblem problem_of(const ScaleSubresource& scale) {
+  const bool good = scale.spec_replicas_path.starts_with(".spec.") &&
+                    scale.status_replicas_path.starts_with(".status.") &&
+                    (scale.label_selector_path.empty() || scale.label_selector_path.starts_with(".spec.") ||
+                     scale.label_selector_path.starts_with(".status."));
+  return good || !scale.enabled ? ConstantProblem::none : ConstantProblem::scale_path;
+}
+
+template <class T>
+concept ColumnOrColumns = std::same_as<std::remove_cvref_t<T>, PrinterColumn> || requires(T& columns) {
+  requires std::same_as<std::remove_cvref_t<decltype(columns[0])>, PrinterColumn>;
+};
+
+/// Columns that would be ignored.
+template <class T>
+concept HasIgnoredColumns = requires {
+  requires ColumnOrColumns<decltype(T::column)>;
+}
+|| requires {
+  requires ColumnOrColumns<decltype(T::printer_columns)>;
+}
+|| requires {
+  requires ColumnOrColumns<decltype(T::printer_column)>;
+};
+
+template <class T>
+concept HasIgnoredCategories = requires {
+  requires std::same_as<decltype(T::category[0]), const std::string_view&> ||
+      std::same_as<decltype(T::category), const std::string_view>;
+};
+
+/// The first problem of T's columns, or else of its scale. Constants that are not constexpr are checked by
+/// crd_for() only.
+template <class T>
+constexpr ConstantProblem constant_problem() {
+  if constexpr (requires {
+                  typename std::bool_constant<problem_of_columns(T::columns) == ConstantProblem::none>;
+                }) {
+    if (problem_of_columns(T::columns) != ConstantProblem::none) return problem_of_columns(T::columns);
+  }
+  if constexpr (requires { typename std::bool_constant<problem_of(T::scale) == ConstantProblem::none>; }) {
+    return problem_of(T::scale);
+  }
+  return ConstantProblem::none;
+}
+
+/// Fails to compile, with a message, if a constant of T is wrong or would be ignored.
+template <class T>
+struct CheckedConstants {
+  using P = ConstantProblem;
+  static constexpr P problem = constant_problem<T>();
+  static_assert(!HasIgnoredColumns<T>,
+                "columns of a kind are `static constexpr evenkeel::PrinterColumn columns[] = {...}`, by that "
+                "name");
+  static_assert(!HasIgnoredCategories<T>, "categories are `static constexpr std::string_view categories[]`");
+  static_assert(problem != P::name, "a printer column needs a name");
+  static_assert(problem != P::type,
+                "the type of a printer column is integer, number, string, boolean or date");
+  static_assert(problem != P::format,
+                "the format of a printer column is int32, int64, float, double, byte, "
+                "date, date-time or password");
+  static_assert(problem != P::path,
+                "the json_path of a printer column begins with a dot: .spec.size or .metadata.name");
+  static_assert(problem != P::scale_path, "the paths of a scale subresource begin with .spec. and .status.");
+  static constexpr bool passed = true;
+};
+
 }  // namespace detail
 
 /// The structural OpenAPI schema of a type.
@@ -72,13 +169,15 @@ Json schema_of() {
 }
 
 /// The definition of an object's kind, as apiextensions.k8s.io/v1 wants it: one version, served and
-/// stored; subresource status if the type has a member `status`. Throws std::invalid_argument if the
-/// type has no group, kind or plural, or a group without a dot, which the API server refuses.
+/// stored; subresource status if the type has a member `status`. Throws std::invalid_argument, which names
+/// the type and the field or column, if the type has no group, kind or plural, a group without a dot, or a
+/// default, a column or a path that the API server would refuse.
 EVENKEEL_API Json crd_for(const TypeInfo& type, const CrdOptions& options);
 template <ObjectType T>
 Json crd_for() {
   static_assert(detail::can_install_crd<T>(),
                 "installs_crd: the API server refuses CustomResourceDefinitions whose group has no dot");
+  static_assert(detail::CheckedConstants<T>::passed);
   CrdOptions options;
   if constexpr (requires { T::columns; }) options.columns = T::columns;
   if constexpr (requires { T::scale; }) options.scale = &T::scale;
