@@ -302,6 +302,12 @@ Json::Json() noexcept = default;
 Json::Json(std::nullptr_t) noexcept {}
 Json::Json(bool value) noexcept : value_(value) {}
 Json::Json(Integer value) noexcept : value_(value.value) {}
+Json::Json(Unsigned value) noexcept {
+  if (value.value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    value_ = static_cast<std::int64_t>(value.value);
+  else
+    value_ = static_cast<double>(value.value);
+}
 Json::Json(double value) noexcept : value_(value) {}
 Json::Json(std::string value) noexcept : value_(std::move(value)) {}
 Json::Json(std::string_view value) : value_(std::string(value)) {}

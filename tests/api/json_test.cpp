@@ -146,4 +146,11 @@ TEST(Json, WhatIsNotFiniteIsNull) {
   EXPECT_EQ(Json(1e300).dump(), "1e+300");
 }
 
+TEST(JsonValue, IntegersAboveTheSignedRangeBecomeNumbersAndNotNegative) {
+  EXPECT_EQ(Json(std::uint64_t{9'223'372'036'854'775'807U}).dump(), "9223372036854775807");
+  EXPECT_EQ(Json(~std::uint64_t{0}).as_number(), 18446744073709551616.0);
+  EXPECT_FALSE(Json(~std::uint64_t{0}).is_integer());
+  EXPECT_EQ(Json(std::uint32_t{0xffffffff}).dump(), "4294967295");
+}
+
 }  // namespace

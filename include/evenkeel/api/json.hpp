@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -70,7 +71,8 @@ class EVENKEEL_API Json {
   Json() noexcept;
   Json(std::nullptr_t) noexcept;
   Json(bool value) noexcept;
-  Json(std::integral auto value) noexcept : Json(Integer{static_cast<std::int64_t>(value)}) {}
+  /// Integers above int64's maximum become the nearest double.
+  Json(std::integral auto value) noexcept : Json(wrapped(value)) {}
   Json(double value) noexcept;
   Json(std::string value) noexcept;
   Json(std::string_view value);
@@ -156,7 +158,19 @@ class EVENKEEL_API Json {
   struct Integer {
     std::int64_t value;
   };
+  struct Unsigned {
+    std::uint64_t value;
+  };
   explicit Json(Integer value) noexcept;
+  explicit Json(Unsigned value) noexcept;
+  template <std::integral I>
+  static constexpr auto wrapped(I value) noexcept {
+    if constexpr (std::is_unsigned_v<I> && sizeof(I) == sizeof(std::uint64_t)) {
+      return Unsigned{value};
+    } else {
+      return Integer{static_cast<std::int64_t>(value)};
+    }
+  }
 
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> value_;
 };
