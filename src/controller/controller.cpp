@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/mutex.hpp>
@@ -23,9 +24,28 @@ namespace {
 
 constexpr Duration default_sync_timeout = std::chrono::minutes{2};
 
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// Names stand in log lines, labels of metrics, flags and files.
+void check_name(const std::string& name) {
+  constexpr std::size_t longest = 63;
+  if (name.empty()) throw std::invalid_argument("Controller: a name is needed");
+  const bool good = name.size() <= longest && is_letter_or_digit(name.front()) &&
+                    is_letter_or_digit(name.back()) && std::all_of(name.begin(), name.end(), [](char c) {
+                      return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+                    });
+  if (!good)
+    throw std::invalid_argument(
+        "Controller: the name " + Json(name).dump() +
+        " must be up to 63 letters, digits, '-', '_' and '.', the first and the last a "
+        "letter or digit");
+}
+
 ControllerSpec checked(ControllerSpec spec) {
   const std::string& name = spec.options.name;
-  if (name.empty()) throw std::invalid_argument("Controller: a name is needed");
+  check_name(name);
   if (!spec.reconcile) throw std::invalid_argument("controller " + name + ": a reconciler is needed");
   if (spec.watches.empty() && spec.sources.empty() && spec.timers.empty())
     throw std::invalid_argument("controller " + name + " watches nothing");

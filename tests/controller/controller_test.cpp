@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
@@ -493,6 +494,48 @@ TEST_F(ControllerTest, RefusesASpecThatCannotRun) {
   ControllerSpec lazy = spec([](Context&) { return done(); });
   lazy.options.workers = 0;
   refused(std::move(lazy));
+}
+
+TEST_F(ControllerTest, RefusesANameThatWouldBreakLogsAndMetrics) {
+  const auto problem = [&](std::string name) -> std::string {
+    ControllerSpec made = spec([](Context&) { return done(); });
+    made.options.name = std::move(name);
+    try {
+      make(std::move(made));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string rule =
+      " must be up to 63 letters, digits, '-', '_' and '.', the first and the last a letter or digit";
+  EXPECT_EQ(problem("Bad Name!\n"), "Controller: the name \"Bad Name!\\n\"" + rule);
+  EXPECT_EQ(problem("-a"), "Controller: the name \"-a\"" + rule);
+  EXPECT_EQ(problem("a."), "Controller: the name \"a.\"" + rule);
+  EXPECT_EQ(problem(std::string(64, 'a')), "Controller: the name \"" + std::string(64, 'a') + "\"" + rule);
+  EXPECT_EQ(problem(std::string(63, 'a')), "none");
+  EXPECT_EQ(problem("My_web-1.a"), "none");
+  controller.reset();  // it never ran
+}
+
+// A reconcile that trusts find() fails as any other; the operator lives.
+TEST_F(ControllerTest, AnEmptySnapshotThatIsDereferencedFailsTheReconcile) {
+  Tally runs;
+  start_synced(spec([&](Context& context) {
+    runs.add();
+    const Snapshot<ConfigMap> nothing;
+    if (context.attempt() == 1) static_cast<void>(nothing->data.size());
+    return done();
+  }));
+  change("a");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  clock->advance_to_next();
+  runs.wait_for(2);
+  clock->wait_for_waiters(1);
+  EXPECT_THAT(lines->lines_with("reconcile failed"),
+              ElementsAre(HasSubstr("error=an empty Snapshot<ConfigMap> was dereferenced")));
+  EXPECT_EQ(controller->counts(), (ReconcileCounts{.reconciles = 2, .success = 1, .error = 1, .retries = 1}));
 }
 
 // cat:C21

@@ -312,7 +312,7 @@ TEST_F(ManagerTest, ARefusedListIsWaitedOutAndNamed) {
   const std::vector<Refusal> refusals = {
       {"401", {.resource = "gadgets.test.evenkeel.dev", .status = 401}, "401"},
       {"403", {.resource = "gadgets.test.evenkeel.dev", .status = 403}, "403"},
-      {"dropped connections",
+      {"dropped-connections",
        {.resource = "gadgets.test.evenkeel.dev", .drop = testing::FaultDrop::before},
        "gadgets"},
   };

@@ -6,7 +6,25 @@
 #include <string_view>
 #include <utility>
 
+#include <evenkeel/base/export.hpp>
+
 namespace evenkeel::inline v0 {
+
+namespace detail {
+
+/// "evenkeel::v0::ConfigMap".
+template <class T>
+constexpr std::string_view type_name() noexcept {
+  // "... [with T = A; ...]" or "... [T = A]"
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("T = ") + 4);
+  return text.substr(0, text.find_first_of(";]"));
+}
+
+/// Throws the std::logic_error of a dereferenced empty Snapshot.
+[[noreturn]] EVENKEEL_API void refuse_empty_snapshot(std::string_view type);
+
+}  // namespace detail
 
 /// An object as it was read, or nothing. Copies share it; it lives as long as any of them and never
 /// changes, whatever cache and server do meanwhile.
@@ -24,9 +42,13 @@ class Snapshot {
 
   explicit operator bool() const noexcept { return block_ != nullptr; }
   const T* get() const noexcept { return block_ ? &block_->value : nullptr; }
-  /// Undefined on an empty snapshot.
-  const T& operator*() const noexcept { return block_->value; }
-  const T* operator->() const noexcept { return &block_->value; }
+  /// Both throw std::logic_error, which names T, on an empty snapshot.
+  const T& operator*() const {
+    if (block_ == nullptr) [[unlikely]]
+      detail::refuse_empty_snapshot(detail::type_name<T>());
+    return block_->value;
+  }
+  const T* operator->() const { return &**this; }
 
   /// The wire form that the object was decoded from; empty if there was none or the cache did not keep it.
   std::string_view raw() const noexcept { return block_ ? block_->raw : std::string_view(); }

@@ -76,7 +76,9 @@ enum class OnStuck : std::uint8_t {
 
 /// What is unset comes from the manager's options.
 struct ControllerOptions {
-  std::string name = {};                    ///< Default: the kind in lower case.
+  /// Up to 63 letters, digits, '-', '_' and '.', the first and the last a letter or digit. Default: the kind
+  /// in lower case.
+  std::string name = {};
   std::optional<std::size_t> workers = {};  ///< Reconciles at once, each on a thread of its own. Default 1.
   std::optional<Duration> reconcile_timeout = {};  ///< Deadline of one reconcile. Default none.
   std::optional<Duration> sync_timeout = {};       ///< How long to wait for the first lists. Default 2 min.

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+#include <string>
+
+#include <evenkeel/api/snapshot.hpp>
+
+namespace evenkeel::inline v0 {
+
+void detail::refuse_empty_snapshot(std::string_view type) {
+  for (const std::string_view own : {"evenkeel::v0::", "evenkeel::"}) {
+    if (type.substr(0, own.size()) == own) type.remove_prefix(own.size());
+  }
+  throw std::logic_error("an empty Snapshot<" + std::string(type) +
+                         "> was dereferenced: there is no such object, which `if (snapshot)` tells");
+}
+
+}  // namespace evenkeel::inline v0
