@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 set(client_headers
-  client.hpp config.hpp errors.hpp frame_splitter.hpp list_splitter.hpp options.hpp request_meter.hpp resource_client.hpp
+  client.hpp config.hpp detail/edit_check.hpp errors.hpp frame_splitter.hpp list_splitter.hpp options.hpp request_meter.hpp resource_client.hpp
   rest_request.hpp retry.hpp wait.hpp watch.hpp)
 set(client_sources
   client.cpp client_edits.cpp client_lists.cpp client_state.cpp config.cpp credentials.cpp delayer.cpp edit_plan.cpp

@@ -27,6 +27,7 @@
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/client/config.hpp>
+#include <evenkeel/client/detail/edit_check.hpp>
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/options.hpp>
 #include <evenkeel/client/rest_request.hpp>
@@ -76,6 +77,11 @@ template <class T>
 concept CompleteType = ObjectType<T> && requires {
   requires T::complete;
 };
+
+#define EVENKEEL_PP_UPDATE_HINT                                                                            \
+  "update() replaces whole objects, and this type does not declare every field: use patch(), which sends " \
+  "what "                                                                                                  \
+  "changed; a type that does declare them says `static constexpr bool complete = true`"
 
 /// A handle on a server and an identity, with what with() bound to it. Cheap to copy.
 ///
@@ -162,29 +168,35 @@ class EVENKEEL_API Client {
   }
 
   /// Replaces the whole object, if nobody else wrote since it was read.
-  template <CompleteType T>
+  template <ObjectType T>
   Snapshot<T> update(const T& object) const {
+    static_assert(CompleteType<T>, EVENKEEL_PP_UPDATE_HINT);
     return decode<T>(update_request(T::resource, key_of(object), to_json(object)));
   }
-  template <CompleteType T>
+  template <ObjectType T>
   std::shared_ptr<http::Call> update(const T& object, Completion<Snapshot<T>> done) const {
+    static_assert(CompleteType<T>, EVENKEEL_PP_UPDATE_HINT);
     return start<T>(update_request(T::resource, key_of(object), to_json(object)), std::move(done));
   }
 
   /// Sends what `edit` changes in the object, and nothing if that is nothing. What the type does not declare
   /// stays, also inside lists; a change that touches a list is refused with a conflict if anybody wrote
   /// since the object was read. The status is ignored by the server for kinds that have it apart.
-  template <ObjectType T, std::invocable<T&> Edit>
-  Snapshot<T> patch(const Snapshot<T>& object, Edit edit) const {
+  template <ObjectType T, class Edit>
+  requires(!std::same_as<Edit, Patch>) Snapshot<T> patch(const Snapshot<T>& object, Edit edit)
+  const {
+    static_assert(detail::CheckedEdit<Edit, T>::passed);
     T after = require(object);
     edit(after);
     const auto response = send_edit({type_info<T>(), object.get(), &after, object.raw(), ""});
     return response ? snapshot<T>(std::move(response->body), object_name(T::resource, key_of(*object)))
                     : object;
   }
-  template <ObjectType T, std::invocable<T&> Edit>
-  std::shared_ptr<http::Call> patch(const Snapshot<T>& object, Edit edit,
-                                    Completion<Snapshot<T>> done) const {
+  template <ObjectType T, class Edit>
+  requires(!std::same_as<Edit, Patch>) std::shared_ptr<http::Call> patch(const Snapshot<T>& object, Edit edit,
+                                                                         Completion<Snapshot<T>> done)
+  const {
+    static_assert(detail::CheckedEdit<Edit, T>::passed);
     T after = require(object);
     edit(after);
     return start_edit<T>(object, after, "", std::move(done));
@@ -193,6 +205,7 @@ class EVENKEEL_API Client {
   /// The same for the status alone: `edit` gets a reference to it.
   template <ObjectType T, class Edit>
   Snapshot<T> patch_status(const Snapshot<T>& object, Edit edit) const {
+    static_assert(detail::CheckedStatusEdit<Edit, T>::passed);
     T after = require(object);
     edit_status(after, edit);
     const auto response = send_edit({type_info<T>(), object.get(), &after, object.raw(), "status"});
@@ -202,6 +215,7 @@ class EVENKEEL_API Client {
   template <ObjectType T, class Edit>
   std::shared_ptr<http::Call> patch_status(const Snapshot<T>& object, Edit edit,
                                            Completion<Snapshot<T>> done) const {
+    static_assert(detail::CheckedStatusEdit<Edit, T>::passed);
     T after = require(object);
     edit_status(after, edit);
     return start_edit<T>(object, after, "status", std::move(done));
@@ -429,5 +443,7 @@ class EVENKEEL_API Client {
   std::shared_ptr<detail::ClientState> state_;
   CallOptions call_;
 };
+
+#undef EVENKEEL_PP_UPDATE_HINT
 
 }  // namespace evenkeel::inline v0

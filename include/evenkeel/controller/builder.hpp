@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -79,9 +80,31 @@ void add_keys(std::vector<ObjectKey>& keys, const Keys& more) {
     keys.insert(keys.end(), std::begin(more), std::end(more));
 }
 
+template <class F, class T>
+struct MappingResult : std::invoke_result<F&, const T&> {};
+template <class F, class T>
+requires std::invocable<F&, const WireObject&>
+struct MappingResult<F, T> : std::invoke_result<F&, const WireObject&> {
+};
+
+template <class Keys>
+concept KeyOrKeys = std::same_as<std::remove_cvref_t<Keys>, ObjectKey> || requires(const Keys& keys) {
+  requires std::same_as<std::remove_cvref_t<decltype(*std::begin(keys))>, ObjectKey>;
+};
+
+template <class F, class T>
+struct CheckedMapping {
+  static_assert(std::invocable<F&, const WireObject&> || std::invocable<F&, const T&>,
+                "a mapping takes the watched object, (const U&), or its metadata, (const WireObject&)");
+  static_assert(KeyOrKeys<typename MappingResult<F, T>::type>,
+                "a mapping returns an ObjectKey, {namespace, name}, or a std::vector<ObjectKey>");
+  static constexpr bool passed = true;
+};
+
 // A mapping of the program's own: of the typed object, or of its wire form where metadata is enough.
 template <ObjectType T, class F>
 KeyMapping mapping_of(F function) {
+  static_assert(CheckedMapping<F, T>::passed);
   return [function = std::move(function)](const WireObject& object, std::vector<ObjectKey>& keys) mutable {
     if constexpr (std::invocable<F&, const WireObject&>) {
       add_keys(keys, std::invoke(function, object));
@@ -200,7 +223,9 @@ class ControllerBuilder {
   /// finalizer is added when the object is first seen. `name` is qualified: "demo.example.com/cleanup".
   /// Several run in the order given.
   template <class F>
-  requires std::invocable<F&, Context&, const T&> ControllerBuilder& finalize(std::string name, F clean_up) {
+  ControllerBuilder& finalize(std::string name, F clean_up) {
+    static_assert(std::invocable<F&, Context&, const T&>,
+                  "a clean-up is called with (Context&, const T&), where T is the kind in controller_for<T>");
     finalizers_.push_back(
         {std::move(name), [clean_up = std::move(clean_up)](Context& context, const T& object) mutable {
            return detail::call_reconciler(clean_up, context, object);
@@ -208,7 +233,8 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// A name for logs and metrics, unique in its manager. Default: the kind in lower case.
+  /// A name for logs, metrics and flags, unique in its manager: see ControllerOptions::name. Default: the
+  /// kind in lower case.
   ControllerBuilder& named(std::string name) {
     spec_.options.name = std::move(name);
     return *this;
@@ -249,8 +275,11 @@ class ControllerBuilder {
 /// exists and is not being deleted, or with (Context&, const Request&) whatever became of it; the first form
 /// wins if both fit. With several workers it is called concurrently, for different objects.
 template <ObjectType T, class F>
-requires ObjectReconciler<F, T> || RequestReconciler<F> ControllerBuilder<T> controller_for(
-    F reconciler, TriggerOptions options = {}) {
+ControllerBuilder<T> controller_for(F reconciler, TriggerOptions options = {}) {
+  static_assert(
+      ObjectReconciler<F, T> || RequestReconciler<F>,
+      "a reconciler is called with (Context&, const T&), where T is the kind in controller_for<T>, or "
+      "with (Context&, const Request&)");
   return {std::move(reconciler), std::move(options)};
 }
 

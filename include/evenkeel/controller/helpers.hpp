@@ -34,8 +34,9 @@ struct WriteOutcome {
 /// Context::apply().
 /// Throws ApiError: Conflict only if `edit` changes a list that somebody else changed at the same time.
 /// Source: controller-runtime controllerutil.CreateOrUpdate; unlike it, only what changed is sent.
-template <ObjectType T, std::invocable<T&> Edit>
+template <ObjectType T, class Edit>
 WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit edit) {
+  static_assert(detail::CheckedEdit<Edit, T>::passed);
   Snapshot<T> found = context.find<T>(key);
   if (!found) {
     T object{};

@@ -98,7 +98,9 @@ template <ObjectType T>
 class Pipeline {
  public:
   template <class F>
-  requires std::invocable<F&, Context&, const T&> Pipeline& step(std::string name, F run) {
+  Pipeline& step(std::string name, F run) {
+    static_assert(std::invocable<F&, Context&, const T&>,
+                  "a step takes (Context&, const T&), with T the kind of its Pipeline<T>");
     steps_.push_back({std::move(name), [run = std::move(run)](Context& context, const T& object) mutable {
                         return call(run, context, object);
                       }});

@@ -116,7 +116,7 @@ class EVENKEEL_API Bench {
   /// See create_objects().
   void create(const Objects& objects);
   /// Changes an object as a user would: edit<Demo>(key, [](Demo& demo) { demo.spec.replicas = 5; }).
-  template <ObjectType T, std::invocable<T&> Edit>
+  template <ObjectType T, class Edit>
   Snapshot<T> edit(const ObjectKey& key, Edit edit) {
     return client().patch(client().get<T>(key), std::move(edit));
   }
