@@ -15,7 +15,9 @@ struct RunOptions {
   std::string name = "operator";  ///< The program's name: in messages, as field owner, in the totals.
   std::string version = "0";      ///< For --version.
   std::string description = {};   ///< The first line of --help.
-  ManagerOptions manager = {};    ///< What no flag says otherwise. A log given here replaces the default one.
+  // Not `= {}`: g++ 12 warns at -O3 that a member of it may be used uninitialized.
+  ManagerOptions manager =
+      ManagerOptions();           ///< Used where no flag says otherwise. Its log replaces the default.
   EndpointOptions endpoint = {};  ///< Likewise. By default nothing is served.
 };
 
