@@ -36,25 +36,27 @@ class MemberCollector {
 
   /// The slot of the next member; valid until the next call.
   Json& add(std::string_view name) {
-    const bool in_order = members_.empty() || (members_.end() - 1)->name < name;
-    if (late_.empty() && (in_order || members_.size() < few)) return members_[name];
+    if (late_.empty() && (members_.size() < few || (members_.end() - 1)->name < name)) return members_[name];
     return late_.emplace_back(Json::Member{std::string(name), Json()}).value;
   }
 
   Json::Object finish() {
-    if (late_.empty()) return std::move(members_);
+    if (!late_.empty()) sort();
+    return std::move(members_);
+  }
+
+ private:
+  void sort() {
     std::vector<Json::Member> all(std::make_move_iterator(members_.begin()),
                                   std::make_move_iterator(members_.end()));
     std::move(late_.begin(), late_.end(), std::back_inserter(all));
     std::stable_sort(all.begin(), all.end(),
                      [](const Json::Member& a, const Json::Member& b) { return a.name < b.name; });
-    Json::Object sorted;
-    sorted.reserve(all.size());
-    for (Json::Member& member : all) sorted[member.name] = std::move(member.value);
-    return sorted;
+    members_ = Json::Object();
+    members_.reserve(all.size());
+    for (Json::Member& member : all) members_[member.name] = std::move(member.value);
   }
 
- private:
   /// Objects of up to this many members are cheaper to keep sorted than to sort.
   static constexpr std::size_t few = 64;
 
