@@ -5,6 +5,7 @@
 #   make test        build and pass the tests
 #   make check       everything else that must hold: format, lint, layers, sanitizers, consumers, documents
 #   make test-real   the tests that need a real control plane; builds it first, if needed (Go 1.26)
+#   make fuzz MINUTES=n  run every fuzz target for n minutes (TARGET=name: one); findings in build/fuzz/findings
 #   make bench       the benchmarks, as JSON under build/bench/results
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
 #   make bench-apiserver the embedded API server beside a real one; writes docs/benchmarks-apiserver.md
@@ -13,7 +14,7 @@
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo demo-coordination test test-real check bench bench-peers bench-apiserver bench-runtime apiserver control-plane deps clean
+.PHONY: demo demo-coordination test test-real check fuzz bench bench-peers bench-apiserver bench-runtime apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -48,6 +49,11 @@ test-real:
 check:
 	@scripts/install-deps check
 	@scripts/check
+
+fuzz:
+	@scripts/install-deps check
+	@scripts/build fuzz evenkeel-fuzz
+	@scripts/fuzz $(or $(MINUTES),1) $(TARGET)
 
 bench:
 	@scripts/install-deps bench

@@ -21,6 +21,7 @@ option(EVENKEEL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_HARDENING "Harden optimised builds: stack protector, FORTIFY, full RELRO, library assertions"
   ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_WERROR "Turn warnings in our own code into errors" OFF)
+option(EVENKEEL_BUILD_FUZZERS "Build the fuzz targets with libFuzzer (needs clang)" OFF)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for every target: empty, address,undefined or thread")
 
 # The libraries of this build.
@@ -60,6 +61,11 @@ endif()
 if(EVENKEEL_SANITIZE)
   add_compile_options(-fsanitize=${EVENKEEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EVENKEEL_SANITIZE})
+endif()
+
+# libFuzzer's counters of what an input reached.
+if(EVENKEEL_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 # Tests are many and large: gold links them in two thirds of the time. What is installed is linked as usual.

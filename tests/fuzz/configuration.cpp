@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files and flags: kubeconfigs, settings, texts of limiters.
+#include <stdexcept>
+
+#include <evenkeel/client/config.hpp>
+#include <evenkeel/ratelimit/parse.hpp>
+
+#include "client/kubeconfig.hpp"
+#include "fuzz.hpp"
+#include "manager/settings_file.hpp"
+#include "targets.hpp"
+
+namespace evenkeel::fuzz {
+
+/// One file, or two between which stands a byte 0: the second one is overridden.
+void kubeconfig(std::string_view input) {
+  Reader reader(input);
+  try {
+    detail::Kubeconfig files;
+    files.add("first", reader.until('\0'));
+    if (!reader.done()) files.add("second", reader.rest());
+    for (const char* context : {"", "a", "none"}) {
+      try {
+        const Config config = files.resolve(context);
+        check(!config.server.empty(), "a resolved context has a server");
+      } catch (const ConfigError&) {
+        // The other contexts may still be good.
+      }
+    }
+  } catch (const ConfigError&) {
+    // It is none.
+  }
+}
+
+void settings(std::string_view input) {
+  detail::SettingsSource file;
+  try {
+    file = detail::parse_settings(std::string(input), "file.yaml");
+  } catch (const detail::SettingsError& error) {
+    check(std::string_view(error.what()).starts_with("file.yaml"), "an error names the file");
+    return;
+  }
+  detail::Settings in_force({}, std::move(file));
+  static_cast<void>(in_force.unknown_name());
+}
+
+/// A limiter that was read is written as it is read again, and can be used.
+void limiter(std::string_view input) {
+  try {
+    const LimiterText text(input);
+    check(LimiterText(text.text()).text() == text.text(), "the text of a limiter reads as the same");
+    auto one = text.limiter<int>();
+    TimePoint now(std::chrono::seconds(1000));
+    for (int i = 0; i < 20; ++i) {
+      const Duration delay = one.when(i % 3, now);
+      check(delay >= Duration::zero(), "a delay is not negative");
+      now += std::chrono::milliseconds(i * i);
+      if (i % 7 == 0) one.forget(i % 3);
+    }
+    check(one.retries(1) <= 20, "a key was tried at most as often as it was asked for");
+  } catch (const std::invalid_argument&) {
+    // It is none.
+  }
+}
+
+}  // namespace evenkeel::fuzz

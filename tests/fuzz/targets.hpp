@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fuzz targets: one for each kind of bytes that come from outside. Each takes any input and returns, or
+// ends the process with what does not hold.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace evenkeel::fuzz {
+
+void api_server(std::string_view input);
+void cel(std::string_view input);
+void coordination(std::string_view input);
+void election(std::string_view input);
+void etcd(std::string_view input);
+void http_session(std::string_view input);
+void json(std::string_view input);
+void json_path(std::string_view input);
+void kubeconfig(std::string_view input);
+void limiter(std::string_view input);
+void regular_expression(std::string_view input);
+void scalars(std::string_view input);
+void selectors(std::string_view input);
+void settings(std::string_view input);
+void splitters(std::string_view input);
+void wire_object(std::string_view input);
+
+struct Target {
+  std::string_view name;
+  void (*run)(std::string_view input);
+};
+inline constexpr std::array<Target, 16> targets{{{"api_server", api_server},
+                                                 {"cel", cel},
+                                                 {"coordination", coordination},
+                                                 {"election", election},
+                                                 {"etcd", etcd},
+                                                 {"http_session", http_session},
+                                                 {"json", json},
+                                                 {"json_path", json_path},
+                                                 {"kubeconfig", kubeconfig},
+                                                 {"limiter", limiter},
+                                                 {"regular_expression", regular_expression},
+                                                 {"scalars", scalars},
+                                                 {"selectors", selectors},
+                                                 {"settings", settings},
+                                                 {"splitters", splitters},
+                                                 {"wire_object", wire_object}}};
+
+}  // namespace evenkeel::fuzz
