@@ -84,6 +84,8 @@ void serve(Flags& flags) {
     flags.server.faults.push_back(ek::testing::parse_fault_rule(rule));
   if (flags.log_requests) flags.server.on_request = log_request;
   ek::testing::ApiServer server(flags.server);
+  if (flags.server.token.empty() && flags.server.tokens.empty())
+    std::fputs("evenkeel-apiserver: without --token, every request is an administrator's\n", stderr);
   for (const std::string& manifest : flags.manifests) {
     try {
       server.install(ek::program::read_file(manifest));

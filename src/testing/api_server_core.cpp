@@ -24,18 +24,28 @@ struct ApiServerCore::State : Server {
     store.listen([this](const ChangePtr& change) {
       collector.observe(change);
       namespaces.observe(change);
+      kubernetes.observe(change);
       crds.observe(change);
       watches.publish(change);
     });
   }
 
-  bool has_work() const { return collector.has_work() || namespaces.has_work() || crds.has_work(); }
+  bool has_work() const {
+    return collector.has_work() || namespaces.has_work() || kubernetes.has_work() || crds.has_work();
+  }
+
+  /// The objects that every cluster has.
+  void create_initial(WallTime at) {
+    NamespaceController::create_initial(*this, at);
+    kubernetes.run(*this, at);
+  }
 
   /// What one controller does may be work for another.
   void work(WallTime at) {
     while (has_work()) {
       collector.run(*this, at);
       namespaces.run(*this, at);
+      if (kubernetes.has_work()) kubernetes.run(*this, at);
       crds.run(*this, at);
       crds.settle(*this, at);
     }
@@ -54,7 +64,7 @@ Answer ApiServerCore::handle(const http::Request& request, WallTime now, const C
                              const CacheLag& lag) {
   state_->now = now;
   state_->store.set_time(now);
-  if (!std::exchange(state_->started, true)) NamespaceController::create_initial(*state_, now);
+  if (!std::exchange(state_->started, true)) state_->create_initial(now);
   Answer answer = route(*state_, request, now, caller, lag);
   state_->crds.settle(*state_, now);
   state_->store.shrink();

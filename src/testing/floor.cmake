@@ -33,7 +33,7 @@ list(APPEND testing_sources apply.cpp builtin_checks.cpp builtin_data.cpp builti
 # The core: what every request is answered.
 list(APPEND testing_headers api_server_core.hpp)
 list(APPEND testing_sources admission.cpp api_server_core.cpp builtin_rules.cpp conversion.cpp crd_controller.cpp crd_rules.cpp crd_validation.cpp
-  deletion.cpp discovery.cpp field_query.cpp garbage_collector.cpp identity.cpp json_problem.cpp label_query.cpp
+  deletion.cpp discovery.cpp field_query.cpp garbage_collector.cpp identity.cpp json_problem.cpp kubernetes_service.cpp label_query.cpp
   list_options.cpp list_page.cpp metadata_validation.cpp name_rules.cpp namespace_controller.cpp negotiation.cpp object_rules.cpp
   patch_document.cpp protobuf_document.cpp registry.cpp request_body.cpp resource_type.cpp respond.cpp
   rest_delete.cpp rest_patch.cpp rest_pod.cpp

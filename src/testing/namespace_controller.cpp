@@ -7,6 +7,7 @@
 
 #include "testing/crd_rules.hpp"
 #include "testing/deletion.hpp"
+#include "testing/kubernetes_service.hpp"
 #include "testing/server.hpp"
 #include "testing/timestamps.hpp"
 #include "testing/write.hpp"
@@ -94,12 +95,9 @@ bool set_conditions(Json& body, const Remaining& left, const std::string& now) {
 void NamespaceController::create_initial(Server& server, WallTime now) {
   for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
     Json metadata =
-        Json::object({{"name", name}, {"uid", server.identity.uid()}, {"creationTimestamp", timestamp(now)}});
-    metadata["labels"] = Json::object({{"kubernetes.io/metadata.name", name}});
-    Json body = Json::object({{"spec", Json::object({{"finalizers", Json::array({"kubernetes"})}})},
-                              {"status", Json::object({{"phase", "Active"}})}});
-    body["metadata"] = std::move(metadata);
-    server.store.put(namespaces(server), std::move(body));
+        Json::object({{"name", name}, {"labels", Json::object({{"kubernetes.io/metadata.name", name}})}});
+    store_as_server(server, *server.registry.find("", "v1", "namespaces"),
+                    Json::object({{"metadata", std::move(metadata)}}), now);
   }
 }
 

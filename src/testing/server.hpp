@@ -11,6 +11,7 @@
 #include "testing/discovery.hpp"
 #include "testing/garbage_collector.hpp"
 #include "testing/identity.hpp"
+#include "testing/kubernetes_service.hpp"
 #include "testing/namespace_controller.hpp"
 #include "testing/negotiation.hpp"
 #include "testing/protobuf_document.hpp"
@@ -43,6 +44,7 @@ struct Server {
   Discovery discovery = {};
   GarbageCollector collector = {};
   NamespaceController namespaces = {};
+  KubernetesService kubernetes = {};
   CrdController crds = {};
 };
 

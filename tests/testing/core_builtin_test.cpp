@@ -71,5 +71,43 @@ TEST_F(BuiltinKinds, ClaimTemplatesAreClaims) {
             R"(value: at least 1 access mode is required)");
 }
 
+class ServerObjects : public CoreFixture {
+ protected:
+  const std::string service = "/api/v1/namespaces/default/services/kubernetes";
+  const std::string endpoints = "/api/v1/namespaces/default/endpoints/kubernetes";
+  const std::string slice = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
+};
+
+TEST_F(ServerObjects, ServiceOfTheServerIsThere) {
+  const CoreReply found = get(service);
+  EXPECT_EQ(found.body.at({"spec", "clusterIP"}), Json("10.0.0.1"));
+  EXPECT_EQ(found.body.at({"metadata", "labels"}),
+            Json::parse(R"({"component":"apiserver","provider":"kubernetes"})"));
+  EXPECT_EQ(found.body.at({"metadata", "managedFields"})[std::size_t{0}]["manager"], Json("kube-apiserver"));
+  EXPECT_EQ(get(endpoints).body.at({"metadata", "labels", "endpointslice.kubernetes.io/skip-mirror"}),
+            Json("true"));
+  const CoreReply points = get(slice);
+  EXPECT_EQ(points.body.at({"metadata", "labels", "kubernetes.io/service-name"}), Json("kubernetes"));
+  EXPECT_EQ(points.body["ports"], Json::parse(R"([{"name":"https","port":6443,"protocol":"TCP"}])"));
+}
+
+TEST_F(ServerObjects, ComeBackWhenTheyAreDeleted) {
+  for (const std::string& path : {service, endpoints, slice}) {
+    const std::string uid = get(path).uid();
+    EXPECT_EQ(remove(path).status, 200);
+    EXPECT_EQ(get(path).status, 404);
+    core.tick(now);
+    EXPECT_EQ(get(path).status, 200);
+    EXPECT_NE(get(path).uid(), uid);
+  }
+}
+
+TEST_F(ServerObjects, FirstNamespacesAreTheServersOwn) {
+  const CoreReply found = get("/api/v1/namespaces/default");
+  EXPECT_EQ(found.body.at({"metadata", "managedFields"})[std::size_t{0}]["manager"], Json("kube-apiserver"));
+  EXPECT_EQ(found.body["spec"], Json::parse(R"({"finalizers":["kubernetes"]})"));
+  EXPECT_EQ(found.body["status"], Json::parse(R"({"phase":"Active"})"));
+}
+
 }  // namespace
 }  // namespace evenkeel::testing::test
