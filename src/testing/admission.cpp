@@ -128,6 +128,10 @@ void protect_claim(Server&, const Call&, Json& object) {
   add_finalizer(object, "kubernetes.io/pvc-protection");
 }
 
+void protect_attributes(Server&, const Call&, Json& object) {
+  add_finalizer(object, "kubernetes.io/vac-protection");
+}
+
 /// A Job selects the pods that carry its uid.
 void label_job(Server&, const Call&, Json& job) {
   if (std::as_const(job)["spec"]["manualSelector"].bool_or(false)) return;
@@ -164,6 +168,7 @@ constexpr std::array plugins{
     Plugin{"", "nodes", taint_node},
     Plugin{"", "persistentvolumes", protect_volume},
     Plugin{"", "persistentvolumeclaims", protect_claim},
+    Plugin{"storage.k8s.io", "volumeattributesclasses", protect_attributes},
     Plugin{"batch", "jobs", label_job},
     Plugin{"scheduling.k8s.io", "priorityclasses", complete_priority_class},
 };

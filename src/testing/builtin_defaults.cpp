@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Kubernetes' SetDefaults_* functions do per kind (pkg/apis/*/v1/defaults.go), as far as an object
 // tells.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -43,11 +44,43 @@ Json& member_object(Json& object, std::string_view name) {
   return member;
 }
 
-/// Always for images without a tag or digest, or with the tag latest.
+/// Part of an image's name between slashes: lower case, ends that are no separators.
+bool is_image_part(std::string_view part) {
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  const auto allowed = [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; };
+  return !part.empty() && plain(part.front()) && plain(part.back()) &&
+         std::all_of(part.begin(), part.end(), allowed);
+}
+
+/// True for a reference without tag or digest that names an image. Source: distribution/reference.
+bool is_image_name(std::string_view name) {
+  bool first = true;
+  while (true) {
+    const std::size_t slash = name.find('/');
+    const std::string_view part = name.substr(0, slash);
+    // What stands before the first slash may be a host with a port, in any case.
+    const bool host = first && slash != std::string_view::npos &&
+                      (part.find_first_of(".:") != std::string_view::npos || part == "localhost");
+    const bool good =
+        host
+            ? part.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-[]") ==
+                      std::string_view::npos &&
+                  !part.ends_with(':')
+            : is_image_part(part);
+    if (!good) return false;
+    if (slash == std::string_view::npos) return true;
+    name.remove_prefix(slash + 1);
+    first = false;
+  }
+}
+
+/// Always for images without a tag or digest, or with the tag latest; not for what is no image's name.
+/// Source: kubernetes core/v1 SetDefaults_Container, util/parsers ParseImageName.
 std::string_view pull_policy(const std::string& image) {
   if (image.find('@') != std::string::npos) return "IfNotPresent";
   const std::size_t colon = image.rfind(':');
   const bool tagged = colon != std::string::npos && image.find('/', colon) == std::string::npos;
+  if (!is_image_name(std::string_view(image).substr(0, tagged ? colon : image.size()))) return "IfNotPresent";
   return !tagged || image.substr(colon + 1) == "latest" ? "Always" : "IfNotPresent";
 }
 
@@ -93,7 +126,15 @@ void default_container(Json& container) {
   each(container, "env", [](Json& variable) {
     inside(variable, "valueFrom", [](Json& from) {
       inside(from, "fieldRef", [](Json& field) { set_default(field, "apiVersion", "v1"); });
+      inside(from, "resourceFieldRef", [](Json& field) { set_default(field, "divisor", "0"); });
     });
+  });
+}
+
+void default_downward(Json& downward) {
+  each(downward, "items", [](Json& item) {
+    inside(item, "fieldRef", [](Json& field) { set_default(field, "apiVersion", "v1"); });
+    inside(item, "resourceFieldRef", [](Json& field) { set_default(field, "divisor", "0"); });
   });
 }
 
@@ -101,11 +142,7 @@ void default_projected(Json& projected) {
   set_default(projected, "defaultMode", 0644);
   each(projected, "sources", [](Json& source) {
     inside(source, "serviceAccountToken", [](Json& token) { set_default(token, "expirationSeconds", 3600); });
-    inside(source, "downwardAPI", [](Json& downward) {
-      each(downward, "items", [](Json& item) {
-        inside(item, "fieldRef", [](Json& field) { set_default(field, "apiVersion", "v1"); });
-      });
-    });
+    inside(source, "downwardAPI", default_downward);
   });
 }
 
@@ -114,14 +151,15 @@ void default_claim_spec(Json& spec) {
 }
 
 void default_volume(Json& volume) {
-  if (volume.size() == 1) volume["emptyDir"] = Json::object();  // only a name
+  const Json::Object& members = std::as_const(volume).as_object();
+  if (std::all_of(members.begin(), members.end(),
+                  [](const auto& member) { return member.name == "name" || member.value.is_null(); }))
+    volume["emptyDir"] = Json::object();
   for (const char* source : {"secret", "configMap"})
     inside(volume, source, [](Json& files) { set_default(files, "defaultMode", 0644); });
   inside(volume, "downwardAPI", [](Json& downward) {
     set_default(downward, "defaultMode", 0644);
-    each(downward, "items", [](Json& item) {
-      inside(item, "fieldRef", [](Json& field) { set_default(field, "apiVersion", "v1"); });
-    });
+    default_downward(downward);
   });
   inside(volume, "projected", default_projected);
   inside(volume, "hostPath", [](Json& path) {
@@ -157,13 +195,6 @@ void default_pod_spec(Json& spec) {
   const Json old_account = std::as_const(spec)["serviceAccount"];
   if (account.is_string()) spec["serviceAccount"] = account;
   if (!account.is_string() && old_account.is_string()) spec["serviceAccountName"] = old_account;
-  if (std::as_const(spec)["hostNetwork"].bool_or(false)) {
-    each(spec, "containers", [](Json& container) {
-      each(container, "ports", [](Json& port) {
-        if (!port.contains("hostPort")) port["hostPort"] = Json(std::as_const(port)["containerPort"]);
-      });
-    });
-  }
 }
 
 void default_template(Json& spec) {
@@ -218,9 +249,12 @@ void stateful_set(Json& object) {
   set_default(spec, "revisionHistoryLimit", 10);
   set_default(spec, "podManagementPolicy", "OrderedReady");
   Json& strategy = member_object(spec, "updateStrategy");
-  set_default(strategy, "type", "RollingUpdate");
+  if (std::as_const(strategy)["type"].string_or("").empty()) {
+    strategy["type"] = "RollingUpdate";
+    member_object(strategy, "rollingUpdate");
+  }
   if (std::as_const(strategy)["type"] == Json("RollingUpdate"))
-    set_default(member_object(strategy, "rollingUpdate"), "partition", 0);
+    inside(strategy, "rollingUpdate", [](Json& rolling) { set_default(rolling, "partition", 0); });
   Json& retention = member_object(spec, "persistentVolumeClaimRetentionPolicy");
   set_default(retention, "whenDeleted", "Retain");
   set_default(retention, "whenScaled", "Retain");
@@ -272,11 +306,25 @@ void cron_job(Json& object) {
   });
 }
 
+/// Ports of pods in the node's network are the node's; templates of pods leave that to their pods.
+/// Source: kubernetes core/v1 SetDefaults_Pod.
+void default_host_ports(Json& spec) {
+  if (!std::as_const(spec)["hostNetwork"].bool_or(false)) return;
+  for (const char* list : {"containers", "initContainers"})
+    each(spec, list, [](Json& container) {
+      each(container, "ports", [](Json& port) {
+        if (std::as_const(port)["hostPort"].integer_or(0) == 0)
+          port["hostPort"] = Json(std::as_const(port)["containerPort"]);
+      });
+    });
+}
+
 /// Requests follow limits in pods only, not in templates of pods.
 void pod(Json& object) {
   Json& spec = member_object(object, "spec");
   set_default(spec, "enableServiceLinks", true);
   default_pod_spec(spec);
+  default_host_ports(spec);
   for (const char* list : {"containers", "initContainers"}) each(spec, list, default_resources);
   inside(object, "status", [](Json& status) {
     const Json address = std::as_const(status)["podIP"];
@@ -381,7 +429,14 @@ void default_scaling(Json& rules, Json policies) {
 void autoscaler(Json& object) {
   Json& spec = member_object(object, "spec");
   set_default(spec, "minReplicas", 1);
-  if (std::as_const(object)["apiVersion"] != Json("autoscaling/v2")) return;
+  if (std::as_const(object)["apiVersion"] != Json("autoscaling/v2")) {
+    // The metrics of version 2, by way of the stored form.
+    if (!std::as_const(object)
+             .at({"metadata", "annotations"})
+             .contains("autoscaling.alpha.kubernetes.io/metrics"))
+      set_default(spec, "targetCPUUtilizationPercentage", 80);
+    return;
+  }
   if (std::as_const(spec)["metrics"].empty())
     spec["metrics"] = Json::array({Json::object(
         {{"type", "Resource"},
@@ -461,6 +516,26 @@ void validating_webhooks(Json& object) {
   webhooks(object, false);
 }
 
+/// What a policy matches, and what a binding narrows it to.
+void default_match(Json& match) {
+  set_default(match, "matchPolicy", "Equivalent");
+  for (const char* name : {"namespaceSelector", "objectSelector"})
+    if (!std::as_const(match)[name].is_object()) match[name] = Json::object();
+  for (const char* list : {"resourceRules", "excludeResourceRules"})
+    each(match, list, [](Json& rule) { set_default(rule, "scope", "*"); });
+}
+
+void admission_policy(Json& object) {
+  inside(object, "spec", [](Json& spec) {
+    set_default(spec, "failurePolicy", "Fail");
+    inside(spec, "matchConstraints", default_match);
+  });
+}
+
+void policy_binding(Json& object) {
+  inside(object, "spec", [](Json& spec) { inside(spec, "matchResources", default_match); });
+}
+
 void storage_class(Json& object) {
   set_default(object, "reclaimPolicy", "Delete");
   set_default(object, "volumeBindingMode", "Immediate");
@@ -537,6 +612,8 @@ constexpr std::array kinds{
     KindDefaults{"autoscaling", "HorizontalPodAutoscaler", autoscaler},
     KindDefaults{"admissionregistration.k8s.io", "MutatingWebhookConfiguration", mutating_webhooks},
     KindDefaults{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", validating_webhooks},
+    KindDefaults{"admissionregistration.k8s.io", "ValidatingAdmissionPolicy", admission_policy},
+    KindDefaults{"admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", policy_binding},
     KindDefaults{"storage.k8s.io", "StorageClass", storage_class},
     KindDefaults{"storage.k8s.io", "CSIDriver", csi_driver},
     KindDefaults{"scheduling.k8s.io", "PriorityClass", priority_class},

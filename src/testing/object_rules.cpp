@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing/object_rules.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <string>
 #include <utility>
+
+#include <evenkeel/api/quantity.hpp>
 
 #include "testing/crd_rules.hpp"
 #include "testing/pruning.hpp"
@@ -26,22 +30,61 @@ void set_first_status(Json& object, const ResourceType& type) {
     object["status"] = Json::object({{"phase", "Pending"}, {"qosClass", "BestEffort"}});
 }
 
-/// Requests equal to limits everywhere: Guaranteed; none at all: BestEffort; else Burstable.
-std::string quality_of_service(const Json& pod) {
-  bool any = false;
-  bool all_equal = true;
-  const Json& containers = pod.at({"spec", "containers"});
-  for (std::size_t i = 0; i < containers.size(); ++i) {
-    const Json& resources = containers[i]["resources"];
-    for (const char* name : {"cpu", "memory"}) {
-      const Json& limit = resources.at({"limits", name});
-      const Json& request = resources.at({"requests", name});
-      any = any || !limit.is_null() || !request.is_null();
-      all_equal = all_equal && !limit.is_null() && (request.is_null() || request == limit);
-    }
+/// Adds what one container or pod may use to `sums`; false if it leaves an amount open.
+bool add_amounts(const Json& amounts, std::map<std::string, Quantity>& sums) {
+  bool all = true;
+  for (const char* name : {"cpu", "memory"}) {
+    const Quantity amount = Quantity::parse(amounts[name].string_or("")).value_or(Quantity());
+    if (amount <= Quantity())
+      all = false;
+    else
+      sums[name] += amount;
   }
-  if (!any) return "BestEffort";
-  return all_equal ? "Guaranteed" : "Burstable";
+  return all;
+}
+
+/// Limits for all that equal their requests: Guaranteed; neither: BestEffort; else Burstable. Resources of
+/// the pod as a whole count instead of those of its containers. Source: kubernetes core/v1/helper/qos
+/// GetPodQOS.
+std::string quality_of_service(const Json& pod) {
+  std::map<std::string, Quantity> requests;
+  std::map<std::string, Quantity> limits;
+  bool limited = true;
+  const auto add = [&](const Json& resources) {
+    add_amounts(resources["requests"], requests);
+    limited = add_amounts(resources["limits"], limits) && limited;
+  };
+  const Json& spec = pod["spec"];
+  if (spec["resources"].is_object()) {
+    add(spec["resources"]);
+  } else {
+    for (const char* list : {"containers", "initContainers"})
+      for (std::size_t i = 0; i < spec[list].size(); ++i) add(spec[list][i]["resources"]);
+  }
+  if (requests.empty() && limits.empty()) return "BestEffort";
+  const bool equal = std::all_of(requests.begin(), requests.end(), [&](const auto& request) {
+    const auto limit = limits.find(request.first);
+    return limit != limits.end() && limit->second == request.second;
+  });
+  return limited && equal && requests.size() == limits.size() ? "Guaranteed" : "Burstable";
+}
+
+/// The old and the new way to name what fills a claim say the same.
+/// Source: kubernetes pkg/api/persistentvolumeclaim NormalizeDataSources.
+void normalize_data_sources(Json& object) {
+  Json& spec = object["spec"];
+  const Json source = std::as_const(spec)["dataSource"];
+  const Json reference = std::as_const(spec)["dataSourceRef"];
+  const auto copied = [](const Json& from) {
+    return Json::object({{"apiGroup", from["apiGroup"]}, {"kind", from["kind"]}, {"name", from["name"]}});
+  };
+  if (source.is_object() && !reference.is_object()) spec["dataSourceRef"] = copied(source);
+  if (reference.is_object() && !source.is_object() && reference["namespace"].string_or("").empty())
+    spec["dataSource"] = copied(reference);
+}
+
+bool is_claim(const ResourceType& type) {
+  return !type.custom && type.group.empty() && type.plural == "persistentvolumeclaims";
 }
 
 bool is_daemon_set(const ResourceType& type) {
@@ -110,10 +153,11 @@ void reset_for_create(Json& object, const ResourceType& type) {
                            "generation", "selfLink"})
     metadata.erase(name);
   if (type.rules.generation != GenerationRule::none) metadata["generation"] = 1;
+  const std::string quality = std::as_const(object).at({"status", "qosClass"}).string_or("");
   if (type.has_status && !(type.group.empty() && type.plural == "nodes")) object.erase("status");
   set_first_status(object, type);
   if (!type.custom && type.group.empty() && type.plural == "pods")
-    object["status"]["qosClass"] = quality_of_service(object);
+    object["status"]["qosClass"] = quality.empty() ? quality_of_service(object) : quality;
   if (is_crd(type)) prepare_new_crd(object);
   if (is_daemon_set(type)) count_template(object, Json());
   if (!type.custom) canonicalize(object, *type.schema);
@@ -122,6 +166,7 @@ void reset_for_create(Json& object, const ResourceType& type) {
 void complete_for_create(Json& object, const ResourceType& type) {
   if (is_crd(type) && !std::as_const(object)["status"].contains("conditions"))
     object["status"]["conditions"] = nullptr;  // written as null until there are some
+  if (is_claim(type)) normalize_data_sources(object);
   if (type.custom || !type.group.empty() || type.plural != "namespaces") return;
   Json& finalizers = object["spec"]["finalizers"];
   if (!finalizers.is_array()) finalizers = Json::array();
@@ -154,6 +199,10 @@ void keep_for_update(Json& object, const Json& live, const ResourceType& type, s
   if (!type.custom && type.group.empty() && type.plural == "namespaces" && subresource.empty())
     copy_member(object["spec"], live["spec"], "finalizers");
   if (subresource == "finalize") copy_member(object, live, "status");
+}
+
+void complete_for_update(Json& object, const ResourceType& type) {
+  if (is_claim(type)) normalize_data_sources(object);
 }
 
 void keep_system_fields(Json& object, const Json& live) {

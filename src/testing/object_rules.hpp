@@ -14,6 +14,8 @@ namespace evenkeel::inline v0::testing {
 void reset_for_create(Json& object, const ResourceType& type);
 /// What appears on create without anybody owning it: finalizers of namespaces. After fields are tracked.
 void complete_for_create(Json& object, const ResourceType& type);
+/// Does to an update what a real server does after it knows whose fields are whose.
+void complete_for_update(Json& object, const ResourceType& type);
 
 /// Puts back what this kind of write may not change: status on writes to the object, all else on writes to
 /// status.

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include <evenkeel/api/quantity.hpp>
+
 #include "testing/cel_time.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -90,6 +92,7 @@ bool keeps_empty(std::string_view name) {
 bool keeps_empty_in(std::string_view type, std::string_view name) {
   using Field = std::pair<std::string_view, std::string_view>;
   static constexpr std::array fields{Field{"io.k8s.api.core.v1.HostPathVolumeSource", "type"},
+                                     Field{"io.k8s.api.core.v1.GRPCAction", "service"},
                                      Field{"io.k8s.api.coordination.v1.LeaseSpec", "holderIdentity"},
                                      Field{"io.k8s.api.discovery.v1.EndpointPort", "name"}};
   return std::find(fields.begin(), fields.end(), Field(type, name)) != fields.end();
@@ -122,8 +125,20 @@ bool drops_zero(std::string_view name) {
                                     std::string_view("failed"),
                                     std::string_view("initialDelaySeconds"),
                                     std::string_view("count"),
-                                    std::string_view("healthCheckNodePort")};
+                                    std::string_view("healthCheckNodePort"),
+                                    std::string_view("readOnly"),
+                                    std::string_view("chapAuthDiscovery"),
+                                    std::string_view("chapAuthSession"),
+                                    std::string_view("sslEnabled"),
+                                    std::string_view("globalDefault"),
+                                    std::string_view("signal")};
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Fields that share a name with those of drops_zero(), but are pointers in Go.
+bool keeps_zero_in(std::string_view type, std::string_view name) {
+  return name == "readOnly" &&
+         (type.ends_with(".CSIVolumeSource") || type.ends_with(".AzureDiskVolumeSource"));
 }
 
 bool is_left_out(const Schema& type, std::string_view name, const Json& value) {
@@ -132,7 +147,17 @@ bool is_left_out(const Schema& type, std::string_view name, const Json& value) {
     return value.as_string().empty() && !keeps_empty(name) && !keeps_empty_in(type.type_name, name);
   if (value.is_array()) return value.empty();
   if (value.is_integer()) return value.as_integer() == 0 && drops_zero(name);
-  return value.is_bool() && !value.as_bool() && drops_zero(name);
+  return value.is_bool() && !value.as_bool() && drops_zero(name) && !keeps_zero_in(type.type_name, name);
+}
+
+bool is_quantity(const Schema& schema) {
+  return schema.type_name.ends_with("resource.Quantity");
+}
+
+/// Amounts as a real server stores them: "1000m" is "1", 0.5 is "500m".
+void canonicalize_quantity(Json& value) {
+  const std::string text = value.is_string() ? value.as_string() : value.is_null() ? "0" : value.dump();
+  if (const std::optional<Quantity> amount = Quantity::parse(text)) value = Json(amount->str());
 }
 
 void canonicalize_value(Json& value, const Schema& schema);
@@ -152,11 +177,13 @@ void canonicalize_fields(Json& object, const Schema& schema) {
     canonicalize_value(value, *member);
     if (member->type == SchemaType::any && member->type_name.ends_with(".JSON") && !value.is_null()) continue;
     if (schema.property(name) == nullptr) {
+      if (value.is_null() && is_quantity(*member)) canonicalize_quantity(value);
       if (value.is_null() && member->type == SchemaType::string) value = Json("");
       continue;
     }
     const bool empty_map = value.is_object() && value.empty() && member->additional != nullptr;
     const bool optional = !schema.is_required(name) && !member->always_written && !member->written_when_unset;
+    if (member->written_when_unset && value.is_array() && value.empty()) value = Json();
     if (optional && (is_left_out(schema, name, value) || empty_map)) gone.push_back(name);
   }
   for (const std::string& name : gone) object.erase(name);
@@ -177,12 +204,16 @@ void canonicalize_time(Json& value, bool micro) {
 }
 
 void canonicalize_value(Json& value, const Schema& schema) {
+  if (is_quantity(schema) && !value.is_null()) canonicalize_quantity(value);
   if (schema.opaque) return;
   if (value.is_string() && schema.format == "date-time")
     canonicalize_time(value, schema.type_name.ends_with(".MicroTime"));
   if (value.is_object() && schema.type == SchemaType::object) canonicalize_fields(value, schema);
   if (value.is_array() && schema.items != nullptr) {
-    for (Json& item : value.as_array()) canonicalize_value(item, *schema.items);
+    for (Json& item : value.as_array()) {
+      if (item.is_null() && schema.items->type == SchemaType::string) item = Json("");
+      canonicalize_value(item, *schema.items);
+    }
   }
 }
 

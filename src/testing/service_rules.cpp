@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t first_port = 30000;
 constexpr std::int64_t last_port = 32767;
-constexpr int first_address = 256;  // those before are for addresses that are asked for
+constexpr std::int64_t first_free_port = 30086;  // those before are for ports that are asked for
+constexpr int first_address = 256;               // those before are for addresses that are asked for
 constexpr int last_address = 65534;
 
 std::string type_of(const Json& service) {
@@ -132,6 +133,7 @@ Taken taken_by_others(const Collection& services, const Json& service) {
     taken.addresses.insert(address_of(other->body()));
     const Json& ports = other->body()["spec"]["ports"];
     for (std::size_t i = 0; i < ports.size(); ++i) taken.ports.insert(ports[i]["nodePort"].integer_or(0));
+    taken.ports.insert(other->body()["spec"]["healthCheckNodePort"].integer_or(0));
   }
   return taken;
 }
@@ -155,6 +157,24 @@ void allocate_address(const Taken& taken, Json& service, const Json& old) {
   if (taken.addresses.contains(wanted)) cannot("provided IP is already allocated");
 }
 
+std::int64_t free_port(Taken& taken) {
+  std::int64_t number = first_free_port;
+  while (number < last_port && taken.ports.contains(number)) ++number;
+  taken.ports.insert(number);
+  return number;
+}
+
+/// Load balancers that keep traffic on its node ask there whether a node has any pod of the Service.
+void allocate_health_check(Taken& taken, Json& service) {
+  Json& spec = service["spec"];
+  const bool needed =
+      type_of(service) == "LoadBalancer" && std::as_const(spec)["externalTrafficPolicy"] == Json("Local");
+  if (!needed)
+    spec.erase("healthCheckNodePort");
+  else if (std::as_const(spec)["healthCheckNodePort"].integer_or(0) == 0)
+    spec["healthCheckNodePort"] = free_port(taken);
+}
+
 void allocate_ports(Taken& taken, Json& service, const Json& old) {
   Json* ports = service["spec"].find("ports");
   if (!has_node_ports(service) || !ports || !ports->is_array()) return;
@@ -163,10 +183,7 @@ void allocate_ports(Taken& taken, Json& service, const Json& old) {
     Json& port = ports->as_array()[i];
     const std::int64_t given = std::as_const(port)["nodePort"].integer_or(0);
     if (given == 0) {
-      std::int64_t number = first_port;
-      while (number < last_port && taken.ports.contains(number)) ++number;
-      if (wanted) port["nodePort"] = number;
-      if (wanted) taken.ports.insert(number);
+      if (wanted) port["nodePort"] = free_port(taken);
       continue;
     }
     const std::string field = checks::indexed("spec.ports", i) + ".nodePort";
@@ -188,6 +205,9 @@ void prepare_service(Json& service, const Json& old) {
   if (type_of(service) == "ExternalName") return prepare_external_name(spec, old);
   prepare_addresses(spec, old);
   prepare_ports(service, old);
+  if (!old.is_null() && std::as_const(spec)["healthCheckNodePort"].is_null() &&
+      !old["spec"]["healthCheckNodePort"].is_null())
+    spec["healthCheckNodePort"] = Json(old["spec"]["healthCheckNodePort"]);
 }
 
 void allocate_service(const Collection& services, Json& service, const Json& old) {
@@ -196,6 +216,7 @@ void allocate_service(const Collection& services, Json& service, const Json& old
   Taken taken = taken_by_others(services, service);
   allocate_address(taken, service, old);
   allocate_ports(taken, service, old);
+  allocate_health_check(taken, service);
 }
 
 }  // namespace evenkeel::inline v0::testing

@@ -296,6 +296,7 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
     object["metadata"]["generation"] = generation;
   const bool service = is_service(type) && subresource.empty();
   if (service) prepare_service(object, before);
+  if (subresource.empty()) complete_for_update(object, type);
   check_update(call, object, before, subresource);
   if (service) allocate_service(*type.collection, object, before);
   if (type.custom)
