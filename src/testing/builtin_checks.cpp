@@ -8,6 +8,10 @@
 
 namespace evenkeel::inline v0::testing::checks {
 
+FieldError field_not_found(std::string field, const Json& value) {
+  return {"FieldValueNotFound", "Not found: " + value.dump(), std::move(field)};
+}
+
 bool is_empty(const Json& value) {
   return value.is_null() || (value.is_string() && value.as_string().empty()) ||
          ((value.is_array() || value.is_object()) && value.empty());
@@ -90,6 +94,13 @@ Errors selector_problems(const Json& selector, const std::string& path) {
     if (listed && is_empty(rules[i]["values"]))
       errors.push_back(
           field_required(here + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
+    if (!listed && (how == "Exists" || how == "DoesNotExist") && !is_empty(rules[i]["values"]))
+      errors.push_back(field_forbidden(here + ".values",
+                                       "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    for (std::size_t j = 0; j < rules[i]["values"].size(); ++j) {
+      const std::string value = rules[i]["values"][j].string_or("");
+      add_all(indexed(here + ".values", j), value, label_value_problems(value), errors);
+    }
     const std::string key = rules[i]["key"].string_or("");
     add_all(here + ".key", key, qualified_name_problems(key), errors);
   }

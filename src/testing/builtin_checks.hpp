@@ -2,6 +2,9 @@
 // What the validation of several built-in kinds needs.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +22,7 @@ inline constexpr std::string_view port_text = "must be between 1 and 65535, incl
 inline constexpr std::string_view address_text =
     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
+FieldError field_not_found(std::string field, const Json& value);
 /// Null, "", [] or {}: what Go's zero values are written as.
 bool is_empty(const Json& value);
 bool is_address(std::string_view text);
@@ -43,6 +47,26 @@ void check_one_of(const Json& value, const std::string& field, const Json::Array
 
 /// The spec of a claim, or of the template of one, at `path`.
 void check_claim_spec(const Json& spec, const std::string& path, Errors& errors);
+
+/// Volumes of a pod by name; true for those that can be block devices.
+using VolumeNames = std::map<std::string, bool, std::less<>>;
+enum class ContainerList : std::uint8_t { regular, init };
+/// Adds the containers' names to `names`, in which there may be some already.
+void check_containers(const Json& containers, ContainerList list, const VolumeNames& volumes,
+                      std::set<std::string>& names, const std::string& path, Errors& errors);
+void check_pod_spec(const Json& spec, const std::string& path, Errors& errors);
+/// The securityContext of a pod or of a container.
+void check_security(const Json& context, const std::string& here, Errors& errors);
+/// Limits and requests of a container.
+void check_amounts(const Json& resources, const std::string& here, Errors& errors);
+/// Fields of pods that variables and files can be filled with.
+enum class FieldPaths : std::uint8_t { variables, volumes };
+void check_field_selector(const Json& selector, FieldPaths paths, const std::string& here, Errors& errors);
+void check_resource_selector(const Json& selector, bool volume, const std::string& here, Errors& errors);
+void check_no_backsteps(const Json& path, const std::string& field, Errors& errors);
+void check_node_selector(const Json& selector, const std::string& here, Errors& errors);
+/// The key of a ConfigMap's or Secret's data.
+void check_config_key(const std::string& key, const std::string& field, Errors& errors);
 
 /// What is wrong with a LabelSelector.
 Errors selector_problems(const Json& selector, const std::string& path);

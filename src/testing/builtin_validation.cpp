@@ -19,16 +19,6 @@ namespace {
 
 using namespace checks;
 
-constexpr std::string_view dns_label_problem =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "
-    "and end "
-    "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-
-bool is_dns_label(const std::string& text) {
-  return has_format(text, "k8s-short-name");
-}
-
 /// Enums whose values a real server names in an order of its own; without any, the kind's own rule tells.
 struct EnumWords {
   std::string_view type;
@@ -91,151 +81,6 @@ void check_enums(const Json& value, const Schema& schema, const EnumWords* words
     const Schema* known = schema.member(name);
     if (known == nullptr || (path.empty() && (name == "status" || name == "metadata"))) continue;
     check_enums(member, *known, words_for(schema, name), path.empty() ? name : path + "." + name, errors);
-  }
-}
-
-void check_named_list(const Json& list, const std::string& path, Errors& errors) {
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Json& name = list[i]["name"];
-    const std::string field = indexed(path, i) + ".name";
-    if (is_empty(name)) {
-      errors.push_back(field_required(field));
-    } else if (!is_dns_label(name.string_or(""))) {
-      errors.push_back(field_invalid(field, name, dns_label_problem));
-    } else if (!names.insert(name.string_or("")).second) {
-      errors.push_back(field_duplicate(field, name));
-    }
-  }
-}
-
-void check_variable(const Json& variable, const std::string& here, Errors& errors) {
-  const std::string name = variable["name"].string_or("");
-  const auto usable = [](char c) { return c >= ' ' && c < 0x7f && c != '='; };
-  if (name.empty())
-    errors.push_back(field_required(here + ".name"));
-  else if (!std::all_of(name.begin(), name.end(), usable))
-    errors.push_back(field_invalid(here + ".name", name,
-                                   "a valid environment variable name must consist only of printable ASCII "
-                                   "characters other than '='"));
-  if (!is_empty(variable["value"]) && variable["valueFrom"].is_object())
-    errors.push_back(
-        field_invalid(here + ".valueFrom", Json(""), "may not be specified when `value` is not empty"));
-}
-
-/// `successes`: how often it must succeed; 0 for any number.
-void check_probe(const Json& probe, std::int64_t successes, const std::string& here, Errors& errors) {
-  if (!probe.is_object()) return;
-  if (probe["httpGet"].is_null() && probe["tcpSocket"].is_null() && probe["exec"].is_null() &&
-      probe["grpc"].is_null())
-    errors.push_back(field_required(here, "must specify a handler type"));
-  for (const char* handler : {"httpGet", "tcpSocket"})
-    if (probe[handler].is_object())
-      check_port(probe[handler]["port"], here + "." + handler + ".port", errors);
-  for (const char* name :
-       {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
-    check_not_negative(probe[name], here + "." + name, errors);
-  const Json& threshold = probe["successThreshold"];
-  if (successes > 0 && threshold.integer_or(successes) != successes)
-    errors.push_back(field_invalid(here + ".successThreshold", threshold, "must be 1"));
-}
-
-void check_toleration(const Json& toleration, const std::string& here, Errors& errors) {
-  const std::string how = toleration["operator"].string_or("");
-  if (is_empty(toleration["key"]) && how != "Exists")
-    errors.push_back(field_invalid(here + ".operator", toleration["operator"],
-                                   "operator must be Exists when `key` is empty, which means \"match all "
-                                   "values and all keys\""));
-  if (how == "Exists" && !is_empty(toleration["value"]))
-    errors.push_back(field_invalid(here + ".operator", toleration["value"],
-                                   "value must be empty when `operator` is 'Exists'"));
-}
-
-void check_containers(const Json& list, const std::string& path, Errors& errors) {
-  check_named_list(list, path, errors);
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Json& container = list[i];
-    const std::string here = indexed(path, i);
-    if (is_empty(container["image"])) errors.push_back(field_required(here + ".image"));
-    const Json& ports = container["ports"];
-    for (std::size_t j = 0; j < ports.size(); ++j) {
-      const std::string field = indexed(here + ".ports", j) + ".containerPort";
-      if (const std::string name = ports[j]["name"].string_or(""); !name.empty())
-        check_port_name(name, indexed(here + ".ports", j) + ".name", errors);
-      const std::int64_t port = ports[j]["containerPort"].integer_or(0);
-      if (port == 0)
-        errors.push_back(field_required(field));
-      else if (port < 1 || port > 65535)
-        errors.push_back(field_invalid(field, Json(port), "must be between 1 and 65535, inclusive"));
-    }
-    const Json& variables = container["env"];
-    for (std::size_t j = 0; j < variables.size(); ++j)
-      check_variable(variables[j], indexed(here + ".env", j), errors);
-    check_probe(container["livenessProbe"], 1, here + ".livenessProbe", errors);
-    check_probe(container["readinessProbe"], 0, here + ".readinessProbe", errors);
-    check_probe(container["startupProbe"], 1, here + ".startupProbe", errors);
-    const Json& mounts = container["volumeMounts"];
-    for (std::size_t j = 0; j < mounts.size(); ++j) {
-      if (is_empty(mounts[j]["name"]))
-        errors.push_back(field_required(indexed(here + ".volumeMounts", j) + ".name"));
-      if (is_empty(mounts[j]["mountPath"]))
-        errors.push_back(field_required(indexed(here + ".volumeMounts", j) + ".mountPath"));
-    }
-  }
-}
-
-void check_mounts(const Json& spec, const std::string& path, Errors& errors) {
-  std::set<std::string> volumes;
-  for (std::size_t i = 0; i < spec["volumes"].size(); ++i)
-    volumes.insert(spec["volumes"][i]["name"].string_or(""));
-  for (const char* list : {"containers", "initContainers"}) {
-    for (std::size_t i = 0; i < spec[list].size(); ++i) {
-      const Json& mounts = spec[list][i]["volumeMounts"];
-      for (std::size_t j = 0; j < mounts.size(); ++j) {
-        const std::string name = mounts[j]["name"].string_or("");
-        if (!name.empty() && !volumes.contains(name)) {
-          FieldError error{"FieldValueNotFound", "Not found: " + mounts[j]["name"].dump(),
-                           indexed(indexed(path + "." + list, i) + ".volumeMounts", j) + ".name"};
-          errors.push_back(std::move(error));
-        }
-      }
-    }
-  }
-}
-
-void check_names(const Json& spec, const std::string& path, Errors& errors) {
-  for (const char* name : {"nodeName", "serviceAccountName"})
-    if (const std::string text = spec[name].string_or(""); !text.empty())
-      check_subdomain(text, path + "." + name, errors);
-  for (const char* name : {"hostname", "subdomain"})
-    if (const std::string text = spec[name].string_or(""); !text.empty())
-      check_label(text, path + "." + name, errors);
-}
-
-void check_pod_spec(const Json& spec, const std::string& path, Errors& errors) {
-  check_named_list(spec["volumes"], path + ".volumes", errors);
-  if (is_empty(spec["containers"])) errors.push_back(field_required(path + ".containers"));
-  check_containers(spec["containers"], path + ".containers", errors);
-  check_containers(spec["initContainers"], path + ".initContainers", errors);
-  for (std::size_t i = 0; i < spec["initContainers"].size(); ++i)
-    for (std::size_t j = 0; j < spec["containers"].size(); ++j)
-      if (!is_empty(spec["containers"][j]["name"]) &&
-          spec["containers"][j]["name"] == spec["initContainers"][i]["name"])
-        errors.push_back(
-            field_duplicate(indexed(path + ".initContainers", i) + ".name", spec["containers"][j]["name"]));
-  check_mounts(spec, path, errors);
-  check_names(spec, path, errors);
-  check_labels(spec["nodeSelector"], path + ".nodeSelector", errors);
-  for (std::size_t i = 0; i < spec["tolerations"].size(); ++i)
-    check_toleration(spec["tolerations"][i], indexed(path + ".tolerations", i), errors);
-  const Json& deadline = spec["activeDeadlineSeconds"];
-  if (deadline.is_integer() && (deadline.as_integer() < 1 || deadline.as_integer() > 2147483647))
-    errors.push_back(field_invalid(path + ".activeDeadlineSeconds", deadline,
-                                   "must be between 1 and 2147483647, inclusive"));
-  for (std::size_t i = 0; i < spec["volumes"].size(); ++i) {
-    const Json& secret = spec["volumes"][i]["secret"];
-    if (secret.is_object() && is_empty(secret["secretName"]))
-      errors.push_back(field_required(indexed(path + ".volumes", i) + ".secret.secretName"));
   }
 }
 
@@ -326,7 +171,9 @@ Json stateful_pod_spec(const Json& spec) {
 }
 
 void check_template(const Json& spec, const WorkloadWords& words, Errors& errors) {
-  check_labels(spec.at({"template", "metadata", "labels"}), "spec.template.labels", errors);
+  const Json& labels = spec.at({"template", "metadata", "labels"});
+  check_labels(labels, "spec.template.labels", errors);
+  if (words.kind == "StatefulSet") check_labels(labels, "spec.template.labels", errors);  // upstream does so
   check_pod_spec(words.kind == "StatefulSet" ? stateful_pod_spec(spec) : spec["template"]["spec"],
                  "spec.template.spec", errors);
   const Json& restart = spec.at({"template", "spec", "restartPolicy"});
@@ -355,6 +202,30 @@ void check_scaled(const Json& object, const Json& old, Errors& errors) {
   check_workload(object, old, errors);
   if (!old.is_null())
     check_immutable(object["spec"]["selector"], old["spec"]["selector"], "spec.selector", errors);
+}
+
+/// Selectors of ReplicationControllers are maps. Source: kubernetes core validation
+/// ValidateReplicationControllerSpec.
+void check_replication_controller(const Json& object, const Json&, Errors& errors) {
+  const Json& spec = object["spec"];
+  check_not_negative(spec["minReadySeconds"], "spec.minReadySeconds", errors);
+  check_not_negative(spec["replicas"], "spec.replicas", errors);
+  const Json& selector = spec["selector"];
+  if (is_empty(selector)) errors.push_back(field_required("spec.selector"));
+  const Json& pod = spec["template"];
+  if (!pod.is_object()) return errors.push_back(field_required("spec.template"));
+  const Json& labels = pod["metadata"]["labels"];
+  if (selector.is_object() && !selects(Json::object({{"matchLabels", selector}}), labels))
+    errors.push_back(field_invalid("spec.template.metadata.labels", labels,
+                                   "`selector` does not match template `labels`"));
+  check_labels(labels, "spec.template.labels", errors);
+  check_pod_spec(pod["spec"], "spec.template.spec", errors);
+  const Json& restart = pod["spec"]["restartPolicy"];
+  if (restart.string_or("Always") != "Always")
+    errors.push_back(field_not_supported("spec.template.spec.restartPolicy", restart, {Json("Always")}));
+  if (!pod["spec"]["activeDeadlineSeconds"].is_null())
+    errors.push_back(field_forbidden("spec.template.spec.activeDeadlineSeconds",
+                                     "activeDeadlineSeconds in ReplicationController is not Supported"));
 }
 
 /// As Go prints the structure of a strategy; `rolling` is its rollingUpdate, printed.
@@ -529,6 +400,7 @@ void check_job(const Json& object, const Json& old, Errors& errors) {
   for (const char* name :
        {"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"})
     check_not_negative(spec[name], std::string("spec.") + name, errors);
+  check_labels(spec.at({"template", "metadata", "labels"}), "spec.template.labels", errors);
   check_pod_spec(spec["template"]["spec"], "spec.template.spec", errors);
   const Json& restart = spec.at({"template", "spec", "restartPolicy"});
   if (restart == Json("Always")) {
@@ -586,6 +458,12 @@ void check_cron_job(const Json& object, const Json&, Errors& errors) {
   if (restart.string_or("Always") == "Always")
     errors.push_back(field_required("spec.jobTemplate.spec.template.spec.restartPolicy",
                                     "valid values: \"OnFailure\", \"Never\""));
+  check_labels(object.at({"spec", "jobTemplate", "spec", "template", "metadata", "labels"}),
+               "spec.jobTemplate.spec.template.labels", errors);
+  for (const char* name :
+       {"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"})
+    check_not_negative(object.at({"spec", "jobTemplate", "spec", name}),
+                       std::string("spec.jobTemplate.spec.") + name, errors);
   check_pod_spec(object.at({"spec", "jobTemplate", "spec", "template", "spec"}),
                  "spec.jobTemplate.spec.template.spec", errors);
 }
@@ -654,6 +532,7 @@ struct KindRules {
 constexpr std::array kinds{
     KindRules{"", "Namespace", check_namespace},
     KindRules{"", "Pod", check_pod},
+    KindRules{"", "ReplicationController", check_replication_controller},
     KindRules{"", "Service", check_service},
     KindRules{"", "ConfigMap", check_config_map},
     KindRules{"", "Event", check_event},

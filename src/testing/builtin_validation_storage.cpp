@@ -39,21 +39,9 @@ bool is_config_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
 }
 
-void check_key(const std::string& key, const std::string& field, Errors& errors) {
-  const auto refuse = [&](std::string_view problem) { errors.push_back(field_invalid(field, key, problem)); };
-  if (key.size() > 253) refuse("must be no more than 253 characters");
-  if (key.empty() || !std::all_of(key.begin(), key.end(), is_config_character)) refuse(config_key_text);
-  if (key == ".")
-    refuse("must not be '.'");
-  else if (key == "..")
-    refuse("must not be '..'");
-  else if (key.starts_with(".."))
-    refuse("must not start with '..'");
-}
-
 void check_keys(const Json& map, const std::string& path, Errors& errors) {
   if (!map.is_object()) return;
-  for (const auto& [name, value] : map.as_object()) check_key(name, path + "[" + name + "]", errors);
+  for (const auto& [name, value] : map.as_object()) check_config_key(name, path + "[" + name + "]", errors);
 }
 
 constexpr std::size_t max_data_bytes = 1024 * 1024;  // core.MaxSecretSize
@@ -132,6 +120,18 @@ void check_secret_type(const Json& object, Errors& errors) {
 }
 
 }  // namespace
+
+void check_config_key(const std::string& key, const std::string& field, Errors& errors) {
+  const auto refuse = [&](std::string_view problem) { errors.push_back(field_invalid(field, key, problem)); };
+  if (key.size() > 253) refuse("must be no more than 253 characters");
+  if (key.empty() || !std::all_of(key.begin(), key.end(), is_config_character)) refuse(config_key_text);
+  if (key == ".")
+    refuse("must not be '.'");
+  else if (key == "..")
+    refuse("must not be '..'");
+  else if (key.starts_with(".."))
+    refuse("must not start with '..'");
+}
 
 void check_storage_class(const Json& object, const Json& old, Errors& errors) {
   const std::string provisioner = object["provisioner"].string_or("");

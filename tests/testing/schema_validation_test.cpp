@@ -194,9 +194,9 @@ TEST_F(BuiltinValidation, OfDeployments) {
       "FieldValueInvalid spec.template.metadata.labels: Invalid value: {\"a\":\"c\"}: `selector` does not "
       "match "
       "template `labels`\n"
+      "FieldValueRequired spec.template.spec.containers[0].image: Required value\n"
       "FieldValueRequired spec.template.spec.containers[1].name: Required value\n"
-      "FieldValueDuplicate spec.template.spec.containers[2].name: Duplicate value: \"c\"\n"
-      "FieldValueRequired spec.template.spec.containers[0].image: Required value\n");
+      "FieldValueDuplicate spec.template.spec.containers[2].name: Duplicate value: \"c\"\n");
   EXPECT_EQ(of("apps", "Deployment",
                R"({"kind": "Deployment", "spec": {"selector": {}, "template": {"spec": {}}}})"),
             "FieldValueInvalid spec.selector: Invalid value: {}: empty selector is invalid for deployment\n"

@@ -801,3 +801,195 @@ def replicationcontroller(s):
     s.post('replicationcontrollers', obj('v1', 'ReplicationController', 'a', spec={}))
     s.post('replicationcontrollers?dryRun=All', obj('v1', 'ReplicationController', 'a', spec={'replicas': 0,
            'selector': {'x': 'y'}, 'template': tmpl()}))
+
+
+def claim(**spec):
+    """A template of a claim that StatefulSets can have."""
+    return {'metadata': {'name': 'data'}, 'spec': dict({'accessModes': ['ReadWriteOnce'],
+            'resources': {'requests': {'storage': '1Gi'}}}, **spec)}
+
+
+def mounting(*names):
+    """A template of pods that mount these volumes."""
+    mounts = [{'name': name, 'mountPath': '/' + name} for name in names]
+    return {'metadata': {'labels': {'a': 'b'}}, 'spec': {'containers': [dict(CONTAINER, volumeMounts=mounts)]}}
+
+
+@scenario
+def statefulset_claim_templates(s):
+    """StatefulSets that mount their claim templates, and what is refused of both."""
+    s.post('statefulsets', wl('StatefulSet', 'a', serviceName='s', template=mounting('data'),
+           volumeClaimTemplates=[claim()]))
+    s.get('statefulsets/a')
+    s.patch('statefulsets/a', {'spec': {'template': {'metadata': {'annotations': {'x': 'y'}}}}})
+    s.patch('statefulsets/a?dryRun=All', {'spec': {'volumeClaimTemplates': []}})
+    s.apply('statefulsets/b', spec=wl('StatefulSet', 'b', template=mounting('data'), volumeClaimTemplates=[claim()])['spec'])
+    hidden = mounting('data')
+    hidden['spec'].update(volumes=[{'name': 'data', 'secret': {}}], hostname='Not_One', subdomain='Not_One')
+    for x in (dict(template=mounting('data', 'logs')), dict(template=hidden),
+              dict(template=mounting('data'), serviceName='Not_One'),
+              dict(template=mounting('data'), persistentVolumeClaimRetentionPolicy={'whenDeleted': 'Nope'}),
+              dict(template=mounting('data'), updateStrategy={'type': 'RollingUpdate'})):
+        s.post('statefulsets?dryRun=All', wl('StatefulSet', 'c', **dict({'volumeClaimTemplates': [claim()]}, **x)))
+    for x in (claim(accessModes=[]), claim(resources={}), claim(storageClassName='Not_One'),
+              claim(selector={'matchExpressions': [{'key': 'a', 'operator': 'Nope'}]})):
+        s.post('statefulsets?dryRun=All', wl('StatefulSet', 'c', template=mounting('data'), volumeClaimTemplates=[x]))
+
+
+@scenario
+def amounts(s):
+    """Amounts of resources are stored in their canonical form, wherever they stand."""
+    odd = {'cpu': '1000m', 'memory': '2048Mi', 'ephemeral-storage': '0.5Gi'}
+    many = [dict(CONTAINER, resources={'limits': dict(odd, cpu=0.1), 'requests': {'cpu': '.05', 'memory': 1}})]
+    s.post('pods', pod('a', containers=many))
+    s.post('pods?dryRun=All', pod('b', containers=[dict(CONTAINER, resources={'limits': odd})]))
+    s.post('pods?dryRun=All', pod('b', containers=[dict(CONTAINER, resources={'requests': {'cpu': None}})]))
+    s.post('pods?dryRun=All', pod('b', volumes=[{'name': 'v', 'emptyDir': {'sizeLimit': '1024Mi'}}]))
+    s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(containers=many)))
+    s.post('resourcequotas?dryRun=All', obj('v1', 'ResourceQuota', 'a', spec={'hard': {'cpu': 2, 'pods': '1000', 'memory': '1024Ki'}}))
+    s.post('limitranges?dryRun=All', obj('v1', 'LimitRange', 'a', spec={'limits': [{'type': 'Container', 'max': {'cpu': '2000m'}}]}))
+    s.post('persistentvolumeclaims?dryRun=All', obj('v1', 'PersistentVolumeClaim', 'a', spec=claim(
+           resources={'requests': {'storage': '1024Mi'}})['spec']))
+    s.apply('deployments/ssa', spec=wl('Deployment', 'ssa', template=tmpl(containers=many))['spec'])
+
+
+@scenario
+def unset_values(s):
+    """Values that Go does not write, and those that it does."""
+    mount = dict(CONTAINER, volumeMounts=[{'name': 'v', 'mountPath': '/v', 'readOnly': False}], args=['a', None])
+    for volume in ({'emptyDir': None}, {'nfs': {'server': 's', 'path': '/', 'readOnly': False}},
+                   {'persistentVolumeClaim': {'claimName': 'c', 'readOnly': False}}, {'csi': {'driver': 'd', 'readOnly': False}},
+                   {'iscsi': {'targetPortal': 't', 'iqn': 'iqn.2001-04.com.example:s', 'lun': 0, 'readOnly': False,
+                              'chapAuthSession': False}}):
+        s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(containers=[mount], volumes=[dict({'name': 'v'}, **volume)])))
+    s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(containers=[dict(
+           CONTAINER, readinessProbe={'grpc': {'port': 1}})])))
+    s.post('/apis/scheduling.k8s.io/v1/priorityclasses?dryRun=All', obj('scheduling.k8s.io/v1', 'PriorityClass', '{ns}', value=1, globalDefault=False))
+    for image in ('ko://example.com/x', 'Upper', 'a/b:latest', 'host:5000/a', '$(X)', 'a:1'):
+        s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(containers=[{'name': 'c', 'image': image}])))
+
+
+@scenario
+def empty_rules(s):
+    """An empty list that is required is stored as null."""
+    s.post('clusterroles?dryRun=All', obj('rbac.authorization.k8s.io/v1', 'ClusterRole', '{ns}', rules=[]))
+
+
+@scenario
+def node_network(s):
+    """Ports of pods in the network of their node; those of templates stay as they are."""
+    ports = [{'name': 'c', 'image': 'nginx', 'ports': [{'containerPort': 80}]}]
+    s.post('pods?dryRun=All', pod('a', hostNetwork=True, containers=ports))
+    for kind in ('Deployment', 'DaemonSet', 'StatefulSet'):
+        s.post(kind.lower() + 's?dryRun=All', wl(kind, 'a', template=tmpl(hostNetwork=True, containers=ports)))
+    ports[0]['ports'][0]['hostPort'] = 81
+    s.post('pods?dryRun=All', pod('a', hostNetwork=True, containers=ports))
+
+
+@scenario
+def containers_bad(s):
+    """What is refused in containers."""
+    for x in (dict(env=[{'name': 'A', 'valueFrom': {}}]), dict(env=[{'name': 'A', 'valueFrom': {'configMapKeyRef': {'name': 'Bad_', 'key': ''}}}]),
+              dict(env=[{'name': 'A', 'valueFrom': {'secretKeyRef': {'name': 'a', 'key': 'b c'}}}]),
+              dict(env=[{'name': 'A', 'valueFrom': {'fieldRef': {'fieldPath': 'metadata.labels'}}}]),
+              dict(env=[{'name': 'A', 'valueFrom': {'fieldRef': {'fieldPath': 'spec.nope'}}}]),
+              dict(env=[{'name': 'A', 'valueFrom': {'resourceFieldRef': {'resource': 'cpu'}}}]),
+              dict(envFrom=[{}]), dict(envFrom=[{'configMapRef': {}}]), dict(envFrom=[{'secretRef': {'name': 'Bad_'}, 'prefix': 'a='}]),
+              dict(livenessProbe={'exec': {}}), dict(readinessProbe={'grpc': {}}),
+              dict(livenessProbe={'httpGet': {'port': 80, 'httpHeaders': [{'name': 'a b', 'value': 'c'}]}}),
+              dict(livenessProbe={'exec': {'command': ['a']}, 'tcpSocket': {'port': 1}}),
+              dict(lifecycle={'preStop': {}}), dict(lifecycle={'postStart': {'exec': {}}}),
+              dict(lifecycle={'preStop': {'httpGet': {'path': '/'}}}),
+              dict(volumeMounts=[{'name': 'v', 'mountPath': '/a'}, {'name': 'v', 'mountPath': '/a'}]),
+              dict(volumeMounts=[{'name': 'v', 'mountPath': '/a', 'subPath': '../x'}]),
+              dict(volumeDevices=[{'name': 'v', 'devicePath': '/a'}]),
+              dict(resources={'limits': {'nope': '1'}}), dict(resources={'requests': {'cpu': '-1'}}),
+              dict(resources={'requests': {'cpu': 2}, 'limits': {'cpu': '1500m'}}),
+              dict(resources={'limits': {'example.com/gpu': '500m'}}),
+              dict(securityContext={'runAsUser': -1}), dict(securityContext={'seccompProfile': {}}),
+              dict(securityContext={'seccompProfile': {'type': 'Localhost'}}),
+              dict(ports=[{'containerPort': 1, 'name': 'a'}, {'containerPort': 2, 'name': 'a'}])):
+        s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(containers=[dict(CONTAINER, **x)], volumes=[{'name': 'v', 'emptyDir': {}}])))
+    for x in (dict(livenessProbe={'exec': {'command': ['a']}}), dict(lifecycle={'preStop': {'exec': {'command': ['a']}}}),
+              dict(name='c')):
+        s.post('pods?dryRun=All', pod('a', initContainers=[dict({'name': 'i', 'image': 'x'}, **x)]))
+
+
+@scenario
+def volumes_bad(s):
+    """What is refused in volumes; a volume that is refused is not there for the containers."""
+    for volume in ({'configMap': {}}, {'secret': {}}, {'hostPath': {}}, {'hostPath': {'path': '/a/../b'}}, {'nfs': {'path': 'a'}},
+                   {'persistentVolumeClaim': {}}, {'configMap': {'name': 'a', 'items': [{}]}},
+                   {'secret': {'secretName': 'a', 'items': [{'key': 'a', 'path': '/a'}]}},
+                   {'secret': {'secretName': 'a', 'defaultMode': 512}}, {'emptyDir': {}, 'secret': {'secretName': 'a'}},
+                   {'projected': {'sources': [{'configMap': {}}]}}, {'projected': {'sources': [{'serviceAccountToken': {}}]}},
+                   {'projected': {'sources': [{'serviceAccountToken': {'path': 'a', 'expirationSeconds': 1}}]}},
+                   {'projected': {'sources': [{'secret': {'name': 'a'}, 'configMap': {'name': 'a'}}]}},
+                   {'downwardAPI': {'items': [{'path': 'a'}]}}, {'downwardAPI': {'items': [{'path': 'a', 'fieldRef': {'fieldPath': 'spec.nodeName'}}]}},
+                   {'ephemeral': {'volumeClaimTemplate': {'spec': {}}}}):
+        s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(
+               containers=[dict(CONTAINER, volumeMounts=[{'name': 'v', 'mountPath': '/v'}])], volumes=[dict({'name': 'v'}, **volume)])))
+
+
+@scenario
+def scheduling_bad(s):
+    """What is refused in affinity, tolerations and spreading, in DNS and host names."""
+    required, preferred = 'requiredDuringSchedulingIgnoredDuringExecution', 'preferredDuringSchedulingIgnoredDuringExecution'
+    term = {'topologyKey': '', 'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'Nope'}, {'key': 'b', 'operator': 'In'}]}}
+    for x in (dict(affinity={'nodeAffinity': {required: {'nodeSelectorTerms': []}}}),
+              dict(affinity={'nodeAffinity': {required: {'nodeSelectorTerms': [{'matchExpressions': [
+                   {'key': '', 'operator': 'In'}, {'key': 'a', 'operator': 'Gt'}, {'key': 'a', 'operator': 'Exists', 'values': ['b']}]}]}}}),
+              dict(affinity={'nodeAffinity': {preferred: [{'weight': 0, 'preference': {}}]}}),
+              dict(affinity={'podAntiAffinity': {required: [term]}}),
+              dict(affinity={'podAffinity': {preferred: [{'weight': 101, 'podAffinityTerm': term}]}}),
+              dict(tolerations=[{'key': 'a b', 'operator': 'Exists'}]), dict(tolerations=[{'key': 'a', 'tolerationSeconds': 5}]),
+              dict(tolerations=[{'key': 'a', 'value': 'b c'}]),
+              dict(topologySpreadConstraints=[{'maxSkew': 0, 'topologyKey': '', 'whenUnsatisfiable': 'DoNotSchedule', 'labelSelector': {}}]),
+              dict(dnsPolicy='None'), dict(dnsPolicy='None', dnsConfig={}), dict(dnsConfig={'nameservers': ['x'], 'options': [{}]}),
+              dict(hostAliases=[{'ip': 'x', 'hostnames': ['Bad_']}]), dict(securityContext={'fsGroup': -1, 'supplementalGroups': [-1]}),
+              dict(priorityClassName='Bad_')):
+        s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(**x)))
+    s.post('cronjobs?dryRun=All', cj('a', jobTemplate={'spec': {'ttlSecondsAfterFinished': -1, 'template': {
+           'metadata': {'labels': {'a': 'b c'}}, 'spec': {'containers': [CONTAINER], 'restartPolicy': 'Never'}}}}))
+    s.post('jobs?dryRun=All', job('a', template={'metadata': {'labels': {'a': 'b c'}},
+           'spec': {'containers': [CONTAINER], 'restartPolicy': 'Never'}}))
+
+
+@scenario
+def claim_sources(s):
+    """A claim names its source in an old and in a new way, of which each sets the other."""
+    for x in ({'dataSource': {'kind': 'PersistentVolumeClaim', 'name': 'a'}},
+              {'dataSource': {'apiGroup': 'snapshot.storage.k8s.io', 'kind': 'VolumeSnapshot', 'name': 'a'}},
+              {'dataSourceRef': {'apiGroup': 'example.com', 'kind': 'Thing', 'name': 'a'}}):
+        s.post('persistentvolumeclaims?dryRun=All', obj('v1', 'PersistentVolumeClaim', 'a', spec=claim(**x)['spec']))
+
+
+@scenario
+def quality_of_service(s):
+    """Classes of pods, with init containers and with resources of the pod as a whole."""
+    full = {'limits': {'cpu': '1', 'memory': '1Gi'}, 'requests': {'cpu': '1000m', 'memory': '1024Mi'}}
+    one, bare = dict(CONTAINER, resources=full), {'name': 'd', 'image': 'x'}
+    for x in (dict(containers=[one]), dict(containers=[one, bare]), dict(containers=[one], initContainers=[bare]),
+              dict(resources={'requests': {'cpu': '1'}}), dict(resources=full)):
+        s.post('pods?dryRun=All', pod('a', **x))
+
+
+@scenario
+def policies_admission(s):
+    """Defaults of admission policies and of their bindings."""
+    rule = {'apiGroups': ['apps'], 'apiVersions': ['v1'], 'operations': ['CREATE'], 'resources': ['deployments']}
+    s.post('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies?dryRun=All', obj('admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy', '{ns}',
+           spec={'matchConstraints': {'resourceRules': [rule]}, 'validations': [{'expression': 'true'}]}))
+    s.post('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings?dryRun=All', obj('admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicyBinding', '{ns}',
+           spec={'policyName': 'a', 'validationActions': ['Deny'], 'matchResources': {'namespaceSelector': {'matchLabels': {'a': 'b'}}}}))
+
+
+@scenario
+def service_of_the_server(s):
+    """The Service of the API server itself, which comes back when it is deleted."""
+    path = '/api/v1/namespaces/default/services/kubernetes'
+    there = {'metadata/labels/component': 'apiserver', 'metadata/labels/provider': 'kubernetes', 'spec/clusterIP': '10.0.0.1',
+             'spec/ports/0/name': 'https', 'spec/ports/0/port': 443, 'spec/type': 'ClusterIP'}
+    s.get(path, until=there, hidden=True)
+    s.post('services', svc('a', clusterIP='10.0.0.1'))
+    s.delete('/api/v1/namespaces/default?dryRun=All')
