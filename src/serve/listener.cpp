@@ -57,8 +57,10 @@ Listener::Listener(asio::io_context& context, const std::string& host, std::uint
   port_ = acceptor_.local_endpoint().port();
 }
 
-void Listener::accept(std::function<void(Tcp::socket)> welcome) {
+void Listener::accept(std::function<void(Tcp::socket)> welcome,
+                      std::function<void(const std::string& problem)> problem) {
   welcome_ = std::move(welcome);
+  problem_ = std::move(problem);
   accept_next();
 }
 
@@ -66,12 +68,14 @@ void Listener::accept_next() {
   acceptor_.async_accept([this](ErrorCode error, Tcp::socket socket) {
     if (!acceptor_.is_open()) return;
     if (error) {  // out of file descriptors, most likely: try again later
+      if (!std::exchange(failing_, true) && problem_) problem_(error.message());
       pause_.expires_after(accept_pause);
       pause_.async_wait([this](ErrorCode stopped) {
         if (!stopped) accept_next();
       });
       return;
     }
+    if (std::exchange(failing_, false) && problem_) problem_("");
     ErrorCode ignored;
     socket.set_option(Tcp::no_delay(true), ignored);
     welcome_(std::move(socket));

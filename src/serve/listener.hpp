@@ -26,8 +26,10 @@ class EVENKEEL_API Listener {
 
   /// Not 0, though 0 may have been asked for.
   std::uint16_t port() const { return port_; }
-  /// Gives each connection to `welcome`, until close().
-  void accept(std::function<void(Tcp::socket)> welcome);
+  /// Gives each connection to `welcome`, until close(). When connections cannot be accepted, as without file
+  /// descriptors, `problem` is called once with the reason, and once with "" when they can be again.
+  void accept(std::function<void(Tcp::socket)> welcome,
+              std::function<void(const std::string& problem)> problem = {});
   void close();
 
  private:
@@ -37,6 +39,8 @@ class EVENKEEL_API Listener {
   boost::asio::steady_timer pause_;
   std::uint16_t port_ = 0;
   std::function<void(Tcp::socket)> welcome_;
+  std::function<void(const std::string& problem)> problem_;
+  bool failing_ = false;
 };
 
 }  // namespace evenkeel::inline v0::http::detail

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <stdexcept>
 
+#include <boost/asio/ip/address_v4.hpp>
+#include <boost/asio/ip/address_v6.hpp>
+
 #include "serve/wire.hpp"
 
 namespace evenkeel::inline v0::http::detail {
@@ -12,8 +15,55 @@ namespace {
 
 constexpr std::string_view bearer = "Bearer ";
 
+bool equal_ignoring_case(std::string_view left, std::string_view right) {
+  const auto lower = [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  };
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [&](char a, char b) { return lower(a) == lower(b); });
+}
+
+// `Host` without its port; empty if it is not "name", "name:port", "[v6]" or "[v6]:port".
+std::string_view without_port(std::string_view host) {
+  const std::size_t end = host.starts_with('[') ? host.find(']') + 1 : std::min(host.find(':'), host.size());
+  if (end == 0) return {};
+  const std::string_view port = host.substr(end);
+  if (port.empty()) return host.substr(0, end);
+  std::uint16_t number = 0;
+  const auto [stopped, failure] = std::from_chars(port.data() + 1, port.data() + port.size(), number);
+  const bool valid = port.front() == ':' && failure == std::errc() && stopped == port.data() + port.size();
+  return valid ? host.substr(0, end) : std::string_view();
+}
+
+// A name of this machine: an address of the loopback network in its usual form, or localhost, which no
+// resolver of a browser looks up (RFC 6761, section 6.3).
 bool is_loopback_name(std::string_view host) {
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  const bool rooted = host.ends_with('.');
+  if (equal_ignoring_case(rooted ? host.substr(0, host.size() - 1) : host, "localhost")) return true;
+  boost::system::error_code error;
+  if (host.starts_with('[')) {
+    const std::string text(host.substr(1, host.size() - 2));
+    const auto address = boost::asio::ip::make_address_v6(text, error);
+    if (error) return false;
+    return address.is_loopback() ||
+           (address.is_v4_mapped() &&
+            boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address).is_loopback());
+  }
+  const auto address = boost::asio::ip::make_address_v4(std::string(host), error);
+  return !error && address.is_loopback();
+}
+
+// Headers of proxies: RFC 7239, those that nginx, Envoy, Traefik and HAProxy set by custom, and Via of RFC
+// 9110.
+bool is_forwarded(const Headers& headers) {
+  for (const auto& [name, value] : headers) {
+    for (const std::string_view header : {"Forwarded", "Via", "X-Real-IP", "X-Client-IP", "True-Client-IP"}) {
+      if (equal_ignoring_case(name, header)) return true;
+    }
+    constexpr std::string_view prefix = "X-Forwarded-";
+    if (equal_ignoring_case(std::string_view(name).substr(0, prefix.size()), prefix)) return true;
+  }
+  return false;
 }
 
 Response method_refused(const RouteOptions& options) {
@@ -63,13 +113,14 @@ std::optional<Routes::Found> Routes::find(std::string_view path) const {
 
 bool from_this_machine(const Headers& headers, bool peer_is_loopback) {
   if (!peer_is_loopback) return false;
-  if (headers.find("Forwarded") != nullptr || headers.find("X-Forwarded-For") != nullptr) return false;
-  const std::string* host = headers.find("Host");
-  if (host == nullptr) return false;
-  const std::string_view name(*host);
-  const std::size_t colon = name.rfind(':');
-  const bool with_port = colon != std::string_view::npos && name.find(']', colon) == std::string_view::npos;
-  return is_loopback_name(with_port ? name.substr(0, colon) : name);
+  if (is_forwarded(headers)) return false;
+  const std::string* host = nullptr;
+  for (const auto& [name, value] : headers) {
+    if (!equal_ignoring_case(name, "Host")) continue;
+    if (host != nullptr) return false;  // two of them: none is believed
+    host = &value;
+  }
+  return host != nullptr && is_loopback_name(without_port(*host));
 }
 
 bool carries_token(const Headers& headers, std::string_view token) {
@@ -86,8 +137,8 @@ bool carries_token(const Headers& headers, std::string_view token) {
 std::optional<Response> refusal(const RouteOptions& options, const Request& request, bool peer_is_loopback,
                                 std::string_view token) {
   const bool known = !token.empty() && carries_token(request.headers, token);
-  const bool local =
-      options.access == Access::trusted && from_this_machine(request.headers, peer_is_loopback);
+  const bool local = options.access == Access::trusted && token.empty() &&
+                     from_this_machine(request.headers, peer_is_loopback);
   const bool open = options.access == Access::anyone || (options.access == Access::token && token.empty());
   if (!known && !local && !open) {
     if (token.empty()) return plain_answer(403, "403 only from this machine itself\n");

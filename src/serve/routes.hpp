@@ -39,9 +39,10 @@ class Routes {
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
-/// Whether a request without a token comes from this machine itself: `peer_is_loopback`, and its headers name
-/// a host that is this machine, and nobody who sent it on. The host keeps out pages of a browser here whose
-/// name was made to point to us.
+/// True if a request comes from this machine itself: `peer_is_loopback`, its Host is "localhost", an address
+/// of 127.0.0.0/8 or "[::1]", each with or without a port, and no header of a proxy says that it was
+/// forwarded. The host keeps out pages of a browser on this machine whose name was made to point to a
+/// loopback address. A proxy on this machine that adds no header cannot be told from a local client.
 bool from_this_machine(const Headers& headers, bool peer_is_loopback);
 /// Whether the request carries `token`, which is not empty. Takes as long for any wrong one.
 bool carries_token(const Headers& headers, std::string_view token);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -10,8 +11,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
+#include <evenkeel/base/mutex.hpp>
 #include <evenkeel/serve/server.hpp>
 
+#include "serve/connection_table.hpp"
 #include "serve/listener.hpp"
 #include "serve/session.hpp"
 #include "serve/site.hpp"
@@ -23,15 +26,15 @@ using detail::Tcp;
 
 namespace {
 
-bool is_loopback(const Tcp::socket& socket) {
+// The peer's address; IPv4 in its own form also on a socket that takes both. Unspecified if the peer has
+// gone.
+boost::asio::ip::address peer_of(const Tcp::socket& socket) {
   ErrorCode error;
-  const auto peer = socket.remote_endpoint(error);
-  if (error) return false;
-  const auto address = peer.address();
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
-  }
-  return address.is_loopback();
+  const auto address = socket.remote_endpoint(error).address();
+  if (error) return {};
+  if (address.is_v6() && address.to_v6().is_v4_mapped())
+    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6());
+  return address;
 }
 
 }  // namespace
@@ -56,11 +59,14 @@ class Server::Impl final : public detail::SessionOwner {
     if (std::exchange(started_, true)) throw std::invalid_argument("Server: start() was called before");
     for (const auto& site : sites_) {
       site->load();
-      listeners_.push_back(
-          std::make_unique<detail::Listener>(context_, site->address().host, site->address().port));
+      auto at = std::make_unique<Serving>(*site, options_);
+      at->listener = std::make_unique<detail::Listener>(context_, site->address().host, site->address().port);
+      serving_.push_back(std::move(at));
     }
-    for (std::size_t at = 0; at < sites_.size(); ++at) {
-      listeners_[at]->accept([this, at](Tcp::socket socket) { welcome(*sites_[at], std::move(socket)); });
+    for (const auto& at : serving_) {
+      at->listener->accept(
+          [this, &at = *at](Tcp::socket socket) { accept(at, std::move(socket)); },
+          [this, &at = *at](const std::string& problem) { note_accept_problem(at, problem); });
     }
     thread_ = std::thread([this] {
       if (options_.on_thread_start) options_.on_thread_start(options_.thread_name);
@@ -74,59 +80,136 @@ class Server::Impl final : public detail::SessionOwner {
     thread_.join();
   }
 
-  std::uint16_t port(std::size_t number) const {
-    site(number);
-    if (number >= listeners_.size()) throw std::invalid_argument("Server: it does not listen yet");
-    return listeners_[number]->port();
+  std::uint16_t port(std::size_t number) const { return serving(number).listener->port(); }
+
+  std::string url(std::size_t number) const { return url(serving(number)); }
+
+  std::size_t connections() const {
+    MutexLock lock(mutex_);
+    std::size_t open = 0;
+    for (const auto& at : serving_) open += at->counts.open;
+    return open;
   }
 
-  std::string url(std::size_t number) const {
-    const detail::Site& found = site(number);
-    std::string host = found.address().host;
-    if (host.empty() || host == "0.0.0.0") host = "127.0.0.1";
-    if (host == "::") host = "::1";
-    if (host.find(':') != std::string::npos) host = "[" + host + "]";
-    return (found.tls() ? "https://" : "http://") + host + ":" + std::to_string(port(number));
+  ConnectionCounts connection_counts(std::size_t number) const {
+    const Serving& at = serving(number);
+    MutexLock lock(mutex_);
+    return at.counts;
   }
-
-  std::size_t connections() const { return connections_.load(); }
 
   // SessionOwner: on the server's thread.
   const ServerOptions& options() const override { return options_; }
   boost::asio::io_context& context() override { return context_; }
-  void session_ended(detail::Session& session) override {
-    sessions_.erase(&session);
-    connections_.store(sessions_.size());
+  void session_answered(detail::Session& session) override {
+    const auto found = sessions_.find(&session);
+    if (found != sessions_.end()) found->second.at->table.answered(found->second.id);
+  }
+  void session_ended(detail::Session& session, bool timed_out) override {
+    const auto found = sessions_.find(&session);
+    if (found == sessions_.end()) return;
+    Serving& at = *found->second.at;
+    at.table.closed(found->second.id);
+    at.sessions.erase(found->second.id);
+    sessions_.erase(found);
+    MutexLock lock(mutex_);
+    at.counts.open = at.sessions.size();
+    if (timed_out) ++at.counts.timed_out;
   }
 
  private:
-  void welcome(detail::Site& site, Tcp::socket socket) {
-    if (sessions_.size() >= options_.max_connections) return;  // which closes it
-    const bool loopback = is_loopback(socket);
-    auto session = std::make_shared<detail::Session>(*this, site, site.open(std::move(socket)), loopback);
-    sessions_.emplace(session.get(), session);
-    connections_.store(sessions_.size());
+  // A site that listens. The server's thread only, but for the counts.
+  struct Serving {
+    Serving(detail::Site& site_, const ServerOptions& options)
+        : site(site_), table(options.max_connections, options.max_connections_of_peer) {}
+
+    detail::Site& site;
+    std::unique_ptr<detail::Listener> listener;
+    detail::ConnectionTable table;
+    std::map<detail::ConnectionTable::Id, std::shared_ptr<detail::Session>> sessions;
+    ConnectionCounts counts;  // under the server's mutex_
+  };
+  struct Place {
+    Serving* at = nullptr;
+    detail::ConnectionTable::Id id = 0;
+  };
+
+  void accept(Serving& at, Tcp::socket socket) {
+    const auto peer = peer_of(socket);
+    const detail::ConnectionTable::Admission admission = at.table.admit(peer.to_string());
+    if (admission.evicted) evict(at, admission, peer.to_string());
+    auto session = std::make_shared<detail::Session>(*this, at.site, at.site.open(std::move(socket)),
+                                                     peer.is_loopback());
+    sessions_.emplace(session.get(), Place{&at, admission.id});
+    at.sessions.emplace(admission.id, session);
+    {
+      MutexLock lock(mutex_);
+      ++at.counts.accepted;
+      at.counts.open = at.sessions.size();
+    }
     session->start();
   }
 
+  void evict(Serving& at, const detail::ConnectionTable::Admission& admission, const std::string& peer) {
+    const bool of_peer = admission.reason == detail::Eviction::peer_full;
+    if (admission.first) {
+      options_.log.warn(
+          "too many connections; the longest waiting ones are closed",
+          {{"url", url(at)},
+           {"limit", of_peer ? "of one peer" : "of the address"},
+           {"connections", of_peer ? options_.max_connections_of_peer : options_.max_connections},
+           {"peer", peer}});
+    }
+    {
+      MutexLock lock(mutex_);
+      ++(of_peer ? at.counts.evicted_peer_full : at.counts.evicted_site_full);
+    }
+    const auto found = at.sessions.find(*admission.evicted);
+    if (found == at.sessions.end()) return;
+    const std::shared_ptr<detail::Session> evicted = found->second;
+    evicted->close();
+  }
+
+  const Serving& serving(std::size_t number) const {
+    site(number);
+    if (number >= serving_.size()) throw std::invalid_argument("Server: it does not listen yet");
+    return *serving_[number];
+  }
+
+  static std::string url(const Serving& at) {
+    std::string host = at.site.address().host;
+    if (host.empty() || host == "0.0.0.0") host = "127.0.0.1";
+    if (host == "::") host = "::1";
+    if (host.find(':') != std::string::npos) host = "[" + host + "]";
+    return (at.site.tls() ? "https://" : "http://") + host + ":" + std::to_string(at.listener->port());
+  }
+
+  // `problem` empty: a connection was accepted again.
+  void note_accept_problem(Serving& at, const std::string& problem) const {
+    if (problem.empty())
+      options_.log.info("connections are accepted again", {{"url", url(at)}});
+    else
+      options_.log.error("connections cannot be accepted; trying again",
+                         {{"url", url(at)}, {"error", problem}});
+  }
+
   void end_all() {
-    for (const auto& listener : listeners_) listener->close();
-    std::vector<std::shared_ptr<detail::Session>> all;  // those that end leave the table
-    for (const auto& [key, session] : sessions_) all.push_back(session);
-    for (const auto& session : all) session->close();
+    for (const auto& at : serving_) {
+      at->listener->close();
+      const auto all = at->sessions;  // those that end leave the table
+      for (const auto& [id, session] : all) session->close();
+    }
     context_.stop();
   }
 
   const ServerOptions options_;
   bool started_ = false;
   std::atomic<bool> stopped_ = false;
-  std::atomic<std::size_t> connections_ = 0;
   std::vector<std::unique_ptr<detail::Site>> sites_;  // complete before the thread starts
 
   boost::asio::io_context context_{1};
-  std::vector<std::unique_ptr<detail::Listener>> listeners_;
-  std::unordered_map<detail::Session*, std::shared_ptr<detail::Session>>
-      sessions_;  // the server's thread only
+  std::vector<std::unique_ptr<Serving>> serving_;         // complete before the thread starts
+  std::unordered_map<detail::Session*, Place> sessions_;  // the server's thread only
+  mutable Mutex mutex_;
   std::thread thread_;
 };
 
@@ -154,6 +237,9 @@ std::string Server::url(std::size_t site) const {
 }
 std::size_t Server::connections() const {
   return impl_->connections();
+}
+ConnectionCounts Server::connection_counts(std::size_t site) const {
+  return impl_->connection_counts(site);
 }
 
 }  // namespace evenkeel::inline v0::http

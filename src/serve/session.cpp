@@ -28,29 +28,29 @@ Session::Session(SessionOwner& owner, Site& site, std::unique_ptr<ByteStream> st
       deadline_(owner.context()) {}
 
 void Session::start() {
-  expect_within(owner_.options().request_timeout);
+  expect_within(owner_.options().first_byte_timeout);
   stream_->start([self = shared_from_this()](ErrorCode error, std::size_t) {
     if (self->phase_ == Phase::closed) return;
     if (error) return self->close();
-    self->next_request();
+    self->next_request(self->owner_.options().first_byte_timeout);
   });
 }
 
 void Session::expect_within(Duration time) {
   deadline_.expires_after(time);
   deadline_.async_wait([self = shared_from_this()](ErrorCode stopped) {
-    if (!stopped && self->deadline_.expiry() <= std::chrono::steady_clock::now()) self->close();
+    if (!stopped && self->deadline_.expiry() <= std::chrono::steady_clock::now()) self->close(true);
   });
 }
 
-void Session::next_request() {
+void Session::next_request(Duration patience) {
   parser_.emplace();
   parser_->eager(true);
   parser_->header_limit(static_cast<std::uint32_t>(owner_.options().max_header));
   parser_->body_limit(owner_.options().max_body);
   head_seen_ = false;
   answered_ = false;
-  expect_within(owner_.options().idle_timeout);
+  expect_within(patience);
   feed();
 }
 
@@ -150,8 +150,9 @@ void Session::on_written(ErrorCode error, std::size_t size) {
     expect_within(owner_.options().request_timeout);
     return feed();
   }
+  owner_.session_answered(*this);
   if (!keep_alive_) return leave();
-  next_request();
+  next_request(owner_.options().idle_timeout);
 }
 
 // Sends no more, but lets the client read to the end: closing at once with input unread would make the kernel
@@ -164,11 +165,11 @@ void Session::leave() {
   read_more();
 }
 
-void Session::close() {
+void Session::close(bool timed_out) {
   if (std::exchange(phase_, Phase::closed) == Phase::closed) return;
   deadline_.cancel();
   stream_->close();
-  owner_.session_ended(*this);
+  owner_.session_ended(*this, timed_out);
 }
 
 }  // namespace evenkeel::inline v0::http::detail

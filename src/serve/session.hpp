@@ -25,7 +25,9 @@ class SessionOwner {
  public:
   virtual const ServerOptions& options() const = 0;
   virtual asio::io_context& context() = 0;
-  virtual void session_ended(Session& session) = 0;
+  /// An answer was sent to its end.
+  virtual void session_answered(Session& session) = 0;
+  virtual void session_ended(Session& session, bool timed_out) = 0;
 
  protected:
   ~SessionOwner() = default;
@@ -39,14 +41,14 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(SessionOwner& owner, Site& site, std::unique_ptr<ByteStream> stream, bool peer_is_loopback);
 
   void start();
-  void close();
+  void close(bool timed_out = false);
 
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   enum class Phase { open, leaving, closed };
 
   void expect_within(Duration time);
-  void next_request();
+  void next_request(Duration patience);
   void read_more();
   void on_read(ErrorCode error, std::size_t size);
   void feed();

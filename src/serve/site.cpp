@@ -10,6 +10,7 @@
 #include <evenkeel/base/error.hpp>
 
 #include "http/files.hpp"
+#include "serve/stable_text.hpp"
 #include "serve/tls_context.hpp"
 #include "serve/wire.hpp"
 
@@ -136,14 +137,19 @@ Response Site::answer(const Request& request, bool peer_is_loopback) {
   }
   if (!entry) return plain_answer(404, "404 page not found\n");
   if (auto refused = refusal(entry->options, request, peer_is_loopback, token())) return *std::move(refused);
+  const std::string path = target.path.substr(0, target.path.size() - rest.size());
   std::string problem = "something that is no std::exception was thrown";
   try {
-    return entry->handler({.request = request, .target = target, .rest = rest});
+    Response answer = entry->handler({.request = request, .target = target, .rest = rest});
+    if (problems_.erase(path) > 0) log_.info("requests are answered again", {{"path", path}});
+    return answer;
   } catch (const std::exception& error) {
     problem = error.what();
   } catch (...) {
   }
-  log_.error("a request could not be answered", {{"path", target.path}, {"error", problem}});
+  const std::string stable = stable_text(problem);
+  if (std::exchange(problems_[path], stable) != stable)
+    log_.error("a request could not be answered", {{"path", target.path}, {"error", problem}});
   return plain_answer(500, "500 " + problem + "\n");
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,7 @@ class Site {
   FileWatch token_files_;
   std::shared_ptr<boost::asio::ssl::context> context_;  // kept by the connections that were opened with it
   std::string token_;
+  std::map<std::string, std::string> problems_;  // of routes whose handler threw last, by their path
   Mutex mutex_;
   Routes routes_ EVENKEEL_GUARDED_BY(mutex_);
 };

@@ -89,6 +89,63 @@ TEST(Routes, ThisMachineIsWhoAsksFromItForItself) {
   EXPECT_FALSE(from_this_machine({{"Host", "localhost"}, {"Forwarded", "for=10.0.0.9"}}, true));
 }
 
+TEST(Routes, AHostIsThisMachineOnlyIfAllOfItIsALoopbackName) {
+  for (const char* host : {"localhost", "LocalHost", "localhost.", "localhost:8080", "localhost.:80",
+                           "127.0.0.1", "127.0.0.1:18080", "127.255.1.2:1", "[::1]", "[::1]:8080",
+                           "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]:80"}) {
+    EXPECT_TRUE(from_this_machine({{"Host", host}}, true)) << host;
+  }
+  for (const char* host : {"127.evil.example",
+                           "127.evil.example:18080",
+                           "127.0.0.1.evil.example",
+                           "127.0.0.1.evil.example:80",
+                           "localhost.evil.example",
+                           "localhost..",
+                           "127.1",
+                           "127.0.0.1.",
+                           "127.0.0.256",
+                           "0127.0.0.1",
+                           "2130706433",
+                           "0x7f.0.0.1",
+                           "128.0.0.1",
+                           "::1",
+                           "::1:8080",
+                           "[::1",
+                           "[::2]",
+                           "[::1]x",
+                           "[::1]8080",
+                           "[127.0.0.1]",
+                           "[]",
+                           "127.0.0.1:",
+                           "127.0.0.1:x",
+                           "127.0.0.1:80x",
+                           "127.0.0.1:65536",
+                           "127.0.0.1:80:80",
+                           ":8080",
+                           "",
+                           " ",
+                           "localhost@evil.example",
+                           "127.0.0.1 ",
+                           "127.0.0.1/"}) {
+    EXPECT_FALSE(from_this_machine({{"Host", host}}, true)) << '"' << host << '"';
+  }
+  Headers two;
+  two.add("Host", "localhost");
+  two.add("host", "evil.example");
+  EXPECT_FALSE(from_this_machine(two, true));
+}
+
+TEST(Routes, WhatAProxySentOnDoesNotComeFromThisMachine) {
+  for (const char* header :
+       {"Forwarded", "forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
+        "x-forwarded-prefix", "Via", "X-Real-IP", "X-Client-IP", "True-Client-IP"}) {
+    Headers headers{{"Host", "localhost"}};
+    headers.add(header, "127.0.0.1");
+    EXPECT_FALSE(from_this_machine(headers, true)) << header;
+  }
+  EXPECT_TRUE(from_this_machine({{"Host", "localhost"}, {"X-Forward", "1"}}, true));
+}
+
 struct Asked {
   Access access;
   const char* site_token;
@@ -105,7 +162,7 @@ TEST(Routes, AccessIsATable) {
       {Access::token, "t", "Bearer ", false, 401}, {Access::token, "t", "Basic t", false, 401},
       {Access::trusted, "", nullptr, false, 403},  {Access::trusted, "", nullptr, true, 0},
       {Access::trusted, "t", nullptr, false, 401}, {Access::trusted, "t", "Bearer t", false, 0},
-      {Access::trusted, "t", nullptr, true, 0},    {Access::trusted, "", "Bearer ", false, 403}};
+      {Access::trusted, "t", nullptr, true, 401},  {Access::trusted, "", "Bearer ", false, 403}};
   for (const Asked& asked : table) {
     Request request{.headers = {{"Host", "localhost"}}};
     if (asked.given != nullptr) request.headers.add("Authorization", asked.given);

@@ -2,6 +2,7 @@
 // The server of the operator's own endpoints, over real sockets.
 #include <atomic>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -162,6 +163,29 @@ TEST_F(ServerTest, AHandlerThatThrowsIsAnAnswerAndALine) {
                   HasSubstr("something that is no std::exception was thrown")));
 }
 
+TEST_F(ServerTest, AHandlerThatKeepsThrowingIsOneLineUntilTheProblemChanges) {
+  serve();
+  std::string problem = "no figures for 5s";
+  server_->route(0, "/figures", [&problem](const ServerCall&) -> Response {
+    if (!problem.empty()) throw std::runtime_error(problem);
+    return {.status = 200};
+  });
+  const auto scrape = [this] { return ask("GET /figures HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"); };
+  scrape();
+  problem = "no figures for 15.5s";
+  EXPECT_THAT(scrape(), EndsWith("500 no figures for 15.5s\n"));
+  problem = "no disk";
+  scrape();
+  scrape();
+  problem.clear();
+  EXPECT_THAT(scrape(), StartsWith("HTTP/1.1 200 "));
+  scrape();
+  EXPECT_THAT(log_->lines(),
+              ElementsAre(HasSubstr("ERROR a request could not be answered address=127.0.0.1:0 path=/figures "
+                                    "error=no figures for 5s"),
+                          HasSubstr("error=no disk"), HasSubstr("INFO requests are answered again")));
+}
+
 TEST_F(ServerTest, SaysWhichAddressIsTaken) {
   serve();
   Server second;
@@ -270,25 +294,112 @@ TEST_F(ServerTest, SeveralSitesOnOneThreadHaveRoutesOfTheirOwn) {
 }
 
 TEST_F(ServerTest, SilentClientsAreCut) {
-  serve({},
-        {.request_timeout = std::chrono::milliseconds{20}, .idle_timeout = std::chrono::milliseconds{20}});
+  serve({}, {.first_byte_timeout = std::chrono::milliseconds{20},
+             .request_timeout = std::chrono::milliseconds{20},
+             .idle_timeout = std::chrono::milliseconds{20}});
+  for (const char* begun :
+       {"", "GET /echo HT", "PUT /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nbody"}) {
+    RawClient slow = client();
+    slow.send(begun);
+    EXPECT_THAT(slow.read_to_end(), IsEmpty()) << begun;
+  }
   RawClient idle = client();
-  EXPECT_THAT(idle.read_to_end(), IsEmpty());
-  RawClient slow = client();
-  slow.send("GET /echo HT");
-  EXPECT_THAT(slow.read_to_end(), IsEmpty());
+  idle.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(idle.read_to_end(), StartsWith("HTTP/1.1 200 "));
   await("no connection", [this] { return server_->connections() == 0; });
+  EXPECT_EQ(server_->connection_counts(0).timed_out, 4u);
+  EXPECT_EQ(server_->connection_counts(0).accepted, 4u);
 }
 
-TEST_F(ServerTest, MoreConnectionsThanAllowedAreClosed) {
-  serve({}, {.max_connections = 1});
-  RawClient first = client();
-  first.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
-  EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200 "));
-  RawClient second = client();
-  EXPECT_THAT(second.read_to_end(), IsEmpty());
-  first.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
-  EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200 "));
+// A connection has little time for its first byte, but may rest for long between two requests.
+TEST_F(ServerTest, TheFirstByteHasALimitOfItsOwn) {
+  serve({}, {.first_byte_timeout = std::chrono::milliseconds{20}, .idle_timeout = std::chrono::hours{1}});
+  RawClient kept = client();
+  kept.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(kept.read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(client().read_to_end(), IsEmpty());  // later than the first byte of `kept` was due
+  kept.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(kept.read_answer(), StartsWith("HTTP/1.1 200 "));
+}
+
+// Silent clients, slow heads and slow bodies alike give way to a client that asks.
+TEST_F(ServerTest, TheLongestWaitingConnectionGivesWayToANewOne) {
+  for (const char* begun :
+       {"", "GET /echo HTTP/1.1\r\nHo", "PUT /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nbo"}) {
+    SCOPED_TRACE(begun);
+    log_ = std::make_shared<LogRecorder>();
+    serve({}, {.max_connections = 3});
+    std::deque<RawClient> silent;
+    for (int i = 0; i < 3; ++i) {
+      silent.emplace_back(server_->port(0));
+      silent.back().send(begun);
+      await("a connection", [&] { return server_->connection_counts(0).accepted == silent.size(); });
+    }
+    EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+                StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(silent.front().read_to_end(), IsEmpty());
+    const ConnectionCounts counts = server_->connection_counts(0);
+    EXPECT_EQ(counts.evicted_site_full, 1u);
+    EXPECT_EQ(counts.evicted_peer_full + counts.timed_out, 0u);
+    EXPECT_THAT(log_->lines(),
+                ElementsAre("WARN too many connections; the longest waiting ones are closed url=" +
+                            server_->url(0) + " limit=of the address connections=3 peer=127.0.0.1"));
+  }
+}
+
+TEST_F(ServerTest, AnAnswerMakesAConnectionYoungAgain) {
+  serve({}, {.max_connections = 2});
+  RawClient asking = client();
+  await("a connection", [this] { return server_->connections() == 1; });
+  RawClient silent = client();
+  await("two connections", [this] { return server_->connections() == 2; });
+  asking.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(asking.read_answer(), StartsWith("HTTP/1.1 200 "));
+  asking.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");  // the server is through with the first answer
+  EXPECT_THAT(asking.read_answer(), StartsWith("HTTP/1.1 200 "));
+  const RawClient third = client();
+  EXPECT_THAT(silent.read_to_end(), IsEmpty());
+  asking.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(asking.read_answer(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerTest, APeerAtItsLimitLosesAConnectionOfItsOwn) {
+  serve({}, {.max_connections = 100, .max_connections_of_peer = 2});
+  std::deque<RawClient> silent;
+  for (std::size_t i = 1; i <= 4; ++i) {
+    silent.emplace_back(server_->port(0));
+    await("a connection", [&] { return server_->connection_counts(0).accepted == i; });
+  }
+  EXPECT_THAT(silent[0].read_to_end(), IsEmpty());
+  EXPECT_THAT(silent[1].read_to_end(), IsEmpty());
+  EXPECT_EQ(server_->connection_counts(0).evicted_peer_full, 2u);
+  EXPECT_EQ(server_->connection_counts(0).open, 2u);
+  EXPECT_THAT(log_->lines(),
+              ElementsAre("WARN too many connections; the longest waiting ones are closed url=" +
+                          server_->url(0) + " limit=of one peer connections=2 peer=127.0.0.1"));
+}
+
+// 256 silent connections to the metrics made the kubelet's probes fail until it killed the program.
+TEST_F(ServerTest, AFullSiteLeavesTheOthersAlone) {
+  server_ = std::make_unique<Server>(ServerOptions{.log = Log(log_)});
+  for (int site = 0; site < 2; ++site) {
+    server_->add_site({});
+    server_->route(static_cast<std::size_t>(site), "/echo", echo);
+  }
+  server_->start();
+  RawClient probe(server_->port(1));
+  std::deque<RawClient> silent;
+  for (std::size_t i = 1; i <= 2 * default_max_connections; ++i) {
+    silent.emplace_back(server_->port(0));
+    await("a connection", [&] { return server_->connection_counts(0).accepted == i; });
+  }
+  EXPECT_EQ(server_->connection_counts(0).open, default_max_connections_of_peer);
+  EXPECT_EQ(log_->lines().size(), 1u);
+  probe.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");  // a connection from before
+  EXPECT_THAT(probe.read_answer(), StartsWith("HTTP/1.1 200 "));
+  RawClient later(server_->port(1));
+  later.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(later.read_answer(), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_F(ServerConcurrency, StopsAtAnyMoment) {

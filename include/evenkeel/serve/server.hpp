@@ -51,8 +51,10 @@ using Handler = std::function<Response(const ServerCall& call)>;
 enum class Access : std::uint8_t {
   anyone,
   token,  ///< Who has the site's token. If the site has none: anyone.
-  /// Who has the site's token, or asks from this machine itself (as `kubectl port-forward` does): by a
-  /// loopback address, for a host name that is one, and not on behalf of somebody else ("Forwarded" headers).
+  /// Clients that send the site's token. On a site without a token, clients on this machine (as `kubectl
+  /// port-forward` is): those that connect from a loopback address, for a Host that is one, without a header
+  /// of a proxy ("Forwarded", "X-Forwarded-...", "Via", "X-Real-IP"). A proxy on this machine that adds no
+  /// such header is taken for a local client: give the site a token where one runs.
   trusted,
 };
 
@@ -70,17 +72,38 @@ struct SiteOptions {
   std::string token_file = {};  ///< Holds the token, read again when it changes. Empty: no token.
 };
 
+/// Defaults of ServerOptions. A kubelet and a few scrapers need a handful of connections.
+inline constexpr std::size_t default_max_connections = 128;
+inline constexpr std::size_t default_max_connections_of_peer = 32;
+inline constexpr Duration default_first_byte_timeout = std::chrono::seconds{5};
+
 struct ServerOptions {
   Log log = {};
   std::string thread_name = "http";
   /// Called first on the server's thread, with its name.
   std::function<void(std::string_view thread)> on_thread_start = {};
-  std::size_t max_connections = 256;                    ///< Of all sites; more are closed at once.
-  std::size_t max_body = 1u << 20;                      ///< Larger request bodies get 413.
-  std::size_t max_header = 64u << 10;                   ///< Larger request heads get 431.
-  Duration request_timeout = std::chrono::seconds{32};  ///< For a request to arrive, and for a TLS handshake.
+  /// Connections that a site has at once. When it is full, the longest waiting one gives way to a new one.
+  std::size_t max_connections = default_max_connections;
+  /// Connections that one peer address has at once on a site; one more closes the longest waiting one of that
+  /// peer.
+  std::size_t max_connections_of_peer = default_max_connections_of_peer;
+  std::size_t max_body = 1u << 20;     ///< Larger request bodies get 413.
+  std::size_t max_header = 64u << 10;  ///< Larger request heads get 431.
+  /// From a connection's opening to the end of its TLS handshake, and from there to the first byte of its
+  /// first request.
+  Duration first_byte_timeout = default_first_byte_timeout;
+  Duration request_timeout = std::chrono::seconds{32};  ///< From a request's first byte to its last one.
   Duration idle_timeout = std::chrono::seconds{90};     ///< Between two requests of a connection.
   Duration write_timeout = std::chrono::seconds{30};    ///< A client that takes no byte for so long is cut.
+};
+
+/// Connections of one site since start().
+struct ConnectionCounts {
+  std::uint64_t accepted = 0;
+  std::uint64_t evicted_site_full = 0;  ///< Closed for a new one, as the site had all that it may have.
+  std::uint64_t evicted_peer_full = 0;  ///< Closed for a new one of the same peer.
+  std::uint64_t timed_out = 0;          ///< Closed since the peer sent, or took, nothing in time.
+  std::size_t open = 0;                 ///< Now.
 };
 
 /// Checks "host:port" as SiteOptions::address has it. Throws std::invalid_argument, which says what is
@@ -113,8 +136,9 @@ class EVENKEEL_API Server {
   std::uint16_t port(std::size_t site) const;
   /// "http://127.0.0.1:8080": where a program on this machine finds it.
   std::string url(std::size_t site) const;
-  /// Connections that are open now.
+  /// Connections of all sites that are open now.
   std::size_t connections() const;
+  ConnectionCounts connection_counts(std::size_t site) const;
 
  private:
   class Impl;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparing messages that contain running times, so that the log gets one line per change and not one per
+// attempt.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace evenkeel::inline v0::http::detail {
+
+/// `message` without what changes while nothing happens: " (since ...)" with all up to its closing
+/// parenthesis, and every duration ("1.6s", "1h2m"), which becomes "_". Pure.
+std::string stable_text(std::string_view message);
+
+}  // namespace evenkeel::inline v0::http::detail

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which connection of a site gives way to a new one.
+#include "serve/connection_table.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace evenkeel::http::detail {
+namespace {
+
+TEST(ConnectionTable, BelowItsLimitsNothingGivesWay) {
+  ConnectionTable table(3, 2);
+  EXPECT_FALSE(table.admit("a").evicted);
+  EXPECT_FALSE(table.admit("a").evicted);
+  EXPECT_FALSE(table.admit("b").evicted);
+  EXPECT_EQ(table.size(), 3u);
+  EXPECT_EQ(table.of_peer("a"), 2u);
+}
+
+TEST(ConnectionTable, AFullSiteGivesUpTheLongestWaitingConnection) {
+  ConnectionTable table(3, 3);
+  const auto first = table.admit("a").id;
+  const auto second = table.admit("b").id;
+  const auto third = table.admit("c").id;
+  table.answered(first);
+  const auto fourth = table.admit("d");
+  EXPECT_EQ(fourth.evicted, second);
+  EXPECT_EQ(fourth.reason, Eviction::site_full);
+  EXPECT_EQ(table.admit("e").evicted, third);
+  EXPECT_EQ(table.admit("f").evicted, first);
+  EXPECT_EQ(table.admit("g").evicted, fourth.id);
+  EXPECT_EQ(table.size(), 3u);
+}
+
+TEST(ConnectionTable, APeerAtItsLimitGivesUpOneOfItsOwn) {
+  ConnectionTable table(4, 2);
+  const auto other = table.admit("other").id;
+  const auto first = table.admit("greedy").id;
+  table.admit("greedy");
+  for (int i = 0; i < 100; ++i) {
+    const auto more = table.admit("greedy");
+    ASSERT_TRUE(more.evicted);
+    EXPECT_NE(*more.evicted, other);
+    EXPECT_EQ(more.reason, Eviction::peer_full);
+    if (i == 0) {
+      EXPECT_EQ(*more.evicted, first);
+    }
+  }
+  EXPECT_EQ(table.of_peer("greedy"), 2u);
+  EXPECT_EQ(table.of_peer("other"), 1u);
+}
+
+TEST(ConnectionTable, AnEvictionIsWorthALineOnlyWhenItIsTheFirst) {
+  ConnectionTable table(4, 4);
+  std::vector<ConnectionTable::Id> open;
+  for (const char* peer : {"a", "b", "c", "d"}) open.push_back(table.admit(peer).id);
+  EXPECT_TRUE(table.admit("e").first);
+  EXPECT_FALSE(table.admit("f").first);
+  table.closed(open[2]);
+  open.push_back(table.admit("g").id);
+  EXPECT_FALSE(table.admit("h").first);  // three of four is not half
+  table.closed(open[3]);
+  table.closed(open[4]);
+  for (const char* peer : {"i", "j", "k", "l"}) {
+    const auto more = table.admit(peer);
+    if (more.evicted) {
+      EXPECT_FALSE(more.first) << peer;
+    }
+  }
+}
+
+TEST(ConnectionTable, AfterATimeWithFewConnectionsTheNextEvictionIsTheFirstAgain) {
+  ConnectionTable table(2, 2);
+  const auto first = table.admit("a").id;
+  const auto second = table.admit("b").id;
+  const auto third = table.admit("c");
+  EXPECT_TRUE(third.first);
+  EXPECT_EQ(third.evicted, first);
+  table.closed(second);
+  table.admit("d");
+  EXPECT_TRUE(table.admit("e").first);
+}
+
+TEST(ConnectionTable, WhatHasLeftIsIgnored) {
+  ConnectionTable table(1, 1);
+  const auto first = table.admit("a").id;
+  EXPECT_EQ(table.admit("a").evicted, first);
+  table.closed(first);
+  table.answered(first);
+  EXPECT_EQ(table.size(), 1u);
+  EXPECT_EQ(table.of_peer("a"), 1u);
+}
+
+TEST(ConnectionTable, HasRoomForOneAtLeast) {
+  ConnectionTable table(0, 0);
+  EXPECT_FALSE(table.admit("a").evicted);
+  EXPECT_TRUE(table.admit("b").evicted);
+}
+
+}  // namespace
+}  // namespace evenkeel::http::detail
