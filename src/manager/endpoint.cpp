@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,15 +22,6 @@
 namespace evenkeel::inline v0 {
 namespace {
 
-http::Response metrics_of(const Manager& manager) {
-  PrometheusText text;
-  manager.collect(text);
-  collect_process(text);
-  return {.status = 200,
-          .headers = {{"Content-Type", std::string(PrometheusText::content_type)}},
-          .body = text.str()};
-}
-
 http::Response log_level(const Log& log, const http::ServerCall& call) {
   http::Response answer{.status = 200, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}};
   if (call.request.method == http::Method::put) {
@@ -46,70 +40,123 @@ http::Response log_level(const Log& log, const http::ServerCall& call) {
   return answer;
 }
 
-// The server, from the moment in which the manager starts to that in which everything else has ended.
+// The servers, from the moment in which the manager starts to that in which everything else has ended. Probes
+// have a server, and thereby a thread, of their own: metrics and routes of the program may block theirs.
 class EndpointPart final : public detail::Part {
  public:
-  EndpointPart(Manager& manager, detail::Operations& operations, const EndpointOptions& options,
-               http::ServerOptions server)
-      : log_(server.log), server_(std::make_shared<http::Server>(std::move(server))) {
-    if (options.serves_metrics()) add_metrics(manager, operations, options);
-    if (options.serves_probes()) add_probes(operations, options);
+  using ThreadStart = std::function<void(std::string_view)>;
+
+  EndpointPart(Manager& manager, detail::Operations& operations, ThreadStart on_thread_start,
+               const EndpointOptions& options)
+      : manager_(manager),
+        operations_(operations),
+        on_thread_start_(std::move(on_thread_start)),
+        log_(manager.log()) {
+    const bool shared = options.serves_metrics() && options.probe_address == options.metrics_address;
+    if (options.serves_metrics()) add_metrics(options);
+    if (options.serves_probes()) add_probes(shared ? *served_.front().server : probe_server(options));
   }
 
   void start(Started started, Ended ended) override {
-    server_->start();
+    for (const Served& one : served_) one.server->start();
     ended_ = std::move(ended);
-    for (const auto& [site, what] : sites_)
-      log_.info("serving", {{"what", what}, {"url", server_->url(site)}});
+    for (const Served& one : served_)
+      log_.info("serving", {{"what", one.what}, {"url", one.server->url(site)}});
     started();
   }
   void stop() override {
-    server_->stop();
+    for (const Served& one : served_) one.server->stop();
     ended_(nullptr);
   }
   void cancel() override {}
 
  private:
-  void add_metrics(Manager& manager, detail::Operations& operations, const EndpointOptions& options) {
-    const std::size_t site = server_->add_site({.address = options.metrics_address,
-                                                .tls = options.metrics_tls,
-                                                .token_file = options.metrics_token_file});
-    sites_.emplace_back(site, "metrics");
-    server_->route(site, "/metrics", [&manager](const http::ServerCall&) { return metrics_of(manager); });
-    server_->route(site, "/debug/log-level",
-                   [log = log_](const http::ServerCall& call) { return log_level(log, call); },
-                   {.access = http::Access::trusted, .methods = {http::Method::get, http::Method::put}});
-    if (options.explanations == Explanations::on) add_explanations(site, manager);
+  struct Served {
+    const char* what = nullptr;
+    std::shared_ptr<http::Server> server = {};
+  };
+  static constexpr std::size_t site = 0;  // each server has one
+
+  http::Server& add_server(const char* what, std::string thread, http::SiteOptions options) {
+    auto server = std::make_shared<http::Server>(http::ServerOptions{
+        .log = log_, .thread_name = std::move(thread), .on_thread_start = on_thread_start_});
+    server->add_site(std::move(options));
+    return *served_.emplace_back(Served{what, std::move(server)}).server;
+  }
+
+  void add_metrics(const EndpointOptions& options) {
+    http::Server& server = add_server("metrics", "endpoint",
+                                      {.address = options.metrics_address,
+                                       .tls = options.metrics_tls,
+                                       .token_file = options.metrics_token_file});
+    server.route(site, "/metrics", [this](const http::ServerCall&) { return metrics(); });
+    server.route(site, "/debug/log-level",
+                 [log = log_](const http::ServerCall& call) { return log_level(log, call); },
+                 {.access = http::Access::trusted, .methods = {http::Method::get, http::Method::put}});
+    if (options.explanations == Explanations::on) add_explanations(server);
     // A route may be given to the manager after this part has gone with the run.
-    operations.hand_routes_to([server = std::weak_ptr(server_), site](const detail::EndpointRoute& route) {
-      if (const auto there = server.lock()) there->route(site, route.path, route.handler, route.options);
-    });
+    operations_.hand_routes_to(
+        [server = std::weak_ptr(served_.back().server)](const detail::EndpointRoute& route) {
+          if (const auto there = server.lock()) there->route(site, route.path, route.handler, route.options);
+        });
   }
 
-  void add_explanations(std::size_t site, Manager& manager) {
+  http::Response metrics() const {
+    PrometheusText text;
+    manager_.collect(text);
+    collect_connections(text);
+    collect_process(text);
+    return {.status = 200,
+            .headers = {{"Content-Type", std::string(PrometheusText::content_type)}},
+            .body = text.str()};
+  }
+
+  // A family's series follow each other.
+  void collect_connections(MetricSink& sink) const {
+    for (const Served& one : served_) {
+      sink.gauge("evenkeel_endpoint_connections", "Connections to an address of the endpoint",
+                 {{"endpoint", one.what}}, static_cast<double>(one.server->connection_counts(site).open));
+    }
+    for (const Served& one : served_) {
+      const http::ConnectionCounts counts = one.server->connection_counts(site);
+      for (const auto& [reason, count] :
+           {std::pair<std::string_view, std::uint64_t>{"address_full", counts.evicted_site_full},
+            {"peer_full", counts.evicted_peer_full},
+            {"timeout", counts.timed_out}}) {
+        sink.counter(
+            "evenkeel_endpoint_connections_closed_total",
+            "Connections that the endpoint closed since it had too many, or their peer took too long",
+            {{"endpoint", one.what}, {"reason", reason}}, static_cast<double>(count));
+      }
+    }
+  }
+
+  void add_explanations(http::Server& server) {
     for (const char* path : {"/debug/explain", "/debug/explain/"}) {
-      server_->route(site, path,
-                     [&manager](const http::ServerCall& call) { return manager.answer_explain(call); },
-                     {.access = http::Access::trusted});
-    }
-  }
-
-  void add_probes(detail::Operations& operations, const EndpointOptions& options) {
-    const bool shared = options.serves_metrics() && options.probe_address == options.metrics_address;
-    const std::size_t site =
-        shared ? sites_.front().first : server_->add_site({.address = options.probe_address});
-    if (!shared) sites_.emplace_back(site, "probes");
-    for (const char* path : {"/healthz", "/healthz/", "/readyz", "/readyz/"}) {
-      server_->route(
+      server.route(
           site, path,
-          [&operations](const http::ServerCall& call) { return operations.answer_probe(call.target); },
-          {.access = http::Access::anyone});
+          [&manager = manager_](const http::ServerCall& call) { return manager.answer_explain(call); },
+          {.access = http::Access::trusted});
     }
   }
 
+  http::Server& probe_server(const EndpointOptions& options) {
+    return add_server("probes", "probes", {.address = options.probe_address});
+  }
+
+  void add_probes(http::Server& server) {
+    for (const char* path : {"/healthz", "/healthz/", "/readyz", "/readyz/"}) {
+      server.route(site, path,
+                   [this](const http::ServerCall& call) { return operations_.answer_probe(call.target); },
+                   {.access = http::Access::anyone});
+    }
+  }
+
+  Manager& manager_;
+  detail::Operations& operations_;
+  const ThreadStart on_thread_start_;
   const Log log_;
-  const std::shared_ptr<http::Server> server_;
-  std::vector<std::pair<std::size_t, const char*>> sites_;
+  std::vector<Served> served_;  // complete before start()
   Ended ended_;
 };
 
@@ -118,10 +165,7 @@ class EndpointPart final : public detail::Part {
 void Manager::serve(EndpointOptions options) {
   if (!options.serves_metrics() && !options.serves_probes()) return;
   add_part("endpoint", Stage::servers,
-           std::make_unique<EndpointPart>(
-               *this, operations(), options,
-               http::ServerOptions{
-                   .log = log(), .thread_name = "endpoint", .on_thread_start = on_thread_start()}));
+           std::make_unique<EndpointPart>(*this, operations(), on_thread_start(), options));
 }
 
 }  // namespace evenkeel::inline v0

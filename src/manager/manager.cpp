@@ -250,7 +250,7 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
       election_client_(client_for_election(client_, options_)),
       elector_(election_client_ ? std::make_unique<Elector>(*election_client_, *options_.election) : nullptr),
       leader_client_(elector_ ? elector_->guarded(client_) : client_),
-      operations_(options_.log),
+      operations_(options_.log, options_.clock, options_.on_thread_start),
       cache_(client_, cache_options(options_)),
       core_(options_.lifecycle) {
   add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_));
@@ -317,7 +317,8 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   operations_.healthz().add("controller/" + name, [&added] { return added.trouble(); });
   operations_.readyz().add("controller/" + name,
                            [this, &added] { return detail::unready(added, options_.clock->now()); });
-  add_part(name, everywhere ? Stage::others : Stage::controllers, std::make_unique<ControllerPart>(added));
+  add_part("controller " + name, everywhere ? Stage::others : Stage::controllers,
+           std::make_unique<ControllerPart>(added));
   return added;
 }
 
@@ -328,7 +329,8 @@ std::function<std::uint64_t()> Manager::Impl::term_of_lead() const {
 
 void Manager::Impl::add_task(std::string name, std::function<void(std::stop_token)> task, RunsOn where) {
   const Stage stage = where == RunsOn::leader ? Stage::controllers : Stage::others;
-  add_part(name, stage, std::make_unique<TaskPart>(name, std::move(task), options_.on_thread_start));
+  add_part("task " + name, stage,
+           std::make_unique<TaskPart>(name, std::move(task), options_.on_thread_start));
 }
 
 void Manager::Impl::add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part) {

@@ -6,6 +6,8 @@
 
 #include <evenkeel/manager/manager.hpp>
 
+#include "manager/guarded_check.hpp"
+
 namespace evenkeel::inline v0 {
 namespace detail {
 
@@ -20,6 +22,10 @@ http::Response Operations::answer_probe(const http::Target& target) {
   return {.status = 404,
           .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
           .body = "404 page not found\n"};
+}
+
+Probe::Check Operations::guarded(Probe::Check check) const {
+  return check ? guard_check(std::move(check), clock_, on_thread_start_) : nullptr;
 }
 
 void Operations::add(EndpointRoute route) {
@@ -60,10 +66,10 @@ std::string unready(const Controller& controller, TimePoint now) {
 }  // namespace detail
 
 void Manager::add_health_check(std::string name, std::function<std::string()> check) {
-  operations().healthz().add(std::move(name), std::move(check));
+  operations().healthz().add(std::move(name), operations().guarded(std::move(check)));
 }
 void Manager::add_readiness_check(std::string name, std::function<std::string()> check) {
-  operations().readyz().add(std::move(name), std::move(check));
+  operations().readyz().add(std::move(name), operations().guarded(std::move(check)));
 }
 http::Response Manager::answer_probe(std::string_view target) {
   return operations().answer_probe(http::parse_target(target));

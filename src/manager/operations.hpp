@@ -3,9 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/controller.hpp>
@@ -27,11 +31,19 @@ class Operations {
  public:
   using TakeRoute = std::function<void(const EndpointRoute&)>;
 
-  explicit Operations(const Log& log) : healthz_("healthz", log), readyz_("readyz", log) {}
+  /// The clock and `on_thread_start`, which may be null, are for checks of the program.
+  explicit Operations(const Log& log, std::shared_ptr<const Clock> clock = real_clock(),
+                      std::function<void(std::string_view)> on_thread_start = {})
+      : clock_(std::move(clock)),
+        on_thread_start_(std::move(on_thread_start)),
+        healthz_("healthz", log),
+        readyz_("readyz", log) {}
 
   Probe& healthz() { return healthz_; }
   Probe& readyz() { return readyz_; }
   MetricRegistry& metrics() { return metrics_; }
+  /// A check of the program in a form that cannot hold up a probe, see guard_check(); null for a null one.
+  Probe::Check guarded(Probe::Check check) const;
   /// Of "/healthz", "/readyz" or one of their checks; 404 for any other path.
   http::Response answer_probe(const http::Target& target);
 
@@ -40,6 +52,8 @@ class Operations {
   void hand_routes_to(TakeRoute take) EVENKEEL_EXCLUDES(mutex_);
 
  private:
+  const std::shared_ptr<const Clock> clock_;
+  const std::function<void(std::string_view)> on_thread_start_;
   Probe healthz_;
   Probe readyz_;
   MetricRegistry metrics_;

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "serve/stable_text.hpp"
+
 namespace evenkeel::inline v0::detail {
 namespace {
 
@@ -32,7 +34,7 @@ void Probe::add(std::string name, Check check) {
   }
 }
 
-// Says in the log when a check's answer becomes another one.
+// Logs when a check's answer becomes another one; running times in it do not count.
 std::string Probe::ask(const std::string& name, const Check& check) {
   std::string problem = "something that is no std::exception was thrown";
   try {
@@ -45,9 +47,9 @@ std::string Probe::ask(const std::string& name, const Check& check) {
   std::string before;
   {
     MutexLock lock(mutex_);
-    before = std::exchange(problems_[name], problem);
+    before = std::exchange(problems_[name], http::detail::stable_text(problem));
   }
-  if (problem == before) return problem;
+  if (http::detail::stable_text(problem) == before) return problem;
   if (problem.empty()) {
     log_.info("check passes again", {{"probe", name_}, {"check", name}});
   } else {

@@ -45,8 +45,8 @@ class Probe {
   const Log log_;
   Mutex mutex_;
   std::map<std::string, Check, std::less<>> checks_ EVENKEEL_GUARDED_BY(mutex_);
-  std::map<std::string, std::string> problems_
-      EVENKEEL_GUARDED_BY(mutex_);  // as of the last time each was asked
+  // The stable part of each check's last answer.
+  std::map<std::string, std::string> problems_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
 /// The text of an answer to all checks. Pure.

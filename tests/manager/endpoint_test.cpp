@@ -2,8 +2,10 @@
 // What a running manager answers over HTTP: probes, log level, routes of the program's own.
 #include <atomic>
 #include <memory>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -94,6 +96,36 @@ TEST_F(EndpointConcurrency, TheProgramAddsChecksOfItsOwn) {
   EXPECT_EQ(manager->answer_probe("/healthz?exclude=disk").body, "ok");
   EXPECT_EQ(manager->answer_probe("/metrics").status, 404);
   EXPECT_EQ(manager->answer_probe("/healthzzz").status, 404);
+}
+
+TEST_F(EndpointConcurrency, CallbacksOfTheProgramThatBlockHoldUpNoProbe) {
+  std::binary_semaphore go(0);
+  manager->add_readiness_check("billing", [&go] {
+    go.acquire();
+    go.release();
+    return std::string();
+  });
+  manager->metrics().add("blocking", [&go](MetricSink&) {
+    go.acquire();
+    go.release();
+  });
+  start();
+  std::jthread scraping([this] { EXPECT_EQ(get("metrics", "/metrics").status, 200); });
+  EXPECT_THAT(get("probes", "/readyz/billing").body,
+              StartsWith("internal server error: has not answered for "));
+  EXPECT_EQ(get("probes", "/healthz").body, "ok");
+  go.release();
+  test::await("the check's answer", [this] { return get("probes", "/readyz/billing").status == 200; });
+}
+
+TEST_F(EndpointConcurrency, ConnectionsAreCounted) {
+  start();
+  get("probes", "/healthz");
+  const std::string metrics = get("metrics", "/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("evenkeel_endpoint_connections{endpoint=\"metrics\"} 1\n"));
+  EXPECT_THAT(
+      metrics,
+      HasSubstr("evenkeel_endpoint_connections_closed_total{endpoint=\"probes\",reason=\"peer_full\"} 0\n"));
 }
 
 TEST_F(EndpointConcurrency, AStandbyIsReady) {

@@ -406,9 +406,10 @@ TEST_F(ManagerTest, AfterTheGracePeriodRunsAreCancelledAndThatIsAnError) {  // g
     FAIL() << "nothing was thrown";
   } catch (const GracePeriodExceeded& error) {
     // What stops behind it gets no grace period of its own.
-    EXPECT_EQ(error.cancelled().front(), "gadget");
+    EXPECT_EQ(error.cancelled().front(), "controller gadget");
     EXPECT_THAT(error.stuck(), IsEmpty());
-    EXPECT_THAT(error.what(), HasSubstr("the grace period was over before these had ended: gadget"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("the grace period was over before these had ended: controller gadget"));
   }
   EXPECT_EQ(hasty.totals().counts.cancelled, 1U);
 }
@@ -420,7 +421,7 @@ TEST_F(ManagerTest, ATaskThatFailsEndsTheManagerWithItsName) {
     running.wait();
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "importer: no such file");
+    EXPECT_STREQ(error.what(), "task importer: no such file");
   }
 }
 

@@ -244,14 +244,17 @@ TEST_F(ScrapeConcurrency, EveryMetricOfTheDashboardIsThere) {
 }
 
 // For a host that has metrics of its own: the same figures without HTTP, and none of the process, which it
-// has.
+// has, and of the endpoint, which it does not use.
 TEST_F(ScrapeConcurrency, AHostCollectsTheSameIntoASinkOfItsOwn) {
   const Scrape ours = scrape_of_all();
   PrometheusText sink;
   manager->collect(sink);
   const Scrape hosts = test::parse_scrape(sink.str());
+  const auto of_endpoint = [](const std::string& name) {
+    return name.starts_with("process_") || name.starts_with("evenkeel_endpoint_");
+  };
   for (const auto& [name, family] : ours.families) {
-    EXPECT_EQ(hosts.families.count(name), name.starts_with("process_") ? 0u : 1u) << name;
+    EXPECT_EQ(hosts.families.count(name), of_endpoint(name) ? 0u : 1u) << name;
   }
 }
 
