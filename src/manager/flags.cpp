@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manager/flags.hpp"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+
+#include <evenkeel/base/duration_text.hpp>
 
 namespace evenkeel::inline v0::detail {
 namespace {
@@ -86,42 +90,65 @@ void add_setting(CLI::App& app, const std::string& flag, std::optional<Value> Co
       ->type_name("[NAME=]" + type);
 }
 
-void add_settings(CLI::App& app, Flags& flags) {
+// A help text with the default behind it.
+std::string with_default(const std::string& help, const std::string& value) {
+  return value.empty() ? help : help + " (" + value + ")";
+}
+
+std::string text_or(const std::string& text, const std::string& otherwise) {
+  return text.empty() ? otherwise : text;
+}
+
+std::string duration_or(const std::optional<Duration>& duration, const std::string& otherwise) {
+  return duration && *duration > Duration::zero() ? format_duration(*duration) : otherwise;
+}
+
+void add_settings(CLI::App& app, Flags& flags, const ManagerOptions& program) {
   app.add_option("--config", flags.config, "File with settings of controllers; docs/flags.md describes it")
       ->type_name("FILE");
   add_setting(app, "--workers", &ControllerSettings::workers, flags.settings, parse_workers,
-              "Reconciles that a controller runs at once (1)", "NUMBER");
+              with_default("Reconciles that a controller runs at once", std::to_string(program.workers)),
+              "NUMBER");
   add_setting(
       app, "--rate-limiter", &ControllerSettings::rate_limiter, flags.settings,
       [](const std::string& text) { return LimiterText(text); },
       "What retries of a controller wait for (max_of(exponential(5ms, 1000s), token_bucket(10, 100)))",
       "LIMITER");
   add_setting(app, "--reconcile-timeout", &ControllerSettings::reconcile_timeout, flags.settings,
-              parse_timeout, "How long one reconcile may take; its calls fail after that (no limit)",
+              parse_timeout,
+              with_default("How long one reconcile may take; its calls fail after that",
+                           duration_or(program.reconcile_timeout, "no limit")),
               "DURATION");
 }
 
-void add_election_flags(CLI::App& app, ElectionFlags& flags) {
-  CLI::Option* on =
-      app.add_flag("--leader-elect", flags.on, "Take part in an election, and work only while leading");
-  app.add_option("--leader-elect-name", flags.name, "The Lease that is held (the program's name)")
-      ->type_name("NAME")
-      ->needs(on);
-  app.add_option("--leader-elect-namespace", flags.namespace_,
-                 "The namespace of the Lease (the context's, or the pod's)")
-      ->type_name("NAME")
-      ->needs(on);
-  add_duration(app, "--leader-elect-lease-duration", flags.lease_duration,
-               "After so long without a sign of the leader others take over (15s)")
-      ->needs(on);
-  add_duration(app, "--leader-elect-renew-deadline", flags.renew_deadline,
-               "A leader that could not renew the Lease for so long ends (10s)")
-      ->needs(on);
-  add_duration(app, "--leader-elect-retry-period", flags.retry_period, "Between two renewals (2s)")
-      ->needs(on);
+void add_election_flags(CLI::App& app, ElectionFlags& flags, const std::optional<ElectionOptions>& program) {
+  const ElectionOptions election = program.value_or(ElectionOptions());
+  flags.on = program.has_value();
+  CLI::Option* on = app.add_flag("--leader-elect", flags.on,
+                                 with_default("Take part in an election, and work only while leading",
+                                              program ? "true; --leader-elect=false: no election" : ""));
+  const auto only_with = [&](CLI::Option* option) {
+    if (!program) option->needs(on);
+  };
+  only_with(
+      app.add_option("--leader-elect-name", flags.name,
+                     with_default("The Lease that is held", text_or(election.name, "the program's name")))
+          ->type_name("NAME"));
+  only_with(app.add_option("--leader-elect-namespace", flags.namespace_,
+                           with_default("The namespace of the Lease",
+                                        text_or(election.namespace_, "the context's, or the pod's")))
+                ->type_name("NAME"));
+  only_with(add_duration(app, "--leader-elect-lease-duration", flags.lease_duration,
+                         with_default("Time without a renewal after which another instance may take over",
+                                      format_duration(election.lease_duration))));
+  only_with(add_duration(app, "--leader-elect-renew-deadline", flags.renew_deadline,
+                         with_default("A leader that could not renew the Lease for this time ends",
+                                      format_duration(election.renew_deadline))));
+  only_with(add_duration(app, "--leader-elect-retry-period", flags.retry_period,
+                         with_default("Between two renewals", format_duration(election.retry_period))));
 }
 
-void add_endpoint_flags(CLI::App& app, EndpointSettings& settings) {
+void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const EndpointOptions& program) {
   const auto address = [&app](const std::string& flag, std::optional<std::string>& target,
                               const std::string& help) {
     app.add_option_function<std::string>(
@@ -137,50 +164,137 @@ void add_endpoint_flags(CLI::App& app, EndpointSettings& settings) {
     app.add_option(flag, target, help)->type_name("FILE");
   };
   address("--metrics-bind-address", settings.metrics_address,
-          "Serve metrics there, :8080 for example; 0: nowhere (0)");
-  file("--metrics-cert-file", settings.metrics_cert_file, "Serve metrics over TLS with this certificate");
-  file("--metrics-key-file", settings.metrics_key_file, "The key of that certificate");
+          with_default("Serve metrics there, :8080 for example; 0: nowhere",
+                       text_or(program.metrics_address, "0")));
+  file("--metrics-cert-file", settings.metrics_cert_file,
+       with_default("Serve metrics over TLS with this certificate", program.metrics_tls.certificate));
+  file("--metrics-key-file", settings.metrics_key_file,
+       with_default("The key of that certificate", program.metrics_tls.key));
   file("--metrics-token-file", settings.metrics_token_file,
-       "Serve metrics to who has the token in this file (anyone)");
+       with_default("Serve metrics to clients that send the token in this file",
+                    text_or(program.metrics_token_file, "anyone")));
   address("--health-probe-bind-address", settings.probe_address,
-          "Serve /healthz and /readyz there, :8081 for example; 0: nowhere (0)");
+          with_default("Serve /healthz and /readyz there, :8081 for example; 0: nowhere",
+                       text_or(program.probe_address, "0")));
   app.add_flag_callback(
       "--debug-endpoints", [&settings] { settings.explanations = Explanations::on; },
-      "Beside metrics, answer at /debug/explain why an object is not reconciled");
+      with_default("Beside metrics, answer at /debug/explain why an object is not reconciled",
+                   program.explanations == Explanations::on ? "on" : ""));
 }
 
-void add_flags(CLI::App& app, Flags& flags) {
+void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   app.add_option(
          "--kubeconfig", flags.kubeconfig,
          "File that says where the cluster is (KUBECONFIG, then the pod's own account, then ~/.kube/config)")
       ->type_name("FILE");
   app.add_option("--context", flags.context, "Context of the kubeconfig (its current-context)")
       ->type_name("NAME");
-  app.add_option("--namespace", flags.namespace_, "Watch this namespace only (all)")->type_name("NAME");
-  add_settings(app, flags);
-  add_election_flags(app, flags.election);
-  add_endpoint_flags(app, flags.settings.endpoint);
+  app.add_option("--namespace", flags.namespace_,
+                 with_default("Watch this namespace only", text_or(program.manager.cache.namespace_, "all")))
+      ->type_name("NAME");
+  add_settings(app, flags, program.manager);
+  add_election_flags(app, flags.election, program.manager.election);
+  add_endpoint_flags(app, flags.settings.endpoint, program.endpoint);
   add_choice(app, "--log-level", log_levels, flags.log_level, "debug, info, warn, error or off (info)");
   add_choice(app, "--log-format", log_formats, flags.log_format, "text or json (text)");
   app.add_option("--log-file", flags.log_file, "Append the log to this file (standard error)")
       ->type_name("FILE");
   add_duration(app, "--grace-period", flags.grace_period,
-               "How long running reconciles may take to end once a stop was asked for (30s)");
+               with_default("How long running reconciles may take to end once a stop was asked for",
+                            format_duration(program.manager.lifecycle.grace_period)));
   add_duration(app, "--sync-timeout", flags.sync_timeout,
-               "How long a controller waits for its first lists before it says so in the log (2m)");
+               with_default("How long a controller waits for its first lists before it says so in the log",
+                            duration_or(program.manager.sync_timeout, "2m")));
   app.add_flag("--print-crds", flags.print_crds,
-               "Print the CustomResourceDefinitions of the reconciled kinds as YAML, and end");
+               "Print the CustomResourceDefinitions of the program's kinds as YAML, and end");
+}
+
+void add_program_flags(CLI::App& app, const RunOptions& program) {
+  for (const ProgramFlag& flag : program.flags.all()) {
+    const std::string help = with_default(flag.help, flag.text.default_text);
+    CLI::Option* option = nullptr;
+    if (flag.on_or_off != nullptr) {
+      option = app.add_flag(flag.name, *flag.on_or_off, help);
+    } else {
+      const auto take = [&flag](const std::vector<std::string>& texts) {
+        if (texts.size() > 1 && !flag.repeated) throw CLI::ValidationError(flag.name, "was given twice");
+        for (const std::string& text : texts) take_value(flag.name, [&] { flag.take(text); });
+      };
+      option = app.add_option_function<std::vector<std::string>>(flag.name, take, help)
+                   ->allow_extra_args(false)
+                   ->type_name(flag.text.value);
+    }
+    option->group("Flags of " + program.name);
+  }
+}
+
+std::string flag_name(const std::string& argument) {
+  return argument.substr(0, argument.find('='));
+}
+
+// Single-letter edits between two words (Levenshtein).
+std::size_t edit_distance(const std::string& one, const std::string& other) {
+  std::vector<std::size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < other.size(); ++j) {
+      const std::size_t replaced = diagonal + (one[i] == other[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// The flag that is spelt most like `word`; empty if none is near.
+std::string nearest_flag(const CLI::App& app, const std::string& word) {
+  std::string nearest;
+  std::size_t least = 3;  // more than two letters apart is another word
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const std::size_t distance = edit_distance(word, "--" + name);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = "--" + name;
+    }
+  }
+  return nearest;
+}
+
+// In the order of the command line; CLI11's own message has them in the reverse order.
+std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
+  const std::vector<std::string> rest = app.remaining(true);
+  for (int at = 1; at < argc; ++at) {
+    const std::string argument = argv[at];
+    if (std::find(rest.begin(), rest.end(), argument) == rest.end()) continue;
+    if (!argument.starts_with('-') || argument == "-" || argument == "--")
+      return "\"" + argument + "\" was not expected; all arguments are flags and their values";
+    const std::string name = flag_name(argument);
+    const std::string near = nearest_flag(app, name);
+    return name + ": there is no such flag" + (near.empty() ? "" : "; did you mean " + near + "?");
+  }
+  return "there are arguments that were not expected";
 }
 
 }  // namespace
 
-FlagsOutcome parse_flags(int argc, const char* const* argv, const std::string& name,
-                         const std::string& version, const std::string& description) {
+FlagsOutcome parse_flags(int argc, const char* const* argv, const RunOptions& program) {
   FlagsOutcome outcome;
-  CLI::App app(description, name);
+  CLI::App app(program.description, program.name);
   app.set_help_flag("-h,--help", "Print this and end");
-  app.set_version_flag("--version", name + " " + version, "Print the version and end");
-  add_flags(app, outcome.flags);
+  app.set_version_flag("--version", program.name + " " + program.version, "Print the version and end");
+  add_flags(app, outcome.flags, program);
+  try {
+    add_program_flags(app, program);
+  } catch (const CLI::OptionAlreadyAdded& error) {
+    throw std::invalid_argument(std::string("FlagSet: a flag of ek::run() has the same name: ") +
+                                error.what());
+  }
+  const auto refuse = [&](const std::string& problem) {
+    outcome.exit_code = exit_usage;
+    outcome.text = program.name + ": " + problem + "\nSee " + program.name + " --help.\n";
+  };
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -189,11 +303,30 @@ FlagsOutcome parse_flags(int argc, const char* const* argv, const std::string& n
   } catch (const CLI::CallForVersion& called) {
     outcome.exit_code = 0;
     outcome.text = std::string(called.what()) + "\n";
+  } catch (const CLI::ExtrasError&) {
+    refuse(unexpected(app, argc, argv));
   } catch (const CLI::ParseError& error) {
-    outcome.exit_code = exit_usage;
-    outcome.text = name + ": " + error.what() + "\nSee " + name + " --help.\n";
+    refuse(error.what());
   }
   return outcome;
+}
+
+void check_election_flags(const ElectionOptions& election) {
+  const auto refuse = [](const std::string& flag, Duration value, const std::string& problem) {
+    throw std::invalid_argument(flag + ": " + format_duration(value) + " " + problem);
+  };
+  const Duration retry = election.retry_period;
+  if (retry <= Duration::zero()) refuse("--leader-elect-retry-period", retry, "is not positive");
+  if (election.renew_deadline <= retry * 6 / 5) {
+    refuse("--leader-elect-renew-deadline", election.renew_deadline,
+           "is not longer than 1.2 times the retry period of " + format_duration(retry) +
+               " (--leader-elect-retry-period)");
+  }
+  if (election.lease_duration <= election.renew_deadline) {
+    refuse("--leader-elect-lease-duration", election.lease_duration,
+           "is not longer than the renew deadline of " + format_duration(election.renew_deadline) +
+               " (--leader-elect-renew-deadline)");
+  }
 }
 
 }  // namespace evenkeel::inline v0::detail

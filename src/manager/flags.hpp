@@ -7,6 +7,7 @@
 
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/manager/log.hpp>
+#include <evenkeel/manager/run.hpp>
 
 #include "manager/settings.hpp"
 
@@ -43,7 +44,11 @@ struct FlagsOutcome {
   std::string text = {};              ///< For standard output if the code is 0, else for standard error.
 };
 
-FlagsOutcome parse_flags(int argc, const char* const* argv, const std::string& name,
-                         const std::string& version, const std::string& description);
+/// Reads the flags of `program` and ours; --help names the defaults that `program` sets. Throws
+/// std::invalid_argument if a flag of the program has the name of one of ours.
+FlagsOutcome parse_flags(int argc, const char* const* argv, const RunOptions& program);
+
+/// Throws std::invalid_argument, which names the flag, for durations that an election cannot have.
+void check_election_flags(const ElectionOptions& election);
 
 }  // namespace evenkeel::inline v0::detail

@@ -76,7 +76,10 @@ ManagerOptions manager_options(const RunOptions& options, const detail::Flags& f
   if (flags.grace_period) manager.lifecycle.grace_period = *flags.grace_period;
   if (flags.sync_timeout) manager.sync_timeout = flags.sync_timeout;
   if (!flags.namespace_.empty()) manager.cache.namespace_ = flags.namespace_;
-  if (flags.election.on) manager.election = election_options(manager, flags.election);
+  if (flags.election.on)
+    manager.election = election_options(manager, flags.election);
+  else
+    manager.election.reset();
   return manager;
 }
 
@@ -195,6 +198,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
   const detail::SignalStop signals;
   std::optional<Manager> manager;
   try {
+    if (chosen.election) detail::check_election_flags(*chosen.election);
     const Config config = load_config({.kubeconfig = flags.kubeconfig, .context = flags.context});
     const Client client = make_client(config, options, chosen);
     log.info("starting", {{"name", options.name},
@@ -222,13 +226,12 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
 
 int run(int argc, const char* const* argv, const RunOptions& options,
         const std::function<void(Manager&)>& setup) {
-  const detail::FlagsOutcome parsed =
-      detail::parse_flags(argc, argv, options.name, options.version, options.description);
-  if (parsed.exit_code) {
-    print(*parsed.exit_code == exit_ok ? stdout : stderr, parsed.text);
-    return *parsed.exit_code;
-  }
   try {
+    const detail::FlagsOutcome parsed = detail::parse_flags(argc, argv, options);
+    if (parsed.exit_code) {
+      print(*parsed.exit_code == exit_ok ? stdout : stderr, parsed.text);
+      return *parsed.exit_code;
+    }
     ManagerOptions manager = manager_options(options, parsed.flags);
     if (!manager.log.enabled(LogLevel::error)) {
       manager.log = Log(make_log({.level = parsed.flags.log_level,

@@ -20,8 +20,9 @@ using ::testing::HasSubstr;
 detail::FlagsOutcome parse(std::initializer_list<const char*> arguments) {
   std::vector<const char*> argv = {"/bin/demo-operator"};
   argv.insert(argv.end(), arguments);
-  return detail::parse_flags(static_cast<int>(argv.size()), argv.data(), "demo-operator", "1.2.3",
-                             "Reconciles Demos.");
+  return detail::parse_flags(
+      static_cast<int>(argv.size()), argv.data(),
+      {.name = "demo-operator", .version = "1.2.3", .description = "Reconciles Demos."});
 }
 
 TEST(Flags, AllMayBeLeftOut) {
@@ -157,7 +158,7 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
   for (const Wrong& wrong : all) {
     std::vector<const char*> argv = {"x"};
     argv.insert(argv.end(), wrong.arguments.begin(), wrong.arguments.end());
-    const auto outcome = detail::parse_flags(static_cast<int>(argv.size()), argv.data(), "demo", "1", "");
+    const auto outcome = detail::parse_flags(static_cast<int>(argv.size()), argv.data(), {.name = "demo"});
     EXPECT_EQ(outcome.exit_code, 2) << wrong.says;
     EXPECT_THAT(outcome.text, HasSubstr(wrong.says));
     EXPECT_THAT(outcome.text, HasSubstr("See demo --help."));

@@ -6,7 +6,10 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -24,6 +27,7 @@
 
 #include "../support/await.hpp"
 #include "child.hpp"
+#include "testing/tls_certificates.hpp"
 
 namespace evenkeel {
 namespace {
@@ -97,6 +101,71 @@ TEST_F(RunTest, PrintsItsCrdsWithoutACluster) {
               AllOf(HasSubstr("name: demos.demo.evenkeel.dev\n"), HasSubstr("kind: Demo\n"),
                     HasSubstr("status: {}\n"), HasSubstr("specReplicasPath: \".spec.replicas\"\n")));
   EXPECT_EQ(child->log(), "");
+}
+
+/// Flag and default of each row of the table in docs/flags.md; a default is empty where it is no literal.
+std::map<std::string, std::string> documented_flags() {
+  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
+  std::map<std::string, std::string> flags;
+  const std::regex row(R"(\| `(--[a-z-]+)` \|[^|]*\| (?:`([^`]*)`)?[^|]*\|.*)");
+  std::smatch found;
+  for (std::string line; std::getline(file, line);) {
+    if (std::regex_match(line, found, row)) flags[found[1]] = found[2];
+  }
+  return flags;
+}
+
+/// The file that docs/flags.md shows.
+std::string documented_settings() {
+  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = page.find("```yaml\n") + 8;
+  return page.substr(begin, page.find("```", begin) - begin);
+}
+
+TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
+  serve();
+  install_crd();
+  const testing::CertifiedKey authority = testing::make_authority();
+  const testing::CertifiedKey pair = testing::make_server_certificate(authority, {"127.0.0.1"});
+  const std::map<std::string, std::string> values = {
+      {"--kubeconfig", kubeconfig},
+      {"--context", "evenkeel"},
+      {"--namespace", "default"},
+      {"--config", write_file("documented.yaml", documented_settings())},
+      {"--workers", "demo=2"},
+      {"--reconcile-timeout", "30s"},
+      {"--leader-elect-name", "demo-lock"},
+      {"--leader-elect-namespace", "default"},
+      {"--metrics-bind-address", "127.0.0.1:0"},
+      {"--metrics-cert-file", write_file("tls.crt", pair.certificate)},
+      {"--metrics-key-file", write_file("tls.key", pair.key)},
+      {"--metrics-token-file", write_file("token", "t")},
+      {"--health-probe-bind-address", "127.0.0.1:0"},
+      {"--log-level", "info"},
+      {"--log-format", "text"},
+      {"--log-file", "/dev/stderr"}};
+  const std::set<std::string> without_value = {"--leader-elect", "--debug-endpoints"};
+  const std::set<std::string> print_and_end = {"--print-crds", "--version", "--help"};
+  std::vector<std::string> arguments;
+  for (const auto& [flag, default_value] : documented_flags()) {
+    if (print_and_end.contains(flag)) {
+      EXPECT_FALSE(run_to_end({flag}, 0)->output().empty()) << flag;
+      continue;
+    }
+    arguments.push_back(flag);
+    if (without_value.contains(flag)) continue;
+    const auto given = values.find(flag);
+    ASSERT_TRUE(given != values.end() || !default_value.empty()) << flag << " needs a value in this test";
+    arguments.push_back(given != values.end() ? given->second : default_value);
+  }
+  EXPECT_GE(arguments.size(), values.size() * 2 + without_value.size());
+  const auto child = start(arguments);
+  EXPECT_THAT(child->wait_for_line("serving what=metrics"), HasSubstr("url=https://127.0.0.1:"));
+  EXPECT_THAT(child->wait_for_line("serving what=probes"), HasSubstr("url=http://127.0.0.1:"));
+  EXPECT_THAT(child->wait_for_line("workers started"), HasSubstr("controller=demo"));
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
 }
 
 TEST_F(RunTest, HelpAndVersionGoToStandardOutput) {
@@ -224,7 +293,11 @@ TEST_F(RunTest, TimesOfAnElectionThatDoNotGoTogetherEndWithTwo) {
   serve();
   const auto child = start_operator({"--leader-elect", "--leader-elect-lease-duration", "5s"});
   EXPECT_EQ(child->wait(), 2);
-  EXPECT_THAT(child->log(), HasSubstr("lease_duration must be longer than renew_deadline"));
+  EXPECT_THAT(
+      child->log(),
+      HasSubstr(
+          "demo-operator: --leader-elect-lease-duration: 5s is not longer than the renew deadline of 10s "
+          "(--leader-elect-renew-deadline)\nSee demo-operator --help.\n"));
   const auto alone = start_operator({"--leader-elect-name", "x"});
   EXPECT_EQ(alone->wait(), 2);
   EXPECT_THAT(alone->log(), HasSubstr("--leader-elect"));
@@ -330,7 +403,7 @@ TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {  // go:1.4
   await("the patch", [&] { return server->fault_counts(1).fired + server->fault_counts(0).fired > 0; });
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 4) << child->log();
-  EXPECT_THAT(child->log(), HasSubstr("the grace period was over before these had ended: demo"));
+  EXPECT_THAT(child->log(), HasSubstr("the grace period was over before these had ended: controller demo"));
   EXPECT_FALSE(child->last_output_line().empty());
 }
 

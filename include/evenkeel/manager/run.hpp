@@ -7,6 +7,7 @@
 
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/manager/endpoint.hpp>
+#include <evenkeel/manager/flag_set.hpp>
 #include <evenkeel/manager/manager.hpp>
 
 namespace evenkeel::inline v0 {
@@ -19,6 +20,7 @@ struct RunOptions {
   ManagerOptions manager =
       ManagerOptions();           ///< Used where no flag says otherwise. Its log replaces the default.
   EndpointOptions endpoint = {};  ///< Likewise. By default nothing is served.
+  FlagSet flags = {};             ///< The program's own flags, beside those of docs/flags.md.
 };
 
 /// Reads the flags of docs/flags.md, makes a client and a manager, has `setup` add controllers to it, and
