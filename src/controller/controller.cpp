@@ -189,6 +189,7 @@ void Controller::Impl::name_thread(const std::string& role) const {
 void Controller::Impl::run_first_worker(const std::function<void(std::exception_ptr)>& on_end) noexcept {
   try {
     name_thread("0");
+    queue_.begin_running(environment_.clock->now());
     sources_.start();
     if (wait_for_sync()) {
       log_.info("workers started",

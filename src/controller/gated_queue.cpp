@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/gated_queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace evenkeel::inline v0::detail {
@@ -54,6 +55,11 @@ void GatedQueue::record(const RequestKey& key, const RunEnd& end) {
 void GatedQueue::note(std::uint64_t key, TimePoint at, const Origin& origin, EventFate fate) {
   MutexLock lock(mutex_);
   record(at, key, origin, fate);
+}
+
+void GatedQueue::begin_running(TimePoint now) {
+  MutexLock lock(mutex_);
+  for (auto& [key, arrival] : arrivals_) arrival = std::max(arrival, now);
 }
 
 void GatedQueue::add(const RequestKey& key, const KeyOptions& options, TimePoint arrival,

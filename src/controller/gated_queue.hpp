@@ -53,6 +53,9 @@ class GatedQueue {
   /// Closes the queue at once: what is queued is dropped, what comes is ignored.
   void stop() noexcept;
 
+  /// The controller begins: events that came before, as while the instance stood by, count as having come
+  /// now.
+  void begin_running(TimePoint now);
   /// The event that a key is added for came at `arrival`.
   void add(const RequestKey& key, const KeyOptions& options, TimePoint arrival, const Origin& origin);
   /// The same for no event: latency is not measured.

@@ -26,6 +26,14 @@ std::string format_delay(Duration delay) {
   return out + unit;
 }
 
+void report_overrun(const Log& log, const ReconcileOutcome& outcome, Duration timeout, Duration took) {
+  const bool went_well = outcome.kind == OutcomeKind::success || outcome.kind == OutcomeKind::requeue ||
+                         outcome.kind == OutcomeKind::requeue_after;
+  if (!outcome.timed_out || !went_well) return;
+  log.warn("reconcile took longer than its timeout and ended as if there were none",
+           {{"timeout", format_delay(timeout)}, {"took", format_delay(took)}});
+}
+
 void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attempt, Duration next_try_in) {
   const std::string next = format_delay(next_try_in);
   switch (outcome.kind) {

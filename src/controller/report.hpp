@@ -18,4 +18,8 @@ std::string format_delay(Duration delay);
 /// but for the success that ends a row of failures. `attempt` is the run's, `log` carries it.
 void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attempt, Duration next_try_in);
 
+/// A warning if a run outlasted its timeout without failing for it: it made no call after its deadline, and
+/// paid no attention to its stop token.
+void report_overrun(const Log& log, const ReconcileOutcome& outcome, Duration timeout, Duration took);
+
 }  // namespace evenkeel::inline v0::detail

@@ -53,6 +53,8 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
     std::rethrow_exception(panic);
   }
   report(context.log(), outcome, attempt, next.value_or(Duration::zero()));
+  if (const auto timeout = spec_.options.reconcile_timeout)
+    report_overrun(context.log(), outcome, *timeout, end.took);
 }
 
 TimePoint Runner::limit_of_run(TimePoint began) const {

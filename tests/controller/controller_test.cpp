@@ -30,6 +30,7 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -456,6 +457,41 @@ TEST_F(ControllerTest, CancelTriggersTheStopTokenAndIsNoFailure) {
   ended.wait_for(1);
   EXPECT_EQ(controller->counts(), (ReconcileCounts{.reconciles = 1, .cancelled = 1}));
   EXPECT_THAT(lines->lines_with("ERROR"), IsEmpty());
+}
+
+TEST_F(ControllerTest, LatencyLeavesOutTheTimeAsStandby) {
+  Tally runs;
+  make(spec([&](Context&) {
+    runs.add();
+    return done();
+  }));
+  change("a");
+  clock->advance(15s);
+  start();
+  handlers[0]->on_synced();
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(controller->latency().count(), 1U);
+  EXPECT_LT(controller->latency().quantile(1), 1ms);
+}
+
+TEST_F(ControllerTest, ARunThatIgnoresItsTimeoutIsAWarning) {
+  Tally runs;
+  ControllerSpec slow = spec([&](Context&) {
+    clock->advance(8s);
+    runs.add();
+    return done();
+  });
+  slow.options.reconcile_timeout = 1s;
+  start_synced(std::move(slow));
+  change("a");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  EXPECT_THAT(
+      lines->lines_with("WARN"),
+      ElementsAre(AllOf(HasSubstr("reconcile took longer than its timeout and ended as if there were none"),
+                        HasSubstr(" timeout=1s took=8s"), HasSubstr("object=ns/a"))));
+  EXPECT_EQ(controller->counts().error, 0U);
 }
 
 TEST_F(ControllerTest, LatencyIsTheTimeFromTheEventToTheRun) {
