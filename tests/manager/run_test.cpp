@@ -141,7 +141,7 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--metrics-cert-file", write_file("tls.crt", pair.certificate)},
       {"--metrics-key-file", write_file("tls.key", pair.key)},
       {"--metrics-token-file", write_file("token", "t")},
-      {"--health-probe-bind-address", "127.0.0.1:0"},
+      {"--health-probe-bind-address", "localhost:0"},  // not the address of the metrics
       {"--log-level", "info"},
       {"--log-format", "text"},
       {"--log-file", "/dev/stderr"}};
@@ -162,7 +162,7 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
   EXPECT_GE(arguments.size(), values.size() * 2 + without_value.size());
   const auto child = start(arguments);
   EXPECT_THAT(child->wait_for_line("serving what=metrics"), HasSubstr("url=https://127.0.0.1:"));
-  EXPECT_THAT(child->wait_for_line("serving what=probes"), HasSubstr("url=http://127.0.0.1:"));
+  EXPECT_THAT(child->wait_for_line("serving what=probes"), HasSubstr("url=http://localhost:"));
   EXPECT_THAT(child->wait_for_line("workers started"), HasSubstr("controller=demo"));
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 0) << child->log();
