@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every C++ block of README.md and docs/, and checks that local links lead somewhere.
+"""Compiles every C++ block of README.md and docs/, without a warning, and checks that local links lead somewhere.
 
 A block is a whole file if it contains a main() or an #include; otherwise it is put into a function body
 that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.in (default: plain.cpp.in).
@@ -19,7 +19,7 @@ LINK = re.compile(r'\]\((?!https?:|#|mailto:)([^)#\s]+)')
 
 def program(code, how):
     if 'int main(' in code or '#include' in code:
-        return code
+        return code.replace('#pragma once\n', '')
     frame = (ROOT / 'docs/code' / f'{how or "plain"}.cpp.in').read_text()
     return frame.replace('@CODE@', code)
 
@@ -48,7 +48,7 @@ def main():
                     continue
                 source = pathlib.Path(scratch) / 'block.cpp'
                 source.write_text(program(match['code'], how))
-                done = subprocess.run(['g++', '-std=c++20', '-fsyntax-only', '-Wall', '-Wextra', '-Wno-unused',
+                done = subprocess.run(['g++', '-std=c++20', '-fsyntax-only', '-Wall', '-Wextra', '-Werror', '-Wno-unused',
                                        '-I', str(ROOT / 'include'), str(source)], capture_output=True, text=True)
                 compiled += 1
                 if done.returncode:
