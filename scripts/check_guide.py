@@ -33,7 +33,8 @@ class Shell:
 
     def __init__(self, folder, prefix):
         environment = dict(os.environ, PATH=f'{prefix}/bin:{os.environ["PATH"]}', CMAKE_PREFIX_PATH=str(prefix),
-                           LD_LIBRARY_PATH=f'{prefix}/lib', HOME=str(folder))
+                           LD_LIBRARY_PATH=f'{prefix}/lib', HOME=str(folder),
+                           CXXFLAGS='-Wall -Wextra -Werror')
         # A job gets a process group of its own, so that `kill %2` reaches it.
         self.process = subprocess.Popen(['bash', '--norc'], cwd=folder, env=environment, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
