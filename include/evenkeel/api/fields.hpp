@@ -132,7 +132,7 @@ template <class Record, class Value>
 Record record_of(Value Record::*);
 
 template <class Record, class Value>
-Value value_of(Value Record::*);
+Value member_value_of(Value Record::*);
 
 /// `Record` is the described type and not the class that declares the member: that one may be a base class,
 /// which need not begin where the record does.
@@ -143,7 +143,7 @@ void* access(void* record) noexcept {
 
 template <class Record, auto Member>
 constexpr FieldSpec field_spec(std::string_view name, bool attributed) {
-  using Value = decltype(value_of(Member));
+  using Value = decltype(member_value_of(Member));
   return {.member = name,
           .access = &access<Record, Member>,
           .type = &type_info<Value>,
