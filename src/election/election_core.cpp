@@ -12,6 +12,17 @@ namespace {
 // A candidate that polls does so after 1 to 2.2 retry periods, as client-go's do.
 constexpr double jitter = 1.2;
 constexpr unsigned most_conflicts = 5;  // in a row, before a pause is made
+// A calendar that is set back by more is followed; by less, renewals go on from the last one's time.
+constexpr auto longest_step_back = std::chrono::hours{1};
+// leaseTransitions is an int32 of the API server, which refuses a Lease with a larger one.
+constexpr std::int64_t most_transitions = INT32_MAX;
+
+std::string counter_is_full(const ElectionCoreOptions& options) {
+  return "Lease " + options.namespace_ + "/" + options.name + ": spec.leaseTransitions is " +
+         std::to_string(most_transitions) +
+         ", the largest that the API server takes, so no further term can be counted; set it to a smaller "
+         "number or delete the Lease";
+}
 
 }  // namespace
 
@@ -20,6 +31,7 @@ ElectionCore::ElectionCore(ElectionCoreOptions options)
 
 ElectionCore::Step ElectionCore::next(TimePoint now, WallTime wall) {
   if (term_ && now >= term_->valid_until) finish_campaign(End::not_renewed);
+  if (!end_ && has_nothing_to_free()) finish_campaign(End::released);
   if (end_) return {};
   const TimePoint free_again = deadline_after(last_sent_, options_.retry_period);
   Step step;
@@ -34,13 +46,21 @@ ElectionCore::Step ElectionCore::next(TimePoint now, WallTime wall) {
 
 ElectionCore::Step ElectionCore::leader_step(TimePoint now, WallTime wall) {
   if (must_look_) return now >= look_at_ ? send(Purpose::look, now, wall) : Step{.wake = look_at_};
+  // A creation that is under way may leave a Lease that has to be freed.
+  if (resigning_ && !known_) return {.wake = term_->valid_until};
   if (now < write_at_) return {.wake = write_at_};
   return send(resigning_ ? Purpose::free : Purpose::claim, now, wall);
 }
 
 ElectionCore::Step ElectionCore::candidate_step(TimePoint now, WallTime wall) {
   const bool polls = must_look_ || !watching_;
-  if (!must_look_ && is_free(now)) {
+  const bool is_claimable = !must_look_ && is_free(now);
+  problem_ = is_claimable && !next_term() ? counter_is_full(options_) : std::string();
+  if (is_claimable && !problem_.empty()) {
+    return polls && now >= look_at_ ? send(Purpose::look, now, wall)
+                                    : Step{.wake = polls ? look_at_ : TimePoint::max()};
+  }
+  if (is_claimable) {
     if (now >= write_at_) return send(Purpose::claim, now, wall);
     return {.wake = polls ? std::min(write_at_, look_at_) : write_at_};
   }
@@ -57,13 +77,18 @@ bool ElectionCore::is_free(TimePoint now) const {
 ElectionCore::Step ElectionCore::send(Purpose purpose, TimePoint now, WallTime wall) {
   Request request{.id = ++last_id_, .deadline = deadline_after(now, options_.renew_deadline)};
   if (purpose != Purpose::look) {
-    // Others see a renewal by its change, also if the calendar stands still or jumps back.
-    last_written_ = wall = std::max(wall, last_written_ + std::chrono::microseconds{1});
+    // Others see a renewal by its change, also if the calendar stands still or is set back a little.
+    if (last_written_ - wall <= longest_step_back) {
+      wall = std::max(wall, last_written_ + std::chrono::microseconds{1});
+    }
+    last_written_ = wall;
     request.ask = known_ ? Ask::update : Ask::create;
     request.body = purpose == Purpose::free ? freed(wall) : claim(wall);
   }
   if (term_) request.deadline = term_->valid_until;
-  pending_.emplace(request.id, Pending{.purpose = purpose, .sent = now, .base = base()});
+  pending_.emplace(
+      request.id,
+      Pending{.purpose = purpose, .sent = now, .creates = request.ask == Ask::create, .changes = changes_});
   last_sent_ = now;
   return {.request = std::move(request)};
 }
@@ -79,16 +104,24 @@ Json ElectionCore::claim(WallTime wall) const {
   if (!spec.is_object()) spec = Json::object();
   const std::string time = MicroTime(wall).str();
   if (!term_) {
-    spec["leaseTransitions"] = last_transitions_ ? *last_transitions_ + 1 : 0;
+    spec["leaseTransitions"] = next_term().value();
     spec["acquireTime"] = time;
   } else if (!known_) {  // somebody deleted it under us
-    spec["leaseTransitions"] = term_->number;
+    spec["leaseTransitions"] =
+        std::max(static_cast<std::int64_t>(term_->number), last_transitions_.value_or(0));
     spec["acquireTime"] = time;
   }
   spec["holderIdentity"] = options_.identity;
   spec["leaseDurationSeconds"] = std::chrono::ceil<std::chrono::seconds>(options_.lease_duration).count();
   spec["renewTime"] = time;
   return lease;
+}
+
+// None: the counter is at its end. A Lease that is made anew then counts from 0.
+std::optional<std::int64_t> ElectionCore::next_term() const {
+  if (!last_transitions_) return 0;
+  if (*last_transitions_ < most_transitions) return *last_transitions_ + 1;
+  return known_ ? std::nullopt : std::optional<std::int64_t>(0);
 }
 
 Json ElectionCore::freed(WallTime wall) const {
@@ -123,7 +156,7 @@ void ElectionCore::answered(std::uint64_t id, Json lease, TimePoint now) {
     conflicts_ = 0;
   }
   // Nothing was seen since it was sent, so it counts whatever its version: a restored server counts anew.
-  if (request->base == base()) newest_.clear();
+  if (nothing_seen_since(*request)) newest_.clear();
   take(record, now);
   if (request->purpose == Purpose::claim && !end_) claimed(*request, record, now);
 }
@@ -132,32 +165,35 @@ void ElectionCore::claimed(const Pending& write, const LeaseRecord& record, Time
   const TimePoint valid_until = deadline_after(write.sent, options_.renew_deadline);
   if (!resigning_) write_at_ = std::max(write_at_, deadline_after(write.sent, options_.retry_period));
   if (record.holder != options_.identity) return;  // a server that answers something else than was written
-  if (term_ && now < term_->valid_until) {
-    term_->valid_until = std::max(term_->valid_until, valid_until);
-  } else if (!term_ && now < valid_until && !resigning_) {
+  // The watch may have been faster and know of what came after this write.
+  const bool holds = known_ && known_->holder == options_.identity;
+  if (term_) {
+    if (!holds) {
+      write_at_ = now;  // deleted since: to be made again at once
+    } else if (now < term_->valid_until) {
+      term_->valid_until = std::max(term_->valid_until, valid_until);
+    }
+  } else if (!resigning_ && holds && known_->claims_as(record) && now < valid_until) {
     term_ = Term{.number = static_cast<std::uint64_t>(record.transitions), .valid_until = valid_until};
-  } else if (!term_) {
-    write_at_ = now;  // the answer took so long that it is of no use: claim anew
+  } else {
+    write_at_ = now;  // the answer took so long that it is of no use: claim again, if the Lease is free
   }
 }
 
 void ElectionCore::missing(std::uint64_t id, TimePoint now) {
   const auto request = finish(id);
-  // Something newer may have been seen meanwhile.
-  if (!request || request->base != base()) return;
+  if (!request || !nothing_seen_since(*request)) return;
+  ++changes_;
   must_look_ = false;
   forget_lease();
-  if (resigning_) return finish_campaign(End::released);
   // A create that is refused so, for want of its namespace, is not repeated at once.
-  write_at_ = request->base.empty() && request->purpose == Purpose::claim
-                  ? deadline_after(now, options_.retry_period)
-                  : now;
+  write_at_ = request->creates ? deadline_after(now, options_.retry_period) : now;
   look_at_ = deadline_after(now, jittered(options_.retry_period));
 }
 
 void ElectionCore::conflicted(std::uint64_t id, TimePoint now) {
   const auto request = finish(id);
-  if (!request || request->base != base()) return;
+  if (!request || !nothing_seen_since(*request)) return;
   must_look_ = true;
   // At once, but not for ever: a server may say so of every write.
   look_at_ = ++conflicts_ < most_conflicts ? now : deadline_after(now, options_.retry_period);
@@ -173,22 +209,31 @@ void ElectionCore::failed(std::uint64_t id, TimePoint now) {
   } else {
     write_at_ = again;
   }
+  if (resigning_ && request->creates) {  // only a look tells whether there is something to free
+    must_look_ = true;
+    look_at_ = again;
+  }
 }
 
 void ElectionCore::take(LeaseRecord record, TimePoint now) {
   if (end_ || !is_newer(record.version, newest_)) return;
+  ++changes_;
   newest_ = record.version;
   last_transitions_ = record.transitions;
   if (!known_ || !record.claims_as(*known_)) observed_at_ = now;
   known_ = std::move(record);
   holder_ = known_->holder;
-  if (term_ && holder_ != options_.identity) finish_campaign(End::taken);
+  if (!term_ || holder_ == options_.identity) return;
+  // The watch may tell of the release, and of the next holder, before the release is answered.
+  const bool released = resigning_ && (holder_.empty() || awaits(Purpose::free));
+  finish_campaign(released ? End::released : End::taken);
 }
 
-void ElectionCore::seen_deleted(const Json& lease) {
-  const std::string version = lease.at({"metadata", "resourceVersion"}).string_or("");
-  if (end_ || !is_newer(version, newest_)) return;
-  newest_ = version;
+void ElectionCore::seen_deleted(Json lease, TimePoint now) {
+  LeaseRecord last = LeaseRecord::read(std::move(lease));
+  if (end_ || !is_newer(last.version, newest_)) return;
+  take(std::move(last), now);
+  if (end_) return;
   forget_lease();
   if (term_) write_at_ = TimePoint::min();
 }
@@ -204,10 +249,23 @@ void ElectionCore::resign(TimePoint now) {
   if (end_ || resigning_) return;
   resigning_ = true;
   if (!term_ || !options_.release) return finish_campaign(End::resigned);
-  if (!known_) return finish_campaign(End::released);
+  if (has_nothing_to_free()) return finish_campaign(End::released);
   write_at_ = now;
   // A renewal whose answer is awaited may have its effect before or after; its version tells.
   if (!pending_.empty()) last_sent_ = TimePoint::min();
+}
+
+bool ElectionCore::awaits(Purpose purpose) const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [&](const auto& each) { return each.second.purpose == purpose; });
+}
+
+bool ElectionCore::awaits_creation() const {
+  return std::any_of(pending_.begin(), pending_.end(), [](const auto& each) { return each.second.creates; });
+}
+
+bool ElectionCore::has_nothing_to_free() const {
+  return resigning_ && !known_ && !must_look_ && !awaits_creation();
 }
 
 void ElectionCore::finish_campaign(End end) {

@@ -76,7 +76,8 @@ class ElectionCore {
   // What a watch of the Lease says.
   void watching(bool alive) { watching_ = alive; }
   void seen(Json lease, TimePoint now) { take(LeaseRecord::read(std::move(lease)), now); }
-  void seen_deleted(const Json& lease);
+  /// The event carries the last state of the Lease, so it may tell of a holder that was never seen.
+  void seen_deleted(Json lease, TimePoint now);
 
   /// Gives up: a leader frees the Lease, if it is to, a candidate ends.
   void resign(TimePoint now);
@@ -86,13 +87,16 @@ class ElectionCore {
   bool is_resigning() const { return resigning_; }
   /// Who holds the Lease, as far as is known; empty: nobody.
   const std::string& holder() const { return holder_; }
+  /// The reason for which a free Lease is not claimed; empty: none.
+  const std::string& problem() const { return problem_; }
 
  private:
   enum class Purpose : std::uint8_t { look, claim, free };
   struct Pending {
     Purpose purpose = Purpose::look;
     TimePoint sent = {};
-    std::string base = {};  // the version that it was decided on; "" if it creates
+    bool creates = false;
+    std::uint64_t changes = 0;  // that were known when it was sent
   };
 
   Step leader_step(TimePoint now, WallTime wall);
@@ -105,7 +109,11 @@ class ElectionCore {
   void forget_lease();
   void claimed(const Pending& write, const LeaseRecord& record, TimePoint now);
   void finish_campaign(End end);
-  std::string base() const { return known_ ? known_->version : ""; }
+  bool nothing_seen_since(const Pending& request) const { return request.changes == changes_; }
+  bool awaits(Purpose purpose) const;
+  bool awaits_creation() const;
+  bool has_nothing_to_free() const;
+  std::optional<std::int64_t> next_term() const;
   TimePoint expiry() const { return deadline_after(observed_at_, known_->duration); }
   bool is_free(TimePoint now) const;
   Duration jittered(Duration period);
@@ -114,10 +122,12 @@ class ElectionCore {
   std::uint64_t random_;
   std::optional<LeaseRecord> known_;         // none: there is no Lease, or it was not read yet
   TimePoint held_until_ = TimePoint::min();  // a Lease that was deleted meanwhile, by somebody else
-  std::string newest_;       // version of the newest Lease that was known, also after it was deleted
-  TimePoint observed_at_{};  // when the claim was first seen as it is
+  std::string newest_;         // version of the newest Lease that was known, also after it was deleted
+  std::uint64_t changes_ = 0;  // of what is known: Leases taken, deletions
+  TimePoint observed_at_{};    // when the claim was first seen as it is
   std::optional<std::int64_t> last_transitions_;  // of any Lease that was known
   std::string holder_;
+  std::string problem_;
   bool must_look_ = true;
   bool watching_ = false;
   bool resigning_ = false;

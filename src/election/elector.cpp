@@ -100,6 +100,7 @@ class Elector::State final : public WriteGuard {
     std::optional<std::uint64_t> term;  // once elected, also after it was lost
     std::vector<std::weak_ptr<http::Call>> calls;
     std::size_t on_their_way = 0;  // requests whose completion has not come
+    std::string problem;           // of the core, as it was logged
   };
   using CampaignPtr = std::shared_ptr<Campaign>;
   using Core = ElectionCore;
@@ -286,6 +287,10 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
     lock.lock();
     looked_away = true;
   }
+  if (campaign.problem != campaign.core.problem()) {
+    campaign.problem = campaign.core.problem();
+    if (!campaign.problem.empty()) log_.error("the Lease cannot be taken", {{"error", campaign.problem}});
+  }
   if (holder_ == campaign.core.holder()) return looked_away;
   holder_ = campaign.core.holder();
   const std::string holder = holder_;
@@ -382,7 +387,7 @@ void Elector::State::follow(const CampaignPtr& campaign, const std::stop_token& 
       MutexLock lock(mutex_);
       campaign->core.watching(true);
       if (event->type == WatchEventType::deleted) {
-        campaign->core.seen_deleted(lease);
+        campaign->core.seen_deleted(std::move(lease), clock_->now());
       } else {
         campaign->core.seen(std::move(lease), clock_->now());
       }

@@ -12,7 +12,7 @@ LeaseRecord LeaseRecord::read(Json document) {
   record.holder = spec["holderIdentity"].string_or("");
   const std::int64_t seconds = spec["leaseDurationSeconds"].integer_or(0);
   record.duration = std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, INT32_MAX)};
-  record.transitions = std::max<std::int64_t>(spec["leaseTransitions"].integer_or(0), 0);
+  record.transitions = std::clamp<std::int64_t>(spec["leaseTransitions"].integer_or(0), 0, INT32_MAX);
   record.version = std::as_const(document).at({"metadata", "resourceVersion"}).string_or("");
   record.document = std::move(document);
   return record;

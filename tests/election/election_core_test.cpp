@@ -307,7 +307,7 @@ TEST_F(ElectionCoreTest, WhatTheWatchSaysLateChangesNothing) {
   lead();
   core.seen(lease("other", 1), now);
   EXPECT_TRUE(core.term());
-  core.seen_deleted(lease("other", 1));
+  core.seen_deleted(lease("other", 1), now);
   EXPECT_TRUE(core.term());
   now += 2s;
   EXPECT_EQ(asked().ask, Core::Ask::update);
@@ -315,7 +315,7 @@ TEST_F(ElectionCoreTest, WhatTheWatchSaysLateChangesNothing) {
 
 TEST_F(ElectionCoreTest, ALeaderWhoseLeaseWasDeletedMakesItAnewForTheSameTerm) {
   lead();
-  core.seen_deleted(lease("me", 3, 4));
+  core.seen_deleted(lease("me", 3, 4), now);
   const auto create = asked();
   EXPECT_EQ(create.ask, Core::Ask::create);
   EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 4);
@@ -338,7 +338,7 @@ TEST_F(ElectionCoreTest, ADeletedLeaseIsRespectedUntilItsEndByWhoKnewIt) {
   core.answered(asked().id, lease("other", 1), now);
   core.watching(true);
   now += 5s;
-  core.seen_deleted(lease("other", 2));
+  core.seen_deleted(lease("other", 2), now);
   EXPECT_EQ(waits(), 10s);
   now += 10s;
   const auto create = asked();
@@ -485,6 +485,230 @@ TEST_F(ElectionCoreTest, NothingIsSaidAfterTheEnd) {
   answer_as_written(renewal, 10);
   EXPECT_EQ(core.end(), End::taken);
   EXPECT_FALSE(core.next(now, wall).request);
+}
+
+// ---- Deletions while the Lease is being freed
+
+TEST_F(ElectionCoreTest, ALeaseThatIsDeletedBeforeItIsFreedIsReleased) {
+  lead();
+  core.resign(now);
+  core.seen_deleted(lease("me", 3, 4), now);
+  EXPECT_FALSE(core.next(now, wall).request);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+TEST_F(ElectionCoreTest, ALeaseThatIsDeletedAfterAFailedReleaseIsReleased) {
+  lead();
+  core.resign(now);
+  core.failed(asked().id, now);
+  now += 1s;
+  core.seen_deleted(lease("me", 3, 4), now);
+  now += 2s;
+  EXPECT_FALSE(core.next(now, wall).request);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+TEST_F(ElectionCoreTest, AReleaseThatFindsNoLeaseIsDone) {
+  lead();
+  core.resign(now);
+  const auto free = asked();
+  core.seen(lease("me", 3, 4), now);  // somebody put a label on it, and then deleted it
+  core.missing(free.id, now);
+  now += 2s;
+  core.missing(asked().id, now);
+  EXPECT_FALSE(core.next(now, wall).request);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+TEST_F(ElectionCoreTest, ALeaseThatIsMadeAgainWhileItResignsIsFreed) {
+  lead();
+  core.seen_deleted(lease("me", 3, 4), now);
+  const auto create = asked();
+  core.resign(now);
+  EXPECT_FALSE(core.next(now, wall).request) << "the creation may leave a Lease that has to be freed";
+  EXPECT_FALSE(core.end());
+  answer_as_written(create, 5);
+  const auto free = asked();
+  EXPECT_EQ(spec(free)["holderIdentity"].as_string(), "");
+  EXPECT_EQ(free.body.at({"metadata", "resourceVersion"}).as_string(), "5");
+  answer_as_written(free, 6);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+TEST_F(ElectionCoreTest, ACreationWithoutAnAnswerIsLookedForBeforeItResigns) {
+  lead();
+  core.seen_deleted(lease("me", 3, 4), now);
+  const auto create = asked();
+  core.resign(now);
+  core.failed(create.id, now);
+  EXPECT_EQ(waits(), 2s);
+  now += 2s;
+  const auto look = asked();
+  EXPECT_EQ(look.ask, Core::Ask::get);
+  core.missing(look.id, now);
+  EXPECT_FALSE(core.next(now, wall).request);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+TEST_F(ElectionCoreTest, AWatchThatTellsOfTheReleaseBeforeItsAnswerIsNoLoss) {
+  lead();
+  core.resign(now);
+  const auto free = asked();
+  Json freed = free.body;
+  freed["metadata"]["resourceVersion"] = "3";
+  core.seen(std::move(freed), now);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+TEST_F(ElectionCoreTest, AWatchThatTellsOfTheNextHolderBeforeTheReleaseIsAnsweredIsNoLoss) {
+  lead();
+  core.resign(now);
+  asked();
+  core.seen(lease("other", 4, 5), now);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+// ---- Answers that are older than what the watch has told
+
+TEST_F(ElectionCoreTest, AClaimDoesNotLeadAgainstANewerHolder) {
+  core.answered(asked().id, lease("", 4), now);
+  core.watching(true);
+  const auto claim = asked();
+  core.seen(lease("other", 7), now);
+  answer_as_written(claim, 5);
+  EXPECT_FALSE(core.term());
+  EXPECT_EQ(core.holder(), "other");
+  EXPECT_EQ(waits(), 15s);
+}
+
+TEST_F(ElectionCoreTest, AClaimOfALeaseThatWasDeletedSinceIsMadeAgain) {
+  core.answered(asked().id, lease("", 4, 3), now);
+  core.watching(true);
+  const auto claim = asked();
+  core.seen(lease("me", 5, 4), now);
+  core.seen_deleted(lease("me", 6, 4), now);
+  answer_as_written(claim, 5);
+  EXPECT_FALSE(core.term()) << "somebody else may have made the Lease meanwhile";
+  const auto create = asked();
+  EXPECT_EQ(create.ask, Core::Ask::create);
+  EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 5);
+  answer_as_written(create, 7);
+  ASSERT_TRUE(core.term());
+  EXPECT_EQ(core.term()->number, 5U);
+}
+
+TEST_F(ElectionCoreTest, ACreationThatWasDeletedSinceDoesNotCountAsNews) {
+  core.missing(asked().id, now);
+  core.watching(true);
+  const auto create = asked();
+  core.seen(lease("me", 5, 0), now);
+  core.seen_deleted(lease("me", 6, 0), now);
+  answer_as_written(create, 5);
+  EXPECT_FALSE(core.term());
+  EXPECT_EQ(core.holder(), "");
+}
+
+TEST_F(ElectionCoreTest, ARenewalOfALeaseThatWasDeletedSinceDoesNotProlongTheTerm) {
+  lead();
+  const TimePoint valid_until = core.term()->valid_until;
+  now += 2s;
+  const auto renewal = asked();
+  core.seen_deleted(lease("me", 4, 4), now);
+  answer_as_written(renewal, 3);
+  ASSERT_TRUE(core.term());
+  EXPECT_EQ(core.term()->valid_until, valid_until);
+  EXPECT_EQ(asked().ask, Core::Ask::create);
+}
+
+TEST_F(ElectionCoreTest, AClaimThatSomebodyPutALabelOnCounts) {
+  core.answered(asked().id, lease("", 4, 3), now);
+  const auto claim = asked();
+  Json labelled = claim.body;
+  labelled["metadata"]["resourceVersion"] = "6";
+  labelled["metadata"]["labels"]["new"] = "label";
+  core.seen(std::move(labelled), now);
+  answer_as_written(claim, 5);
+  EXPECT_TRUE(core.term());
+}
+
+TEST_F(ElectionCoreTest, ALookThatIsOlderThanADeletionIsIgnored) {
+  core.missing(asked().id, now);
+  core.failed(asked().id, now);
+  now += 10s;
+  core.conflicted(asked().id, now);
+  const auto look = asked();
+  core.seen(lease("other", 8), now);
+  core.seen_deleted(lease("other", 9), now);
+  core.answered(look.id, lease("other", 7), now);
+  EXPECT_EQ(core.holder(), "") << "version 9 has deleted it";
+}
+
+TEST_F(ElectionCoreTest, ADeletionTellsOfAHolderThatWasNeverSeen) {
+  core.answered(asked().id, lease("", 1), now);
+  core.watching(true);
+  core.seen_deleted(lease("other", 4, 9), now);
+  EXPECT_EQ(waits(), 15s) << "the holder may still lead";
+  now += 15s;
+  EXPECT_EQ(spec(asked())["leaseTransitions"].as_integer(), 10);
+}
+
+TEST_F(ElectionCoreTest, ADeletionThatTellsOfAnotherHolderEndsTheTerm) {
+  lead();
+  core.seen_deleted(lease("other", 4, 9), now);
+  EXPECT_EQ(core.end(), End::taken);
+}
+
+// ---- Counters and calendars at their ends
+
+TEST_F(ElectionCoreTest, ACounterThatIsFullIsNotRaised) {  // the API server takes no int32 beyond
+  core.answered(asked().id, lease("", 1, INT32_MAX), now);
+  core.watching(true);
+  EXPECT_EQ(core.next(now, wall).wake, TimePoint::max());
+  EXPECT_EQ(core.problem(),
+            "Lease ns/op: spec.leaseTransitions is 2147483647, the largest that the API server takes, so no "
+            "further term can be counted; set it to a smaller number or delete the Lease");
+  core.seen(lease("", 2, 7), now);
+  EXPECT_EQ(spec(asked())["leaseTransitions"].as_integer(), 8);
+  EXPECT_EQ(core.problem(), "");
+}
+
+TEST_F(ElectionCoreTest, ACounterBeyondWhatTheServerTakesIsAFullOne) {
+  core.answered(asked().id, lease("", 1, INT64_MAX), now);
+  core.watching(false);
+  EXPECT_GE(waits(), 2s) << "where it cannot watch it reads on";
+  EXPECT_NE(core.problem(), "");
+}
+
+TEST_F(ElectionCoreTest, ADeletedLeaseWithAFullCounterIsCountedFromZero) {
+  core.answered(asked().id, lease("", 1, INT32_MAX), now);
+  core.watching(true);
+  core.seen_deleted(lease("", 2, INT32_MAX), now);
+  const auto create = asked();
+  EXPECT_EQ(create.ask, Core::Ask::create);
+  EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 0);
+}
+
+TEST_F(ElectionCoreTest, AFullCounterDoesNotKeepALeaderFromRenewing) {
+  core.answered(asked().id, lease("", 1, INT32_MAX - 1), now);
+  answer_as_written(asked(), 2);
+  ASSERT_TRUE(core.term());
+  EXPECT_EQ(core.term()->number, 2147483647U);
+  now += 2s;
+  EXPECT_EQ(spec(asked())["leaseTransitions"].as_integer(), INT32_MAX);
+}
+
+TEST_F(ElectionCoreTest, ACalendarThatIsSetBackFarIsFollowed) {
+  lead();
+  wall += 24h * 400;
+  now += 2s;
+  answer_as_written(asked(), 3);
+  wall -= 24h * 400;
+  now += 2s;
+  const auto renewal = asked();
+  EXPECT_EQ(spec(renewal)["renewTime"].as_string(), MicroTime(wall).str());
+  answer_as_written(renewal, 4);
+  now += 2s;
+  EXPECT_EQ(spec(asked())["renewTime"].as_string(), MicroTime(wall + 1us).str());
 }
 
 TEST(LeaseRecord, ComparesVersionsOfAnyLength) {

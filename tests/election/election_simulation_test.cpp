@@ -173,7 +173,7 @@ class World {
     for (; each.changes_seen < server_.changes.size(); ++each.changes_seen) {
       const Server::Change& change = server_.changes[each.changes_seen];
       if (change.deleted) {
-        each.campaign->seen_deleted(change.lease);
+        each.campaign->seen_deleted(change.lease, each.local(now_));
       } else {
         each.campaign->seen(change.lease, each.local(now_));
       }
