@@ -106,7 +106,7 @@ http::Response Client::raw(const RestRequest& request) const {
   for (;;) {
     http::Request wire = state_->dress(request, plan.target, plan.deadline);
     const http::Headers sent = wire.headers;
-    plan.check_guard();
+    plan.attach_guard(wire);
     Duration delay{};
     std::exception_ptr error;
     int status = 0;

@@ -169,7 +169,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
     http::Request request;
     try {
       request = state->dress(plan_.request, plan_.target, plan_.deadline);
-      plan_.check_guard();
+      plan_.attach_guard(request);
     } catch (...) {
       return finish(std::current_exception());
     }

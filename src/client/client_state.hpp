@@ -60,9 +60,11 @@ struct CallPlan {
   CallPlan(const ClientState& state, const RestRequest& request, const CallOptions& options,
            std::uint64_t seed);
 
-  /// Right before it is sent; throws what the guard throws.
-  void check_guard() const {
-    if (guard && request.method != http::Method::get) guard->check();
+  /// Throws what the guard of a write throws. The transport asks it again, when bytes are about to leave.
+  void attach_guard(http::Request& wire) const {
+    if (!guard || request.method == http::Method::get) return;
+    guard->check();
+    wire.guard = guard;
   }
   /// What follows an answer or a break: null with `delay` set: try again after it; else the error.
   std::exception_ptr judge(const http::Response& response, TimePoint now, Duration& delay);

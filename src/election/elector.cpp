@@ -72,21 +72,40 @@ std::string text_of(const std::exception_ptr& error) {
   }
 }
 
+/// The end of the term, shared with guarded clients and with their requests. It holds no client, so that it
+/// does not matter which thread lets go of it last.
+class TermGuard final : public WriteGuard {
+ public:
+  TermGuard(std::shared_ptr<const Clock> clock, std::string identity, std::string name)
+      : clock_(std::move(clock)), identity_(std::move(identity)), name_(std::move(name)) {}
+
+  void check() const override {
+    if (!is_valid()) throw NotLeading(identity_ + " does not lead: " + name_);
+  }
+  TimePoint valid_until() const noexcept override { return valid_until_.load(std::memory_order_acquire); }
+  bool is_valid() const noexcept { return clock_->now() < valid_until(); }
+  void set(TimePoint valid_until) { valid_until_.store(valid_until, std::memory_order_release); }
+
+ private:
+  const std::shared_ptr<const Clock> clock_;
+  const std::string identity_;
+  const std::string name_;
+  std::atomic<TimePoint> valid_until_ = TimePoint::min();
+};
+
 }  // namespace
 
-// Shared with guarded clients.
-class Elector::State final : public WriteGuard {
+class Elector::State final {
  public:
   State(Client client, ElectionOptions options)
       : client_(std::move(client)),
         options_(std::move(options)),
         clock_(client_.clock()),
         log_(client_.log().with({{"lease", options_.namespace_ + "/" + options_.name}})),
-        leases_(client_.resource(Lease::resource)) {}
+        guard_(std::make_shared<TermGuard>(clock_, options_.identity, options_.name)) {}
 
   ElectionEnd run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead);
-  bool is_leader() const noexcept { return clock_->now() < valid_until_.load(std::memory_order_acquire); }
-  void check() const override;
+  const std::shared_ptr<TermGuard>& guard() const noexcept { return guard_; }
   const std::string& identity() const noexcept { return options_.identity; }
   std::string holder() const;
   std::string trouble(Duration tolerance) const;
@@ -122,8 +141,7 @@ class Elector::State final : public WriteGuard {
   const ElectionOptions options_;
   const std::shared_ptr<const Clock> clock_;
   const Log log_;
-  const ResourceClient leases_;
-  std::atomic<TimePoint> valid_until_ = TimePoint::min();
+  const std::shared_ptr<TermGuard> guard_;
   mutable Mutex mutex_;
   CondVar changed_;  // the core has something new to decide, or run() to see
   CampaignPtr campaign_ EVENKEEL_GUARDED_BY(mutex_);
@@ -141,10 +159,6 @@ ElectionCoreOptions Elector::State::core_options() const {
           .retry_period = options_.retry_period,
           .release = options_.release_on_stop,
           .seed = random_number()};
-}
-
-void Elector::State::check() const {
-  if (!is_leader()) throw NotLeading(options_.identity + " does not lead: " + options_.name);
 }
 
 std::string Elector::State::holder() const {
@@ -223,7 +237,7 @@ ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_
   lost_at_.reset();
   campaign->core.resign(clock_->now());
   // From here on nothing is written any more but the release itself.
-  valid_until_.store(TimePoint::min(), std::memory_order_release);
+  guard_->set(TimePoint::min());
   changed_.notify_all();
   while (!campaign->core.end()) clock_->wait(changed_, lock);
   if (led && !lost) {
@@ -267,23 +281,23 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
   const bool resigned =
       campaign.core.end() == Core::End::released || campaign.core.end() == Core::End::resigned;
   if (term && !campaign.core.is_resigning()) {
-    valid_until_.store(term->valid_until, std::memory_order_release);
+    guard_->set(term->valid_until);
     if (!campaign.term) {
       campaign.term = term->number;
       log_.info("leading", {{"term", term->number}});
       changed_.notify_all();
     }
   } else if (campaign.term && campaign.core.end() && !resigned && !campaign.lost.stop_requested()) {
-    valid_until_.store(TimePoint::min(), std::memory_order_release);
+    guard_->set(TimePoint::min());
     lost_at_ = clock_->now();
-    log_.error("lost the lead",
-               {{"term", *campaign.term},
-                {"why", campaign.core.end() == Core::End::taken ? "somebody else holds the Lease"
-                                                                : "it could not be renewed in time"},
-                {"holder", campaign.core.holder()},
-                {"last_problem", last_problem_}});
+    const char* const why = campaign.core.end() == Core::End::taken ? "somebody else holds the Lease"
+                                                                    : "it could not be renewed in time";
+    const std::string holder = campaign.core.holder();
+    const std::string last_problem = last_problem_;
     lock.unlock();
-    campaign.lost.request_stop();  // runs the user's stop callbacks
+    campaign.lost.request_stop();  // runs the user's stop callbacks; before a log that may be slow
+    log_.error("lost the lead",
+               {{"term", *campaign.term}, {"why", why}, {"holder", holder}, {"last_problem", last_problem}});
     lock.lock();
     looked_away = true;
   }
@@ -428,13 +442,13 @@ ElectionEnd Elector::run(const std::stop_token& stop, const std::function<void(c
 }
 
 bool Elector::is_leader() const noexcept {
-  return state_->is_leader();
+  return state_->guard()->is_valid();
 }
 void Elector::check() const {
-  state_->check();
+  state_->guard()->check();
 }
 Client Elector::guarded(const Client& client) const {
-  return client.with({.write_guard = state_});
+  return client.with({.write_guard = state_->guard()});
 }
 const std::string& Elector::identity() const noexcept {
   return state_->identity();

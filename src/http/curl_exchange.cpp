@@ -172,6 +172,10 @@ void CurlExchange::dress_request(const Endpoint& endpoint, const CurlTransportOp
     // "Name;" is curl's spelling of a header without a value.
     add_header(value.empty() ? name + ";" : name + ": " + value);
   }
+  if (request_.guard) {
+    set(easy_, CURLOPT_PREREQFUNCTION, &CurlExchange::on_request);
+    set(easy_, CURLOPT_PREREQDATA, static_cast<void*>(this));
+  }
   if (!endpoint.host_header.empty()) add_header(endpoint.host_header);
   add_header("Expect:");  // do not wait for 100 Continue
   if (request_.headers.find("Content-Type") == nullptr) add_header("Content-Type:");
@@ -283,10 +287,24 @@ void CurlExchange::start_clock(TimePoint at, const CurlTransportOptions& options
 }
 
 TimePoint CurlExchange::next_look(TimePoint at) const {
-  if (idle_ <= Duration::zero()) return deadline_;
+  if (idle_ <= Duration::zero()) return std::min(deadline_, guarded_until());
   // Who does not read cannot tell a silent peer: while paused, the silence starts over.
   const TimePoint since = paused_.load(std::memory_order_relaxed) ? at : last_activity_;
-  return std::min(deadline_, deadline_after(since, idle_));
+  return std::min({deadline_, guarded_until(), deadline_after(since, idle_)});
+}
+
+TimePoint CurlExchange::guarded_until() const {
+  return request_.guard ? request_.guard->valid_until() : TimePoint::max();
+}
+
+std::exception_ptr CurlExchange::refusal() const {
+  if (!request_.guard) return nullptr;
+  try {
+    request_.guard->check();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
 }
 
 std::exception_ptr CurlExchange::overdue(TimePoint at, const std::string& base) const {
@@ -294,6 +312,11 @@ std::exception_ptr CurlExchange::overdue(TimePoint at, const std::string& base) 
     return std::make_exception_ptr(TransportError(TransportErrorCode::timeout, describe(base, reason)));
   };
   if (deadline_ <= at) return timeout(is_stream_ ? "deadline exceeded" : "no answer before the deadline");
+  if (guarded_until() <= at) {
+    // It waits in the queue, or its answer is late.
+    if (auto refused = easy_ == nullptr ? refusal() : nullptr) return refused;
+    return timeout("no answer before its guard's time was over");
+  }
   const bool reading = !paused_.load(std::memory_order_relaxed);
   if (idle_ > Duration::zero() && reading && deadline_after(last_activity_, idle_) <= at) {
     return timeout("nothing was received for " + duration_text(idle_));
@@ -308,6 +331,7 @@ std::string CurlExchange::describe(const std::string& base, std::string_view rea
 
 std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base) {
   if (handler_error_) return std::move(handler_error_);
+  if (refusal_) return refused(base);
   if (cancelled()) return std::make_exception_ptr(Cancelled(describe(base, "cancelled")));
   if (code == CURLE_OK && responded_) return nullptr;
   if (code == CURLE_OK) {  // curl takes a connection that ends among the headers for a whole answer
@@ -330,6 +354,14 @@ std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base
     what = TransportErrorCode::interrupted;
   }
   return std::make_exception_ptr(TransportError(what, describe(base, reason)));
+}
+
+// What left in an earlier try of curl's may have had its effect.
+std::exception_ptr CurlExchange::refused(const std::string& base) {
+  if (!left_before_) return std::move(refusal_);
+  return std::make_exception_ptr(TransportError(
+      TransportErrorCode::interrupted,
+      describe(base, "the connection broke after the request was sent, and it may not be sent again")));
 }
 
 // In any of curl's tries. What it counts includes a proxy's CONNECT, which says nothing about the request.
@@ -438,8 +470,21 @@ bool CurlExchange::take_body(std::string_view piece) {
   return true;
 }
 
+// Called when the connection stands, right before the head is sent; again in each of curl's own tries.
+int CurlExchange::on_request(void* self, char*, char*, int, int) {
+  auto& exchange = *static_cast<CurlExchange*>(self);
+  exchange.left_before_ = exchange.was_sent();
+  return exchange.may_leave() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+bool CurlExchange::may_leave() {
+  refusal_ = refusal();
+  return refusal_ == nullptr;
+}
+
 std::size_t CurlExchange::on_upload(char* data, std::size_t size, std::size_t count, void* self) {
   auto& exchange = *static_cast<CurlExchange*>(self);
+  if (!exchange.may_leave()) return CURL_READFUNC_ABORT;
   const std::size_t bytes = std::min(size * count, exchange.request_.body.size() - exchange.uploaded_);
   exchange.request_.body.copy(data, bytes, exchange.uploaded_);
   exchange.uploaded_ += bytes;

@@ -62,6 +62,8 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   void start_clock(TimePoint now, const CurlTransportOptions& options);
   /// The next moment to look at it; TimePoint::max() if there is none.
   TimePoint next_look(TimePoint now) const;
+  /// What the request's guard says against its leaving, or null.
+  std::exception_ptr refusal() const;
   /// The error that `now` makes of it, or null.
   std::exception_ptr overdue(TimePoint now, const std::string& base) const;
 
@@ -81,6 +83,7 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
  private:
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
+  static int on_request(void* self, char* peer, char* local, int peer_port, int local_port);
   static std::size_t on_upload(char* data, std::size_t size, std::size_t count, void* self);
   static int on_rewind(void* self, curl_off_t offset, int origin);
 
@@ -89,6 +92,9 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   void dress_connection(const Endpoint& endpoint, const CurlTransportOptions& options);
   void dress_tls(const CurlTransportOptions& options);
   void add_header(const std::string& line);
+  TimePoint guarded_until() const;
+  bool may_leave();
+  std::exception_ptr refused(const std::string& base);
   bool take_header(std::string_view line);
   bool end_of_headers();
   bool take_body(std::string_view piece);
@@ -117,6 +123,8 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   bool responded_ = false;
   std::string limit_;  // which one the answer broke
   std::exception_ptr handler_error_;
+  std::exception_ptr refusal_;  // why the rest of the request must not leave
+  bool left_before_ = false;    // in a try before the one that was refused
 
   TimePoint deadline_ = TimePoint::max();
   Duration idle_{};

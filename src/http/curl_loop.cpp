@@ -131,6 +131,7 @@ void CurlLoop::start_queued() {
 }
 
 void CurlLoop::launch(CurlExchange& exchange) {
+  if (auto refusal = exchange.refusal()) return end(exchange, std::move(refusal));  // it waited long enough
   try {
     // Before a handle is taken: it throws if files cannot be read.
     const std::shared_ptr<const TlsMaterial> tls = endpoint_.tls ? tls_material() : nullptr;

@@ -82,6 +82,8 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   bool read_watch(Exchange& exchange);
   void deliver(Exchange& exchange, std::string_view bytes) const;
   static bool watches_silence(const Exchange& exchange);
+  static TimePoint guarded_until(const Exchange& exchange);
+  bool is_refused(Exchange& exchange);
   void break_off(Exchange& exchange, FaultEnding ending, const char* where);
   void end(Exchange& exchange, std::exception_ptr error);
   bool tick();
@@ -245,6 +247,12 @@ bool InProcessTransport::Impl::advance(Exchange& exchange) {
     end(exchange, broken(TransportErrorCode::timeout, exchange.request, "the deadline passed"));
     return true;
   }
+  if (now >= guarded_until(exchange)) {
+    if (is_refused(exchange)) return true;
+    end(exchange,
+        broken(TransportErrorCode::timeout, exchange.request, "no answer before its guard's time was over"));
+    return true;
+  }
   if (watches_silence(exchange) && now - exchange.last_piece >= *exchange.request.idle_timeout) {
     end(exchange,
         broken(TransportErrorCode::timeout, exchange.request, "the stream was silent for too long"));
@@ -256,6 +264,7 @@ bool InProcessTransport::Impl::advance(Exchange& exchange) {
 
 bool InProcessTransport::Impl::begin(Exchange& exchange) {
   if (!exchange.admitted) {
+    if (is_refused(exchange)) return true;
     exchange.admission = host_->admit(exchange.request, options_.caller);
     exchange.admitted = true;
     exchange.due = clock().now() + exchange.admission.plan.delay;
@@ -302,6 +311,22 @@ void InProcessTransport::Impl::break_off(Exchange& exchange, FaultEnding ending,
   const std::string reason =
       std::string(ending == FaultEnding::reset ? "the connection was reset" : "the connection broke") + where;
   end(exchange, broken(TransportErrorCode::interrupted, exchange.request, reason.c_str()));
+}
+
+TimePoint InProcessTransport::Impl::guarded_until(const Exchange& exchange) {
+  return exchange.request.guard ? exchange.request.guard->valid_until() : TimePoint::max();
+}
+
+// Ends a request that has not left yet and may not leave; says whether it did.
+bool InProcessTransport::Impl::is_refused(Exchange& exchange) {
+  if (!exchange.request.guard || exchange.admitted) return false;
+  try {
+    exchange.request.guard->check();
+    return false;
+  } catch (...) {
+    end(exchange, std::current_exception());
+    return true;
+  }
 }
 
 // A stream of which something is expected.
@@ -369,6 +394,7 @@ std::optional<TimePoint> InProcessTransport::Impl::due_now() const {
   if (const auto next = host_->next_tick()) consider(clock().now() + (*next - clock().wall_now()));
   for (const auto& exchange : running_) {
     if (exchange->deadline) consider(*exchange->deadline);
+    if (exchange->request.guard) consider(exchange->request.guard->valid_until());
     if (!exchange->executed) consider(exchange->admitted ? exchange->due : clock().now());
     if (watches_silence(*exchange)) consider(exchange->last_piece + *exchange->request.idle_timeout);
   }

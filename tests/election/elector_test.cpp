@@ -267,6 +267,44 @@ TEST_F(ElectorConcurrency, WritesOfAGuardedClientEndWithTheLead) {
   one->wait_until_it_ended();
 }
 
+// As a process that was stopped finds it: what it had begun to send waits, and the time is over.
+TEST_F(ElectorConcurrency, WritesThatWaitToBeSentDoNotLeaveAfterTheLead) {
+  const auto one = instance("one");
+  const auto slow = std::make_shared<testing::InProcessTransport>(
+      server, testing::InProcessTransportOptions{.pumped = true});
+  const Client guarded = one->elector.guarded(
+      Client(Config{.server = "http://in-process"}, {.transport = slow, .clock = clock}));
+  one->start();
+  one->wait_until_it_leads();
+  std::vector<std::string> errors;
+  const auto create = [&] {
+    const RestRequest request{
+        .method = http::Method::post,
+        .resource = ConfigMap::resource,
+        .namespace_ = "default",
+        .content_type = "application/json",
+        .body = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"x-"}})"};
+    (void)guarded.raw(request, [&](Outcome<http::Response> outcome) {
+      try {
+        outcome.value();
+        errors.emplace_back();
+      } catch (const NotLeading& error) {
+        errors.emplace_back(error.what());
+      }
+    });
+  };
+  create();
+  slow->pump();
+  EXPECT_EQ(errors, std::vector<std::string>{""});
+  create();
+  server->inject({.verb = "update", .status = 503});
+  clock->advance(10s);
+  slow->pump();
+  EXPECT_EQ(errors, (std::vector<std::string>{"", "one does not lead: op"}));
+  EXPECT_EQ(client().list<ConfigMap>({.namespace_ = "default"}).items.size(), 1U);
+  one->wait_until_it_ended();
+}
+
 // The calendars of both jump, apart, and nobody gains or loses the lead by it.
 TEST_F(ElectorConcurrency, CalendarsThatJumpAnHourChangeNothing) {
   const auto calendar = std::make_shared<JumpingClock>(clock);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <latch>
@@ -423,6 +424,141 @@ TEST(CurlTransport, RefusesBadOptions) {
             "CurlTransportOptions.max_in_flight: must be at least 1");
   EXPECT_EQ(problem({.server = "https://h", .request_timeout = 0s}),
             "CurlTransportOptions.request_timeout: must be positive");
+}
+
+// ---- Guards of writes
+
+/// Lets so many questions pass, then none.
+class CountedGuard final : public WriteGuard {
+ public:
+  explicit CountedGuard(int passes) : left_(passes) {}
+  void check() const override {
+    if (left_.fetch_sub(1) <= 0) throw Error("its time is over");
+  }
+  void revoke() { left_ = 0; }
+
+ private:
+  mutable std::atomic<int> left_;
+};
+
+/// The error of a guarded PUT, as text.
+std::string guarded_put(Transport& transport, std::shared_ptr<const WriteGuard> guard) {
+  try {
+    transport.fetch({.method = Method::put, .target = "/x", .body = "{}", .guard = std::move(guard)});
+  } catch (const TransportError& error) {
+    return error_of(std::current_exception());
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CurlTransportGuard, WhatWaitsInTheQueueDoesNotLeaveAfterItsTime) {
+  std::atomic<int> requests{0};
+  std::latch both(2), revoked(1);
+  ScriptedServer server([&](Connection& connection) {
+    for (bool first = true; connection.read_request(); first = false) {
+      ++requests;
+      if (first) {
+        both.count_down();
+        revoked.wait();
+      }
+      connection.respond(200, "ok");
+    }
+  });
+  const auto transport = transport_to(server, {.max_in_flight_http1 = 2});
+  const auto guard = std::make_shared<CountedGuard>(1'000'000);
+  std::vector<std::string> errors(20);
+  std::latch done(20);
+  for (std::size_t i = 0; i < 20; ++i) {
+    transport->send({.method = Method::patch, .target = "/x", .body = "{}", .guard = guard},
+                    [&, i](Outcome<Response> outcome) {
+                      try {
+                        outcome.value();
+                      } catch (const Error& error) {
+                        errors[i] = error.what();
+                      }
+                      done.count_down();
+                    });
+  }
+  both.wait();
+  guard->revoke();
+  revoked.count_down();
+  done.wait();
+  EXPECT_EQ(requests, 2) << "those that had left";
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), ""), 2);
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), "its time is over"), 18);
+  EXPECT_EQ(transport->fetch({.target = "/x"}).body, "ok") << "the transport goes on";
+}
+
+TEST(CurlTransportGuard, IsAskedWhenTheConnectionStandsAndBeforeTheBody) {
+  std::atomic<int> requests{0};
+  ScriptedServer server([&](Connection& connection) {
+    while (connection.read_request()) {
+      ++requests;
+      connection.respond(200, "ok");
+    }
+  });
+  for (const int passes : {0, 1, 2}) {  // when it is taken from the queue, connected, sent the head
+    const auto transport = transport_to(server);
+    EXPECT_EQ(guarded_put(*transport, std::make_shared<CountedGuard>(passes)), "its time is over");
+  }
+  EXPECT_EQ(requests, 0);
+  const auto transport = transport_to(server);
+  EXPECT_EQ(guarded_put(*transport, std::make_shared<CountedGuard>(100)), "no error");
+  EXPECT_EQ(requests, 1);
+}
+
+// Its first sending may have had its effect, so it must not read as one that never left.
+TEST(CurlTransportGuard, ASecondTryThatMayNotLeaveIsInterrupted) {
+  std::atomic<int> requests{0};
+  ScriptedServer server([&](Connection& connection) {
+    while (connection.read_request()) {
+      if (++requests == 2) return;  // read and not answered
+      connection.respond(200, "ok");
+    }
+  });
+  const auto transport = transport_to(server);
+  transport->fetch({.target = "/first"});
+  EXPECT_EQ(guarded_put(*transport, std::make_shared<CountedGuard>(3)),
+            "interrupted: PUT " + server.url() +
+                "/x: the connection broke after the request was sent, and it may not be sent again");
+  EXPECT_EQ(requests, 2);
+}
+
+/// Valid until a moment that may move on once it has come.
+class MovingGuard final : public WriteGuard {
+ public:
+  explicit MovingGuard(std::function<void()> moved) : moved_(std::move(moved)) {}
+  void check() const override {}
+  TimePoint valid_until() const noexcept override {
+    if (!moved_ || std::chrono::steady_clock::now() < until_) return until_;
+    if (!is_moved_.exchange(true)) moved_();
+    return TimePoint::max();
+  }
+
+ private:
+  const std::function<void()> moved_;
+  const TimePoint until_ = in(20ms);
+  mutable std::atomic<bool> is_moved_ = false;
+};
+
+TEST(CurlTransportGuard, ARequestOnItsWayEndsWithItsTime) {
+  ScriptedServer server([](Connection& connection) { connection.wait_until_closed(); });
+  const auto transport = transport_to(server);
+  EXPECT_EQ(guarded_put(*transport, std::make_shared<MovingGuard>(nullptr)),
+            "timeout: PUT " + server.url() + "/x: no answer before its guard's time was over");
+}
+
+TEST(CurlTransportGuard, ARequestOnItsWayGoesOnWhenItsTimeIsProlonged) {
+  std::latch moved(1);
+  ScriptedServer server([&](Connection& connection) {
+    if (!connection.read_request()) return;
+    moved.wait();
+    connection.respond(200, "ok");
+  });
+  const auto transport = transport_to(server);
+  EXPECT_EQ(guarded_put(*transport, std::make_shared<MovingGuard>([&] { moved.count_down(); })), "no error");
 }
 
 TEST(CurlTransportCancel, WhileWaitingAndWhileQueuedCompletesOnceWithCancelled) {

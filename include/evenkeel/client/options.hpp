@@ -14,6 +14,7 @@
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/http/message.hpp>
 
 namespace evenkeel::inline v0 {
 
@@ -45,14 +46,7 @@ struct ClientOptions {
 /// What server-side validation does about fields that the schema does not know, or knows twice.
 enum class FieldValidation : std::uint8_t { ignore, warn, strict };
 
-/// Decides, at the last moment, whether a write may go out; leader election has one (election/elector.hpp).
-/// Thread safety: called concurrently.
-class WriteGuard {
- public:
-  virtual ~WriteGuard() = default;
-  /// Throws an Error to hold the write back.
-  virtual void check() const = 0;
-};
+using http::WriteGuard;
 
 /// What every call of a bound client carries, see Client::with(). What is unset stays as it was.
 struct CallOptions {
@@ -63,7 +57,7 @@ struct CallOptions {
   std::optional<bool> dry_run = {};                      ///< The server does everything but store.
   std::optional<FieldValidation> field_validation = {};  ///< Unset: the server's default, which is to warn.
   std::optional<int> max_retries = {};                   ///< 0: never try again.
-  /// Asked right before each request but GET is sent, and before each time that it is tried again.
+  /// Asked when bytes of a request other than GET are about to leave, also when it is tried again.
   std::shared_ptr<const WriteGuard> write_guard = {};
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,17 @@ class EVENKEEL_API Headers {
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
+/// A check whether a write may leave, for example of a leader's (election/elector.hpp).
+/// Thread safety: called concurrently, also on a transport's thread; must not block.
+class WriteGuard {
+ public:
+  virtual ~WriteGuard() = default;
+  /// Throws an Error to hold the write back.
+  virtual void check() const = 0;
+  /// The moment from which check() throws as things stand; it may move on later.
+  virtual TimePoint valid_until() const noexcept { return TimePoint::max(); }
+};
+
 struct Request {
   Method method = Method::get;
   std::string target = {};  ///< Path and query, percent-encoded: "/api/v1/pods?limit=500".
@@ -48,6 +60,9 @@ struct Request {
   std::optional<TimePoint> deadline = {};
   /// Longest silence of a stream before it counts as dead; unset: the transport's default (150 s).
   std::optional<Duration> idle_timeout = {};
+  /// Asked each time that bytes of the request are about to leave: what its check() throws ends the exchange.
+  /// A request that waits for its answer at valid_until() ends with TransportErrorCode::timeout.
+  std::shared_ptr<const WriteGuard> guard = {};
 };
 
 struct Response {
