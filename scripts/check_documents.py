@@ -5,7 +5,8 @@
 A block is a whole file if it contains a main() or an #include; otherwise it is put into a function body
 that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.in (default: plain.cpp.in).
 `<!-- code: from FILE -->` says that the block is a piece of that file, which the build compiles: it must be there word
-for word. `<!-- code: skip REASON -->` passes over one block and is counted."""
+for word. `<!-- code: skip REASON -->` passes over one block and is counted.
+docs/code/*.cpp are compiled as a release build is, with warnings as errors."""
 import pathlib
 import re
 import subprocess
@@ -54,6 +55,13 @@ def main():
                 if done.returncode:
                     failed += 1
                     print(f'{page.relative_to(ROOT)}:{line}: does not compile\n{done.stderr[:2000]}')
+    for source in sorted((ROOT / 'docs/code').glob('*.cpp')):
+        done = subprocess.run(['g++', '-std=c++20', '-O3', '-c', '-o', '/dev/null', '-Wall', '-Wextra', '-Werror',
+                               '-I', str(ROOT / 'include'), str(source)], capture_output=True, text=True)
+        compiled += 1
+        if done.returncode:
+            failed += 1
+            print(f'{source.relative_to(ROOT)}: does not compile\n{done.stderr[:2000]}')
     print(f'{len(pages)} pages, {compiled} blocks compiled, {quoted} quoted, {skipped} skipped, {failed} failed')
     return 1 if failed else 0
 

@@ -28,11 +28,11 @@
 namespace evenkeel::inline v0 {
 
 struct CacheOptions {
-  std::string namespace_ = {};              ///< Of informers that name none; empty: all.
-  std::size_t threads = 1;                  ///< That split, decode and store; 0: all is done in pump().
-  ReflectorOptions reflector = {};          ///< Of informers that are declared without options.
-  Duration resync = Duration::zero();       ///< The same; see InformerOptions::resync.
-  std::shared_ptr<const Clock> clock = {};  ///< Null: the machine's.
+  std::string namespace_ = {};  ///< Of informers that name none; empty: all.
+  std::size_t threads = 1;      ///< That split, decode and store; 0: all is done in pump().
+  ReflectorOptions reflector = ReflectorOptions();  ///< Of informers that are declared without options.
+  Duration resync = Duration::zero();               ///< The same; see InformerOptions::resync.
+  std::shared_ptr<const Clock> clock = {};          ///< Null: the machine's.
   Log log = {};
 };
 

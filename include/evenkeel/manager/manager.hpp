@@ -51,7 +51,7 @@ struct ManagerOptions {
   /// Called with the options of each controller that is added, as the program gave them, and may change them:
   /// how an operator's users get a say. What it leaves unset comes from the options above.
   std::function<void(ControllerOptions& options)> adjust_controller = {};
-  CacheOptions cache = {};  ///< Log and clock are filled in.
+  CacheOptions cache = CacheOptions();  ///< Log and clock are filled in.
   /// With it, controllers and tasks of the leader run only while this instance leads. Its caches are filled
   /// before, so that a successor begins at once. Default: no election.
   std::optional<ElectionOptions> election = {};
