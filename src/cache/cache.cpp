@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <set>
+#include <stdexcept>
 #include <tuple>
 
 #include <evenkeel/api/selector.hpp>
@@ -49,6 +50,16 @@ bool same_collection(const InformerOptions& left, const InformerOptions& right) 
 
 bool same_resource(const ResourceId& left, const ResourceId& right) {
   return left.plural == right.plural && left.group == right.group && left.version == right.version;
+}
+
+/// The namespace that a read of this kind is about; none for cluster-scoped kinds, as on the server.
+std::string scope_of(const ResourceId& resource, const std::string& namespace_) {
+  return resource.scope == Scope::namespaced ? namespace_ : std::string();
+}
+
+void require_uid(const ResourceId& resource, std::string_view uid) {
+  if (uid.empty())
+    throw std::invalid_argument(resource.kind + ": the owner has no uid; it was not read from the server");
 }
 
 std::function<bool(const WireObject&)> selection(const std::string& label_selector) {
@@ -168,8 +179,10 @@ bool Cache::wait_for_sync(std::stop_token stop) const {
 }
 
 std::optional<WireObject> Cache::find_wire(const ResourceId& resource, const ObjectKey& key) const {
-  if (const Informer* informer = impl_->serving(resource, key.namespace_))
-    return informer->store().find(key.namespace_, key.name);
+  const std::string scope = scope_of(resource, key.namespace_);
+  const bool complete = !key.name.empty() && (resource.scope == Scope::cluster || !scope.empty());
+  const Informer* informer = complete ? impl_->serving(resource, scope) : nullptr;
+  if (informer != nullptr) return informer->store().find(scope, key.name);
   impl_->note_live_read(resource);
   return std::nullopt;
 }
@@ -178,27 +191,50 @@ std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resour
                                                         const ListOptions& options) const {
   const bool plain =
       options.field_selector.empty() && options.continue_token.empty() && options.resource_version.empty();
-  const Informer* informer = plain ? impl_->serving(resource, options.namespace_) : nullptr;
+  const std::string scope = scope_of(resource, options.namespace_);
+  const Informer* informer = plain ? impl_->serving(resource, scope) : nullptr;
   if (informer == nullptr) {
     impl_->note_live_read(resource);
     return std::nullopt;
   }
   std::optional<std::string_view> only;
-  if (!options.namespace_.empty()) only = options.namespace_;
+  if (!scope.empty()) only = scope;
   auto objects = informer->store().list(only, selection(options.label_selector));
   if (options.limit != 0 && objects.size() > options.limit) objects.resize(options.limit);
   return objects;
 }
 
-std::vector<WireObject> Cache::owned_wire(const ResourceId& resource, std::string_view uid) const {
-  std::vector<WireObject> result;
-  for (Informer* informer : impl_->all()) {
-    if (!same_resource(informer->resource(), resource) || informer->options().form != WireForm::whole)
-      continue;
-    result = informer->store().by_owner(uid);
-    if (!result.empty()) break;
+std::optional<std::vector<WireObject>> Cache::owned_wire(const ResourceId& resource, std::string_view uid,
+                                                         const std::string& namespace_) const {
+  require_uid(resource, uid);
+  const std::string scope = scope_of(resource, namespace_);
+  const Informer* informer = impl_->serving(resource, scope);
+  if (informer == nullptr) {
+    impl_->note_live_read(resource);
+    return std::nullopt;
   }
-  return result;
+  std::vector<WireObject> children = informer->store().by_owner(uid);
+  if (!scope.empty())
+    std::erase_if(children, [&scope](const WireObject& child) { return child.namespace_() != scope; });
+  return children;
+}
+
+std::vector<WireObject> detail::list_owned(const Client& client, const ResourceId& resource,
+                                           std::string_view uid, const std::string& namespace_) {
+  require_uid(resource, uid);
+  const RawList list = client.list_raw(resource, {.namespace_ = scope_of(resource, namespace_)});
+  WireScanner scanner({.api_version = resource.api_version(), .kind = resource.kind});
+  std::vector<WireObject> children;
+  for (const std::string_view item : list.items) {
+    WireObject object = scanner.object(item);
+    const auto owners = object.owners();
+    if (std::any_of(owners.begin(), owners.end(), [uid](const WireOwner& owner) { return owner.uid == uid; }))
+      children.push_back(std::move(object));
+  }
+  std::sort(children.begin(), children.end(), [](const WireObject& left, const WireObject& right) {
+    return std::pair(left.namespace_(), left.name()) < std::pair(right.namespace_(), right.name());
+  });
+  return children;
 }
 
 void Cache::written(const ResourceId& resource, std::string_view raw) {

@@ -98,6 +98,12 @@ std::size_t ObjectStore::bytes() const {
 }
 
 std::vector<WireObject> ObjectStore::by_owner(std::string_view uid) const {
+  const auto is_child = [uid](const WireObject& object) {
+    const auto owners = object.owners();
+    return std::any_of(owners.begin(), owners.end(),
+                       [uid](const WireOwner& owner) { return owner.uid == uid; });
+  };
+  if (!options_.index_owners) return list({}, is_child);
   std::vector<WireObject> children;
   {
     MutexLock lock(mutex_);
@@ -106,12 +112,7 @@ std::vector<WireObject> ObjectStore::by_owner(std::string_view uid) const {
       for (const auto& [key, object] : found->second) children.push_back(object);
     }
   }
-  if (!options_.index_owners) return children;
-  overlay(children, [uid](const WireObject& object) {
-    const auto owners = object.owners();
-    return std::any_of(owners.begin(), owners.end(),
-                       [uid](const WireOwner& owner) { return owner.uid == uid; });
-  });
+  overlay(children, is_child);
   return children;
 }
 

@@ -45,6 +45,12 @@ class CountingSink final : public ek::LogSink {
   std::map<std::string, int> lines_;
 };
 
+/// Takes no notice of anything.
+class Deaf final : public ek::EventHandler {
+ public:
+  void on_event(const ek::ObjectEvent&) noexcept override {}
+};
+
 class CacheConcurrency : public ::testing::Test {
  protected:
   CacheConcurrency()
@@ -195,6 +201,153 @@ TEST_F(CacheConcurrency, ListsOverManyPagesAndFindsChildren) {
   EXPECT_EQ(cache_.list<ConfigMap>({.namespace_ = "default"}).size(), 1201u);
   EXPECT_EQ(cache_.owned_by<ConfigMap>(owner->metadata.uid).size(), 12u);
   EXPECT_THAT(cache_.owned_by<ConfigMap>("nobody"), IsEmpty());
+}
+
+/// What an empty answer of owned_by() would do harm for: a reconciler that counts its children.
+class OwnedByConcurrency : public CacheConcurrency {
+ protected:
+  OwnedByConcurrency() {
+    owner_ = create("default", "owner");
+    child("default", "b");
+    child("default", "a");
+    child("default", "stranger", "another uid");
+  }
+
+  void child(const std::string& namespace_, const std::string& name, const std::string& uid = "") {
+    ConfigMap map{.metadata = {.name = name, .namespace_ = namespace_, .labels = {{"app", name}}}};
+    map.metadata.owner_references = {{.api_version = "v1",
+                                      .kind = "ConfigMap",
+                                      .name = "owner",
+                                      .uid = uid.empty() ? owner_->metadata.uid : uid}};
+    client_.create(map);
+  }
+  std::vector<std::string> children() const { return keys(cache_.owned_by<ConfigMap>(*owner_)); }
+
+  ek::Snapshot<ConfigMap> owner_;
+};
+
+TEST_F(OwnedByConcurrency, AsksTheServerForAKindThatIsNotDeclared) {
+  cache_.start();
+  EXPECT_THAT(children(), ElementsAre("default/a", "default/b"));
+  EXPECT_THAT(keys(cache_.owned_by<ConfigMap>(owner_->metadata.uid)), ElementsAre("default/a", "default/b"));
+  EXPECT_EQ(cache_.live_reads(), 2u);
+  EXPECT_EQ(sink_->count("reading from the server what the cache cannot tell"), 1);
+  EXPECT_THAT(cache_.owned_by<ConfigMap>("nobody"), IsEmpty());
+}
+
+TEST_F(OwnedByConcurrency, AsksTheServerUntilTheKindIsSynced) {
+  cache_.informer<ConfigMap>();
+  EXPECT_THAT(children(), ElementsAre("default/a", "default/b")) << "declared, nothing was listed yet";
+  EXPECT_EQ(cache_.live_reads(), 1u);
+  sync();
+  EXPECT_THAT(children(), ElementsAre("default/a", "default/b"));
+  EXPECT_EQ(cache_.live_reads(), 1u) << "from here on the cache knows";
+}
+
+TEST_F(OwnedByConcurrency, AsksTheServerWhereTheFirstListFails) {
+  // The list of the cache fails, and is not tried again for an hour; the read of the test comes second.
+  server_->inject({.verb = "list", .resource = "configmaps", .count = 1, .status = 500});
+  ek::Cache slow(client_, {.reflector = {.backoff_base = std::chrono::hours{1},
+                                         .backoff_max = std::chrono::hours{1},
+                                         .streaming_list = false}});
+  const ek::Informer& informer = slow.informer<ConfigMap>();
+  slow.start();
+  await("a failure", [&] { return informer.health().counters.failures >= 1; });
+  EXPECT_THAT(keys(slow.owned_by<ConfigMap>(*owner_)), ElementsAre("default/a", "default/b"));
+}
+
+TEST_F(OwnedByConcurrency, AsksTheServerForWholeObjectsOfMetadata) {
+  const ek::Informer& informer = cache_.informer<ConfigMap>({.form = ek::WireForm::metadata_only});
+  sync();
+  const auto found = cache_.owned_by<ConfigMap>(*owner_);
+  EXPECT_THAT(keys(found), ElementsAre("default/a", "default/b"));
+  EXPECT_EQ(cache_.live_reads(), 1u);
+  EXPECT_EQ(informer.store().by_owner(owner_->metadata.uid).size(), 2u) << "the store knows who they are";
+}
+
+TEST_F(OwnedByConcurrency, AsksTheServerOutsideOfTheNamespaceThatIsKept) {
+  cache_.informer<ConfigMap>({.namespace_ = "kube-system"});
+  sync();
+  EXPECT_THAT(children(), ElementsAre("default/a", "default/b"));
+  EXPECT_THAT(keys(cache_.owned_by<ConfigMap>(owner_->metadata.uid)), ElementsAre("default/a", "default/b"))
+      << "all namespaces were asked for, one is kept";
+  EXPECT_EQ(cache_.live_reads(), 2u);
+  EXPECT_THAT(cache_.owned_by<ConfigMap>(owner_->metadata.uid, "kube-system"), IsEmpty());
+  EXPECT_EQ(cache_.live_reads(), 2u) << "that namespace is known";
+}
+
+TEST_F(OwnedByConcurrency, AsksTheServerWhereASelectorLeavesObjectsOut) {
+  cache_.informer<ConfigMap>({.label_selector = "app=a"});
+  sync();
+  EXPECT_THAT(children(), ElementsAre("default/a", "default/b"));
+  EXPECT_EQ(cache_.live_reads(), 1u);
+}
+
+TEST_F(OwnedByConcurrency, FindsChildrenWithoutAnIndexOfOwners) {
+  cache_.informer<ConfigMap>({.index_owners = false});
+  sync();
+  EXPECT_THAT(children(), ElementsAre("default/a", "default/b"));
+  EXPECT_EQ(cache_.live_reads(), 0u);
+}
+
+TEST_F(OwnedByConcurrency, KnowsAfterTheLastHandlerIsGone) {
+  ek::Informer& informer = cache_.informer<ConfigMap>();
+  const ek::HandlerId id = informer.add_handler(std::make_shared<Deaf>());
+  sync();
+  informer.remove_handler(id);
+  child("default", "c");
+  wait_for(informer, client_.get<ConfigMap>({"default", "c"}));
+  EXPECT_THAT(children(), ElementsAre("default/a", "default/b", "default/c"));
+  EXPECT_EQ(cache_.live_reads(), 0u);
+}
+
+TEST_F(OwnedByConcurrency, GivesOwnWritesAtOnce) {
+  cache_.informer<ConfigMap>();
+  sync();
+  ConfigMap map{.metadata = {.name = "c", .namespace_ = "default"}};
+  ek::set_owner_reference(*owner_, map.metadata);
+  cache_.written(client_.create(map));
+  EXPECT_THAT(children(), ElementsAre("default/a", "default/b", "default/c"));
+}
+
+TEST_F(OwnedByConcurrency, RefusesAnOwnerWithoutAUid) {
+  for (const bool declared : {false, true}) {
+    if (declared) {
+      cache_.informer<ConfigMap>();
+      sync();
+    }
+    try {
+      cache_.owned_by<ConfigMap>(ConfigMap{.metadata = {.name = "new", .namespace_ = "default"}});
+      FAIL() << "an owner that was never written has no known children";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_STREQ(error.what(), "ConfigMap: the owner has no uid; it was not read from the server");
+    }
+  }
+}
+
+TEST_F(CacheConcurrency, RefusesKeysThatTheServerWouldRefuse) {
+  cache_.informer<ConfigMap>();
+  sync();
+  const auto refusal = [this](const ek::ObjectKey& key) -> std::string {
+    try {
+      return cache_.find<ConfigMap>(key) ? "found" : "not found";
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal({"default", ""}), "ConfigMap: the key has no name");
+  EXPECT_EQ(refusal({"", "a"}), "ConfigMap a: the kind is namespaced and the key has no namespace");
+}
+
+TEST_F(CacheConcurrency, IgnoresTheNamespaceOfWhatIsInNone) {
+  create("default", "a");
+  cache_.informer<ek::Namespace>();
+  sync();
+  EXPECT_TRUE(client_.find<ek::Namespace>({"default", "default"})) << "as the server does";
+  EXPECT_TRUE(cache_.find<ek::Namespace>({"default", "default"}));
+  EXPECT_EQ(cache_.list<ek::Namespace>({.namespace_ = "default"}).size(),
+            client_.list<ek::Namespace>({.namespace_ = "default"}).items.size());
+  EXPECT_EQ(cache_.live_reads(), 0u);
 }
 
 TEST_F(CacheConcurrency, NamesWhatItMayNotReadAndRecovers) {

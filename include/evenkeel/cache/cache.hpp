@@ -42,6 +42,19 @@ const ResourceId& resource_of() {
   static const ResourceId resource(T::resource);
   return resource;
 }
+
+template <ObjectType T>
+std::vector<Snapshot<T>> decode_all(const std::vector<WireObject>& objects) {
+  std::vector<Snapshot<T>> result;
+  result.reserve(objects.size());
+  for (const WireObject& object : objects) result.push_back(object.decode<T>());
+  return result;
+}
+
+/// Asks the server for the objects that have an owner with this uid, sorted by namespace and name. Only these
+/// are decoded by who asks. Throws as Cache::owned_by().
+EVENKEEL_API std::vector<WireObject> list_owned(const Client& client, const ResourceId& resource,
+                                                std::string_view uid, const std::string& namespace_);
 }  // namespace detail
 
 /// How one collection is doing, for probes and explanations.
@@ -103,7 +116,9 @@ class EVENKEEL_API Cache {
     return live.find<T>(key);
   }
 
-  /// All objects that the options select, sorted by namespace and name.
+  /// All objects that the options select, sorted by namespace and name. Throws DecodeError naming the object
+  /// if one of them is no T: a list that left it out would be taken for the whole. list_wire() gives them
+  /// undecoded, to decode one by one.
   template <ObjectType T>
   std::vector<Snapshot<T>> list(const ListOptions& options = {}) const {
     return list<T>(options, client_);
@@ -111,21 +126,31 @@ class EVENKEEL_API Cache {
   template <ObjectType T>
   std::vector<Snapshot<T>> list(const ListOptions& options, const Client& live) const {
     const auto found = list_wire(detail::resource_of<T>(), options);
-    if (!found) return live.list<T>(options).items;
-    std::vector<Snapshot<T>> result;
-    result.reserve(found->size());
-    for (const WireObject& object : *found) result.push_back(object.decode<T>());
-    return result;
+    return found ? detail::decode_all<T>(*found) : live.list<T>(options).items;
   }
 
-  /// Objects of one kind that have an owner with this uid, sorted by namespace and name. Empty if the kind
-  /// is not declared.
+  /// Objects of one kind that have an owner with this uid, sorted by namespace and name; of one namespace, or
+  /// of all if it is empty. If the cache does not hold every object of that scope whole (the kind is not
+  /// declared, not synced yet, kept as metadata only, narrowed by a selector or to another namespace), they
+  /// are listed on the server: an empty result means that there are none.
+  /// Throws std::invalid_argument without a uid, DecodeError if a child is no T; a live read throws as
+  /// Client::list() does.
   template <ObjectType T>
-  std::vector<Snapshot<T>> owned_by(std::string_view uid) const {
-    std::vector<Snapshot<T>> result;
-    for (const WireObject& object : owned_wire(detail::resource_of<T>(), uid))
-      result.push_back(object.decode<T>());
-    return result;
+  std::vector<Snapshot<T>> owned_by(std::string_view uid, const std::string& namespace_ = {}) const {
+    return owned_by<T>(uid, namespace_, client_);
+  }
+  /// The same; live reads go through `live`, with its deadline and stop token.
+  template <ObjectType T>
+  std::vector<Snapshot<T>> owned_by(std::string_view uid, const std::string& namespace_,
+                                    const Client& live) const {
+    auto found = owned_wire(detail::resource_of<T>(), uid, namespace_);
+    return detail::decode_all<T>(found ? *found
+                                       : detail::list_owned(live, detail::resource_of<T>(), uid, namespace_));
+  }
+  /// The children of an object that was read: in its namespace, or in all if it is cluster-scoped.
+  template <ObjectType T, ObjectType Owner>
+  std::vector<Snapshot<T>> owned_by(const Owner& owner) const {
+    return owned_by<T>(owner.metadata.uid, owner.metadata.namespace_);
   }
 
   /// The same in wire form. Nothing: the cache cannot tell, ask the server (this is counted as a live read).
@@ -133,7 +158,8 @@ class EVENKEEL_API Cache {
   std::optional<WireObject> find_wire(const ResourceId& resource, const ObjectKey& key) const;
   std::optional<std::vector<WireObject>> list_wire(const ResourceId& resource,
                                                    const ListOptions& options) const;
-  std::vector<WireObject> owned_wire(const ResourceId& resource, std::string_view uid) const;
+  std::optional<std::vector<WireObject>> owned_wire(const ResourceId& resource, std::string_view uid,
+                                                    const std::string& namespace_ = {}) const;
 
   /// Tells that the server answered a write with this object: reads give it at once, until the watch brings
   /// it or something newer. Objects whose resourceVersions cannot be compared, and collections with label or

@@ -36,7 +36,7 @@ struct InformerOptions {
   /// Every so often all objects are told again as updates without a change (ObjectEvent::resync), from the
   /// first list on. Zero: never. Nothing is asked of the server. Of a shared informer the first one counts.
   Duration resync = Duration::zero();
-  bool index_owners = true;                  ///< For lists by owner.
+  bool index_owners = true;                  ///< For fast lists by owner.
   std::size_t buffer_bytes = 1u << 20;       ///< Read ahead of the store at most about so much.
   std::size_t max_object_bytes = 64u << 20;  ///< A larger object is an error.
   ReflectorOptions reflector = {};           ///< Without `random`, one is made.

@@ -88,7 +88,7 @@ struct StoreDelta {
 };
 
 struct ObjectStoreOptions {
-  bool index_owners = true;  ///< For by_owner(); about 150 bytes for each owner reference.
+  bool index_owners = true;  ///< For a fast by_owner(); about 150 bytes for each owner reference.
 };
 
 /// A map from namespace and name to object, with an index by owner.
@@ -115,7 +115,7 @@ class EVENKEEL_API ObjectStore {
                                const std::function<bool(const WireObject&)>& selects = {}) const
       EVENKEEL_EXCLUDES(mutex_);
   /// Those that have an owner reference with this uid, sorted by namespace and name.
-  /// Empty if the store does not index owners.
+  /// Without an index of owners it looks at every object.
   std::vector<WireObject> by_owner(std::string_view uid) const EVENKEEL_EXCLUDES(mutex_);
   std::size_t size() const { return snapshot().size(); }
   /// The server answered a write of ours with this state: find(), list() and by_owner() give it until the

@@ -119,6 +119,16 @@ class EVENKEEL_API Context {
     if (options_.cache != nullptr) return options_.cache->list<T>(options, client_);
     return client_.list<T>(options).items;
   }
+  /// All objects of a kind that `owner` owns, by its uid: in its namespace, or in all if it is
+  /// cluster-scoped. See Cache::owned_by().
+  template <ObjectType T, ObjectType Owner>
+  std::vector<Snapshot<T>> owned_by(const Owner& owner) {
+    const ObjectMeta& metadata = owner.metadata;
+    if (options_.cache != nullptr)
+      return options_.cache->owned_by<T>(metadata.uid, metadata.namespace_, client_);
+    return detail::decode_all<T>(
+        detail::list_owned(client_, detail::resource_of<T>(), metadata.uid, metadata.namespace_));
+  }
 
   // ---- Writes ----
 
