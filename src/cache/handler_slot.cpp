@@ -32,9 +32,8 @@ void HandlerSlot::tell_synced() {
 }
 
 void HandlerSlot::call(const Waiting& what) {
-  MutexLock lock(calling_);
-  if (closed_.load(std::memory_order_acquire)) return;
-  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  const CallGate::Pass pass(gate_);
+  if (!pass) return;
   if (what.delta) {
     const StoreDelta& delta = *what.delta;
     handler_->on_event({.type = delta.type,
@@ -47,7 +46,6 @@ void HandlerSlot::call(const Waiting& what) {
     handler_->on_synced();
     synced_.store(true, std::memory_order_release);
   }
-  caller_.store({}, std::memory_order_relaxed);
 }
 
 void HandlerSlot::push(Waiting what) {
@@ -70,16 +68,13 @@ void HandlerSlot::work() {
 }
 
 void HandlerSlot::close() {
-  closed_.store(true, std::memory_order_release);
   {
     MutexLock lock(mutex_);
     ending_ = true;
     waiting_.clear();
     changed_.notify_all();
   }
-  // Only this thread stores its own id, so an equal one means that the handler itself called.
-  if (caller_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
-  { MutexLock wait(calling_); }
+  if (!gate_.close()) return;  // the handler itself called
   MutexLock lock(joining_);
   if (thread_.joinable()) thread_.join();
 }

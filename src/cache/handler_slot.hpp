@@ -13,6 +13,8 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/cache/informer.hpp>
 
+#include "cache/call_gate.hpp"
+
 namespace evenkeel::inline v0::detail {
 
 /// Thread safety: tell() and tell_synced() one thread at a time; all others may be called concurrently.
@@ -40,7 +42,7 @@ class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
     bool initial = false;
   };
 
-  void call(const Waiting& what) EVENKEEL_EXCLUDES(calling_);
+  void call(const Waiting& what);
   void push(Waiting what) EVENKEEL_EXCLUDES(mutex_);
   void work() EVENKEEL_EXCLUDES(mutex_);
 
@@ -48,9 +50,7 @@ class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
   const std::shared_ptr<EventHandler> handler_;
   const bool queued_;
   std::atomic<bool> synced_ = false;  // stored after on_synced() returned
-  std::atomic<bool> closed_ = false;
-  std::atomic<std::thread::id> caller_ = {};  // the thread that is in the handler
-  Mutex calling_;                             // held while the handler runs
+  CallGate gate_{GateEntry::shared};
   Mutex mutex_;
   CondVar changed_;
   std::deque<Waiting> waiting_ EVENKEEL_GUARDED_BY(mutex_);

@@ -134,6 +134,8 @@ detail::KeySources::Calls Controller::Impl::source_calls() {
 }
 
 void Controller::Impl::enqueue(const ObjectKey& key, const KeyOptions& options) {
+  if (key.name.empty())
+    throw std::invalid_argument("controller " + spec_.options.name + ": the key has no name");
   sources_.add(AddCause::call, {}, key, options);
 }
 
@@ -158,6 +160,7 @@ bool Controller::Impl::step() {
     synced_ = true;
   }
   sources_.fire_timers();
+  feed_.map_due();
   const auto claim = queue_.queue().try_get();
   if (claim) runner_.run(*claim, 0);
   return claim.has_value();
@@ -191,6 +194,7 @@ void Controller::Impl::run_first_worker(const std::function<void(std::exception_
     name_thread("0");
     queue_.begin_running(environment_.clock->now());
     sources_.start();
+    feed_.start([this](const std::string& role) { name_thread(role); });
     if (wait_for_sync()) {
       log_.info("workers started",
                 {{"kind", spec_.resource.kind}, {"workers", workers_}, {"queued", queue_.queue().size()}});
@@ -308,8 +312,11 @@ bool Controller::step() {
 }
 std::optional<TimePoint> Controller::next_due() {
   const auto key = impl_->queue_.queue().next_due();
-  const auto timer = impl_->sources_.next_due();
-  return key && timer ? std::min(*key, *timer) : key ? key : timer;
+  std::optional<TimePoint> next;
+  for (const auto& due : {key, impl_->sources_.next_due(), impl_->feed_.next_due()}) {
+    if (due) next = next ? std::min(*next, *due) : *due;
+  }
+  return next;
 }
 void Controller::stop() noexcept {
   impl_->stop();

@@ -5,30 +5,61 @@
 #include <exception>
 #include <utility>
 
+#include "cache/call_gate.hpp"
 #include "controller/backoff_core.hpp"
+#include "controller/report.hpp"
 
 namespace evenkeel::inline v0::detail {
+
+namespace {
+
+WatchSpec bound(WatchSpec spec, const Cache& cache) {
+  if (spec.bind) spec.mapping = spec.bind(cache);
+  return spec;
+}
+
+// The text of the exception that is being handled.
+std::string what_was_thrown() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
+
+}  // namespace
 
 // Turns the events of one watch into keys. The cache may hold it longer than the controller lives.
 class EventFeed::Watch final : public EventHandler {
  public:
-  Watch(EventFeed& feed, WatchSpec spec)
-      : spec_(std::move(spec)),
+  Watch(EventFeed& feed, WatchId id, WatchSpec spec)
+      : id_(id),
+        spec_(bound(std::move(spec), feed.environment_.cache)),
         source_(spec_.resource.plural + " (" + spec_.resource.api_version() + ")"),
-        feed_(&feed) {}
+        feed_(feed) {}
   void on_event(const ObjectEvent& event) noexcept override {
-    MutexLock lock(mutex_);
-    if (feed_ != nullptr) feed_->take(spec_, source_, event);
+    if (const CallGate::Pass pass(gate_); pass) feed_.take(*this, event);
   }
   void on_synced() noexcept override {
-    MutexLock lock(mutex_);
     synced_.store(true);
-    if (feed_ != nullptr) feed_->on_synced_();
+    if (const CallGate::Pass pass(gate_); pass) feed_.on_synced_();
   }
-  void detach() noexcept {
-    MutexLock lock(mutex_);
-    feed_ = nullptr;
+  /// Adds the keys of states whose mapping threw before. Throws what the mapping throws.
+  void map_again(const Remap& remap) {
+    const CallGate::Pass pass(gate_);
+    if (!pass) return;
+    const ObjectEvent event{.type = remap.type, .object = &remap.states.back()};
+    for (const WireObject& state : remap.states) {
+      for (const ObjectKey& key : keys_of({.object = &state}, spec_.mapping)) feed_.add(*this, event, key);
+    }
   }
+  void detach() noexcept { gate_.close(); }
+  WatchId id() const { return id_; }
+  const WatchSpec& spec() const { return spec_; }
+  const std::string& source() const { return source_; }
+  bool tell_nameless() { return !told_nameless_.exchange(true); }
   bool synced() const { return synced_.load(); }
   void attach(const std::shared_ptr<Watch>& self, Cache& cache) {
     Attachment attachment = spec_.attach(cache, self);
@@ -59,20 +90,26 @@ class EventFeed::Watch final : public EventHandler {
   }
 
  private:
+  const WatchId id_;
   const WatchSpec spec_;
   const std::string source_;
+  EventFeed& feed_;  // used inside of the gate only
+  CallGate gate_{GateEntry::single};
   mutable Mutex mutex_;
-  EventFeed* feed_ EVENKEEL_GUARDED_BY(mutex_);
   Attachment attachment_ EVENKEEL_GUARDED_BY(mutex_);
   std::atomic<bool> synced_ = false;
+  std::atomic<bool> told_nameless_ = false;
 };
 
 WatchId EventFeed::attach(WatchSpec spec) {
-  const auto watch = std::make_shared<Watch>(*this, std::move(spec));
-  watch->attach(watch, environment_.cache);
   MutexLock lock(mutex_);
-  watches_.emplace(++last_id_, watch);
-  return last_id_;
+  const WatchId id = ++last_id_;
+  lock.unlock();
+  const auto watch = std::make_shared<Watch>(*this, id, std::move(spec));
+  watch->attach(watch, environment_.cache);
+  lock.lock();
+  watches_.emplace(id, watch);
+  return id;
 }
 
 void EventFeed::remove(WatchId id) noexcept {
@@ -86,27 +123,102 @@ void EventFeed::remove(WatchId id) noexcept {
 
 void EventFeed::detach() noexcept {
   MutexLock lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+  std::thread remapper = std::move(remapper_);
   const auto watches = std::exchange(watches_, {});
   lock.unlock();
+  if (remapper.joinable()) remapper.join();
   for (const auto& [id, watch] : watches) watch->remove();
 }
 
-void EventFeed::take(const WatchSpec& watch, std::string_view source, const ObjectEvent& event) noexcept {
+void EventFeed::take(Watch& watch, const ObjectEvent& event) noexcept {
+  if (!passes(watch.spec(), event)) return refuse(watch.source(), event);
+  std::vector<ObjectKey> keys;
   try {
-    if (passes(watch, event)) {
-      for (const ObjectKey& key : keys_of(event, watch.mapping)) add(watch, source, event, key);
-    } else {
-      refuse(source, event);
-    }
-  } catch (const std::exception& error) {
-    log_.error(
-        "an event could not be mapped to keys and is lost",
-        {{"kind", watch.resource.kind}, {"object", event.object->key().str()}, {"error", error.what()}});
+    keys = keys_of(event, watch.spec().mapping);
   } catch (...) {
-    log_.error("an event could not be mapped to keys and is lost",
-               {{"kind", watch.resource.kind}, {"object", event.object->key().str()}});
+    Remap remap{.watch = watch.id(), .type = event.type};
+    if (event.old != nullptr) remap.states.push_back(*event.old);
+    remap.states.push_back(*event.object);
+    return note_failure(std::move(remap), what_was_thrown());
+  }
+  for (const ObjectKey& key : keys) add(watch, event, key);
+}
+
+// ---- Events whose mapping threw
+
+void EventFeed::start(std::function<void(const std::string&)> on_thread_start) {
+  MutexLock lock(mutex_);
+  on_thread_start_ = std::move(on_thread_start);
+  started_ = true;
+  if (remaps_.size() != 0 && !ended_) remapper_ = std::thread([this] { run_remaps(); });
+}
+
+void EventFeed::note_failure(Remap remap, std::string_view error) {
+  const WireObject object = remap.states.back();
+  MutexLock lock(mutex_);
+  const auto next = remaps_.failed(std::move(remap), environment_.clock->now());
+  changed_.notify_all();
+  if (started_ && !ended_ && !remapper_.joinable()) remapper_ = std::thread([this] { run_remaps(); });
+  lock.unlock();
+  const std::string key = object.key().str();
+  if (next) {
+    log_.error(
+        "an event could not be mapped to keys; it is mapped again later",
+        {{"kind", object.kind()}, {"object", key}, {"next_try_in", format_delay(*next)}, {"error", error}});
+  } else {
+    log_.error("the deletion of an object could not be mapped to keys; it is given up",
+               {{"kind", object.kind()}, {"object", key}, {"error", error}});
   }
 }
+
+void EventFeed::remap(const Remap& remap) noexcept {
+  MutexLock lock(mutex_);
+  const auto found = watches_.find(remap.watch);
+  if (found == watches_.end()) return;
+  const auto watch = found->second;
+  lock.unlock();
+  try {
+    watch->map_again(remap);
+  } catch (...) {
+    note_failure(remap, what_was_thrown());
+  }
+}
+
+void EventFeed::map_due() {
+  MutexLock lock(mutex_);
+  const auto due = remaps_.take_due(environment_.clock->now());
+  lock.unlock();
+  for (const Remap& one : due) remap(one);
+}
+
+std::optional<TimePoint> EventFeed::next_due() const {
+  MutexLock lock(mutex_);
+  return remaps_.next_due();
+}
+
+void EventFeed::run_remaps() noexcept {
+  MutexLock lock(mutex_);
+  const auto on_thread_start = on_thread_start_;
+  lock.unlock();
+  if (on_thread_start) on_thread_start("mapping");
+  lock.lock();
+  while (!ended_) {
+    const auto due = remaps_.next_due();
+    if (!due) {
+      environment_.clock->wait(changed_, lock);
+    } else if (environment_.clock->now() < *due) {
+      environment_.clock->wait_until(changed_, lock, *due);
+    } else {
+      lock.unlock();
+      map_due();
+      lock.lock();
+    }
+  }
+}
+
+// ---- From events to keys
 
 void EventFeed::refuse(std::string_view source, const ObjectEvent& event) {
   const std::size_t key = RequestKey::hash_of({}, event.object->namespace_(), event.object->name());
@@ -114,25 +226,32 @@ void EventFeed::refuse(std::string_view source, const ObjectEvent& event) {
   for (const auto& observer : environment_.observers) observer->event_refused(source, event);
 }
 
-void EventFeed::add(const WatchSpec& watch, std::string_view source, const ObjectEvent& event,
-                    const ObjectKey& key) {
+void EventFeed::refuse_nameless(Watch& watch, const ObjectEvent& event) {
+  log_.write(watch.tell_nameless() ? LogLevel::error : LogLevel::debug,
+             "a mapping returned a key without a name; it is refused",
+             {{"kind", event.object->kind()}, {"object", event.object->key().str()}});
+}
+
+void EventFeed::add(Watch& watch, const ObjectEvent& event, const ObjectKey& key) {
+  if (key.name.empty()) return refuse_nameless(watch, event);
+  const WatchSpec& spec = watch.spec();
   const RequestKey request = environment_.keys.intern(key);
   const KeyOptions options{
-      .priority = watch.priority.value_or(event.initial || event.resync ? Lane::slow : Lane::fast),
-      .delay = watch.delay};
+      .priority = spec.priority.value_or(event.initial || event.resync ? Lane::slow : Lane::fast),
+      .delay = spec.delay};
   const TimePoint now = environment_.clock->now();
   AddVerdict verdict = AddVerdict::queued;
   // Asked in this order because comparing two states of an object is the dear part.
-  if (watch.primary && queue_.concerns(request) && is_minor(event)) {
-    verdict = queue_.add_minor(request, options, now, origin_of(event, source));
+  if (spec.primary && queue_.concerns(request) && is_minor(event)) {
+    verdict = queue_.add_minor(request, options, now, origin_of(event, watch.source()));
   } else {
-    queue_.add(request, options, now, origin_of(event, source));
+    queue_.add(request, options, now, origin_of(event, watch.source()));
   }
   for (const auto& observer : environment_.observers)
     observer->key_added({.key = request,
                          .cause = AddCause::event,
                          .verdict = verdict,
-                         .source = source,
+                         .source = watch.source(),
                          .event = &event,
                          .priority = options.priority,
                          .delay = options.delay,

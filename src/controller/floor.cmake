@@ -31,6 +31,7 @@ set(controller_sources
   pipeline.cpp
   predicate.cpp
   reconcile_meter.cpp
+  remap_core.cpp
   report.cpp
   result_core.cpp
   runner.cpp

@@ -8,6 +8,8 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/stop.hpp>
 
+#include "cache/call_gate.hpp"
+
 namespace evenkeel::inline v0::detail {
 
 namespace {
@@ -32,28 +34,23 @@ std::exception_ptr named(const std::string& source) noexcept {
 class KeySources::Receiver final : public KeySink::Receiver {
  public:
   Receiver(KeySources& sources, const SourceSpec& spec)
-      : name_(spec.name), synced_(!spec.options.initial), sources_(&sources) {}
+      : name_(spec.name), synced_(!spec.options.initial), sources_(sources) {}
   void on_key(const ObjectKey& key, const KeyOptions& options) noexcept override {
-    MutexLock lock(mutex_);
-    if (sources_ != nullptr) sources_->add(AddCause::source, name_, key, options);
+    if (const CallGate::Pass pass(gate_); pass) sources_.add(AddCause::source, name_, key, options);
   }
   void on_synced() noexcept override {
-    MutexLock lock(mutex_);
     synced_.store(true);
-    if (sources_ != nullptr) sources_->calls_.on_synced();
+    if (const CallGate::Pass pass(gate_); pass) sources_.calls_.on_synced();
   }
-  void detach() noexcept {
-    MutexLock lock(mutex_);
-    sources_ = nullptr;
-  }
+  void detach() noexcept { gate_.close(); }
   bool synced() const { return synced_.load(); }
   const std::string& name() const { return name_; }
 
  private:
   const std::string name_;
   std::atomic<bool> synced_;
-  Mutex mutex_;
-  KeySources* sources_ EVENKEEL_GUARDED_BY(mutex_);
+  KeySources& sources_;  // used inside of the gate only
+  CallGate gate_{GateEntry::shared};
 };
 
 KeySources::KeySources(const ControllerSpec& spec, const ControllerEnvironment& environment,
@@ -158,6 +155,11 @@ std::string KeySources::waiting_for() const {
 
 void KeySources::add(AddCause cause, std::string_view source, const ObjectKey& key,
                      const KeyOptions& options) {
+  if (key.name.empty()) {
+    log_.error("a source added a key without a name; it is refused",
+               {{"source", source}, {"namespace", key.namespace_}});
+    return;
+  }
   const RequestKey request = environment_.keys.intern(key);
   const TimePoint now = environment_.clock->now();
   const AddedBy by = cause == AddCause::call ? AddedBy::call : AddedBy::source;

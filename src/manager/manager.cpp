@@ -516,7 +516,9 @@ std::vector<WatchHealth> Manager::Impl::watch_health() const {
 
 std::vector<Json> Manager::Impl::crds() const {
   MutexLock lock(mutex_);
-  return detail::crds_of(kinds_);
+  const auto kinds = kinds_;
+  lock.unlock();
+  return detail::crds_of(kinds);
 }
 
 std::vector<ResourceId> Manager::Impl::kinds_without_crd() const {

@@ -409,7 +409,104 @@ TEST_F(ControllerTest, AMappingThatThrowsIsTold) {
   start_synced(std::move(made));
   change("a");
   ASSERT_EQ(lines->lines_with("could not be mapped").size(), 1U);
-  EXPECT_THAT(lines->lines_with("could not be mapped")[0], HasSubstr("object=ns/a error=no idea"));
+  EXPECT_THAT(lines->lines_with("could not be mapped")[0],
+              HasSubstr("object=ns/a next_try_in=1s error=no idea"));
+}
+
+// Both states of the update are mapped again: the owner that lost the object has to hear of it.
+TEST_F(ControllerTest, AMappingThatThrowsIsAskedAgain) {
+  std::atomic<int> failures = 2;
+  std::vector<std::string> seen;
+  Tally runs;
+  ControllerSpec made = spec([&](Context&) {
+    runs.add();
+    return done();
+  });
+  made.watches[0].mapping = [&](const WireObject& object, std::vector<ObjectKey>& found) {
+    if (failures-- > 0) throw std::runtime_error("no idea");
+    found.push_back(object.key());
+  };
+  start_synced(std::move(made));
+  change("a");
+  for (const auto at : {1s, 3s}) {
+    clock->wait_for_waiters(2);  // the worker, and the thread that maps again
+    EXPECT_EQ(runs.value(), 0);
+    clock->advance_to_next();
+    EXPECT_EQ(clock->now().time_since_epoch(), at);
+  }
+  runs.wait_for(1);
+  clock->wait_for_waiters(2);
+  EXPECT_EQ(lines->lines_with("could not be mapped").size(), 2U);
+  EXPECT_EQ(controller->counts().success, 1U);
+}
+
+TEST_F(ControllerTest, AMappingThatThrowsOtherThingsIsAskedAgain) {
+  std::atomic<bool> fails = true;
+  Tally runs;
+  ControllerSpec made = spec([&](Context&) {
+    runs.add();
+    return done();
+  });
+  made.watches[0].mapping = [&](const WireObject& object, std::vector<ObjectKey>& found) {
+    if (fails.exchange(false)) throw 42;
+    found.push_back(object.key());
+  };
+  start_synced(std::move(made));
+  change("a");
+  clock->wait_for_waiters(2);
+  clock->advance_to_next();
+  runs.wait_for(1);
+  EXPECT_THAT(lines->lines_with("could not be mapped")[0],
+              HasSubstr("error=something that is no std::exception"));
+}
+
+TEST_F(ControllerTest, StopsWhileAMappingWaitsToBeAskedAgain) {
+  ControllerSpec made = spec([](Context&) { return done(); });
+  made.watches[0].mapping = [](const WireObject&, std::vector<ObjectKey>&) {
+    throw std::runtime_error("no idea");
+  };
+  start_synced(std::move(made));
+  change("a");
+  clock->wait_for_waiters(2);
+  controller->stop();
+  ended.wait_for(1);
+  EXPECT_EQ(end_error, nullptr);
+}
+
+TEST_F(ControllerTest, RefusesKeysWithoutAName) {
+  Tally runs;
+  ControllerSpec made = spec([&](Context&) {
+    runs.add();
+    return done();
+  });
+  made.watches[0].mapping = [](const WireObject& object, std::vector<ObjectKey>& found) {
+    found.push_back({"ns", ""});
+    if (object.name() == "last") found.push_back(object.key());
+  };
+  KeyChannel channel;
+  made.sources.push_back(
+      {.name = "calls", .subscribe = [channel](KeySink sink) { return channel.subscribe(sink); }});
+  start_synced(std::move(made));
+  channel.push({"ns", ""});
+  try {
+    controller->enqueue({"ns", ""});
+    FAIL() << "a key without a name was taken";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "controller demo: the key has no name");
+  }
+  change("a");
+  change("last");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(runs.value(), 1);
+  const auto told = lines->lines_with("a mapping returned a key without a name; it is refused");
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_THAT(told[0], HasSubstr("ERROR"));
+  EXPECT_THAT(told[0], HasSubstr("object=ns/a"));
+  EXPECT_THAT(told[1], HasSubstr("DEBUG"));
+  ASSERT_EQ(lines->lines_with("a source added a key without a name").size(), 1U);
+  EXPECT_THAT(lines->lines_with("a source added a key without a name")[0],
+              HasSubstr("source=calls namespace=ns"));
 }
 
 // go:1.1.16 go:2.1.11 go:2.1.13

@@ -26,8 +26,10 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::ElementsAre;
+using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ConfigMap config_map(const std::string& namespace_, const std::string& name) {
   return {.metadata = {.name = name, .namespace_ = namespace_}};
@@ -241,6 +243,10 @@ TEST_F(HeadOfLineConcurrency, AMappingThatTakesItsTimeHoldsNoOtherWatch) {
   }
   test::await("the second secret in the cache",
               [&] { return manager.cache().informer<Secret>().size() == 2; });
+  // Probes and everything else that looks at the watches are answered meanwhile.
+  EXPECT_EQ(manager.watch_health().size(), 3u);
+  EXPECT_EQ(manager.answer_probe("/healthz").status, 200);
+  EXPECT_EQ(manager.answer_probe("/readyz").status, 200);
   EXPECT_EQ(held_, 1);
   EXPECT_FALSE(released_);
   release();
@@ -258,8 +264,8 @@ TEST_F(HeadOfLineConcurrency, APredicateThatThrowsLosesNoEvent) {
   EXPECT_NO_THROW(running.stop());
 }
 
-// What a mapping throws loses the one event, with a line that names it; the others go on.
-TEST_F(HeadOfLineConcurrency, AMappingThatThrowsLosesOneEventAndSaysSo) {
+// An event whose mapping throws is named in the log and mapped again later; the others go on.
+TEST_F(HeadOfLineConcurrency, AMappingThatThrowsHoldsNoOtherEventAndSaysSo) {
   Manager manager(world_.client(), world_.options());
   manager.add(controller_for<ConfigMap>(count()).watches<Secret>([](const Secret& secret) {
     if (secret.metadata.name == "bad") throw 42;
@@ -275,7 +281,8 @@ TEST_F(HeadOfLineConcurrency, AMappingThatThrowsLosesOneEventAndSaysSo) {
   }
   world_.wait_until([&] { return maps_ == 2; });
   EXPECT_THAT(world_.happenings->lines_with("could not be mapped"),
-              ElementsAre(::testing::AllOf(HasSubstr("kind=Secret"), HasSubstr("object=default/bad"))));
+              AllOf(Not(::testing::IsEmpty()),
+                    Each(AllOf(HasSubstr("kind=Secret"), HasSubstr("object=default/bad")))));
   expect_maps_go_on();
   EXPECT_NO_THROW(running.stop());
 }

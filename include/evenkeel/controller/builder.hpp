@@ -80,11 +80,17 @@ void add_keys(std::vector<ObjectKey>& keys, const Keys& more) {
     keys.insert(keys.end(), std::begin(more), std::end(more));
 }
 
+// A mapping that is given the cache as well.
 template <class F, class T>
-struct MappingResult : std::invoke_result<F&, const T&> {};
-template <class F, class T>
-requires std::invocable<F&, const WireObject&>
-struct MappingResult<F, T> : std::invoke_result<F&, const WireObject&> {
+concept CacheMapping =
+    std::invocable<F&, const T&, const Cache&> || std::invocable<F&, const WireObject&, const Cache&>;
+
+// `More` is what a mapping takes behind the object: nothing, or the cache.
+template <class F, class T, class... More>
+struct MappingResult : std::invoke_result<F&, const T&, More...> {};
+template <class F, class T, class... More>
+requires std::invocable<F&, const WireObject&, More...>
+struct MappingResult<F, T, More...> : std::invoke_result<F&, const WireObject&, More...> {
 };
 
 template <class Keys>
@@ -92,11 +98,11 @@ concept KeyOrKeys = std::same_as<std::remove_cvref_t<Keys>, ObjectKey> || requir
   requires std::same_as<std::remove_cvref_t<decltype(*std::begin(keys))>, ObjectKey>;
 };
 
-template <class F, class T>
+template <class F, class T, class... More>
 struct CheckedMapping {
-  static_assert(std::invocable<F&, const WireObject&> || std::invocable<F&, const T&>,
+  static_assert(std::invocable<F&, const WireObject&, More...> || std::invocable<F&, const T&, More...>,
                 "a mapping takes the watched object, (const U&), or its metadata, (const WireObject&)");
-  static_assert(KeyOrKeys<typename MappingResult<F, T>::type>,
+  static_assert(KeyOrKeys<typename MappingResult<F, T, More...>::type>,
                 "a mapping returns an ObjectKey, {namespace, name}, or a std::vector<ObjectKey>");
   static constexpr bool passed = true;
 };
@@ -110,6 +116,20 @@ KeyMapping mapping_of(F function) {
       add_keys(keys, std::invoke(function, object));
     } else {
       add_keys(keys, std::invoke(function, *object.template decode<T>()));
+    }
+  };
+}
+
+// The same for a mapping that looks things up; each watch has a copy of the function.
+template <ObjectType T, class F>
+KeyMapping mapping_with(F function, const Cache& cache) {
+  static_assert(CheckedMapping<F, T, const Cache&>::passed);
+  return [function = std::move(function), &cache](const WireObject& object,
+                                                  std::vector<ObjectKey>& keys) mutable {
+    if constexpr (std::invocable<F&, const WireObject&, const Cache&>) {
+      add_keys(keys, std::invoke(function, object, cache));
+    } else {
+      add_keys(keys, std::invoke(function, *object.template decode<T>(), cache));
     }
   };
 }
@@ -130,7 +150,16 @@ WatchSpec watch_owned(ResourceId owner, TriggerOptions options = {}) {
 /// U, for what `mapping` says of it; see ControllerBuilder::watches().
 template <ObjectType U, class F>
 WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
-  return detail::watch_of<U>(detail::mapping_of<U>(std::move(mapping)), std::move(options), Delivery::queued);
+  if constexpr (detail::CacheMapping<F, U>) {
+    WatchSpec watch = detail::watch_of<U>({}, std::move(options), Delivery::queued);
+    watch.bind = [mapping = std::move(mapping)](const Cache& cache) {
+      return detail::mapping_with<U>(mapping, cache);
+    };
+    return watch;
+  } else {
+    return detail::watch_of<U>(detail::mapping_of<U>(std::move(mapping)), std::move(options),
+                               Delivery::queued);
+  }
 }
 
 /// Describes a controller; hand it to Manager::add(). What is not said has a default.
@@ -162,7 +191,12 @@ class ControllerBuilder {
   /// Reconciles what `mapping` says of each U that changes: it gets a `const U&`, or a `const WireObject&`
   /// for what metadata tells, and returns an ObjectKey or a range of them. It is called for
   /// the state before and the state after a change, on a thread of its own: it may take its time, and holds
-  /// up no other watch.
+  /// up no other watch. If it takes a `const Cache&` as well, it can look up what refers to the U:
+  ///
+  ///     .watches<Secret>([](const Secret& secret, const Cache& cache) { return users_of(secret, cache); })
+  ///
+  /// What it throws is logged, and it is called for the same states again: after 1 s, and then after twice as
+  /// long each time, up to 5 min. A key without a name is refused, and that is logged.
   template <ObjectType U, class F>
   ControllerBuilder& watches(F mapping, TriggerOptions options = {}) {
     spec_.watches.push_back(watch_mapped<U>(std::move(mapping), std::move(options)));

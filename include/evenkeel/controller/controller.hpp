@@ -115,6 +115,9 @@ struct Attachment {
 struct WatchSpec {
   ResourceId resource = {};
   KeyMapping mapping = {};
+  /// Makes `mapping` when the watch is added, for mappings that look something up in the cache. Null:
+  /// `mapping` is used as it stands.
+  std::function<KeyMapping(const Cache& cache)> bind = {};
   Predicate when = {};
   /// Of the keys that it adds. Default: 0, and Lane::slow for first lists and resyncs.
   std::optional<Priority> priority = {};
@@ -207,14 +210,14 @@ class EVENKEEL_API Controller {
   /// Triggers the stop tokens of running reconciles, after stop().
   void cancel() noexcept;
 
-  /// Adds a key from elsewhere than a watch.
+  /// Adds a key from elsewhere than a watch. Throws std::invalid_argument for a key without a name.
   void enqueue(const ObjectKey& key, KeyOptions options = {});
   /// Adds a watch, at any time: watch_owned<Pod>(Demo::resource), for instance. Workers that have started do
   /// not wait for its first list. Throws as declaring the kind in the cache does.
   WatchId watch(WatchSpec spec);
   /// Ends a watch that was added: when it returns, none of its events adds keys any more. What is queued
-  /// stays. The cache goes on following the collection. Unknown ids are ignored. Not for predicates and
-  /// mappings to call.
+  /// stays. The cache goes on following the collection. Unknown ids are ignored. Called by a predicate or
+  /// mapping of the same watch, it does not wait for the event that these are called for.
   void unwatch(WatchId id);
   /// Whether the first lists were read and the workers started.
   bool is_synced() const;

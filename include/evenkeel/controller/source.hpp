@@ -36,6 +36,7 @@ class EVENKEEL_API KeySink {
   class Receiver;
   explicit KeySink(std::shared_ptr<Receiver> receiver) : receiver_(std::move(receiver)) {}
 
+  /// A key without a name is refused, which is logged.
   void add(const ObjectKey& key, KeyOptions options = {}) const;
   /// The keys that there are at the start have all been added; see SourceOptions::initial.
   void synced() const;

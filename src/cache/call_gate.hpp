@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps count of the calls of a callback, so that its owner can end them without a lock held during one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+
+namespace evenkeel::inline v0::detail {
+
+/// Which threads are let in together.
+enum class GateEntry : std::uint8_t {
+  shared,  ///< All of them.
+  single,  ///< One at a time; others wait. A thread that is inside may enter again.
+};
+
+/// Calls enter before they call and leave afterwards. Its lock is held at neither end for longer than it
+/// takes to count. Thread safety: all members may be called concurrently.
+class CallGate {
+ public:
+  explicit CallGate(GateEntry entry) : single_(entry == GateEntry::single) {}
+
+  /// One call, from construction to destruction, on one thread.
+  class Pass {
+   public:
+    explicit Pass(CallGate& gate) : gate_(gate.enter() ? &gate : nullptr) {}
+    ~Pass() {
+      if (gate_ != nullptr) gate_->leave();
+    }
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
+    /// False: the gate is closed; do not call.
+    explicit operator bool() const { return gate_ != nullptr; }
+
+   private:
+    CallGate* gate_;
+  };
+
+  /// Lets no call in any more, and waits for those of other threads. False: a call of this very thread is
+  /// inside, and goes on.
+  bool close() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+    while (inside_.size() != own()) changed_.wait(lock);
+    return inside_.empty();
+  }
+
+ private:
+  bool enter() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    while (single_ && !closed_ && inside_.size() != own()) changed_.wait(lock);
+    if (closed_) return false;
+    inside_.push_back(std::this_thread::get_id());
+    return true;
+  }
+  void leave() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    inside_.erase(std::find(inside_.begin(), inside_.end(), std::this_thread::get_id()));
+    changed_.notify_all();
+  }
+  std::size_t own() const EVENKEEL_REQUIRES(mutex_) {
+    return static_cast<std::size_t>(std::count(inside_.begin(), inside_.end(), std::this_thread::get_id()));
+  }
+
+  const bool single_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<std::thread::id> inside_ EVENKEEL_GUARDED_BY(mutex_);
+  bool closed_ EVENKEEL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace evenkeel::inline v0::detail

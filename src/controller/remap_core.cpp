@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/remap_core.hpp"
+
+#include <algorithm>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+Duration delay_after(std::size_t failures) {
+  Duration delay = RemapCore::first_delay;
+  for (std::size_t at = 1; at < failures && delay < RemapCore::longest_delay; ++at) delay *= 2;
+  return std::min(delay, RemapCore::longest_delay);
+}
+
+void append_states(std::vector<WireObject>& states, const std::vector<WireObject>& more) {
+  for (const WireObject& state : more) {
+    if (std::find(states.begin(), states.end(), state) != states.end()) continue;
+    if (states.size() == RemapCore::max_states) states.erase(states.begin() + 1);
+    states.push_back(state);
+  }
+}
+
+}  // namespace
+
+std::optional<Duration> RemapCore::failed(Remap remap, TimePoint now) {
+  Id id{remap.watch, remap.states.back().key()};
+  if (const auto found = waiting_.find(id); found != waiting_.end()) {
+    Remap& known = found->second.remap;
+    // An attempt that was taken out is older than what failed since.
+    const bool is_older = remap.failures > 0;
+    Remap merged = is_older ? std::move(remap) : std::move(known);
+    const Remap& newer = is_older ? known : remap;
+    append_states(merged.states, newer.states);
+    if (newer.type == EventType::deleted && merged.type != EventType::deleted) merged.failures = 0;
+    merged.type = newer.type;
+    remap = std::move(merged);
+    waiting_.erase(found);
+  }
+  ++remap.failures;
+  if (remap.type == EventType::deleted && remap.failures >= max_failures_of_deleted) return std::nullopt;
+  const Duration delay = delay_after(remap.failures);
+  waiting_.insert_or_assign(std::move(id), Waiting{std::move(remap), now + delay});
+  return delay;
+}
+
+std::vector<Remap> RemapCore::take_due(TimePoint now) {
+  std::vector<Remap> due;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    if (at->second.due > now) {
+      ++at;
+      continue;
+    }
+    due.push_back(std::move(at->second.remap));
+    at = waiting_.erase(at);
+  }
+  return due;
+}
+
+std::optional<TimePoint> RemapCore::next_due() const {
+  std::optional<TimePoint> next;
+  for (const auto& [id, waiting] : waiting_) next = next ? std::min(*next, waiting.due) : waiting.due;
+  return next;
+}
+
+}  // namespace evenkeel::inline v0::detail
