@@ -38,7 +38,8 @@ TEST(Demo, ComesToRest) {
 }
 
 TEST(Demo, RetriesABrokenImageUntilItIsMended) {
-  ek::testing::Bench bench = ek::testing::run(demo_controller(), {demo(1, "web:broken")}, {.limit = 1min});
+  ek::testing::Bench bench = ek::testing::run(demo_controller(), {demo(1, "web:broken")},
+                                              {.limit = 1min, .bench = {.expect_failures = true}});
   EXPECT_EQ(bench.last().outcome.kind, ek::OutcomeKind::error);
   EXPECT_EQ(bench.last().outcome.message, "no such image: web:broken");
   EXPECT_GT(bench.last().attempt, 5u);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include <evenkeel/workqueue/key_table.hpp>
 
 #include "testing/bench_clock.hpp"
+#include "testing/bench_report.hpp"
 #include "testing/bench_transport.hpp"
 #include "testing/builtin_data.hpp"
 #include "testing/seconds_text.hpp"
@@ -55,7 +57,9 @@ class Bench::Impl {
   void after(Duration delay, std::function<void()> action) {
     actions_.emplace(deadline_after(clock_->now(), delay), std::move(action));
   }
+  FaultId inject(FaultRule rule);
   std::string str() const;
+  const Cache& cache() const { return process_->cache; }
   Duration elapsed() const { return clock_->now() - start_; }
 
   const BenchOptions options_;
@@ -88,6 +92,8 @@ class Bench::Impl {
   std::optional<TimePoint> next_work() const;
   bool work_until(TimePoint end);
   std::string story_of_last() const;
+  std::uint64_t faults_fired() const;
+  void check_last() const;
 
   const std::shared_ptr<LogRecorder> recorder_;
   const std::shared_ptr<BenchTransport> transport_;
@@ -98,6 +104,8 @@ class Bench::Impl {
   std::size_t turn_of_ = 0;  // which controller is asked first
   TimePoint run_start_{};
   bool running_ = false;
+  FaultId last_fault_ = 0;  // ids are 1 and up, those of the options first
+  bool hit_by_fault_ = false;
   std::uint64_t lives_ = 0;
 
  public:
@@ -123,6 +131,7 @@ Bench::Impl::Impl(BenchOptions options)
                .clock = clock_,
                .field_owner = "test",
                .seed = options_.seed}) {
+  last_fault_ = options_.faults.size();
   clock_->set_pass([this](TimePoint deadline) { pass(deadline); });
   begin_process();
 }
@@ -211,8 +220,10 @@ Result Bench::Impl::reconcile(const ReconcileFunction& inner, const std::string&
       {.controller = controller, .key = context.key(), .attempt = context.attempt(), .at = elapsed()});
   running_ = true;
   run_start_ = clock_->now();
+  const std::uint64_t fired = faults_fired();
   const auto end = [&](ReconcileOutcome outcome) {
     running_ = false;
+    hit_by_fault_ = faults_fired() != fired;
     outcome.timed_out = context.deadline() && clock_->now() >= *context.deadline();
     runs_.back().outcome = std::move(outcome);
   };
@@ -243,9 +254,30 @@ const ReconcileRun* Bench::Impl::step() {
     if (!controllers[number]->step()) continue;
     turn_of_ = number + 1;
     take_log(&runs_.back());
+    check_last();
     return &runs_.back();
   }
   return nullptr;
+}
+
+FaultId Bench::Impl::inject(FaultRule rule) {
+  const FaultId id = core_->inject(std::move(rule));
+  last_fault_ = std::max(last_fault_, id);
+  return id;
+}
+
+std::uint64_t Bench::Impl::faults_fired() const {
+  std::uint64_t fired = 0;
+  for (FaultId id = 1; id <= last_fault_; ++id) fired += core_->fault_counts(id).fired;
+  return fired;
+}
+
+void Bench::Impl::check_last() const {
+  const ReconcileRun& run = runs_.back();
+  if (run.error == nullptr || run.outcome.kind == OutcomeKind::conflict) return;
+  if (options_.expect_failures || hit_by_fault_) return;
+  throw UnexpectedFailure("Bench: a run failed, and BenchOptions::expect_failures is not set: " + run.str() +
+                          "\nthe whole story:\n" + str());
 }
 
 // ---- Time
@@ -344,14 +376,13 @@ void Bench::Impl::run_for(Duration time) {
 std::string Bench::Impl::story_of_last() const {
   std::string text = "Bench: more than " + std::to_string(options_.max_runs) +
                      " runs, and still something is due at " + seconds_text(elapsed()) + "; the last ones:";
-  for (std::size_t at = runs_.size() - std::min(runs_.size(), runs_shown); at < runs_.size(); ++at)
-    text += "\n" + runs_[at].str();
-  return text;
+  const std::size_t first = runs_.size() - std::min(runs_.size(), runs_shown);
+  return text + "\n" + detail::story(std::span(runs_).subspan(first));
 }
 
 std::string Bench::Impl::str() const {
-  std::string text;
-  for (const ReconcileRun& run : runs_) text += run.str() + "\n";
+  std::string text = detail::story(runs_);
+  if (!text.empty()) text += "\n";
   return text + std::to_string(runs_.size()) + " runs in " + seconds_text(elapsed());
 }
 
@@ -375,7 +406,7 @@ void Bench::enqueue(const ObjectKey& key, std::string_view controller) {
   impl_->enqueue(key, controller);
 }
 FaultId Bench::inject(FaultRule rule) {
-  return impl_->core_->inject(std::move(rule));
+  return impl_->inject(std::move(rule));
 }
 void Bench::remove_fault(FaultId id) {
   impl_->core_->remove_fault(id);
@@ -425,6 +456,9 @@ std::string Bench::str() const {
 Duration Bench::elapsed() const {
   return impl_->elapsed();
 }
+const Cache& Bench::cache() const noexcept {
+  return impl_->cache();
+}
 const Client& Bench::client() const noexcept {
   return impl_->client_;
 }
@@ -451,6 +485,15 @@ ObjectKey key_for(const ControllerSpec& spec, const Objects& objects, const RunO
                               ", and RunOptions.key is not set");
 }
 
+// The mapping without all keys but one.
+KeyMapping only(ObjectKey key, KeyMapping inner) {
+  return [key = std::move(key), inner = std::move(inner)](const WireObject& object,
+                                                          std::vector<ObjectKey>& keys) {
+    inner(object, keys);
+    std::erase_if(keys, [&key](const ObjectKey& found) { return found != key; });
+  };
+}
+
 }  // namespace
 
 Bench run(ControllerSpec spec, const Objects& objects, const RunOptions& options) {
@@ -464,11 +507,13 @@ Bench run(ControllerSpec spec, const Objects& objects, const RunOptions& options
 Bench run_once(ControllerSpec spec, const Objects& objects, const RunOptions& options) {
   const ObjectKey key = key_for(spec, objects, options);
   for (WatchSpec& watch : spec.watches) {
-    watch.mapping = [only = key, inner = std::move(watch.mapping)](const WireObject& object,
-                                                                   std::vector<ObjectKey>& keys) {
-      inner(object, keys);
-      std::erase_if(keys, [&only](const ObjectKey& found) { return found != only; });
-    };
+    if (watch.bind) {
+      watch.bind = [key, inner = std::move(watch.bind)](const Cache& cache) {
+        return only(key, inner(cache));
+      };
+    } else {
+      watch.mapping = only(key, std::move(watch.mapping));
+    }
   }
   Bench bench(options.bench);
   bench.add(std::move(spec));

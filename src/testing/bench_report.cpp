@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "testing/bench_report.hpp"
+
+#include <algorithm>
+
 #include <evenkeel/testing/bench.hpp>
 #include <evenkeel/testing/differences.hpp>
 
@@ -12,6 +16,56 @@ Json without_books(Json object) {
   for (const char* member : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"})
     object["metadata"].erase(member);
   return object;
+}
+
+// "0s demo default/web attempt 2: error: boom" in its parts.
+std::string head_of(const ReconcileRun& run) {
+  std::string text = ": " + std::string(outcome_name(run.outcome.kind));
+  if (run.outcome.kind == OutcomeKind::requeue_after) text += " " + seconds_text(run.outcome.delay);
+  if (!run.outcome.message.empty()) text += ": " + run.outcome.message;
+  return text;
+}
+
+std::string who_of(const ReconcileRun& run) {
+  return run.controller + " " + run.key.str();
+}
+
+std::string body_of(const ReconcileRun& run) {
+  std::string text;
+  for (const Write& write : run.writes) text += "\n  " + write.str();
+  for (const std::string& line : run.log) text += "\n  log: " + line;
+  return text;
+}
+
+std::string text_of(const ReconcileRun& run, std::size_t times, Duration last) {
+  std::string text = seconds_text(run.at) + " " + who_of(run);
+  if (run.attempt > 1) text += " attempt " + std::to_string(run.attempt);
+  if (times > 1) text += " (x" + std::to_string(times) + ", until " + seconds_text(last) + ")";
+  return text + head_of(run) + body_of(run);
+}
+
+// A log line without the fields that differ between equal runs.
+std::string without_counters(const std::string& line) {
+  std::string text;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = std::min(line.find(' ', at), line.size());
+    const std::string_view word = std::string_view(line).substr(at, end - at);
+    const bool counter =
+        word.starts_with("reconcile_id=") || word.starts_with("attempt=") || word.starts_with("next_try_in=");
+    if (!counter) text.append(word).append(" ");
+    at = end + 1;
+  }
+  return text;
+}
+
+bool alike(const ReconcileRun& one, const ReconcileRun& other) {
+  return who_of(one) == who_of(other) && head_of(one) == head_of(other) &&
+         std::equal(one.writes.begin(), one.writes.end(), other.writes.begin(), other.writes.end(),
+                    [](const Write& left, const Write& right) { return left.str() == right.str(); }) &&
+         std::equal(one.log.begin(), one.log.end(), other.log.begin(), other.log.end(),
+                    [](const std::string& left, const std::string& right) {
+                      return without_counters(left) == without_counters(right);
+                    });
 }
 
 }  // namespace
@@ -31,13 +85,17 @@ std::string Write::str() const {
 }
 
 std::string ReconcileRun::str() const {
-  std::string text = seconds_text(at) + " " + controller + " " + key.str();
-  if (attempt > 1) text += " attempt " + std::to_string(attempt);
-  text += ": " + std::string(outcome_name(outcome.kind));
-  if (outcome.kind == OutcomeKind::requeue_after) text += " " + seconds_text(outcome.delay);
-  if (!outcome.message.empty()) text += ": " + outcome.message;
-  for (const Write& write : writes) text += "\n  " + write.str();
-  for (const std::string& line : log) text += "\n  log: " + line;
+  return text_of(*this, 1, at);
+}
+
+std::string detail::story(std::span<const ReconcileRun> runs) {
+  std::string text;
+  for (std::size_t first = 0; first < runs.size();) {
+    std::size_t next = first + 1;
+    while (next < runs.size() && alike(runs[first], runs[next])) ++next;
+    text += (text.empty() ? "" : "\n") + text_of(runs[first], next - first, runs[next - 1].at);
+    first = next;
+  }
   return text;
 }
 

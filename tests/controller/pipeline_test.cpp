@@ -114,6 +114,7 @@ TEST_F(PipelineTest, LaterStepsRunAndSeeWhatEarlierOnesWrote) {
 TEST_F(PipelineTest, AStepThatThrowsEndsTheRunAndIsNamed) {
   int later_steps = 0;
   bool fails = true;
+  bench = testing::Bench({.expect_failures = true});
   Pipeline<Job> steps;
   steps
       .step("breaks",

@@ -47,7 +47,7 @@ class OneKeyThatFails : public ::testing::TestWithParam<Failure> {};
 // One worker, one key that never succeeds. Another object changes each second for ten minutes, and each
 // change is reconciled at the very moment when it comes.
 TEST_P(OneKeyThatFails, TheOthersAreReconciledTheMomentTheyChange) {
-  testing::Bench bench({.max_runs = 5000});
+  testing::Bench bench({.expect_failures = true, .max_runs = 5000});
   bench.add(controller_for<ConfigMap>([](Context& context, const ConfigMap&) -> Result {
     if (context.key().name == "bad") return GetParam().fail();
     return done();

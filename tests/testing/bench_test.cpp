@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -38,8 +40,10 @@ namespace evenkeel::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 std::vector<std::string> texts(const std::vector<Write>& writes) {
@@ -105,7 +109,7 @@ TEST(Run, RetriesFailuresWithTheControllersOwnBackOff) {
       [&failures](Context&, const Gadget&) {
         if (failures-- > 0) throw std::runtime_error("no such image");
       },
-      {gadget("web")});
+      {gadget("web")}, {.bench = {.expect_failures = true}});
   ASSERT_THAT(bench.runs(), SizeIs(4)) << bench.str();
   EXPECT_EQ(bench.runs()[0].outcome.message, "no such image");
   EXPECT_THROW(std::rethrow_exception(bench.runs()[0].error), std::runtime_error);
@@ -343,9 +347,9 @@ TEST_F(BenchTest, RefusesToWaitForWhatNothingBrings) {
     for (;;) bench.clock()->wait(never, lock);
   }));
   bench.create({gadget("web")});
-  const auto run = bench.step();
-  ASSERT_TRUE(run);
-  EXPECT_THAT(run->outcome.message, HasSubstr("somebody waits without a deadline for what nothing brings"));
+  EXPECT_THROW(bench.step(), UnexpectedFailure);
+  EXPECT_THAT(bench.last().outcome.message,
+              HasSubstr("somebody waits without a deadline for what nothing brings"));
 }
 
 std::size_t threads_of_this_process() {
@@ -364,6 +368,174 @@ TEST_F(BenchTest, StartsNoThread) {
   bench.settle();
   EXPECT_THAT(ids, ElementsAre(std::this_thread::get_id(), std::this_thread::get_id()));
   EXPECT_EQ(most, 1u);
+}
+
+// ---- Runs that fail
+
+std::string failure_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const UnexpectedFailure& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST_F(BenchTest, ARunThatThrowsFailsTheTest) {
+  bench.add(controller_for<Gadget>([](Context& context, const Gadget&) -> Result {
+    if (context.key().name == "bad") throw std::runtime_error("no such image");
+    return done();
+  }));
+  bench.create({gadget("good"), gadget("bad")});
+  EXPECT_THAT(failure_of([this] { bench.settle(); }),
+              AllOf(HasSubstr("Bench: a run failed, and BenchOptions::expect_failures is not set: "
+                              "0s gadget default/bad: error: no such image"),
+                    HasSubstr("the whole story:\n0s gadget default/bad: error")));
+  EXPECT_NE(bench.last().error, nullptr) << "the run is there to be looked at";
+  // The next call goes on where this one ended: with the retry.
+  EXPECT_THAT(failure_of([this] { bench.run_for(1s); }), HasSubstr("attempt 2: error: no such image"));
+  EXPECT_THAT(failure_of([this] {
+                while (bench.step()) continue;
+              }),
+              "none")
+      << "no retry is due";
+}
+
+TEST(Run, FailsIfTheReconcilerThrows) {
+  const auto fails = [](Context&, const Gadget&) { throw std::logic_error("a bug"); };
+  EXPECT_THAT(failure_of([&] { run(fails, {gadget("web")}); }), HasSubstr("error: a bug"));
+  EXPECT_THAT(failure_of([&] { run_once(fails, {gadget("web")}); }), HasSubstr("error: a bug"));
+  const auto gives_up = [](Context&, const Gadget&) { throw TerminalError("never"); };
+  EXPECT_THAT(failure_of([&] { run(gives_up, {gadget("web")}); }), HasSubstr("terminal_error: never"));
+  EXPECT_EQ(failure_of([&] { run_once(fails, {gadget("web")}, {.bench = {.expect_failures = true}}); }),
+            "none");
+}
+
+TEST_F(BenchTest, AFaultThatHitsARunExcusesItAndNoOther) {
+  int runs = 0;
+  bench.add(controller_for<Gadget>([&runs](Context& context, const Gadget& gadget) {
+    ++runs;
+    context.apply(ConfigMap{.metadata = {.name = gadget.metadata.name}});
+    if (runs == 3) throw std::runtime_error("its own fault");
+  }));
+  bench.create({gadget("web")});
+  bench.inject({.verb = "patch", .resource = "configmaps", .count = 2, .status = 403});
+  EXPECT_THAT(failure_of([this] { bench.settle(); }), HasSubstr("attempt 3: error: its own fault"));
+  EXPECT_EQ(runs, 3) << bench.str();
+}
+
+// Another writer is the life that a controller leads, not a mistake of its program.
+TEST_F(BenchTest, AConflictIsNoFailureOfTheTest) {
+  bool first = true;
+  bench.add(controller_for<Gadget>(
+      [&](Context& context, const Gadget& gadget) {
+        if (std::exchange(first, false))
+          bench.edit<Gadget>(web, [](Gadget& other) { other.metadata.finalizers = {"a.example.com/b"}; });
+        context.patch(gadget, [](Gadget& mine) { mine.metadata.finalizers.push_back("a.example.com/c"); });
+      },
+      {.when = generation_changed()}));
+  bench.create({gadget("web")});
+  EXPECT_TRUE(bench.settle());
+  EXPECT_EQ(bench.runs()[0].outcome.kind, OutcomeKind::conflict) << bench.str();
+  EXPECT_EQ(bench.last().outcome.kind, OutcomeKind::success);
+}
+
+TEST(BenchStory, FoldsRunsThatAreAlike) {
+  int left = 10;
+  const Bench bench = run(
+      [&left](Context& context, const Gadget&) {
+        context.log().warn("trying");
+        if (left-- > 0) throw std::runtime_error("no such image");
+      },
+      {gadget("web")}, {.limit = 24h, .bench = {.expect_failures = true}});
+  ASSERT_THAT(bench.runs(), SizeIs(11));
+  const std::string story = bench.str();
+  EXPECT_THAT(story, ::testing::StartsWith("0s gadget default/web (x10, until 2.555s): error: no such image\n"
+                                           "  log: WARN trying "));
+  EXPECT_THAT(story, HasSubstr("gadget default/web attempt 11: success"));
+  EXPECT_EQ(std::count(story.begin(), story.end(), '\n'), 6) << story;
+}
+
+TEST(BenchStory, ShowsRunsThatDifferOneByOne) {
+  const Bench bench = run(reconcile_gadget, {gadget("web", 3)});
+  EXPECT_THAT(bench.str(), Not(HasSubstr("(x"))) << "each writes another status";
+}
+
+// ---- Mappings
+
+/// All gadgets whose image is named like the secret.
+std::vector<ObjectKey> users_of(const Secret& secret, const Cache& cache) {
+  std::vector<ObjectKey> keys;
+  for (const auto& gadget : cache.list<Gadget>({.namespace_ = secret.metadata.namespace_})) {
+    if (gadget->spec.image == secret.metadata.name) keys.push_back(key_of(*gadget));
+  }
+  return keys;
+}
+
+Gadget with_image(const std::string& name, const std::string& image) {
+  Gadget made = gadget(name);
+  made.spec.image = image;
+  return made;
+}
+
+TEST_F(BenchTest, MappingsLookThingsUpInTheCache) {
+  bench.add(controller_for<Gadget>([](Context&, const Gadget&) {}).watches<Secret>(users_of));
+  bench.create({with_image("a", "tls"), with_image("b", "other"), with_image("c", "tls")});
+  bench.settle();
+  const std::size_t before = bench.runs().size();
+  const Secret secret{.metadata = {.name = "tls", .namespace_ = "default"}};
+  bench.create({secret});
+  bench.settle();
+  ASSERT_THAT(bench.runs(), SizeIs(before + 2)) << bench.str();
+  EXPECT_EQ(bench.runs()[before].key.name, "a");
+  EXPECT_EQ(bench.runs()[before + 1].key.name, "c");
+  EXPECT_THAT(users_of(secret, bench.cache()),
+              ElementsAre(ObjectKey{"default", "a"}, ObjectKey{"default", "c"}))
+      << "and can be called by a test";
+  bench.restart();
+  bench.settle();
+  EXPECT_THAT(users_of(secret, bench.cache()), SizeIs(2)) << "the cache of the new process";
+}
+
+TEST_F(BenchTest, MappingsOfWireObjectsAndOfUndeclaredKindsLookThingsUp) {
+  bench.add(controller_for<Gadget>([](Context&, const Gadget&) {
+            }).watches<ConfigMap>([](const WireObject& map, const Cache& cache) {
+    // Nobody declared secrets: this is asked of the server.
+    const bool wanted = static_cast<bool>(cache.find<Secret>(map.key()));
+    return wanted ? std::vector<ObjectKey>{map.key()} : std::vector<ObjectKey>{};
+  }));
+  bench.create({gadget("web"), Secret{.metadata = {.name = "web", .namespace_ = "default"}}});
+  bench.settle();
+  const std::size_t before = bench.runs().size();
+  bench.create({ConfigMap{.metadata = {.name = "web", .namespace_ = "default"}},
+                ConfigMap{.metadata = {.name = "other", .namespace_ = "default"}}});
+  bench.settle();
+  ASSERT_THAT(bench.runs(), SizeIs(before + 1)) << bench.str();
+  EXPECT_EQ(bench.last().key, web);
+}
+
+TEST_F(BenchTest, AMappingThatThrowsIsAskedAgainInVirtualTime) {
+  int failures = 3;
+  bench.add(controller_for<Gadget>([](Context&, const Gadget&) {
+            }).watches<Secret>([&failures](const Secret& secret) {
+    if (failures-- > 0) throw std::runtime_error("no idea");
+    return key_of(secret);
+  }));
+  bench.create({gadget("web")});
+  bench.settle();
+  bench.create({Secret{.metadata = {.name = "web", .namespace_ = "default"}}});
+  EXPECT_TRUE(bench.settle());
+  EXPECT_EQ(bench.last().at, 1s + 2s + 4s) << bench.str();
+  EXPECT_THAT(bench.runs(), SizeIs(2));
+}
+
+TEST_F(BenchTest, RunOnceKeepsToItsKeyAlsoWithAMappingThatLooksThingsUp) {
+  const Bench once =
+      run_once(controller_for<Gadget>([](Context&, const Gadget&) {}).watches<Secret>(users_of),
+               {with_image("a", "tls"), with_image("b", "tls"),
+                Secret{.metadata = {.name = "tls", .namespace_ = "default"}}});
+  EXPECT_THAT(once.runs(), SizeIs(1));
+  EXPECT_EQ(once.last().key.name, "a");
 }
 
 // ---- Stale reads

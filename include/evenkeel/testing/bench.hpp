@@ -25,6 +25,7 @@
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/controller/result_core.hpp>
@@ -48,6 +49,9 @@ struct BenchOptions {
   Duration cache_lag = Duration::zero();
   /// What goes wrong between the controllers and the server; what the test itself does is spared.
   std::vector<FaultRule> faults = {};
+  /// Reconcilers may fail. Without it, a run that throws ends the call that did it with UnexpectedFailure,
+  /// unless it threw a conflict, which every controller meets, or a fault of this bench hit it.
+  bool expect_failures = false;
   std::size_t max_runs = 1000;  ///< More runs in one call are an error: TooManyRuns.
   LogLevel log_level = LogLevel::debug;
 };
@@ -89,6 +93,13 @@ struct ReconcileRun {
 
 /// Controllers run on and on; what() shows the last runs and what they write.
 class EVENKEEL_API TooManyRuns : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A run threw although the test did not say that it may, see BenchOptions::expect_failures; what() shows the
+/// run with its error, and the story before it.
+class EVENKEEL_API UnexpectedFailure : public Error {
  public:
   using Error::Error;
 };
@@ -143,10 +154,10 @@ class EVENKEEL_API Bench {
 
   // ---- Work ----
 
-  /// Does one run that is due now; nothing if none is.
+  /// Does one run that is due now; nothing if none is. Throws UnexpectedFailure.
   std::optional<ReconcileRun> step();
   /// Does all that is due, moves the time to what is due next, and goes on until nothing is due, or `limit`
-  /// of virtual time is over; true in the first case. Throws TooManyRuns.
+  /// of virtual time is over; true in the first case. Throws TooManyRuns and UnexpectedFailure.
   bool settle(Duration limit = std::chrono::minutes{10});
   /// The same, but all of `time` passes.
   void run_for(Duration time);
@@ -164,7 +175,8 @@ class EVENKEEL_API Bench {
   std::vector<std::string> log() const;
   /// Kubernetes Events that were written, in the order of their names; include evenkeel/api/kinds/core.hpp.
   std::vector<Snapshot<Event>> events() const;
-  /// The whole story, a line for each run, write and log line: for messages of failed tests.
+  /// The whole story, a line for each run, write and log line: for messages of failed tests. Runs in a row
+  /// that differ in time and attempt only are shown once, with their number: "(x20, until 41s)".
   std::string str() const;
   /// Virtual time since the bench was made.
   Duration elapsed() const;
@@ -182,6 +194,8 @@ class EVENKEEL_API Bench {
   std::vector<Snapshot<T>> list(const ListOptions& options = {}) const {
     return client().list<T>(options).items;
   }
+  /// The controllers' cache, as it is now: for tests of functions that take one. Valid until restart().
+  const Cache& cache() const noexcept;
   /// The test's own client: it goes straight to the server, past caches, faults and the record of writes.
   const Client& client() const noexcept;
   /// The clock of everything; moves with the work.

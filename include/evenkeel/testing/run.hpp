@@ -64,7 +64,8 @@ concept TellingReconciler = requires {
 
 /// Creates `objects` and runs a controller, as controller_for() describes it, until nothing is due in virtual
 /// time: requeues, delays, back-offs and what its own writes cause included. What happened is in the Bench.
-/// Throws what Bench::create() and Bench::settle() throw; what the reconciler throws is in the runs.
+/// Throws what Bench::create() and Bench::settle() throw: also UnexpectedFailure, if the reconciler throws
+/// and `options.bench.expect_failures` is not set; what it throws is in the runs.
 inline Bench run(ControllerSpec spec, const Objects& objects, const RunOptions& options = {}) {
   return detail::run(std::move(spec), objects, options);
 }
@@ -81,7 +82,7 @@ requires ObjectReconciler<F, T> || RequestReconciler<F> Bench run(F reconcile, c
 }
 
 /// As run(), but for one single run of one key; bench.last() is that run.
-/// Throws std::invalid_argument if `options` has no key and no object is of the kind.
+/// Throws std::invalid_argument if `options` has no key and no object is of the kind, and as run() does.
 inline Bench run_once(ControllerSpec spec, const Objects& objects, const RunOptions& options = {}) {
   return detail::run_once(std::move(spec), objects, options);
 }
