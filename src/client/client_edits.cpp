@@ -38,13 +38,19 @@ Json raw_of(std::string_view text, std::string_view subresource, const std::stri
   return part;
 }
 
+/// The subresource whose plain members the server is to have all; none if what it has is not known.
+std::string member_to_complete(std::string_view raw, const std::string& subresource) {
+  return raw.empty() ? std::string() : subresource;
+}
+
 }  // namespace
 
 std::optional<http::Response> Client::send_edit(const Edited& edited) const {
   const ResourceId resource = *edited.type.resource;
   const detail::EditPlan plan{&edited.type, document_of(edited.type, edited.before, edited.subresource),
-                              document_of(edited.type, edited.after, edited.subresource)};
-  if (plan.before == plan.after) return std::nullopt;
+                              document_of(edited.type, edited.after, edited.subresource),
+                              member_to_complete(edited.raw, edited.subresource)};
+  if (plan.before == plan.after && plan.complete_member.empty()) return std::nullopt;
   const ObjectKey key = key_in(plan.before);
   const std::string what = object_name(resource, key);
   std::optional<Json> patch;
@@ -61,11 +67,12 @@ std::optional<http::Response> Client::send_edit(const Edited& edited) const {
 std::shared_ptr<http::Call> Client::send_edit(const Edited& edited, Completion<MaybeResponse> done) const {
   const ResourceId resource = *edited.type.resource;
   detail::EditPlan plan{&edited.type, document_of(edited.type, edited.before, edited.subresource),
-                        document_of(edited.type, edited.after, edited.subresource)};
+                        document_of(edited.type, edited.after, edited.subresource),
+                        member_to_complete(edited.raw, edited.subresource)};
   const ObjectKey key = key_in(plan.before);
   const std::string what = object_name(resource, key);
   std::optional<Json> patch;
-  if (plan.before == plan.after) {
+  if (plan.before == plan.after && plan.complete_member.empty()) {
     patch.emplace();
   } else if (!edited.raw.empty()) {
     patch = plan.patch_onto(raw_of(edited.raw, edited.subresource, what));

@@ -26,10 +26,29 @@ bool touches_list(const Json& raw, const Json& patch) {
   });
 }
 
+/// Adds the members of `wanted` that `target` lacks.
+void complete(Json& target, const Json& wanted) {
+  if (!target.is_object() || !wanted.is_object()) return;
+  for (const auto& [name, value] : wanted.as_object()) {
+    if (value.is_null()) continue;
+    Json& known = target[name];
+    if (known.is_null()) {
+      known = value;
+    } else {
+      complete(known, value);
+    }
+  }
+}
+
 }  // namespace
 
 Json EditPlan::patch_onto(const Json& raw) const {
-  const Json target = type != nullptr ? overlay(*type, raw, before, after) : overlay(raw, before, after);
+  Json target = type != nullptr ? overlay(*type, raw, before, after) : overlay(raw, before, after);
+  if (const Json& wanted = after[complete_member]; !complete_member.empty() && wanted.is_object()) {
+    Json& member = target[complete_member];
+    if (member.is_null()) member = Json::object();
+    complete(member, wanted);
+  }
   Json patch = merge_patch(raw, target);
   if (patch.empty()) return Json();
   if (!touches_list(raw, patch)) return patch;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <evenkeel/api/fields.hpp>
@@ -15,6 +16,10 @@ struct EditPlan {
   const TypeInfo* type = nullptr;
   Json before;
   Json after;
+  /// Also sends the members of this one, and of objects in it, that `after` has and the server lacks: plain
+  /// members at their defaults, which are equal before and after. Items of lists stay as they are. Empty:
+  /// off.
+  std::string complete_member = {};
 
   /// The merge patch that carries the edit onto `raw`, the document that `before` was read from; null if
   /// there is nothing to send. If it replaces or removes a list, it holds the resourceVersion that was read,
