@@ -47,14 +47,26 @@ void Context::imply(const ResourceInfo& resource, ObjectMeta& metadata,
                     const ContextApplyOptions& options) const {
   const bool namespaced = resource.scope == Scope::namespaced;
   if (namespaced && metadata.namespace_.empty()) metadata.namespace_ = key_.namespace_;
-  if (!options.own || primary_ == nullptr || controller_of(metadata) != nullptr) return;
+  if (!options.own || controller_of(metadata) != nullptr) return;
+  if (primary_ == nullptr) refuse_owner(resource, metadata, "it does not exist");
   const ObjectMeta& owner = *primary_->metadata;
-  const bool reachable = owner.namespace_.empty() || (namespaced && owner.namespace_ == metadata.namespace_);
   const bool itself = resource.kind == primary_->resource->kind &&
                       resource.group == primary_->resource->group && metadata.name == owner.name &&
                       metadata.namespace_ == owner.namespace_;
-  if (!reachable || itself || owner.uid.empty()) return;
+  if (itself) return;
+  if (!owner.namespace_.empty() && !namespaced)
+    refuse_owner(resource, metadata, "an owner with a namespace cannot own what is cluster-scoped");
+  if (!owner.namespace_.empty() && owner.namespace_ != metadata.namespace_)
+    refuse_owner(resource, metadata, "an owner must be in the namespace of what it owns");
   set_controller(metadata, owner_reference(*primary_->resource, owner), owner.namespace_);
+}
+
+void Context::refuse_owner(const ResourceInfo& resource, const ObjectMeta& metadata, const char* why) const {
+  const std::string kind = primary_ == nullptr ? "the object" : std::string(primary_->resource->kind);
+  throw std::invalid_argument("Context: apply " + std::string(resource.kind) + " " +
+                              ObjectKey{metadata.namespace_, metadata.name}.str() + ": " + kind + " " +
+                              key_.str() + " cannot be its owner: " + why +
+                              "; {.own = false} applies it without an owner");
 }
 
 }  // namespace evenkeel::inline v0

@@ -251,16 +251,16 @@ TEST_F(ManagerTest, APatchOfAnotherObjectNeedsItsSnapshot) {
   world.wait_until([&] { return world.gadget("other").at({"status", "readyReplicas"}).integer_or(0) == 9; });
 }
 
-TEST_F(ManagerTest, AnOwnerIsSetOnlyWhereThatIsLegal) {
+TEST_F(ManagerTest, AnOwnerIsSetUnlessTheReconcilerSaysOtherwise) {
   world.install_crd();
   world.call(http::Method::post, "/api/v1/namespaces",
              R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"far"}})");
   std::atomic<bool> applied = false;
   manager->add(controller_for<Gadget>([&](Context& context, const Gadget&) {
     context.apply(ConfigMap{.metadata = {.name = "near"}});
-    context.apply(ConfigMap{.metadata = {.name = "away", .namespace_ = "far"}});
+    context.apply(ConfigMap{.metadata = {.name = "away", .namespace_ = "far"}}, {.own = false});
     context.apply(ConfigMap{.metadata = {.name = "free"}}, {.own = false});
-    context.apply(Namespace{.metadata = {.name = "wide"}});
+    context.apply(Namespace{.metadata = {.name = "wide"}}, {.own = false});
     applied = true;
   }));
   world.create_gadget("web");

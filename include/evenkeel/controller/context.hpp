@@ -54,8 +54,10 @@ struct PrimaryOf final : Primary {
 }  // namespace detail
 
 struct ContextApplyOptions {
-  /// Makes the object that is being reconciled the controller of what is applied, where that is legal: the
-  /// owner exists, both are in one namespace or the owner is in none, and nobody else is the controller.
+  /// Makes the object that is being reconciled the controller of what is applied, unless `object` names a
+  /// controller or is the reconciled object itself. An error where that is not legal: the owner has a
+  /// namespace and the object is in another or in none, or the owner does not exist. False: no owner; nothing
+  /// collects the object when the reconciled one is gone, so a finalizer has to.
   bool own = true;
   bool force = true;  ///< Takes over fields that another field owner holds.
 };
@@ -133,6 +135,8 @@ class EVENKEEL_API Context {
   // ---- Writes ----
 
   /// Server-side apply of what `object` sets. An empty namespace means that of the object being reconciled.
+  /// Throws std::invalid_argument, and sends nothing, if the object that is being reconciled cannot own it;
+  /// see ContextApplyOptions::own.
   template <ObjectType T>
   Snapshot<T> apply(T object, ContextApplyOptions options = {}) {
     imply(T::resource, object.metadata, options);
@@ -199,6 +203,8 @@ class EVENKEEL_API Context {
   }
   [[noreturn]] static void refuse_stranger();
   void imply(const ResourceInfo& resource, ObjectMeta& metadata, const ContextApplyOptions& options) const;
+  [[noreturn]] void refuse_owner(const ResourceInfo& resource, const ObjectMeta& metadata,
+                                 const char* why) const;
 
   ContextOptions options_;
   ObjectKey key_;
