@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <http/wire_check.hpp>
 
 #include <client/client_state.hpp>
+#include <client/credential_check.hpp>
 
 #include <evenkeel/http/curl_transport.hpp>
 
@@ -12,8 +14,16 @@ constexpr std::size_t most_warnings = 1000;  // remembered; then they start to r
 
 std::shared_ptr<http::Transport> transport_for(const Config& config, const ClientOptions& options) {
   if (options.transport) return options.transport;
-  return http::make_curl_transport(
-      {.server = config.server, .tls = config.tls, .proxy = config.proxy, .user_agent = options.user_agent});
+  return http::make_curl_transport({.server = config.server,
+                                    .tls = config.tls,
+                                    .proxy = config.proxy,
+                                    .user_agent = options.user_agent,
+                                    .credentials_in_clear = config.credentials_in_clear});
+}
+
+Config checked(Config config) {
+  check_credentials(config);
+  return config;
 }
 
 // "10.0.0.1:6443" of "https://10.0.0.1:6443/path".
@@ -44,7 +54,7 @@ std::string warning_text(std::string_view value) {
 }  // namespace
 
 ClientState::ClientState(Config config_, ClientOptions options)
-    : config(std::move(config_)),
+    : config(checked(std::move(config_))),
       clock(options.clock ? options.clock : real_clock()),
       log(options.log),
       field_owner(options.field_owner),
@@ -63,6 +73,7 @@ http::Request ClientState::dress(const RestRequest& request, const std::string& 
   out.headers.add("Accept", request.accept.empty() ? "application/json" : request.accept);
   if (!request.content_type.empty()) out.headers.add("Content-Type", request.content_type);
   credentials.dress(out.headers);
+  http::detail::check_request(out);
   out.body = request.body;
   return out;
 }
@@ -182,9 +193,14 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       mine = ++tries_;
       in_flight_ = true;
     }
-    auto call = state->transport->send(
-        std::move(request),
-        [self = shared_from_this()](Outcome<http::Response> outcome) { self->landed(std::move(outcome)); });
+    std::shared_ptr<http::Call> call;
+    try {
+      call = state->transport->send(
+          std::move(request),
+          [self = shared_from_this()](Outcome<http::Response> outcome) { self->landed(std::move(outcome)); });
+    } catch (...) {  // refused by the transport, perhaps on the delayer's thread
+      return finish(std::current_exception());
+    }
     bool late = false;
     {
       MutexLock lock(mutex_);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <http/files.hpp>
+#include <http/wire_check.hpp>
 
+#include <client/credential_check.hpp>
 #include <client/credentials.hpp>
 #include <client/exec_plugin.hpp>
 
@@ -19,6 +21,13 @@ std::string fixed_header(const Config& config) {
   return {};
 }
 
+std::string trimmed(std::string_view text) {
+  const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  return std::string(text);
+}
+
 http::Headers impersonation_headers(const Impersonation& who) {
   http::Headers headers;
   if (!who.user.empty()) headers.add("Impersonate-User", who.user);
@@ -26,7 +35,7 @@ http::Headers impersonation_headers(const Impersonation& who) {
   for (const std::string& group : who.groups) headers.add("Impersonate-Group", group);
   for (const auto& [name, values] : who.extra) {
     for (const std::string& value : values) {
-      headers.add("Impersonate-Extra-" + http::percent_encode(name), value);
+      headers.add("Impersonate-Extra-" + http::detail::escape_header_name(name), value);
     }
   }
   return headers;
@@ -86,18 +95,24 @@ std::string Credentials::authorization(TimePoint now) {
 void Credentials::read_token(TimePoint now) {
   std::string problem;
   auto text = read_file(token_file_, problem);
-  while (text && !text->empty() && static_cast<unsigned char>(text->back()) <= ' ') text->pop_back();
-  if (text && !text->empty()) {
+  if (text) *text = trimmed(*text);
+  if (!text) {
+    problem = "the token file cannot be read: " + problem;
+  } else {
+    problem = text->empty() ? "the token file is empty" : token_problem(*text);
+  }
+  if (problem.empty()) {
     token_ = std::move(*text);
   } else if (token_.empty()) {
-    throw ConfigError(token_file_, "", "",
-                      text ? "the token file is empty" : "the token file cannot be read: " + problem);
+    throw ConfigError(token_file_, "", "", problem);
   }  // else the last good one serves
   fresh_until_ = deadline_after(now, token_file_period);
 }
 
 void Credentials::run_plugin(TimePoint now) {
   const ExecCredential credential = run_exec_plugin(exec_, server_, tls_);
+  if (const std::string problem = token_problem(credential.token); !problem.empty())
+    throw ConfigError("credential program " + exec_.command, "", "", problem);
   token_ = credential.token;
   fresh_until_ = TimePoint::max();
   if (credential.expires) {

@@ -39,6 +39,8 @@ std::shared_ptr<co::Store> open(const CoordFlags& flags) {
   const auto options = std::make_unique<co::StoreUrlOptions>();
   options->root = flags.root;
   options->kubeconfig = flags.kubeconfig;
+  options->tls.ca_file = flags.ca_file;
+  options->credentials_in_clear = flags.credentials_in_clear;
   return co::open_store(flags.store, *options);
 }
 

@@ -21,7 +21,9 @@ struct CoordFlags {
   std::string store = {};
   std::string root = {};
   std::string kubeconfig = {};
-  std::string writer = {};  ///< Stands in what is written.
+  std::string ca_file = {};           ///< Of etcds://.
+  bool credentials_in_clear = false;  ///< Of etcd://.
+  std::string writer = {};            ///< Stands in what is written.
 
   bool json = false;                 ///< show
   std::string interval = "2s";       ///< watch

@@ -35,6 +35,11 @@ void declare_common(CLI::App& app, CoordFlags& flags) {
       ->envname("COORDCTL_ROOT")
       ->required();
   app.add_option("--kubeconfig", flags.kubeconfig, "For kube://")->type_name("FILE");
+  app.add_option("--ca-file", flags.ca_file,
+                 "For etcds://: the authorities of its certificate; without: the system's")
+      ->type_name("FILE");
+  app.add_flag("--credentials-in-clear", flags.credentials_in_clear,
+               "For etcd://USER:PASSWORD@HOST: send them over plain http to another machine");
   app.add_option("--as", flags.writer, "Who you are: it is written beside what you change")
       ->capture_default_str();
 }

@@ -7,6 +7,9 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "http/plain_http.hpp"
+#include "http/wire_check.hpp"
+
 namespace evenkeel::inline v0::coordination::detail {
 namespace {
 
@@ -25,6 +28,11 @@ EtcdStoreOptions checked(EtcdStoreOptions options) {
   require(!options.revision_key.empty(), "revision_key must not be empty");
   require(options.user.empty() == options.password.empty(), "user and password go together");
   require(options.clock != nullptr, "clock must not be null");
+  for (const std::string& endpoint : options.endpoints) {
+    if (options.user.empty() || options.credentials_in_clear || !http::detail::is_exposed(endpoint)) continue;
+    const std::string problem = http::detail::exposed_text(endpoint, "user and password");
+    require(false, (problem + "; use etcds:// (https), or set credentials_in_clear").c_str());
+  }
   return options;
 }
 
@@ -36,7 +44,8 @@ std::vector<std::shared_ptr<http::Transport>> transports_of(const EtcdStoreOptio
                       : http::make_curl_transport({.server = endpoint,
                                                    .tls = options.tls,
                                                    .request_timeout = options.request_timeout,
-                                                   .connect_timeout = options.connect_timeout}));
+                                                   .connect_timeout = options.connect_timeout,
+                                                   .credentials_in_clear = options.credentials_in_clear}));
   }
   return out;
 }
@@ -119,6 +128,8 @@ std::string EtcdClient::token(const std::stop_token& stop) {
     } catch (const DecodeError& error) {
       throw StoreUnavailable(strange_answer(answer, error));
     }
+    if (const std::string problem = http::detail::header_value_problem(got); !problem.empty())
+      throw StoreUnavailable(answer.from + ": its token " + problem);
   }
   MutexLock lock(mutex_);
   token_ = got;

@@ -15,6 +15,7 @@ namespace {
 std::shared_ptr<Store> open_etcd(std::string_view url, const StoreUrlOptions& options) {
   EtcdStoreOptions etcd = etcd_options(url);
   etcd.tls = options.tls;
+  etcd.credentials_in_clear = options.credentials_in_clear;
   if (options.timeout) etcd.request_timeout = *options.timeout;
   return std::make_shared<EtcdStore>(std::move(etcd));
 }

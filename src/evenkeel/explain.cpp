@@ -3,30 +3,45 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "http/files.hpp"
+#include "http/plain_http.hpp"
+#include "http/wire_check.hpp"
+
 namespace evenkeel::program {
 namespace {
 
 std::string read_token(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string token{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file && token.empty()) throw Error(path + ": cannot read");
+  std::string token = evenkeel::detail::read_file(path);
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
+  if (const std::string problem = http::detail::header_value_problem(token); !problem.empty())
+    throw Error(path + ": the token " + problem);
   return token;
 }
 
+void check_exposure(const ExplainFlags& flags) {
+  if (flags.token_file.empty() || flags.credentials_in_clear) return;
+  if (!http::detail::is_exposed(flags.url)) return;
+  throw Error("--token-file: " + http::detail::exposed_text(flags.url, "the token") +
+              "; use https (--ca-file names its authority), or say --credentials-in-clear");
+}
+
 http::Response ask(const ExplainFlags& flags) {
+  check_exposure(flags);
   http::Request request{.target = explain_target(flags)};
   if (!flags.token_file.empty()) {
     request.headers.add("Authorization", "Bearer " + read_token(flags.token_file));
   }
-  return http::make_curl_transport({.server = flags.url, .proxy = ""})->fetch(std::move(request));
+  const auto transport =
+      http::make_curl_transport({.server = flags.url,
+                                 .tls = {.ca_file = flags.ca_file, .server_name = flags.server_name},
+                                 .proxy = "",
+                                 .credentials_in_clear = flags.credentials_in_clear});
+  return transport->fetch(std::move(request));
 }
 
 // What a status means for who asked; the body says more.

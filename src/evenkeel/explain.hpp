@@ -11,6 +11,9 @@ struct ExplainFlags {
   std::string object = {};      ///< "namespace/name", or "name". Empty: the whole controller.
   std::string url = "http://127.0.0.1:8080";
   std::string token_file = {};
+  std::string ca_file = {};           ///< Authorities of the operator's certificate; empty: the system's.
+  std::string server_name = {};       ///< Name that the certificate must carry; empty: the host of `url`.
+  bool credentials_in_clear = false;  ///< Send the token also over plain http to another machine.
   bool json = false;
 };
 

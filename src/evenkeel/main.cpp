@@ -20,6 +20,11 @@ void declare_explain(CLI::App& app, evenkeel::program::ExplainFlags& flags) {
   explain->add_option("--url", flags.url, "Where the operator serves its metrics")->capture_default_str();
   explain->add_option("--token-file", flags.token_file, "A file with the token of the operator's metrics")
       ->type_name("FILE");
+  explain->add_option("--ca-file", flags.ca_file, "A file with the authorities of the operator's certificate")
+      ->type_name("FILE");
+  explain->add_option("--server-name", flags.server_name, "The name that the certificate must carry");
+  explain->add_flag("--credentials-in-clear", flags.credentials_in_clear,
+                    "Send the token also over plain http to another machine");
   explain->add_flag("--json", flags.json, "Answer in JSON");
 }
 

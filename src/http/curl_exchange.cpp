@@ -4,6 +4,7 @@
 #include <charconv>
 #include <http/curl_exchange.hpp>
 #include <http/curl_loop.hpp>
+#include <http/plain_http.hpp>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdexcept>
@@ -102,6 +103,9 @@ Endpoint parse_endpoint(const CurlTransportOptions& options) {
   Endpoint endpoint;
   endpoint.tls = scheme == "https";
   const std::string host = part_of(url.get(), CURLUPART_HOST);
+  endpoint.loopback = is_loopback(host);
+  const bool through_proxy = options.proxy && !options.proxy->empty();
+  endpoint.exposed = !endpoint.tls && (!endpoint.loopback || through_proxy);
   std::string port = part_of(url.get(), CURLUPART_PORT);
   std::string path = part_of(url.get(), CURLUPART_PATH);
   while (!path.empty() && path.back() == '/') path.pop_back();
@@ -169,8 +173,9 @@ void CurlExchange::dress_request(const Endpoint& endpoint, const CurlTransportOp
     set(easy_, CURLOPT_USERAGENT, options.user_agent.c_str());
   }
   for (const auto& [name, value] : request_.headers) {
-    // "Name;" is curl's spelling of a header without a value.
-    add_header(value.empty() ? name + ";" : name + ": " + value);
+    // "Name;" is curl's spelling of a header without a value; one of blanks alone it would leave out.
+    const bool blank = value.find_first_not_of(' ') == std::string::npos;
+    add_header(blank ? name + ";" : name + ": " + value);
   }
   if (request_.guard) {
     set(easy_, CURLOPT_PREREQFUNCTION, &CurlExchange::on_request);
@@ -215,7 +220,11 @@ void CurlExchange::dress_connection(const Endpoint& endpoint, const CurlTranspor
   set(easy_, CURLOPT_TCP_KEEPINTVL, seconds(options.dead_peer_timeout / 6));
   set(easy_, CURLOPT_SOCKOPTFUNCTION, &limit_silence);
   set(easy_, CURLOPT_SOCKOPTDATA, const_cast<Duration*>(&options.dead_peer_timeout));
-  if (options.proxy) set(easy_, CURLOPT_PROXY, options.proxy->c_str());
+  if (options.proxy) {
+    set(easy_, CURLOPT_PROXY, options.proxy->c_str());
+  } else if (endpoint.loopback) {
+    set(easy_, CURLOPT_PROXY, "");  // not that of the environment, to which it is another machine
+  }
   if (!endpoint.connect_to.empty()) {
     connect_to_ = curl_slist_append(nullptr, endpoint.connect_to.c_str());
     set(easy_, CURLOPT_CONNECT_TO, connect_to_);

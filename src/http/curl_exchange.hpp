@@ -28,6 +28,8 @@ struct Endpoint {
   std::string connect_to;   ///< CURLOPT_CONNECT_TO if the two differ, else empty.
   std::string host_header;  ///< Likewise.
   bool tls = false;
+  bool loopback = false;
+  bool exposed = false;  ///< What is sent there can be read on the network.
 };
 
 /// Throws std::invalid_argument unless `options.server` is an http or https URL.

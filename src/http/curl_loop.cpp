@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fstream>
 #include <http/curl_loop.hpp>
+#include <http/plain_http.hpp>
 #include <iterator>
 #include <stdexcept>
 
@@ -48,6 +49,15 @@ void CurlLoop::post(Command command, std::shared_ptr<CurlExchange> exchange) noe
     wake = std::exchange(sleeping_, false);
   }
   if (wake) curl_multi_wakeup(multi_);
+}
+
+void CurlLoop::check_exposure(const Request& request) const {
+  if (!endpoint_.exposed || options_.credentials_in_clear) return;
+  if (request.headers.find("Authorization") == nullptr) return;
+  throw std::invalid_argument(std::string(method_name(request.method)) + " " + endpoint_.base +
+                              request.target + ": " +
+                              exposed_text(endpoint_.base, "header \"Authorization\"") +
+                              "; use https, or set CurlTransportOptions.credentials_in_clear");
 }
 
 void CurlLoop::stop() noexcept {

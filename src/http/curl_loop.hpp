@@ -29,6 +29,8 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   CurlLoop& operator=(const CurlLoop&) = delete;
 
   void post(Command command, std::shared_ptr<CurlExchange> exchange) noexcept;
+  /// Throws std::invalid_argument if `request` would carry credentials in the clear against the options.
+  void check_exposure(const Request& request) const;
   /// Works until stop(), then ends what still runs with `closed`.
   void run();
   void stop() noexcept;

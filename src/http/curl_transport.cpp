@@ -2,6 +2,7 @@
 #include <csignal>
 #include <http/curl_loop.hpp>
 #include <http/leftover_thread.hpp>
+#include <http/wire_check.hpp>
 #include <pthread.h>
 #include <stdexcept>
 #include <thread>
@@ -26,6 +27,8 @@ void check(const CurlTransportOptions& options) {
   if (options.max_in_flight == 0 || options.max_in_flight_http1 == 0) {
     throw std::invalid_argument("CurlTransportOptions.max_in_flight: must be at least 1");
   }
+  if (const std::string problem = detail::header_value_problem(options.user_agent); !problem.empty())
+    throw std::invalid_argument("CurlTransportOptions.user_agent: " + problem);
 }
 
 /// The host's signals are none of our thread's business, nor is a SIGPIPE of ours the host's.
@@ -62,6 +65,8 @@ class CurlTransport final : public Transport {
  private:
   std::shared_ptr<Call> submit(Request request, Completion completion,
                                std::shared_ptr<StreamHandler> handler) {
+    detail::check_request(request);
+    loop_->check_exposure(request);
     auto exchange = std::make_shared<detail::CurlExchange>(loop_, std::move(request), std::move(completion),
                                                            std::move(handler));
     loop_->post(detail::CurlLoop::Command::start, exchange);

@@ -5,6 +5,8 @@
 
 #include <boost/beast/http/status.hpp>
 
+#include "http/wire_check.hpp"
+
 namespace evenkeel::inline v0::http::detail {
 namespace {
 
@@ -17,6 +19,15 @@ std::string date_line() {
   char text[64];
   const std::size_t size = std::strftime(text, sizeof text, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts);
   return std::string(text, size);
+}
+
+/// The value without control bytes, which would end the header: each becomes a blank, as in Go's
+/// net/http (headerNewlineToSpace).
+std::string one_line(std::string value) {
+  for (char& c : value) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return value;
 }
 
 }  // namespace
@@ -48,7 +59,9 @@ std::string head_of(const Response& response) {
   std::string head = "HTTP/1.1 " + std::to_string(response.status) + " ";
   head += text_of(wire::obsolete_reason(wire::int_to_status(static_cast<unsigned>(response.status))));
   head += "\r\n";
-  for (const auto& [name, value] : response.headers) head += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : response.headers) {
+    if (header_name_problem(name).empty()) head += name + ": " + one_line(value) + "\r\n";
+  }
   return head + date_line();
 }
 

@@ -20,7 +20,8 @@ inline std::string text_of(boost::beast::string_view view) {
 /// Nothing for methods that we do not know, HEAD among them.
 EVENKEEL_API std::optional<Method> method_of(boost::beast::http::verb verb);
 EVENKEEL_API Headers headers_of(const boost::beast::http::fields& fields);
-/// Status line and header lines with the date, up to those that frame the body.
+/// Status line and header lines with the date, up to those that frame the body. Headers whose name cannot be
+/// sent are left out, and control bytes in values become blanks, so that no value begins a header of its own.
 EVENKEEL_API std::string head_of(const Response& response);
 EVENKEEL_API Response plain_answer(int code, const std::string& text);
 

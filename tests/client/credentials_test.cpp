@@ -98,6 +98,33 @@ TEST_F(CredentialsTest, AMissingTokenFileIsAnErrorAtFirst) {
   }
 }
 
+TEST_F(CredentialsTest, ATokenThatWouldBeAnotherHeaderIsRefused) {
+  write("token", "one\r\nImpersonate-User: root\n");
+  Credentials credentials({.token_file = file("token")}, clock);
+  const auto problem = [&]() -> std::string {
+    try {
+      return authorization(credentials);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(problem(), file("token") + ": the token holds control byte 0x0d at position 3");
+  write("token", " two\r\n");
+  EXPECT_EQ(problem(), "Bearer two");
+  write("token", "three\nfour");
+  clock->advance(2min);
+  EXPECT_EQ(problem(), "Bearer two") << "the last good one serves";
+  write_plugin("printf %s '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"a\\r\\nb\"}}'\n");
+  Credentials program({.exec = {.command = file("plugin")}}, clock);
+  try {
+    authorization(program);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.what(),
+              "credential program " + file("plugin") + ": the token holds control byte 0x0d at position 1");
+  }
+}
+
 TEST_F(CredentialsTest, RefreshSaysWhetherThereIsAnotherToken) {
   write("token", "one");
   Credentials credentials({.token_file = file("token")}, clock);

@@ -31,6 +31,21 @@ TEST(OpenStore, KnowsItsForms) {
   EXPECT_EQ(open_store("etcds://one:2379,two:2379")->name(), "etcd https://one:2379 https://two:2379");
 }
 
+TEST(OpenStore, KeepsAPasswordOffTheNetworkUnlessToldOtherwise) {
+  EXPECT_EQ(
+      refusal_of("etcd://me:secret@etcd-0:2379"),
+      "EtcdStoreOptions: http://etcd-0:2379 is neither https nor a loopback address, and user and password "
+      "would be sent in the clear; use etcds:// (https), or set credentials_in_clear");
+  EXPECT_EQ(
+      refusal_of("etcd://me:secret@127.0.0.1:2379,etcd-1:2379"),
+      "EtcdStoreOptions: http://etcd-1:2379 is neither https nor a loopback address, and user and password "
+      "would be sent in the clear; use etcds:// (https), or set credentials_in_clear");
+  EXPECT_EQ(refusal_of("etcd://me:secret@127.0.0.1:2379"), "opened");
+  EXPECT_EQ(refusal_of("etcds://me:secret@etcd-0:2379"), "opened");
+  EXPECT_EQ(refusal_of("etcd://etcd-0:2379"), "opened");
+  EXPECT_EQ(refusal_of("etcd://me:secret@etcd-0:2379", {.credentials_in_clear = true}), "opened");
+}
+
 /// A kubeconfig with two contexts, for as long as it lives.
 class Kubeconfig {
  public:

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "serve/wire.hpp"
+
 namespace evenkeel::http {
 namespace {
 
@@ -181,6 +183,15 @@ TEST(Routes, MethodsThatARouteDoesNotTakeAreRefusedAndNamed) {
   EXPECT_EQ(refused->status, 405);
   ASSERT_NE(refused->headers.find("Allow"), nullptr);
   EXPECT_EQ(*refused->headers.find("Allow"), "GET, PUT");
+}
+
+TEST(ResponseHead, NoValueBeginsAHeaderOfItsOwn) {
+  const std::string head = detail::head_of(
+      {.status = 200,
+       .headers = {{"X-Name", "web\r\nSet-Cookie: a=b\x7f"}, {"X\r\nEvil", "1"}, {"X-Fine", "a b"}},
+       .body = {}});
+  EXPECT_EQ(head.substr(0, head.find("Date: ")),
+            "HTTP/1.1 200 OK\r\nX-Name: web  Set-Cookie: a=b \r\nX-Fine: a b\r\n");
 }
 
 }  // namespace

@@ -64,6 +64,10 @@ struct Config {
   ExecPlugin exec = {};
   Impersonation impersonate = {};
   std::string origin = {};  ///< For people: `~/.kube/config, context "dev"`, "in-cluster".
+  /// Send credentials also over plain http to another machine, where everyone on the way can read them.
+  /// Unset, a client of such a configuration is refused with ConfigError. Loopback addresses need no
+  /// permission.
+  bool credentials_in_clear = false;
 };
 
 struct LoadConfigOptions {

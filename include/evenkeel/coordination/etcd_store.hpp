@@ -43,6 +43,8 @@ struct EtcdStoreOptions {
   /// How an endpoint is reached; unset: through libcurl. For tests.
   std::function<std::shared_ptr<http::Transport>(const std::string& endpoint)> transport = {};
   std::shared_ptr<const Clock> clock = real_clock();  ///< Of timeouts and of watch_retry.
+  /// Send user and password also over plain http to another machine; unset, that is refused.
+  bool credentials_in_clear = false;
 };
 
 /// Options for "etcd://host:port", "etcds://user:password@one:2379,two:2379" (with TLS; user, password

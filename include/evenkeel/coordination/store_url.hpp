@@ -20,6 +20,8 @@ struct StoreUrlOptions {
   http::TlsOptions tls = {};             ///< Of etcds://.
   std::optional<Duration> timeout = {};  ///< For one request to etcd, one transaction of Kubernetes.
   std::string kubeconfig = {};           ///< Of kube://: a file; empty: as load_config() finds one.
+  /// Of etcd://USER:PASSWORD@HOST: send them over plain http to another machine; unset, that is refused.
+  bool credentials_in_clear = false;
 };
 
 /// - "etcd://HOST:PORT[,HOST:PORT...]", "etcds://USER:PASSWORD@HOST:PORT": see etcd_options();

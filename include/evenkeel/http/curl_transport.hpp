@@ -33,6 +33,9 @@ struct CurlTransportOptions {
   std::size_t max_in_flight_http1 = 16;
   std::size_t max_header_bytes = 256 * 1024;         ///< Of one answer; longer is a `protocol` error.
   std::size_t max_body_bytes = 512UL * 1024 * 1024;  ///< Of one collected answer; streams have no limit.
+  /// Send an Authorization header also over plain http to another machine, or through a proxy; unset, such a
+  /// request is refused.
+  bool credentials_in_clear = false;
 };
 
 /// Starts a transport on libcurl. Requests share an HTTP/2 connection where the server speaks it over TLS,
@@ -40,7 +43,10 @@ struct CurlTransportOptions {
 /// they are answers. Nothing is asked for compressed. It blocks every signal on its thread and installs
 /// no handler.
 /// A POST or PATCH whose connection broke is never sent twice, not even on a connection that was idle.
-/// Throws std::invalid_argument if `server` is no http or https URL or an option is out of bounds.
+/// Throws std::invalid_argument if `server` is no http or https URL or an option is out of bounds. send() and
+/// stream() throw it for a target or a header that cannot be sent as it is (control bytes, see RFC 9110), and
+/// for credentials in the clear. Without `proxy`, a server on a loopback address is reached directly whatever
+/// the environment says, as in Go's net/http.
 /// Lifetime: if the last handle is dropped on the transport's own thread, that thread ends by itself.
 EVENKEEL_API std::shared_ptr<Transport> make_curl_transport(CurlTransportOptions options);
 

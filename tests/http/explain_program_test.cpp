@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <fstream>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/explain.hpp>
+
+#include "certificates.hpp"
+#include "scripted_server.hpp"
+
+namespace evenkeel::program {
+namespace {
+
+using tests::Authority;
+using tests::Connection;
+using tests::Pem;
+using tests::ScriptedServer;
+
+/// A file of this test, for as long as it lives.
+class File {
+ public:
+  File(const std::string& name, const std::string& text)
+      : path_(::testing::TempDir() + "evenkeel-explain-" + std::to_string(::getpid()) + "-" + name) {
+    std::ofstream(path_) << text;
+  }
+  ~File() { std::remove(path_.c_str()); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string refusal_of(const ExplainFlags& flags) {
+  try {
+    explain(flags);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "asked";
+}
+
+TEST(ExplainProgram, SendsNoTokenOverPlainHttpToAnotherMachine) {
+  const File token("token", "secret\n");
+  EXPECT_EQ(
+      refusal_of({.url = "http://192.0.2.1:8080", .token_file = token.path()}),
+      "--token-file: http://192.0.2.1:8080 is neither https nor a loopback address, and the token would "
+      "be sent in the clear; use https (--ca-file names its authority), or say --credentials-in-clear");
+}
+
+TEST(ExplainProgram, ATokenMustFitIntoAHeader) {
+  const File token("token", "one\r\ntwo\n");
+  EXPECT_EQ(refusal_of({.url = "https://192.0.2.1:8080", .token_file = token.path()}),
+            token.path() + ": the token holds control byte 0x0d at position 3");
+}
+
+TEST(ExplainProgramConcurrency, SpeaksTlsWithTheAuthorityOfAFile) {
+  const Authority authority("test-ca");
+  const Pem pem = authority.issue_server("IP:127.0.0.1");
+  std::string authorization;
+  int code = -1;
+  {
+    const ScriptedServer server(
+        [&](Connection& connection) {
+          while (const auto request = connection.read_request()) {
+            if (const std::string* value = request->headers.find("Authorization")) authorization = *value;
+            connection.respond(200, "fine\n");
+          }
+        },
+        {.cert = pem.cert, .key = pem.key});
+    const File token("token", "secret\n");
+    const File ca("ca", authority.pem());
+    const ExplainFlags flags{.url = server.url(), .token_file = token.path(), .ca_file = ca.path()};
+    code = explain(flags);
+  }
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(authorization, "Bearer secret");
+}
+
+}  // namespace
+}  // namespace evenkeel::program
