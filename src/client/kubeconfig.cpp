@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <http/files.hpp>
+#include <http/limits.hpp>
+#include <http/wire_check.hpp>
 
 #include <client/kubeconfig.hpp>
 #include <client/yaml_kind.hpp>
+#include <client/yaml_text.hpp>
 
 #include <evenkeel/api/bytes.hpp>
 
@@ -24,8 +27,10 @@ class Reader {
   }
 
   YAML::Node member(const std::string& name) const {
-    if (!node_.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
-    return node_[name];
+    // Null for what is absent: yaml-cpp's own word for that throws when it is asked for its type.
+    if (!node_.IsDefined() || !node_.IsMap()) return {};
+    const YAML::Node value = node_[name];
+    return value.IsDefined() ? value : YAML::Node();
   }
   bool has(const std::string& name) const {
     const YAML::Node value = member(name);
@@ -38,6 +43,19 @@ class Reader {
     const YAML::Node value = member(name);
     if (!value.IsScalar()) fail(name, std::string("expected text, found ") + kind_of(value));
     return value.Scalar();
+  }
+
+  /// The text, which goes into a header.
+  std::string header_text(const std::string& name) const {
+    std::string value = text(name);
+    check_header(name, value);
+    return value;
+  }
+  std::vector<std::string> header_texts(const std::string& name) const {
+    std::vector<std::string> values = texts(name);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      check_header(name + "[" + std::to_string(i) + "]", values[i]);
+    return values;
   }
 
   bool flag(const std::string& name) const {
@@ -90,6 +108,11 @@ class Reader {
   }
 
  private:
+  void check_header(const std::string& name, const std::string& value) const {
+    const std::string problem = http::detail::header_value_problem(value);
+    if (!problem.empty()) fail(name, problem);
+  }
+
   std::string file_;
   std::string context_;
   std::string prefix_;
@@ -151,18 +174,20 @@ void take_user(Config& config, const Reader& user, const std::string& file) {
   const bool has_key = !config.tls.key_data.empty() || !config.tls.key_file.empty();
   if (has_cert && !has_key) user.fail("client-key", "missing, although there is a client-certificate");
   if (has_key && !has_cert) user.fail("client-certificate", "missing, although there is a client-key");
-  config.token = user.text("token");
+  config.token = user.header_text("token");
   config.token_file = user.path("tokenFile");
-  config.username = user.text("username");
-  config.password = user.text("password");
-  config.impersonate.user = user.text("as");
-  config.impersonate.uid = user.text("as-uid");
-  config.impersonate.groups = user.texts("as-groups");
+  config.username = user.header_text("username");
+  config.password = user.header_text("password");
+  config.impersonate.user = user.header_text("as");
+  config.impersonate.uid = user.header_text("as-uid");
+  config.impersonate.groups = user.header_texts("as-groups");
   const Reader extra = user.child("as-user-extra");
   if (user.has("as-user-extra")) {
     for (const auto& entry : user.member("as-user-extra")) {
+      if (!entry.first.IsScalar())
+        user.fail("as-user-extra", std::string("expected texts as keys, found ") + kind_of(entry.first));
       const std::string name = entry.first.Scalar();
-      config.impersonate.extra[name] = extra.texts(name);
+      config.impersonate.extra[name] = extra.header_texts(name);
     }
   }
   if (user.has("auth-provider")) user.fail("auth-provider", "no longer supported; use exec");
@@ -183,7 +208,9 @@ void Kubeconfig::add(const std::string& file, std::string_view text) {
   files_ += (files_.empty() ? "" : ":") + file;
   YAML::Node root;
   try {
-    root = YAML::Load(std::string(text));
+    if (text.size() > limits::file_bytes)
+      throw ConfigError(file, "", "", "longer than " + std::to_string(limits::file_bytes) + " bytes");
+    root = load_yaml(std::string(text));
   } catch (const YAML::ParserException& error) {
     throw ConfigError(file, "", "",
                       "not YAML: line " + std::to_string(error.mark.line + 1) + ", column " +

@@ -9,6 +9,8 @@
 
 #include <evenkeel/base/error.hpp>
 
+#include "http/limits.hpp"
+
 namespace evenkeel::inline v0::detail {
 std::optional<std::string> read_file(const std::string& path, std::string& problem) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
@@ -17,6 +19,10 @@ std::optional<std::string> read_file(const std::string& path, std::string& probl
   while (file) {
     const std::size_t got = std::fread(piece, 1, sizeof(piece), file.get());
     content.append(piece, got);
+    if (content.size() > limits::file_bytes) {
+      problem = "longer than " + std::to_string(limits::file_bytes) + " bytes";
+      return std::nullopt;
+    }
     if (got == sizeof(piece)) continue;
     if (std::ferror(file.get()) == 0) return content;
     break;

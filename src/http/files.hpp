@@ -9,7 +9,8 @@
 
 namespace evenkeel::inline v0::detail {
 
-/// The content, or nothing with `problem` set: "No such file or directory".
+/// The content, or nothing with `problem` set: "No such file or directory". A file of more than
+/// limits::file_bytes (http/limits.hpp) is not read: "longer than 8388608 bytes".
 EVENKEEL_API std::optional<std::string> read_file(const std::string& path, std::string& problem);
 /// The content. Throws Error: "PATH cannot be read: No such file or directory".
 EVENKEEL_API std::string read_file(const std::string& path);

@@ -11,6 +11,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "client/yaml_kind.hpp"
+#include "client/yaml_text.hpp"
 #include "http/files.hpp"
 
 namespace evenkeel::inline v0::detail {
@@ -150,16 +151,13 @@ SettingsSource read_document(const Section& document) {
 }  // namespace
 
 SettingsSource parse_settings(const std::string& text, const std::string& path) {
-  std::vector<YAML::Node> documents;
+  YAML::Node document;
   try {
-    documents = YAML::LoadAll(text);
+    document = load_yaml(text);
   } catch (const YAML::Exception& error) {
     throw SettingsError(path + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
   }
-  if (documents.size() > 1)
-    throw SettingsError(path + ": expected one document, found " + std::to_string(documents.size()));
-  if (documents.empty()) return {};
-  return read_document(Section(path, {}, documents.front()));
+  return read_document(Section(path, {}, document));
 }
 
 SettingsSource read_settings(const std::string& path) {

@@ -52,7 +52,7 @@ std::string collection_of(const Asks& ask, const Json& object) {
 std::vector<Json> manifest_objects(std::string_view manifest) {
   std::vector<Json> objects;
   for (const std::string_view text : documents(manifest)) {
-    Json document = parse_yaml(text);
+    Json document = parse_yaml_whole(text);
     if (document.is_null()) continue;
     if (!document["kind"].string_or("").ends_with("List")) {
       objects.push_back(std::move(document));

@@ -8,6 +8,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include "client/yaml_text.hpp"
 #include "testing/yaml_scalar.hpp"
 
 namespace evenkeel::inline v0::testing {
@@ -74,12 +75,25 @@ class Converter {
 
 }  // namespace
 
-Json parse_yaml(std::string_view text) {
+namespace {
+
+template <class Load>
+Json parse(std::string_view text, Load load) {
   try {
-    return Converter(text.size()).convert(YAML::Load(std::string(text)), 0);
+    return Converter(text.size()).convert(load(std::string(text)), 0);
   } catch (const YAML::Exception& error) {
     throw DecodeError("yaml", "line " + std::to_string(error.mark.line + 1) + ": " + error.msg);
   }
+}
+
+}  // namespace
+
+Json parse_yaml(std::string_view text) {
+  return parse(text, [](const std::string& whole) { return YAML::Load(whole); });
+}
+
+Json parse_yaml_whole(std::string_view text) {
+  return parse(text, [](const std::string& whole) { return v0::detail::load_yaml(whole); });
 }
 
 std::vector<std::string> yaml_duplicates(std::string_view text) {

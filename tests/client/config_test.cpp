@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <fstream>
+#include <http/limits.hpp>
 #include <map>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -278,6 +279,63 @@ TEST_F(ConfigErrors, NotYaml) {
 TEST_F(ConfigErrors, Empty) {
   EXPECT_EQ(problem_with(""), "DIR/config: empty");
   EXPECT_EQ(problem_with("# nothing but words\n"), "DIR/config: empty");
+}
+
+TEST_F(ConfigErrors, WhatTheParserLeavesUnread) {
+  EXPECT_EQ(problem_with(","), "DIR/config: not YAML: line 1, column 1: the text after this cannot be read");
+  EXPECT_EQ(problem_with(std::string(whole) + "---\nclusters: []\n"),
+            "DIR/config: not YAML: line 19, column 1: a second document; expected one");
+  EXPECT_EQ(problem_with(std::string("---\n") + whole + "...\n---\n# no more\n"), "no problem");
+}
+
+TEST_F(ConfigErrors, AFileThatIsTooLong) {
+  EXPECT_EQ(problem_with(std::string(limits::file_bytes + 1, '#')),
+            "DIR/config: cannot be read: longer than 8388608 bytes");
+  EXPECT_THAT([] { parse_kubeconfig(std::string(limits::file_bytes + 1, '#'), "f"); },
+              ::testing::ThrowsMessage<ConfigError>("f: longer than 8388608 bytes"));
+}
+
+// client-go takes an entry without its map for an empty one: a user without credentials is anonymous, a
+// cluster has no server, a context no cluster.
+TEST_F(ConfigErrors, EntriesWithoutTheirMap) {
+  for (const char* rest : {"", "\n  user: ~", "\n  user: {}"}) {
+    const Config config = parse_kubeconfig(
+        replaced(whole, "- name: u1\n  user:\n    token: secret-token", std::string("- name: u1") + rest));
+    EXPECT_EQ(config.server, "https://10.0.0.1:6443");
+    EXPECT_EQ(config.token, "");
+  }
+  const std::string cluster =
+      "\n  cluster:\n    server: https://10.0.0.1:6443\n    certificate-authority-data: Q0EgUEVN";
+  EXPECT_EQ(problem_with(replaced(whole, cluster, "")),
+            "DIR/config: context \"dev\": cluster \"c1\": server: missing");
+  EXPECT_EQ(problem_with(replaced(whole, "\n  context: {cluster: c1, user: u1, namespace: team-a}", "")),
+            "DIR/config: context \"dev\": cluster: missing");
+}
+
+TEST_F(ConfigErrors, EntriesOfAWrongType) {
+  EXPECT_EQ(problem_with("clusters: 5\n"), "DIR/config: clusters: expected a list, found text");
+  EXPECT_EQ(problem_with("users: {u: {}}\n"), "DIR/config: users: expected a list, found a map");
+  EXPECT_EQ(problem_with("contexts: [[a]]\n"), "DIR/config: contexts[0]: expected a map, found a list");
+  EXPECT_EQ(problem_with(replaced(whole, "user:\n    token: secret-token", "user: 5")),
+            "DIR/config: context \"dev\": user \"u1\": expected a map, found text");
+  EXPECT_EQ(problem_with(replaced(whole, "{cluster: c1, user: u1, namespace: team-a}", "[c1]")),
+            "DIR/config: context \"dev\": expected a map, found a list");
+  EXPECT_EQ(problem_with(replaced(whole, "token: secret-token", "as-user-extra: {[a]: [b]}")),
+            "DIR/config: context \"dev\": user \"u1\": as-user-extra: expected texts as keys, found a list");
+  EXPECT_EQ(problem_with(replaced(whole, "token: secret-token", "exec: {command: x, env: [5]}")),
+            "DIR/config: context \"dev\": user \"u1\": exec: env[0]: expected a map, found text");
+}
+
+TEST_F(ConfigErrors, WhatWouldBecomeAHeaderOfItsOwn) {
+  const auto with = [&](const std::string& field) {
+    return problem_with(replaced(whole, "token: secret-token", field));
+  };
+  const std::string user = "DIR/config: context \"dev\": user \"u1\": ";
+  EXPECT_EQ(with("token: \"a\\r\\nb\""), user + "token: holds control byte 0x0d at position 1");
+  EXPECT_EQ(with("as: \"bob\\nImpersonate-Group: x\""), user + "as: holds control byte 0x0a at position 3");
+  EXPECT_EQ(with("as-groups: [a, \"b\\0\"]"), user + "as-groups[1]: holds control byte 0x00 at position 1");
+  EXPECT_EQ(with("as-user-extra: {k: [\"\\x7f\"]}"),
+            user + "as-user-extra: k[0]: holds control byte 0x7f at position 0");
 }
 
 TEST_F(ConfigErrors, NotAMap) {

@@ -146,7 +146,10 @@ TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
       {"controllers: {[1]: {}}\n", "f.yaml:1: controllers: expected a name, found a list"},
       {"just text\n", "f.yaml:1: expected a map, found text"},
       {"a: {\n", "f.yaml:2: "},
-      {"a: 1\n---\nb: 2\n", "f.yaml: expected one document, found 2"},
+      {"a: 1\n---\nb: 2\n", "f.yaml:3: a second document; expected one"},
+      {",", "f.yaml:1: the text after this cannot be read"},
+      {", defaults: {}", "f.yaml:1: the text after this cannot be read"},
+      {"--- ,\n---\n", "f.yaml:1: the text after this cannot be read"},
   };
   for (const Wrong& wrong : all) {
     try {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+#include <string_view>
+
+#include <client/yaml_text.hpp>
+#include <yaml-cpp/eventhandler.h>
+
+namespace evenkeel::inline v0::detail {
+namespace {
+
+/// Notes where the last node began, and makes nothing.
+class LastMark final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { mark_ = mark; }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { mark_ = mark; }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string&) override {
+    mark_ = mark;
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    mark_ = mark;
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    mark_ = mark;
+  }
+  void OnMapEnd() override {}
+  const YAML::Mark& mark() const { return mark_; }
+
+ private:
+  YAML::Mark mark_;
+};
+
+/// Whether a line begins with "---" or "...": nowhere in a document may one (YAML 1.2, 9.1.2).
+bool is_marker(std::string_view line, std::string_view marker) {
+  if (!line.starts_with(marker)) return false;
+  const std::string_view rest = line.substr(marker.size());
+  return rest.empty() || rest.front() == ' ' || rest.front() == '\t' || rest.front() == '\r';
+}
+
+bool is_content(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  return first != std::string_view::npos && line[first] != '#';
+}
+
+/// Throws at the first line of a second document that holds anything. Returns how many documents there can
+/// be, empty ones included.
+int count_documents(std::string_view text) {
+  bool first_has_content = false;
+  bool ended = false;  // the document that has content
+  int number = 0;
+  int documents = 1;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const bool starts = is_marker(line, "---");
+    if (starts || is_marker(line, "...")) {
+      ended = first_has_content;
+      ++documents;
+      line.remove_prefix(3);
+      if (!starts) line = {};
+    } else if (line.starts_with('%') && (ended || !first_has_content)) {
+      line = {};  // a directive
+    }
+    if (is_content(line)) {
+      YAML::Mark mark = YAML::Mark::null_mark();
+      mark.line = number;
+      mark.column = 0;
+      if (ended) throw YAML::ParserException(mark, "a second document; expected one");
+      first_has_content = true;
+    }
+    ++number;
+  }
+  return documents;
+}
+
+}  // namespace
+
+YAML::Node load_yaml(const std::string& text) {
+  int left = count_documents(text);
+  std::istringstream input(text);
+  YAML::Parser parser(input);
+  LastMark last;
+  while (left > 0 && parser.HandleNextDocument(last)) --left;
+  // Had it read all, another call would have found nothing.
+  if (left == 0 && parser) throw YAML::ParserException(last.mark(), "the text after this cannot be read");
+  return YAML::Load(text);
+}
+
+}  // namespace evenkeel::inline v0::detail
