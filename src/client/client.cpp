@@ -117,7 +117,7 @@ http::Response Client::raw(const RestRequest& request) const {
       http::Response response = state_->transport->fetch(std::move(wire), stop);
       status = response.status;
       state_->meter->answered(request.method, status, took(), size, response.body.size());
-      state_->note_warnings(response.headers);
+      state_->note_warnings(response.headers, describe(request));
       if (response.status >= 200 && response.status < 300) return response;
       if (response.status == 401 && !std::exchange(plan.refreshed, true) &&
           state_->credentials.refresh(sent)) {
@@ -156,18 +156,19 @@ namespace {
 class AuthorizedStream final : public http::StreamHandler {
  public:
   AuthorizedStream(const std::shared_ptr<detail::ClientState>& state, const http::Request& sent,
-                   std::shared_ptr<http::StreamHandler> inner)
+                   std::string call, std::shared_ptr<http::StreamHandler> inner)
       : state_(state),
         meter_(state->meter),
         method_(sent.method),
         sent_(sent.headers),
+        call_(std::move(call)),
         inner_(std::move(inner)) {}
 
   void on_response(int status, const http::Headers& headers) override {
     meter_->streamed(method_, status);
     answered_ = true;
     if (const auto state = state_.lock()) {
-      state->note_warnings(headers);
+      state->note_warnings(headers, call_);
       if (status == 401 && state->credentials.refreshable()) state->credentials.expire(sent_);
     }
     inner_->on_response(status, headers);
@@ -184,6 +185,7 @@ class AuthorizedStream final : public http::StreamHandler {
   const http::Method method_;
   bool answered_ = false;  // its members are called one at a time
   const http::Headers sent_;
+  const std::string call_;
   const std::shared_ptr<http::StreamHandler> inner_;
 };
 
@@ -192,7 +194,7 @@ class AuthorizedStream final : public http::StreamHandler {
 std::shared_ptr<http::Call> Client::stream(const RestRequest& request,
                                            std::shared_ptr<http::StreamHandler> handler) const {
   http::Request wire = state_->dress(request, target_of(request), call_.deadline);
-  auto wrapped = std::make_shared<AuthorizedStream>(state_, wire, std::move(handler));
+  auto wrapped = std::make_shared<AuthorizedStream>(state_, wire, describe(request), std::move(handler));
   return state_->transport->stream(std::move(wire), std::move(wrapped));
 }
 

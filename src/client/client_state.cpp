@@ -78,7 +78,7 @@ http::Request ClientState::dress(const RestRequest& request, const std::string& 
   return out;
 }
 
-void ClientState::note_warnings(const http::Headers& headers) {
+void ClientState::note_warnings(const http::Headers& headers, const std::string& call) {
   if (headers.find("Warning") == nullptr) return;
   for (const auto& [name, value] : headers) {
     if (name.size() != 7 || (name != "Warning" && name != "warning")) continue;
@@ -89,7 +89,7 @@ void ClientState::note_warnings(const http::Headers& headers) {
       if (warnings_.size() >= most_warnings) warnings_.clear();
       if (!warnings_.insert(text).second) continue;
     }
-    log.warn("the server warns", {{"warning", text}});
+    log.warn("the server warns", {{"call", call}, {"warning", text}});
   }
 }
 
@@ -226,7 +226,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       http::Response& response = outcome.value();
       status = response.status;
       state_->meter->answered(method, status, now - sent_at_, sent_bytes_, response.body.size());
-      state_->note_warnings(response.headers);
+      state_->note_warnings(response.headers, describe(plan_.request));
       if (response.status >= 200 && response.status < 300) return finish(std::move(outcome));
       if (response.status == 401 && state_->credentials.refreshable() &&
           !std::exchange(plan_.refreshed, true)) {

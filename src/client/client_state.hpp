@@ -27,8 +27,8 @@ class ClientState {
   /// The request as it goes out, with credentials.
   http::Request dress(const RestRequest& request, const std::string& target,
                       std::optional<TimePoint> deadline);
-  /// Logs each warning of the server once.
-  void note_warnings(const http::Headers& headers) EVENKEEL_EXCLUDES(mutex_);
+  /// Logs each warning of the server once, with the call ("update Widget default/web") that met it first.
+  void note_warnings(const http::Headers& headers, const std::string& call) EVENKEEL_EXCLUDES(mutex_);
   std::uint64_t next_seed() { return seed_.fetch_add(0x9e3779b97f4a7c15ULL); }
 
   const Config config;

@@ -201,7 +201,12 @@ TEST_F(ClientReads, WarningsAreLoggedOncePerMessage) {
     client.get<Widget>(key);
   }
   EXPECT_THAT(sink->lines,
-              ElementsAre("the server warns warning=v1beta1 is \"old\"", "the server warns warning=second"));
+              ElementsAre("the server warns call=get Widget default/web warning=v1beta1 is \"old\"",
+                          "the server warns call=get Widget default/web warning=second"));
+  transport->reply(200, R"({"metadata":{"resourceVersion":"1"},"items":[]})",
+                   {{"Warning", "299 - \"third\""}});
+  client.list<Widget>({.namespace_ = "default"});
+  EXPECT_EQ(sink->lines.back(), "the server warns call=list Widget in default warning=third");
 }
 
 TEST_F(ClientWrites, CreateSendsTheObjectWithItsKind) {
