@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
+#include <http/limits.hpp>
+#include <limits>
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/errors.hpp>
@@ -62,12 +65,33 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+/// Bounded before it becomes a Duration, which holds 292 years.
+Duration clamped(std::int64_t seconds) {
+  constexpr auto most = std::chrono::duration_cast<std::chrono::seconds>(limits::retry_after).count();
+  return std::chrono::seconds{std::min<std::int64_t>(seconds, most)};
+}
+
+/// The seconds of a Retry-After header; nothing for a date, which client-go does not read either, and for
+/// what is no number at all. A number that no integer holds counts as the greatest.
+std::optional<Duration> retry_after_of(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  std::int64_t seconds = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (end.ec != std::errc()) seconds = std::numeric_limits<std::int64_t>::max();
+  return clamped(seconds);
+}
+
+/// The code of a Status; 0 for what is none.
+int code_of(const Json& code) {
+  const std::int64_t number = code.integer_or(0);
+  return number > 0 && number < 1000 ? static_cast<int>(number) : 0;
+}
+
 void take_details(Status& status, const Json& details) {
   status.kind = details["kind"].string_or("");
   status.name = details["name"].string_or("");
-  if (const std::int64_t seconds = details["retryAfterSeconds"].integer_or(0); seconds > 0) {
-    status.retry_after = std::chrono::seconds{seconds};
-  }
+  if (const std::int64_t seconds = details["retryAfterSeconds"].integer_or(0); seconds > 0)
+    status.retry_after = clamped(seconds);
   if (!details["causes"].is_array()) return;
   for (const Json& cause : details["causes"].as_array()) {
     status.causes.push_back({.reason = cause["reason"].string_or(""),
@@ -83,7 +107,7 @@ bool take_status(Status& status, std::string_view body) {
     if (document["kind"].string_or("") != "Status") return false;
     status.reason = document["reason"].string_or("");
     status.message = document["message"].string_or("");
-    if (status.code == 0) status.code = static_cast<int>(document["code"].integer_or(0));
+    if (status.code == 0) status.code = code_of(document["code"]);
     take_details(status, document["details"]);
     return true;
   } catch (const DecodeError&) {
@@ -109,10 +133,7 @@ Status Status::decode(int code, std::string_view body) {
 Status Status::decode(const http::Response& response) {
   Status status = decode(response.status, response.body);
   if (const std::string* header = response.headers.find("Retry-After")) {
-    long seconds = 0;
-    const auto end = std::from_chars(header->data(), header->data() + header->size(), seconds);
-    if (end.ec == std::errc() && seconds >= 0 && seconds <= 86'400)
-      status.retry_after = std::chrono::seconds{seconds};
+    if (const auto told = retry_after_of(*header)) status.retry_after = told;
   }
   return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <http/limits.hpp>
 
 #include <client/list_core.hpp>
 
@@ -47,6 +48,12 @@ RestRequest ListCore::next_request() const {
 }
 
 bool ListCore::take(http::Response response) {
+  bytes_ += response.body.size();
+  if (bytes_ > limits::list_bytes || list_.bodies.size() >= limits::list_pages) {
+    throw DecodeError(object_path(next_request()), "the list is longer than " +
+                                                       std::to_string(limits::list_bytes) + " bytes or " +
+                                                       std::to_string(limits::list_pages) + " pages");
+  }
   auto body = std::make_shared<const std::string>(std::move(response.body));
   RawList page;
   split_list(*body, page, object_path(next_request()));
@@ -70,6 +77,7 @@ bool ListCore::take_error(const std::exception_ptr& error) {
     return false;
   }
   list_ = {};
+  bytes_ = 0;
   continue_.clear();
   whole_ = true;
   return true;

@@ -27,8 +27,9 @@ class ListCore {
   const ResourceId resource_;
   const ListOptions options_;
   RawList list_;
-  std::string continue_;  // of the next page
-  bool whole_ = false;    // paging was given up
+  std::string continue_;   // of the next page
+  std::size_t bytes_ = 0;  // of all pages
+  bool whole_ = false;     // paging was given up
 };
 
 /// Cuts the items out of the text of a list; the views point into `body`, which must not move.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <deque>
+#include <http/limits.hpp>
 #include <stdexcept>
 
 #include <client/watch_core.hpp>
@@ -14,6 +15,8 @@ namespace evenkeel::inline v0::detail {
 namespace {
 
 constexpr std::size_t longest_refusal = 64UL * 1024;
+/// An event that comes this long after the connection was made ends a trouble: the next one is news.
+constexpr Duration quiet_end = std::chrono::minutes{2};
 
 /// One connection: filled on the transport's thread, emptied by whoever calls next().
 class Inflow final : public http::StreamHandler {
@@ -205,7 +208,10 @@ class RawWatch::State {
 
   void restart(std::string resource_version) {
     drop();
-    core_.restart(std::move(resource_version), clock().now());
+    const TimePoint now = clock().now();
+    core_.restart(std::move(resource_version), now);
+    if (core_.retry_at() > now)
+      note(std::make_exception_ptr(Error(describe(request()) + ": 410 Gone again, without an event since")));
   }
 
  private:
@@ -230,6 +236,8 @@ class RawWatch::State {
   void connect() {
     inflow_ = std::make_shared<Inflow>(options_.max_buffered_bytes);
     core_.connecting(clock().now());
+    connected_at_ = clock().now();
+    head_due_ = deadline_after(clock().now(), limits::watch_head);
     accepted_ = false;
     try {
       inflow_->set_call(client_.stream(request(), inflow_));
@@ -250,6 +258,7 @@ class RawWatch::State {
   std::optional<RawWatchEvent> read(const std::stop_token& stop) {
     const std::shared_ptr<Inflow> inflow = inflow_;
     std::optional<std::string> frame;
+    bool silent = false;
     {
       const StopWaker waker(stop, inflow->mutex, inflow->changed);
       MutexLock lock(inflow->mutex);
@@ -260,9 +269,16 @@ class RawWatch::State {
         }
         frame = inflow->take_frame();
         if (frame || inflow->ended() || stop.stop_requested()) break;
-        client_.clock()->wait(inflow->changed, lock);
+        if (inflow->answer().status != 0) {
+          client_.clock()->wait(inflow->changed, lock);
+          continue;
+        }
+        silent = clock().now() >= head_due_;
+        if (silent) break;
+        client_.clock()->wait_until(inflow->changed, lock, head_due_);
       }
     }
+    if (silent) return reject_silence();
     inflow->resume_if_due();
     if (frame) return take(std::move(*frame));
     if (stop.stop_requested()) return std::nullopt;
@@ -284,6 +300,7 @@ class RawWatch::State {
     const auto type = type_of(frame.type);
     if (!type) return reject("an event of unknown type " + frame.type);
     core_.event(*type == WatchEventType::added, frame.resource_version);
+    if (clock().now() - connected_at_ >= quiet_end) noted_.clear();
     if (*type == WatchEventType::bookmark) {
       if (!options_.bookmarks) return std::nullopt;
       return RawWatchEvent{.type = *type, .resource_version = frame.resource_version};
@@ -301,6 +318,18 @@ class RawWatch::State {
     const auto error = std::make_exception_ptr(DecodeError(describe(request()), problem));
     note(error);
     core_.broken(error, std::nullopt, clock().now());
+    return std::nullopt;
+  }
+
+  std::optional<RawWatchEvent> reject_silence() {
+    drop();
+    const auto error = std::make_exception_ptr(TransportError(
+        TransportErrorCode::timeout,
+        describe(request()) + ": the server took the request and did not answer within " +
+            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limits::watch_head).count()) +
+            " s"));
+    note(error);
+    core_.broken(error, TransportErrorCode::timeout, clock().now());
     return std::nullopt;
   }
 
@@ -340,11 +369,17 @@ class RawWatch::State {
     return std::nullopt;
   }
 
-  void note(const std::exception_ptr& error) const {
+  /// Says once what goes on failing for the same reason, numbers left out; repeats are lines of level debug.
+  void note(const std::exception_ptr& error) {
     try {
       std::rethrow_exception(error);
     } catch (const std::exception& problem) {
-      client_.log().info("watch interrupted", {{"kind", resource_.kind}, {"reason", problem.what()}});
+      std::string reason = problem.what();
+      std::erase_if(reason, [](char c) { return c >= '0' && c <= '9'; });
+      const bool news = reason != noted_;
+      noted_ = std::move(reason);
+      client_.log().write(news ? LogLevel::info : LogLevel::debug, "watch interrupted",
+                          {{"kind", resource_.kind}, {"reason", problem.what()}});
     }
   }
 
@@ -353,6 +388,9 @@ class RawWatch::State {
   const WatchOptions options_;
   WatchCore core_;
   std::shared_ptr<Inflow> inflow_;
+  TimePoint connected_at_{};
+  TimePoint head_due_{};
+  std::string noted_;         // the reason that was logged last
   bool accepted_ = false;     // this connection
   bool established_ = false;  // any
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <http/limits.hpp>
 
 #include <client/retry_core.hpp>
 #include <client/watch_core.hpp>
@@ -12,6 +13,7 @@ constexpr Duration longest_delay = std::chrono::seconds{30};
 constexpr Duration healthy =
     std::chrono::minutes{2};  // a connection that lasted so long starts the ladder anew
 constexpr Duration very_short = std::chrono::seconds{1};
+constexpr unsigned free_reconnects = 3;  // after very short connections in a row that brought something
 
 }  // namespace
 
@@ -24,20 +26,24 @@ void WatchCore::connecting(TimePoint now) {
 void WatchCore::event(bool added, const std::string& resource_version) {
   ++events_;
   failures_ = 0;
+  gones_ = 0;
   if (!added) synthetic_ = false;
   if (!synthetic_ && !resource_version.empty()) version_ = resource_version;
 }
 
 void WatchCore::ended(TimePoint now) {
+  closed(now);
   // The server's own time limit is no failure; a server that ends each watch at once is one.
-  if (events_ == 0 && now - connected_at_ < very_short) return back_off(now);
+  if (hurried() || (events_ == 0 && now - connected_at_ < very_short)) return back_off(now);
   failures_ = 0;
   reconnect(now);
 }
 
 void WatchCore::refused(const std::string& call, const Status& status, TimePoint now) {
+  closed(now);
   if (status.code == 410) {
     state_ = State::gone;
+    ++gones_;
     return;
   }
   const bool busy = status.code == 408 || status.code == 429;
@@ -47,7 +53,9 @@ void WatchCore::refused(const std::string& call, const Status& status, TimePoint
     return;
   }
   back_off(now);
-  if (status.retry_after) retry_at_ = std::max(retry_at_, deadline_after(now, *status.retry_after));
+  if (!status.retry_after) return;
+  const Duration told = std::min(*status.retry_after, limits::watch_retry_after);
+  retry_at_ = std::max(retry_at_, deadline_after(now, told));
 }
 
 void WatchCore::broken(const std::exception_ptr& error, std::optional<TransportErrorCode> code,
@@ -59,19 +67,34 @@ void WatchCore::broken(const std::exception_ptr& error, std::optional<TransportE
     error_ = error;
     return;
   }
+  closed(now);
   back_off(now);
 }
 
 void WatchCore::restart(std::string resource_version, TimePoint now) {
   version_ = std::move(resource_version);
   synthetic_ = is_unset(version_);
+  if (hurried() || gones_ > 1) return back_off(now);
   failures_ = 0;
   reconnect(now);
 }
 
+void WatchCore::closed(TimePoint now) {
+  if (now - connected_at_ >= very_short) {
+    short_ends_ = 0;
+  } else if (events_ > 0) {
+    ++short_ends_;  // those without an event are counted as failures
+  }
+}
+
+bool WatchCore::hurried() const {
+  return short_ends_ > free_reconnects;
+}
+
 void WatchCore::back_off(TimePoint now) {
   if (now - connected_at_ >= healthy) failures_ = 0;
-  const Duration step = std::min(first_delay * (std::int64_t{1} << std::min(failures_, 10U)), longest_delay);
+  const unsigned rung = std::max(failures_, hurried() ? short_ends_ - free_reconnects - 1 : 0);
+  const Duration step = std::min(first_delay * (std::int64_t{1} << std::min(rung, 10U)), longest_delay);
   ++failures_;
   reconnect(deadline_after(now, std::clamp(jittered(step, 0.25, random_), first_delay, longest_delay)));
 }

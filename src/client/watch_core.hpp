@@ -14,7 +14,9 @@
 namespace evenkeel::inline v0::detail {
 
 /// Thread safety: one thread at a time.
-/// Source: client-go tools/cache/reflector.go; unlike it, a refusal before the first success is final.
+/// No answer of the server makes it reconnect without a pause more than a few times in a row: connections
+/// that end at once, and 410s without an event in between, climb the ladder of failures. Source: client-go
+/// tools/cache/reflector.go; unlike it, a refusal before the first success is final.
 class WatchCore {
  public:
   enum class State : unsigned char {
@@ -49,6 +51,8 @@ class WatchCore {
 
  private:
   static bool is_unset(const std::string& version) { return version.empty() || version == "0"; }
+  void closed(TimePoint now);
+  bool hurried() const;
   void back_off(TimePoint now);
   void reconnect(TimePoint when);
 
@@ -62,6 +66,8 @@ class WatchCore {
   TimePoint connected_at_{};
   std::uint64_t events_ = 0;  // of this connection
   unsigned failures_ = 0;     // in a row
+  unsigned short_ends_ = 0;   // connections in a row that brought an event and ended within very_short
+  unsigned gones_ = 0;        // in a row, without an event in between
   bool established_ = false;
   std::exception_ptr error_;
 };

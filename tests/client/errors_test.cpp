@@ -57,7 +57,29 @@ TEST(Status, RetryAfterHeaderWinsIfItIsANumber) {
   EXPECT_EQ(decode("3"), Duration(3s));
   EXPECT_EQ(decode("Wed, 21 Oct 2026 07:28:00 GMT"), std::nullopt);
   EXPECT_EQ(decode("-1"), std::nullopt);
-  EXPECT_EQ(decode("99999999999999999999"), std::nullopt);
+  EXPECT_EQ(decode("3 apples"), std::nullopt);
+  EXPECT_EQ(decode("0"), Duration(0s));
+  EXPECT_EQ(decode("86400"), Duration(24h));
+  for (const char* much : {"86401", "9223372037", "9223372036854775807", "99999999999999999999"})
+    EXPECT_EQ(decode(much), Duration(24h)) << much;
+}
+
+TEST(Status, NumbersOfABodyAreBoundedToo) {
+  const auto decode = [](const std::string& seconds) {
+    return Status::decode(429, R"({"kind":"Status","details":{"retryAfterSeconds":)" + seconds + "}}")
+        .retry_after;
+  };
+  EXPECT_EQ(decode("7"), Duration(7s));
+  for (const char* much : {"100000", "9223372037", "9223372036854775807"})
+    EXPECT_EQ(decode(much), Duration(24h)) << much;
+  for (const char* none : {"0", "-1", "-9223372036854775808", "1e30", "\"5\""})
+    EXPECT_EQ(decode(none), std::nullopt) << none;
+  const auto code = [](const std::string& number) {
+    return Status::decode(0, R"({"kind":"Status","code":)" + number + "}").code;
+  };
+  EXPECT_EQ(code("410"), 410);
+  EXPECT_EQ(code("4294967706"), 0) << "410 in 32 bits";
+  EXPECT_EQ(code("-410"), 0);
 }
 
 TEST(ApiError, SaysVerbKindKeyCodeReasonAndMessage) {

@@ -98,6 +98,82 @@ TEST(WatchCore, GoneWaitsForARestart) {
   EXPECT_EQ(core.resource_version(), "100");
 }
 
+/// Connects in one virtual minute, as often as the core wants to, to a server that behaves as `serve` says.
+/// Returns the number of connections.
+template <class Serve>
+int connections_in_a_minute(Serve serve) {
+  WatchCore core("5", 1);
+  TimePoint now = start;
+  int connections = 0;
+  int version = 5;
+  while (true) {
+    now = std::max(now, core.retry_at());
+    if (now >= start + 60s || connections > 10'000) return connections;
+    ++connections;
+    core.connecting(now);
+    serve(core, now, ++version);
+    if (core.state() == State::gone) core.restart(std::to_string(version), now);
+  }
+}
+
+TEST(WatchCore, NoAnswerMakesItReconnectWithoutPause) {
+  const auto gone = [](WatchCore& core, TimePoint now, int) {
+    core.refused("watch A", Status{.code = 410}, now);
+  };
+  const auto accepted_then_gone = [](WatchCore& core, TimePoint now, int) {
+    core.accepted();
+    core.refused("watch A", Status{.code = 410}, now);
+  };
+  const auto bookmark_then_gone = [](WatchCore& core, TimePoint now, int version) {
+    core.accepted();
+    core.event(false, std::to_string(version));
+    core.refused("watch A", Status{.code = 410}, now);
+  };
+  const auto bookmark_then_end = [](WatchCore& core, TimePoint now, int version) {
+    core.accepted();
+    core.event(false, std::to_string(version));
+    core.ended(now);
+  };
+  const auto event_then_cut = [](WatchCore& core, TimePoint now, int version) {
+    core.accepted();
+    core.event(false, std::to_string(version));
+    core.broken(some_error(), TransportErrorCode::interrupted, now);
+  };
+  const auto event_then_busy = [](WatchCore& core, TimePoint now, int version) {
+    core.accepted();
+    core.event(false, std::to_string(version));
+    core.refused("watch A", Status{.code = 429, .retry_after = 0s}, now);
+  };
+  EXPECT_LE(connections_in_a_minute(gone), 10);
+  EXPECT_LE(connections_in_a_minute(accepted_then_gone), 10);
+  EXPECT_LE(connections_in_a_minute(bookmark_then_gone), 12);
+  EXPECT_LE(connections_in_a_minute(bookmark_then_end), 12);
+  EXPECT_LE(connections_in_a_minute(event_then_cut), 14);
+  EXPECT_LE(connections_in_a_minute(event_then_busy), 14);
+}
+
+TEST(WatchCore, ARareGoneIsFollowedAtOnce) {
+  WatchCore core("5", 1);
+  TimePoint now = start;
+  for (int i = 0; i < 5; ++i) {
+    core.connecting(now);
+    core.accepted();
+    now += 10min;
+    core.event(false, "7");
+    core.refused("watch A", Status{.code = 410}, now);
+    core.restart("8", now);
+    EXPECT_EQ(core.retry_at(), now);
+  }
+}
+
+TEST(WatchCore, ARetryAfterIsObeyedForTwoMinutesAtMost) {
+  WatchCore core("5", 1);
+  core.connecting(start);
+  core.accepted();
+  core.refused("watch A", Status{.code = 429, .retry_after = 24h}, start);
+  EXPECT_EQ(core.retry_at(), start + 2min);
+}
+
 TEST(WatchCore, ARefusalIsFinalOnlyBeforeTheFirstSuccess) {
   for (const int code : {400, 401, 403, 404, 422}) {
     WatchCore fresh("5", 1);

@@ -247,5 +247,81 @@ TEST_F(WatchTest, DestructionCancelsTheConnection) {
   EXPECT_EQ(transport->streams.size(), 1U);
 }
 
+/// Lines of level info and above.
+struct WatchLines final : LogSink {
+  bool enabled(LogLevel level) const noexcept override { return level != LogLevel::debug; }
+  void write(LogLevel level, std::string_view message, LogFields, LogFields fields) noexcept override {
+    if (level == LogLevel::debug) return;
+    std::string line(message);
+    for (const LogField& field : fields) {
+      if (field.key == "reason") line += ": " + std::string(std::get<std::string_view>(field.value.get()));
+    }
+    lines.push_back(line);
+  }
+  std::vector<std::string> lines;
+};
+
+/// Runs the loop of the documentation on a thread for one virtual minute, against connections that `serve`
+/// answers. Returns the number of connections.
+template <class Serve>
+std::size_t connections_in_a_minute(const std::shared_ptr<WatchLines>& lines, Serve serve) {
+  const auto transport = std::make_shared<FakeTransport>();
+  const auto clock = std::make_shared<ManualClock>();
+  transport->on_stream = [&](const http::Request&, Stream& stream) { serve(stream); };
+  const Client client(Config{.server = "https://h"},
+                      ClientOptions{.transport = transport, .clock = clock, .log = Log(lines)});
+  std::stop_source stop;
+  std::thread follower([&] {
+    Watch<Widget> watch(client, {.resource_version = "5"});
+    while (auto event = watch.next(stop.get_token())) {
+      if (event->type == WatchEventType::gone) watch.restart("6");
+    }
+  });
+  const TimePoint end = clock->now() + 60s;
+  while (clock->now() < end && transport->requests().size() < 1000) {
+    clock->wait_for_waiters(1);
+    clock->advance(1s);
+  }
+  stop.request_stop();
+  follower.join();
+  return transport->requests().size();
+}
+
+TEST(WatchLoopConcurrency, GoneAgainAndAgainIsNotAnsweredWithoutPauseAndSaidOnce) {
+  const auto lines = std::make_shared<WatchLines>();
+  EXPECT_LE(connections_in_a_minute(lines,
+                                    [](Stream& stream) {
+                                      stream.respond(410);
+                                      stream.end();
+                                    }),
+            12U);
+  ASSERT_EQ(lines->lines.size(), 1U);
+  EXPECT_THAT(lines->lines[0],
+              HasSubstr("watch interrupted: watch Widget: 410 Gone again, without an event since"));
+}
+
+TEST(WatchLoopConcurrency, AnErrorEventAfterABookmarkIsNotAnsweredWithoutPause) {
+  const auto lines = std::make_shared<WatchLines>();
+  EXPECT_LE(connections_in_a_minute(
+                lines,
+                [](Stream& stream) {
+                  stream.respond(200);
+                  stream.data(bookmark("9"));
+                  stream.data(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
+                              "\n");
+                }),
+            14U);
+  EXPECT_EQ(lines->lines.size(), 1U);
+}
+
+TEST(WatchLoopConcurrency, AServerThatTakesTheWatchAndNeverAnswersIsSaidOnce) {
+  const auto lines = std::make_shared<WatchLines>();
+  EXPECT_LE(connections_in_a_minute(lines, [](Stream&) {}), 3U);
+  ASSERT_EQ(lines->lines.size(), 1U);
+  EXPECT_THAT(lines->lines[0],
+              HasSubstr("watch interrupted: watch Widget: the server took the request and did not "
+                        "answer within 30 s"));
+}
+
 }  // namespace
 }  // namespace evenkeel

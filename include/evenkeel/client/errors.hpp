@@ -32,7 +32,8 @@ struct Status {
   std::string kind = {};  ///< details.kind, which is the plural: "pods".
   std::string name = {};  ///< details.name
   std::vector<StatusCause> causes = {};
-  std::optional<Duration> retry_after = {};  ///< From details.retryAfterSeconds or the header.
+  /// From details.retryAfterSeconds or the header, which wins. At most a day; a negative number is none.
+  std::optional<Duration> retry_after = {};
 
   /// Reads what came with `code`, whatever it is; never throws for its contents.
   EVENKEEL_API static Status decode(int code, std::string_view body);
