@@ -10,6 +10,8 @@
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/cache/detail/job_runner.hpp>
 
+#include "cache/server_log.hpp"
+
 namespace evenkeel::inline v0 {
 namespace {
 
@@ -82,6 +84,7 @@ class Cache::Impl {
 
   const CacheOptions options_;
   const std::shared_ptr<detail::JobRunner> runner_;
+  const std::shared_ptr<detail::ServerLog> server_log_ = std::make_shared<detail::ServerLog>();
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Informer>> informers_ EVENKEEL_GUARDED_BY(mutex_);  // grows only
   bool started_ EVENKEEL_GUARDED_BY(mutex_) = false;
@@ -147,7 +150,8 @@ Informer& Cache::informer(const ResourceId& resource, InformerOptions options) {
   impl_->informers_.push_back(std::make_unique<Informer>(Informer::Parts{.resource = resource,
                                                                          .source = std::move(source),
                                                                          .runner = impl_->runner_,
-                                                                         .log = impl_->options_.log},
+                                                                         .log = impl_->options_.log,
+                                                                         .server_log = impl_->server_log_},
                                                          std::move(options)));
   Informer& informer = *impl_->informers_.back();
   if (impl_->started_) informer.start();

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <random>
 
+#include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/cache/detail/job_runner.hpp>
 #include <evenkeel/cache/informer.hpp>
@@ -11,6 +12,7 @@
 
 #include "cache/failure_log.hpp"
 #include "cache/handler_slot.hpp"
+#include "cache/server_log.hpp"
 #include "cache/stream_inbox.hpp"
 
 namespace evenkeel::inline v0 {
@@ -23,6 +25,11 @@ using detail::StreamInput;
 constexpr int inputs_per_turn = 32;
 /// Of an answer that is an error, no more is read.
 constexpr std::size_t max_error_bytes = 64u << 10;
+
+Informer::Parts with_server_log(Informer::Parts parts) {
+  if (!parts.server_log) parts.server_log = std::make_shared<detail::ServerLog>();
+  return parts;
+}
 
 ReflectorOptions with_random(ReflectorOptions options) {
   if (!options.random) {
@@ -43,6 +50,7 @@ ReflectorFailure failure_of(std::exception_ptr error) {
     if (code == TransportErrorCode::resolve || code == TransportErrorCode::connect ||
         code == TransportErrorCode::tls)
       failure.kind = ReflectorFailure::Kind::unreachable;
+    if (code == TransportErrorCode::timeout) failure.kind = ReflectorFailure::Kind::silent;
   } catch (const ApiError& caught) {
     failure = {.kind = ReflectorFailure::Kind::refused, .message = caught.what(), .status = caught.status()};
   } catch (const std::exception& caught) {
@@ -57,7 +65,7 @@ ReflectorFailure failure_of(std::exception_ptr error) {
 class Informer::Impl final : public detail::Job {
  public:
   Impl(Parts parts, InformerOptions options)
-      : parts_(std::move(parts)),
+      : parts_(with_server_log(std::move(parts))),
         options_(std::move(options)),
         store_({.index_owners = options_.index_owners}),
         scanner_({.form = options_.form,
@@ -93,7 +101,8 @@ class Informer::Impl final : public detail::Job {
   void greet();
   void advance();
   void resync();
-  void wake_when_due() { parts_.runner->wake_at(*this, std::min(due_, resync_due_)); }
+  void check_head();
+  void wake_when_due() { parts_.runner->wake_at(*this, std::min({due_, resync_due_, head_due_})); }
   void begin(const ReflectorStep& step);
   void begin_stream(const ReflectorStep& step);
   void take(StreamInput& input);
@@ -105,6 +114,7 @@ class Informer::Impl final : public detail::Job {
   void failed(const ReflectorFailure& failure);
   void store(ReflectorChange change);
   void finish_stream() {
+    head_due_ = TimePoint::max();
     inbox_->end_stream();
     activity_ = Activity::idle;
   }
@@ -124,9 +134,12 @@ class Informer::Impl final : public detail::Job {
   Activity activity_ = Activity::idle;
   TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for a streamed first state
   TimePoint resync_due_ = TimePoint::max();
+  TimePoint head_due_ = TimePoint::max();  // when the head of the answer must be there
+  Duration head_timeout_{};                // of the running request
   std::optional<TimePoint> last_event_;
   std::optional<TimePoint> failing_since_;
   detail::FailureLog failure_log_;
+  bool unreachable_ = false;  // reported to the server's log, and not yet that it works again
   std::vector<std::shared_ptr<HandlerSlot>> told_;  // handlers that know everything so far
 
   std::atomic<bool> started_ = false;  // pairs with the load in run()
@@ -180,6 +193,7 @@ void Informer::Impl::advance() {
       finish_stream();
     }
   }
+  check_head();
   while (activity_ == Activity::idle) {
     {
       MutexLock lock(mutex_);
@@ -187,6 +201,17 @@ void Informer::Impl::advance() {
     }
     begin(reflector_.next(now()));
   }
+}
+
+/// Gives up a request that the server took and did not answer.
+void Informer::Impl::check_head() {
+  if (head_due_ > now()) return;
+  const bool listing = activity_ == Activity::listing;
+  failed({.kind = ReflectorFailure::Kind::silent,
+          .message = (listing ? "list " : "watch ") + parts_.resource.kind +
+                     ": the server took the request and did not answer within " +
+                     format_duration(head_timeout_),
+          .status = {}});
 }
 
 /// Tells everything again when it is time. The wake-up for the other due time may have been used up.
@@ -217,6 +242,9 @@ void Informer::Impl::begin(const ReflectorStep& step) {
   frame_splitter_ = FrameSplitter({.max_frame_bytes = options_.max_object_bytes});
   due_ = watch != nullptr && watch->initial_deadline ? deadline_after(now(), *watch->initial_deadline)
                                                      : TimePoint::max();
+  head_timeout_ =
+      watch != nullptr ? options_.reflector.watch_head_timeout : options_.reflector.list_head_timeout;
+  head_due_ = deadline_after(now(), head_timeout_);
   wake_when_due();
   begin_stream(step);
 }
@@ -253,6 +281,7 @@ void Informer::Impl::take(StreamInput& input) {
 }
 
 void Informer::Impl::opened(const StreamInput& input) {
+  head_due_ = TimePoint::max();
   status_ = input.status;
   error_headers_ = input.headers;
   if (status_ == 200 && activity_ == Activity::watching) reflector_.watch_opened();
@@ -268,6 +297,7 @@ void Informer::Impl::take_list(std::string_view piece) {
                       stored.resource_version() == object.resource_version();
     reflector_.item(same ? stored : object);
   }
+  if (const auto excess = reflector_.list_excess()) failed(*excess);
 }
 
 void Informer::Impl::take_frames(std::string_view piece) {
@@ -299,6 +329,7 @@ void Informer::Impl::ended(const std::exception_ptr& error) {
     return finish_stream();
   }
   const ListMetadata metadata = list_splitter_.finish();
+  if (const auto excess = reflector_.list_excess()) return failed(*excess);
   last_event_ = now();
   auto change = reflector_.list_ended(metadata);
   finish_stream();
@@ -341,6 +372,8 @@ void Informer::Impl::publish() {
   const WatchProblem problem = reflector_.problem();
   if (problem == WatchProblem::none) {
     failing_since_.reset();
+    if (std::exchange(unreachable_, false) && parts_.server_log->works(now()))
+      parts_.log.info("the server can be reached again");
     if (failure_log_.works(now()))
       parts_.log.info("follows the collection again",
                       {{"kind", parts_.resource.kind}, {"namespace", options_.namespace_}});
@@ -365,13 +398,17 @@ void Informer::Impl::publish() {
 
 void Informer::Impl::log_failure() {
   const WatchProblem problem = reflector_.problem();
-  const bool news = failure_log_.failed(problem, reflector_.last_error(), now());
+  const bool server = problem == WatchProblem::unreachable;
+  unreachable_ = unreachable_ || server;
+  const bool news = server ? parts_.server_log->failed(now())
+                           : failure_log_.failed(problem, reflector_.last_error(), now());
   std::string error = reflector_.last_error();
   if (const std::string_view hint = watch_problem_hint(problem); !hint.empty())
     error.append("; ").append(hint);
+  const char* begins = server ? "cannot reach the server; it is tried until it works"
+                              : "cannot follow a collection; it is tried until it works";
   parts_.log.write(
-      news ? LogLevel::warn : LogLevel::debug,
-      news ? "cannot follow a collection; it is tried until it works" : "still cannot follow a collection",
+      news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot follow a collection",
       {{"kind", parts_.resource.kind},
        {"namespace", options_.namespace_},
        {"problem", watch_problem_name(problem)},

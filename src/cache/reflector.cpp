@@ -32,7 +32,7 @@ std::string text_of(const ReflectorFailure& failure) {
 }
 
 WatchProblem problem_of(const ReflectorFailure& failure) {
-  if (failure.kind == Kind::unreachable) return WatchProblem::unreachable;
+  if (failure.kind == Kind::unreachable || failure.kind == Kind::silent) return WatchProblem::unreachable;
   if (failure.kind != Kind::refused) return WatchProblem::other;
   switch (failure.status.code) {
     case 401:
@@ -92,7 +92,7 @@ ReflectorStep Reflector::next(TimePoint now) {
     case Want::page:
       return ListRequest{{}, continue_token_, options_.page_size};
     case Want::whole_list:
-      objects_.clear();
+      begin_objects();
       return ListRequest{list_version_, {}, 0};
     case Want::first_state:
       if (options_.streaming_list && !streaming_failed_) return begin_streaming(now);
@@ -103,9 +103,28 @@ ReflectorStep Reflector::next(TimePoint now) {
   return begin_list();
 }
 
+void Reflector::begin_objects() {
+  objects_.clear();
+  list_bytes_ = 0;
+  list_pages_ = 0;
+}
+
+void Reflector::item(WireObject object) {
+  list_bytes_ += object.bytes();
+  objects_.push_back(std::move(object));
+}
+
+std::optional<ReflectorFailure> Reflector::list_excess() const {
+  std::string limit;
+  if (list_bytes_ > options_.max_list_bytes) limit = std::to_string(options_.max_list_bytes) + " bytes";
+  if (list_pages_ > options_.max_list_pages) limit = std::to_string(options_.max_list_pages) + " pages";
+  if (limit.empty()) return std::nullopt;
+  return ReflectorFailure{.kind = Kind::undecodable, .message = "the list is longer than " + limit};
+}
+
 ListRequest Reflector::begin_list() {
   ++counters_.lists;
-  objects_.clear();
+  begin_objects();
   continue_token_.clear();
   streaming_failed_ = false;  // the next cycle may stream again (go:38)
   want_ = Want::list;
@@ -118,6 +137,7 @@ ListRequest Reflector::begin_list() {
 
 std::optional<ReflectorChange> Reflector::list_ended(const ListMetadata& metadata) {
   if (!metadata.continue_token.empty()) {
+    ++list_pages_;
     if (list_version_ == "0") pages_at_zero_ = true;
     continue_token_ = metadata.continue_token;
     want_ = Want::page;
@@ -131,6 +151,7 @@ ReflectorChange Reflector::replacement(std::string resource_version) {
   resource_version_ = std::move(resource_version);
   version_unavailable_ = false;
   retried_expired_ = false;
+  read_whole_ = false;
   if (!watch_failed_) works();
   ReflectorChange change{
       .kind = ReflectorChange::Kind::replace, .objects = std::move(objects_), .first = !synced_};
@@ -147,7 +168,8 @@ void Reflector::list_failed(const ReflectorFailure& failure, TimePoint now) {
   if (failure.kind == Kind::undecodable) ++counters_.undecodable;
   if (expired || is_too_large(failure.status)) {
     ++counters_.expired;
-    if (expired && between_pages) {  // what the token stands for is gone: read all at once instead
+    // What the token stands for is gone: read all at once instead. Once, because a server may page that, too.
+    if (expired && between_pages && !std::exchange(read_whole_, true)) {
       want_ = Want::whole_list;
       return;
     }
@@ -172,7 +194,7 @@ WatchRequest Reflector::begin_watch(TimePoint now) {
 
 WatchRequest Reflector::begin_streaming(TimePoint now) {
   ++counters_.watches;
-  objects_.clear();
+  begin_objects();
   watch_began_ = now;
   watch_from_ = version_unavailable_ ? "" : resource_version_;
   streaming_ = true;
@@ -222,7 +244,7 @@ WatchVerdict Reflector::initial_event(const WireEvent& event, TimePoint) {
     };
     std::erase_if(objects_, same);
   } else {
-    objects_.push_back(event.object);  // of one object seen twice, the later state counts
+    item(event.object);  // of one object seen twice, the later state counts
   }
   return {};
 }
@@ -253,6 +275,12 @@ void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, Time
     fails(text_of(*failure), failure, true);
     return back_off(now, retry_after);
   }
+  short_watches_ = now - watch_began_ < options_.short_watch ? short_watches_ + 1 : 0;
+  if (kind == Kind::silent && !streaming_) {  // what was seen is still good: no list
+    fails(failure->message, failure, true);
+    want_ = Want::watch;
+    return back_off(now, {});
+  }
   if (streaming_) {  // whatever it was: this time with a list
     streaming_ = false;
     streaming_failed_ = true;
@@ -271,7 +299,12 @@ void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, Time
     fails(std::move(why), failure, true);
     return relist(now);
   }
-  want_ = Want::watch;  // at once (go:35)
+  want_ = Want::watch;
+  if (short_watches_ <= options_.short_watches) return;  // at once (go:35)
+  std::string why = "the server ends each watch at once";
+  if (failure && !failure->message.empty()) why += ": " + failure->message;
+  fails(std::move(why), failure, true);
+  back_off(now, {});
 }
 
 void Reflector::fails(std::string why, const std::optional<ReflectorFailure>& failure, bool watching) {
@@ -289,6 +322,7 @@ void Reflector::works() noexcept {
 void Reflector::relist(TimePoint now, std::optional<Duration> retry_after) {
   want_ = Want::first_state;
   retried_expired_ = false;
+  read_whole_ = false;
   back_off(now, retry_after);
 }
 
@@ -300,7 +334,7 @@ void Reflector::back_off(TimePoint now, std::optional<Duration> retry_after) {
   const Duration wait =
       problem_ == WatchProblem::no_such_kind ? std::min(backoff_, options_.missing_max) : backoff_;
   auto delay = wait + Duration(static_cast<Duration::rep>(static_cast<double>(wait.count()) * random()));
-  if (retry_after) delay = std::max(delay, *retry_after);
+  if (retry_after) delay = std::max(delay, std::min(*retry_after, options_.retry_after_max));
   backoff_ = backoff_ > options_.backoff_max / 2 ? options_.backoff_max : backoff_ * 2;
   pause_ = delay;
 }

@@ -13,6 +13,7 @@
 #include <evenkeel/cache/detail/job_runner.hpp>
 #include <evenkeel/cache/informer.hpp>
 
+#include "cache/server_log.hpp"
 #include "objects.hpp"
 
 namespace evenkeel {
@@ -96,6 +97,8 @@ class ScriptedSource final : public CollectionSource {
     return streams_[taken_++];
   }
   std::size_t waiting() { return streams_.size() - taken_; }
+  /// The stream that next() gave last.
+  Stream last() { return streams_[taken_ - 1]; }
 
   Board board;
 
@@ -569,6 +572,172 @@ TEST(InformerConcurrency, WaitForSyncEndsWithItsToken) {
   std::thread stopper([&stop] { stop.request_stop(); });
   EXPECT_FALSE(rig.informer.wait_for_sync(stop.get_token()));
   stopper.join();
+}
+
+/// Keeps lines of level info and above as "level message", and counts those below.
+struct Lines final : LogSink {
+  bool enabled(LogLevel) const noexcept override { return true; }
+  void write(LogLevel level, std::string_view message, LogFields, LogFields) noexcept override {
+    if (level == LogLevel::debug) {
+      ++debug;
+    } else {
+      lines.push_back((level == LogLevel::info ? "info " : "warn ") + std::string(message));
+    }
+  }
+  std::vector<std::string> lines;
+  int debug = 0;
+};
+
+/// Informers of one server, on one thread and in virtual time.
+struct ServerRig {
+  explicit ServerRig(std::size_t kinds) {
+    for (std::size_t i = 0; i < kinds; ++i) {
+      InformerOptions options;
+      options.reflector.random = [] { return 0.0; };
+      sources.push_back(std::make_shared<ScriptedSource>());
+      informers.push_back(std::make_unique<Informer>(
+          Informer::Parts{.resource = {"", "v1", "Kind" + std::to_string(i), "kinds" + std::to_string(i)},
+                          .source = sources.back(),
+                          .runner = runner,
+                          .log = Log(sink),
+                          .server_log = server_log},
+          options));
+      informers.back()->start();
+    }
+    runner->pump();
+  }
+  void pass(Duration time) {
+    clock->advance(time);
+    runner->pump();
+  }
+  /// Every informer lists nothing and watches; the watches are not answered yet.
+  std::vector<ScriptedSource::Stream> sync() {
+    for (const auto& source : sources) source->next().answer(list_of({}, "10"));
+    runner->pump();
+    return watches();
+  }
+  std::vector<ScriptedSource::Stream> watches() {
+    std::vector<ScriptedSource::Stream> streams;
+    for (const auto& source : sources) streams.push_back(source->next());
+    return streams;
+  }
+
+  std::shared_ptr<Lines> sink = std::make_shared<Lines>();
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  std::shared_ptr<detail::JobRunner> runner = std::make_shared<detail::JobRunner>(clock, 0);
+  std::shared_ptr<detail::ServerLog> server_log = std::make_shared<detail::ServerLog>();
+  std::vector<std::shared_ptr<ScriptedSource>> sources;
+  std::vector<std::unique_ptr<Informer>> informers;
+};
+
+TEST(InformerServer, ARequestThatIsTakenAndNotAnsweredIsAFailure) {
+  ServerRig rig(1);
+  auto watch = rig.sync().front();
+  rig.pass(30s - 1ns);
+  EXPECT_FALSE(watch.call->cancelled);
+  rig.pass(1ns);
+  EXPECT_TRUE(watch.call->cancelled);
+  InformerHealth health = rig.informers[0]->health();
+  EXPECT_EQ(health.problem, WatchProblem::unreachable);
+  EXPECT_EQ(health.last_error, "watch Kind0: the server took the request and did not answer within 30s");
+  EXPECT_EQ(health.activity, "waiting");
+  EXPECT_TRUE(health.failing_since);
+  EXPECT_EQ(health.counters.failures, 1U);
+  EXPECT_THAT(rig.sink->lines, ElementsAre("warn cannot reach the server; it is tried until it works"));
+  rig.pass(800ms);
+  watch = rig.sources[0]->next();
+  watch.open();
+  rig.pass(10min);
+  EXPECT_FALSE(watch.call->cancelled) << "the head has come, and events may be rare";
+  EXPECT_EQ(rig.informers[0]->health().problem, WatchProblem::none);
+  EXPECT_EQ(rig.sink->lines.back(), "info the server can be reached again");
+}
+
+TEST(InformerServer, AListHasMoreTimeForItsHead) {
+  ServerRig rig(1);
+  auto list = rig.sources[0]->next();
+  rig.pass(75s - 1ns);
+  EXPECT_FALSE(list.call->cancelled);
+  rig.pass(1ns);
+  EXPECT_TRUE(list.call->cancelled);
+  EXPECT_EQ(rig.informers[0]->health().last_error,
+            "list Kind0: the server took the request and did not answer within 1m15s");
+  rig.pass(800ms);
+  list = rig.sources[0]->next();
+  list.open();
+  rig.pass(10min);
+  EXPECT_FALSE(list.call->cancelled) << "from here on the transport's idle time counts";
+}
+
+TEST(InformerServer, AServerThatGoesIsOneLineAndOneWhenItIsBack) {
+  ServerRig rig(16);
+  for (auto& watch : rig.sync()) watch.open();
+  rig.runner->pump();
+  EXPECT_THAT(rig.sink->lines, ElementsAre());
+  // Half of the connections are refused, half of the requests fall silent.
+  const auto fail = [](ScriptedSource::Stream& stream, std::size_t i) {
+    stream.end(std::make_exception_ptr(
+        TransportError(i % 2 == 0 ? TransportErrorCode::connect : TransportErrorCode::timeout, "scripted")));
+  };
+  for (auto& source : rig.sources)
+    source->last().end(std::make_exception_ptr(
+        TransportError(TransportErrorCode::timeout, "nothing was received for 150 s")));
+  rig.runner->pump();
+  for (int round = 0; round < 6; ++round) {
+    rig.pass(1min);
+    auto streams = rig.watches();
+    for (std::size_t i = 0; i < streams.size(); ++i) fail(streams[i], i);
+    rig.runner->pump();
+  }
+  EXPECT_THAT(rig.sink->lines, ElementsAre("warn cannot reach the server; it is tried until it works"));
+  EXPECT_EQ(rig.sink->debug, 16 * 7 - 1) << "each failure of each kind is there at debug";
+  rig.pass(1min);
+  for (auto& watch : rig.watches()) watch.open();
+  rig.runner->pump();
+  EXPECT_THAT(rig.sink->lines, ElementsAre("warn cannot reach the server; it is tried until it works",
+                                           "info the server can be reached again"));
+}
+
+TEST(InformerServer, WatchesThatEndAtOnceWithABookmarkAreFewAndSaidOnce) {
+  ServerRig rig(1);
+  auto watch = rig.sync().front();
+  int watches = 0;
+  for (int version = 11; rig.clock->now() < TimePoint{} + 60s && watches < 1000; ++version) {
+    ++watches;
+    watch.open();
+    watch.send(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + std::to_string(version) +
+               "\"}}}\n");
+    watch.end();
+    rig.runner->pump();
+    while (rig.sources[0]->waiting() == 0) rig.pass(100ms);
+    watch = rig.sources[0]->next();
+  }
+  EXPECT_LE(watches, 12);
+  EXPECT_THAT(rig.sink->lines,
+              ::testing::Contains("warn cannot follow a collection; it is tried until it works").Times(1));
+  EXPECT_LE(rig.sink->lines.size(), 2U);
+}
+
+TEST(InformerServer, PagesWithoutEndAreGivenUp) {
+  ServerRig rig(1);
+  InformerOptions options;
+  options.reflector.random = [] { return 0.0; };
+  options.reflector.max_list_bytes = 2000;
+  const auto pages = std::make_shared<ScriptedSource>();
+  Informer informer({.resource = {"", "v1", "Endless", "endless"}, .source = pages, .runner = rig.runner},
+                    options);
+  informer.start();
+  rig.runner->pump();
+  int count = 0;
+  for (; informer.health().problem == WatchProblem::none && count < 1000; ++count) {
+    const std::string name = "o" + std::to_string(count);
+    const std::string page = list_of({{.name = name, .version = "1"}}, "10", "next");
+    pages->next().answer(page);
+    rig.runner->pump();
+  }
+  EXPECT_LT(count, 20);
+  EXPECT_EQ(informer.health().last_error, "the list is longer than 2000 bytes");
+  EXPECT_EQ(informer.size(), 0U);
 }
 
 }  // namespace

@@ -229,6 +229,149 @@ TEST(Reflector, WaitsAtLeastAsLongAsTheServerAsks) {
   EXPECT_EQ(rig.next_pause(), 9s);
 }
 
+TEST(Reflector, ObeysARetryAfterForTwoMinutesAtMost) {
+  for (const bool of_list : {false, true}) {
+    Rig rig;
+    ReflectorFailure busy = refused(429);
+    busy.status.retry_after = 24h;
+    if (of_list) {
+      rig.next_list();
+      rig.core.list_failed(busy, rig.now);
+    } else {
+      rig.sync();
+      rig.core.watch_ended(busy, rig.now);
+    }
+    EXPECT_EQ(rig.next_pause(), 2min);
+  }
+  Rig event;
+  event.sync();
+  WireEvent error = error_event(429);
+  error.error.retry_after = 24h;
+  event.core.event(error, event.now);
+  EXPECT_EQ(event.next_pause(), 2min);
+}
+
+/// Lists and watches in one virtual minute of a server that behaves as `list` and `watch` say.
+struct Requests {
+  std::uint64_t lists = 0;
+  std::uint64_t watches = 0;
+};
+template <class List, class Watch>
+Requests requests_in_a_minute(List list, Watch watch, ReflectorOptions options = {}) {
+  Rig rig(std::move(options));
+  Requests requests;
+  while (rig.now < TimePoint{} + 60s && requests.lists + requests.watches < 10'000) {
+    const ReflectorStep step = rig.next();
+    if (const auto* pause = std::get_if<PauseRequest>(&step)) {
+      rig.now += pause->delay;
+    } else if (std::holds_alternative<ListRequest>(step)) {
+      ++requests.lists;
+      list(rig);
+    } else {
+      ++requests.watches;
+      watch(rig);
+    }
+  }
+  return requests;
+}
+
+TEST(Reflector, NoAnswerMakesItAskWithoutPause) {
+  int version = 10;
+  const auto lists = [&](Rig& rig) { rig.core.list_ended({.resource_version = std::to_string(++version)}); };
+  const auto gone_list = [](Rig& rig) { rig.core.list_failed(refused(410, "Expired"), rig.now); };
+  const auto lost_pages = [odd = false](Rig& rig) mutable {
+    odd = !odd;
+    if (odd) {
+      rig.core.list_ended({.resource_version = "7", .continue_token = "next"});
+    } else {
+      rig.core.list_failed(refused(410, "Expired"), rig.now);
+    }
+  };
+  const auto bookmark_and_end = [&](Rig& rig) {
+    rig.core.watch_opened();
+    rig.core.event(bookmark(std::to_string(++version)), rig.now);
+    rig.core.watch_ended({}, rig.now);
+  };
+  const auto event_and_cut = [&](Rig& rig) {
+    rig.core.watch_opened();
+    rig.core.event(event(WatchType::modified, "a", std::to_string(++version)), rig.now);
+    rig.core.watch_ended(of(Kind::broken), rig.now);
+  };
+  const auto gone_event = [](Rig& rig) {
+    rig.core.watch_opened();
+    rig.core.event(error_event(410, "Expired"), rig.now);
+  };
+  const auto silence = [](Rig& rig) {
+    rig.now += 1s;
+    rig.core.watch_ended(of(Kind::silent), rig.now);
+  };
+  const auto total = [](const Requests& requests) { return requests.lists + requests.watches; };
+  EXPECT_LE(total(requests_in_a_minute(lists, bookmark_and_end)), 16U);
+  EXPECT_LE(total(requests_in_a_minute(lists, event_and_cut)), 16U);
+  EXPECT_LE(total(requests_in_a_minute(lists, gone_event)), 20U);
+  EXPECT_LE(total(requests_in_a_minute(lists, silence)), 12U);
+  EXPECT_LE(total(requests_in_a_minute(gone_list, silence)), 20U);
+  EXPECT_LE(total(requests_in_a_minute(lost_pages, silence)), 40U);
+  EXPECT_LE(total(requests_in_a_minute(lists, bookmark_and_end, {.streaming_list = true})), 20U);
+  EXPECT_LE(total(requests_in_a_minute(gone_list, gone_event, {.streaming_list = true})), 30U);
+}
+
+TEST(Reflector, AFewShortWatchesWithNewsAreFollowedAtOnce_go35) {
+  Rig rig;
+  rig.sync("10");
+  rig.core.watch_ended({}, rig.now);
+  for (int i = 0; i < 3; ++i) {
+    rig.next_watch();
+    rig.core.event(bookmark(std::to_string(11 + i)), rig.now);
+    rig.core.watch_ended({}, rig.now);
+  }
+  rig.next_watch();
+  rig.core.event(bookmark("14"), rig.now);
+  rig.core.watch_ended({}, rig.now);
+  EXPECT_EQ(rig.core.last_error(), "the server ends each watch at once");
+  EXPECT_EQ(rig.next_pause(), 800ms);
+  EXPECT_EQ(rig.next_watch().resource_version, "14") << "what was seen stays good: no list";
+  rig.now += 10s;
+  rig.core.watch_ended({}, rig.now);
+  rig.next_watch();
+}
+
+TEST(Reflector, SilenceIsAFailureOfTheServerAndNeedsNoList) {
+  Rig rig;
+  rig.sync("10");
+  rig.now += 150s;
+  rig.core.watch_ended(of(Kind::silent), rig.now);
+  EXPECT_EQ(rig.core.problem(), WatchProblem::unreachable);
+  EXPECT_EQ(rig.core.last_error(), "what happened");
+  EXPECT_EQ(rig.core.counters().failures, 1U);
+  EXPECT_EQ(rig.next_pause(), 800ms);
+  EXPECT_EQ(rig.next_watch().resource_version, "10");
+  rig.core.watch_opened();
+  EXPECT_EQ(rig.core.problem(), WatchProblem::none);
+}
+
+TEST(Reflector, AListWithoutEndIsGivenUp) {
+  Rig pages({.max_list_pages = 3});
+  for (int page = 0; page < 3; ++page) {
+    pages.next_list();
+    pages.core.list_ended({.resource_version = "1", .continue_token = "next"});
+    EXPECT_FALSE(pages.core.list_excess());
+  }
+  pages.next_list();
+  pages.core.list_ended({.resource_version = "1", .continue_token = "next"});
+  ASSERT_TRUE(pages.core.list_excess());
+  EXPECT_EQ(pages.core.list_excess()->message, "the list is longer than 3 pages");
+  pages.core.list_failed(*pages.core.list_excess(), pages.now);
+  pages.next_pause();
+  pages.next_list();
+  EXPECT_FALSE(pages.core.list_excess()) << "the next list begins with nothing";
+
+  Rig bytes({.max_list_bytes = 1000});
+  bytes.next_list();
+  while (!bytes.core.list_excess()) bytes.core.item(object("a", "5"));
+  EXPECT_EQ(bytes.core.list_excess()->message, "the list is longer than 1000 bytes");
+}
+
 TEST(Reflector, RelistsAfterAnyOtherRefusal) {
   for (const int code : {400, 401, 403, 404, 500, 503}) {
     Rig rig;

@@ -26,6 +26,7 @@ namespace evenkeel::inline v0 {
 
 namespace detail {
 class JobRunner;
+class ServerLog;
 }
 
 struct InformerOptions {
@@ -93,6 +94,8 @@ class EVENKEEL_API Informer {
     std::shared_ptr<CollectionSource> source = {};
     std::shared_ptr<detail::JobRunner> runner = {};
     Log log = {};
+    /// Shared by all informers of one server, so that its outage is one line; null: one of its own.
+    std::shared_ptr<detail::ServerLog> server_log = {};
   };
 
   /// Does nothing until start(). Throws std::invalid_argument for reflector options out of bounds.

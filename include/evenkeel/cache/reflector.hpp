@@ -35,6 +35,17 @@ struct ReflectorOptions {
   Duration backoff_reset =
       std::chrono::minutes{2};                     ///< This long without a wait, and the ladder starts anew.
   Duration short_watch = std::chrono::seconds{1};  ///< A watch that ends sooner, without news, is a failure.
+  /// Watches in a row that end sooner than that with news before the next one is a failure, too.
+  unsigned short_watches = 3;
+  Duration retry_after_max = std::chrono::minutes{2};  ///< The longest Retry-After that is obeyed.
+  /// Time in which the head of an answer must come; without one the server counts as unreachable. An API
+  /// server sends that of a watch at once, and gives up a list after a minute.
+  Duration watch_head_timeout = std::chrono::seconds{30};
+  Duration list_head_timeout = std::chrono::seconds{75};
+  /// Of one list: pages, and memory of its objects. Beyond, the list is a failure and what it brought is
+  /// dropped.
+  std::size_t max_list_pages = 100'000;
+  std::size_t max_list_bytes = std::size_t{2} << 30;
   /// Ask for the first state as a stream (sendInitialEvents), and for a list only where that fails.
   bool streaming_list = false;
   Duration streaming_deadline =
@@ -78,6 +89,7 @@ struct ReflectorFailure {
     unreachable,  ///< No connection came about.
     broken,       ///< The connection or the answer ended early.
     undecodable,  ///< What came is no list, frame or object.
+    silent,       ///< The server took the request, or kept the stream open, and sent nothing for too long.
   };
   Kind kind = Kind::broken;
   std::string message = {};
@@ -121,7 +133,9 @@ struct ReflectorCounters {
 /// Thread safety: one thread at a time.
 /// Source: client-go's Reflector (tools/cache/reflector.go). It differs in these points: an undecodable event
 /// relists instead of being skipped; a Retry-After lengthens the wait; a short watch counts as a failure also
-/// if its events moved the resourceVersion nowhere; the resourceVersion never moves back between two lists.
+/// if its events moved the resourceVersion nowhere, and from the fourth in a row whatever it brought
+/// (client-go has a rate limit for all its requests instead); silence is a failure; the resourceVersion never
+/// moves back between two lists.
 class EVENKEEL_API Reflector {
  public:
   /// Throws std::invalid_argument if `options` break the bounds above.
@@ -129,7 +143,9 @@ class EVENKEEL_API Reflector {
 
   ReflectorStep next(TimePoint now);
 
-  void item(WireObject object) { objects_.push_back(std::move(object)); }
+  void item(WireObject object);
+  /// The running list holds more than ReflectorOptions allow: report list_failed() with this.
+  std::optional<ReflectorFailure> list_excess() const;
   /// The page is whole. Gives the replacement once the last page is.
   std::optional<ReflectorChange> list_ended(const ListMetadata& metadata);
   void list_failed(const ReflectorFailure& failure, TimePoint now);
@@ -168,6 +184,7 @@ class EVENKEEL_API Reflector {
   void works() noexcept;
   void relist(TimePoint now, std::optional<Duration> retry_after = {});
   void back_off(TimePoint now, std::optional<Duration> retry_after);
+  void begin_objects();
   std::chrono::seconds watch_life();
   double random() const { return options_.random ? options_.random() : 0.0; }
 
@@ -179,6 +196,9 @@ class EVENKEEL_API Reflector {
   WatchProblem problem_ = WatchProblem::none;
   bool watch_failed_ = false;        // what last_error_ is about: a watch, or a list
   std::vector<WireObject> objects_;  // of the running list
+  std::size_t list_bytes_ = 0;       // likewise
+  std::size_t list_pages_ = 0;       // likewise
+  unsigned short_watches_ = 0;       // in a row
   std::optional<Duration> pause_;
   TimePoint watch_began_{};
   TimePoint last_backoff_ = TimePoint::min();
@@ -189,6 +209,7 @@ class EVENKEEL_API Reflector {
   bool synced_ = false;
   bool version_unavailable_ = false;  // the server does not have resource_version_: list the newest
   bool retried_expired_ = false;      // the one immediate retry of a list was used
+  bool read_whole_ = false;           // after a token had expired
   bool pages_at_zero_ = false;        // the server pages lists at "0": it has no watch cache to serve us
   bool unordered_ = false;            // events of the running watch are not in order yet (synthetic ADDED)
   bool streaming_ = false;            // the running watch still sends the first state

@@ -20,7 +20,7 @@ enum class WatchProblem : std::uint8_t {
   no_such_kind,  ///< 404: no CustomResourceDefinition is installed for it, or not in this version.
   forbidden,     ///< 403: a role lacks the verb that the error names.
   unauthorized,  ///< 401: the server does not take the credentials.
-  unreachable,   ///< No connection came about.
+  unreachable,   ///< No connection came about, or the server took it and then sent nothing.
   other,         ///< Anything else that the error says.
 };
 
