@@ -408,6 +408,7 @@ std::size_t CurlExchange::on_header(char* data, std::size_t size, std::size_t co
 
 bool CurlExchange::take_header(std::string_view line) {
   last_activity_ = now();
+  loop_->note_progress();
   if (cancelled()) return false;
   header_bytes_ += line.size();
   if (header_bytes_ > max_header_bytes_) {
@@ -455,6 +456,7 @@ std::size_t CurlExchange::on_body(char* data, std::size_t size, std::size_t coun
   auto& exchange = *static_cast<CurlExchange*>(self);
   const std::size_t bytes = size * count;
   exchange.last_activity_ = now();
+  exchange.loop_->note_progress();
   // Whoever pauses sets the flag; what arrives after that stays with curl, and then with the kernel.
   if (exchange.paused_.load() && !exchange.cancelled()) return CURL_WRITEFUNC_PAUSE;
   return exchange.take_body({data, bytes}) ? bytes : 0;
@@ -497,6 +499,7 @@ std::size_t CurlExchange::on_upload(char* data, std::size_t size, std::size_t co
   const std::size_t bytes = std::min(size * count, exchange.request_.body.size() - exchange.uploaded_);
   exchange.request_.body.copy(data, bytes, exchange.uploaded_);
   exchange.uploaded_ += bytes;
+  if (bytes > 0) exchange.loop_->note_progress();
   return bytes;
 }
 

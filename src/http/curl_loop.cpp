@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::size_t max_idle_handles = 128;  // 5.6 KB each
 
+// libcurl 7.88 does not wait for what a peer holds back (no stream allowed, no window to write into): its
+// poll returns at once. After so many turns in which nothing moved the loop waits by itself, longer each
+// time. A handshake takes about ten.
+constexpr unsigned free_idle_turns = 100;
+constexpr Duration first_brake = std::chrono::milliseconds{1};
+constexpr Duration longest_brake = std::chrono::milliseconds{50};
+
 TimePoint now() {
   return std::chrono::steady_clock::now();
 }
@@ -30,6 +37,11 @@ std::string data_or_file(const std::string& data, const std::string& path, const
 CurlLoop::CurlLoop(CurlTransportOptions options)
     : options_(std::move(options)), endpoint_(parse_endpoint(options_)), multi_(curl_multi_init()) {
   if (multi_ == nullptr) throw std::bad_alloc();
+  // Without it, a command would wait for the end of a poll, a minute away.
+  if (curl_multi_wakeup(multi_) != CURLM_OK) {
+    curl_multi_cleanup(multi_);
+    throw Error("libcurl has no wake-up pipe: too few file descriptors may be open (ulimit -n)");
+  }
   curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
   curl_multi_setopt(multi_, CURLMOPT_MAX_CONCURRENT_STREAMS,
                     static_cast<long>(std::min<std::size_t>(options_.max_in_flight, 1000)));
@@ -48,7 +60,9 @@ void CurlLoop::post(Command command, std::shared_ptr<CurlExchange> exchange) noe
     inbox_.emplace_back(command, std::move(exchange));
     wake = std::exchange(sleeping_, false);
   }
-  if (wake) curl_multi_wakeup(multi_);
+  if (!wake) return;
+  brake_.notify_all();
+  curl_multi_wakeup(multi_);
 }
 
 void CurlLoop::check_exposure(const Request& request) const {
@@ -65,6 +79,7 @@ void CurlLoop::stop() noexcept {
     MutexLock lock(mutex_);
     stopping_ = true;
   }
+  brake_.notify_all();
   curl_multi_wakeup(multi_);
 }
 
@@ -76,9 +91,26 @@ void CurlLoop::run() {
     reap();
     expire();
     start_queued();
-    if (may_sleep()) curl_multi_poll(multi_, nullptr, 0, poll_timeout(), nullptr);
+    if (may_sleep()) sleep();
   }
   end_all();
+}
+
+void CurlLoop::sleep() {
+  const int timeout = poll_timeout();
+  ++idle_turns_;
+  if (idle_turns_ > free_idle_turns) {
+    const unsigned step = std::min(idle_turns_ - free_idle_turns - 1, 6U);
+    const Duration wait = std::min<Duration>(
+        {first_brake * (1 << step), longest_brake, std::chrono::milliseconds{std::max(timeout, 1)}});
+    const TimePoint until = now() + wait;
+    MutexLock lock(mutex_);
+    while (sleeping_ && !stopping_ && now() < until) brake_.wait_until(lock, until);
+    return;
+  }
+  const TimePoint before = now();
+  curl_multi_poll(multi_, nullptr, 0, timeout, nullptr);
+  if (now() - before >= first_brake) idle_turns_ = 0;  // it did wait
 }
 
 // From here until the next take_commands() a command has to wake this thread; otherwise it is seen anyway,
@@ -97,6 +129,7 @@ bool CurlLoop::take_commands() {
     if (stopping_) return false;
     commands.swap(inbox_);
   }
+  if (!commands.empty()) note_progress();
   for (const auto& [command, exchange] : commands) obey(command, exchange);
   return true;
 }
@@ -233,6 +266,7 @@ int CurlLoop::poll_timeout() const {
 
 void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {
   const std::shared_ptr<CurlExchange> keep = exchange.shared_from_this();
+  note_progress();
   disarm(exchange);
   if (exchange.running()) {
     curl_multi_remove_handle(multi_, exchange.easy());

@@ -14,6 +14,7 @@
 
 #include <curl/curl.h>
 
+#include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 
 namespace evenkeel::inline v0::http::detail {
@@ -31,6 +32,8 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   void post(Command command, std::shared_ptr<CurlExchange> exchange) noexcept;
   /// Throws std::invalid_argument if `request` would carry credentials in the clear against the options.
   void check_exposure(const Request& request) const;
+  /// Notes that bytes moved. On the loop's thread.
+  void note_progress() noexcept { idle_turns_ = 0; }
   /// Works until stop(), then ends what still runs with `closed`.
   void run();
   void stop() noexcept;
@@ -40,6 +43,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
 
   bool take_commands();
   bool may_sleep();
+  void sleep();
   void obey(Command command, const std::shared_ptr<CurlExchange>& exchange);
   void start(const std::shared_ptr<CurlExchange>& exchange);
   void start_queued();
@@ -60,12 +64,14 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   CURLM* const multi_;
 
   Mutex mutex_;
+  CondVar brake_;  // a command came, or stop(), while the loop does not listen to libcurl
   Inbox inbox_ EVENKEEL_GUARDED_BY(mutex_);
   bool stopping_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool sleeping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // or about to: whoever posts has to wake it
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;   // nobody reads the inbox any more
 
   // The loop's thread only.
+  unsigned idle_turns_ = 0;  // in a row: woken by libcurl, and nothing moved
   std::unordered_set<std::shared_ptr<CurlExchange>> live_;
   std::deque<std::shared_ptr<CurlExchange>> queue_;
   std::set<std::pair<TimePoint, CurlExchange*>> timers_;

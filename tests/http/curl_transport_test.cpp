@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
+#include <fcntl.h>
 #include <fstream>
 #include <latch>
 #include <random>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <gmock/gmock.h>
@@ -1021,6 +1024,68 @@ TEST(CurlTransportConcurrency, CancellationStorm) {
     for (std::thread& worker : workers) worker.join();
   }  // the transport ends the rest
   EXPECT_EQ(completions + ends, threads * each);
+}
+
+Duration cpu_time() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
+
+// SETTINGS_MAX_CONCURRENT_STREAMS (3) and SETTINGS_INITIAL_WINDOW_SIZE (4) of 0: the peer holds everything
+// back.
+TEST(CurlTransportHttp2, APeerThatHoldsEverythingBackCostsNoCpu) {
+  for (const char setting : {'\x03', '\x04'}) {
+    SCOPED_TRACE(static_cast<int>(setting));
+    const Authority authority("test-ca");
+    const Pem pem = authority.issue_server("IP:127.0.0.1");
+    std::atomic<int> streams = 0;
+    ScriptedServer server(
+        [&](Connection& connection) {
+          tests::serve_http2(connection, 1000, streams, std::string{'\0', setting, '\0', '\0', '\0', '\0'});
+        },
+        {.cert = pem.cert, .key = pem.key, .http2 = true});
+    const auto transport = transport_to(server, {.tls = {.ca_data = authority.pem()}});
+    const auto first = std::make_shared<Landing>();
+    const auto second = std::make_shared<Landing>();
+    const Duration before = cpu_time();
+    const TimePoint deadline = in(1500ms);
+    for (const auto& landing : {first, second}) {
+      transport->send(
+          {.method = Method::post, .target = "/", .body = std::string(1000, 'x'), .deadline = deadline},
+          Landing::into(landing));
+    }
+    first->wait();
+    second->wait();
+    EXPECT_THAT(first->error, HasSubstr("timeout: POST "));
+    // Without a brake the loop takes all that the machine gives it: 1.5 s where it is alone.
+    EXPECT_LT(cpu_time() - before, 700ms);
+    // A braked loop still hears what it is told.
+    const auto late = std::make_shared<Landing>();
+    transport->send({.target = "/", .deadline = in(1h)}, Landing::into(late))->cancel();
+    late->wait();
+    EXPECT_THAT(late->error, HasSubstr("cancelled: "));
+  }
+}
+
+/// Ends the process with code 7 if a transport without a free descriptor is refused.
+[[noreturn]] void make_without_descriptors() {
+  const rlimit few{.rlim_cur = 64, .rlim_max = 64};
+  setrlimit(RLIMIT_NOFILE, &few);
+  while (open("/dev/null", O_RDONLY) >= 0) {
+  }
+  try {
+    make_curl_transport({.server = "http://127.0.0.1:1"});
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    _exit(7);
+  }
+  _exit(0);
+}
+
+TEST(CurlTransportDescriptors, TooFewAreSaidAtOnce) {
+  EXPECT_EXIT(make_without_descriptors(), ::testing::ExitedWithCode(7),
+              "libcurl has no wake-up pipe: too few file descriptors may be open .ulimit -n.");
 }
 
 }  // namespace

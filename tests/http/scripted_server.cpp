@@ -267,11 +267,12 @@ std::string number(std::size_t value) {
 
 }  // namespace
 
-void serve_http2(Connection& connection, int hold, std::atomic<int>& streams) {
+void serve_http2(Connection& connection, int hold, std::atomic<int>& streams,
+                 std::string_view settings_payload) {
   constexpr int data = 0, headers = 1, settings = 4, ping = 6, window_update = 8;
   constexpr int ack = 1, end_stream = 1, end_headers = 4;
   if (!connection.read_exactly(24)) return;  // the client's preface
-  if (!connection.write(frame(settings, 0, 0, ""))) return;
+  if (!connection.write(frame(settings, 0, 0, settings_payload))) return;
   std::map<unsigned, std::size_t> open;  // stream to bytes of its body
   while (const auto head = connection.read_exactly(9)) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>((*head)[i]); };

@@ -97,7 +97,8 @@ class ScriptedServer {
 int unused_port();
 
 /// Speaks just enough HTTP/2 on a connection: answers each request with 200 and "stream <id>, <n> bytes", but
-/// none before `hold` requests are open at once. Counts into `streams`.
-void serve_http2(Connection& connection, int hold, std::atomic<int>& streams);
+/// none before `hold` requests are open at once. Counts into `streams`. `settings` is the payload of its
+/// SETTINGS frame.
+void serve_http2(Connection& connection, int hold, std::atomic<int>& streams, std::string_view settings = "");
 
 }  // namespace evenkeel::tests
