@@ -117,8 +117,10 @@ void Credentials::run_plugin(TimePoint now) {
   fresh_until_ = TimePoint::max();
   if (credential.expires) {
     // A minute early, so that no call leaves with a token that expires on its way.
-    const Duration left = *credential.expires - clock_->wall_now() - std::chrono::minutes{1};
-    fresh_until_ = deadline_after(now, std::max<Duration>(left, std::chrono::seconds{1}));
+    // Bounded before it becomes a Duration, which cannot hold the way to the year 9999.
+    const WallTime::duration left = *credential.expires - clock_->wall_now() - std::chrono::minutes{1};
+    constexpr WallTime::duration least = std::chrono::seconds{1}, most = std::chrono::hours{24 * 365};
+    fresh_until_ = deadline_after(now, std::clamp(left, least, most));
   }
 }
 

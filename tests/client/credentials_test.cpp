@@ -183,6 +183,22 @@ TEST_F(CredentialsTest, AProgramGivesATokenUntilItExpires) {
   EXPECT_EQ(runs(), 2U);
 }
 
+TEST_F(CredentialsTest, AnExpiryInCenturiesIsFarAwayAndOneInThePastIsSoon) {
+  for (const bool far : {true, false}) {
+    std::remove(file("token").c_str());
+    write_plugin(
+        "echo x >> \"$COUNT\"\nprintf %s '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\","
+        "\"expirationTimestamp\":\"" +
+        std::string(far ? "2400" : "0001") + "-01-01T00:00:00Z\"}}'\n");
+    Credentials credentials({.exec = {.command = file("plugin"), .env = {{"COUNT", file("token")}}}}, clock);
+    authorization(credentials);
+    clock->advance(1h);
+    authorization(credentials);
+    std::string problem;
+    EXPECT_EQ(read_file(file("token"), problem).value_or("").size() / 2, far ? 1U : 2U);
+  }
+}
+
 TEST_F(CredentialsTest, AProgramIsToldWhatItIsFor) {
   write_plugin(
       "printf '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%s\"}}' "
