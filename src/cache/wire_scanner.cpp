@@ -396,6 +396,8 @@ void WireScanner::State::load(std::string_view text) {
 
 void WireScanner::State::scan(std::string_view text, WireForm form) {
   found.clear();
+  // Names are put in behind the first byte, which has to be the bracket.
+  while (!text.empty() && detail::is_json_space(text.front())) text.remove_prefix(1);
   load(text);
   ondemand::document document = parser.iterate(simdjson::padded_string_view(
       found.document.data(), found.document.size(), found.document.size() + simdjson::SIMDJSON_PADDING));

@@ -2,6 +2,7 @@
 #include "client/json_scan.hpp"
 
 #include <bit>
+#include <utility>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -159,12 +160,12 @@ std::size_t ContainerScan::feed(std::string_view text) noexcept {
 std::size_t ContainerScan::feed_bytes(const char* data, std::size_t size) noexcept {
   for (std::size_t at = 0; at < size; ++at) {
     const char c = data[at];
-    if (escaped_) {
-      escaped_ = false;
-    } else if (c == '\\') {
-      escaped_ = true;
+    // As in blocks: a backslash escapes a quote or another one, also outside of strings, where none belongs.
+    const bool escaped = std::exchange(escaped_, false);
+    if (c == '\\') {
+      escaped_ = !escaped;
     } else if (c == '"') {
-      in_string_ = !in_string_;
+      in_string_ = in_string_ == escaped;
     } else if (in_string_) {
       continue;
     } else if (c == '{' || c == '[') {

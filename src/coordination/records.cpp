@@ -181,7 +181,10 @@ TargetsRecord decode_targets(const Entry& entry) {
     TargetsRecord record;
     for (const auto& [epoch, units] : json.as_object()) {
       auto& taken = record.epochs[epoch_of(epoch, entry.key)];
-      for (const auto& [unit, since] : units.as_object()) taken[key_text(unit)] = number_of(since);
+      for (const auto& [unit, since] : units.as_object()) {
+        if (unit.empty()) throw DecodeError("", epoch + ": a unit without a name");
+        taken[key_text(unit)] = number_of(since);
+      }
     }
     return record;
   });

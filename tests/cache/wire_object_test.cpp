@@ -10,6 +10,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
+#include "client/json_scan.hpp"
 #include "random_json.hpp"
 
 namespace evenkeel {
@@ -304,6 +305,36 @@ TEST(WireObjectConcurrency, HandlesAreCopiedAndDroppedByManyThreads) {
     }
     object = {};
     for (std::thread& thread : threads) thread.join();
+  }
+}
+
+TEST(WireScanner, WhiteSpaceAroundAnObjectIsNoPartOfIt) {
+  const WireScannerOptions options{.api_version = "v1", .kind = "Thing"};
+  const WireObject plain = scan(R"({"metadata":{"name":"a"}})", options);
+  for (const char* text :
+       {"\t\t{\"metadata\":{\"name\":\"a\"}}", " \r\n{\"metadata\":{\"name\":\"a\"}} \n"}) {
+    const WireObject object = scan(text, options);
+    EXPECT_EQ(Json::parse(object.raw()), Json::parse(plain.raw()));
+    EXPECT_EQ(object.raw().front(), '{');
+  }
+}
+
+// A backslash outside of strings is no JSON; where a container ends must still not depend on the pieces.
+TEST(ContainerScan, FindsTheSameEndForAnyPieces) {
+  const std::string filler(70, ' ');
+  for (const std::string text : {R"({"a":[1,2]\},3])", R"({\"a":"}"\\"}]"})", R"([\[1]\]])",
+                                 R"({"a":"\\"}]}]})", R"({"a\"}":"]"\})"}) {
+    for (const std::string& whole : {text + filler, text + filler + text}) {
+      detail::ContainerScan at_once;
+      const std::size_t end = at_once.feed(whole);
+      for (const std::size_t piece : {1U, 3U, 63U, 64U, 65U}) {
+        detail::ContainerScan scan;
+        std::size_t eaten = 0;
+        while (!scan.done() && eaten < whole.size())
+          eaten += scan.feed(std::string_view(whole).substr(eaten, piece));
+        EXPECT_EQ(eaten, end) << piece << " of " << whole;
+      }
+    }
   }
 }
 

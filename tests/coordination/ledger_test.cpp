@@ -105,6 +105,7 @@ TEST(Records, SayWhichKeyCannotBeRead) {
   };
   EXPECT_EQ(told([] { decode_member({"/db/x", "[]", 1}); }), "/db/x: expected an object, found array");
   EXPECT_EQ(told([] { decode_targets({"/db/t", R"({"x":{}})", 1}); }), R"(/db/t: "x" is no epoch)");
+  EXPECT_EQ(told([] { decode_targets({"/db/t", R"({"1":{"":5}})", 1}); }), "/db/t: 1: a unit without a name");
   EXPECT_EQ(told([] {
               decode_member({"/db/x", R"({"since":1e99})", 1});
             }),
