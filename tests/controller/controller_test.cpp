@@ -668,7 +668,8 @@ TEST_F(ControllerTest, AnEmptySnapshotThatIsDereferencedFailsTheReconcile) {
   clock->wait_for_waiters(1);
   EXPECT_THAT(lines->lines_with("reconcile failed"),
               ElementsAre(HasSubstr("error=an empty Snapshot<ConfigMap> was dereferenced")));
-  EXPECT_EQ(controller->counts(), (ReconcileCounts{.reconciles = 2, .success = 1, .error = 1, .retries = 1}));
+  EXPECT_EQ(controller->counts(),
+            (ReconcileCounts{.reconciles = 2, .success = 1, .error = 1, .panics = 1, .retries = 1}));
 }
 
 // cat:C21
