@@ -3,6 +3,7 @@
 #include <atomic>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <tuple>
 
 #include <evenkeel/api/selector.hpp>
@@ -90,6 +91,7 @@ class Cache::Impl {
   bool started_ EVENKEEL_GUARDED_BY(mutex_) = false;
   mutable std::set<std::string> logged_ EVENKEEL_GUARDED_BY(mutex_);  // plural.group of live reads
   mutable std::atomic<std::uint64_t> live_reads_ = 0;
+  std::stop_source stopping_;
 
   std::vector<Informer*> all() const {
     MutexLock lock(mutex_);
@@ -146,7 +148,8 @@ Informer& Cache::informer(const ResourceId& resource, InformerOptions options) {
     if (informer->options().form == WireForm::whole || options.form == WireForm::metadata_only)
       return *informer;
   }
-  auto source = std::make_shared<ClientSource>(client_, resource, options);
+  auto source =
+      std::make_shared<ClientSource>(client_.with({.stop = impl_->stopping_.get_token()}), resource, options);
   impl_->informers_.push_back(std::make_unique<Informer>(Informer::Parts{.resource = resource,
                                                                          .source = std::move(source),
                                                                          .runner = impl_->runner_,
@@ -165,6 +168,7 @@ void Cache::start() {
 }
 
 void Cache::stop() {
+  impl_->stopping_.request_stop();  // a thread of the cache may be waiting for a token
   for (Informer* informer : impl_->all()) informer->stop();
 }
 

@@ -104,7 +104,8 @@ http::Response Client::raw(const RestRequest& request) const {
   const std::stop_token stop = call_.stop.value_or(std::stop_token());
   detail::CallPlan plan(*state_, request, call_, state_->next_seed());
   for (;;) {
-    http::Request wire = state_->dress(request, plan.target, plan.deadline);
+    const detail::TokenWait wait{.stop = stop, .deadline = plan.deadline};
+    http::Request wire = state_->dress(request, plan.target, plan.deadline, wait);
     const http::Headers sent = wire.headers;
     plan.attach_guard(wire);
     Duration delay{};
@@ -120,7 +121,7 @@ http::Response Client::raw(const RestRequest& request) const {
       state_->note_warnings(response.headers, describe(request));
       if (response.status >= 200 && response.status < 300) return response;
       if (response.status == 401 && !std::exchange(plan.refreshed, true) &&
-          state_->credentials.refresh(sent)) {
+          state_->credentials.refresh(sent, wait)) {
         continue;
       }
       error = plan.judge(response, state_->clock->now(), delay);
@@ -193,7 +194,9 @@ class AuthorizedStream final : public http::StreamHandler {
 
 std::shared_ptr<http::Call> Client::stream(const RestRequest& request,
                                            std::shared_ptr<http::StreamHandler> handler) const {
-  http::Request wire = state_->dress(request, target_of(request), call_.deadline);
+  const detail::TokenWait wait{.stop = call_.stop.value_or(std::stop_token()),
+                               .deadline = call_.deadline.value_or(TimePoint::max())};
+  http::Request wire = state_->dress(request, target_of(request), call_.deadline, wait);
   auto wrapped = std::make_shared<AuthorizedStream>(state_, wire, describe(request), std::move(handler));
   return state_->transport->stream(std::move(wire), std::move(wrapped));
 }

@@ -66,15 +66,33 @@ ClientState::ClientState(Config config_, ClientOptions options)
       delayer(clock),
       seed_(options.seed.value_or(first_seed(*clock, this))) {}
 
-http::Request ClientState::dress(const RestRequest& request, const std::string& target,
-                                 std::optional<TimePoint> deadline) {
+namespace {
+
+http::Request undressed(const RestRequest& request, const std::string& target,
+                        std::optional<TimePoint> deadline) {
   http::Request out{
       .method = request.method, .target = target, .deadline = deadline, .idle_timeout = request.idle_timeout};
   out.headers.add("Accept", request.accept.empty() ? "application/json" : request.accept);
   if (!request.content_type.empty()) out.headers.add("Content-Type", request.content_type);
-  credentials.dress(out.headers);
-  http::detail::check_request(out);
   out.body = request.body;
+  return out;
+}
+
+}  // namespace
+
+http::Request ClientState::dress(const RestRequest& request, const std::string& target,
+                                 std::optional<TimePoint> deadline, const TokenWait& wait) {
+  http::Request out = undressed(request, target, deadline);
+  credentials.dress(out.headers, wait);
+  http::detail::check_request(out);
+  return out;
+}
+
+std::optional<http::Request> ClientState::dress_at_once(const RestRequest& request, const std::string& target,
+                                                        std::optional<TimePoint> deadline) {
+  http::Request out = undressed(request, target, deadline);
+  if (!credentials.dress_at_once(out.headers)) return std::nullopt;
+  http::detail::check_request(out);
   return out;
 }
 
@@ -162,6 +180,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       waiting = std::exchange(waiting_, 0);
       if (waiting != 0) state = state_;
     }
+    fetching_.request_stop();  // not under the mutex: it ends a program
     if (running) running->cancel();
     if (waiting != 0) state->delayer.drop(waiting);
   }
@@ -176,10 +195,32 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
 
   void send() {
     if (is_cancelled()) return finish(std::make_exception_ptr(plan_.cancelled()));
-    const std::shared_ptr<ClientState> state = state_;  // the completion may come before this returns
+    std::optional<http::Request> request;
+    try {
+      request = state_->dress_at_once(plan_.request, plan_.target, plan_.deadline);
+    } catch (...) {
+      return finish(std::current_exception());
+    }
+    if (request) return send(std::move(*request));
+    // A token has to be fetched, which may take long: not on the caller's thread.
+    later(state_->clock->now(), [self = shared_from_this()] { self->fetch_token(); });
+  }
+
+  void fetch_token() {
     http::Request request;
     try {
-      request = state->dress(plan_.request, plan_.target, plan_.deadline);
+      request = state_->dress(plan_.request, plan_.target, plan_.deadline, token_wait());
+    } catch (...) {
+      return finish(is_cancelled() ? std::make_exception_ptr(plan_.cancelled()) : std::current_exception());
+    }
+    send(std::move(request));
+  }
+
+  TokenWait token_wait() const { return {.stop = fetching_.get_token(), .deadline = plan_.deadline}; }
+
+  void send(http::Request request) {
+    const std::shared_ptr<ClientState> state = state_;  // the completion may come before this returns
+    try {
       plan_.attach_guard(request);
     } catch (...) {
       return finish(std::current_exception());
@@ -246,9 +287,9 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
   /// After a 401, off the transport's thread: getting a fresh token may block.
   void refused(const http::Response& response) {
     try {
-      if (state_->credentials.refresh(sent_headers_)) return send();
+      if (state_->credentials.refresh(sent_headers_, token_wait())) return send();
     } catch (...) {
-      return finish(std::current_exception());
+      return finish(is_cancelled() ? std::make_exception_ptr(plan_.cancelled()) : std::current_exception());
     }
     finish(std::make_exception_ptr(ApiError(describe(plan_.request), Status::decode(response))));
   }
@@ -297,6 +338,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
   std::size_t sent_bytes_ = 0;          // likewise
   TimePoint sent_at_{};                 // likewise
   const std::stop_token stop_;
+  std::stop_source fetching_;  // requested when the call is cancelled
   http::Completion done_;
   Mutex mutex_;
   std::shared_ptr<http::Call> running_ EVENKEEL_GUARDED_BY(mutex_);

@@ -24,9 +24,12 @@ class ClientState {
  public:
   ClientState(Config config_, ClientOptions options);
 
-  /// The request as it goes out, with credentials.
+  /// The request as it goes out, with credentials, for which it waits as long as `wait` says.
   http::Request dress(const RestRequest& request, const std::string& target,
-                      std::optional<TimePoint> deadline);
+                      std::optional<TimePoint> deadline, const TokenWait& wait);
+  /// The same where the credentials are at hand, else nothing.
+  std::optional<http::Request> dress_at_once(const RestRequest& request, const std::string& target,
+                                             std::optional<TimePoint> deadline);
   /// Logs each warning of the server once, with the call ("update Widget default/web") that met it first.
   void note_warnings(const http::Headers& headers, const std::string& call) EVENKEEL_EXCLUDES(mutex_);
   std::uint64_t next_seed() { return seed_.fetch_add(0x9e3779b97f4a7c15ULL); }

@@ -8,17 +8,26 @@
 #include <client/exec_plugin.hpp>
 
 #include <evenkeel/api/bytes.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/http/transport.hpp>
 
 namespace evenkeel::inline v0::detail {
 namespace {
 
 constexpr Duration token_file_period = std::chrono::seconds{60};
+// Who asks meanwhile gets the same error: calls that waited in line do not run a broken program each.
+constexpr Duration pause_after_failure = std::chrono::seconds{1};
 
 std::string fixed_header(const Config& config) {
   if (!config.token_file.empty() || !config.exec.empty()) return {};
   if (!config.token.empty()) return "Bearer " + config.token;
   if (!config.username.empty()) return "Basic " + Bytes(config.username + ":" + config.password).base64();
   return {};
+}
+
+Duration exec_limit(const TokenWait& wait, TimePoint now) {
+  return wait.deadline == TimePoint::max() ? exec_plugin_limit
+                                           : std::min(exec_plugin_limit, wait.deadline - now);
 }
 
 std::string trimmed(std::string_view text) {
@@ -53,26 +62,40 @@ Credentials::Credentials(const Config& config, std::shared_ptr<const Clock> cloc
       impersonate_(impersonation_headers(config.impersonate)),
       token_(config.token) {}
 
-void Credentials::dress(http::Headers& headers) {
-  for (const auto& [name, value] : impersonate_) headers.add(name, value);
-  if (!fixed_.empty()) {
-    headers.set("Authorization", fixed_);
-    return;
+void Credentials::dress(http::Headers& headers, const TokenWait& wait) {
+  if (dress_at_once(headers)) return;
+  std::string header;
+  {
+    const StopWaker waker(wait.stop, mutex_, changed_);
+    MutexLock lock(mutex_);
+    header = authorization(lock, wait);
   }
-  MutexLock lock(mutex_);
-  const std::string header = authorization(clock_->now());
+  for (const auto& [name, value] : impersonate_) headers.add(name, value);
   if (!header.empty()) headers.set("Authorization", header);
 }
 
-bool Credentials::refresh(const http::Headers& headers) {
+bool Credentials::dress_at_once(http::Headers& headers) {
+  std::string header = fixed_;
+  if (header.empty()) {
+    MutexLock lock(mutex_);
+    if (refreshable() && clock_->now() >= fresh_until_) return false;
+    header = this->header();
+  }
+  for (const auto& [name, value] : impersonate_) headers.add(name, value);
+  if (!header.empty()) headers.set("Authorization", header);
+  return true;
+}
+
+bool Credentials::refresh(const http::Headers& headers, const TokenWait& wait) {
   if (!refreshable()) return false;
+  const StopWaker waker(wait.stop, mutex_, changed_);
   MutexLock lock(mutex_);
   const std::string* used = headers.find("Authorization");
   const std::string before = used != nullptr ? *used : "";
   // Another thread may have fetched a new one since the refused call was dressed.
-  if (authorization(clock_->now()) != before) return true;
+  if (authorization(lock, wait) != before) return true;
   fresh_until_ = TimePoint::min();
-  return authorization(clock_->now()) != before;
+  return authorization(lock, wait) != before;
 }
 
 void Credentials::expire(const http::Headers& headers) {
@@ -81,18 +104,66 @@ void Credentials::expire(const http::Headers& headers) {
   if (used != nullptr && *used == "Bearer " + token_) fresh_until_ = TimePoint::min();
 }
 
-std::string Credentials::authorization(TimePoint now) {
-  if (now >= fresh_until_) {
-    if (!token_file_.empty()) {
-      read_token(now);
-    } else if (!exec_.empty()) {
-      run_plugin(now);
-    }
-  }
+std::string Credentials::header() const {
   return token_.empty() ? std::string() : "Bearer " + token_;
 }
 
-void Credentials::read_token(TimePoint now) {
+// The lock is released while a token is fetched or waited for.
+std::string Credentials::authorization(MutexLock& lock, const TokenWait& wait) {
+  while (refreshable() && clock_->now() >= fresh_until_) {
+    if (wait.stop.stop_requested()) throw Cancelled("cancelled before a token was there");
+    if (clock_->now() >= wait.deadline) {
+      throw TransportError(TransportErrorCode::timeout, "deadline exceeded while waiting for a token");
+    }
+    if (failure_ && clock_->now() < failed_until_) std::rethrow_exception(failure_);
+    if (is_fetching_) {
+      wait_for_other(lock, wait);
+    } else {
+      fetch(lock, wait);
+    }
+  }
+  return header();
+}
+
+void Credentials::wait_for_other(MutexLock& lock, const TokenWait& wait) {
+  while (is_fetching_ && !wait.stop.stop_requested() && clock_->now() < wait.deadline) {
+    clock_->wait_until(changed_, lock, wait.deadline);
+  }
+}
+
+void Credentials::fetch(MutexLock& lock, const TokenWait& wait) {
+  is_fetching_ = true;
+  const std::string last = token_;
+  lock.unlock();
+  // A program that had less time than it may take, for the sake of this caller, may serve another one.
+  bool is_shared = !exec_.empty() && exec_limit(wait, clock_->now()) == exec_plugin_limit;
+  Token token;
+  std::exception_ptr failure;
+  try {
+    token = token_file_.empty() ? run_plugin(wait) : read_token(last);
+  } catch (const Cancelled&) {
+    failure = std::current_exception();
+    is_shared = false;
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  is_fetching_ = false;
+  changed_.notify_all();
+  if (!failure) {
+    token_ = std::move(token.text);
+    fresh_until_ = token.fresh_until;
+    return;
+  }
+  if (is_shared) {
+    failure_ = failure;
+    failed_until_ = deadline_after(clock_->now(), pause_after_failure);
+  }
+  std::rethrow_exception(failure);
+}
+
+Credentials::Token Credentials::read_token(const std::string& last) const {
+  const TimePoint fresh_until = deadline_after(clock_->now(), token_file_period);
   std::string problem;
   auto text = read_file(token_file_, problem);
   if (text) *text = trimmed(*text);
@@ -101,27 +172,23 @@ void Credentials::read_token(TimePoint now) {
   } else {
     problem = text->empty() ? "the token file is empty" : token_problem(*text);
   }
-  if (problem.empty()) {
-    token_ = std::move(*text);
-  } else if (token_.empty()) {
-    throw ConfigError(token_file_, "", "", problem);
-  }  // else the last good one serves
-  fresh_until_ = deadline_after(now, token_file_period);
+  if (problem.empty()) return {std::move(*text), fresh_until};
+  if (!last.empty()) return {last, fresh_until};  // the last good one serves
+  throw ConfigError(token_file_, "", "", problem);
 }
 
-void Credentials::run_plugin(TimePoint now) {
-  const ExecCredential credential = run_exec_plugin(exec_, server_, tls_);
+Credentials::Token Credentials::run_plugin(const TokenWait& wait) const {
+  const TimePoint now = clock_->now();
+  const ExecCredential credential =
+      run_exec_plugin(exec_, server_, tls_, {.stop = wait.stop, .limit = exec_limit(wait, now)});
   if (const std::string problem = token_problem(credential.token); !problem.empty())
     throw ConfigError("credential program " + exec_.command, "", "", problem);
-  token_ = credential.token;
-  fresh_until_ = TimePoint::max();
-  if (credential.expires) {
-    // A minute early, so that no call leaves with a token that expires on its way.
-    // Bounded before it becomes a Duration, which cannot hold the way to the year 9999.
-    const WallTime::duration left = *credential.expires - clock_->wall_now() - std::chrono::minutes{1};
-    constexpr WallTime::duration least = std::chrono::seconds{1}, most = std::chrono::hours{24 * 365};
-    fresh_until_ = deadline_after(now, std::clamp(left, least, most));
-  }
+  if (!credential.expires) return {credential.token, TimePoint::max()};
+  // A minute early, so that no call leaves with a token that expires on its way.
+  // Bounded before it becomes a Duration, which cannot hold the way to the year 9999.
+  const WallTime::duration left = *credential.expires - clock_->wall_now() - std::chrono::minutes{1};
+  constexpr WallTime::duration least = std::chrono::seconds{1}, most = std::chrono::hours{24 * 365};
+  return {credential.token, deadline_after(now, std::clamp(left, least, most))};
 }
 
 }  // namespace evenkeel::inline v0::detail

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <filesystem>
 #include <http/files.hpp>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -15,18 +19,20 @@
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/time.hpp>
+#include <evenkeel/base/duration_text.hpp>
 
 extern char** environ;
 
 namespace evenkeel::inline v0::detail {
 namespace {
 
-constexpr auto patience = std::chrono::seconds{60};
 constexpr std::size_t longest_output = 1 << 20;
 
 struct FileEnd {
   explicit FileEnd(int descriptor) : number(descriptor) {}
-  ~FileEnd() { close(number); }
+  ~FileEnd() {
+    if (number >= 0) close(number);
+  }
   FileEnd(const FileEnd&) = delete;
   FileEnd& operator=(const FileEnd&) = delete;
   const int number;
@@ -77,6 +83,21 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+/// Closes what the child would inherit beside 0, 1 and 2, whoever opened it.
+void close_the_rest(posix_spawn_file_actions_t& actions) {
+#if __GLIBC_PREREQ(2, 34)
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+#else
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+    const std::string name = entry.path().filename();
+    int number = -1;
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number > STDERR_FILENO) posix_spawn_file_actions_addclose(&actions, number);
+  }
+#endif
+}
+
 /// Starts the program with its output in `output`.
 pid_t start(const ExecPlugin& plugin, std::vector<std::string> environment, int output) {
   std::vector<std::string> arguments{plugin.command};
@@ -85,12 +106,14 @@ pid_t start(const ExecPlugin& plugin, std::vector<std::string> environment, int 
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  close_the_rest(actions);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
   const int error = posix_spawnp(&pid, plugin.command.c_str(), &actions, &attributes,
                                  pointers(arguments).data(), pointers(environment).data());
@@ -100,21 +123,68 @@ pid_t start(const ExecPlugin& plugin, std::vector<std::string> environment, int 
   return pid;
 }
 
-/// Reads until the end of the output; false if that takes too long or is too much.
-bool drain(int input, std::string& output) {
-  const auto end = std::chrono::steady_clock::now() + patience;
-  char piece[4096];
-  for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
-    pollfd waiting{.fd = input, .events = POLLIN, .revents = 0};
-    if (left <= 0 || output.size() > longest_output) return false;
-    if (poll(&waiting, 1, static_cast<int>(left)) <= 0) continue;
-    const ssize_t got = read(input, piece, sizeof(piece));
-    if (got <= 0) return true;
-    output.append(piece, static_cast<std::size_t>(got));
+/// A run of the program, until it has ended.
+class Run {
+ public:
+  enum class End : unsigned char { ended, late, overflowing, cancelled };
+
+  Run(pid_t pid, int input, int cancelled) : pid_(pid), input_(input), cancelled_(cancelled) {}
+
+  /// Reads its output until it ends; kills its group if it does not.
+  End wait(Duration limit) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    for (bool reads = true; !has_ended();) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+      if (left <= 0) return kill_group(End::late);
+      if (output_.size() > longest_output) return kill_group(End::overflowing);
+      pollfd waiting[] = {{.fd = cancelled_, .events = POLLIN, .revents = 0},
+                          {.fd = reads ? input_ : -1, .events = POLLIN, .revents = 0}};
+      // Its end is looked for again and again: an agent that it left behind may keep the output open.
+      if (poll(waiting, 2, static_cast<int>(std::min<std::int64_t>(left, pause_))) < 0) continue;
+      if (waiting[0].revents != 0) return kill_group(End::cancelled);
+      if (waiting[1].revents != 0) reads = read_some();
+      pause_ = std::min(pause_ * 2, longest_pause);
+    }
+    while (output_.size() <= longest_output && has_output() && read_some()) {
+    }
+    return output_.size() <= longest_output ? End::ended : End::overflowing;
   }
-}
+
+  const std::string& output() const { return output_; }
+  int status() const { return status_; }
+
+ private:
+  static constexpr int longest_pause = 50;  // ms
+
+  bool has_ended() {
+    const pid_t ended = waitpid(pid_, &status_, WNOHANG);
+    return ended == pid_ || (ended < 0 && errno == ECHILD);  // the host may collect its children itself
+  }
+  bool has_output() const {
+    pollfd waiting{.fd = input_, .events = POLLIN, .revents = 0};
+    return poll(&waiting, 1, 0) > 0;
+  }
+  bool read_some() {
+    char piece[4096];
+    const ssize_t got = read(input_, piece, sizeof(piece));
+    if (got > 0) output_.append(piece, static_cast<std::size_t>(got));
+    return got > 0 || (got < 0 && errno == EINTR);
+  }
+  End kill_group(End why) {
+    kill(-pid_, SIGKILL);
+    while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+    }
+    return why;
+  }
+
+  const pid_t pid_;
+  const int input_;
+  const int cancelled_;
+  int pause_ = 1;  // ms
+  int status_ = 0;
+  std::string output_;
+};
 
 ExecCredential parse(const ExecPlugin& plugin, const std::string& output) {
   Json document;
@@ -142,28 +212,39 @@ ExecCredential parse(const ExecPlugin& plugin, const std::string& output) {
 }  // namespace
 
 ExecCredential run_exec_plugin(const ExecPlugin& plugin, const std::string& server,
-                               const http::TlsOptions& tls) {
+                               const http::TlsOptions& tls, const ExecLimits& limits) {
+  const std::string cancelled = "credential program " + plugin.command + ": cancelled";
+  if (limits.stop.stop_requested()) throw Cancelled(cancelled);
+  const FileEnd stopped{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
+  if (stopped.number < 0 || pipe2(ends, O_CLOEXEC) != 0) {
     fail(plugin, "cannot be started: " + std::generic_category().message(errno));
+  }
   const FileEnd input{ends[0]};
   pid_t pid = -1;
   {
     const FileEnd theirs{ends[1]};
     pid = start(plugin, environment_of(plugin, exec_info(plugin, server, tls)), theirs.number);
   }
-  std::string output;
-  const bool complete = drain(input.number, output);
-  if (!complete) kill(pid, SIGKILL);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  const std::stop_callback wake(limits.stop, [&stopped] { eventfd_write(stopped.number, 1); });
+  const Duration limit = std::min(limits.limit, exec_plugin_limit);
+  Run run(pid, input.number, stopped.number);
+  switch (run.wait(limit)) {
+    case Run::End::cancelled:
+      throw Cancelled(cancelled);
+    case Run::End::late:
+      fail(plugin, "did not finish within " + format_duration(limit) + " and was killed");
+    case Run::End::overflowing:
+      fail(plugin, "printed more than " + std::to_string(longest_output) + " bytes and was killed");
+    case Run::End::ended:
+      break;
   }
-  if (!complete) fail(plugin, "did not finish within a minute");
+  const int status = run.status();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     fail(plugin, WIFEXITED(status) ? "ended with exit code " + std::to_string(WEXITSTATUS(status))
                                    : std::string("was ended by a signal"));
   }
-  return parse(plugin, output);
+  return parse(plugin, run.output());
 }
 
 }  // namespace evenkeel::inline v0::detail

@@ -200,7 +200,7 @@ class RawWatch::State {
         default:
           break;
       }
-      if (sleep_until(clock(), core_.retry_at(), stop)) connect();
+      if (sleep_until(clock(), core_.retry_at(), stop)) connect(stop);
     }
     drop();
     return std::nullopt;
@@ -233,16 +233,17 @@ class RawWatch::State {
     return request;
   }
 
-  void connect() {
+  void connect(const std::stop_token& stop) {
     inflow_ = std::make_shared<Inflow>(options_.max_buffered_bytes);
     core_.connecting(clock().now());
     connected_at_ = clock().now();
     head_due_ = deadline_after(clock().now(), limits::watch_head);
     accepted_ = false;
     try {
-      inflow_->set_call(client_.stream(request(), inflow_));
+      inflow_->set_call(client_.with({.stop = stop}).stream(request(), inflow_));
     } catch (const Error&) {  // no credential to be had
       inflow_.reset();
+      if (stop.stop_requested()) return;
       if (!established_) throw;
       note(std::current_exception());
       core_.broken(std::current_exception(), std::nullopt, clock().now());

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <http/files.hpp>
+#include <netinet/in.h>
+#include <stop_token>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
 
 #include <client/credentials.hpp>
 #include <client/exec_plugin.hpp>
@@ -246,6 +253,171 @@ TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
         error.what(),
         "credential program /no/such/program: cannot be started: No such file or directory; apt install it");
   }
+}
+
+// ---- Programs that hang, and what they leave behind
+
+constexpr const char* credential =
+    R"(echo '{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2026-01-01T00:10:00Z"}}')"
+    "\n";
+
+/// A program that says through a pipe that it runs, and hangs; so does a child of it. The pipe ends when both
+/// are gone.
+class HangingProgram : public CredentialsTest {
+ protected:
+  HangingProgram() {
+    mkfifo(file("token").c_str(), 0600);
+    write_plugin("exec 9>" + file("token") + "\n(echo x >&9; exec sleep 300) &\nexec sleep 300\n");
+  }
+  /// Blocks until it runs.
+  void wait_until_it_hangs() {
+    pipe_.open(file("token"));
+    std::string line;
+    std::getline(pipe_, line);
+    EXPECT_EQ(line, "x");
+  }
+  /// Blocks until the program and its child are gone.
+  void wait_until_it_is_gone() {
+    std::string rest;
+    EXPECT_FALSE(std::getline(pipe_, rest));
+  }
+  ExecPlugin plugin() const { return {.command = file("plugin")}; }
+
+  std::ifstream pipe_;
+};
+
+template <class Run>
+std::string error_of(Run run) {
+  try {
+    run();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(HangingProgram, IsKilledWithItsChildrenWhenItIsCancelled) {
+  std::stop_source stop;
+  std::string error;
+  std::thread runner([&] {
+    error = error_of([&] { run_exec_plugin(plugin(), "https://h", {}, {.stop = stop.get_token()}); });
+  });
+  wait_until_it_hangs();
+  stop.request_stop();
+  runner.join();
+  wait_until_it_is_gone();
+  EXPECT_EQ(error, "credential program " + file("plugin") + ": cancelled");
+  EXPECT_THROW(run_exec_plugin(plugin(), "https://h", {}, {.stop = stop.get_token()}), Cancelled);
+}
+
+TEST_F(HangingProgram, IsKilledWhenItTakesTooLong) {
+  write_plugin("exec sleep 300\n");
+  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), "https://h", {}, {.limit = 1ms}); }),
+            "credential program " + file("plugin") + ": did not finish within 1ms and was killed");
+  write_plugin("exec >&-\nexec sleep 300\n");
+  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), "https://h", {}, {.limit = 1ms}); }),
+            "credential program " + file("plugin") + ": did not finish within 1ms and was killed")
+      << "a closed output is no end";
+}
+
+TEST_F(HangingProgram, IsKilledWhenItPrintsTooMuch) {
+  write_plugin("exec yes\n");
+  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), "https://h", {}); }),
+            "credential program " + file("plugin") + ": printed more than 1048576 bytes and was killed");
+}
+
+TEST_F(HangingProgram, IsRunAgainAtOnceIfOnlyTheCallerHadTooLittleTime) {
+  write_plugin("[ -e " + file("hang") + " ] && exec sleep 300\n" + credential);
+  std::ofstream(file("hang")) << "x";
+  Credentials credentials({.exec = plugin()}, clock);
+  http::Headers headers;
+  EXPECT_EQ(error_of([&] { credentials.dress(headers, {.deadline = clock->now() + 1ms}); }),
+            "credential program " + file("plugin") + ": did not finish within 1ms and was killed");
+  std::remove(file("hang").c_str());
+  EXPECT_EQ(authorization(credentials), "Bearer t");
+}
+
+// An agent that stays, as ssh's does, holds neither a port nor the caller.
+TEST_F(CredentialsTest, AProgramInheritsNothingAndMayLeaveAnAgentBehind) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);  // as somebody else's code opens it
+  sockaddr_in address{
+      .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  write_plugin("sleep 300 &\necho $! > " + file("token") + "\n[ -e /proc/$$/fd/" + std::to_string(listener) +
+               " ] && exit 7\n" + credential);
+  EXPECT_EQ(run_exec_plugin({.command = file("plugin")}, "https://h", {}).token, "t");
+  close(listener);
+  const int again = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(bind(again, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0)
+      << "the agent holds the port";
+  close(again);
+  pid_t agent = 0;
+  std::ifstream(file("token")) >> agent;
+  ASSERT_GT(agent, 1);
+  EXPECT_EQ(kill(agent, SIGKILL), 0) << "it is left alone";
+}
+
+using HangingProgramConcurrency = HangingProgram;
+
+TEST_F(HangingProgramConcurrency, WhoWaitsForItMayStopByHimself) {
+  Credentials credentials({.exec = plugin()}, clock);
+  std::stop_source first, second;
+  const auto dress = [&](std::stop_source& stop, std::string& error) {
+    return std::thread([&] {
+      http::Headers headers;
+      error = error_of([&] { credentials.dress(headers, {.stop = stop.get_token()}); });
+    });
+  };
+  std::string first_error, second_error;
+  std::thread runner = dress(first, first_error);
+  wait_until_it_hangs();
+  std::thread waiter = dress(second, second_error);
+  second.request_stop();
+  waiter.join();
+  EXPECT_EQ(second_error, "cancelled before a token was there");
+  http::Headers headers;
+  EXPECT_FALSE(credentials.dress_at_once(headers));
+  EXPECT_EQ(error_of([&] { credentials.dress(headers, {.deadline = clock->now()}); }),
+            "deadline exceeded while waiting for a token");
+  first.request_stop();
+  runner.join();
+  EXPECT_EQ(first_error, "credential program " + file("plugin") + ": cancelled");
+  wait_until_it_is_gone();
+}
+
+TEST_F(HangingProgramConcurrency, AnAsynchronousCallDoesNotWaitForItOnItsCallersThread) {
+  const auto transport = std::make_shared<tests::FakeTransport>();
+  const Client client(Config{.server = "https://h", .exec = plugin()},
+                      ClientOptions{.transport = transport, .clock = clock});
+  std::promise<std::string> ended;
+  const auto call = client.raw(
+      RestRequest{.method = http::Method::get, .resource = tests::Widget::resource, .namespace_ = "default"},
+      [&](Outcome<http::Response> outcome) { ended.set_value(error_of([&] { outcome.value(); })); });
+  wait_until_it_hangs();  // and here we are
+  call->cancel();
+  EXPECT_THAT(ended.get_future().get(), HasSubstr("cancelled"));
+  wait_until_it_is_gone();
+  EXPECT_TRUE(transport->requests().empty());
+}
+
+// A broken program is not run for each call that waited for it.
+TEST_F(CredentialsTest, AFailureIsSharedForASecond) {
+  write_plugin("echo x >> " + file("token") + "\nexit 1\n");
+  Credentials credentials({.exec = {.command = file("plugin")}}, clock);
+  const auto runs = [&] {
+    std::string problem;
+    return read_file(file("token"), problem).value_or("").size() / 2;
+  };
+  const std::string error = "credential program " + file("plugin") + ": ended with exit code 1";
+  EXPECT_EQ(error_of([&] { authorization(credentials); }), error);
+  EXPECT_EQ(error_of([&] { authorization(credentials); }), error);
+  EXPECT_EQ(runs(), 1U);
+  clock->advance(1s);
+  EXPECT_EQ(error_of([&] { authorization(credentials); }), error);
+  EXPECT_EQ(runs(), 2U);
 }
 
 }  // namespace

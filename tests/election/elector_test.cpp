@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +14,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <sys/stat.h>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -303,6 +307,31 @@ TEST_F(ElectorConcurrency, WritesThatWaitToBeSentDoNotLeaveAfterTheLead) {
   EXPECT_EQ(errors, (std::vector<std::string>{"", "one does not lead: op"}));
   EXPECT_EQ(client().list<ConfigMap>({.namespace_ = "default"}).items.size(), 1U);
   one->wait_until_it_ended();
+}
+
+// The credential program hangs when the token has expired, so no renewal can be sent.
+TEST_F(ElectorConcurrency, AHangingCredentialProgramDoesNotKeepItFromNoticingTheEnd) {
+  std::string directory = ::testing::TempDir() + "evenkeel-elector-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const std::string program = directory + "/plugin";
+  // The manual clock starts at 2026-01-01T00:00:00Z, and a token is taken for expired a minute early.
+  std::ofstream(program) << "#!/bin/sh\n[ -e " << directory << "/hang ] && exec sleep 300\n: > " << directory
+                         << "/hang\necho '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\","
+                         << "\"expirationTimestamp\":\"2026-01-01T00:01:05Z\"}}'\n";
+  ::chmod(program.c_str(), 0700);
+  {
+    Instance one(Client(Config{.server = "http://127.0.0.1", .exec = {.command = program}},
+                        {.transport = std::make_shared<testing::InProcessTransport>(server), .clock = clock}),
+                 {.name = "op", .namespace_ = "default", .identity = "one"}, notes);
+    one.start();
+    one.wait_until_it_leads();
+    clock->advance(5s);  // from here on there is no token
+    clock->advance(11s);
+    one.wait_until_it_ended();
+    EXPECT_EQ(one.end, ElectionEnd::lost);
+    EXPECT_EQ(lease().holder_identity, "one");
+  }
+  std::filesystem::remove_all(directory);
 }
 
 // The calendars of both jump, apart, and nobody gains or loses the lead by it.

@@ -89,7 +89,7 @@ concept CompleteType = ObjectType<T> && requires {
 /// Cancelled (the bound stop token), DecodeError (an answer that is no such object), std::invalid_argument
 /// (a key without a name, a namespaced kind without a namespace). Refusals and breaks after which that is
 /// safe are tried again within the call's deadline, see RetryOptions. Each call has a form that takes a
-/// completion instead and returns at once; it may run the credential program before it does.
+/// completion instead and returns at once; a token that has to be fetched first is fetched on another thread.
 ///
 /// Writes never drop what a type does not declare: they are server-side apply or merge patches computed from
 /// what was read. Warnings of the server are logged, each message once.
