@@ -72,6 +72,11 @@ void set_blob(CURL* easy, CURLoption option, const std::string& data) {
   set(easy, option, &blob);
 }
 
+/// A socket that no child process inherits.
+curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 /// Unacknowledged data or probes end the connection after `*dead_peer_timeout`, not after a quarter of an
 /// hour.
 int limit_silence(void* dead_peer_timeout, curl_socket_t socket, curlsocktype) {
@@ -218,6 +223,7 @@ void CurlExchange::dress_connection(const Endpoint& endpoint, const CurlTranspor
   set(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy_, CURLOPT_TCP_KEEPIDLE, seconds(options.dead_peer_timeout / 2));
   set(easy_, CURLOPT_TCP_KEEPINTVL, seconds(options.dead_peer_timeout / 6));
+  set(easy_, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(easy_, CURLOPT_SOCKOPTFUNCTION, &limit_silence);
   set(easy_, CURLOPT_SOCKOPTDATA, const_cast<Duration*>(&options.dead_peer_timeout));
   if (options.proxy) {

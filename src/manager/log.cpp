@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fcntl.h>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -133,7 +134,11 @@ spdlog::sink_ptr make_sink(LogOptions& options) {
   if (options.writer) return std::make_shared<WriterSink>(std::move(options.writer));
   if (options.file.empty()) return std::make_shared<spdlog::sinks::stderr_sink_mt>();
   try {
-    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file);
+    spdlog::file_event_handlers events;
+    events.after_open = [](const spdlog::filename_t&, std::FILE* file) {
+      ::fcntl(::fileno(file), F_SETFD, FD_CLOEXEC);
+    };
+    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file, false, events);
   } catch (const spdlog::spdlog_ex& error) {
     throw Error("log file " + options.file + " cannot be opened: " + error.what());
   }

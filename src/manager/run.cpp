@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <unistd.h>
 #include <utility>
 
 #include <evenkeel/base/duration_text.hpp>
@@ -118,6 +121,16 @@ Client make_client(const Config& config, const RunOptions& options, const Manage
                          .field_owner = manager.name});
 }
 
+// A program that is started without 0, 1 or 2 would open sockets and files under these numbers, and then
+// write its log into them. The library itself leaves the process's descriptors alone.
+void fill_standard_descriptors() {
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
+    const int opened = ::open("/dev/null", O_RDWR);  // the lowest that is free
+    if (opened > number) ::close(opened);
+  }
+}
+
 // No file is read and no server asked: what is printed depends on the program alone.
 int print_crds(const RunOptions& options, ManagerOptions manager_options,
                const std::function<void(Manager&)>& setup) {
@@ -226,6 +239,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
 
 int run(int argc, const char* const* argv, const RunOptions& options,
         const std::function<void(Manager&)>& setup) {
+  fill_standard_descriptors();
   try {
     const detail::FlagsOutcome parsed = detail::parse_flags(argc, argv, options);
     if (parsed.exit_code) {

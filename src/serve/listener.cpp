@@ -2,6 +2,7 @@
 #include "serve/listener.hpp"
 
 #include <chrono>
+#include <fcntl.h>
 #include <utility>
 
 #include <boost/asio/ip/v6_only.hpp>
@@ -27,8 +28,14 @@ Tcp::endpoint endpoint_of(asio::io_context& context, const std::string& host, st
   return {found.begin()->endpoint().address(), port};
 }
 
+// Asio has no way to ask for it when a socket is made or accepted.
+void close_on_exec(int socket) {
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+}
+
 void open(Tcp::acceptor& acceptor, const Tcp::endpoint& where, ErrorCode& error) {
   acceptor.open(where.protocol(), error);
+  if (!error) close_on_exec(acceptor.native_handle());
   if (!error && where.address().is_v6() && where.address().is_unspecified()) {
     acceptor.set_option(asio::ip::v6_only(false), error);
   }
@@ -76,6 +83,7 @@ void Listener::accept_next() {
       return;
     }
     if (std::exchange(failing_, false) && problem_) problem_("");
+    close_on_exec(socket.native_handle());
     ErrorCode ignored;
     socket.set_option(Tcp::no_delay(true), ignored);
     welcome_(std::move(socket));

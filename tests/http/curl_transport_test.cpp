@@ -14,6 +14,7 @@
 
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "../support/sockets.hpp"
 #include "certificates.hpp"
 #include "scripted_server.hpp"
 
@@ -182,6 +183,15 @@ TEST(CurlTransport, SendsMethodTargetHeadersAndBodyAsGiven) {
   }
   EXPECT_EQ(seen.size(), 9U);
   EXPECT_EQ(server.connections(), 1) << "one connection is kept alive";
+}
+
+TEST(CurlTransport, ItsConnectionsAreInheritedByNoChild) {
+  ScriptedServer server(always(200, "ok"));
+  const auto transport = transport_to(server);
+  transport->fetch({.target = "/x"});
+  const test::SocketCount sockets = test::sockets_at(static_cast<std::uint16_t>(server.port()), false);
+  EXPECT_EQ(sockets.all, 1);
+  EXPECT_EQ(sockets.inherited, 0);
 }
 
 TEST(CurlTransport, AppendsTheTargetToThePathOfTheServer) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -12,6 +13,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <sys/stat.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -253,6 +256,57 @@ TEST_F(RunTest, SigtermStopsItCleanlyWithItsTotals) {  // go:1.4.11
     child->signal(signal);
     EXPECT_EQ(child->wait(), 0) << child->log();
   }
+}
+
+TEST_F(RunTest, SigtermEndsItWhileACredentialProgramHangsAtStart) {
+  const std::string pipe = write_file("pipe", "");
+  std::remove(pipe.c_str());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string plugin = write_file("plugin", "#!/bin/sh\necho x > " + pipe + "\nexec sleep 300\n");
+  ::chmod(plugin.c_str(), 0700);
+  const auto child = start({"--kubeconfig", write_file("exec", R"({"current-context": "c",
+      "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+      "users": [{"name": "u", "user": {"exec": {"apiVersion": "client.authentication.k8s.io/v1",
+                                                "command": ")" + plugin +
+                                                                   R"("}}}],
+      "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]})")});
+  std::string line;
+  std::ifstream hangs(pipe);
+  std::getline(hangs, line);
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+  EXPECT_THAT(child->log(), ::testing::Not(HasSubstr("the way to the cluster is wrong")));
+  std::remove(pipe.c_str());
+}
+
+// Else the signal pipe or a socket would have such a number, and the log would be written into it.
+TEST_F(RunTest, ClosedStandardDescriptorsAreFilled) {
+  serve();
+  install_crd();
+  const std::string log = write_file("log", "");
+  const std::string command = std::string(EVENKEEL_DEMO_OPERATOR) + " --kubeconfig " + kubeconfig +
+                              " --log-file " + log + " <&- >&- 2>&- & echo $! >&9; wait $!";
+  const std::string pipe = write_file("pid", "");
+  Child shell({"/bin/sh", "-c", "exec 9>" + pipe + "; " + command}, {"PATH=/usr/bin:/bin"});
+  const auto pid = [&] {
+    long number = 0;
+    std::ifstream(pipe) >> number;
+    return number;
+  };
+  const auto target = [&](int number) {
+    std::error_code none;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid()) + "/fd/" + std::to_string(number),
+                                         none)
+        .string();
+  };
+  await("the operator", [&] {  // which takes signals from before its first line on
+    std::ifstream file(log);
+    std::string line;
+    return pid() > 0 && std::getline(file, line);
+  });
+  for (int number = 0; number <= 2; ++number) EXPECT_EQ(target(number), "/dev/null") << number;
+  ::kill(static_cast<pid_t>(pid()), SIGTERM);
+  EXPECT_EQ(shell.wait(), 0);
 }
 
 // The server's own kubeconfig puts everything into the namespace "default".

@@ -22,6 +22,7 @@
 #include <evenkeel/testing/log_recorder.hpp>
 
 #include "../support/await.hpp"
+#include "../support/sockets.hpp"
 #include "../testing/raw_client.hpp"
 #include "testing/tls_certificates.hpp"
 
@@ -105,6 +106,16 @@ TEST_F(ServerTest, AnswersOneRequestAfterTheOtherOnAConnection) {
     EXPECT_THAT(answer, EndsWith("\r\n\r\nPOST /echo [] " + body));
   }
   EXPECT_EQ(server_->connections(), 1u);
+}
+
+TEST_F(ServerTest, ItsSocketsAreInheritedByNoChild) {
+  serve();
+  RawClient one = client();
+  one.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  one.read_answer();
+  const test::SocketCount sockets = test::sockets_at(server_->port(0), true);
+  EXPECT_EQ(sockets.all, 2) << "one listens, one is accepted";
+  EXPECT_EQ(sockets.inherited, 0);
 }
 
 TEST_F(ServerTest, UnderstandsARequestThatComesByteByByte) {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process's sockets, and which of them a child process would inherit.
+#pragma once
+
+#include <cstdint>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace evenkeel::test {
+
+struct SocketCount {
+  int all = 0;
+  int inherited = 0;  ///< Those without FD_CLOEXEC.
+};
+
+/// Counts the sockets whose own end (or peer, unless `own`) has this port.
+inline SocketCount sockets_at(std::uint16_t port, bool own) {
+  SocketCount count;
+  for (int number = 0; number < 4096; ++number) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof(address);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if ((own ? ::getsockname(number, any, &size) : ::getpeername(number, any, &size)) != 0) continue;
+    const std::uint16_t found = address.ss_family == AF_INET6
+                                    ? reinterpret_cast<sockaddr_in6*>(&address)->sin6_port
+                                    : reinterpret_cast<sockaddr_in*>(&address)->sin_port;
+    if (address.ss_family != AF_INET && address.ss_family != AF_INET6) continue;
+    if (ntohs(found) != port) continue;
+    ++count.all;
+    if ((::fcntl(number, F_GETFD) & FD_CLOEXEC) == 0) ++count.inherited;
+  }
+  return count;
+}
+
+}  // namespace evenkeel::test
