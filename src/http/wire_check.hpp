@@ -13,7 +13,7 @@ namespace evenkeel::inline v0::http::detail {
 
 /// Returns why `value` cannot be the value of a header, or "": "holds control byte 0x0d at position 3".
 /// Positions count from 0. The value itself is not shown: it may be a secret.
-/// Source: golang.org/x/net/http/httpguts ValidHeaderFieldValue; the tab, which that allows, is refused too.
+/// Source: golang.org/x/net/http/httpguts ValidHeaderFieldValue, which allows the tab.
 EVENKEEL_API std::string header_value_problem(std::string_view value);
 
 /// Returns why `name` cannot be the name of a header, or "": "holds byte 0x20 at position 3".

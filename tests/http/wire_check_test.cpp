@@ -20,10 +20,10 @@ using detail::is_loopback;
 using tests::Connection;
 using tests::ScriptedServer;
 
-TEST(HeaderCheck, RefusesEachControlByteInAValueAndNothingElse) {
+TEST(HeaderCheck, RefusesEachControlByteButTheTabInAValue) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string value = std::string("ab") + static_cast<char>(byte) + "c";
-    EXPECT_EQ(header_value_problem(value).empty(), byte >= 0x20 && byte != 0x7f) << byte;
+    EXPECT_EQ(header_value_problem(value).empty(), (byte >= 0x20 && byte != 0x7f) || byte == 0x09) << byte;
   }
   EXPECT_EQ(header_value_problem("bob\r\nImpersonate-Group: system:masters"),
             "holds control byte 0x0d at position 3");
