@@ -172,6 +172,7 @@ class ApiserverTest(unittest.TestCase):
                 server.get('/api/v1/namespaces/default/configmaps/a')
             server.stop()
             self.assertEqual(server.process.stderr.read().decode().splitlines(), [
+                "evenkeel-apiserver: without --token, every request is an administrator's",
                 'GET /api/v1/configmaps 429 kubernetes-admin',
                 'GET /api/v1/configmaps?limit=5 200 kubernetes-admin',
                 'GET /api/v1/namespaces/default/configmaps/a dropped kubernetes-admin'])

@@ -253,7 +253,7 @@ TEST_F(OperatorProcess, EndsWithOneAndNamesTheBugIfABugIsToEndIt) {
   EXPECT_EQ(child->wait(), 1);
   EXPECT_EQ(last_message("one"), "ended");
   EXPECT_EQ(Json::parse(lines_of(path("one")).back())["error"].string_or(""),
-            "configmap: a bug that was asked for");
+            "controller configmap: a bug that was asked for");
 }
 
 TEST_F(OperatorProcess, EndsWithOneAndSaysWhyIfItCannotBeSetUp) {

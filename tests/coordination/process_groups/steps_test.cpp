@@ -101,7 +101,7 @@ TEST_F(ProcessGroupStepsTest, ReplaceAGroupFromItsMarkToItsInclusion) {
 
 TEST_F(ProcessGroupStepsTest, SayInWhichStepTheyFail) {
   database.is_down = true;
-  bench.run_for(1s);
+  EXPECT_THROW(bench.run_for(1s), testing::UnexpectedFailure);
   EXPECT_EQ(bench.runs()[0].outcome.message, "the database does not answer");
   EXPECT_THAT(bench.runs()[0].log, Contains(::testing::HasSubstr("step=updateStatus")));
 }
