@@ -106,7 +106,7 @@ TEST(Kubeconfig, IsReadBackByOurClient) {
   EXPECT_EQ(certified.tls.cert_data, client.certificate);
   EXPECT_EQ(certified.tls.key_data, client.key);
   EXPECT_EQ(certified.namespace_, "default");
-  const std::string odd = "a\"b\\c: #d\t'\x01";
+  const std::string odd = "a\"b\\c: #d\t'";
   EXPECT_EQ(parse_kubeconfig(write_kubeconfig({.server = "https://h", .token = odd})).token, odd);
   EXPECT_EQ(parse_kubeconfig(write_kubeconfig({.server = "http://h"})).token, "");
 }
