@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(OfBothParsers, JsonMembers, ::testing::Values("", "\"\"
 
 TEST_P(JsonMembers, ArriveInAnyOrderAndTheLastOfOneNameWins) {
   std::mt19937 random(7);
-  for (const std::size_t count : {1, 2, 63, 64, 65, 66, 500}) {
+  for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 66U, 500U}) {
     std::vector<std::size_t> order(count);
     for (std::size_t& name : order) name = random() % count;
     std::map<std::string, std::size_t> expected;
