@@ -243,7 +243,7 @@ class SchemaWriter {
     return true;
   }
 
-  /// What default_to() says, which must be a value of the field's type.
+  /// Returns the value of default_to(), which must be a value of the field's type.
   Json given_default(const Field& field, std::string_view text) const {
     const Prototype record(*open_.back());
     void* record_of_field = const_cast<void*>(record.get());

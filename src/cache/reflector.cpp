@@ -300,7 +300,7 @@ void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, Time
     return relist(now);
   }
   want_ = Want::watch;
-  if (short_watches_ <= options_.short_watches) return;  // at once (go:35)
+  if (short_watches_ <= options_.short_watches) return;  // at once
   std::string why = "the server ends each watch at once";
   if (failure && !failure->message.empty()) why += ": " + failure->message;
   fails(std::move(why), failure, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds on what comes from outside, each with its name. Those that a program may choose are members of its
-// options; their defaults are taken from here.
+// Bounds on what comes from outside, each with its name. Those that a program may choose are members of
+// options instead, such as ReflectorOptions.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,8 @@
 
 namespace evenkeel::inline v0::limits {
 
-/// Size of a file that is read as a whole: kubeconfig, settings, token, certificates.
+/// Size in bytes of a file that is read as a whole: kubeconfig, settings, token. CA and client certificate
+/// files have no bound.
 inline constexpr std::size_t file_bytes = 8UL << 20;
 
 /// Longest Retry-After (header or details.retryAfterSeconds) that is believed at all. The deadline of a call
@@ -23,10 +24,6 @@ inline constexpr Duration watch_retry_after = std::chrono::minutes{2};
 
 /// Time in which the head of an answer to a watch must come. A server sends it at once, before any event.
 inline constexpr Duration watch_head = std::chrono::seconds{30};
-
-/// Time in which the head of an answer to a streamed list must come. An API server gives up a list after a
-/// minute (--request-timeout).
-inline constexpr Duration list_head = std::chrono::seconds{75};
 
 /// Pages of one list, and bytes of all its pages together. A server whose last page never comes must not take
 /// all memory.

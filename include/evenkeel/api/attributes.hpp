@@ -11,7 +11,7 @@
 
 namespace evenkeel::inline v0 {
 
-/// What a type is on the wire.
+/// Form of a type on the wire.
 enum class TypeKind : std::uint8_t {
   boolean,
   integer,  ///< Any integral type; `size` and `is_signed` say which.
@@ -35,7 +35,7 @@ struct CelRule {
 
 enum class ListType : std::uint8_t { unset, atomic, set, map };
 
-/// What the parentheses of a field say beyond its name. Only `wire` and `omit_empty` change what is
+/// Attributes that a field states in parentheses beside its name. Only `wire` and `omit_empty` change what is
 /// encoded, `keys` also how overlay() matches items; the rest is for the schema.
 struct Attributes {
   std::string_view wire = {};
@@ -157,7 +157,7 @@ constexpr detail::SetValues one_of(Texts... values) {
   static_assert(sizeof...(Texts) > 0 && sizeof...(Texts) <= 16, "one_of takes 1 to 16 values");
   return {{std::string_view(values)...}, static_cast<std::uint8_t>(sizeof...(Texts))};
 }
-/// The list is one value: whoever applies it owns all of it.
+/// The list is one value: the field manager that applies it owns all of it.
 inline constexpr detail::SetList list_atomic{ListType::atomic, {}, 0};
 /// The items are a set: no item twice, each owned alone.
 inline constexpr detail::SetList list_set{ListType::set, {}, 0};

@@ -42,8 +42,8 @@ struct ReflectorOptions {
   /// server sends that of a watch at once, and gives up a list after a minute.
   Duration watch_head_timeout = std::chrono::seconds{30};
   Duration list_head_timeout = std::chrono::seconds{75};
-  /// Of one list: pages, and memory of its objects. Beyond, the list is a failure and what it brought is
-  /// dropped.
+  /// Bounds on one list: pages, and bytes of its objects in memory. A list beyond either fails, and its
+  /// objects are dropped.
   std::size_t max_list_pages = 100'000;
   std::size_t max_list_bytes = std::size_t{2} << 30;
   /// Ask for the first state as a stream (sendInitialEvents), and for a list only where that fails.

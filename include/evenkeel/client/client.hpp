@@ -202,9 +202,9 @@ class EVENKEEL_API Client {
     return start_edit<T>(object, after, "", std::move(done));
   }
 
-  /// The same for the status alone: `edit` gets a reference to it. Plain members of the status count as set,
-  /// also those that the edit leaves at their defaults: what the server lacks of them is sent along, once.
-  /// Optional members are sent only when they are set.
+  /// Patches the status alone, as patch() does: `edit` gets a reference to it. Plain members of the status
+  /// count as set, also those that the edit leaves at their defaults: what the server lacks of them is sent
+  /// along, once. Optional members are sent only when they are set.
   template <ObjectType T, class Edit>
   Snapshot<T> patch_status(const Snapshot<T>& object, Edit edit) const {
     static_assert(detail::CheckedStatusEdit<Edit, T>::passed);

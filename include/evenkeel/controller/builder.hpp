@@ -120,7 +120,7 @@ KeyMapping mapping_of(F function) {
   };
 }
 
-// The same for a mapping that looks things up; each watch has a copy of the function.
+// Makes the key mapping of a function that reads the cache; each watch has a copy of the function.
 template <ObjectType T, class F>
 KeyMapping mapping_with(F function, const Cache& cache) {
   static_assert(CheckedMapping<F, T, const Cache&>::passed);
@@ -195,8 +195,8 @@ class ControllerBuilder {
   ///
   ///     .watches<Secret>([](const Secret& secret, const Cache& cache) { return users_of(secret, cache); })
   ///
-  /// What it throws is logged, and it is called for the same states again: after 1 s, and then after twice as
-  /// long each time, up to 5 min. A key without a name is refused, and that is logged.
+  /// An exception of the mapping is logged, and it is called for the same states again: after 1 s, and then
+  /// after twice as long each time, up to 5 min. A key without a name is refused, and that is logged.
   template <ObjectType U, class F>
   ControllerBuilder& watches(F mapping, TriggerOptions options = {}) {
     spec_.watches.push_back(watch_mapped<U>(std::move(mapping), std::move(options)));

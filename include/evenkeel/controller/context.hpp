@@ -152,8 +152,8 @@ class EVENKEEL_API Context {
   Snapshot<T> patch(const Snapshot<T>& object, Edit edit) {
     return wrote(client_.patch(object, std::move(edit)));
   }
-  /// The same for the status: `edit` gets a reference to it. The first call also sends the plain members that
-  /// are at their defaults, see Client::patch_status().
+  /// Patches the status, as patch() does: `edit` gets a reference to it. The first call also sends the plain
+  /// members that are at their defaults, see Client::patch_status().
   template <ObjectType T, class Edit>
   Snapshot<T> patch_status(const T& object, Edit edit) {
     return patch_status(current(object), std::move(edit));

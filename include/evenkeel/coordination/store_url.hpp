@@ -20,7 +20,8 @@ struct StoreUrlOptions {
   http::TlsOptions tls = {};             ///< Of etcds://.
   std::optional<Duration> timeout = {};  ///< For one request to etcd, one transaction of Kubernetes.
   std::string kubeconfig = {};           ///< Of kube://: a file; empty: as load_config() finds one.
-  /// Of etcd://USER:PASSWORD@HOST: send them over plain http to another machine; unset, that is refused.
+  /// Sends user name and password of etcd://USER:PASSWORD@HOST over plain http to another machine, too.
+  /// Default: such a URL is refused.
   bool credentials_in_clear = false;
 };
 
