@@ -1085,7 +1085,8 @@ TEST(CurlTransportHttp2, APeerThatHoldsEverythingBackCostsNoCpu) {
   const rlimit few{.rlim_cur = 64, .rlim_max = 64};
   setrlimit(RLIMIT_NOFILE, &few);
   int last = -1;
-  for (int opened = open("/dev/null", O_RDONLY); opened >= 0; opened = open("/dev/null", O_RDONLY)) last = opened;
+  for (int opened = open("/dev/null", O_RDONLY); opened >= 0; opened = open("/dev/null", O_RDONLY))
+    last = opened;
   try {
     make_curl_transport({.server = "http://127.0.0.1:1"});
   } catch (const Error& error) {
