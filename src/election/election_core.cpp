@@ -60,12 +60,14 @@ ElectionCore::Step ElectionCore::candidate_step(TimePoint now, WallTime wall) {
     return polls && now >= look_at_ ? send(Purpose::look, now, wall)
                                     : Step{.wake = polls ? look_at_ : TimePoint::max()};
   }
-  if (is_claimable) {
-    if (now >= write_at_) return send(Purpose::claim, now, wall);
-    return {.wake = polls ? std::min(write_at_, look_at_) : write_at_};
-  }
+  if (is_claimable && now >= write_at_) return send(Purpose::claim, now, wall);
+  // Also while a claim has to wait: a read that is due is sent, or the wake would be a moment that has
+  // passed.
   if (polls && now >= look_at_) return send(Purpose::look, now, wall);
-  const TimePoint expires = must_look_ ? TimePoint::max() : known_ ? expiry() : held_until_;
+  const TimePoint expires = must_look_     ? TimePoint::max()
+                            : is_claimable ? write_at_
+                            : known_       ? expiry()
+                                           : held_until_;
   return {.wake = polls ? std::min(look_at_, expires) : expires};
 }
 

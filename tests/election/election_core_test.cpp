@@ -477,6 +477,30 @@ TEST_F(ElectionCoreTest, FailedReadsAreRepeatedWithAPause) {
   EXPECT_EQ(asked().ask, Core::Ask::get);
 }
 
+TEST_F(ElectionCoreTest, ACandidateWhoseClaimFailedDoesNotAskToBeAskedAtOnce) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {  // of pauses, of which either may be the longer one
+    auto seeded = options();
+    seeded.seed = seed * 0x9e3779b97f4a7c15U;
+    Core candidate(seeded);
+    const auto look = candidate.next(now, wall).request;
+    ASSERT_TRUE(look);
+    candidate.answered(look->id, lease("", 1), now);
+    const auto claim = candidate.next(now, wall).request;
+    ASSERT_TRUE(claim && claim->ask == Core::Ask::update);
+    candidate.failed(claim->id, now);
+    for (bool claims = false; !claims;) {
+      const Core::Step step = candidate.next(now, wall);
+      if (step.request) {
+        claims = step.request->ask == Core::Ask::update;
+        if (!claims) candidate.answered(step.request->id, lease("", 1), now);
+      } else {
+        ASSERT_GT(step.wake, now) << "seed " << seed;
+        now = step.wake;
+      }
+    }
+  }
+}
+
 TEST_F(ElectionCoreTest, NothingIsSaidAfterTheEnd) {
   lead();
   now += 2s;
