@@ -78,8 +78,13 @@ std::optional<WallTime> parse_rfc3339(std::string_view text) {
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
-  return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second) + fraction - offset;
+  const WallTime time = WallTime(std::chrono::sys_days(date)) + std::chrono::hours(hour) +
+                        std::chrono::minutes(minute) + std::chrono::seconds(second) + fraction - offset;
+  // In UTC the year may be one that four digits cannot hold: what is written could not be read again.
+  const std::chrono::year utc =
+      std::chrono::year_month_day(std::chrono::floor<std::chrono::days>(time)).year();
+  if (utc < std::chrono::year(0) || utc > std::chrono::year(9999)) return std::nullopt;
+  return time;
 }
 
 void append_digits(std::string& out, std::int64_t value, std::size_t width) {

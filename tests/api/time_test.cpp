@@ -44,6 +44,19 @@ TEST(Time, RefusesWhatIsNone) {
     EXPECT_FALSE(ek::Time::parse(text)) << text;
 }
 
+TEST(Time, HasAYearOfFourDigitsInUtc) {
+  for (const char* text : {"0000-01-01T00:00:00Z", "0000-01-01T00:01:00+00:01", "9999-12-31T23:59:59Z",
+                           "9999-12-31T22:59:59-01:00"}) {
+    const auto time = ek::MicroTime::parse(text);
+    ASSERT_TRUE(time && ek::Time::parse(text)) << text;
+    EXPECT_EQ(ek::MicroTime::parse(time->str()), time) << text;
+  }
+  for (const char* text : {"0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"}) {
+    EXPECT_FALSE(ek::Time::parse(text)) << text;
+    EXPECT_FALSE(ek::MicroTime::parse(text)) << text;
+  }
+}
+
 TEST(Time, ComparesAndConverts) {
   const auto earlier = *ek::Time::parse("2026-01-31T08:00:00Z");
   EXPECT_LT(earlier, *ek::Time::parse("2026-01-31T08:00:01Z"));
