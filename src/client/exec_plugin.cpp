@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include <client/exec_plugin.hpp>
 
@@ -186,30 +187,36 @@ class Run {
   std::string output_;
 };
 
-ExecCredential parse(const ExecPlugin& plugin, const std::string& output) {
-  Json document;
+/// The expiry of a credential, if it has one. A value that is no time is refused, as client-go refuses it:
+/// read as absent, it would make a token that is kept until the server refuses it.
+std::optional<WallTime> expiry_of(const ExecPlugin& plugin, const Json& status) {
+  const Json& value = status["expirationTimestamp"];
+  if (value.is_null()) return std::nullopt;
+  const auto time = Time::parse(value.string_or(""));
+  if (!time) fail(plugin, "gives an expirationTimestamp that is no time");
+  return time->value();
+}
+
+}  // namespace
+
+ExecCredential read_exec_credential(const ExecPlugin& plugin, std::string_view output) {
+  Json parsed;
   try {
-    document = Json::parse(output);
+    parsed = Json::parse(output);
   } catch (const DecodeError&) {
     fail(plugin, "printed no JSON");
   }
+  const Json& document = parsed;  // reads what is absent as null; a document that can be changed throws
   if (document["kind"].string_or("") != "ExecCredential") fail(plugin, "printed no ExecCredential");
   const Json& status = document["status"];
-  ExecCredential credential{.token = status["token"].string_or(""), .expires = {}};
-  if (credential.token.empty()) {
+  std::string token = status["token"].string_or("");
+  if (token.empty()) {
     fail(plugin, status.contains("clientCertificateData")
                      ? "gives a client certificate; only tokens are supported"
                      : "gives no token");
   }
-  if (const std::string expires = status["expirationTimestamp"].string_or(""); !expires.empty()) {
-    const auto time = Time::parse(expires);
-    if (!time) fail(plugin, "gives an expirationTimestamp that is no time: " + expires);
-    credential.expires = time->value();
-  }
-  return credential;
+  return {.token = std::move(token), .expires = expiry_of(plugin, status)};
 }
-
-}  // namespace
 
 ExecCredential run_exec_plugin(const ExecPlugin& plugin, const std::string& server,
                                const http::TlsOptions& tls, const ExecLimits& limits) {
@@ -244,7 +251,7 @@ ExecCredential run_exec_plugin(const ExecPlugin& plugin, const std::string& serv
     fail(plugin, WIFEXITED(status) ? "ended with exit code " + std::to_string(WEXITSTATUS(status))
                                    : std::string("was ended by a signal"));
   }
-  return parse(plugin, run.output());
+  return read_exec_credential(plugin, run.output());
 }
 
 }  // namespace evenkeel::inline v0::detail

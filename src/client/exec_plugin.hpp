@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/client/config.hpp>
@@ -25,6 +26,10 @@ struct ExecLimits {
   std::stop_token stop = {};
   Duration limit = exec_plugin_limit;  ///< The smaller of the two counts.
 };
+
+/// Reads what the program printed on its output: a JSON document of kind ExecCredential with a token. Throws
+/// ConfigError that names the program, never a part of `output`, which may hold secrets.
+ExecCredential read_exec_credential(const ExecPlugin& plugin, std::string_view output);
 
 /// Runs the program without a terminal, in a process group of its own and with no descriptor but 0, 1 and 2,
 /// and reads the ExecCredential from its output. Blocks until the program ends; processes that it leaves

@@ -243,7 +243,7 @@ TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
       problem(
           "echo "
           "'{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\",\"expirationTimestamp\":\"soon\"}}'\n"),
-      "credential program DIR/plugin: gives an expirationTimestamp that is no time: soon");
+      "credential program DIR/plugin: gives an expirationTimestamp that is no time");
   EXPECT_EQ(problem("kill -9 $$\n"), "credential program DIR/plugin: was ended by a signal");
   try {
     run_exec_plugin({.command = "/no/such/program", .install_hint = "apt install it"}, "", {});
@@ -252,6 +252,41 @@ TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
     EXPECT_STREQ(
         error.what(),
         "credential program /no/such/program: cannot be started: No such file or directory; apt install it");
+  }
+}
+
+TEST(ExecCredential, HasTheFormThatItsTypeSays) {
+  const auto problem = [](std::string_view output) -> std::string {
+    try {
+      read_exec_credential({.command = "aws"}, output);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "no problem";
+  };
+  for (const char* other : {"[]", "null", "5", "\"ExecCredential\"", "{}", R"({"kind":["ExecCredential"]})"})
+    EXPECT_EQ(problem(other), "credential program aws: printed no ExecCredential") << other;
+  for (const char* status : {"[]", "5", "{}", R"({"token":5})", R"({"token":null})"})
+    EXPECT_EQ(problem(R"({"kind":"ExecCredential","status":)" + std::string(status) + "}"),
+              "credential program aws: gives no token")
+        << status;
+}
+
+TEST(ExecCredential, IsRefusedIfItsExpiryIsNoTime) {
+  const auto read = [](const std::string& expiry) {
+    return read_exec_credential(
+        {.command = "aws"},
+        R"({"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":)" + expiry + "}}");
+  };
+  EXPECT_FALSE(read("null").expires);
+  EXPECT_TRUE(read("\"2026-01-01T00:10:00Z\"").expires);
+  for (const char* expiry : {"1767226200", "\"\"", "\"2026-01-01\"", "true", "{}"}) {
+    try {
+      read(expiry);
+      ADD_FAILURE() << expiry;
+    } catch (const ConfigError& error) {
+      EXPECT_STREQ(error.what(), "credential program aws: gives an expirationTimestamp that is no time");
+    }
   }
 }
 

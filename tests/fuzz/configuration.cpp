@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and flags: kubeconfigs, settings, texts of limiters.
+// Files, flags and outputs of programs: kubeconfigs, settings, texts of limiters, credentials.
 #include <stdexcept>
 
+#include <evenkeel/api/time.hpp>
 #include <evenkeel/client/config.hpp>
 #include <evenkeel/ratelimit/parse.hpp>
 
+#include "client/credential_check.hpp"
+#include "client/exec_plugin.hpp"
 #include "client/kubeconfig.hpp"
 #include "fuzz.hpp"
 #include "manager/settings_file.hpp"
@@ -29,6 +32,26 @@ void kubeconfig(std::string_view input) {
     }
   } catch (const ConfigError&) {
     // It is none.
+  }
+}
+
+/// The output of a credential program. A token that can be sent passes the check of a configuration as well.
+void exec_credential(std::string_view input) {
+  const ExecPlugin program{.command = "aws"};
+  try {
+    const detail::ExecCredential credential = detail::read_exec_credential(program, input);
+    check(!credential.token.empty(), "a credential has a token");
+    check(!credential.expires || Time(*credential.expires).str().size() == 20,
+          "an expiry is a time of RFC 3339");
+    if (!detail::token_problem(credential.token).empty()) return;
+    for (const char byte : credential.token)
+      check(byte == '\t' || (static_cast<unsigned char>(byte) >= ' ' && byte != 0x7f),
+            "a token that is sent has no control byte");
+    detail::check_credentials({.server = "https://h", .token = credential.token});
+  } catch (const ConfigError& error) {
+    const std::string_view text = error.what();
+    check(text.starts_with("credential program aws: ") && text.size() < 120,
+          "an error names the program only");
   }
 }
 

@@ -13,6 +13,7 @@ void cel(std::string_view input);
 void coordination(std::string_view input);
 void election(std::string_view input);
 void etcd(std::string_view input);
+void exec_credential(std::string_view input);
 void http_session(std::string_view input);
 void json(std::string_view input);
 void json_path(std::string_view input);
@@ -29,11 +30,12 @@ struct Target {
   std::string_view name;
   void (*run)(std::string_view input);
 };
-inline constexpr std::array<Target, 16> targets{{{"api_server", api_server},
+inline constexpr std::array<Target, 17> targets{{{"api_server", api_server},
                                                  {"cel", cel},
                                                  {"coordination", coordination},
                                                  {"election", election},
                                                  {"etcd", etcd},
+                                                 {"exec_credential", exec_credential},
                                                  {"http_session", http_session},
                                                  {"json", json},
                                                  {"json_path", json_path},
