@@ -76,6 +76,20 @@ void check_binding(const Json& object, const Json& old, Scope scope, Errors& err
     check_subject(object["subjects"][i], scope, indexed("subjects", i), errors);
 }
 
+/// An event lies in the namespace of its object, and in `default` if that has none. With an eventTime,
+/// `kube-system` is as good as `default`, and namespaces that differ are allowed.
+/// Source: kubernetes pkg/apis/core/validation/events.go, legacyValidateEvent.
+void check_event_namespace(const Json& event, Errors& errors) {
+  const std::string space = event["involvedObject"]["namespace"].string_or("");
+  const std::string own = event.at({"metadata", "namespace"}).string_or("");
+  const bool timed = !is_empty(event["eventTime"]);
+  const bool fits =
+      space.empty() ? own == "default" || (timed && own == "kube-system") : timed || own == space;
+  if (!fits)
+    errors.push_back(
+        field_invalid("involvedObject.namespace", Json(space), "does not match event.namespace"));
+}
+
 /// Events of events.k8s.io, and those of the core group that have an eventTime.
 void check_new_event(const Json& event, Errors& errors) {
   const auto wrong = [&](const char* field, const std::string& problem) {
@@ -143,13 +157,7 @@ void check_priority_class(const Json& object, const Json& old, Errors& errors) {
 
 void check_event(const Json& object, const Json& old, Errors& errors) {
   const bool core = object["apiVersion"] == Json("v1");
-  if (core) {
-    const Json& space = object["involvedObject"]["namespace"];
-    if (space.string_or("") != object.at({"metadata", "namespace"}).string_or(""))
-      errors.push_back(field_invalid("involvedObject.namespace", Json(space.string_or("")),
-                                     "does not match event.namespace"));
-    return;
-  }
+  if (core) return check_event_namespace(object, errors);
   if (old.is_null()) {
     if (is_empty(object["eventTime"])) errors.push_back(field_required("eventTime"));
     return check_new_event(object, errors);

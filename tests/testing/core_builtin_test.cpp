@@ -71,6 +71,33 @@ TEST_F(BuiltinKinds, ClaimTemplatesAreClaims) {
             R"(value: at least 1 access mode is required)");
 }
 
+TEST_F(BuiltinKinds, EventsLieInTheNamespaceOfTheirObject) {
+  const auto made_in = [this](const std::string& own, const std::string& space, bool timed) {
+    Json event = Json::parse(R"({"metadata":{"generateName":"e-"},"involvedObject":{"kind":"Node","name":"n"},
+                                 "reason":"R","message":"text","type":"Normal"})");
+    if (!space.empty()) event["involvedObject"]["namespace"] = space;
+    if (timed) {
+      event["eventTime"] = "2026-01-02T03:04:05.000001Z";
+      event["reportingComponent"] = "example.com/c";
+      event["reportingInstance"] = "i";
+      event["action"] = "A";
+    }
+    return post("/api/v1/namespaces/" + own + "/events", event);
+  };
+  // Objects without a namespace have their events in `default`; those with an eventTime may have them in
+  // `kube-system`, too.
+  EXPECT_EQ(made_in("default", "", false).status, 201);
+  EXPECT_EQ(made_in("kube-system", "", false).status, 422);
+  EXPECT_EQ(made_in("default", "", true).status, 201);
+  EXPECT_EQ(made_in("kube-system", "", true).status, 201);
+  EXPECT_EQ(made_in("kube-public", "", true).status, 422);
+  EXPECT_EQ(made_in("kube-public", "kube-public", false).status, 201);
+  const CoreReply other = made_in("default", "kube-public", false);
+  EXPECT_EQ(other.status, 422);
+  EXPECT_EQ(other.body.at({"details", "causes"})[0]["message"],
+            Json(R"(Invalid value: "kube-public": does not match event.namespace)"));
+}
+
 class ServerObjects : public CoreFixture {
  protected:
   const std::string service = "/api/v1/namespaces/default/services/kubernetes";
