@@ -6,6 +6,7 @@ A block is a whole file if it contains a main() or an #include; otherwise it is 
 that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.in (default: plain.cpp.in).
 `<!-- code: from FILE -->` says that the block is a piece of that file, which the build compiles: it must be there word
 for word. `<!-- code: skip REASON -->` passes over one block and is counted.
+In the pages about the house each path, make target and library that is named must exist.
 docs/code/*.cpp are compiled as a release build is, with warnings as errors."""
 import pathlib
 import re
@@ -18,6 +19,29 @@ BLOCK = re.compile(r'(?:<!--\s*code:\s*(?P<how>[^>]*?)\s*-->\s*\n)?```cpp[^\n]*\
 LINK = re.compile(r'\]\((?!https?:|#|mailto:)([^)#\s]+)')
 
 
+HOUSE = [ROOT / 'docs/architecture.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md']
+
+
+def unknown_names(text):
+    """What a page about the house names in code and what is not there: paths, make targets, libraries."""
+    roots = [ROOT, ROOT / 'include/evenkeel', ROOT / 'src', ROOT / 'docs']
+    targets = set(re.findall(r'^([\w-]+):', (ROOT / 'Makefile').read_text(), re.M))
+    built = ''.join(path.read_text() for path in sorted((ROOT / 'src').rglob('*'))
+                    if path.suffix == '.cmake' or path.name == 'CMakeLists.txt')
+    libraries = set(re.findall(r'evenkeel_library\(\s*(\w+)', built)) | {'v0', 'Error'}
+    for name in re.findall(r'`([^`\n]+)`', text):
+        if found := re.fullmatch(r'make ([\w-]+).*', name):
+            if found[1] not in targets:
+                yield name
+        elif found := re.fullmatch(r'evenkeel::(\w+)', name):
+            if found[1] not in libraries:
+                yield name
+        elif re.fullmatch(r'[\w.<>*-]+/[\w.<>*/-]*|\.[a-z][\w-]+|[\w-]+\.(?:py|md|cmake)', name):
+            pattern = re.sub(r'<\w+>', '*', name).rstrip('/')
+            if not any(any(root.glob(pattern)) for root in roots):
+                yield name
+
+
 def program(code, how):
     if 'int main(' in code or '#include' in code:
         return code.replace('#pragma once\n', '')
@@ -28,6 +52,10 @@ def program(code, how):
 def main():
     failed = skipped = compiled = quoted = 0
     pages = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
+    for page in HOUSE:
+        for name in unknown_names(page.read_text()):
+            print(f'{page.relative_to(ROOT)}: names {name}, which does not exist')
+            failed += 1
     with tempfile.TemporaryDirectory() as scratch:
         for page in pages:
             text = page.read_text()
