@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the documents that a release build must compile without warnings; see scripts/check_documents.py.
+#include <string>
+
 #include <evenkeel/evenkeel.hpp>
 
 namespace ek = evenkeel;
@@ -9,7 +11,16 @@ void manage(const ek::Client& client) {
   static_cast<void>(manager.is_leader());
 }
 
+int run_with_flags(int argc, char** argv) {
+  std::string image = "web:1";
+  ek::FlagSet flags;
+  flags.add("--default-image", image, "Image of objects that name none");
+  return ek::run(argc, argv, {.name = "demo", .endpoint = {.metrics_address = ":8080"}, .flags = flags},
+                 [&image](ek::Manager&) { image += " is used"; });
+}
+
 int main(int argc, char** argv) {
+  if (argc > 9) return run_with_flags(argc, argv);
   return ek::run(argc, argv,
                  {.name = "demo",
                   .manager = {.workers = 2},

@@ -69,11 +69,18 @@ void refuse_word(std::string_view text, const std::vector<std::string>& words) {
 
 FlagSet& FlagSet::push(detail::ProgramFlag flag) {
   check_name(flag.name);
-  for (const detail::ProgramFlag& other : flags_) {
+  for (const detail::ProgramFlag& other : all()) {
     if (other.name == flag.name) throw std::invalid_argument("FlagSet: two flags are called " + flag.name);
   }
-  flags_.push_back(std::move(flag));
+  auto more = std::make_shared<std::vector<detail::ProgramFlag>>(all());
+  more->push_back(std::move(flag));
+  flags_ = std::move(more);
   return *this;
+}
+
+const std::vector<detail::ProgramFlag>& FlagSet::all() const noexcept {
+  static const std::vector<detail::ProgramFlag> none;
+  return flags_ == nullptr ? none : *flags_;
 }
 
 FlagSet& FlagSet::add(std::string name, std::function<void(std::string_view)> take, std::string help,

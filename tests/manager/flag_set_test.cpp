@@ -4,6 +4,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -60,6 +61,20 @@ FlagSet flags_of(Chosen& chosen) {
 detail::FlagsOutcome parse(const RunOptions& program, std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "/bin/demo-operator");
   return detail::parse_flags(static_cast<int>(arguments.size()), arguments.data(), program);
+}
+
+TEST(FlagSet, CopiesAreSetsOfTheirOwn) {
+  bool one = false;
+  bool two = false;
+  FlagSet flags;
+  EXPECT_TRUE(flags.all().empty());
+  flags.add("--one", one, "The first");
+  FlagSet copy = flags;
+  copy.add("--two", two, "The second");
+  EXPECT_EQ(flags.all().size(), 1U);
+  ASSERT_EQ(copy.all().size(), 2U);
+  EXPECT_EQ(copy.all()[1].name, "--two");
+  static_assert(std::is_nothrow_copy_constructible_v<FlagSet>, "see FlagSet's member");
 }
 
 class OwnFlags : public ::testing::Test {

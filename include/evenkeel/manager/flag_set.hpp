@@ -7,6 +7,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -106,12 +107,14 @@ class EVENKEEL_API FlagSet {
                FlagText text = {});
 
   /// In the order of adding. For ek::run().
-  const std::vector<detail::ProgramFlag>& all() const noexcept { return flags_; }
+  const std::vector<detail::ProgramFlag>& all() const noexcept;
 
  private:
   FlagSet& push(detail::ProgramFlag flag);
 
-  std::vector<detail::ProgramFlag> flags_;
+  // Shared between copies, and replaced by add(): copying cannot throw. With a member that can, g++ 12 warns
+  // at -O3 about `{.endpoint = {...}, .flags = flags}`, that members of the former may be used uninitialized.
+  std::shared_ptr<const std::vector<detail::ProgramFlag>> flags_ = {};
 };
 
 }  // namespace evenkeel::inline v0
