@@ -223,6 +223,8 @@ void add_program_flags(CLI::App& app, const RunOptions& program) {
       option = app.add_option_function<std::vector<std::string>>(flag.name, take, help)
                    ->allow_extra_args(false)
                    ->type_name(flag.text.value);
+      // Without a bound CLI11 puts "..." behind the name of the value. `take` refuses a second one by itself.
+      if (!flag.repeated) option->expected(1, 1 << 20);
     }
     option->group("Flags of " + program.name);
   }

@@ -125,6 +125,9 @@ TEST_F(OwnFlags, StandInHelpUnderAHeadingOfTheirOwnWithTheirDefaults) {
         "--colour COLOUR", "Of the logo (none)"}) {
     EXPECT_THAT(own, HasSubstr(line));
   }
+  for (const char* once : {"TEXT ...", "NUMBER ...", "DURATION ...", "WORD ...", "COLOUR ..."})
+    EXPECT_THAT(own, Not(HasSubstr(once)));
+  EXPECT_THAT(own, HasSubstr("--zone ZONE ..."));
 }
 
 TEST_F(OwnFlags, AWrongValueEndsWithTwoAndNamesTheFlag) {
