@@ -92,12 +92,17 @@ void default_http_get(Json& handler) {
   inside(handler, "grpc", [](Json& grpc) { set_default(grpc, "service", ""); });
 }
 
+/// Sets a number that is absent or 0: its Go type is no pointer.
+void set_number(Json& object, std::string_view name, int value) {
+  if (std::as_const(object)[name].integer_or(0) == 0) object[name] = value;
+}
+
 void default_probe(Json& probe) {
   default_http_get(probe);
-  set_default(probe, "timeoutSeconds", 1);
-  set_default(probe, "periodSeconds", 10);
-  set_default(probe, "successThreshold", 1);
-  set_default(probe, "failureThreshold", 3);
+  set_number(probe, "timeoutSeconds", 1);
+  set_number(probe, "periodSeconds", 10);
+  set_number(probe, "successThreshold", 1);
+  set_number(probe, "failureThreshold", 3);
 }
 
 void default_resources(Json& container) {
@@ -238,7 +243,8 @@ void replication_controller(Json& object) {
   Json& spec = member_object(object, "spec");
   set_default(spec, "replicas", 1);
   const Json labels = std::as_const(spec).at({"template", "metadata", "labels"});
-  if (labels.is_object() && !labels.empty()) set_default(spec, "selector", labels);
+  if (labels.is_object() && !labels.empty() && std::as_const(spec)["selector"].empty())
+    spec["selector"] = labels;
   take_template_labels(object);
   default_template(spec);
 }

@@ -993,3 +993,11 @@ def service_of_the_server(s):
     s.get(path, until=there, hidden=True)
     s.post('services', svc('a', clusterIP='10.0.0.1'))
     s.delete('/api/v1/namespaces/default?dryRun=All')
+
+
+@scenario
+def zeros_that_are_unset(s):
+    """Numbers and maps whose zero value counts as absent."""
+    probe = {'exec': {'command': ['a']}, 'timeoutSeconds': 0, 'periodSeconds': 0, 'successThreshold': 0, 'failureThreshold': 0}
+    s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(containers=[dict(CONTAINER, livenessProbe=probe)])))
+    s.post('replicationcontrollers?dryRun=All', obj('v1', 'ReplicationController', 'a', spec={'selector': {}, 'template': tmpl()}))
