@@ -24,7 +24,7 @@ list(APPEND testing_sources bench.cpp bench_report.cpp bench_transport.cpp diffe
 # What the server knows about shapes: pure functions over Json.
 list(APPEND testing_sources apply.cpp builtin_checks.cpp builtin_data.cpp builtin_defaults.cpp builtin_validation.cpp
   builtin_validation_access.cpp builtin_validation_container.cpp builtin_validation_network.cpp builtin_validation_pod.cpp
-  builtin_validation_resources.cpp builtin_validation_service.cpp builtin_validation_storage.cpp cel.cpp
+  builtin_validation_resources.cpp builtin_validation_service.cpp builtin_validation_storage.cpp builtin_warnings.cpp cel.cpp
   cel_functions.cpp cel_kubernetes.cpp cel_parser.cpp cel_time.cpp cel_validation.cpp decode_error.cpp defaults.cpp field_error.cpp
   field_merge.cpp field_set.cpp field_walk.cpp formats.cpp go_text.cpp json_patch.cpp json_path.cpp managed_fields.cpp managers.cpp
   openapi_paths.cpp openapi_protobuf.cpp openapi_v2.cpp openapi_v3.cpp pruning.cpp regular_expression.cpp schema.cpp

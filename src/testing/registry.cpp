@@ -51,6 +51,8 @@ ResourceType builtin_type(const BuiltinGroupVersion& group_version, const Builti
   for (const BuiltinResource& other : group_version.resources)
     if (other.name.starts_with(entry.name + "/")) type.subresources.push_back(other);
   type.has_status = type.subresource("status") != nullptr;
+  if (type.group.empty() && type.plural == "endpoints")
+    type.deprecation = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
   if (type.subresource("scale")) type.scale = ScalePaths{.selector = ".spec.selector"};
   return type;
 }

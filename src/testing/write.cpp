@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "testing/admission.hpp"
+#include "testing/builtin_validation.hpp"
 #include "testing/deletion.hpp"
 #include "testing/metadata_validation.hpp"
 #include "testing/object_rules.hpp"
@@ -100,6 +101,14 @@ void drop_repeated_owners(Call& call, Json& metadata) {
 
 bool is_service(const ResourceType& type) {
   return !type.custom && type.group.empty() && type.plural == "services";
+}
+
+/// Adds what a user should know of a valid object; `before` is null on create.
+void warn_of_object(Call& call, const Json& object, const Json& before) {
+  const ResourceType& type = *call.type;
+  std::vector<std::string> warnings = type.custom ? finalizer_warnings(object["metadata"], before["metadata"])
+                                                  : builtin_warnings(object, *type.schema, before);
+  for (std::string& warning : warnings) call.warnings.push_back(std::move(warning));
 }
 
 /// How admission names an object that may have no name yet.
@@ -257,9 +266,7 @@ WriteOutcome create_object(Server& server, Call& call, Json object, const WriteO
   append(errors, check_kind(object, Json(), type));
   refuse_invalid(type, object, errors);
   if (is_service(type)) allocate_service(*type.collection, object, Json());
-  if (type.custom)
-    for (std::string& warning : finalizer_warnings(std::as_const(object)["metadata"], Json()))
-      call.warnings.push_back(std::move(warning));
+  warn_of_object(call, object, Json());
   const std::string name = std::as_const(object).at({"metadata", "name"}).string_or("");
   if (!version.empty() && version != "0" &&
       tracking == Tracking::needed)  // an apply that creates may have one
@@ -299,9 +306,7 @@ WriteOutcome update_object(Server& server, Call& call, const StoredPtr& live, Js
   if (subresource.empty()) complete_for_update(object, type);
   check_update(call, object, before, subresource);
   if (service) allocate_service(*type.collection, object, before);
-  if (type.custom)
-    for (std::string& warning : finalizer_warnings(std::as_const(object)["metadata"], before["metadata"]))
-      call.warnings.push_back(std::move(warning));
+  if (type.custom || subresource.empty()) warn_of_object(call, object, before);
   if (is_released(object, type)) {
     if (!options.dry_run) server.store.erase(*type.collection, call.key());
     return {.stored = nullptr, .document = std::move(object)};

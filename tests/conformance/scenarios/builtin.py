@@ -1001,3 +1001,33 @@ def zeros_that_are_unset(s):
     probe = {'exec': {'command': ['a']}, 'timeoutSeconds': 0, 'periodSeconds': 0, 'successThreshold': 0, 'failureThreshold': 0}
     s.post('deployments?dryRun=All', wl('Deployment', 'a', template=tmpl(containers=[dict(CONTAINER, livenessProbe=probe)])))
     s.post('replicationcontrollers?dryRun=All', obj('v1', 'ReplicationController', 'a', spec={'selector': {}, 'template': tmpl()}))
+
+
+@scenario
+def warnings_of_kinds(s):
+    """Valid objects that a server warns of."""
+    term = {'topologyKey': 'a'}
+    twice = dict(CONTAINER, env=[{'name': 'a', 'value': '1'}, {'name': 'a', 'value': '2'}],
+                 ports=[{'containerPort': 80}, {'containerPort': 80}, {'containerPort': 80, 'hostPort': 8080}])
+    spec = {'containers': [dict(twice, name='d', ports=[{'name': 'p', 'containerPort': 90}]), dict(
+        twice, ports=twice['ports'] + [{'name': 'p', 'containerPort': 91}])],
+        'imagePullSecrets': [{'name': 'a'}, {'name': 'b'}, {'name': ''}], 'terminationGracePeriodSeconds': -1,
+        'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [term]}, 'podAntiAffinity': {
+            'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 1, 'podAffinityTerm': term}]}},
+        'topologySpreadConstraints': [{'maxSkew': 1, 'topologyKey': 'a', 'whenUnsatisfiable': 'DoNotSchedule'}],
+        'volumes': [{'name': 'a', 'glusterfs': {'endpoints': 'a', 'path': 'a'}}, {'name': 'b', 'projected': {'sources': [{}]}}]}
+    s.post('pods?dryRun=All', pod('a', **spec))
+    s.post('pods?dryRun=All', pod('a.' + 'b' * 70))
+    annotation = {'container.apparmor.security.beta.kubernetes.io/c': 'runtime/default'}
+    template = tmpl(**spec)
+    template['metadata']['annotations'] = annotation
+    s.create('deployments/a', spec=wl('Deployment', 'a', template=template)['spec'])
+    s.patch('deployments/a', {'metadata': {'labels': {'a': 'b'}}})
+    s.patch('deployments/a', {'spec': {'replicas': 0}})
+    s.post('cronjobs?dryRun=All', cj('a', jobTemplate={'spec': {'template': {'spec': dict(spec, restartPolicy='Never')}}}))
+    s.post('podtemplates?dryRun=All', obj('v1', 'PodTemplate', 'a', template=template))
+    s.post('services?dryRun=All', svc('a', externalIPs=['1.2.3.4']))
+    beta = {'name': 'a', 'annotations': {'volume.beta.kubernetes.io/storage-class': 'a'}}
+    s.post('persistentvolumeclaims?dryRun=All', dict(pvc('a'), metadata=beta))
+    s.post('/api/v1/persistentvolumes?dryRun=All', dict(
+        pv('a', persistentVolumeReclaimPolicy='Recycle'), metadata=dict(beta, name='{ns}')))
