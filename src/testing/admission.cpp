@@ -103,6 +103,16 @@ void admit_pod(Server& server, const Call& call, Json& pod) {
   if (!std::as_const(pod)["spec"].is_object()) return;
   set_priority(server, call, pod);
   tolerate_lost_nodes(pod["spec"]);
+  if (std::as_const(pod)["spec"]["terminationGracePeriodSeconds"].integer_or(0) < 0)
+    pod["spec"]["terminationGracePeriodSeconds"] = 1;
+  if (!std::as_const(pod)["spec"]["schedulingGates"].empty())
+    pod["status"]["conditions"] =
+        Json::array({Json::object({{"type", "PodScheduled"},
+                                   {"status", "False"},
+                                   {"lastProbeTime", nullptr},
+                                   {"lastTransitionTime", timestamp(call.now)},
+                                   {"reason", "SchedulingGated"},
+                                   {"message", "Scheduling is blocked due to non-empty scheduling gates"}})});
 }
 
 /// A node takes no pods before its controller has seen it ready.
@@ -141,8 +151,9 @@ void label_job(Server&, const Call&, Json& job) {
     Json& labels = metadata["labels"];
     if (!labels.is_object()) labels = Json::object();
     for (const char* prefix : {"", "batch.kubernetes.io/"}) {
-      labels[prefix + std::string("controller-uid")] = uid;
-      labels[prefix + std::string("job-name")] = name;
+      // What a user wrote stays, and is refused where it is wrong.
+      for (const auto& [key, value] : {std::pair("controller-uid", uid), std::pair("job-name", name)})
+        if (!labels.contains(prefix + std::string(key))) labels[prefix + std::string(key)] = value;
     }
   };
   const bool unlabelled = std::as_const(job)["metadata"]["labels"].empty();
@@ -150,7 +161,9 @@ void label_job(Server&, const Call&, Json& job) {
   add(spec["template"]["metadata"]);
   if (unlabelled)
     job["metadata"]["labels"] = Json(std::as_const(spec).at({"template", "metadata", "labels"}));
-  spec["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] = uid;
+  Json& selected = spec["selector"]["matchLabels"];
+  if (!selected.contains("batch.kubernetes.io/controller-uid"))
+    selected["batch.kubernetes.io/controller-uid"] = uid;
 }
 
 /// Written, but by nobody, where it is not given.

@@ -79,6 +79,8 @@ void check_role_binding(const Json& object, const Json& old, Errors& errors);
 void check_cluster_role_binding(const Json& object, const Json& old, Errors& errors);
 void check_priority_class(const Json& object, const Json& old, Errors& errors);
 void check_storage_class(const Json& object, const Json& old, Errors& errors);
+void check_csi_driver(const Json& object, const Json& old, Errors& errors);
+void check_webhooks(const Json& object, const Json& old, Errors& errors);
 void check_claim(const Json& object, const Json& old, Errors& errors);
 void check_volume(const Json& object, const Json& old, Errors& errors);
 void check_event(const Json& object, const Json& old, Errors& errors);

@@ -354,7 +354,9 @@ void service(Json& object) {
   });
   const std::string type = std::as_const(spec)["type"].string_or("");
   if (type != "ExternalName") set_default(spec, "internalTrafficPolicy", "Cluster");
-  if (type == "NodePort" || type == "LoadBalancer") set_default(spec, "externalTrafficPolicy", "Cluster");
+  const bool outside = type == "ClusterIP" && !std::as_const(spec)["externalIPs"].empty();
+  if (type == "NodePort" || type == "LoadBalancer" || outside)
+    set_default(spec, "externalTrafficPolicy", "Cluster");
   if (type == "LoadBalancer") set_default(spec, "allocateLoadBalancerNodePorts", true);
 }
 
@@ -483,7 +485,9 @@ void node(Json& object) {
   });
   inside(object, "spec", [](Json& spec) {
     const Json range = std::as_const(spec)["podCIDR"];
-    if (range.is_string() && !range.as_string().empty() && std::as_const(spec)["podCIDRs"].empty())
+    // The old field wins where the two differ. Source: kubernetes core/v1
+    // Convert_v1_NodeSpec_To_core_NodeSpec.
+    if (range.is_string() && !range.as_string().empty() && std::as_const(spec)["podCIDRs"][0] != range)
       spec["podCIDRs"] = Json::array({range});
   });
 }

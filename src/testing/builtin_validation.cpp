@@ -42,6 +42,8 @@ constexpr std::array enum_words{
     EnumWords{"core.v1.PersistentVolumeSpec", "accessModes", ""},
     EnumWords{"storage.v1.StorageClass", "reclaimPolicy", ""},
     EnumWords{"core.v1.Taint", "effect", ""},
+    EnumWords{"admissionregistration.v1.MutatingWebhook", "sideEffects", "None NoneOnDryRun"},
+    EnumWords{"admissionregistration.v1.ValidatingWebhook", "sideEffects", "None NoneOnDryRun"},
 };
 
 Json::Array words_of(std::string_view text) {
@@ -395,19 +397,69 @@ void check_pod(const Json& object, const Json& old, Errors& errors) {
   }
 }
 
+/// Whether the labels and the selector that the server writes are there. Source: kubernetes batch validation
+/// validateGeneratedSelector.
+void check_generated_selector(const Json& object, Errors& errors) {
+  const Json& spec = object["spec"];
+  const bool missing = spec["selector"].is_null();
+  if (missing) errors.push_back(field_required("spec.selector"));
+  const Errors problems = selector_problems(spec["selector"], "spec.selector");
+  errors.insert(errors.end(), problems.begin(), problems.end());
+  const Json& labels = spec.at({"template", "metadata", "labels"});
+  if (missing || (problems.empty() && !selects(spec["selector"], labels)))
+    errors.push_back(field_invalid("spec.template.metadata.labels", labels,
+                                   "`selector` does not match template `labels`"));
+  if (missing || spec["manualSelector"].bool_or(false)) return;
+  Json expected = Json::object();
+  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
+    expected[prefix + std::string("controller-uid")] = object["metadata"]["uid"];
+    expected[prefix + std::string("job-name")] = object["metadata"]["name"];
+  }
+  for (const auto& [name, value] : std::as_const(expected).as_object()) {
+    const std::string field = "spec.template.metadata.labels[" + name + "]";
+    const std::string text = "must be '" + value.string_or("") + "'";
+    if (!labels.contains(name))
+      errors.push_back(field_required(field, text));
+    else if (labels[name] != value)
+      errors.push_back(field_invalid(field, labels, text));
+  }
+  if (problems.empty() && !selects(spec["selector"], expected))
+    errors.push_back(field_invalid("spec.selector", spec["selector"], "`selector` not auto-generated"));
+}
+
+/// The template of a Job without what may change while the Job is suspended.
+Json fixed_template(const Json& spec, bool suspended) {
+  Json pod = spec["template"];
+  if (!suspended || !pod.is_object()) return pod;
+  if (Json* metadata = pod.find("metadata"); metadata != nullptr && metadata->is_object())
+    metadata->erase("labels"), metadata->erase("annotations");
+  if (Json* inner = pod.find("spec"); inner != nullptr && inner->is_object()) {
+    for (const char* name : {"nodeSelector", "affinity", "tolerations", "schedulingGates"})
+      inner->erase(name);
+    for (const char* list : {"containers", "initContainers"})
+      if (Json* items = inner->find(list); items != nullptr && items->is_array())
+        for (Json& item : items->as_array()) item.erase("resources");
+  }
+  return pod;
+}
+
 void check_job(const Json& object, const Json& old, Errors& errors) {
   const Json& spec = object["spec"];
+  check_generated_selector(object, errors);
   for (const char* name :
        {"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"})
     check_not_negative(spec[name], std::string("spec.") + name, errors);
   check_labels(spec.at({"template", "metadata", "labels"}), "spec.template.labels", errors);
   check_pod_spec(spec["template"]["spec"], "spec.template.spec", errors);
   const Json& restart = spec.at({"template", "spec", "restartPolicy"});
-  if (restart == Json("Always")) {
+  if (restart.string_or("Always") == "Always") {
     errors.push_back(
         field_required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
   }
   if (old.is_null()) return;
+  const bool suspended = old["spec"]["suspend"].bool_or(false);
+  if (fixed_template(spec, suspended) != fixed_template(old["spec"], suspended))
+    errors.push_back(field_invalid("spec.template", spec["template"], immutable_text));
   for (const char* name : {"completionMode", "selector"})
     check_immutable(spec[name], old["spec"][name], std::string("spec.") + name, errors);
   if (spec["completionMode"] != Json("Indexed"))
@@ -561,6 +613,9 @@ constexpr std::array kinds{
     KindRules{"rbac.authorization.k8s.io", "ClusterRole", check_cluster_role},
     KindRules{"scheduling.k8s.io", "PriorityClass", check_priority_class},
     KindRules{"storage.k8s.io", "StorageClass", check_storage_class},
+    KindRules{"storage.k8s.io", "CSIDriver", check_csi_driver},
+    KindRules{"admissionregistration.k8s.io", "MutatingWebhookConfiguration", check_webhooks},
+    KindRules{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", check_webhooks},
 };
 
 }  // namespace

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ingresses, NetworkPolicies, Endpoints and EndpointSlices.
 // Source: kubernetes pkg/apis/{networking,core,discovery}/validation.
+#include <arpa/inet.h>
+#include <array>
+
 #include "testing/builtin_checks.hpp"
 #include "testing/formats.hpp"
+#include "testing/name_rules.hpp"
 
 namespace evenkeel::inline v0::testing::checks {
 namespace {
@@ -11,6 +15,19 @@ constexpr std::string_view range_text = "must be a valid CIDR value, (e.g. 10.9.
 
 bool is_range(const Json& text) {
   return has_format(text.string_or(""), "cidr");
+}
+
+/// Tells of a valid range whether its address says more than the prefix covers.
+bool has_host_bits(const std::string& range) {
+  const std::size_t slash = range.find('/');
+  const std::string address = range.substr(0, slash);
+  std::array<unsigned char, 16> bytes{};
+  const bool v6 = address.find(':') != std::string::npos;
+  if (inet_pton(v6 ? AF_INET6 : AF_INET, address.c_str(), bytes.data()) != 1) return false;
+  const std::size_t bits = v6 ? 128 : 32;
+  for (std::size_t bit = std::stoul(range.substr(slash + 1)); bit < bits; ++bit)
+    if ((bytes[bit / 8] & (0x80 >> (bit % 8))) != 0) return true;
+  return false;
 }
 
 void check_backend(const Json& backend, const std::string& here, Errors& errors) {
@@ -36,20 +53,52 @@ void check_backend(const Json& backend, const std::string& here, Errors& errors)
 void check_path(const Json& path, const std::string& here, Errors& errors) {
   const std::string type = path["pathType"].string_or("");
   const std::string text = path["path"].string_or("");
-  if (type.empty()) {
-    errors.push_back(field_required(here + ".pathType", "pathType must be specified"));
-  } else if ((type == "Exact" || type == "Prefix") && !text.starts_with('/')) {
+  if (type.empty()) return errors.push_back(field_required(here + ".pathType", "pathType must be specified"));
+  const bool exact = type == "Exact" || type == "Prefix";
+  if ((exact || !text.empty()) && !text.starts_with('/'))
     errors.push_back(field_invalid(here + ".path", text, "must be an absolute path"));
+  if (exact) {
+    for (const char* part : {"//", "/./", "/../", "%2f", "%2F"})
+      if (text.find(part) != std::string::npos)
+        errors.push_back(field_invalid(here + ".path", text, "must not contain '" + std::string(part) + "'"));
+    for (const char* end : {"/..", "/."})
+      if (text.ends_with(end))
+        errors.push_back(field_invalid(here + ".path", text, "cannot end with '" + std::string(end) + "'"));
   }
   check_backend(path["backend"], here + ".backend", errors);
+}
+
+/// A host's name, whose first label may be "*".
+void check_host(const std::string& host, const std::string& field, Errors& errors) {
+  if (host.find('*') == std::string::npos) return check_subdomain(host, field, errors);
+  Errors problems;
+  if (host.starts_with("*.")) check_subdomain(host.substr(2), field, problems);
+  if (!host.starts_with("*.") || !problems.empty())
+    errors.push_back(field_invalid(
+        field, host,
+        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must "
+        "consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character "
+        "(e.g. "
+        "'*.example.com', regex used for validation is "
+        "'\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"));
+}
+
+void check_tls(const Json& tls, const std::string& path, Errors& errors) {
+  for (std::size_t i = 0; i < tls.size(); ++i) {
+    const std::string here = indexed(path, i);
+    for (std::size_t j = 0; j < tls[i]["hosts"].size(); ++j)
+      check_host(tls[i]["hosts"][j].string_or(""), indexed(here + ".hosts", j), errors);
+    if (const std::string name = tls[i]["secretName"].string_or(""); !name.empty())
+      check_subdomain(name, here + ".secretName", errors);
+  }
 }
 
 void check_ingress_rule(const Json& rule, const std::string& here, Errors& errors) {
   if (const std::string host = rule["host"].string_or(""); !host.empty()) {
     if (is_address(host))
       errors.push_back(field_invalid(here + ".host", host, "must be a DNS name, not an IP address"));
-    else if (!host.starts_with("*."))
-      check_subdomain(host, here + ".host", errors);
+    else
+      check_host(host, here + ".host", errors);
   }
   if (!rule["http"].is_object()) return;
   const Json& paths = rule["http"]["paths"];
@@ -96,6 +145,7 @@ void check_ingress(const Json& object, const Json&, Errors& errors) {
     check_backend(spec["defaultBackend"], "spec.defaultBackend", errors);
   for (std::size_t i = 0; i < spec["rules"].size(); ++i)
     check_ingress_rule(spec["rules"][i], indexed("spec.rules", i), errors);
+  check_tls(spec["tls"], "spec.tls", errors);
 }
 
 void check_network_policy(const Json& object, const Json&, Errors& errors) {
@@ -140,11 +190,26 @@ void check_slice(const Json& object, const Json& old, Errors& errors) {
 void check_node(const Json& object, const Json& old, Errors& errors) {
   static const Json::Array effects = {Json("NoSchedule"), Json("PreferNoSchedule"), Json("NoExecute")};
   const Json& spec = object["spec"];
-  for (std::size_t i = 0; i < spec["taints"].size(); ++i)
-    check_one_of(spec["taints"][i]["effect"], indexed("metadata.taints", i) + ".effect", effects, errors);
-  for (std::size_t i = 0; i < spec["podCIDRs"].size(); ++i)
-    if (!is_range(spec["podCIDRs"][i]))
-      errors.push_back(field_invalid(indexed("spec.podCIDRs", i), spec["podCIDRs"][i], range_text));
+  for (std::size_t i = 0; i < spec["taints"].size(); ++i) {
+    const Json& taint = spec["taints"][i];
+    const std::string here = indexed("metadata.taints", i);
+    const std::string key = taint["key"].string_or("");
+    const std::string value = taint["value"].string_or("");
+    add_all(here + ".key", key, qualified_name_problems(key), errors);
+    add_all(here + ".value", value, label_value_problems(value), errors);
+    if (is_empty(taint["effect"]))
+      errors.push_back(field_required(here + ".effect"));
+    else
+      check_one_of(taint["effect"], here + ".effect", effects, errors);
+  }
+  for (std::size_t i = 0; i < spec["podCIDRs"].size(); ++i) {
+    const Json& range = spec["podCIDRs"][i];
+    if (!is_range(range))
+      errors.push_back(field_invalid(indexed("spec.podCIDRs", i), range, range_text));
+    else if (has_host_bits(range.as_string()))
+      errors.push_back(field_invalid(indexed("spec.podCIDRs", i), range,
+                                     "must not have bits set beyond the prefix length"));
+  }
   if (!old.is_null() && !is_empty(old["spec"]["podCIDR"]) && spec["podCIDR"] != old["spec"]["podCIDR"])
     errors.push_back(
         field_forbidden("spec.podCIDRs", "node updates may not change podCIDR except from \"\" to valid"));

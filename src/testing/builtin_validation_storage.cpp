@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include <evenkeel/api/bytes.hpp>
+#include <evenkeel/api/quantity.hpp>
 
 #include "testing/builtin_checks.hpp"
 #include "testing/json_problem.hpp"
@@ -119,6 +121,87 @@ void check_secret_type(const Json& object, Errors& errors) {
     errors.push_back(field_required("metadata.annotations[" + account + "]"));
 }
 
+/// Where a PersistentVolume can be, what each place must say, and how a real server spells it.
+struct VolumeSource {
+  std::string_view name;
+  std::array<std::string_view, 2> needs = {};
+  std::string_view printed = "";
+};
+constexpr std::array volume_sources{
+    VolumeSource{"awsElasticBlockStore", {"volumeID"}},
+    VolumeSource{"azureDisk", {"diskName", "diskURI"}},
+    VolumeSource{"azureFile", {"secretName", "shareName"}},
+    VolumeSource{"cephfs", {"monitors"}},
+    VolumeSource{"cinder", {"volumeID"}},
+    VolumeSource{"csi", {"driver", "volumeHandle"}},
+    VolumeSource{"fc"},
+    VolumeSource{"flexVolume", {"driver"}},
+    VolumeSource{"flocker"},
+    VolumeSource{"gcePersistentDisk", {"pdName"}, "persistentDisk"},
+    VolumeSource{"glusterfs", {"endpoints", "path"}},
+    VolumeSource{"hostPath", {"path"}},
+    VolumeSource{"iscsi", {"targetPortal", "iqn"}},
+    VolumeSource{"local", {"path"}},
+    VolumeSource{"nfs", {"server", "path"}},
+    VolumeSource{"photonPersistentDisk", {"pdID"}},
+    VolumeSource{"portworxVolume", {"volumeID"}},
+    VolumeSource{"quobyte", {"registry", "volume"}},
+    VolumeSource{"rbd", {"monitors", "image"}},
+    VolumeSource{"scaleIO", {"gateway", "system"}},
+    VolumeSource{"storageos", {"volumeName"}},
+    VolumeSource{"vsphereVolume", {"volumePath"}},
+};
+
+void check_volume_sources(const Json& spec, Errors& errors) {
+  bool found = false;
+  for (const VolumeSource& source : volume_sources) {
+    const Json& place = spec[source.name];
+    if (!place.is_object()) continue;
+    const std::string here = "spec." + std::string(source.printed.empty() ? source.name : source.printed);
+    if (found) errors.push_back(field_forbidden(here, "may not specify more than 1 volume type"));
+    if (std::exchange(found, true)) continue;
+    for (const std::string_view need : source.needs)
+      if (!need.empty() && is_empty(place[need]))
+        errors.push_back(field_required(here + "." + std::string(need)));
+    if (source.name == "nfs" && !place["path"].string_or("").starts_with('/'))
+      errors.push_back(
+          field_invalid(here + ".path", Json(place["path"].string_or("")), "must be an absolute path"));
+    if (source.name == "hostPath") check_no_backsteps(place["path"], here + ".path", errors);
+    if (source.name == "csi" && !is_empty(place["driver"]))
+      check_subdomain(place["driver"].string_or(""), here + ".driver", errors);
+  }
+  if (!found) errors.push_back(field_required("spec", "must specify a volume type"));
+}
+
+/// Of a claim only the volume that is found for it, and the storage of one that has it, may change.
+/// Source: kubernetes core validation ValidatePersistentVolumeClaimUpdate.
+void check_claim_update(const Json& object, const Json& old, Errors& errors) {
+  Json now = object["spec"];
+  Json before = old["spec"];
+  if (is_empty(std::as_const(before)["volumeName"])) now.erase("volumeName"), before.erase("volumeName");
+  if (std::as_const(before)["storageClassName"].is_null()) now.erase("storageClassName");
+  for (Json* spec : {&now, &before}) {
+    spec->erase("volumeAttributesClassName");
+    if (object["status"]["phase"] != Json("Bound")) continue;
+    if (Json* resources = spec->find("resources"))
+      if (Json* requests = resources->find("requests"); requests != nullptr && requests->is_object())
+        requests->erase("storage");
+  }
+  if (now != before)
+    errors.push_back(field_forbidden("spec",
+                                     "spec is immutable after creation except resources.requests and "
+                                     "volumeAttributesClassName for bound claims"));
+  const auto storage = [](const Json& amounts) {
+    return Quantity::parse(amounts["storage"].string_or("0")).value_or(Quantity());
+  };
+  const Quantity size = storage(object.at({"spec", "resources", "requests"}));
+  if (size < storage(old.at({"spec", "resources", "requests"})) &&
+      size <= storage(old.at({"status", "capacity"})))
+    errors.push_back(
+        field_forbidden("spec.resources.requests.storage", "field can not be less than status.capacity"));
+  check_immutable(object["spec"]["volumeMode"], old["spec"]["volumeMode"], "volumeMode", errors);
+}
+
 }  // namespace
 
 void check_config_key(const std::string& key, const std::string& field, Errors& errors) {
@@ -167,17 +250,52 @@ void check_claim_spec(const Json& spec, const std::string& path, Errors& errors)
 void check_claim(const Json& object, const Json& old, Errors& errors) {
   const Json& spec = object["spec"];
   check_claim_spec(spec, "spec", errors);
-  if (!old.is_null() && spec["storageClassName"] != old["spec"]["storageClassName"] &&
-      !is_empty(old["spec"]["storageClassName"]))
-    errors.push_back(field_forbidden("spec",
-                                     "spec is immutable after creation except resources.requests and "
-                                     "volumeAttributesClassName for bound claims"));
+  if (!old.is_null()) check_claim_update(object, old, errors);
 }
 
-void check_volume(const Json& object, const Json&, Errors& errors) {
+void check_volume(const Json& object, const Json& old, Errors& errors) {
   const Json& spec = object["spec"];
   check_modes(spec["accessModes"], "", "spec.accessModes", errors);
   if (is_empty(spec["capacity"])) errors.push_back(field_required("spec.capacity"));
+  if (!spec["capacity"].contains("storage") || spec["capacity"].size() > 1)
+    errors.push_back(field_not_supported(
+        "spec.capacity", spec["capacity"].is_null() ? Json::object() : spec["capacity"], {Json("storage")}));
+  check_volume_sources(spec, errors);
+  if (const Json& affinity = spec["nodeAffinity"]; affinity.is_object()) {
+    if (affinity["required"].is_object())
+      check_node_selector(affinity["required"], "spec.nodeAffinity.required", errors);
+    else
+      errors.push_back(
+          field_required("spec.nodeAffinity.required", "must specify required node constraints"));
+  } else if (spec["local"].is_object()) {
+    errors.push_back(field_required("spec.nodeAffinity", "Local volume requires node affinity"));
+  }
+  if (const std::string name = spec["storageClassName"].string_or(""); !name.empty())
+    check_subdomain(name, "spec.storageClassName", errors);
+  if (old.is_null()) return;
+  for (const VolumeSource& source : volume_sources)
+    if (spec[source.name] != old["spec"][source.name]) {
+      errors.push_back(field_forbidden("spec.persistentvolumesource",
+                                       "spec.persistentvolumesource is immutable after creation"));
+      break;
+    }
+  check_immutable(spec["volumeMode"], old["spec"]["volumeMode"], "volumeMode", errors);
+  if (old["spec"]["nodeAffinity"].is_object() && spec["nodeAffinity"] != old["spec"]["nodeAffinity"])
+    errors.push_back(field_invalid("nodeAffinity", spec["nodeAffinity"],
+                                   "field is immutable, except for updating from beta label to GA"));
+}
+
+void check_csi_driver(const Json& object, const Json& old, Errors& errors) {
+  static const Json::Array policies = {Json("File"), Json("None"), Json("ReadWriteOnceWithFSType")};
+  static const Json::Array modes = {Json("Persistent"), Json("Ephemeral")};
+  const Json& spec = object["spec"];
+  check_one_of(spec["fsGroupPolicy"], "spec.fsGroupPolicy", policies, errors);
+  for (std::size_t i = 0; i < spec["volumeLifecycleModes"].size(); ++i)
+    check_one_of(spec["volumeLifecycleModes"][i], "spec.volumeLifecycleModes", modes, errors);
+  if (old.is_null()) return;
+  check_immutable(spec["attachRequired"], old["spec"]["attachRequired"], "spec.attachedRequired", errors);
+  check_immutable(spec["volumeLifecycleModes"], old["spec"]["volumeLifecycleModes"],
+                  "spec.volumeLifecycleModes", errors);
 }
 
 void check_config_map(const Json& object, const Json& old, Errors& errors) {

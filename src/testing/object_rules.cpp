@@ -91,6 +91,18 @@ bool is_daemon_set(const ResourceType& type) {
   return !type.custom && type.group == "apps" && type.plural == "daemonsets";
 }
 
+/// Annotations that older versions of an API kept fields in, which are read and thrown away.
+/// Source: kubernetes autoscaling/v1
+/// Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler.
+void drop_old_annotations(Json& object, const ResourceType& type) {
+  if (type.custom || type.group != "autoscaling" || type.version != "v1") return;
+  Json* annotations = object["metadata"].find("annotations");
+  if (annotations == nullptr || !annotations->is_object()) return;
+  for (const char* name : {"conditions", "current-metrics"})
+    annotations->erase("autoscaling.alpha.kubernetes.io/" + std::string(name));
+  if (annotations->empty()) object["metadata"].erase("annotations");
+}
+
 void copy_member(Json& object, const Json& from, std::string_view name) {
   if (const Json* value = from.find(name))
     object[name] = *value;
@@ -117,9 +129,12 @@ bool same_but(const Json& a, const Json& b, std::initializer_list<std::string_vi
 void count_template(Json& object, const Json& live) {
   static constexpr std::string_view name = "deprecated.daemonset.template.generation";
   std::int64_t count = 1;
+  // A new DaemonSet may bring a count along.
+  const Json& from = live.is_null() ? std::as_const(object) : live;
+  const std::string before = from.at({"metadata", "annotations"})[name].string_or("1");
+  std::from_chars(before.data(), before.data() + before.size(), count);
+  count = std::max(count, std::int64_t{1});
   if (!live.is_null()) {
-    const std::string before = live.at({"metadata", "annotations"})[name].string_or("1");
-    std::from_chars(before.data(), before.data() + before.size(), count);
     if (object["spec"]["template"] != live["spec"]["template"]) ++count;
   }
   Json& annotations = object["metadata"]["annotations"];
@@ -167,6 +182,7 @@ void complete_for_create(Json& object, const ResourceType& type) {
   if (is_crd(type) && !std::as_const(object)["status"].contains("conditions"))
     object["status"]["conditions"] = nullptr;  // written as null until there are some
   if (is_claim(type)) normalize_data_sources(object);
+  drop_old_annotations(object, type);
   if (type.custom || !type.group.empty() || type.plural != "namespaces") return;
   Json& finalizers = object["spec"]["finalizers"];
   if (!finalizers.is_array()) finalizers = Json::array();
@@ -203,6 +219,7 @@ void keep_for_update(Json& object, const Json& live, const ResourceType& type, s
 
 void complete_for_update(Json& object, const ResourceType& type) {
   if (is_claim(type)) normalize_data_sources(object);
+  drop_old_annotations(object, type);
 }
 
 void keep_system_fields(Json& object, const Json& live) {

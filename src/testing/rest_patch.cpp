@@ -152,6 +152,18 @@ Json applied_to(const Call& call, const Json& live, const Json& applied, const W
   }
 }
 
+/// Refuses what an apply made and what fits the schema, but not the Go types: an error of the server.
+[[noreturn]] void refuse_applied(const Call& call, const Json& object, const std::string& problem) {
+  const ResourceType& type = *call.type;
+  const std::string kind = (type.group.empty() ? "/" : "") + type.api_version() + ", Kind=" + type.kind;
+  const bool quantity = problem.starts_with("quantities must match");
+  throw StatusError(500, "",
+                    "failed to convert new object (" + object.at({"metadata", "namespace"}).string_or("") +
+                        "/" + object.at({"metadata", "name"}).string_or("") + "; " + kind +
+                        ") to proper version: unable to convert unstructured object to " + kind + ": " +
+                        (quantity ? "" : "error decoding from json: ") + problem);
+}
+
 http::Response patch_by_apply(Server& server, Call& call) {
   const WriteOptions options = write_options(call, "PatchOptions", Applies::yes);
   const Json applied = applied_document(call);
@@ -160,8 +172,7 @@ http::Response patch_by_apply(Server& server, Call& call) {
     throw StatusError::not_found(call.type->resource(), call.path.name);
   Json object = applied_to(call, live ? call.type->document(*live) : Json(), applied, options);
   check_duplicates(call, options.validation);
-  if (const auto problem = decode_error(object, *call.type->schema))
-    refuse_patched({.form = PatchType::apply}, object, *problem);
+  if (const auto problem = decode_error(object, *call.type->schema)) refuse_applied(call, object, *problem);
   check_namespace(call, object);
   check_name(call, object);
   shape(object, *call.type);

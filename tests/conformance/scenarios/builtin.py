@@ -1003,6 +1003,97 @@ def zeros_that_are_unset(s):
     s.post('replicationcontrollers?dryRun=All', obj('v1', 'ReplicationController', 'a', spec={'selector': {}, 'template': tmpl()}))
 
 
+def webhook(name='a.b.io', **members):
+    service = {'name': 's', 'namespace': 'n'}
+    return dict({'name': name, 'clientConfig': {'service': service}, 'sideEffects': 'None', 'admissionReviewVersions': ['v1'],
+                 'rules': [{'apiGroups': [''], 'apiVersions': ['v1'], 'operations': ['CREATE'], 'resources': ['pods']}]},
+                **members)
+
+
+@scenario
+def webhooks_bad(s):
+    """Webhook configurations that could never be called."""
+    wrong = [{'name': ''}, {'name': 'a.b'}, {'name': '$(x).b.io'}, {'clientConfig': {}}, {'clientConfig': {'service': {}}}, {'clientConfig': {'service': {'name': 's'}}},
+             {'clientConfig': {'service': {'namespace': 'n'}}},
+             {'clientConfig': {'url': 'http://a/'}}, {'clientConfig': {'url': 'https://a/', 'service': {'name': 's', 'namespace': 'n'}}},
+             {'clientConfig': {'service': {'name': 's', 'namespace': 'n', 'port': 70000, 'path': 'x'}}}, {'sideEffects': None},
+             {'sideEffects': 'Some'}, {'timeoutSeconds': 31}, {'admissionReviewVersions': None}, {'admissionReviewVersions': ['v2']},
+             {'admissionReviewVersions': ['v1', 'v1']}, {'rules': [{}]}, {'failurePolicy': 'x'},
+             {'rules': [{'apiGroups': ['*', ''], 'apiVersions': ['v1', ''], 'operations': ['*', 'CREATE'], 'resources': ['']}]},
+             {'objectSelector': {'matchExpressions': [{'key': '', 'operator': 'x'}]}}]
+    for kind, plural in (('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations'),
+                         ('ValidatingWebhookConfiguration', 'validatingwebhookconfigurations')):
+        path = '/apis/admissionregistration.k8s.io/v1/%s?dryRun=All' % plural
+        for members in wrong:
+            s.post(path, obj('admissionregistration.k8s.io/v1', kind, '{ns}', webhooks=[webhook(**members)]))
+        s.post(path, obj('admissionregistration.k8s.io/v1', kind, '{ns}', webhooks=[webhook(), webhook()]))
+
+
+@scenario
+def ingress_hosts(s):
+    """Names of hosts and Secrets, and paths, in an Ingress."""
+    for host in ('A_b', '*.a.b', 'a.*.b', '*'):
+        s.post('ingresses?dryRun=All', obj('networking.k8s.io/v1', 'Ingress', 'a', spec={
+            'rules': [dict(ir(), host=host)], 'tls': [{'hosts': [host], 'secretName': host}]}))
+    for path in ({'pathType': None, 'backend': {}}, {'path': '/a/../b'}, {'path': '/a//b'}, {'path': '/a/.'}, {'path': 'a'},
+                 {'path': 'a', 'pathType': 'ImplementationSpecific'}):
+        s.post('ingresses?dryRun=All', obj('networking.k8s.io/v1', 'Ingress', 'a', spec={'rules': [ir(**path)]}))
+
+
+@scenario
+def job_selectors(s):
+    """Labels and selectors that a Job brings along, and those that the server writes."""
+    labels = {'controller-uid': 'x', 'job-name': 'y'}
+    pod_of = {'metadata': {'labels': labels}, 'spec': {'containers': [CONTAINER], 'restartPolicy': 'Never'}}
+    s.post('jobs?dryRun=All', job('a', template=pod_of))
+    s.post('jobs?dryRun=All', job('a', selector={'matchLabels': {'controller-uid': 'x'}}))
+    s.post('jobs?dryRun=All', job('a', template=pod_of, selector={'matchLabels': {'controller-uid': 'x'}}))
+    s.post('jobs?dryRun=All', job('a', manualSelector=True))
+    s.post('jobs?dryRun=All', job('a', manualSelector=True, template=pod_of, selector={'matchLabels': {'job-name': 'z'}}))
+    s.post('jobs?dryRun=All', job('a', manualSelector=True, template=pod_of, selector={'matchLabels': {'job-name': 'y'}}))
+
+
+@scenario
+def claims_stay(s):
+    """Claims, volumes and drivers, of which little may change."""
+    s.create('persistentvolumeclaims/a', **{'spec': pvc('a')['spec']})
+    for spec in ({'volumeMode': 'Block'}, {'selector': {'matchLabels': {'a': 'b'}}}, {'resources': {'requests': {'storage': '1'}}},
+                 {'volumeName': 'v'}):
+        s.patch('persistentvolumeclaims/a?dryRun=All', {'spec': spec})
+    path = '/api/v1/persistentvolumes'
+    for source in ({'hostPath': None}, {'hostPath': None, 'nfs': {}}, {'hostPath': None, 'local': {'path': '/a'}},
+                   {'nfs': {'server': 'a', 'path': '/a'}}, {'hostPath': None, 'csi': {'driver': 'A b'}}, {'nodeAffinity': {}},
+                   {'capacity': {'cpu': '1'}}, {'storageClassName': 'A'}):
+        s.post(path + '?dryRun=All', pv('{ns}', **source))
+    path = '/apis/storage.k8s.io/v1/csidrivers'
+    for spec in ({'fsGroupPolicy': 'x'}, {'volumeLifecycleModes': ['x']}):
+        s.post(path + '?dryRun=All', obj('storage.k8s.io/v1', 'CSIDriver', '{ns}', spec=spec))
+    s.post(path, obj('storage.k8s.io/v1', 'CSIDriver', '{ns}', spec={'attachRequired': False}))
+    s.patch(path + '/{ns}?dryRun=All', {'spec': {'attachRequired': True, 'volumeLifecycleModes': ['Ephemeral']}})
+    s.delete(path + '/{ns}')
+
+
+@scenario
+def nodes_bad(s):
+    """Ranges and taints of nodes."""
+    for spec in ({'podCIDR': '10.0.0.1/24'}, {'podCIDR': 'fd00::1/64'}, {'podCIDR': '10.0.0.0/24', 'podCIDRs': ['10.0.1.0/24']},
+                 {'taints': [{'key': 'a'}]}, {'taints': [{'key': '', 'effect': 'x', 'value': 'b c'}]}):
+        s.post('/api/v1/nodes?dryRun=All', obj('v1', 'Node', '{ns}', spec=spec))
+
+
+@scenario
+def kept_of_older_versions(s):
+    """Counts and annotations of older versions that objects bring along; pods that wait."""
+    s.post('daemonsets?dryRun=All', dict(wl('DaemonSet', 'a'), metadata={
+        'name': 'a', 'annotations': {'deprecated.daemonset.template.generation': '3'}}))
+    condition = '[{"type":"AbleToScale","status":"True","lastTransitionTime":"2026-01-02T03:04:05Z"}]'
+    target = {'kind': 'Deployment', 'name': 'd', 'apiVersion': 'apps/v1'}
+    s.post('/apis/autoscaling/v1/namespaces/{ns}/horizontalpodautoscalers?dryRun=All',
+           obj('autoscaling/v1', 'HorizontalPodAutoscaler', 'a', spec={'scaleTargetRef': target, 'maxReplicas': 3})
+           | {'metadata': {'name': 'a', 'annotations': {'autoscaling.alpha.kubernetes.io/conditions': condition}}})
+    s.post('pods?dryRun=All', pod('a', schedulingGates=[{'name': 'a.io/b'}]))
+
+
 @scenario
 def warnings_of_kinds(s):
     """Valid objects that a server warns of."""
@@ -1031,3 +1122,10 @@ def warnings_of_kinds(s):
     s.post('persistentvolumeclaims?dryRun=All', dict(pvc('a'), metadata=beta))
     s.post('/api/v1/persistentvolumes?dryRun=All', dict(
         pv('a', persistentVolumeReclaimPolicy='Recycle'), metadata=dict(beta, name='{ns}')))
+
+
+@scenario
+def apply_that_does_not_decode(s):
+    """Documents that fit the schema, but are no values of their Go types."""
+    s.apply('secrets/a', data={'a': '!'})
+    s.apply('resourcequotas/a', spec={'hard': {'cpu': 'x'}})
