@@ -14,7 +14,7 @@ bool is_expired(const ReflectorFailure& failure) {
   return failure.status.code == 410 || failure.status.reason == "Expired" || failure.status.reason == "Gone";
 }
 
-/// The server has not seen the asked resourceVersion yet (go:31). Old servers say it in words only.
+/// The server has not seen the asked resourceVersion yet. Old servers say it in words only.
 bool is_too_large(const Status& status) {
   for (const StatusCause& cause : status.causes) {
     if (cause.reason == "ResourceVersionTooLarge") return true;
@@ -52,7 +52,7 @@ std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& s
   std::vector<std::pair<std::string, std::string>> query;
   if (const auto* list = std::get_if<ListRequest>(&step)) {
     if (list->limit != 0) query.emplace_back("limit", std::to_string(list->limit));
-    // A continue token carries its resourceVersion; servers refuse both (go:81).
+    // A continue token carries its resourceVersion; servers refuse both.
     if (!list->continue_token.empty())
       query.emplace_back("continue", list->continue_token);
     else if (!list->resource_version.empty())
@@ -126,11 +126,11 @@ ListRequest Reflector::begin_list() {
   ++counters_.lists;
   begin_objects();
   continue_token_.clear();
-  streaming_failed_ = false;  // the next cycle may stream again (go:38)
+  streaming_failed_ = false;  // the next cycle may stream again
   want_ = Want::list;
-  list_version_ = version_unavailable_ ? "" : resource_version_.empty() ? "0" : resource_version_;  // go:30
-  // A limit makes the server read its database instead of its memory, so only where it does that anyway
-  // (go:32).
+  list_version_ = version_unavailable_ ? "" : resource_version_.empty() ? "0" : resource_version_;
+  // "0" is any version that the server has in memory. A limit makes it read its database instead, so
+  // only where it does that anyway.
   const bool paged = list_version_.empty() || list_version_ == "0" || pages_at_zero_;
   return {list_version_, {}, paged ? options_.page_size : 0};
 }
@@ -219,8 +219,8 @@ WatchVerdict Reflector::event(const WireEvent& event, TimePoint now) {
   if (streaming_) return initial_event(event, now);
   works();
   if (event.type != WatchType::added) unordered_ = false;
-  // Synthetic ADDED events describe what exists, in no order: resuming from one would lose the others
-  // (go:36).
+  // Synthetic ADDED events describe what exists, in no order: resuming from one would lose
+  // the others.
   if (!unordered_) advance_to(event.object.resource_version());
   if (event.type == WatchType::bookmark) return {};
   const bool gone = event.type == WatchType::deleted;
@@ -270,7 +270,7 @@ void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, Time
   const Kind kind = failure ? failure->kind : Kind::broken;
   const std::optional<Duration> retry_after = failure ? failure->status.retry_after : std::nullopt;
   if (kind == Kind::undecodable) ++counters_.undecodable;
-  // The server has too much to do, or none is there: a list by every client would make it worse (go:34).
+  // The server has too much to do, or none is there: a list by every client would make it worse.
   if (kind == Kind::unreachable || (kind == Kind::refused && is_throttled(failure->status))) {
     fails(text_of(*failure), failure, true);
     return back_off(now, retry_after);
@@ -291,7 +291,7 @@ void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, Time
   if (kind == Kind::refused || kind == Kind::undecodable) {
     if (is_expired(*failure)) ++counters_.expired;
     fails(text_of(*failure), failure, true);
-    return relist(now, retry_after);  // also after 410: first at the last version (go:33)
+    return relist(now, retry_after);  // also after 410: first at the last version
   }
   if (now - watch_began_ < options_.short_watch && resource_version_ == watch_from_) {
     std::string why = "the watch ended at once and told nothing";

@@ -296,7 +296,7 @@ TEST(InformerConcurrency, TellsWhatARelistFoundMissing) {
   EXPECT_EQ(rig.informer.health().counters.expired, 1u);
 }
 
-TEST(InformerConcurrency, LateHandlersHearWhatIsThereThenWhatChanges_go46) {
+TEST(InformerConcurrency, LateHandlersHearWhatIsThereThenWhatChanges) {
   Rig rig;
   auto watch = rig.sync(list_of({{.name = "a", .version = "1"}}, "10"));
   watch.send(frame("ADDED", {.name = "b", .version = "11"}));
@@ -325,7 +325,7 @@ TEST(InformerConcurrency, LateHandlersHearWhatIsThereThenWhatChanges_go46) {
   }
 }
 
-TEST(InformerConcurrency, ASlowHandlerHoldsUpNobody_go47) {
+TEST(InformerConcurrency, ASlowHandlerHoldsUpNobody) {
   class Slow final : public EventHandler {
    public:
     void on_event(const ObjectEvent&) noexcept override { future.wait(); }
@@ -427,7 +427,7 @@ TEST(InformerConcurrency, TakesABodyThatIsNoListForAnError) {
   EXPECT_THAT(rig.next_failure().last_error, HasSubstr("ends in the middle"));
 }
 
-TEST(InformerConcurrency, WaitsWithoutAListWhileTheServerIsAway_go34) {
+TEST(InformerConcurrency, WaitsWithoutAListWhileTheServerIsAway) {
   Rig rig;
   auto watch = rig.sync(list_of({}, "10"));
   watch.end();  // short, without news: a list is due
@@ -505,7 +505,7 @@ TEST(InformerConcurrency, WhatAnEndedStreamStillSendsGoesNowhere) {
   watch.send(frame("ADDED", {.name = "ghost", .version = "13"}));
 }
 
-TEST(InformerConcurrency, FallsBackToAListWhenAStreamedStateIsOverdue_go37) {
+TEST(InformerConcurrency, FallsBackToAListWhenAStreamedStateIsOverdue) {
   Rig rig({.reflector = {.streaming_list = true}});
   rig.informer.start();
   const auto stream = rig.source->next();

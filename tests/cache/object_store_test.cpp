@@ -59,7 +59,6 @@ TEST(ObjectStore, FindsAndListsInOrderOfNamespaceAndName) {
   EXPECT_EQ(snapshot.in_namespace("none").begin(), snapshot.in_namespace("none").end());
 }
 
-// go:2.2.26
 TEST(ObjectStore, TellsWhatAChangeDid) {
   ObjectStore store;
   EXPECT_THAT(words(store.apply(object({.name = "a", .version = "5"}))), ElementsAre("added a@5"));
@@ -67,7 +66,7 @@ TEST(ObjectStore, TellsWhatAChangeDid) {
   EXPECT_THAT(words(updated), ElementsAre("updated a@6"));
   EXPECT_EQ(updated[0].old.resource_version(), "5");
   const auto deleted = store.remove(object({.name = "a", .version = "9"}));
-  EXPECT_THAT(words(deleted), ElementsAre("deleted a@9")) << "go:26: with the version at which it was gone";
+  EXPECT_THAT(words(deleted), ElementsAre("deleted a@9")) << "with the version at which it was gone";
   EXPECT_EQ(deleted[0].old.resource_version(), "6");
   EXPECT_THAT(words(store.remove(object({.name = "a", .version = "9"}))), IsEmpty());
   EXPECT_EQ(store.size(), 0u);
@@ -89,7 +88,7 @@ TEST(ObjectStore, IgnoresWhatIsNotNewer) {
   EXPECT_THAT(words(store.apply(object({.name = "b", .version = ""}))), ElementsAre("updated b@"));
 }
 
-TEST(ObjectStore, NoticesThatAnotherObjectTookTheName_go27) {
+TEST(ObjectStore, NoticesThatAnotherObjectTookTheName) {
   ObjectStore store;
   store.apply(object({.name = "a", .version = "5", .uid = "first"}));
   EXPECT_THAT(words(store.apply(object({.name = "a", .version = "4", .uid = "zeroth"}))), IsEmpty());
@@ -101,7 +100,7 @@ TEST(ObjectStore, NoticesThatAnotherObjectTookTheName_go27) {
       << "the third came and went unseen, so the second is gone, too";
 }
 
-TEST(ObjectStore, ReplacesEverythingAtOnceAndTellsTheDifference_go42) {
+TEST(ObjectStore, ReplacesEverythingAtOnceAndTellsTheDifference) {
   ObjectStore store;
   for (const char* name : {"a", "b", "c", "d", "e"}) store.apply(object({.name = name, .version = "5"}));
   const WireObject same = store.find("default", "b");

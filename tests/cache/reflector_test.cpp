@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules are cited as go:N (what client-go does, numbered in our notes of its behaviour): list and watch are
+// The rules are those of client-go's Reflector (tools/cache/reflector.go): list and watch are
 // driven by hand, in virtual time, without a server.
 #include <cmath>
 #include <string>
@@ -92,7 +92,7 @@ struct Rig {
   TimePoint now{};
 };
 
-TEST(Reflector, ListsAtZeroFirstThenWatchesFromTheListsVersion_go30) {
+TEST(Reflector, ListsAtZeroFirstThenWatchesFromTheListsVersion) {
   Rig rig;
   EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "0", .limit = 500}));
   rig.core.item(object("a", "5"));
@@ -119,7 +119,7 @@ TEST(Reflector, AsksForLivesBetweenFiveAndTenMinutes) {
   }
 }
 
-TEST(Reflector, FollowsPagesWithoutAVersion_go81) {
+TEST(Reflector, FollowsPagesWithoutAVersion) {
   Rig rig;
   rig.next_list();
   rig.core.item(object("a", "5"));
@@ -133,7 +133,7 @@ TEST(Reflector, FollowsPagesWithoutAVersion_go81) {
   EXPECT_EQ(change->objects.size(), 2u);
 }
 
-TEST(Reflector, PagesOnlyWhereTheServerReadsItsDatabaseAnyway_go32) {
+TEST(Reflector, PagesOnlyWhereTheServerReadsItsDatabaseAnyway) {
   Rig rig;
   rig.sync("10");
   rig.core.event(error_event(410), rig.now);
@@ -167,7 +167,7 @@ TEST(Reflector, ReadsAllAtOnceWhenATokenExpiresBetweenPages) {
 }
 
 // Each way in which a list's version can be unavailable: one immediate retry with the newest, then waits.
-TEST(Reflector, ListsTheNewestOnceItsVersionIsUnavailable_go30_go31) {
+TEST(Reflector, ListsTheNewestOnceItsVersionIsUnavailable) {
   for (const ReflectorFailure& failure : {refused(410, "Expired"), refused(410, "Gone"),
                                           refused(504, "Expired"), too_large(), too_large_in_words()}) {
     Rig rig;
@@ -189,7 +189,7 @@ TEST(Reflector, ListsTheNewestOnceItsVersionIsUnavailable_go30_go31) {
   }
 }
 
-TEST(Reflector, RelistsAtTheLastVersionAfter410InTheStream_go33) {
+TEST(Reflector, RelistsAtTheLastVersionAfter410InTheStream) {
   Rig rig;
   rig.sync("10");
   rig.core.event(event(WatchType::modified, "a", "15"), rig.now);
@@ -199,7 +199,7 @@ TEST(Reflector, RelistsAtTheLastVersionAfter410InTheStream_go33) {
   EXPECT_EQ(rig.next_list().resource_version, "15");
 }
 
-TEST(Reflector, DoesNotRelistWhenTheServerIsAwayOrBusy_go34) {
+TEST(Reflector, DoesNotRelistWhenTheServerIsAwayOrBusy) {
   for (const ReflectorFailure& failure :
        {of(Kind::unreachable), refused(429, "TooManyRequests"), refused(0, "TooManyRequests")}) {
     Rig rig;
@@ -319,7 +319,7 @@ TEST(Reflector, NoAnswerMakesItAskWithoutPause) {
   EXPECT_LE(total(requests_in_a_minute(gone_list, gone_event, {.streaming_list = true})), 30U);
 }
 
-TEST(Reflector, AFewShortWatchesWithNewsAreFollowedAtOnce_go35) {
+TEST(Reflector, AFewShortWatchesWithNewsAreFollowedAtOnce) {
   Rig rig;
   rig.sync("10");
   rig.core.watch_ended({}, rig.now);
@@ -385,7 +385,7 @@ TEST(Reflector, RelistsAfterAnyOtherRefusal) {
   }
 }
 
-TEST(Reflector, ResumesAtOnceAfterTheProperEndAndAfterACut_go35) {
+TEST(Reflector, ResumesAtOnceAfterTheProperEndAndAfterACut) {
   for (const std::optional<ReflectorFailure>& end :
        {std::optional<ReflectorFailure>(), std::optional(of(Kind::broken))}) {
     Rig rig;
@@ -396,7 +396,7 @@ TEST(Reflector, ResumesAtOnceAfterTheProperEndAndAfterACut_go35) {
   }
 }
 
-TEST(Reflector, TreatsAVeryShortWatchWithoutNewsAsAFailure_go35) {
+TEST(Reflector, TreatsAVeryShortWatchWithoutNewsAsAFailure) {
   Rig rig;
   rig.sync("10");
   rig.core.watch_ended({}, rig.now);
@@ -415,7 +415,7 @@ TEST(Reflector, TreatsAVeryShortWatchWithoutNewsAsAFailure_go35) {
   EXPECT_EQ(rig.next_watch().resource_version, "11") << "a bookmark is news";
 }
 
-TEST(Reflector, DoesNotRecordVersionsOfSyntheticAddedEvents_go36) {
+TEST(Reflector, DoesNotRecordVersionsOfSyntheticAddedEvents) {
   Rig rig;
   rig.next_list();
   rig.core.list_ended({.resource_version = ""});  // some aggregated servers have none
@@ -431,7 +431,7 @@ TEST(Reflector, DoesNotRecordVersionsOfSyntheticAddedEvents_go36) {
   EXPECT_EQ(rig.core.resource_version(), "52");
 }
 
-TEST(Reflector, BookmarksMoveTheVersionAndNothingElse_go41) {
+TEST(Reflector, BookmarksMoveTheVersionAndNothingElse) {
   Rig rig;
   rig.sync("10");
   const WatchVerdict verdict = rig.core.event(bookmark("99"), rig.now);
@@ -489,7 +489,7 @@ TEST(Reflector, RelistsAfterWhatItCannotRead) {
   EXPECT_EQ(rig.core.last_error(), "");
 }
 
-// A kind that comes late, as Go looks for it: every ten seconds (go:1.3.7).
+// A kind that comes late, as Go looks for it: every ten seconds.
 TEST(Reflector, LooksForAMissingKindMoreOftenThanForOtherTrouble) {
   Rig rig;
   rig.next_list();
@@ -544,7 +544,7 @@ TEST(Reflector, RefusesOptionsOutOfBounds) {
   EXPECT_THROW(Reflector({.backoff_base = 2s, .backoff_max = 1s}), std::invalid_argument);
 }
 
-TEST(ReflectorStreaming, CollectsUntilTheEndBookmarkAndWatchesOnTheSameStream_go39) {
+TEST(ReflectorStreaming, CollectsUntilTheEndBookmarkAndWatchesOnTheSameStream) {
   Rig rig({.streaming_list = true});
   const WatchRequest request = rig.next_watch();
   EXPECT_TRUE(request.initial_events);
@@ -557,7 +557,7 @@ TEST(ReflectorStreaming, CollectsUntilTheEndBookmarkAndWatchesOnTheSameStream_go
   EXPECT_FALSE(rig.core.event(event(WatchType::added, "b", "20"), rig.now).change);
   EXPECT_FALSE(rig.core.event(event(WatchType::deleted, "a", "51"), rig.now).change);
   EXPECT_FALSE(rig.core.event(bookmark("51"), rig.now).change) << "not the bookmark that ends the state";
-  EXPECT_EQ(rig.core.resource_version(), "") << "go:36";
+  EXPECT_EQ(rig.core.resource_version(), "") << "versions of synthetic events are not recorded";
   const WatchVerdict end = rig.core.event(bookmark("52", true), rig.now);
   ASSERT_TRUE(end.change);
   EXPECT_FALSE(end.ends_watch);
@@ -569,7 +569,7 @@ TEST(ReflectorStreaming, CollectsUntilTheEndBookmarkAndWatchesOnTheSameStream_go
   EXPECT_EQ(rig.core.resource_version(), "53");
 }
 
-TEST(ReflectorStreaming, ListsInsteadWhereStreamingFails_go37_go38) {
+TEST(ReflectorStreaming, ListsInsteadWhereStreamingFails) {
   const auto fail = [](Rig& rig, int way) {
     if (way == 0) rig.core.watch_ended(refused(422, "Invalid"), rig.now);
     if (way == 1) rig.core.watch_ended({}, rig.now);

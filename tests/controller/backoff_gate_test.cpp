@@ -329,7 +329,6 @@ TEST_F(BackoffGate, AnEventDuringAnEarlyRunIsSeenByALaterRun) {
   EXPECT_THAT(starts, ElementsAre(0, 3, 5, 10, 10));
 }
 
-// go:2.1.19
 TEST_F(BackoffGate, AnotherEventDuringAFailingRunRunsTheKeyAtOnce) {
   start_synced(recorded([&](Context&) -> Result {
     if (starts.size() == 1) change_secondary();

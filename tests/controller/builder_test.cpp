@@ -37,7 +37,7 @@ std::vector<std::string> names(const testing::Bench& bench) {
   return found;
 }
 
-// go:1.1.17: the filter is asked of every watch, and so is each watch's own predicate.
+// The filter is asked of every watch, and so is each watch's own predicate.
 TEST(Builder, AFilterAppliesToAllWatchesBesideTheirOwnPredicates) {
   testing::Bench bench;
   const auto to_itself = [](const WireObject& object) { return object.key(); };
@@ -54,9 +54,8 @@ TEST(Builder, AFilterAppliesToAllWatchesBesideTheirOwnPredicates) {
   EXPECT_THAT(names(bench), ::testing::UnorderedElementsAre("mine", "secret"));
 }
 
-// go:1.1.17 go:2.2.28: what the program pushes itself is not asked about by the filter, but by its own
+// What the program pushes itself is not asked about by the filter, but by its own
 // predicate.
-// go:1.3.8
 TEST(Builder, ChannelsOfObjectsPassTheFilterByAndTheirOwnPredicateNot) {
   testing::Bench bench;
   const EventChannel<ConfigMap> channel;
@@ -106,7 +105,6 @@ TEST(Builder, EveryAsksForTheKeys) {
   EXPECT_THAT(names(bench), ElementsAre("none", "none"));
 }
 
-// go:1.1.17
 TEST(Builder, AKeyChannelReconcilesWhatItIsTold) {
   testing::Bench bench;
   const KeyChannel channel;
@@ -119,7 +117,7 @@ TEST(Builder, AKeyChannelReconcilesWhatItIsTold) {
   EXPECT_EQ(bench.last().at, 30s);
 }
 
-// go:1.1.18: only metadata is asked of the server and kept; reads of whole objects are live.
+// Only metadata is asked of the server and kept; reads of whole objects are live.
 TEST(Builder, AWatchOfMetadataKeepsNoMore) {
   auto core = std::make_shared<testing::SharedCore>();
   auto transport =
@@ -150,7 +148,7 @@ TEST(Builder, AWatchOfMetadataKeepsNoMore) {
   EXPECT_EQ(controller.queue_size(), 2U);
 }
 
-// R8: through the cache, with a kind that was not declared before.
+// Through the cache, with a kind that was not declared before.
 TEST(Builder, AWatchAtRunTimeListsItsKindAndEndsWhenItIsTold) {
   auto core = std::make_shared<testing::SharedCore>();
   auto transport =
@@ -246,7 +244,7 @@ class WatchedCache : public ::testing::Test {
   std::unique_ptr<Controller> controller;
 };
 
-// go:2.2.23: a resync tells every object again, with low priority; predicates that look for changes drop it.
+// A resync tells every object again, with low priority; predicates that look for changes drop it.
 TEST_F(WatchedCache, AResyncTellsEverythingAgainAfterWhatIsLive) {
   core->install(secret("a"));
   core->install(secret("b"));
@@ -273,9 +271,8 @@ TEST_F(WatchedCache, AResyncTellsEverythingAgainAfterWhatIsLive) {
   EXPECT_EQ(resyncs, 4);
 }
 
-// go:2.2.25 go:2.2.27 I8: what went, or came back as another object, while nobody watched, is told to
+// What went, or came back as another object, while nobody watched, is told to
 // secondary watches, too: as a deletion with the last state that is known, and as an addition.
-// go:1.3.5
 TEST_F(WatchedCache, MissedDeletionsReachTheOwners) {
   for (const char* name : {"gone", "kept", "remade"}) core->install(secret(name));
   std::vector<std::string> told;

@@ -35,13 +35,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// go:1.1.5
-TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
+TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {
   Tally runs;
   start_synced(spec([&](Context& context) {
     EXPECT_EQ(context.key(), (ObjectKey{"ns", "a"}));
     EXPECT_EQ(context.attempt(), 1U);
-    EXPECT_FALSE(context.deadline());  // cat:C2: no timeout, no deadline
+    EXPECT_FALSE(context.deadline());  // no timeout, no deadline
     runs.add();
     return done();
   }));
@@ -53,8 +52,7 @@ TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {  // cat:C4
   EXPECT_EQ(controller->latency().count(), 1U);
 }
 
-// semantics 3.4 (a), the ladder of article 002: 14 runs, the last succeeds. cat:C5 cat:C24
-// go:1.1.3 go:1.1.12
+// The whole ladder of retries: 14 runs, the last succeeds.
 TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   std::vector<std::int64_t> starts;
   std::vector<std::uint64_t> attempts;
@@ -91,7 +89,7 @@ TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   EXPECT_EQ(attempts.back(), 1U);
 }
 
-// semantics 3.4 (b): a failing key does not hold up the others.
+// A failing key does not hold up the others.
 TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
   std::vector<std::string> order;
   Tally runs;
@@ -111,9 +109,8 @@ TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
   clock->wait_for_waiters(1);
 }
 
-// semantics 3.4 (c), which holds without gate: an event during the back-off runs at once, drops the waiting
+// Without a gate an event during the back-off runs at once, drops the waiting
 // run, and continues the ladder.
-// go:2.1.7
 TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   std::vector<std::int64_t> starts;
   Tally runs;
@@ -140,8 +137,7 @@ TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   EXPECT_THAT(starts, ElementsAre(0, 3, 13));
 }
 
-// go:2.1.1
-TEST_F(ControllerTest, RequeueAfterForgetsTheFailures) {  // cat:C9
+TEST_F(ControllerTest, RequeueAfterForgetsTheFailures) {
   std::vector<std::int64_t> starts;
   std::vector<std::uint64_t> attempts;
   Tally runs;
@@ -164,8 +160,7 @@ TEST_F(ControllerTest, RequeueAfterForgetsTheFailures) {  // cat:C9
   EXPECT_THAT(attempts, ElementsAre(1, 2, 1, 2));
 }
 
-// go:2.1.1
-TEST_F(ControllerTest, RequeueKeepsCounting) {  // cat:C8
+TEST_F(ControllerTest, RequeueKeepsCounting) {
   std::vector<std::int64_t> starts;
   Tally runs;
   start_synced(spec([&](Context&) {
@@ -186,8 +181,7 @@ TEST_F(ControllerTest, RequeueKeepsCounting) {  // cat:C8
             (ReconcileCounts{.reconciles = 4, .success = 1, .requeue = 3, .retries = 3}));
 }
 
-// go:1.1.8 go:2.1.3 cat:C24
-TEST_F(ControllerTest, ATerminalErrorIsNotRetried) {  // cat:C6
+TEST_F(ControllerTest, ATerminalErrorIsNotRetried) {
   Tally runs;
   start_synced(spec([&](Context&) -> Result {
     runs.add();
@@ -221,8 +215,7 @@ TEST_F(ControllerTest, AConflictIsRetriedQuietly) {
   EXPECT_THAT(lines->lines_with("ERROR"), IsEmpty());
 }
 
-// go:1.1.10
-TEST_F(ControllerTest, WhateverIsThrownTheWorkerLivesOn) {  // cat:C1, cat:C23
+TEST_F(ControllerTest, WhateverIsThrownTheWorkerLivesOn) {
   Tally runs;
   start_synced(spec([&](Context& context) {
     runs.add();
@@ -241,8 +234,7 @@ TEST_F(ControllerTest, WhateverIsThrownTheWorkerLivesOn) {  // cat:C1, cat:C23
   EXPECT_EQ(counts.retries, 2U);
 }
 
-// go:1.1.10
-TEST_F(ControllerTest, APanicEndsTheControllerIfToldTo) {  // cat:C1
+TEST_F(ControllerTest, APanicEndsTheControllerIfToldTo) {
   ControllerSpec made = spec([](Context&) -> Result { throw std::out_of_range("map::at"); });
   made.options.on_panic = OnPanic::fail;
   make(std::move(made));
@@ -254,8 +246,7 @@ TEST_F(ControllerTest, APanicEndsTheControllerIfToldTo) {  // cat:C1
   EXPECT_EQ(controller->counts().panics, 1U);
 }
 
-// go:1.1.1 go:1.1.11 go:2.1.20
-TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {  // cat:C2, cat:C3
+TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {
   Tally runs;
   ControllerSpec made = spec([&](Context& context) -> Result {
     EXPECT_EQ(context.deadline(), clock->now() + 10s);
@@ -285,8 +276,7 @@ TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {  //
   EXPECT_FALSE(lines->lines_with("reconcile failed: it timed out").empty());
 }
 
-// go:1.1.14 cat:C14 cat:C21
-TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {  // cat:C16, cat:C22
+TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {
   Tally runs;
   ControllerSpec made = spec([&](Context&) {
     runs.add();
@@ -306,8 +296,7 @@ TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {  // cat:C16, cat:
   EXPECT_TRUE(controller->is_synced());
 }
 
-// go:1.1.14
-TEST_F(ControllerTest, ASyncTimeoutIsToldOnceAndWaitedOn) {  // cat:C15
+TEST_F(ControllerTest, ASyncTimeoutIsToldOnceAndWaitedOn) {
   Tally runs;
   ControllerSpec made = spec([&](Context&) {
     runs.add();
@@ -328,8 +317,7 @@ TEST_F(ControllerTest, ASyncTimeoutIsToldOnceAndWaitedOn) {  // cat:C15
   runs.wait_for(1);
 }
 
-// go:1.1.1
-TEST_F(ControllerTest, ASyncTimeoutEndsTheControllerIfToldTo) {  // cat:C15
+TEST_F(ControllerTest, ASyncTimeoutEndsTheControllerIfToldTo) {
   ControllerSpec made = spec([](Context&) { return done(); });
   made.options.sync_timeout = 1s;
   made.options.on_sync_timeout = OnSyncTimeout::fail;
@@ -345,8 +333,7 @@ TEST_F(ControllerTest, ASyncTimeoutEndsTheControllerIfToldTo) {  // cat:C15
   }
 }
 
-// cat:C18
-TEST_F(ControllerTest, StoppingDuringTheSyncIsNoError) {  // cat:C15
+TEST_F(ControllerTest, StoppingDuringTheSyncIsNoError) {
   make(spec([](Context&) { return done(); }));
   start();
   clock->wait_for_waiters(1);
@@ -509,8 +496,7 @@ TEST_F(ControllerTest, RefusesKeysWithoutAName) {
               HasSubstr("source=calls namespace=ns"));
 }
 
-// go:1.1.16 go:2.1.11 go:2.1.13
-TEST_F(ControllerTest, StopLetsARunningReconcileFinishAndDropsTheRest) {  // cat:C21
+TEST_F(ControllerTest, StopLetsARunningReconcileFinishAndDropsTheRest) {
   Tally begun;
   Tally may_end;
   std::atomic<bool> was_cancelled = false;
@@ -612,7 +598,6 @@ TEST_F(ControllerTest, LatencyIsTheTimeFromTheEventToTheRun) {
   EXPECT_EQ(controller->latency().count(), 1U) << "only events count";
 }
 
-// go:1.1.17
 TEST_F(ControllerTest, RefusesASpecThatCannotRun) {
   const auto refused = [&](ControllerSpec made) {
     EXPECT_THROW(make(std::move(made)), std::invalid_argument);
@@ -672,7 +657,6 @@ TEST_F(ControllerTest, AnEmptySnapshotThatIsDereferencedFailsTheReconcile) {
             (ReconcileCounts{.reconciles = 2, .success = 1, .error = 1, .panics = 1, .retries = 1}));
 }
 
-// cat:C21
 TEST_F(ControllerTest, EventsAfterItsStopLeaveNothingBehind) {
   Tally runs;
   start_synced(spec([&](Context&) {
@@ -703,7 +687,6 @@ TEST_F(ControllerTest, EventsAfterItsEndAskNothingOfIt) {
   EXPECT_EQ(handlers[0].use_count(), 1) << "nobody but the cache holds it";
 }
 
-// go:1.1.5
 TEST_F(ControllerTest, StepsOnTheCallersThreadWithoutAnyOfItsOwn) {
   std::vector<std::thread::id> callers;
   bool fails = true;
@@ -728,7 +711,6 @@ TEST_F(ControllerTest, StepsOnTheCallersThreadWithoutAnyOfItsOwn) {
 
 class ControllerConcurrency : public ControllerTest {};
 
-// go:1.1.1 go:2.1.18 go:2.1.19 cat:C14
 TEST_F(ControllerConcurrency, OneKeyIsNeverInTwoHandsAndNoChangeIsLost) {
   clock->advance(1s);
   constexpr std::size_t keys_count = 16;

@@ -65,7 +65,7 @@ TEST_F(ExplainCore, SaysThatThisInstanceDoesNotLead) {
             "demo default/web: nothing is reconciled here: this instance does not lead, web-1 does");
 }
 
-// go:3.13: what is denied or missing is named.
+// What is denied or missing is named.
 TEST_F(ExplainCore, NamesTheWatchesThatItWaitsForAndWhy) {
   facts.synced = false;
   facts.watches.push_back(
@@ -137,7 +137,7 @@ TEST_F(ExplainCore, SaysThatEventsAreGathered) {
       "its runs kept apart");
 }
 
-// go:3.14: a stuck reconcile is named, with its thread and what started it.
+// A stuck reconcile is named, with its thread and what started it.
 TEST_F(ExplainCore, SaysThatItRunsAndThatItIsStuck) {
   recorder.event(at(10s), web.hash(), event(EventType::updated), EventFate::added);
   recorder.started({.key = web.hash(), .worker = 1, .id = 0xab, .since = at(20s), .limit = at(110s)});

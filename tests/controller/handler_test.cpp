@@ -20,7 +20,6 @@ WireObject owned_by(std::string_view references) {
                      "]}");
 }
 
-// go:1.3.1
 TEST(Handler, ObjectMapsToItsOwnKeyOnceAnEvent) {
   const WireObject before = wire_object(R"({"name":"a","namespace":"ns","resourceVersion":"1"})");
   const WireObject after = wire_object(R"({"name":"a","namespace":"ns","resourceVersion":"2"})");
@@ -30,13 +29,11 @@ TEST(Handler, ObjectMapsToItsOwnKeyOnceAnEvent) {
   EXPECT_THAT(keys_of(deleted(after), map_to_object()), ElementsAre(key));
 }
 
-// go:1.3.1
 TEST(Handler, ClusterScopedObjectsHaveNoNamespace) {
   EXPECT_THAT(keys_of(added(wire_object(R"({"name":"node-1"})", "Node")), map_to_object()),
               ElementsAre(ObjectKey{"", "node-1"}));
 }
 
-// go:1.3.3 go:2.2.22
 TEST(Handler, OwnerComparesGroupAndKindButNotTheVersion) {
   const KeyMapping mapping = map_to_owner(demo);
   const ObjectKey web{"ns", "web"};
@@ -56,7 +53,6 @@ TEST(Handler, OwnerComparesGroupAndKindButNotTheVersion) {
       IsEmpty());
 }
 
-// go:1.3.3
 TEST(Handler, OwnerTakesControllersOnlyUnlessToldOtherwise) {
   const WireObject child =
       owned_by(R"({"apiVersion":"demo.evenkeel.dev/v1","kind":"Demo","name":"a","uid":"1"},
@@ -66,7 +62,6 @@ TEST(Handler, OwnerTakesControllersOnlyUnlessToldOtherwise) {
               ElementsAre(ObjectKey{"ns", "a"}, ObjectKey{"ns", "b"}));
 }
 
-// go:2.2.22
 TEST(Handler, AClusterScopedOwnerHasNoNamespace) {
   const WireObject child = owned_by(
       R"({"apiVersion":"demo.evenkeel.dev/v1","kind":"Demo","name":"a","uid":"1","controller":true})");
@@ -74,7 +69,6 @@ TEST(Handler, AClusterScopedOwnerHasNoNamespace) {
 }
 
 // The owner that lost the object must hear of it, too.
-// go:1.3.2 go:2.2.21
 TEST(Handler, AnUpdateAsksOldAndNewAndTellsEachKeyOnce) {
   const auto of = [](std::string_view name) {
     return owned_by(

@@ -114,7 +114,7 @@ TEST_F(Inspection, WithoutARecorderStillKnowsTheQueue) {
   EXPECT_NE(to_text(answer).find("The flight recorder is off"), std::string::npos);
 }
 
-// What is asked for and never taken, though nobody is busy: the "wedge" of go:3.14.
+// What is asked for and never taken, though nobody is busy: a wedged controller.
 TEST_F(Inspection, NoticesReadyKeysThatNobodyTakes) {
   make_synced(spec([](Context&) { return done(); }));
   change("other");
@@ -191,7 +191,7 @@ class StuckConcurrency : public ControllerTest {
   Tally running;
 };
 
-// go:3.14: logs, metrics and the liveness probe name it; R7.
+// Logs, metrics and the liveness probe name it.
 TEST_F(StuckConcurrency, IsNamedInLogMetricsAndProbe) {
   make_watched(spec(hanging()));
   const TimePoint start = clock->now();

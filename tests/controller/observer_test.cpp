@@ -81,7 +81,6 @@ class ObserverTest : public ControllerTest {
   std::shared_ptr<Story> story = std::make_shared<Story>();
 };
 
-// go:1.1.12 cat:C20
 TEST_F(ObserverTest, HearsOfEachAddAndRun) {
   bool fails = true;
   ControllerSpec made = spec([&](Context&) -> Result {

@@ -29,14 +29,12 @@ const WireObject deleting = wire_object(R"({"name":"a","uid":"u1","generation":1
 const WireObject recreated = wire_object(R"({"name":"a","uid":"u2","generation":1,"resourceVersion":"9",
   "labels":{"app":"web","tier":"front"},"annotations":{"note":"x"}})");
 
-// go:1.3.6
 TEST(Predicate, EmptyLetsEverythingThrough) {
   EXPECT_TRUE(Predicate()(added(base)));
   EXPECT_TRUE(Predicate()(updated(base, same)));
   EXPECT_TRUE(Predicate()(deleted(base)));
 }
 
-// go:1.3.6 go:2.2.24
 TEST(Predicate, GenerationChangedDropsStatusWritesAndResyncs) {
   const Predicate predicate = generation_changed();
   EXPECT_TRUE(predicate(added(base)));
@@ -47,7 +45,6 @@ TEST(Predicate, GenerationChangedDropsStatusWritesAndResyncs) {
   EXPECT_TRUE(predicate(updated(base, spec_changed)));
 }
 
-// go:2.2.24
 TEST(Predicate, GenerationChangedNeverHidesADeletionOrANewObjectOfTheSameName) {
   EXPECT_TRUE(generation_changed()(updated(base, deleting)));
   EXPECT_TRUE(generation_changed()(updated(base, recreated)));
@@ -60,7 +57,6 @@ TEST(Predicate, GenerationChangedComparesVersionsWhereThereIsNoGeneration) {
   EXPECT_FALSE(generation_changed()(updated(before, before)));
 }
 
-// go:1.3.6
 TEST(Predicate, LabelsChanged) {
   const Predicate predicate = labels_changed();
   EXPECT_TRUE(predicate(added(base)));
@@ -71,7 +67,6 @@ TEST(Predicate, LabelsChanged) {
   EXPECT_TRUE(predicate(updated(base, label_removed)));
 }
 
-// go:1.3.6
 TEST(Predicate, AnnotationsChanged) {
   const Predicate predicate = annotations_changed();
   EXPECT_TRUE(predicate(added(base)));
@@ -86,7 +81,6 @@ TEST(Predicate, OnesOwnIsAnyCallable) {
   EXPECT_FALSE(deletions(added(base)));
 }
 
-// go:1.3.6
 TEST(Predicate, CombinesWithAndOrNot) {
   const Predicate yes = [](const ObjectEvent&) { return true; };
   const Predicate no = [](const ObjectEvent&) { return false; };
@@ -106,7 +100,6 @@ TEST(Predicate, CombinesWithAndOrNot) {
   EXPECT_FALSE((generation_changed() && labels_changed())(event));
 }
 
-// go:1.3.6
 TEST(Predicate, ResourceVersionChangedDropsResyncs) {
   const Predicate predicate = resource_version_changed();
   EXPECT_TRUE(predicate(updated(base, status_only)));
@@ -117,7 +110,6 @@ TEST(Predicate, ResourceVersionChangedDropsResyncs) {
 
 // Unlike controller-runtime's LabelSelectorPredicate, which asks the new state only: what leaves the
 // selection would not be told any more.
-// go:1.3.6
 TEST(Predicate, MatchesLabelsBeforeOrAfterAnUpdate) {
   const Predicate predicate = matches_labels("tier in (front),app=web");
   EXPECT_TRUE(predicate(added(base)));
@@ -129,7 +121,6 @@ TEST(Predicate, MatchesLabelsBeforeOrAfterAnUpdate) {
   EXPECT_THROW(matches_labels("tier in"), DecodeError);
 }
 
-// go:1.3.6
 TEST(Predicate, EventsOfTakesTypes) {
   const Predicate predicate = events_of({EventType::added, EventType::generic});
   EXPECT_TRUE(predicate(added(base)));
@@ -138,7 +129,6 @@ TEST(Predicate, EventsOfTakesTypes) {
   EXPECT_FALSE(predicate(deleted(base)));
 }
 
-// go:1.3.6
 TEST(Predicate, ChangedComparesAPartOfTheTypedObject) {
   const auto config = [](std::string_view data) {
     return WireScanner().object(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":)" +

@@ -86,8 +86,6 @@ class EventPriority : public ControllerTest {
   const WireObject deleted_ = object("deleted");
 };
 
-// cat:P27
-// go:1.3.4 go:1.3.5
 TEST_F(EventPriority, IsLowForFirstListsAndResyncsWhateverTheMapping) {
   const auto by_hand = [](const WireObject& object, std::vector<ObjectKey>& found) {
     found.push_back(object.key());
@@ -105,8 +103,6 @@ TEST_F(EventPriority, IsLowForFirstListsAndResyncsWhateverTheMapping) {
   }
 }
 
-// cat:P27
-// go:2.1.5
 TEST_F(EventPriority, OfALiveChangeRaisesThatOfAListedObjectAndNotTheOtherWayRound) {
   make_recording(map_to_object());
   ObjectEvent listed = added(listed_);
@@ -119,10 +115,9 @@ TEST_F(EventPriority, OfALiveChangeRaisesThatOfAListedObjectAndNotTheOtherWayRou
   controller.reset();
 }
 
-// cat:C11 cat:C12: what is tried again keeps its priority, unless its result sets another. An exception
+// What is tried again keeps its priority, unless its result sets another. An exception
 // carries no result, so that a failure keeps it always. The last run of each key came from an event of the
 // first list.
-// go:2.1.2 go:2.1.4
 TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
   Tally runs;
   ControllerSpec made = spec([&](Context& context) {
@@ -158,7 +153,7 @@ TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
   controller.reset();
 }
 
-// cat:P27: a store that knows no priorities takes events as they come
+// A store that knows no priorities takes events as they come
 TEST_F(EventPriority, CountsForNothingInAPlainQueue) {
   std::vector<std::string> order;
   Tally runs;

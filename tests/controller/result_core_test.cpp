@@ -54,20 +54,15 @@ struct Row {
   ReconcileCounts counts;
 };
 
-// go:1.1.6 go:1.1.7 cat:C13
 TEST(ResultTable, HasARowForEveryEndOfAReconcile) {
   const std::vector<Row> rows = {
-      {"done (cat:C4)",
-       outcome_of(done()),
-       OutcomeKind::success,
-       {.forget = true},
-       {.reconciles = 1, .success = 1}},
-      {"requeue (cat:C8): the count of failures is kept",
+      {"done", outcome_of(done()), OutcomeKind::success, {.forget = true}, {.reconciles = 1, .success = 1}},
+      {"requeue: the count of failures is kept",
        outcome_of(requeue("not there yet")),
        OutcomeKind::requeue,
        {.add = Add::rate_limited},
        {.reconciles = 1, .requeue = 1, .retries = 1}},
-      {"requeue_after (cat:C9): forgets first",
+      {"requeue_after: forgets first",
        outcome_of(requeue_after(5h)),
        OutcomeKind::requeue_after,
        {.forget = true, .add = Add::after, .delay = 5h},
@@ -82,7 +77,7 @@ TEST(ResultTable, HasARowForEveryEndOfAReconcile) {
        OutcomeKind::success,
        {.forget = true},
        {.reconciles = 1, .success = 1}},
-      {"an error (cat:C5)",
+      {"an error",
        outcome_of(thrown(std::runtime_error("no such image")), false),
        OutcomeKind::error,
        {.add = Add::rate_limited},
@@ -102,7 +97,7 @@ TEST(ResultTable, HasARowForEveryEndOfAReconcile) {
        OutcomeKind::error,
        {.add = Add::rate_limited},
        {.reconciles = 1, .error = 1, .retries = 1}},
-      {"a terminal error (cat:C6) is not retried and forgets",
+      {"a terminal error is not retried and forgets",
        outcome_of(thrown(TerminalError("bad spec")), false),
        OutcomeKind::terminal_error,
        {.forget = true},
@@ -140,8 +135,7 @@ TEST(ResultTable, HasARowForEveryEndOfAReconcile) {
   }
 }
 
-// cat:C25: kinds of errors survive wrapping.
-// go:1.1.8
+// Kinds of errors survive wrapping.
 TEST(ResultTable, CausesDecideWhateverTheyAreWrappedIn) {
   const auto terminal = outcome_of(nested(std::runtime_error("reconcile"), TerminalError("bad spec")), false);
   EXPECT_EQ(terminal.kind, OutcomeKind::terminal_error);
@@ -157,7 +151,6 @@ TEST(ResultTable, CausesDecideWhateverTheyAreWrappedIn) {
   EXPECT_TRUE(outcome_of(nested(std::runtime_error("x"), 7), false).panic);
 }
 
-// cat:C25
 TEST(ResultTable, ReasonsAreKept) {
   EXPECT_EQ(outcome_of(requeue("waiting for DNS")).message, "waiting for DNS");
   EXPECT_EQ(outcome_of(requeue_after(1s, "rolling out")).message, "rolling out");
@@ -176,7 +169,6 @@ TEST(ReconcileCounts, Add) {
   EXPECT_EQ(sum, (ReconcileCounts{2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
 }
 
-// cat:C13
 TEST(OutcomeName, IsTheLabelOfItsCounter) {
   EXPECT_EQ(outcome_name(OutcomeKind::success), "success");
   EXPECT_EQ(outcome_name(OutcomeKind::requeue), "requeue");

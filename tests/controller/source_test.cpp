@@ -60,7 +60,6 @@ class SourceTest : public ControllerTest {
   Tally runs;
 };
 
-// go:1.3.8 cat:C17
 TEST_F(SourceTest, AChannelBringsKeysWithPriorityAndDelay) {
   const KeyChannel channel;
   ControllerSpec made = recording();
@@ -80,7 +79,7 @@ TEST_F(SourceTest, AChannelBringsKeysWithPriorityAndDelay) {
   drop();
 }
 
-// go:1.3.8: each destination gets every key; what is pushed before there is any waits, each key once.
+// Each destination gets every key; what is pushed before there is any waits, each key once.
 TEST_F(SourceTest, AChannelServesSeveralControllersAndKeepsWhatCameBeforeAny) {
   const KeyChannel channel;
   channel.push({"ns", "early"}, {.priority = Lane::slow, .delay = 1s});
@@ -166,8 +165,7 @@ TEST_F(SourceTest, ATimerThatThrowsIsToldAndGoesOn) {
   drop();
 }
 
-// cat:C17: a source of the program's own is waited for, gets the controller's queue, and is stopped with it.
-// go:1.3.9
+// A source of the program's own is waited for, gets the controller's queue, and is stopped with it.
 TEST_F(SourceTest, AFunctionRunsOnItsThreadUntilTheStopAndIsWaitedFor) {
   Tally told;
   Tally may_sync;
@@ -200,8 +198,7 @@ TEST_F(SourceTest, AFunctionRunsOnItsThreadUntilTheStopAndIsWaitedFor) {
   drop();
 }
 
-// cat:C15: upstream asks for a Start() that does not block; here it may, and is named if it is waited for.
-// cat:C18
+// Upstream asks for a Start() that does not block; here it may, and is named if it is waited for.
 TEST_F(SourceTest, ASourceThatDoesNotTellIsNamedWhenTheTimeIsOver) {
   ControllerSpec made = recording();
   made.sources.push_back({.name = "silent",
@@ -222,8 +219,7 @@ TEST_F(SourceTest, ASourceThatDoesNotTellIsNamedWhenTheTimeIsOver) {
   drop();
 }
 
-// cat:C17: its error ends the controller.
-// cat:C18
+// Its error ends the controller.
 TEST_F(SourceTest, AFunctionThatThrowsEndsTheController) {
   ControllerSpec made = recording();
   made.sources.push_back({.name = "dial", .run = [](const KeySink&, const std::stop_token&) {
@@ -256,7 +252,6 @@ TEST_F(SourceTest, AFunctionMayEndByItself) {
 
 // ---- Watches with priority and delay, and at run time
 
-// go:1.3.4
 TEST_F(SourceTest, AWatchMayHaveAPriorityAndADelayOfItsOwn) {
   ControllerSpec made = recording();
   WatchSpec later = made.watches[0];
@@ -315,8 +310,7 @@ TEST_F(SourceTest, ADelayedMinorEventDoesNotCutTheBackOffShort) {
   drop();
 }
 
-// go:2.2.29 R8: workers that run do not wait for a new watch; its errors come out of the call.
-// go:1.1.13
+// Workers that run do not wait for a new watch; its errors come out of the call.
 TEST_F(SourceTest, AWatchIsAddedAndRemovedAtRunTime) {
   start_synced(recording());
   int removed = 0;
@@ -350,7 +344,6 @@ TEST_F(SourceTest, AWatchIsAddedAndRemovedAtRunTime) {
   drop();
 }
 
-// go:1.1.13 cat:C19
 TEST_F(SourceTest, WorkersWaitForAWatchThatWasAddedBeforeTheyStarted) {
   make(recording());
   start();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of a campaign, step by step. "go:" are the behaviours of client-go that the design documents
-// list.
+// The decisions of a campaign, step by step. The rules are those of client-go's tools/leaderelection,
+// but for those of docs/adr/0011-where-the-runtime-differs.md.
 #include <chrono>
 #include <election/election_core.hpp>
 #include <optional>
@@ -97,11 +97,11 @@ TEST_F(ElectionCoreTest, TakesAFreeLeaseAndKeepsWhatElseIsInIt) {
   EXPECT_EQ(update.ask, Core::Ask::update);
   EXPECT_EQ(update.body.at({"metadata", "resourceVersion"}).as_string(), "1");
   EXPECT_EQ(update.body.at({"metadata", "labels", "kept"}).as_string(), "yes");
-  EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 4);  // go:2.5.69
+  EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 4);
   EXPECT_EQ(spec(update)["acquireTime"].as_string(), MicroTime(wall).str());
 }
 
-TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {  // go:1.5.6 go:2.5.67
+TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {
   core.answered(asked().id, lease("other", 1), now);
   core.watching(true);
   EXPECT_EQ(waits(), 15s);
@@ -111,7 +111,7 @@ TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {  /
   EXPECT_EQ(asked().ask, Core::Ask::update);
 }
 
-TEST_F(ElectionCoreTest, WaitsAnewWhenTheLeaseWasRenewed) {  // go:2.5.68
+TEST_F(ElectionCoreTest, WaitsAnewWhenTheLeaseWasRenewed) {
   core.answered(asked().id, lease("other", 1), now);
   core.watching(true);
   now += 14s;
@@ -122,7 +122,7 @@ TEST_F(ElectionCoreTest, WaitsAnewWhenTheLeaseWasRenewed) {  // go:2.5.68
 }
 
 TEST_F(ElectionCoreTest,
-       AChangeOfSomethingElseIsNoRenewal) {  // go:2.5.68: the record is compared, not bytes
+       AChangeOfSomethingElseIsNoRenewal) {  // the record is compared, not bytes
   core.answered(asked().id, lease("other", 1), now);
   core.watching(true);
   now += 14s;
@@ -132,7 +132,7 @@ TEST_F(ElectionCoreTest,
   EXPECT_EQ(waits(), 1s);
 }
 
-TEST_F(ElectionCoreTest, PollsWithJitterWhereItCannotWatch) {  // go:1.5.3
+TEST_F(ElectionCoreTest, PollsWithJitterWhereItCannotWatch) {
   core.answered(asked().id, lease("other", 1), now);
   for (int round = 0; round < 50; ++round) {
     const Duration pause = waits();
@@ -169,8 +169,7 @@ TEST_F(ElectionCoreTest, WhoComesSecondLooksAgain) {
   EXPECT_EQ(waits(), 15s);
 }
 
-TEST_F(ElectionCoreTest,
-       RenewsEveryRetryPeriodWithoutReadingAndKeepsTheTerm) {  // go:1.5.5 go:2.5.69
+TEST_F(ElectionCoreTest, RenewsEveryRetryPeriodWithoutReadingAndKeepsTheTerm) {
   lead();
   const auto first = core.term()->number;
   EXPECT_EQ(waits(), 2s);
@@ -225,7 +224,7 @@ TEST_F(ElectionCoreTest, TheCalendarMayJumpAnHourWhileItLeads) {
   }
 }
 
-TEST_F(ElectionCoreTest, TheCalendarMayJumpAnHourWhileItWaits) {  // go:1.5.6 go:2.5.67
+TEST_F(ElectionCoreTest, TheCalendarMayJumpAnHourWhileItWaits) {
   core.answered(asked().id, lease("other", 1), now);
   core.watching(true);
   Duration left = 15s;
@@ -248,7 +247,7 @@ TEST_F(ElectionCoreTest, AnAnswerAfterTheDeadlineBringsNothingBack) {
   EXPECT_EQ(core.end(), End::not_renewed);
 }
 
-TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {  // go:1.5.4
+TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {
   lead();
   now += 10s - 1ns;
   core.next(now, wall);
@@ -260,7 +259,7 @@ TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {  // go:1.5.4
 }
 
 TEST_F(ElectionCoreTest,
-       ASlowAnswerDoesNotKeepTheNextTryFromBeingMade) {  // go:2.5.70: two slow calls lose no lease
+       ASlowAnswerDoesNotKeepTheNextTryFromBeingMade) {  // two slow calls lose no lease
   lead();
   now += 2s;
   const auto slow = asked();
@@ -346,7 +345,7 @@ TEST_F(ElectionCoreTest, ADeletedLeaseIsRespectedUntilItsEndByWhoKnewIt) {
   EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 4) << "terms go on rising";
 }
 
-TEST_F(ElectionCoreTest, FreesTheLeaseWhenItResigns) {  // go:1.5.7
+TEST_F(ElectionCoreTest, FreesTheLeaseWhenItResigns) {
   lead();
   core.resign(now);
   const auto free = asked();
@@ -360,7 +359,7 @@ TEST_F(ElectionCoreTest, FreesTheLeaseWhenItResigns) {  // go:1.5.7
   EXPECT_EQ(core.holder(), "");
 }
 
-TEST_F(ElectionCoreTest, ResigningDuringARenewalFreesWhatTheRenewalLeft) {  // go:1.5.7
+TEST_F(ElectionCoreTest, ResigningDuringARenewalFreesWhatTheRenewalLeft) {
   lead();
   now += 2s;
   const auto renewal = asked();
@@ -388,7 +387,7 @@ TEST_F(ElectionCoreTest, FreeingEndsWithTheTermHoweverDeadTheServerIs) {
   EXPECT_EQ(core.end(), End::not_renewed);
 }
 
-TEST_F(ElectionCoreTest, KeepsTheLeaseIfItIsToldTo) {  // go:1.5.7
+TEST_F(ElectionCoreTest, KeepsTheLeaseIfItIsToldTo) {
   auto keeping = options();
   keeping.release = false;
   Core other(keeping);

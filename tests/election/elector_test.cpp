@@ -203,7 +203,7 @@ TEST_F(ElectorConcurrency, AFreedLeaseIsTakenWithoutAnyTimePassing) {
   EXPECT_EQ(clock->now(), TimePoint());
 }
 
-TEST_F(ElectorConcurrency, WhereWatchingIsForbiddenItPolls) {  // go:1.5.3
+TEST_F(ElectorConcurrency, WhereWatchingIsForbiddenItPolls) {
   server->inject({.verb = "watch", .resource = "leases.coordination.k8s.io", .status = 403});
   const auto one = instance("one");
   const auto two = instance("two");
@@ -407,7 +407,7 @@ TEST_F(ElectorConcurrency, ADeafServerDoesNotKeepItFromStopping) {
   EXPECT_EQ(one->end, ElectionEnd::stopped);
 }
 
-TEST_F(ElectorConcurrency, SaysWhenWhatItLedGoesOnAfterTheLeadWasLost) {  // go:1.5.9
+TEST_F(ElectorConcurrency, SaysWhenWhatItLedGoesOnAfterTheLeadWasLost) {
   const auto one = instance("one");
   std::atomic<bool> go_on = true;
   one->on_lead = [&](const Leadership& leadership) {
@@ -474,7 +474,7 @@ TEST_F(ElectorConcurrency, WithoutAThreadToBeHadItSaysSoAndMayCampaignAgain) {
   EXPECT_TRUE(led);
 }
 
-TEST(ElectionOptions, AreChecked) {  // go:1.5.1 go:1.5.2
+TEST(ElectionOptions, AreChecked) {
   const auto core = std::make_shared<testing::SharedCore>();
   const Client client(Config{.server = "http://in-process"},
                       {.transport = std::make_shared<testing::InProcessTransport>(core)});

@@ -56,8 +56,7 @@ Result write_term(Context& context, const Gadget& gadget) {
   return done();
 }
 
-// go:1.1.15 cat:C19
-TEST_F(ManagerElectionConcurrency, TheStandbyTakesOverWithItsCacheFullWhenTheLeaderStops) {  // go:2.5.74
+TEST_F(ManagerElectionConcurrency, TheStandbyTakesOverWithItsCacheFullWhenTheLeaderStops) {
   Manager first(world.client(), options("first"));
   Manager second(world.client(), options("second"));
   first.add(controller_for<Gadget>(write_term));
@@ -79,7 +78,7 @@ TEST_F(ManagerElectionConcurrency, TheStandbyTakesOverWithItsCacheFullWhenTheLea
   EXPECT_EQ(holder(), "");
 }
 
-TEST_F(ManagerElectionConcurrency, AControllerOfEveryInstanceRunsAndWritesWithoutTheLead) {  // go:1.4.7
+TEST_F(ManagerElectionConcurrency, AControllerOfEveryInstanceRunsAndWritesWithoutTheLead) {
   Manager first(world.client(), options("first"));
   Manager second(world.client(), options("second"));
   first.add(controller_for<Gadget>(write_term));
@@ -101,7 +100,7 @@ TEST_F(ManagerElectionConcurrency, AControllerOfEveryInstanceRunsAndWritesWithou
   EXPECT_NE(explanation(second, "gadget").find("does not lead"), std::string::npos);
 }
 
-TEST_F(ManagerElectionConcurrency, TheLeaseIsFreedAfterTheLastReconcileEnded) {  // go:2.5.63
+TEST_F(ManagerElectionConcurrency, TheLeaseIsFreedAfterTheLastReconcileEnded) {
   Manager manager(world.client(), options("first"));
   std::atomic<bool> begun = false;
   std::atomic<bool> may_end = false;
@@ -124,7 +123,7 @@ TEST_F(ManagerElectionConcurrency, TheLeaseIsFreedAfterTheLastReconcileEnded) { 
   EXPECT_EQ(holder(), "");
 }
 
-TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefused) {  // go:1.4.6 go:2.5.65
+TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefused) {
   Manager manager(world.client(), options("first"));
   std::atomic<bool> begun = false;
   std::atomic<bool> refused = false;
@@ -150,7 +149,7 @@ TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefuse
   world.wait_for_line("lost the lead");
 }
 
-TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {  // go:1.5.8 go:2.5.66
+TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {
   Manager first(world.client(), options("first"));
   Manager second(world.client(), options("second"));
   first.add(controller_for<Gadget>(write_term));
@@ -164,7 +163,7 @@ TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {  // go:1.5
   EXPECT_NO_THROW(leader.stop());
 }
 
-TEST_F(ManagerElectionConcurrency, TasksOfTheLeaderRunWhileItLeadsOthersAlways) {  // go:1.4.7 go:2.5.60
+TEST_F(ManagerElectionConcurrency, TasksOfTheLeaderRunWhileItLeadsOthersAlways) {
   world.call(http::Method::post, "/apis/coordination.k8s.io/v1/namespaces/default/leases",
              R"({"metadata":{"name":"op"},"spec":{"holderIdentity":"other","leaseDurationSeconds":1000}})");
   Manager manager(world.client(), options("first"));

@@ -100,7 +100,6 @@ TEST(Flags, AnAddressThatIsNoneIsRefused) {
                         "[::1]:8080 or localhost:8080"));
 }
 
-// go:1.1.2
 TEST(Flags, SettingsOfOneControllerCarryItsName) {
   const auto outcome = parse({"--workers", "demo=4", "--workers", "2", "--workers=other=8", "--rate-limiter",
                               "demo=max_of(exponential(5ms, 1000s), token_bucket(10, 100))",

@@ -73,7 +73,7 @@ TEST_F(LifecycleElection, ControllersWaitForTheLead) {
   EXPECT_THAT(core.open(2), ElementsAre(start(0), start(3)));
 }
 
-TEST_F(LifecycleElection, WhoWaitsForTheLeadStopsAtOnce) {  // go:2.5.66
+TEST_F(LifecycleElection, WhoWaitsForTheLeadStopsAtOnce) {
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(2)));
   EXPECT_THAT(core.ended(2, "", at(1s)), ElementsAre(stop(1)));
   core.ended(1, "", at(1s));
@@ -81,7 +81,7 @@ TEST_F(LifecycleElection, WhoWaitsForTheLeadStopsAtOnce) {  // go:2.5.66
   EXPECT_THAT(core.open(2), IsEmpty()) << "elected too late";
 }
 
-TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {  // go:1.4.4 go:2.5.63
+TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {
   core.open(2);
   core.started(0, at(0s));
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(0)));
@@ -89,7 +89,7 @@ TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {  // go:1.4.4 
 }
 
 // Who might still write must not let another one begin.
-TEST_F(LifecycleElection, TheLeadIsNotGivenUpWhileSomethingIsStuck) {  // go:2.5.64
+TEST_F(LifecycleElection, TheLeadIsNotGivenUpWhileSomethingIsStuck) {
   core.open(2);
   core.started(0, at(0s));
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(0)));
@@ -99,7 +99,7 @@ TEST_F(LifecycleElection, TheLeadIsNotGivenUpWhileSomethingIsStuck) {  // go:2.5
   EXPECT_THAT(core.stuck(), ElementsAre("demo"));
 }
 
-TEST_F(LifecycleElection, ALostLeadLeavesNoGrace) {  // go:1.4.6 go:2.5.65
+TEST_F(LifecycleElection, ALostLeadLeavesNoGrace) {
   core.open(2);
   core.started(0, at(0s));
   EXPECT_THAT(core.ended(2, "lost", at(5s)), ElementsAre(stop(0)));
@@ -116,7 +116,7 @@ TEST_F(LifecycleElection, ALeadThatIsLostWhileStoppingEndsTheGrace) {
   EXPECT_THAT(core.tick(at(2s)), ElementsAre(cancel(0)));
 }
 
-TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {  // go:1.4.3 go:2.5.71
+TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {
   EXPECT_THAT(core.start(), ElementsAre(start(2)));
   EXPECT_THAT(core.started(2, at(0s)), ElementsAre(start(1)));
   EXPECT_THAT(core.started(1, at(0s)), ElementsAre(start(3)));
@@ -127,7 +127,7 @@ TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {  // go:1
   EXPECT_FALSE(core.finished());
 }
 
-TEST_F(LifecycleCoreTest, StopsTasksThenControllersThenCachesThenServers) {  // go:1.4.4 go:2.5.61
+TEST_F(LifecycleCoreTest, StopsTasksThenControllersThenCachesThenServers) {
   start_all();
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(3)));
   EXPECT_THAT(core.ended(3, "", at(1s)), ElementsAre(stop(0), stop(4)));
@@ -142,7 +142,7 @@ TEST_F(LifecycleCoreTest, StopsTasksThenControllersThenCachesThenServers) {  // 
   EXPECT_EQ(core.deadline(), std::nullopt);
 }
 
-TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) {  // go:2.5.62
+TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) {
   start_all();
   core.stop(at(1s));
   core.ended(3, "", at(1s));
@@ -158,7 +158,7 @@ TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) { 
   EXPECT_THAT(core.stuck(), IsEmpty());
 }
 
-TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {  // go:1.4.5 go:2.5.64
+TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {
   start_all();
   core.stop(at(0s));
   core.ended(3, "", at(0s));
@@ -171,7 +171,7 @@ TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {  // go:1.4
   EXPECT_THAT(core.stuck(), ElementsAre("demo"));
 }
 
-TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {  // go:1.4.2
+TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {
   LifecycleCore patient{{.grace_period = -1ns}};
   LifecycleCore::Actions none;
   patient.add("demo", Stage::controllers, none);
@@ -183,7 +183,7 @@ TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {  // go:1.4.2
   EXPECT_FALSE(patient.finished());
 }
 
-TEST_F(LifecycleCoreTest, AZeroGracePeriodCancelsAtOnce) {  // go:1.4.2
+TEST_F(LifecycleCoreTest, AZeroGracePeriodCancelsAtOnce) {
   LifecycleCore hasty{{.grace_period = 0s}};
   LifecycleCore::Actions none;
   hasty.add("demo", Stage::controllers, none);
@@ -209,7 +209,7 @@ TEST_F(LifecycleCoreTest, APartMayEndWithoutAnError) {
   EXPECT_THAT(core.stop(at(2s)), ElementsAre(stop(0), stop(4)));
 }
 
-TEST_F(LifecycleCoreTest, APartThatCannotStartStopsWhatStartedAndNothingElseStarts) {  // go:2.5.72 go:2.5.73
+TEST_F(LifecycleCoreTest, APartThatCannotStartStopsWhatStartedAndNothingElseStarts) {
   core.start();
   core.started(2, at(0s));
   EXPECT_THAT(core.ended(1, "no server", at(0s)), ElementsAre(stop(2)));
@@ -226,7 +226,7 @@ TEST_F(LifecycleCoreTest, WhatStartsWhileAStopComesIsStoppedOnceItHasStarted) {
   EXPECT_TRUE(core.finished());
 }
 
-TEST_F(LifecycleCoreTest, APartAddedWhileRunningStartsAtOnceAndNoneWhileStopping) {  // go:1.4.8
+TEST_F(LifecycleCoreTest, APartAddedWhileRunningStartsAtOnceAndNoneWhileStopping) {
   start_all();
   LifecycleCore::Actions actions;
   EXPECT_EQ(core.add("late", Stage::controllers, actions), 5U);
@@ -235,7 +235,7 @@ TEST_F(LifecycleCoreTest, APartAddedWhileRunningStartsAtOnceAndNoneWhileStopping
   EXPECT_THROW(core.add("too late", Stage::controllers, actions), std::invalid_argument);
 }
 
-TEST(Defaults, AreThoseOfControllerRuntime) {  // go:1.4.2
+TEST(Defaults, AreThoseOfControllerRuntime) {
   EXPECT_EQ(LifecycleOptions{}.grace_period, 30s);
   EXPECT_EQ(ElectionOptions{}.lease_duration, 15s);
   EXPECT_EQ(ElectionOptions{}.renew_deadline, 10s);

@@ -128,7 +128,6 @@ TEST_F(ManagerTest, AReconcilerThatWritesItsStatusAndFailsDoesNotSpin) {
   EXPECT_LE(manager->totals().counts.reconciles, 4U);
 }
 
-// go:1.1.2
 TEST_F(ManagerTest, AskedForItTheProgramMayChangeTheOptionsOfEachController) {
   ManagerOptions options = world.options();
   options.workers = 2;
@@ -191,7 +190,6 @@ TEST_F(ManagerTest, FinalizersOfOthersStay) {
   world.wait_until([&] { return world.gadget("web").is_null(); });
 }
 
-// go:1.1.9
 TEST_F(ManagerTest, TheRequestFormIsCalledForDeletedObjectsToo) {
   world.install_crd();
   std::atomic<int> gone = 0;
@@ -208,7 +206,6 @@ TEST_F(ManagerTest, TheRequestFormIsCalledForDeletedObjectsToo) {
   world.wait_until([&] { return gone > 0; });
 }
 
-// go:1.1.17
 TEST_F(ManagerTest, WatchesMapOtherObjectsToKeys) {
   world.install_crd();
   std::atomic<int> runs = 0;
@@ -275,7 +272,6 @@ TEST_F(ManagerTest, AnOwnerIsSetUnlessTheReconcilerSaysOtherwise) {
   EXPECT_EQ(world.get("/api/v1/namespaces/wide").at({"metadata", "ownerReferences"}).size(), 0U);
 }
 
-// go:1.3.7
 TEST_F(ManagerTest, AMissingKindHoldsUpItsOwnControllerOnlyAndHeals) {
   Manager impatient(world.client(), [&] {
     ManagerOptions options = world.options();
@@ -361,7 +357,7 @@ TEST_F(ManagerTest, AnObjectThatCannotBeDecodedIsNamedAndTheOthersGoOn) {
   world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 2; });
 }
 
-TEST_F(ManagerTest, RunningReconcilesEndInPeaceWithinTheGracePeriod) {  // go:2.5.62
+TEST_F(ManagerTest, RunningReconcilesEndInPeaceWithinTheGracePeriod) {
   world.install_crd();
   std::atomic<bool> begun = false;
   std::atomic<bool> may_end = false;
@@ -386,7 +382,7 @@ TEST_F(ManagerTest, RunningReconcilesEndInPeaceWithinTheGracePeriod) {  // go:2.
   EXPECT_EQ(manager->totals().counts.success, 1U);
 }
 
-TEST_F(ManagerTest, AfterTheGracePeriodRunsAreCancelledAndThatIsAnError) {  // go:1.4.5
+TEST_F(ManagerTest, AfterTheGracePeriodRunsAreCancelledAndThatIsAnError) {
   world.install_crd();
   ManagerOptions options = world.options();
   options.lifecycle.grace_period = 10ms;
@@ -440,7 +436,7 @@ TEST_F(ManagerTest, ATaskIsToldToStop) {
   EXPECT_TRUE(ended);
 }
 
-TEST_F(ManagerTest, AControllerMayBeAddedWhileItRuns) {  // go:1.4.8
+TEST_F(ManagerTest, AControllerMayBeAddedWhileItRuns) {
   world.install_crd();
   world.create_gadget("web", 4);
   Running running(*manager);
@@ -448,14 +444,12 @@ TEST_F(ManagerTest, AControllerMayBeAddedWhileItRuns) {  // go:1.4.8
   world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 4; });
 }
 
-// go:1.1.4
 TEST_F(ManagerTest, NamesOfControllersAreUnique) {
   manager->add(controller_for<Gadget>(reconcile_gadget));
   EXPECT_THROW(manager->add(controller_for<Gadget>(reconcile_gadget)), std::invalid_argument);
   EXPECT_NO_THROW(manager->add(controller_for<Gadget>(reconcile_gadget).named("second")));
 }
 
-// go:1.1.14 cat:C17
 TEST_F(ManagerTest, RunsOnce) {
   Running(*manager).stop();
   EXPECT_THROW(manager->run({}), std::invalid_argument);
@@ -521,7 +515,6 @@ struct Holdings {
   std::size_t bytes = ::mallinfo2().uordblks;
 };
 
-// cat:C19
 TEST_F(ManagerConcurrency, StartsAndStopsAThousandTimesWithoutGrowth) {
   world.install_crd();
   world.create_gadget("web");

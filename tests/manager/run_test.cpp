@@ -246,7 +246,7 @@ TEST_F(RunTest, AServerThatIsNotTrustedEndsWithThree) {
   EXPECT_THAT(child->log(), ::testing::Not(HasSubstr("secret")));
 }
 
-TEST_F(RunTest, SigtermStopsItCleanlyWithItsTotals) {  // go:1.4.11
+TEST_F(RunTest, SigtermStopsItCleanlyWithItsTotals) {
   for (const int signal : {SIGTERM, SIGINT}) {
     serve();
     install_crd();
@@ -329,7 +329,7 @@ TEST_F(RunTest, LeaderElectionIsAFlagAway) {
   EXPECT_EQ(Json::parse(lease.body).at({"spec", "holderIdentity"}).string_or("none"), "");
 }
 
-TEST_F(RunTest, ALostLeadEndsItWithFive) {  // go:1.4.6
+TEST_F(RunTest, ALostLeadEndsItWithFive) {
   serve();
   install_crd();
   const auto child = start_operator({"--leader-elect"});
@@ -448,7 +448,7 @@ TEST_F(RunTest, AForbiddenListIsNamedAndWaitedFor) {
   EXPECT_EQ(child->wait(), 0) << child->log();
 }
 
-TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {  // go:1.4.5
+TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {
   serve({.faults = {{.verb = "patch", .resource = "configmaps", .delay = 60s}}});
   install_crd();
   const auto child = start_operator({"--grace-period", "50ms", "--log-level", "debug"});
@@ -461,7 +461,7 @@ TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {  // go:1.4
   EXPECT_FALSE(child->last_output_line().empty());
 }
 
-TEST_F(RunTest, ASecondSignalEndsItAtOnce) {  // go:1.4.11
+TEST_F(RunTest, ASecondSignalEndsItAtOnce) {
   serve({.faults = {{.verb = "patch", .resource = "configmaps", .delay = 60s}}});
   install_crd();
   const auto child = start_operator();

@@ -129,7 +129,6 @@ bool alike(const std::vector<double>& one, const std::vector<double>& other) {
   });
 }
 
-// go:1.11
 TEST_F(ScrapeConcurrency, HasTheFamiliesOfControllerRuntimeWithTheirTypesLabelsAndBuckets) {
   const Scrape ours = scrape_of_all();
   // There is no client-side flow control whose waits could be timed.
@@ -160,7 +159,6 @@ TEST_F(ScrapeConcurrency, HasTheFamiliesOfControllerRuntimeWithTheirTypesLabelsA
   EXPECT_EQ(compared, 29);
 }
 
-// go:1.11, go:1.3
 TEST_F(ScrapeConcurrency, CountsEachRunUnderHowItEnded) {
   const Scrape ours = scrape_of_all();
   const std::map<std::string, double> expected = {{"success", 1}, {"requeue", 1},  {"requeue_after", 2},

@@ -33,7 +33,6 @@ class Gate {
   bool open_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
-// go:3.14, R7.
 TEST(StuckRunConcurrency, IsNamedInTheLogAgainAndAgainUntilItEnds) {
   World world;
   Gate gate;

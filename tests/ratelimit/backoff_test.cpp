@@ -34,7 +34,6 @@ TimePoint fail_six_times(Backoff<std::string>& backoff) {
   return now;
 }
 
-// cat:F1
 TEST(Backoff, DoublesUpToTheCeilingUntilForgotten) {
   auto backoff = backoff_of(1s, 50s);
   TimePoint now{};
@@ -51,7 +50,6 @@ TEST(Backoff, DoublesUpToTheCeilingUntilForgotten) {
   EXPECT_EQ(backoff.when("key", now), 1s);
 }
 
-// cat:F2
 TEST(Backoff, WaitsUntilTheDelayIsOverAndNotAfterItExpired) {
   auto backoff = backoff_of(1s, 5s);
   const TimePoint last = fail_six_times(backoff);
@@ -63,7 +61,6 @@ TEST(Backoff, WaitsUntilTheDelayIsOverAndNotAfterItExpired) {
   EXPECT_FALSE(backoff.is_waiting("unknown", last, last));
 }
 
-// cat:F3
 TEST(Backoff, StaysAtTheCeilingWhileFailuresGoOn) {
   auto backoff = backoff_of(1s, 5s);
   const TimePoint last = fail_six_times(backoff);
@@ -73,7 +70,6 @@ TEST(Backoff, StaysAtTheCeilingWhileFailuresGoOn) {
   EXPECT_EQ(backoff.retries("key"), 1U);
 }
 
-// cat:F4
 TEST(Backoff, SweepsOutWhatExpired) {
   auto backoff = backoff_of(1s, 5s);
   const TimePoint last = fail_six_times(backoff);
@@ -84,7 +80,6 @@ TEST(Backoff, SweepsOutWhatExpired) {
   EXPECT_EQ(backoff.delay("key"), 0s);
 }
 
-// cat:F5
 TEST(Backoff, KeepsAKeyForTwiceTheCeilingOrForAsLongAsItIsTold) {
   Backoff<std::string> usual({.base_delay = 1s, .max_delay = 50s});
   Backoff<std::string> longer({.base_delay = 1s, .max_delay = 50s, .forget_after = 200s});
@@ -102,7 +97,7 @@ TEST(Backoff, KeepsAKeyForTwiceTheCeilingOrForAsLongAsItIsTold) {
   }
 }
 
-// cat:F6: an attempt whenever no delay runs, looked at every second
+// An attempt whenever no delay runs, looked at every second
 TEST(Backoff, LetsAttemptsThroughExactlyWhenTheDelayEnds) {
   auto backoff = backoff_of(1s, 10s);
   std::vector<std::pair<int, Duration>> attempts;
@@ -120,7 +115,6 @@ TEST(Backoff, LetsAttemptsThroughExactlyWhenTheDelayEnds) {
   EXPECT_EQ(attempts, expected);
 }
 
-// cat:F7
 TEST(Backoff, JitterAddsUpToItsFactorOfTheLastDelay) {
   Backoff<std::string> backoff({.base_delay = 100ms, .max_delay = 1min, .jitter = 0.1, .seed = 9});
   TimePoint now{};
@@ -143,7 +137,6 @@ TEST(Backoff, JitterAddsUpToItsFactorOfTheLastDelay) {
   EXPECT_NE(other.when("key", {}), first);
 }
 
-// cat:F8
 TEST(Backoff, StartsOverAfterTheTimeThatItIsTold) {
   auto usual = backoff_of(1s, 50s);
   usual.when("key", TimePoint{});

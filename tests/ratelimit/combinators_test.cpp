@@ -46,7 +46,6 @@ static_assert(Limiter<AnyLimiter<int>, int>);
 static_assert(LimiterRule<decltype(max_of(exponential(1ms, 1s), token_bucket(10, 100))), int>);
 static_assert(!LimiterOrRule<decltype(max_of(exponential(1ms, 1s), StepLimiter())), int>);
 
-// cat:L4
 TEST(MaxOf, ChargesAllAndTakesTheLongest) {
   AnyLimiter<std::string> limiter = max_of(fast_slow(5ms, 3s, 3), exponential(1ms, 1s));
   for (const Duration expected : {Duration{5ms}, Duration{5ms}, Duration{5ms}, Duration{3s}, Duration{3s}}) {
@@ -61,7 +60,7 @@ TEST(MaxOf, ChargesAllAndTakesTheLongest) {
   EXPECT_EQ(limiter.when("one", {}), 5ms);
 }
 
-TEST(MaxOf, FiveFailuresBeforeGive160MillisecondsWhateverTheBucketSays) {  // prediction 3.1
+TEST(MaxOf, FiveFailuresBeforeGive160MillisecondsWhateverTheBucketSays) {
   AnyLimiter<std::string> limiter = max_of(exponential(5ms, 1000s), token_bucket(10, 5));
   for (int i = 0; i < 5; ++i) limiter.when("key", {});
   EXPECT_EQ(limiter.when("key", {}), 160ms);  // the bucket alone says 100 ms
@@ -81,7 +80,6 @@ TEST(MaxOf, TakesLimitersWhoseTypeIsNotKnown) {
   EXPECT_EQ(nested.retries("one"), 2U);
 }
 
-// cat:L5
 TEST(WithMaxDelay, CapsTheDelayButNotTheCharge) {
   AnyLimiter<std::string> limiter = with_max_delay(StepLimiter(), 500s);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(limiter.when(std::to_string(i), {}), 5ms);
@@ -89,7 +87,6 @@ TEST(WithMaxDelay, CapsTheDelayButNotTheCharge) {
   EXPECT_EQ(limiter.retries("any"), 200U);
 }
 
-// cat:L5, older form
 TEST(WithMaxDelay, CapsTheDefaultLimiterExactly) {
   AnyLimiter<std::string> limiter = with_max_delay(default_limiter<std::string>(), 500s);
   for (int i = 0; i < 5200; ++i) {
@@ -202,7 +199,7 @@ TEST(AnyLimiter, CopiesRememberApart) {
   EXPECT_EQ(three.retries("key"), 2U);
 }
 
-// cat:L11: a default with ten tokens per minute instead of per second
+// A default with ten tokens per minute instead of per second
 TEST(MaxOf, OfABucketThatFillsByTheMinuteHoldsUpAKeyThatNeverFailed) {
   AnyLimiter<std::string> limiter = max_of(exponential(5ms, 1000s), token_bucket(10, 1min, 100));
   for (const Duration expected : {5ms, 10ms, 20ms}) EXPECT_EQ(limiter.when("one", {}), expected);
@@ -217,7 +214,7 @@ TEST(MaxOf, OfABucketThatFillsByTheMinuteHoldsUpAKeyThatNeverFailed) {
   EXPECT_EQ(ours.when("two", {}), 200ms);
 }
 
-// Prediction 3.2: requeues per second of N objects that all fail at t=0 and whenever they run.
+// Requeues per second of N objects that all fail at t=0 and whenever they run.
 std::vector<int> requeues_per_second(AnyLimiter<int> limiter, int objects, int seconds) {
   using Event = std::tuple<Duration, std::uint64_t, int>;  // time, order, object
   std::priority_queue<Event, std::vector<Event>, std::greater<>> due;
@@ -263,7 +260,7 @@ TEST(RequeueCurve, OfTheBucketDoesNotDependOnTheObjects) {
   }
 }
 
-TEST(DefaultLimiter, MakesALateFirstFailureWaitForTheDebtOfOthers) {  // prediction 3.2
+TEST(DefaultLimiter, MakesALateFirstFailureWaitForTheDebtOfOthers) {
   auto limiter = default_limiter<int>();
   using Event = std::tuple<Duration, std::uint64_t, int>;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> due;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows "cat:" are of the catalogue of peers' tests that the design documents keep.
+// The exponential limiter: delays double for each failure of a key, up to a ceiling.
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
@@ -25,7 +25,6 @@ Duration fail(ExponentialLimiter<std::string>& limiter, const std::string& key) 
   return limiter.when(key, TimePoint{});
 }
 
-// cat:L1
 TEST(Exponential, DoublesPerKeyAndStartsOverWhenForgotten) {
   auto limiter = limiter_of(1ms, 1s);
   for (const Duration expected : {1ms, 2ms, 4ms, 8ms, 16ms}) EXPECT_EQ(fail(limiter, "one"), expected);
@@ -38,7 +37,7 @@ TEST(Exponential, DoublesPerKeyAndStartsOverWhenForgotten) {
   EXPECT_EQ(fail(limiter, "one"), 1ms);
 }
 
-// cat:L1, the full ladder
+// The full ladder
 TEST(Exponential, ReachesTheCeilingAndStaysThere) {
   auto limiter = limiter_of(1ms, 1s);
   for (const Duration expected :
@@ -47,7 +46,6 @@ TEST(Exponential, ReachesTheCeilingAndStaysThere) {
   }
 }
 
-// cat:L2
 TEST(Exponential, NeverOverflows) {
   auto seconds = limiter_of(1ms, 1000s);
   for (int i = 0; i < 5; ++i) fail(seconds, "overflow1");
@@ -61,7 +59,6 @@ TEST(Exponential, NeverOverflows) {
   EXPECT_EQ(fail(hours, "two"), 1000h);
 }
 
-// cat:G6
 TEST(Exponential, IsMonotonicForEveryNumberOfFailures) {
   for (const auto& [base, max] : std::vector<std::pair<Duration, Duration>>{
            {1024ns, 1000s}, {5ms, 1000s}, {1ns, Duration::max()}, {Duration::max(), Duration::max()}}) {
@@ -85,7 +82,7 @@ TEST(Exponential, DoublesUpToTheLastPowerThatFits) {
   EXPECT_EQ(fail(limiter, "key"), Duration::max());
 }
 
-// Prediction 3.1: 5 ms doubling to 1000 s.
+// 5 ms doubling to 1000 s.
 TEST(Exponential, FollowsTheLadderOfTheDefaults) {
   auto limiter = limiter_of(5ms, 1000s);
   Duration elapsed{};
@@ -110,7 +107,7 @@ int failures_until_the_ceiling(Duration base, Duration max) {
   return failures;
 }
 
-TEST(Exponential, ReachesTheCeilingAtThePredictedFailure) {  // prediction 3.1
+TEST(Exponential, ReachesTheCeilingAtThePredictedFailure) {
   EXPECT_EQ(failures_until_the_ceiling(5ms, 1000s), 19);
   EXPECT_EQ(failures_until_the_ceiling(1ms, 1s), 11);
   EXPECT_EQ(failures_until_the_ceiling(1ms, 1000s), 21);
@@ -144,7 +141,7 @@ TEST(Exponential, ACopyCountsForItself) {
   EXPECT_EQ(limiter.retries("7"), 2U);
 }
 
-// cat:L7 and cat:L10: refused, not counted with
+// Refused, not counted with
 TEST(Exponential, RefusesBadOptions) {
   EXPECT_THROW(exponential(-1ms, 1000s), std::invalid_argument);
   EXPECT_THROW(exponential(0ms, 1000s), std::invalid_argument);

@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// cat:L3
 TEST(FastSlow, IsFastAFewTimesPerKeyThenSlow) {
   auto limiter = limiter_for<std::string>(fast_slow(5ms, 10s, 3));
   for (const Duration expected :
@@ -31,7 +30,6 @@ TEST(FastSlow, IsFastAFewTimesPerKeyThenSlow) {
   EXPECT_EQ(limiter.size(), 2U);
 }
 
-// cat:L6
 TEST(FastSlow, WithoutFastAttemptsIsAlwaysSlow) {
   for (const int attempts : {-1, 0}) {
     auto limiter = limiter_for<std::string>(fast_slow(5ms, 10s, attempts));

@@ -40,7 +40,6 @@ class ThrottleTest {
   Throttle throttle_;
 };
 
-// cat:F9
 TEST(Throttle, LetsTheBurstPassAndThenOneForEveryToken) {
   ThrottleTest three(token_bucket(1, 3));
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(three->try_take());
@@ -53,7 +52,7 @@ TEST(Throttle, LetsTheBurstPassAndThenOneForEveryToken) {
   EXPECT_FALSE(one->try_take());
 }
 
-// cat:F11: every two seconds there is a token of one in 1.03 s, whatever the rate is rounded to
+// Every two seconds there is a token of one in 1.03 s, whatever the rate is rounded to
 TEST(Throttle, HoldsAFractionalRateOverManyRounds) {
   ThrottleTest throttle(token_bucket(static_cast<double>(static_cast<float>(1 / 1.031425)), 1));
   for (int round = 0; round < 60; ++round) {
@@ -62,7 +61,7 @@ TEST(Throttle, HoldsAFractionalRateOverManyRounds) {
   }
 }
 
-// cat:F11 cat:L21: the fake that always accepts; an unlimited rate
+// A throttle that always accepts; an unlimited rate
 TEST(Throttle, WithoutABucketNobodyWaits) {
   ThrottleTest throttle(std::nullopt);
   for (int i = 0; i < 1000; ++i) {
@@ -72,7 +71,6 @@ TEST(Throttle, WithoutABucketNobodyWaits) {
   EXPECT_EQ(throttle->time_until(1000), 0s);
 }
 
-// cat:L21 cat:F10
 TEST(Throttle, RefusesAtOnceWhatCannotBeInTime) {
   ThrottleTest throttle(token_bucket(10, 3));
   EXPECT_FALSE(throttle->wait(4));  // more than the bucket ever holds
@@ -90,14 +88,14 @@ TEST(Throttle, RefusesAStopThatWasRequestedAndNegativeCounts) {
   ThrottleTest throttle(token_bucket(10, 3));
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_FALSE(throttle->wait(1, stop.get_token()));  // cat:L21
+  EXPECT_FALSE(throttle->wait(1, stop.get_token()));
   EXPECT_EQ(throttle->time_until(3), 0s);
   EXPECT_THROW(throttle->wait(-1), std::invalid_argument);
   EXPECT_THROW(throttle->try_take(-1), std::invalid_argument);
   EXPECT_THROW(throttle->time_until(-1), std::invalid_argument);
 }
 
-// cat:L21: two at once, the third and fourth when they are there
+// Two at once, the third and fourth when they are there
 TEST(ThrottleConcurrency, WaitsExactlyUntilTheTokensAreThere) {
   ThrottleTest throttle(token_bucket(10, 3));
   ASSERT_TRUE(throttle->wait(2));
@@ -117,7 +115,7 @@ TEST(ThrottleConcurrency, WaitsExactlyUntilTheTokensAreThere) {
   EXPECT_FALSE(throttle->try_take());
 }
 
-// cat:F9: sixteen of ten per second, burst five
+// Sixteen of ten per second, burst five
 TEST(ThrottleConcurrency, SixteenOfTenPerSecondTakeElevenTenths) {
   ThrottleTest throttle(token_bucket(10, 5));
   std::atomic<int> done = 0;
@@ -129,7 +127,7 @@ TEST(ThrottleConcurrency, SixteenOfTenPerSecondTakeElevenTenths) {
   EXPECT_EQ(throttle.now(), 1100ms);
 }
 
-// cat:F10: ten threads collect a hundred tokens after the first
+// Ten threads collect a hundred tokens after the first
 TEST(ThrottleConcurrency, ManyThreadsGetTheRateTogether) {
   ThrottleTest throttle(token_bucket(100, 1));
   ASSERT_TRUE(throttle->try_take());
@@ -146,7 +144,6 @@ TEST(ThrottleConcurrency, ManyThreadsGetTheRateTogether) {
   EXPECT_EQ(throttle.now(), 1s);
 }
 
-// cat:L19
 TEST(ThrottleConcurrency, SimultaneousCallersGetTheBurstAndNoMore) {
   ThrottleTest throttle(token_bucket(1, 5));
   std::atomic<int> passed = 0;
@@ -160,7 +157,7 @@ TEST(ThrottleConcurrency, SimultaneousCallersGetTheBurstAndNoMore) {
   EXPECT_EQ(passed, 5);
 }
 
-// cat:F11: the fake that never accepts; cat:L21: who gives up leaves the tokens to others
+// A throttle that never accepts; a caller that gives up leaves the tokens to others
 TEST(ThrottleConcurrency, AStopEndsAWaitWithoutCostingAToken) {
   ThrottleTest throttle(token_bucket(1, 1h, 2));
   ASSERT_TRUE(throttle->wait(2));

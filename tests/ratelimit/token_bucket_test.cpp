@@ -23,7 +23,6 @@ Duration charge(TokenBucket& bucket, Duration at) {
   return bucket.when(0, TimePoint{at});
 }
 
-// cat:L8
 TEST(TokenBucket, PassesTheBurstThenOnePerInterval) {
   auto bucket = token_bucket(1, 10min, 2);
   EXPECT_EQ(charge(bucket, 0s), 0s);
@@ -32,7 +31,6 @@ TEST(TokenBucket, PassesTheBurstThenOnePerInterval) {
   EXPECT_EQ(charge(bucket, 1min), 19min);
 }
 
-// cat:L9
 TEST(TokenBucket, FillsWhileItWaits) {
   auto bucket = token_bucket(1, 2s, 2);
   EXPECT_EQ(charge(bucket, 0s), 0s);
@@ -42,7 +40,7 @@ TEST(TokenBucket, FillsWhileItWaits) {
   EXPECT_EQ(charge(bucket, 4s), 2s);
 }
 
-// Prediction 3.2: the k-th charge at t=0 of 10 per second, burst 100.
+// The k-th charge at t=0 of 10 per second, burst 100.
 TEST(TokenBucket, GivesTheKthChargeItsPlaceInLine) {
   auto bucket = token_bucket(10, 100);
   for (int k = 1; k <= 10'000; ++k) {
@@ -54,7 +52,7 @@ TEST(TokenBucket, GivesTheKthChargeItsPlaceInLine) {
   EXPECT_EQ(charge(bucket, 1050ms), 990s + 100ms - 1050ms);
 }
 
-// Prediction 3.2, 10,000 objects that fail at once and again whenever they run, under the bucket alone:
+// 10,000 objects that fail at once and again whenever they run, under the bucket alone:
 // the hundred that were let through come back behind everybody else.
 TEST(TokenBucket, TheFirstHundredComeBackBehindEverybodyElse) {
   auto bucket = token_bucket(10, 100);
@@ -97,7 +95,7 @@ TEST(TokenBucket, RoundsNothingWhereTheRateDoesNotDivide) {
   EXPECT_EQ(charge(thirds, 0s), 1'000'000s);  // three million charges later it is exact to the nanosecond
 }
 
-// cat:L19: a try every 2 ms for 5 s at 100 per second
+// A try every 2 ms for 5 s at 100 per second
 TEST(TokenBucket, CountsExactlyOverALongRun) {
   auto bucket = token_bucket(100, 100);
   int passed = 0;
@@ -110,7 +108,6 @@ TEST(TokenBucket, CountsExactlyOverALongRun) {
   EXPECT_EQ(passed, 599);  // the burst, and one every 10 ms up to 4.99 s
 }
 
-// cat:L20
 TEST(TokenBucket, TakesRatesThatAreNotWhole) {
   auto slow = token_bucket(0.7692307692307693, 1);
   EXPECT_EQ(charge(slow, 0s), 0s);
@@ -143,7 +140,6 @@ void expect_takes(TokenBucket bucket, const std::vector<Take>& takes) {
   }
 }
 
-// cat:L12
 TEST(TokenBucket, TakesOneAtATimeFromABurstOfOne) {
   expect_takes(token_bucket(10, 1), {{0, 1, 1, true},
                                      {0, 0, 1, false},
@@ -156,7 +152,6 @@ TEST(TokenBucket, TakesOneAtATimeFromABurstOfOne) {
                                      {2, 0, 1, false}});
 }
 
-// cat:L13
 TEST(TokenBucket, TakesWhatIsThereAndNothingOfWhatIsNot) {
   expect_takes(token_bucket(10, 3), {{0, 3, 2, true},
                                      {0, 1, 2, false},
@@ -181,7 +176,6 @@ std::optional<Duration> reserve(TokenBucket& bucket, int at, std::int64_t count,
   return t(at).time_since_epoch() + *wait;
 }
 
-// cat:L15
 TEST(TokenBucket, ReservesInAdvance) {
   auto simple = token_bucket(10, 2);
   EXPECT_EQ(reserve(simple, 0, 2), 0ms);
@@ -189,7 +183,6 @@ TEST(TokenBucket, ReservesInAdvance) {
   EXPECT_EQ(reserve(simple, 3, 2), 400ms);
 }
 
-// cat:L15
 TEST(TokenBucket, MixesReservingWithTaking) {
   auto mix = token_bucket(10, 2);
   EXPECT_EQ(reserve(mix, 0, 3), std::nullopt);  // it never holds three
@@ -201,7 +194,6 @@ TEST(TokenBucket, MixesReservingWithTaking) {
   EXPECT_TRUE(mix.try_take(1, t(3)));
 }
 
-// cat:L15
 TEST(TokenBucket, RefusesReservationsThatWouldWaitTooLong) {
   auto bucket = token_bucket(10, 2);
   EXPECT_EQ(reserve(bucket, 0, 2, 100ms), 0ms);
@@ -210,7 +202,7 @@ TEST(TokenBucket, RefusesReservationsThatWouldWaitTooLong) {
   EXPECT_EQ(bucket.tokens(t(0)), -1);
 }
 
-// cat:L17: with the difference that the tenth of a second which the clock went back does not count twice,
+// Unlike in other limiters the tenth of a second which the clock went back does not count twice,
 // which is why the last three are one token later than in x/time/rate
 TEST(TokenBucket, KeepsReservationsWhenTheClockStepsBack) {
   auto bucket = token_bucket(10, 2);
@@ -223,7 +215,6 @@ TEST(TokenBucket, KeepsReservationsWhenTheClockStepsBack) {
   EXPECT_EQ(reserve(bucket, 2, 1), 600ms);
 }
 
-// cat:L18
 TEST(TokenBucket, ANewRatePaysBackWhatWasTakenInAdvance) {
   auto bucket = token_bucket(5, 2);
   EXPECT_EQ(reserve(bucket, 0, 2), 0ms);
@@ -232,7 +223,6 @@ TEST(TokenBucket, ANewRatePaysBackWhatWasTakenInAdvance) {
   EXPECT_EQ(reserve(bucket, 2, 1), 400ms);
 }
 
-// cat:L18
 TEST(TokenBucket, ANewBurstTakesEffectAtOnce) {
   auto bucket = token_bucket(5, 2);
   EXPECT_EQ(reserve(bucket, 0, 2), 0ms);
@@ -262,7 +252,7 @@ TEST(TokenBucket, ANewRateKeepsTokensAndPartsOfThem) {
   EXPECT_EQ(bucket.tokens(TimePoint{500ms + 30s}), 2);
 }
 
-// cat:L10: more tokens than nanoseconds, which elsewhere are refused because they cannot be counted
+// More tokens than nanoseconds, which elsewhere are refused because they cannot be counted
 TEST(TokenBucket, CountsMoreTokensThanNanoseconds) {
   auto bucket = token_bucket(100, 1ns, 1000);
   EXPECT_TRUE(bucket.try_take(1000, t(0)));
@@ -272,7 +262,7 @@ TEST(TokenBucket, CountsMoreTokensThanNanoseconds) {
   EXPECT_EQ(bucket.tokens(t(0) + 1s), 1000);
 }
 
-// cat:L20: a rate of zero or unlimited is refused at construction (cat:L10); the smallest rate does what a
+// A rate of zero or unlimited is refused at construction; the smallest rate does what a
 // rate of zero is for
 TEST(TokenBucket, TheSmallestRateGivesTheBurstUntilItIsRaised) {
   auto bucket = token_bucket(1e-9, 1);
@@ -285,7 +275,7 @@ TEST(TokenBucket, TheSmallestRateGivesTheBurstUntilItIsRaised) {
   EXPECT_EQ(raised.time_until(1, t(0)), 100ms);
 }
 
-// cat:L20: one every 100 ms is ten per second
+// One every 100 ms is ten per second
 TEST(TokenBucket, AnIntervalIsARate) {
   auto interval = token_bucket(1, 100ms, 3);
   auto rate = token_bucket(10, 3);
@@ -350,7 +340,6 @@ TEST(TokenBucket, NeverOverflows) {
   EXPECT_EQ(bucket.when(0, TimePoint::max()), 0s);
 }
 
-// cat:L10
 TEST(TokenBucket, RefusesBadOptions) {
   EXPECT_THROW(token_bucket(10, 1s, 0), std::invalid_argument);
   EXPECT_THROW(token_bucket(10, 1s, -2), std::invalid_argument);

@@ -44,7 +44,6 @@ double only_bucket(const DurationHistogram& histogram) {
   return -1;
 }
 
-// cat:Q13
 TEST_F(QueueMetricsTest, CountAndTimeWhatHappensToAKey) {
   queue.add("foo");
   EXPECT_EQ(now().adds_total, 1U);
@@ -98,7 +97,7 @@ TEST_F(QueueMetricsTest, UnfinishedWorkIsTheSumAndTheOldestTheLongest) {
   EXPECT_DOUBLE_EQ(now().longest_running_processor_seconds, 1);
 }
 
-// cat:G11 cat:Q12: nothing is refreshed by a thread, so nothing is frozen at the end
+// Nothing is refreshed by a thread, so nothing is frozen at the end
 TEST_F(QueueMetricsTest, UnfinishedWorkIsZeroAfterTheLastDoneAlsoAtTheEnd) {
   queue.add("held");
   queue.add("queued");
@@ -130,7 +129,7 @@ TEST_F(QueueMetricsTest, DurationsFallIntoBucketsThatIncludeTheirUpperBound) {
   }
 }
 
-TEST_F(QueueMetricsTest, DelayedKeysAreCountedWhenTheyBecomeReady) {  // cat:P9 cat:P12
+TEST_F(QueueMetricsTest, DelayedKeysAreCountedWhenTheyBecomeReady) {
   queue.add_after("foo", 1h);
   EXPECT_EQ(now().depth, Depths{});
   EXPECT_EQ(now().adds_total, 0U);
@@ -149,7 +148,7 @@ TEST_F(QueueMetricsTest, AKeyIsQueuedSinceItsDelayEndedNotSinceSomebodyLooked) {
   EXPECT_DOUBLE_EQ(now().queue_duration.sum_seconds, 2);
 }
 
-TEST_F(QueueMetricsTest, ADelayedKeyThatIsRaisedCountsForTheHigherPriority) {  // cat:P13
+TEST_F(QueueMetricsTest, ADelayedKeyThatIsRaisedCountsForTheHigherPriority) {
   queue.add_after("foo", 1h, 0);
   queue.add("foo", 1);
   EXPECT_EQ(now().depth, (Depths{{"1", 1}}));
@@ -157,7 +156,7 @@ TEST_F(QueueMetricsTest, ADelayedKeyThatIsRaisedCountsForTheHigherPriority) {  /
   EXPECT_EQ(now().depth, (Depths{{"1", 0}}));
 }
 
-TEST_F(QueueMetricsTest, ARaisedKeyMovesBetweenTheDepths) {  // cat:P6 cat:P7
+TEST_F(QueueMetricsTest, ARaisedKeyMovesBetweenTheDepths) {
   for (const char* key : {"foo", "bar", "baz"}) queue.add(key);
   queue.add("baz", 1);
   EXPECT_EQ(now().depth, (Depths{{"0", 2}, {"1", 1}}));
@@ -168,7 +167,7 @@ TEST_F(QueueMetricsTest, ARaisedKeyMovesBetweenTheDepths) {  // cat:P6 cat:P7
   EXPECT_EQ(now().depth, (Depths{{"0", 0}, {"1", 0}}));
 }
 
-TEST_F(QueueMetricsTest, OnlyAddsWithADelayAreRetries) {  // cat:P16
+TEST_F(QueueMetricsTest, OnlyAddsWithADelayAreRetries) {
   for (const Duration delay : {-1s, 0s, 1s}) {
     WorkQueue<int> one({.name = "one", .clock = clock});
     for (int key = 0; key < 5000; ++key) one.add_after(key, delay);
@@ -179,7 +178,6 @@ TEST_F(QueueMetricsTest, OnlyAddsWithADelayAreRetries) {  // cat:P16
   }
 }
 
-// cat:P22 cat:P23
 TEST_F(QueueMetricsTest, DepthAndSizeAgreeHoweverAKeyBecameReady) {
   for (int round = 0; round < 2; ++round) {
     queue.add_after("foo", 500ms);
@@ -199,7 +197,6 @@ TEST_F(QueueMetricsTest, DepthAndSizeAgreeHoweverAKeyBecameReady) {
   }
 }
 
-// cat:P26
 TEST_F(QueueMetricsTest, AtMost25PrioritiesHaveADepthOfTheirOwn) {
   const std::array<std::array<std::size_t, 3>, 4> cases{{{10, 10, 0}, {25, 25, 0}, {26, 26, 1}, {30, 26, 5}}};
   for (const auto& [priorities, series, rest] : cases) {
@@ -215,7 +212,6 @@ TEST_F(QueueMetricsTest, AtMost25PrioritiesHaveADepthOfTheirOwn) {
   EXPECT_EQ(same.metrics().depth, (Depths{{"7", 200}}));
 }
 
-// cat:G8
 TEST_F(QueueMetricsTest, EveryDepthReturnsToZeroWhateverThePriorities) {
   for (int i = 0; i < 30; ++i) queue.add(std::to_string(i), i);
   for (int i = 0; i < 30; ++i) queue.add(std::to_string(i), 100 + i);  // all of the rest, now

@@ -121,7 +121,7 @@ struct PacedQueue {
   }
 };
 
-TEST(Debounce, GathersWhatIsAddedUntilItIsQuiet) {  // cat:K8
+TEST(Debounce, GathersWhatIsAddedUntilItIsQuiet) {
   PacedQueue paced({.quiet = 2s, .max_wait = 10s}, 0s);
   paced.queue.add("x");
   EXPECT_EQ(paced.take_all(), Keys{});
@@ -143,7 +143,7 @@ TEST(Debounce, GathersWhatIsAddedUntilItIsQuiet) {  // cat:K8
 }
 
 // kube-rs 5e98a92c: a stream of events postpones the run without end
-TEST(Debounce, AStreamOfAddsThatNeverEndsRunsEveryMaxWait) {  // cat:K8
+TEST(Debounce, AStreamOfAddsThatNeverEndsRunsEveryMaxWait) {
   PacedQueue paced({.quiet = 2s, .max_wait = 10s}, 0s);
   const std::vector<Duration> starts = paced.run_while_adding(1s, 100s);
   ASSERT_EQ(starts.size(), 9U);

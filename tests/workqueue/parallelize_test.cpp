@@ -14,7 +14,6 @@
 namespace evenkeel {
 namespace {
 
-// cat:Q14
 TEST(ParallelizeConcurrency, VisitsEveryPieceExactlyOnce) {
   const std::array<std::array<std::size_t, 3>, 7> cases{
       {{1000, 10, 1}, {1000, 10, 10}, {1000, 10, 100}, {999, 10, 13}, {3, 10, 1}, {5, 2, 1000}, {0, 4, 1}}};

@@ -27,7 +27,6 @@ using Keys = std::vector<int>;
 
 // What is due but may not run is dirty here; what forbids it is that somebody holds the key.
 
-// cat:K1
 TEST(Scheduler, HoldsWhatIsDueUntilItMayRun) {
   Fifo queue;
   queue.add(1);
@@ -41,7 +40,6 @@ TEST(Scheduler, HoldsWhatIsDueUntilItMayRun) {
   EXPECT_EQ(queue.pop(), nullptr);
 }
 
-// cat:K2
 TEST(Scheduler, AskingAgainForWhatIsHeldBackRunsItOnce) {
   Fifo queue;
   queue.add(1);
@@ -55,7 +53,6 @@ TEST(Scheduler, AskingAgainForWhatIsHeldBackRunsItOnce) {
   EXPECT_EQ(queue.drain(), Keys{});
 }
 
-// cat:K3
 TEST(Scheduler, WhatIsHeldBackIsInNobodysWay) {
   for (const Readd readd : {Readd::at_back, Readd::keep_place}) {
     Fifo queue(FifoStore(), readd);
@@ -71,7 +68,6 @@ TEST(Scheduler, WhatIsHeldBackIsInNobodysWay) {
   }
 }
 
-// cat:K4
 TEST(Scheduler, RunsEachWhenItWasAskedFor) {
   Fifo queue;
   queue.add_at(1, 1s);
@@ -82,7 +78,6 @@ TEST(Scheduler, RunsEachWhenItWasAskedFor) {
   EXPECT_EQ(queue.drain(), Keys{2});
 }
 
-// cat:K5
 TEST(Scheduler, OfTwoTimesTheEarlierCountsWhicheverCameFirst) {
   const std::vector<std::pair<Duration, Duration>> cases{{1s, 3s}, {3s, 1s}};
   for (const auto& [first, second] : cases) {
@@ -96,7 +91,6 @@ TEST(Scheduler, OfTwoTimesTheEarlierCountsWhicheverCameFirst) {
   }
 }
 
-// cat:K6
 TEST(Scheduler, WhatRanMayBeScheduledAgain) {
   Fifo queue;
   queue.add_at(1, 1s);
@@ -119,7 +113,6 @@ TEST(Scheduler, TimesAtTheEndOfTimeAreFine) {
   EXPECT_TRUE(queue.try_get());
 }
 
-// cat:K10
 TEST(Runner, NeverRunsAKeyTwiceAtOnce) {
   Simulation<FifoStore> simulation(2, FifoStore(), Readd::at_back);
   simulation.work = [](const KeyRun&) { return Duration{1s}; };
@@ -128,7 +121,7 @@ TEST(Runner, NeverRunsAKeyTwiceAtOnce) {
   EXPECT_EQ(simulation.run(1h), (std::vector<KeyRun>{{"x", 0s}, {"x", 1s}}));
 }
 
-// cat:K11: before there are workers nothing runs, and what is added meanwhile runs once each
+// Before there are workers nothing runs, and what is added meanwhile runs once each
 TEST(RunnerConcurrency, NothingRunsBeforeThereAreWorkersAndThenAllOnce) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<std::string> queue({.clock = clock});
@@ -147,7 +140,6 @@ TEST(RunnerConcurrency, NothingRunsBeforeThereAreWorkersAndThenAllOnce) {
   EXPECT_FALSE(never.get());
 }
 
-// cat:K12
 TEST(Runner, RunsAsManyAtOnceAsThereAreWorkersAndLosesNothing) {
   Simulation<FifoStore> simulation(2, FifoStore(), Readd::at_back);
   simulation.work = [](const KeyRun&) { return Duration{3s}; };
@@ -167,7 +159,6 @@ TEST(Runner, RunsAsManyAtOnceAsThereAreWorkersAndLosesNothing) {
   EXPECT_FALSE(queue.get());
 }
 
-// cat:K13
 TEST(RunnerConcurrency, HandsOutAllAndStaysUntilAllHaveEnded) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<int> queue({.clock = clock});

@@ -85,7 +85,7 @@ std::vector<Duration> every_thousand_seconds(Duration first, Duration end) {
   return times;
 }
 
-// Prediction 3.2: under the bucket alone the first hundred come back at once, then behind everybody else.
+// Under the bucket alone the first hundred come back at once, then behind everybody else.
 TEST(FailingObjects, UnderTheBucketTakeTurnsOfATenthOfASecond) {
   FailingObjects objects(token_bucket(10, 100), 10'000);
   objects.run(3000s);
@@ -100,7 +100,7 @@ TEST(FailingObjects, UnderTheBucketTakeTurnsOfATenthOfASecond) {
   EXPECT_EQ(objects.returns(9999).front(), 990s);
 }
 
-// Prediction 3.2: with the back-off, too, the first hundred come back after 5 ms instead, and all else is
+// With the back-off, too, the first hundred come back after 5 ms instead, and all else is
 // equal.
 TEST(FailingObjects, UnderTheDefaultDifferByFiveMillisecondsOnly) {
   FailingObjects objects(default_limiter<int>(), 10'000);
@@ -114,7 +114,7 @@ TEST(FailingObjects, UnderTheDefaultDifferByFiveMillisecondsOnly) {
   }
 }
 
-// Prediction 3.2: by s seconds and 50 ms there were 100 + 10 * s requeues.
+// By s seconds and 50 ms there were 100 + 10 * s requeues.
 void expect_ten_per_second(FailingObjects& objects, const std::vector<int>& seconds) {
   objects.run(1s * seconds.back() + 50ms);
   for (const int second : seconds) {
@@ -146,7 +146,7 @@ TEST(FailingObjects, LeaveTheBucketBehindWhenTheirBackOffIsLongerThanTheirTurn) 
   EXPECT_EQ(always.returns_by(999s), 100U + 9990U);
 }
 
-// Prediction 3.2: every object climbs the ladder of its own.
+// Every object climbs its own ladder.
 TEST(FailingObjects, UnderTheBackOffAloneComeBackAllTogether) {
   FailingObjects objects(exponential(5ms, 1000s), 10'000);
   objects.run(30s);
@@ -162,7 +162,7 @@ std::vector<Duration> steps(const std::vector<Duration>& times) {
   return between;
 }
 
-// Prediction 3.3: the log of an operator whose worker slept for a second after every error. The ladder under
+// The log of an operator whose worker slept for a second after every error. The ladder under
 // a floor of a second has these very steps; without the floor, as here, the thirteen take 40.955 s.
 TEST(FailingObjects, UnderAFloorOfASecondShowOnlyTheUpperLadder) {
   FailingObjects floored(max_of(exponential(5ms, 1000s), fast_slow(0s, 1s, 0)), 1);
@@ -176,7 +176,7 @@ TEST(FailingObjects, UnderAFloorOfASecondShowOnlyTheUpperLadder) {
   EXPECT_EQ(ours.returns(0).back(), 40'955ms);
 }
 
-// Prediction 3.4 (d): where a failed key was also asked back for a time, the ladder decides.
+// Where a failed key was also asked back for a time, the ladder decides.
 TEST(FailingObjects, FollowTheLadderNotTheTimeThatWasAskedForToo) {
   ExponentialLimiter<std::string> limiter;
   Core<std::string, FifoStore> queue;

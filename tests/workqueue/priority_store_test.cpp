@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The priority store, alone and under a queue that is set up as controllers set theirs up. Rows "cat:" are
-// of the catalogue of peers' tests that the design documents keep.
+// The priority store, alone and under a queue that is set up as controllers set theirs up. Numbers
+// after a key are its priority.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -84,7 +84,6 @@ class PriorityQueue : public testing::Test {
   Queue queue;
 };
 
-// cat:P1
 TEST_F(PriorityQueue, HandsOutInTheOrderOfAdding) {
   add({"foo"});
   EXPECT_EQ(take(), "foo/0");
@@ -96,7 +95,6 @@ TEST_F(PriorityQueue, HandsOutInTheOrderOfAdding) {
   EXPECT_EQ(adds(), 3U);
 }
 
-// cat:P2 cat:P3
 TEST_F(PriorityQueue, AHeldKeyIsPassedOverAndComesBackToItsPlace) {
   add({"foo"});
   auto foo = queue.try_get();
@@ -112,7 +110,6 @@ TEST_F(PriorityQueue, AHeldKeyIsPassedOverAndComesBackToItsPlace) {
   EXPECT_EQ(take(), "baz/0");
 }
 
-// cat:P4
 TEST_F(PriorityQueue, HoldsAKeyOnce) {
   add({"foo", "foo"});
   EXPECT_EQ(queue.size(), 1U);
@@ -120,7 +117,7 @@ TEST_F(PriorityQueue, HoldsAKeyOnce) {
   EXPECT_EQ(adds(), 1U);
 }
 
-// cat:P5, but that size() counts what could be handed out, which a held key cannot
+// Unlike elsewhere, size() counts what could be handed out, which a held key cannot
 TEST_F(PriorityQueue, AKeyAddedWhileHeldRunsOnceMore) {
   add({"foo"});
   EXPECT_EQ(queue.size(), 1U);
@@ -136,7 +133,6 @@ TEST_F(PriorityQueue, AKeyAddedWhileHeldRunsOnceMore) {
   EXPECT_EQ(adds(), 2U);
 }
 
-// cat:P6
 TEST_F(PriorityQueue, RaisesAPriorityAndNeverLowersIt) {
   queue.add("foo", 1);
   queue.add("foo", 2);
@@ -149,7 +145,6 @@ TEST_F(PriorityQueue, RaisesAPriorityAndNeverLowersIt) {
   EXPECT_EQ(take(), "foo/2");
 }
 
-// cat:P7
 TEST_F(PriorityQueue, ARaisedKeyComesFirst) {
   add({"foo", "bar", "baz"});
   queue.add("baz", 1);
@@ -181,7 +176,6 @@ TEST_F(PriorityQueue, AKeyRaisedWhileHeldGoesToTheEndOfItsNewPriority) {
   EXPECT_EQ(take_all(), (Keys{"urgent/5", "foo/5", "late/5"}));
 }
 
-// cat:P8
 TEST_F(PriorityQueue, TheEarliestTimeCounts) {
   queue.add_after("foo", 0s);
   queue.add_after("foo", 1h);
@@ -191,7 +185,6 @@ TEST_F(PriorityQueue, TheEarliestTimeCounts) {
   EXPECT_EQ(take(), "nothing");
 }
 
-// cat:P9
 TEST_F(PriorityQueue, WaitingKeysDoNotCountAsQueued) {
   queue.add_after("foo", 1min);
   add({"baz"});
@@ -201,7 +194,6 @@ TEST_F(PriorityQueue, WaitingKeysDoNotCountAsQueued) {
   EXPECT_EQ(depths(), (Depths{{"0", 2}}));
 }
 
-// cat:P10
 TEST_F(PriorityQueue, AfterShutDownNowNothingIsHandedOutAndNothingBlocks) {
   add({"foo"});
   queue.shut_down_now();
@@ -212,7 +204,6 @@ TEST_F(PriorityQueue, AfterShutDownNowNothingIsHandedOutAndNothingBlocks) {
   EXPECT_FALSE(queue.get().has_value());
 }
 
-// cat:P12
 TEST_F(PriorityQueue, AWaitingKeyIsCountedWhenItIsAddedAgain) {
   queue.add_after("foo", 1h);
   EXPECT_EQ(queue.size(), 0U);
@@ -226,7 +217,6 @@ TEST_F(PriorityQueue, AWaitingKeyIsCountedWhenItIsAddedAgain) {
   EXPECT_EQ(take(), "nothing");
 }
 
-// cat:P13
 TEST_F(PriorityQueue, AWaitingKeyIsCountedUnderThePriorityThatItBecomesReadyWith) {
   queue.add_after("foo", 1h, 0);
   queue.add("foo", 1);
@@ -236,7 +226,7 @@ TEST_F(PriorityQueue, AWaitingKeyIsCountedUnderThePriorityThatItBecomesReadyWith
   EXPECT_EQ(depths(), (Depths{{"1", 0}}));
 }
 
-TEST_F(PriorityQueue, AKeyThatBecomesReadyGoesBehindWhatIsReady) {  // 1.5, quirk (a): not so in the peer
+TEST_F(PriorityQueue, AKeyThatBecomesReadyGoesBehindWhatIsReady) {  // controller-runtime: before
   queue.add_after("foo", 1h);
   add({"bar", "foo"});
   EXPECT_EQ(take_all(), (Keys{"bar/0", "foo/0"}));
@@ -247,14 +237,13 @@ TEST_F(PriorityQueue, AKeyThatBecomesReadyGoesBehindWhatIsReady) {  // 1.5, quir
   EXPECT_EQ(take_all(), (Keys{"bar/0", "foo/0", "baz/0"}));
 }
 
-TEST_F(PriorityQueue, AKeyThatBecomesReadyGoesByItsPriority) {  // catalogue section 4: 975716b0
+TEST_F(PriorityQueue, AKeyThatBecomesReadyGoesByItsPriority) {
   queue.add_after("urgent", 1s, 10);
   queue.add("low", -1);
   clock->advance(1s);
   EXPECT_EQ(take_all(), (Keys{"urgent/10", "low/-1"}));
 }
 
-// cat:P16
 TEST(PriorityQueueOrder, IsByPriorityAndThenByAddingWhateverTheDelay) {
   for (const Duration delay : {Duration{-1s}, Duration{0s}, Duration{1s}}) {
     const auto clock = std::make_shared<ManualClock>();
@@ -283,7 +272,6 @@ TEST(PriorityQueueOrder, IsByPriorityAndThenByAddingWhateverTheDelay) {
   }
 }
 
-// cat:P17
 TEST_F(PriorityQueue, AWaitingWorkerIsHandedADelayedKeyWhenItIsDue) {
   auto got = get_in_thread();
   clock->wait_for_waiters(1);
@@ -298,7 +286,6 @@ TEST_F(PriorityQueue, AWaitingWorkerIsHandedADelayedKeyWhenItIsDue) {
   EXPECT_EQ(retries(), 1U);
 }
 
-// cat:P19
 TEST_F(PriorityQueue, AWaitingWorkerIsHandedAKeyAsSoonAsItIsAdded) {
   auto got = get_in_thread();
   clock->wait_for_waiters(1);
@@ -313,7 +300,6 @@ TEST_F(PriorityQueue, AWaitingWorkerIsHandedAKeyAsSoonAsItIsAdded) {
   EXPECT_EQ(adds(), 2U);
 }
 
-// cat:P20
 TEST_F(PriorityQueue, DelayedKeysComeInTheOrderOfTheirTimes) {
   queue.add_after("foo", 1s);
   queue.add_after("bar", 200ms);
@@ -322,7 +308,6 @@ TEST_F(PriorityQueue, DelayedKeysComeInTheOrderOfTheirTimes) {
   EXPECT_EQ(adds(), 2U);
 }
 
-// cat:P21
 TEST_F(PriorityQueue, AWaitingWorkerIsToldTheEnd) {
   auto got = get_in_thread();
   clock->wait_for_waiters(1);
@@ -330,7 +315,6 @@ TEST_F(PriorityQueue, AWaitingWorkerIsToldTheEnd) {
   EXPECT_EQ(got.get(), "end");
 }
 
-// cat:P22
 TEST_F(PriorityQueue, DelayedKeysCountOnceTheyAreReady) {
   for (int round = 0; round < 2; ++round) {
     queue.add_after("foo", 500ms);
@@ -347,7 +331,6 @@ TEST_F(PriorityQueue, DelayedKeysCountOnceTheyAreReady) {
   }
 }
 
-// cat:P23
 TEST_F(PriorityQueue, AKeyWhoseDelayIsOverIsCountedOnce) {
   queue.add_after("foo", 50ms);
   clock->advance(50ms);
@@ -359,7 +342,6 @@ TEST_F(PriorityQueue, AKeyWhoseDelayIsOverIsCountedOnce) {
   EXPECT_EQ(depths(), (Depths{{"0", 0}}));
 }
 
-// cat:P26
 TEST(PriorityQueueDepth, HasASeriesForEachOfTheFirst25PrioritiesAndOneForTheRest) {
   for (const int distinct : {10, 25, 26, 30}) {
     WorkQueue<std::string, PriorityStore> queue({.name = "test"});
@@ -381,7 +363,6 @@ TEST(PriorityQueueDepth, HasASeriesForEachOfTheFirst25PrioritiesAndOneForTheRest
   EXPECT_EQ(depths_of(queue), (std::vector<LabelledDepth>{{"7", 200}}));
 }
 
-// cat:G8
 TEST(PriorityQueueDepth, EverySeriesGoesBackToZeroAndNoneBelow) {
   WorkQueue<std::string, PriorityStore> queue({.name = "test"});
   for (int round = 0; round < 2; ++round) {
@@ -543,7 +524,6 @@ TEST(PriorityStore, BehavesAsTheModelUnderRandomUse) {
 
 // ---- Threads
 
-// cat:P11
 TEST(PriorityQueueConcurrency, AHundredWorkersGetAThousandKeys) {
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {
@@ -572,7 +552,7 @@ TEST(PriorityQueueConcurrency, AHundredWorkersGetAThousandKeys) {
   }
 }
 
-// cat:P15: the model's lock makes one step of each add and of each get, so that both agree on their order.
+// The model's lock makes one step of each add and of each get, so that both agree on their order.
 TEST(PriorityQueueConcurrency, EveryKeyIsHandedOutWithTheHighestPriorityAdded) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<int, PriorityStore> queue({.name = "fuzz", .readd = Readd::keep_place, .clock = clock});
@@ -630,7 +610,6 @@ TEST(PriorityQueueConcurrency, EveryKeyIsHandedOutWithTheHighestPriorityAdded) {
   for (const LabelledDepth& at : depths_of(queue)) EXPECT_EQ(at.depth, 0U) << at.label;
 }
 
-// cat:P25
 TEST(PriorityQueueConcurrency, ShuttingDownWhileKeysAreHandedOutReleasesEverybody) {
   for (unsigned round = 0; round < 50; ++round) {
     WorkQueue<int, PriorityStore> queue({.readd = Readd::keep_place});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue's states without threads and without a clock. Rows "cat:" are of the catalogue of peers'
-// tests that the design documents keep.
+// The queue's states without threads and without a clock: what is ready, held and dirty after
+// each step.
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -27,7 +27,7 @@ using testing_support::Core;
 using Fifo = Core<std::string, FifoStore>;
 using Keys = std::vector<std::string>;
 
-TEST(QueueCore, FollowsFigureOneOfTheArticle) {  // prediction 3.6, figure 1
+TEST(QueueCore, AKeyAddedWhileHeldGoesBehindWhatIsQueued) {
   Fifo queue;
   for (const char* key : {"A", "B", "C"}) queue.add(key);
   EXPECT_EQ(queue->dirty(), 3U);
@@ -88,7 +88,7 @@ TEST(QueueCore, HoldsAKeyOnceAndRunsItOnceMore) {
   }
 }
 
-TEST(QueueCore, AddDropsADelay) {  // cat:G3
+TEST(QueueCore, AddDropsADelay) {
   Fifo queue;
   queue.add_at("x", 5h);
   EXPECT_EQ(queue->waiting(), 1U);
@@ -135,7 +135,7 @@ TEST(QueueCore, FiresExactlyAtItsTime) {
   EXPECT_EQ(queue->next_due(), std::nullopt);
 }
 
-TEST(QueueCore, KeepsTheEarliestOfSeveralTimes) {  // cat:D2
+TEST(QueueCore, KeepsTheEarliestOfSeveralTimes) {
   Fifo queue;
   queue.add_at("foo", 50ms);
   queue.add_at("foo", 70ms);
@@ -153,7 +153,7 @@ TEST(QueueCore, KeepsTheEarliestOfSeveralTimes) {  // cat:D2
   EXPECT_EQ(queue.drain(), Keys{});
 }
 
-TEST(QueueCore, EqualTimesFireInOrderOfInsertion) {  // cat:G9
+TEST(QueueCore, EqualTimesFireInOrderOfInsertion) {
   Core<int, FifoStore> queue;
   for (int i = 0; i < 1000; ++i) queue.add_at((i * 7) % 1000, 1s);
   queue.fire(1s);
@@ -170,7 +170,7 @@ TEST(QueueCore, WhatIsDueComesBeforeWhatIsAddedLater) {
   EXPECT_EQ(queue.drain(), (Keys{"due at 1", "due at 2", "at 3"}));
 }
 
-TEST(QueueCore, ADelayOfAReadyKeyIsMergedIntoItsRun) {  // cat:P8
+TEST(QueueCore, ADelayOfAReadyKeyIsMergedIntoItsRun) {
   Fifo queue;
   queue.add("x");
   queue.add_at("x", 1h);
@@ -224,7 +224,7 @@ TEST(QueueCore, ADelayedAddRaisesAReadyKey) {
   EXPECT_EQ(queue.drain(), (Keys{"key", "other"}));
 }
 
-TEST(QueueCore, ReleasesKeysThatNobodyNeeds) {  // cat:Q11
+TEST(QueueCore, ReleasesKeysThatNobodyNeeds) {
   Core<std::shared_ptr<int>, FifoStore> queue;
   auto key = std::make_shared<int>(7);
   const std::weak_ptr<int> watched = key;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the articles on work queues tell, as scenarios with exact numbers in virtual time: a re-added key
+// Known troubles of work queues, as scenarios with exact numbers in virtual time: a re-added key
 // that starves, a back-off, a limiter that is charged too often, a resync that floods the queue.
 #include <chrono>
 #include <cstddef>
@@ -33,7 +33,7 @@ Duration start_of_run(const std::vector<KeyRun>& runs, const std::string& key, i
   return Duration{-1};
 }
 
-// Prediction 3.6, figure 2: A runs for 10 s and is added again at once, then B1..Bn, of 1 s each.
+// A runs for 10 s and is added again at once, then B1..Bn, of 1 s each.
 template <class Store>
 Duration second_run_of_a(std::size_t workers, Readd readd, int others, Priority of_a, Priority of_others) {
   Simulation<Store> simulation(workers, Store(), readd);
@@ -86,7 +86,7 @@ TEST(StarvingReadd, NewArrivalsDoNotStarveAQueuedKeyForever) {  // one B per sec
   EXPECT_EQ(start_of_run(simulation.run(60s), "A", 2), 20s);  // behind the ten B's that were queued by 10 s
 }
 
-// Prediction 3.7: one worker, 10 ms per run, 10,000 resynced keys at t=0, a live one at 5 ms.
+// One worker, 10 ms per run, 10,000 resynced keys at t=0, a live one at 5 ms.
 template <class Store>
 Duration start_of_live_key() {
   Simulation<Store> simulation(1, Store(), Readd::at_back);
@@ -156,7 +156,7 @@ class VirtualQueue {
 
 using Backoff = ExponentialLimiter<std::string>;
 
-TEST(BackOff, AFailingKeyFollowsTheLadderUntilItSucceeds) {  // prediction 3.4 (a)
+TEST(BackOff, AFailingKeyFollowsTheLadderUntilItSucceeds) {
   VirtualQueue<Backoff> queue{Backoff()};
   std::vector<Duration> starts;
   queue->add("x");
@@ -178,7 +178,7 @@ TEST(BackOff, AFailingKeyFollowsTheLadderUntilItSucceeds) {  // prediction 3.4 (
   EXPECT_EQ(queue->retries("x"), 0U);
 }
 
-TEST(BackOff, OfOneKeyDoesNotDelayAnother) {  // prediction 3.4 (b), cat:G12
+TEST(BackOff, OfOneKeyDoesNotDelayAnother) {
   VirtualQueue<Backoff> queue{Backoff()};
   std::vector<std::pair<std::string, Duration>> runs;
   queue->add("x");
@@ -195,7 +195,7 @@ TEST(BackOff, OfOneKeyDoesNotDelayAnother) {  // prediction 3.4 (b), cat:G12
   EXPECT_EQ(runs, expected);
 }
 
-TEST(BackOff, AnEventRunsAtOnceAndTheLadderGoesOn) {  // prediction 3.4 (c)
+TEST(BackOff, AnEventRunsAtOnceAndTheLadderGoesOn) {
   VirtualQueue<Backoff> queue{Backoff()};
   std::vector<Duration> starts;
   const auto fail = [&](const std::string& key) {
@@ -216,7 +216,7 @@ TEST(BackOff, AnEventRunsAtOnceAndTheLadderGoesOn) {  // prediction 3.4 (c)
   EXPECT_EQ(queue->retries("y"), 0U);
 }
 
-// Prediction 3.5: a bucket of 5 per second, burst 1; add_rate_limited every 100 ms; what is due runs
+// A bucket of 5 per second, burst 1; add_rate_limited every 100 ms; what is due runs
 // before what is added at the same time.
 std::vector<Duration> runs_of_an_eager_writer(bool charge_waiting, Duration end) {
   VirtualQueue<TokenBucket> queue(token_bucket(5, 1), charge_waiting);

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(TimerHeap, FiresByTimeAndThenByOrderOfInsertion) {  // cat:G9
+TEST(TimerHeap, FiresByTimeAndThenByOrderOfInsertion) {
   detail::TimerHeap heap;
   std::vector<QueueItem> items(1000);
   for (auto& item : items) heap.insert(item, TimePoint{1s});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two lanes: by argument and by policy, with a share for the slow one. Rows "cat:" are of the catalogue of
-// peers' tests that the design documents keep.
+// Two lanes: by argument and by policy, with a share for the slow one. The share is one hand-out
+// in k while both lanes hold keys.
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -36,7 +36,7 @@ TEST(TwoLaneStore, ServesTheFastLaneFirstAndEachInOrder) {
   EXPECT_EQ(queue.drain(), (Keys{"f1", "f2", "s1", "s2"}));
 }
 
-TEST(TwoLaneStore, AddingAsFastMovesAKeyToTheBackOfTheFastLane) {  // cat:G10
+TEST(TwoLaneStore, AddingAsFastMovesAKeyToTheBackOfTheFastLane) {
   Core<std::string, TwoLaneStore> queue;
   for (const char* key : {"s1", "s2", "s3"}) queue.add(key, Lane::slow);
   queue.add("f1");
@@ -56,7 +56,7 @@ TEST(TwoLaneStore, AddingAsSlowNeverDemotes) {
   EXPECT_EQ(queue.drain(), (Keys{"live", "other", "resynced"}));
 }
 
-TEST(TwoLaneStore, TheLaneOfTheNextRunIsThatOfAddsDuringProcessing) {  // cat:G10
+TEST(TwoLaneStore, TheLaneOfTheNextRunIsThatOfAddsDuringProcessing) {
   for (const Readd readd : {Readd::at_back, Readd::keep_place}) {
     Core<std::string, TwoLaneStore> queue(TwoLaneStore(), readd);
     queue.add("key", Lane::slow);
@@ -75,7 +75,7 @@ TEST(TwoLaneStore, TheLaneOfTheNextRunIsThatOfAddsDuringProcessing) {  // cat:G1
   }
 }
 
-TEST(TwoLaneStore, WithoutAShareTheSlowLaneStarves) {  // prediction 3.7
+TEST(TwoLaneStore, WithoutAShareTheSlowLaneStarves) {
   Core<int, TwoLaneStore> queue;
   queue.add(-1, Lane::slow);
   for (int i = 0; i < 1000; ++i) {
@@ -87,7 +87,7 @@ TEST(TwoLaneStore, WithoutAShareTheSlowLaneStarves) {  // prediction 3.7
   EXPECT_EQ(queue.drain(), std::vector<int>{-1});
 }
 
-TEST(TwoLaneStore, AShareOfOneInKServesTheSlowLaneWithinKRuns) {  // prediction 3.7
+TEST(TwoLaneStore, AShareOfOneInKServesTheSlowLaneWithinKRuns) {
   for (const std::uint32_t share : {2U, 3U, 10U}) {
     Core<int, TwoLaneStore> queue(TwoLaneStore({.slow_share = share}));
     for (int i = 0; i < 5; ++i) queue.add(-1 - i, Lane::slow);
@@ -134,7 +134,6 @@ TEST(TwoLaneStore, APriorityBelowZeroIsTheSlowLane) {
   EXPECT_EQ(queue.drain(), (Keys{"fast", "urgent", "barely slow"}));
 }
 
-// cat:T3
 TEST(TwoLaneQueue, ASlowKeyIsServedAndThenTheEndReported) {
   WorkQueue<std::string, TwoLaneStore> queue;
   queue.add("1", Lane::slow);
@@ -147,7 +146,7 @@ TEST(TwoLaneQueue, ASlowKeyIsServedAndThenTheEndReported) {
   EXPECT_FALSE(queue.get());
 }
 
-// cat:T5: fast keys without end, and as many slow ones
+// Fast keys without end, and as many slow ones
 TEST(TwoLaneQueue, NoSlowKeyIsServedAsLongAsThereAreFastOnes) {
   WorkQueue<std::string, TwoLaneStore> queue;
   for (int i = 0; i < 3; ++i) queue.add("fast-" + std::to_string(i));
@@ -161,7 +160,6 @@ TEST(TwoLaneQueue, NoSlowKeyIsServedAsLongAsThereAreFastOnes) {
   EXPECT_EQ(queue.get()->key(), "slow-3");
 }
 
-// cat:T6
 TEST(TwoLaneQueueConcurrency, ResyncedKeysAreAllServedWhenNothingElseIsThere) {
   WorkQueue<std::string, TwoLaneStore> queue;
   std::set<std::string> served;
@@ -174,7 +172,6 @@ TEST(TwoLaneQueueConcurrency, ResyncedKeysAreAllServedWhenNothingElseIsThere) {
   EXPECT_EQ(served, (std::set<std::string>{"ns/a", "ns/b", "ns/c"}));
 }
 
-// cat:G10
 TEST(TwoLaneQueue, MovingBetweenLanesChangesNoSize) {
   WorkQueue<std::string, TwoLaneStore> queue({.name = "lanes"});
   const auto lanes = [&queue] { return queue.metrics().lanes; };

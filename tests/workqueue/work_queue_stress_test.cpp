@@ -36,7 +36,7 @@ void shut_down(Queue& queue, Form form) {
   }
 }
 
-TEST(WorkQueueConcurrency, ManyProducersAndConsumersShareIt) {  // cat:Q1, cat:Q15
+TEST(WorkQueueConcurrency, ManyProducersAndConsumersShareIt) {
   for (const Form form : forms) {
     WorkQueue<int> queue;
     std::array<std::atomic<int>, 51> runs{};
@@ -73,7 +73,7 @@ TEST(WorkQueueConcurrency, ManyProducersAndConsumersShareIt) {  // cat:Q1, cat:Q
   }
 }
 
-TEST(WorkQueueConcurrency, ConsumersAddWhatTheyHold) {  // cat:Q2, cat:Q16
+TEST(WorkQueueConcurrency, ConsumersAddWhatTheyHold) {
   for (const Form form : forms) {
     WorkQueue<int> queue;
     std::array<std::atomic<int>, 50> runs{};
@@ -203,7 +203,7 @@ TEST(RequestQueueConcurrency, NoUpdateIsLost) {
   }
 }
 
-TEST(WorkQueueConcurrency, ShuttingDownWhileHandingOutHangsNobody) {  // cat:P25
+TEST(WorkQueueConcurrency, ShuttingDownWhileHandingOutHangsNobody) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   for (unsigned round = 0; round < 50; ++round) {

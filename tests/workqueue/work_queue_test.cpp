@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread-safe queue, in virtual time. Rows "cat:" are of the catalogue of peers' tests that the design
-// documents keep.
+// The thread-safe queue, in virtual time: states, delays, the three forms of shutting down,
+// and blocked workers.
 #include <algorithm>
 #include <chrono>
 #include <concepts>
@@ -68,7 +68,7 @@ bool is_ready(const auto& future) {
   return future.wait_for(0s) == std::future_status::ready;
 }
 
-TEST(WorkQueue, CountsKeysOnce) {  // cat:Q3
+TEST(WorkQueue, CountsKeysOnce) {
   Bench bench;
   bench.queue.add("foo");
   EXPECT_EQ(bench.queue.size(), 1U);
@@ -78,7 +78,7 @@ TEST(WorkQueue, CountsKeysOnce) {  // cat:Q3
   EXPECT_EQ(bench.queue.size(), 2U);
 }
 
-TEST(WorkQueue, HandsOutAgainWhatWasAddedWhileHeld) {  // cat:Q4
+TEST(WorkQueue, HandsOutAgainWhatWasAddedWhileHeld) {
   Bench bench;
   bench.queue.add("foo");
   auto claim = bench.queue.get();
@@ -93,7 +93,7 @@ TEST(WorkQueue, HandsOutAgainWhatWasAddedWhileHeld) {  // cat:Q4
   EXPECT_EQ(bench.queue.size(), 0U);
 }
 
-TEST(WorkQueue, AClaimEndsOnceHoweverOftenItIsEnded) {  // cat:G1: there is no way to end what is not held
+TEST(WorkQueue, AClaimEndsOnceHoweverOftenItIsEnded) {  // there is no way to end what is not held
   Bench bench;
   bench.queue.add("foo");
   {
@@ -132,7 +132,7 @@ class TracingStore {
   FifoStore fifo_;
 };
 
-TEST(WorkQueue, TouchesTheStoreWhenAQueuedKeyIsAddedAgain) {  // cat:Q5
+TEST(WorkQueue, TouchesTheStoreWhenAQueuedKeyIsAddedAgain) {
   const auto trace = std::make_shared<std::vector<std::string>>();
   WorkQueue<std::string, TracingStore> queue({.store = TracingStore(trace)});
   queue.add("bar");
@@ -201,7 +201,7 @@ TEST(WorkQueueConcurrency, GoingOnWaitsForTheNextKeyWithoutHoldingTheLast) {
   EXPECT_EQ(next.get(), "b");
 }
 
-TEST(WorkQueueConcurrency, AHeldKeyIsHandedToNobodyElse) {  // cat:Q6
+TEST(WorkQueueConcurrency, AHeldKeyIsHandedToNobodyElse) {
   const auto trace = std::make_shared<std::vector<std::string>>();
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<std::string, TracingStore> queue({.store = TracingStore(trace), .clock = clock});
@@ -219,7 +219,7 @@ TEST(WorkQueueConcurrency, AHeldKeyIsHandedToNobodyElse) {  // cat:Q6
   EXPECT_TRUE(trace->empty());
 }
 
-TEST(WorkQueue, ReleasesKeysWhileItLives) {  // cat:Q11
+TEST(WorkQueue, ReleasesKeysWhileItLives) {
   WorkQueue<std::shared_ptr<int>> queue;
   auto key = std::make_shared<int>(1);
   const std::weak_ptr<int> watched = key;
@@ -264,7 +264,7 @@ TEST(WorkQueue, ShutDownHandsOutWhatIsQueuedAndThenTheEnd) {
   EXPECT_FALSE(bench.queue.get());
 }
 
-TEST(WorkQueue, ShutDownDoesNotWait) {  // cat:Q8
+TEST(WorkQueue, ShutDownDoesNotWait) {
   Bench bench;
   bench.queue.add("foo");
   bench.queue.add("bar");
@@ -274,7 +274,7 @@ TEST(WorkQueue, ShutDownDoesNotWait) {  // cat:Q8
   EXPECT_FALSE(bench.queue.get());
 }
 
-TEST(WorkQueue, ShutDownNowDropsWhatIsQueued) {  // cat:P10
+TEST(WorkQueue, ShutDownNowDropsWhatIsQueued) {
   Bench bench;
   bench.queue.add("foo");
   bench.queue.add("bar");
@@ -291,7 +291,7 @@ TEST(WorkQueue, ShutDownNowDropsWhatIsQueued) {  // cat:P10
   EXPECT_TRUE(bench.queue.shut_down_with_drain());  // nothing is left to wait for
 }
 
-TEST(WorkQueue, ShutDownsMayBeRepeatedInAnyOrder) {  // cat:G7
+TEST(WorkQueue, ShutDownsMayBeRepeatedInAnyOrder) {
   Bench bench;
   bench.queue.add("foo");
   bench.queue.shut_down();
@@ -305,7 +305,7 @@ TEST(WorkQueue, ShutDownsMayBeRepeatedInAnyOrder) {  // cat:G7
   EXPECT_FALSE(bench.queue.get());
 }
 
-TEST(WorkQueueConcurrency, DrainWaitsForWhatIsHeld) {  // cat:Q7
+TEST(WorkQueueConcurrency, DrainWaitsForWhatIsHeld) {
   Bench bench;
   bench.queue.add("foo");
   bench.queue.add("bar");
@@ -321,7 +321,7 @@ TEST(WorkQueueConcurrency, DrainWaitsForWhatIsHeld) {  // cat:Q7
   EXPECT_TRUE(drained.get());
 }
 
-TEST(WorkQueueConcurrency, ShutDownReleasesADrainer) {  // cat:Q9
+TEST(WorkQueueConcurrency, ShutDownReleasesADrainer) {
   for (const bool now : {false, true}) {
     Bench bench;
     bench.queue.add("foo");
@@ -337,7 +337,7 @@ TEST(WorkQueueConcurrency, ShutDownReleasesADrainer) {  // cat:Q9
   }
 }
 
-TEST(WorkQueueConcurrency, DrainWaitsForADirtyKey) {  // cat:Q10
+TEST(WorkQueueConcurrency, DrainWaitsForADirtyKey) {
   Bench bench;
   bench.queue.add("foo");
   auto foo = bench.queue.get();
@@ -356,7 +356,7 @@ TEST(WorkQueueConcurrency, DrainWaitsForADirtyKey) {  // cat:Q10
   EXPECT_TRUE(drained.get());
 }
 
-TEST(WorkQueueConcurrency, DrainWaitsForQueuedKeysAndAllDrainersReturn) {  // cat:G2
+TEST(WorkQueueConcurrency, DrainWaitsForQueuedKeysAndAllDrainersReturn) {
   Bench bench;
   bench.queue.add("held");
   bench.queue.add("queued");
@@ -397,7 +397,7 @@ TEST(WorkQueue, AStoppedGetTakesNothing) {
   EXPECT_EQ(bench.queue.size(), 1U);
 }
 
-TEST(WorkQueueConcurrency, EveryShutDownReleasesAllBlockedWorkers) {  // cat:G7, cat:P21
+TEST(WorkQueueConcurrency, EveryShutDownReleasesAllBlockedWorkers) {
   for (const int form : {0, 1, 2}) {
     Bench bench;
     bench.queue.add_after("later", 1h);  // so that one of them keeps the time
@@ -415,7 +415,7 @@ TEST(WorkQueueConcurrency, EveryShutDownReleasesAllBlockedWorkers) {  // cat:G7,
 
 // --- delays ---
 
-TEST(WorkQueue, ADelayedKeyIsReadyWhenItsTimeHasCome) {  // cat:D1, cat:D6
+TEST(WorkQueue, ADelayedKeyIsReadyWhenItsTimeHasCome) {
   Bench bench;
   bench.queue.add_after("foo", 50ms);
   EXPECT_EQ(bench.queue.size(), 0U);
@@ -426,7 +426,7 @@ TEST(WorkQueue, ADelayedKeyIsReadyWhenItsTimeHasCome) {  // cat:D1, cat:D6
   EXPECT_EQ(bench.queue.size(), 0U);
 }
 
-TEST(WorkQueue, DelaysOfOneKeyAreMerged) {  // cat:D2, cat:D7
+TEST(WorkQueue, DelaysOfOneKeyAreMerged) {
   Bench bench;
   bench.queue.add_after("foo", 50ms);
   bench.queue.add_after("foo", 70ms);
@@ -443,7 +443,7 @@ TEST(WorkQueue, DelaysOfOneKeyAreMerged) {  // cat:D2, cat:D7
   EXPECT_EQ(bench.queue.size(), 0U);
 }
 
-TEST(WorkQueue, AnAddDropsADelay) {  // cat:G3
+TEST(WorkQueue, AnAddDropsADelay) {
   Bench bench;
   bench.queue.add_after("x", 5h);
   bench.queue.add("x");
@@ -483,7 +483,7 @@ TEST(WorkQueue, DelaysThatAreNotPositiveOrEndlessAreFine) {
   EXPECT_EQ(bench.take_all(), (std::vector<std::string>{"now", "before"}));
 }
 
-TEST(WorkQueue, DelayedKeysComeByTimeThenByInsertion) {  // cat:G9, cat:P20
+TEST(WorkQueue, DelayedKeysComeByTimeThenByInsertion) {
   Bench bench;
   bench.queue.add_after("foo", 1s);
   bench.queue.add_after("bar", 200ms);
@@ -493,7 +493,7 @@ TEST(WorkQueue, DelayedKeysComeByTimeThenByInsertion) {  // cat:G9, cat:P20
   EXPECT_EQ(bench.take_all(), (std::vector<std::string>{"bar", "foo", "baz", "last"}));
 }
 
-TEST(WorkQueueConcurrency, ABlockedWorkerGetsADelayedKeyExactlyInTime) {  // cat:D9, cat:P17
+TEST(WorkQueueConcurrency, ABlockedWorkerGetsADelayedKeyExactlyInTime) {
   Bench bench(Readd::at_back, fast_slow(500ms, 500ms, 0));
   bench.queue.add_rate_limited("foo");
   auto got = bench.get_in_thread();
@@ -534,7 +534,7 @@ TEST(WorkQueueConcurrency, AnotherWorkerKeepsTheTimeWhenTheFirstHasWork) {
   EXPECT_EQ(keys, (std::vector<std::string>{"one", "three", "two"}));
 }
 
-TEST(WorkQueueConcurrency, OneAddedKeyWakesAWorkerThatKeepsTheTime) {  // cat:P19
+TEST(WorkQueueConcurrency, OneAddedKeyWakesAWorkerThatKeepsTheTime) {
   Bench bench;
   bench.queue.add_after("later", 1h);
   auto got = bench.get_in_thread();
@@ -545,7 +545,7 @@ TEST(WorkQueueConcurrency, OneAddedKeyWakesAWorkerThatKeepsTheTime) {  // cat:P1
 
 // --- rate limits ---
 
-TEST(WorkQueue, RateLimitedAddsAreCountedPerKey) {  // cat:D5
+TEST(WorkQueue, RateLimitedAddsAreCountedPerKey) {
   Bench bench(Readd::at_back, exponential(1ms, 1s));
   const auto delay_of_add = [&](const std::string& key) {
     bench.queue.add_rate_limited(key);
@@ -576,14 +576,14 @@ TEST(WorkQueue, TellsTheDelayThatTheLimiterChose) {
   EXPECT_EQ(bench.queue.retries("x"), 2U);
 }
 
-TEST(WorkQueue, ADelayOfNothingMakesAKeyReadyAtOnce) {  // cat:T2
+TEST(WorkQueue, ADelayOfNothingMakesAKeyReadyAtOnce) {
   Bench bench(Readd::at_back, fast_slow(0s, 0s, 0));
   bench.queue.add_rate_limited("2");
   EXPECT_EQ(bench.queue.size(), 1U);
   EXPECT_EQ(bench.queue.retries("2"), 1U);
 }
 
-TEST(WorkQueue, OnlyWhatIsDueIsHandedOutBeforeTheEnd) {  // cat:D10
+TEST(WorkQueue, OnlyWhatIsDueIsHandedOutBeforeTheEnd) {
   Bench bench;
   bench.queue.add_after("a", 1min);
   bench.queue.add_after("b", 1min);
@@ -597,7 +597,7 @@ TEST(WorkQueue, OnlyWhatIsDueIsHandedOutBeforeTheEnd) {  // cat:D10
   EXPECT_FALSE(bench.queue.get());
 }
 
-TEST(WorkQueueConcurrency, AHeldKeyAddedAsSlowRunsOnceItIsDone) {  // cat:T3, cat:T4
+TEST(WorkQueueConcurrency, AHeldKeyAddedAsSlowRunsOnceItIsDone) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<std::string, TwoLaneStore> queue({.clock = clock});
   queue.add("1");
@@ -612,7 +612,7 @@ TEST(WorkQueueConcurrency, AHeldKeyAddedAsSlowRunsOnceItIsDone) {  // cat:T3, ca
   EXPECT_FALSE(queue.get());
 }
 
-TEST(WorkQueue, RetriesAreRightAtOnce) {  // cat:G5
+TEST(WorkQueue, RetriesAreRightAtOnce) {
   Bench bench;
   for (int i = 0; i < 100; ++i) {
     bench.queue.add_rate_limited("x");
@@ -632,7 +632,7 @@ TEST(WorkQueue, AWaitingKeyIsChargedOnlyIfTheOptionSaysSo) {
   }
 }
 
-TEST(WorkQueue, TheBucketRunsOnTheInjectedClock) {  // cat:G13
+TEST(WorkQueue, TheBucketRunsOnTheInjectedClock) {
   Bench bench(Readd::at_back, token_bucket(1, 10min, 1));
   bench.queue.add_rate_limited("a");
   bench.queue.add_rate_limited("b");

@@ -48,8 +48,8 @@ inline std::string text_of(const std::optional<Handed>& handed) {
 }
 
 /// What is promised whatever the order, kept apart from the reference, so that a mistake in one of them
-/// does not hide in the other. The numbers are those of the invariants of a work queue:
-/// one holder (I3), a run covers every add before it (I5), no run without a new add (I4).
+/// does not hide in the other. The invariants have the names that docs/model-check.md gives them:
+/// 'one holder', 'no lost add', 'no idle run'.
 class Promises {
  public:
   void added(std::size_t key) { ++of_[key].adds; }

@@ -109,7 +109,7 @@ class ReferenceQueue {
     work_.push_back(now_ - key.held_since);
     store_->changed(keys_);
     if (!key.dirty) return;
-    if (!key.queued) {  // the article's rule: behind all that is queued by now
+    if (!key.queued) {  // Readd::at_back: behind all that is queued by now
       key.place = next_place_++;
       enqueue(held);
     } else if (key.aside) {
