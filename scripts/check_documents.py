@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every C++ block of README.md and docs/, without a warning, and checks that local links lead somewhere.
+"""Compiles every C++ block of README.md and docs/, without a warning, and checks that local links lead somewhere and
+that docs/README.md has a link to every page of docs/.
 
 A block is a whole file if it contains a main() or an #include; otherwise it is put into a function body
 that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.in (default: plain.cpp.in).
@@ -19,7 +20,7 @@ BLOCK = re.compile(r'(?:<!--\s*code:\s*(?P<how>[^>]*?)\s*-->\s*\n)?```cpp[^\n]*\
 LINK = re.compile(r'\]\((?!https?:|#|mailto:)([^)#\s]+)')
 
 
-HOUSE = [ROOT / 'docs/architecture.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md']
+HOUSE = [ROOT / 'docs/architecture.md', ROOT / 'docs/glossary.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md']
 
 
 def unknown_names(text):
@@ -42,6 +43,13 @@ def unknown_names(text):
                 yield name
 
 
+def unlisted_pages(index):
+    """The pages of docs/ to which `index` has no link. A folder of pages counts as listed with a link to one of them."""
+    listed = {target.split('/')[0] for target in LINK.findall(index)}
+    pages = {page.relative_to(ROOT / 'docs').parts[0] for page in (ROOT / 'docs').rglob('*.md')}
+    return sorted(pages - listed - {'README.md'})
+
+
 def program(code, how):
     if 'int main(' in code or '#include' in code:
         return code.replace('#pragma once\n', '')
@@ -56,6 +64,9 @@ def main():
         for name in unknown_names(page.read_text()):
             print(f'{page.relative_to(ROOT)}: names {name}, which does not exist')
             failed += 1
+    for name in unlisted_pages((ROOT / 'docs/README.md').read_text()):
+        print(f'docs/README.md: no line for {name}')
+        failed += 1
     with tempfile.TemporaryDirectory() as scratch:
         for page in pages:
             text = page.read_text()
