@@ -99,8 +99,38 @@ void set_priority(Server& server, const Call& call, Json& pod) {
   spec["preemptionPolicy"] = priority.preemption;
 }
 
-void admit_pod(Server& server, const Call& call, Json& pod) {
+/// Writes what an annotation of older versions says of AppArmor into the field of its container, and warns.
+/// Source: kubernetes pkg/registry/core/pod/strategy.go applyAppArmorVersionSkew.
+void read_app_armor(Call& call, Json& pod) {
+  const Json annotations = std::as_const(pod).at({"metadata", "annotations"});
+  if (!annotations.is_object() ||
+      std::as_const(pod)["spec"]["securityContext"]["appArmorProfile"].is_object())
+    return;
+  for (const char* list : {"initContainers", "containers"}) {
+    Json* containers = pod["spec"].find(list);
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (Json& container : containers->as_array()) {
+      const std::string key =
+          "container.apparmor.security.beta.kubernetes.io/" + std::as_const(container)["name"].string_or("");
+      const std::string text = annotations[key].string_or("");
+      const bool local = text.starts_with("localhost/");
+      if (std::as_const(container)["securityContext"]["appArmorProfile"].is_object()) continue;
+      if (!annotations.contains(key)) continue;
+      call.warnings.push_back("metadata.annotations[" + key +
+                              "]: deprecated since v1.30; use the \"appArmorProfile\" field instead");
+      if (!local && text != "unconfined" && text != "runtime/default") continue;  // validation refuses it
+      Json profile = Json::object({{"type", local                  ? "Localhost"
+                                            : text == "unconfined" ? "Unconfined"
+                                                                   : "RuntimeDefault"}});
+      if (local) profile["localhostProfile"] = text.substr(std::string_view("localhost/").size());
+      container["securityContext"]["appArmorProfile"] = std::move(profile);
+    }
+  }
+}
+
+void admit_pod(Server& server, Call& call, Json& pod) {
   if (!std::as_const(pod)["spec"].is_object()) return;
+  read_app_armor(call, pod);
   set_priority(server, call, pod);
   tolerate_lost_nodes(pod["spec"]);
   if (std::as_const(pod)["spec"]["terminationGracePeriodSeconds"].integer_or(0) < 0)
@@ -116,7 +146,7 @@ void admit_pod(Server& server, const Call& call, Json& pod) {
 }
 
 /// A node takes no pods before its controller has seen it ready.
-void taint_node(Server&, const Call&, Json& node) {
+void taint_node(Server&, Call&, Json& node) {
   Json& taints = node["spec"]["taints"];
   if (!taints.is_array()) taints = Json::array();
   const Json taint = Json::object({{"key", "node.kubernetes.io/not-ready"}, {"effect", "NoSchedule"}});
@@ -130,20 +160,20 @@ void add_finalizer(Json& object, std::string_view name) {
   const Json::Array& present = std::as_const(finalizers).as_array();
   if (std::find(present.begin(), present.end(), Json(name)) == present.end()) finalizers.push_back(name);
 }
-void protect_volume(Server&, const Call& call, Json& object) {
+void protect_volume(Server&, Call& call, Json& object) {
   object["status"]["lastPhaseTransitionTime"] = timestamp(call.now);
   add_finalizer(object, "kubernetes.io/pv-protection");
 }
-void protect_claim(Server&, const Call&, Json& object) {
+void protect_claim(Server&, Call&, Json& object) {
   add_finalizer(object, "kubernetes.io/pvc-protection");
 }
 
-void protect_attributes(Server&, const Call&, Json& object) {
+void protect_attributes(Server&, Call&, Json& object) {
   add_finalizer(object, "kubernetes.io/vac-protection");
 }
 
 /// A Job selects the pods that carry its uid.
-void label_job(Server&, const Call&, Json& job) {
+void label_job(Server&, Call&, Json& job) {
   if (std::as_const(job)["spec"]["manualSelector"].bool_or(false)) return;
   const Json uid = std::as_const(job)["metadata"]["uid"];
   const Json name = std::as_const(job)["metadata"]["name"];
@@ -167,14 +197,14 @@ void label_job(Server&, const Call&, Json& job) {
 }
 
 /// Written, but by nobody, where it is not given.
-void complete_priority_class(Server&, const Call&, Json& object) {
+void complete_priority_class(Server&, Call&, Json& object) {
   if (std::as_const(object)["value"].is_null()) object["value"] = 0;
 }
 
 struct Plugin {
   std::string_view group;
   std::string_view plural;
-  void (*admit)(Server& server, const Call& call, Json& object);
+  void (*admit)(Server& server, Call& call, Json& object);
 };
 constexpr std::array plugins{
     Plugin{"", "pods", admit_pod},
@@ -193,7 +223,7 @@ void admit_changed(const Call& call, Json& object) {
     tolerate_lost_nodes(object["spec"]);
 }
 
-void admit_new(Server& server, const Call& call, Json& object) {
+void admit_new(Server& server, Call& call, Json& object) {
   if (call.type->custom) return;
   for (const Plugin& plugin : plugins)
     if (plugin.plural == call.type->plural && plugin.group == call.type->group)

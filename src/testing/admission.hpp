@@ -9,7 +9,7 @@ namespace evenkeel::inline v0::testing {
 /// Completes a new object of a built-in kind; of custom ones nothing changes. Throws StatusError (403).
 /// Source: kubernetes plugin/pkg/admission: priority, defaulttolerationseconds, nodetaint,
 /// storage/storageobjectinuseprotection.
-void admit_new(Server& server, const Call& call, Json& object);
+void admit_new(Server& server, Call& call, Json& object);
 /// The same for an object that changes, but for writes to subresources.
 void admit_changed(const Call& call, Json& object);
 

@@ -202,8 +202,24 @@ void default_pod_spec(Json& spec) {
   if (!account.is_string() && old_account.is_string()) spec["serviceAccountName"] = old_account;
 }
 
+/// Init containers were annotations once, which are thrown away.
+/// Source: kubernetes core/v1 dropInitContainerAnnotations.
+void drop_init_annotations(Json& pod) {
+  inside(pod, "metadata", [](Json& metadata) {
+    Json* annotations = metadata.find("annotations");
+    if (annotations == nullptr || !annotations->is_object() || annotations->empty()) return;
+    for (const char* stage : {"alpha", "beta"})
+      for (const char* what : {"init-containers", "init-container-statuses"})
+        annotations->erase("pod." + std::string(stage) + ".kubernetes.io/" + what);
+    if (annotations->empty()) metadata.erase("annotations");
+  });
+}
+
 void default_template(Json& spec) {
-  inside(spec, "template", [](Json& pod) { default_pod_spec(member_object(pod, "spec")); });
+  inside(spec, "template", [](Json& pod) {
+    drop_init_annotations(pod);
+    default_pod_spec(member_object(pod, "spec"));
+  });
 }
 
 /// What a Deployment and a DaemonSet roll with.
@@ -327,6 +343,7 @@ void default_host_ports(Json& spec) {
 
 /// Requests follow limits in pods only, not in templates of pods.
 void pod(Json& object) {
+  drop_init_annotations(object);
   Json& spec = member_object(object, "spec");
   set_default(spec, "enableServiceLinks", true);
   default_pod_spec(spec);

@@ -364,7 +364,21 @@ void check_daemon_set(const Json& object, const Json& old, Errors& errors) {
                                    "may not be set when maxUnavailable is non-zero"));
 }
 
+/// Source: kubernetes core validation ValidateAppArmorProfileFormat.
+void check_app_armor(const Json& annotations, Errors& errors) {
+  if (!annotations.is_object()) return;
+  for (const auto& [key, value] : annotations.as_object()) {
+    const std::string text = value.string_or("");
+    if (!key.starts_with("container.apparmor.security.beta.kubernetes.io/") || text.empty() ||
+        text == "runtime/default" || text == "unconfined" || text.starts_with("localhost/"))
+      continue;
+    errors.push_back(field_invalid("metadata.annotations[" + key + "]", value,
+                                   "invalid AppArmor profile name: " + value.dump()));
+  }
+}
+
 void check_pod(const Json& object, const Json& old, Errors& errors) {
+  check_app_armor(object["metadata"]["annotations"], errors);
   check_pod_spec(object["spec"], "spec", errors);
   if (old.is_null() || object["spec"] == old["spec"]) return;
   const Json& deadline = object["spec"]["activeDeadlineSeconds"];

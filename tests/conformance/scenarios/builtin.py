@@ -1092,6 +1092,14 @@ def kept_of_older_versions(s):
            obj('autoscaling/v1', 'HorizontalPodAutoscaler', 'a', spec={'scaleTargetRef': target, 'maxReplicas': 3})
            | {'metadata': {'name': 'a', 'annotations': {'autoscaling.alpha.kubernetes.io/conditions': condition}}})
     s.post('pods?dryRun=All', pod('a', schedulingGates=[{'name': 'a.io/b'}]))
+    for profile in ('localhost/x', 'runtime/default', 'unconfined', 'y'):
+        s.post('pods?dryRun=All', dict(pod('a'), metadata={
+            'name': 'a', 'annotations': {'container.apparmor.security.beta.kubernetes.io/c': profile}}))
+    old = {'pod.beta.kubernetes.io/init-containers': '[]'}
+    s.post('pods?dryRun=All', dict(pod('a'), metadata={'name': 'a', 'annotations': old}))
+    template = tmpl()
+    template['metadata']['annotations'] = dict(old, a='b')
+    s.post('deployments?dryRun=All', wl('Deployment', 'a', template=template))
 
 
 @scenario
