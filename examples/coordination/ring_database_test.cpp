@@ -123,7 +123,7 @@ TEST(RingDatabase, RefusesCoordinatorsThatAreExcludedOrDoNotRun) {
             (std::vector<std::string>{"coordinator", "storage"}));
 }
 
-// S12, and 3.2: a holder that was paused past its claim's end acts with an epoch that is over.
+// A holder that was paused past its claim's end acts with an epoch that is over.
 TEST(RingDatabase, RefusesAnEpochThatIsOver) {
   RingDatabase ring = nine();
   EXPECT_TRUE(ring.kill("dc2", order({"10.0.0.4:4501"}, "restart", 7), start).done);

@@ -93,7 +93,7 @@ def has_heard(world, site):
 # ---- the stories ----
 
 def rollout(world):
-    """S1: a knob changes everywhere."""
+    """A knob changes everywhere."""
     if world.mode == 'global':
         world.watch()
     change_knob(world)
@@ -142,7 +142,7 @@ def show_filling(world):
 
 
 def migrate(world):
-    """S2, S3: every process group is replaced."""
+    """Every process group is replaced."""
     old = world.groups()
     doomed = {group for groups in old.values() for group in groups}
     world.stagger(30, lambda site: {'processGroupsToRemove': old[site]})
@@ -184,7 +184,7 @@ def upgrade(world):
 
 
 def crash(world):
-    """S5, H1: an operator dies when it has said that it has something to restart."""
+    """An operator dies when it has said that it has something to restart."""
     change_knob(world, stagger=10)
     world.wait('dc3 has heard of it', lambda: has_heard(world, 'dc3'), 60)
     world.kill_operator('dc3')
@@ -221,7 +221,7 @@ def brief(text):
 
 
 def rename(world):
-    """S7, H2: the scope of one instance gets another name in the midst of a roll-out."""
+    """The scope of one instance gets another name in the midst of a roll-out."""
     change_knob(world, stagger=10)
     world.wait('what dc1 waits for is in the store', lambda: world.members('dc1') > 0, 60)
     before = world.members('dc1')
@@ -244,7 +244,7 @@ def rename(world):
 
 
 def stale(world):
-    """S8: somebody who is no more has left entries; they hold nobody up."""
+    """Somebody who is no more has left entries; they hold nobody up."""
     leftover = f'{world.root}/pendingForRestart/dc9/dc9-log-1'
     world.store.put(leftover, '{"kind":"log"}')
     change_knob(world)
@@ -261,7 +261,7 @@ def stale(world):
 
 
 def partition(world):
-    """S6, I12: an operator is cut off from the store, and disturbs nobody as long as it is."""
+    """An operator is cut off from the store, and disturbs nobody as long as it is."""
     change_knob(world, stagger=10)
     world.wait('dc3 has heard of it', lambda: has_heard(world, 'dc3'), 60)
     world.proxies[0].cut()
@@ -285,7 +285,7 @@ def partition(world):
 
 
 def deny(world):
-    """I8, S6's drill: one is denied in the midst of a migration; the others carry on, and it does nothing until allowed."""
+    """One is denied in the midst of a migration; the others carry on, and it does nothing until allowed."""
     old = world.groups()
     doomed = {group for groups in old.values() for group in groups}
     world.stagger(10, lambda site: {'processGroupsToRemove': old[site]})
@@ -308,7 +308,7 @@ def deny(world):
 
 
 def shadow(world):
-    """S9: acts alone, and tells what agreement would have said."""
+    """Acts alone, and tells what agreement would have said."""
     rollout(world)
     lines = [(site, line) for site in SITES for line in world.log_lines(site, 'acted alone')]
     counts = [world.cluster(site)['status']['shadow'] for site in SITES]

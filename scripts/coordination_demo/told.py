@@ -23,7 +23,7 @@ class Coordination:
 
 
 def metrics_tell(world, **calls):
-    """2.5: what /metrics says of coordination is what happened; `calls` of each action."""
+    """Checks /metrics of coordination against what happened; `calls` of each action."""
     def at_rest():
         all_of = Coordination(world)
         actions = {label for _, name, of, _ in all_of.found if name == 'members' for label in of if label.startswith('action=')}

@@ -123,10 +123,10 @@ TEST_F(ActionClaimsTest, ActsOnceForAll) {
   const View view = dc2.ledger.view("restart");
   EXPECT_EQ(view.consumed.size(), 2U);
   EXPECT_TRUE(view.pending.empty());
-  EXPECT_TRUE(dc2.ledger.own().contains("readyForRestart", "b-1")) << "nobody deletes what is another's (I1)";
+  EXPECT_TRUE(dc2.ledger.own().contains("readyForRestart", "b-1")) << "nobody deletes what is another's";
 }
 
-// 2.4: consumed is exactly the membership that was taken; a later one counts anew.
+// Consumed is exactly the membership that was taken; a later one counts anew.
 TEST_F(ActionClaimsTest, CountsALaterMembershipAnew) {
   dc1.step();
   dc2.publish({}, {});
@@ -168,7 +168,7 @@ TEST_F(ActionClaimsTest, HasFailedIfNothingWasDone) {
   EXPECT_EQ(dc2.calls, Calls{"kill 2: dc1/a-1 dc2/b-1"});
 }
 
-// I4: of two that decide on the same snapshot one has the claim.
+// 'one claim': of two that decide on the same snapshot one has the claim.
 TEST_F(ActionClaimsTest, HasOneWinner) {
   const auto first = dc1.claims.claim(restart(), dc1.situation);
   const auto second = dc2.claims.claim(restart(), dc2.situation);
@@ -186,7 +186,8 @@ PlannedClaim plan(Node& node, Situation situation = {.scope = "dc1"}) {
   return std::get<PlannedClaim>(std::move(planned));
 }
 
-// I6: nothing comes between the snapshot and the claim; etcd's gap for deletions as well, by the guards.
+// 'current view': nothing comes between the snapshot and the claim; etcd's gap for deletions as well, by the
+// guards.
 TEST_F(ActionClaimsTest, RestsOnTheSetsAsTheyWere) {
   const PlannedClaim added = plan(dc1);
   dc2.publish({"b-1", "b-2"}, {"b-1"});
@@ -199,7 +200,7 @@ TEST_F(ActionClaimsTest, RestsOnTheSetsAsTheyWere) {
   EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(removed.commit)));
 }
 
-// I8: a denial between the decision and the commit.
+// 'denied stays out': a denial between the decision and the commit.
 TEST_F(ActionClaimsTest, RestsOnNotBeingDenied) {
   const PlannedClaim planned = plan(dc1);
   TransactOptions plain;
@@ -245,8 +246,8 @@ std::shared_ptr<MemoryStore> store_of_shards() {
   return std::make_shared<MemoryStore>(options);
 }
 
-// S7, I5: what was done to a unit is not done again because its scope is between two names, even when its
-// mover died and the others wait no more; and what others remember of it survives until the move ends.
+// 'taken once': what was done to a unit is not done again because its scope is between two names, even when
+// its mover died and the others wait no more; and what others remember of it survives until the move ends.
 TEST(ActionClaimsMove, ConsumedStaysConsumedWhereverAMoveEnds) {
   for (std::size_t pieces = 0; pieces <= 4; ++pieces) {
     const auto shared = store_of_shards();
@@ -276,7 +277,7 @@ TEST(ActionClaimsMove, ConsumedStaysConsumedWhereverAMoveEnds) {
   }
 }
 
-// S7: while one is moved after that time, the others have their turn, and nothing of it comes between.
+// While one is moved after that time, the others have their turn, and nothing of it comes between.
 TEST(ActionClaimsMove, RestsOnTheMovesThatGoOn) {
   const auto shared = store_of_shards();
   Node dc1{shared, "dc1"};
@@ -291,7 +292,7 @@ TEST(ActionClaimsMove, RestsOnTheMovesThatGoOn) {
   EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(planned.commit)));
 }
 
-// S12: a run that slept through the start of the next one claims nothing, with or without the lock.
+// A run that slept through the start of the next one claims nothing, with or without the lock.
 TEST_F(ActionClaimsTest, AreNotMadeByARunThatWasSucceeded) {
   Node again(shared, "dc1", "run-2");
   again.publish({"a-1", "a-2"}, {"a-1"});
@@ -308,7 +309,7 @@ Claimant claimant_of(const Node& node, bool range_conflict) {
   return {.identity = node.ledger.options().identity, .range_conflict = range_conflict};
 }
 
-// S6: another one is denied, or allowed, between the decision and the commit.
+// Another one is denied, or allowed, between the decision and the commit.
 TEST_F(ActionClaimsTest, RestsOnWhoIsDenied) {
   TransactOptions plain;
   plain.delay = 0s;
@@ -351,7 +352,7 @@ TEST_F(ActionClaimsTest, NeedsTheLock) {
   EXPECT_EQ(dc1.calls.size(), 1U);
 }
 
-// S5: crash between claim and act, and between act and settle: the successor asks what was done.
+// Crash between claim and act, and between act and settle: the successor asks what was done.
 TEST_F(ActionClaimsTest, AreTakenOverWhenTheirOwnerDied) {
   auto lost = dc1.claims.claim(restart(), dc1.situation);
   ASSERT_TRUE(std::holds_alternative<Claim>(lost));
@@ -379,7 +380,7 @@ TEST_F(ActionClaimsTest, ConsumeWhatADeadOwnerHadDone) {
   EXPECT_EQ(dc2.step().kind, Kind::nothing) << "nothing is done twice";
 }
 
-// A denied instance takes nothing over (I8).
+// A denied instance takes nothing over.
 TEST_F(ActionClaimsTest, AreNotTakenOverByTheDenied) {
   ASSERT_TRUE(std::holds_alternative<Claim>(dc1.claims.claim(restart(), dc1.situation)));
   TransactOptions plain;
@@ -403,7 +404,7 @@ TEST_F(ActionClaimsTest, AreClearedUpByTheirOwnerAtOnce) {
   EXPECT_EQ(dc1.calls, Calls{"look 2: dc1/a-1 dc2/b-1"});
 }
 
-// S6: whoever is cut off from the shared system alone does not keep the others from acting.
+// An instance that is cut off from the shared system alone does not keep the others from acting.
 TEST_F(ActionClaimsTest, AreLeftToOthersByWhoFailsTwice) {
   const auto fail = [](const Claim&, std::stop_token) -> ActReport { throw std::runtime_error("no route"); };
   const ActionCallbacks broken{.act = fail, .observe = fail};
@@ -442,7 +443,7 @@ struct UnknownCase {
 };
 class ActionClaimsUnknown : public ActionClaimsTest, public ::testing::WithParamInterface<UnknownCase> {};
 
-// I11: a claim whose answer is lost is made once; and settling likewise.
+// 'applied once': a claim whose answer is lost is made once; and settling likewise.
 TEST_P(ActionClaimsUnknown, ClaimAndSettleOnce) {
   dc1.store.script({GetParam().fault, StoreFault::none, StoreFault::none, GetParam().fault});
   StepReport report = dc1.step();
@@ -459,7 +460,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, ActionClaimsUnknown,
                                            UnknownCase{StoreFault::unknown_late, "Late"}),
                          [](const auto& one) { return one.param.name; });
 
-// I12: no answer is no agreement, and it says so.
+// 'no answer, no action': no answer is no agreement, and it says so.
 TEST_F(ActionClaimsTest, DoNothingWithoutTheStore) {
   dc1.store.set_cut(true);
   const StepReport report = dc1.step();

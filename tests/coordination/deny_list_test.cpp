@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3.1, "Lock config".
+// The list of scopes that may neither lock nor act.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST_F(DenyListTest, LetsGoWhomAnEntryAllows) {
   EXPECT_THAT(scopes_of(list.list()), ElementsAre("dc3"));
 }
 
-// I13, for the deny list.
+// 'no idle writes', for the deny list.
 TEST_F(DenyListTest, WritesNothingWhereAllIsAsWanted) {
   list.apply({{"dc2"}});
   const Version before = store.version();

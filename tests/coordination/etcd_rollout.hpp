@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rollout costs on etcd (S16): instances with a connection and a thread each publish, claim all at
+// What a rollout costs on etcd: instances with a connection and a thread each publish, claim all at
 // once, and tidy up; requests, bytes and conflicts are counted.
 #pragma once
 

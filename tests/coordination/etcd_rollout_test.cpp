@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// S16 on the stand-in for etcd, with a thread for each instance. EVENKEEL_COORDINATION_LARGE adds 50 x 200.
+// The cost of a rollout on the stand-in for etcd, with a thread for each instance.
+// EVENKEEL_COORDINATION_LARGE adds 50 x 200.
 #include "etcd_rollout.hpp"
 
 #include <cstdlib>

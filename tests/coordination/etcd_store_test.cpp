@@ -72,7 +72,7 @@ void expect(const CommitResult& result, const std::string& why) {
   EXPECT_THAT(std::get<Expected>(result).why, HasSubstr(why));
 }
 
-// I11: whether it was applied before the answer was lost or not, the caller is told neither.
+// 'applied once': whether it was applied before the answer was lost or not, the caller is told neither.
 TEST_F(EtcdStoreTest, ALostAnswerIsUnknown) {
   EtcdStore store(options());
   server_.inject({.resource = "kv/txn", .count = 1, .drop = FaultDrop::after});
@@ -83,7 +83,7 @@ TEST_F(EtcdStoreTest, ALostAnswerIsUnknown) {
   EXPECT_EQ(value(store, "/a"), "1");
 }
 
-// I11, through sockets: half of all answers are lost, on each side of the commit.
+// 'applied once', through sockets: half of all answers are lost, on each side of the commit.
 TEST_F(EtcdStoreTest, TransactionsAreAppliedOnceWhateverIsLost) {
   EtcdStore store(options());
   server_.inject({.resource = "kv/txn", .probability = 0.3, .seed = 7, .drop = FaultDrop::after});
@@ -177,7 +177,7 @@ TEST_F(EtcdStoreTest, LeavesAMemberThatIsCutOff) {
   EXPECT_EQ(value(store, "/a"), "2");
 }
 
-// I12
+// 'no answer, no action'
 TEST_F(EtcdStoreTest, SaysWhyNobodyAnswers) {
   EtcdStore store({.endpoints = {dead_endpoint}});
   expect<Unavailable>(store.commit(put("/a", "1")), "POST http://127.0.0.1:1/v3/kv/txn: Connection refused");

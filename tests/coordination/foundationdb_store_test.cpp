@@ -97,7 +97,7 @@ TEST_F(FoundationDbStoreTest, NeedsAClusterFileAndATimeout) {
   EXPECT_EQ(store_->name(), "foundationdb " + file_);
 }
 
-// I11: commit_unknown_result in both truths.
+// 'applied once': commit_unknown_result in both truths.
 TEST_F(FoundationDbStoreTest, UnknownIsNoFailureAndNoSuccess) {
   cluster_->script({CommitFault::unknown_applied, CommitFault::unknown_lost});
   EXPECT_TRUE(std::holds_alternative<Unknown>(store_->commit({.puts = {{"/a", "1"}}})));
@@ -131,7 +131,7 @@ TEST_F(FoundationDbStoreTest, WhatTimedOutMayBeAppliedYet) {
   EXPECT_EQ(value_of("/a"), "1");
 }
 
-// I11: the late one and the new one have read the same token, so one of them is refused.
+// 'applied once': the late one and the new one have read the same token, so one of them is refused.
 TEST_F(FoundationDbStoreTest, WhatIsLateIsRefusedAfterTheNextRun) {
   const auto hasty = open({.timeout = 20ms});
   cluster_->script({CommitFault::held});
@@ -157,7 +157,7 @@ TEST_F(FoundationDbStoreTest, AStopInTheMiddleOfACommitLeavesItUnknown) {
   EXPECT_EQ(cluster_->deliver(), 1U);
 }
 
-// I12
+// 'no answer, no action'
 TEST_F(FoundationDbStoreTest, AStopEndsWhatNobodyAnswers) {
   const auto lonely = open_foundationdb({.cluster_file = cluster_file("lonely", false), .timeout = 60s});
   std::stop_source stop;

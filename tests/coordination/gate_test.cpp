@@ -43,7 +43,7 @@ struct ReadyCase {
   const char* ready_subset;  // AllProcessesReadyForExclusion
 };
 
-// 3.1: fdb-kubernetes-operator internal/coordination/coordination_test.go "validating if all processes are
+// fdb-kubernetes-operator internal/coordination/coordination_test.go "validating if all processes are
 // ready" and "... for exclusion". "ok" with nothing pending is Nothing here.
 const ReadyCase kReadyCases[] = {
     {"no processes provided", {}, {}, "nothing", "nothing"},
@@ -83,7 +83,7 @@ TEST(ActionGate, AnswersAsUpstreamsTables) {
   }
 }
 
-// 1.5: the window is looked at before the barrier, and over whatever came last.
+// The window is looked at before the barrier, and over whatever came last.
 TEST(ActionGate, WaitsForTheQuietWindowToTheMoment) {
   const View view = view_of({{"dc1/a-1", 29s}, {"dc2/b-1", 5min}}, {{"dc1/a-1", 12s}});
   const Verdict verdict = evaluate(view, policy(), kMe, kNow);
@@ -92,7 +92,7 @@ TEST(ActionGate, WaitsForTheQuietWindowToTheMoment) {
   EXPECT_EQ(told(view_of({{"dc1/a-1", 30s}}, {{"dc1/a-1", 30s}}), policy()), "go 1");
 }
 
-// 1.5: max(5 W, 5 min), counted from the last one that came.
+// The longer of five windows and 5 min, counted from the last one that came.
 TEST(ActionGate, LeavesStragglersBehindAfterTheLongerOfFiveWindowsAndTheTimeout) {
   ActionPolicy slow = policy(Barrier::ready_subset);
   const View view = view_of({{"dc1/a-1", 10min}, {"dc2/b-1", 10min}}, {{"dc1/a-1", 299s}});
@@ -107,7 +107,7 @@ TEST(ActionGate, LeavesStragglersBehindAfterTheLongerOfFiveWindowsAndTheTimeout)
             "blocked: not all processes are ready: b-1");
 }
 
-// S10: none of theirs is ready, so there is no subset to go with.
+// None of theirs is ready, so there is no subset to go with.
 TEST(ActionGate, HasNoSubsetOfNothing) {
   EXPECT_EQ(told(view_of({{"dc2/b-1", 10min}}, {}), policy(Barrier::ready_subset)),
             "blocked: not all processes are ready: b-1");
@@ -121,7 +121,7 @@ TEST(ActionGate, WithoutBarrierTakesWhatIsPending) {
   EXPECT_EQ(verdict.proceed()->targets[0].since, 4U) << "known by its ready membership";
 }
 
-// 1.8: "this check should be done on a process class basis".
+// "this check should be done on a process class basis".
 TEST(ActionGate, LooksAtEachKindOnItsOwn) {
   ActionPolicy by_kind = policy();
   by_kind.partition = Partition::by_kind;
@@ -140,7 +140,7 @@ TEST(ActionGate, TakesTwoUnitsOfOneNameForTwo) {
   EXPECT_EQ(told(view_of({{"dc1/log-1"}, {"dc2/log-1"}}, {{"dc1/log-1"}, {"dc2/log-1"}}), policy()), "go 2");
 }
 
-// H1: an instance that is gone blocks nobody for longer than its liveness time.
+// An instance that is gone blocks nobody for longer than its liveness time.
 TEST(ActionGate, LeavesOutWhoIsSilent) {
   View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}, {"dc2/b-2"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
   view.instances[1] = instance_of("dc2", Mode::global, Presence::live, 41s);
@@ -164,7 +164,7 @@ TEST(ActionGate, LeavesOutWhoIsSilent) {
   EXPECT_EQ(verdict.blocked()->until, std::nullopt) << "time alone changes nothing";
 }
 
-// S8: members of a scope that nobody owns.
+// Members of a scope that nobody owns.
 TEST(ActionGate, LeavesOutWhoIsNotRegistered) {
   const View view = view_of({{"dc1/a-1"}, {"old/b-1"}}, {{"dc1/a-1"}});
   const Verdict verdict = evaluate(view, policy(), kMe, kNow);
@@ -172,7 +172,7 @@ TEST(ActionGate, LeavesOutWhoIsNotRegistered) {
   EXPECT_EQ(verdict.left_out, (std::vector<LeftOut>{{"old", "not registered"}}));
 }
 
-// H8, S9.
+// Instances in another mode are left out, and named.
 TEST(ActionGate, SeesOtherModes) {
   View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}, {"dc3/c-1"}}, {{"dc1/a-1"}});
   view.instances[1] = instance_of("dc2", Mode::local);
@@ -189,7 +189,7 @@ TEST(ActionGate, SeesOtherModes) {
       << "global ones take part in what a shadow looks at";
 }
 
-// 2.4: spacing since the last disruption, by whomever (uptime of the shared system).
+// Spacing since the last disruption, by whomever (uptime of the shared system).
 TEST(ActionGate, KeepsTheSpacing) {
   ActionPolicy spaced = policy();
   spaced.minimum_spacing = 600s;
@@ -227,7 +227,7 @@ TEST(ActionGate, WaitsForAClaimThatIsBeingExecuted) {
   EXPECT_EQ(told(view, policy()), "blocked: dc2 executes claim 7 and is overdue");
 }
 
-// I8, H7: whatever the lock says.
+// 'denied stays out', whatever the lock says.
 TEST(ActionGate, RefusesWhoIsDenied) {
   View view = view_of({{"dc1/a-1"}}, {{"dc1/a-1"}});
   view.denied = {"dc1"};
@@ -236,7 +236,7 @@ TEST(ActionGate, RefusesWhoIsDenied) {
   EXPECT_EQ(told(view, policy()), "go 1");
 }
 
-// S6: its units hold up nobody and are not touched, though its instance lives.
+// Its units hold up nobody and are not touched, though its instance lives.
 TEST(ActionGate, LeavesOutWhoIsDenied) {
   View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}, {"dc2/b-2"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
   EXPECT_EQ(told(view, policy()), "blocked: not all processes are ready: b-2");
@@ -248,7 +248,7 @@ TEST(ActionGate, LeavesOutWhoIsDenied) {
   EXPECT_EQ(describe(verdict, view, kNow), "goes on with 1; without dc2: on the deny list");
 }
 
-// S7: a move in pieces is waited for as long as for an instance that might be silent.
+// A move in pieces is waited for as long as for an instance that might be silent.
 TEST(ActionGate, WaitsForAScopeThatIsBeingMoved) {
   View view = view_of({{"dc1/a-1"}, {"unicorn/b-1"}}, {{"dc1/a-1"}, {"unicorn/b-1"}});
   view.instances.push_back(instance_of("unicorn"));
@@ -303,7 +303,7 @@ TEST(ActionGate, TreatsWhoIsDeniedAsThePolicySays) {
   }
 }
 
-// H8: that it works alone says more than that it is denied.
+// That it works alone says more than that it is denied.
 TEST(ActionGate, TakesNobodyAlongWhoIsDeniedAndInAnotherMode) {
   View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
   view.denied = {"dc2"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// H1, S8: entries of decommissioned scopes; S9: from global to local.
+// Entries of decommissioned scopes, and of an instance that went from global to local.
 #include <chrono>
 #include <memory>
 #include <string>

@@ -50,7 +50,7 @@ inline coordination::Commit publish_of(const std::string& root, const std::strin
   return commit;
 }
 
-/// S16: a snapshot of `scopes` instances with 200 groups each, three times: the first, one after which
+/// A snapshot of `scopes` instances with 200 groups each, three times: the first, one after which
 /// nothing and one after which a single scope has changed.
 inline void expect_reads_of_what_changed(const Config& config, int scopes) {
   const std::string name = "reads" + std::to_string(scopes);

@@ -132,7 +132,7 @@ TEST_F(KubernetesStoreTest, ComparesWhatWasReadInOtherObjects) {
   EXPECT_EQ(describe(db.commit(claim)), "conflict at /db/tokens/dc1");
 }
 
-// I11, at the wire: the server did what it was asked, but its answer was lost.
+// 'applied once', at the wire: the server did what it was asked, but its answer was lost.
 TEST_F(KubernetesStoreTest, FindsACommitWhoseAnswerWasLost) {
   for (const KubernetesObjects objects : {KubernetesObjects::by_scope, KubernetesObjects::one}) {
     KubernetesStore db = store(objects);
@@ -175,7 +175,7 @@ TEST_F(KubernetesStoreTest, IsUnknownWhereTheTruthCannotBeRead) {
   EXPECT_EQ(db.snapshot()->get("/db/tokens/dc1")->value, "2");
 }
 
-// I12: what is forbidden or unreadable is no empty store.
+// 'no answer, no action': what is forbidden or unreadable is no empty store.
 TEST_F(KubernetesStoreTest, IsUnavailableWhereItMayNot) {
   KubernetesStore db = store();
   fail_writes({.count = 1, .status = 403});
@@ -200,7 +200,7 @@ TEST_F(KubernetesStoreTest, DoesNotTakeBrokenContentsForNone) {
             "unavailable: ConfigMap db-scope-dc1: data.version is missing");
 }
 
-// I1, I10: who may write the object of one scope says nothing for another one, whose role would be worth
+// 'own scope': who may write the object of one scope says nothing for another one, whose role would be worth
 // nothing otherwise. What is below another root is not looked at.
 TEST_F(KubernetesStoreTest, RefusesEntriesThatBelongElsewhere) {
   KubernetesStore db = store();
@@ -277,7 +277,7 @@ TEST_F(KubernetesStoreTest, FillsAnObjectThatWasMadeForIt) {
   EXPECT_EQ(failed_writes(), 1u);
 }
 
-// S16: the figure of docs/coordination-kubernetes.md.
+// The figure of docs/coordination-kubernetes.md.
 TEST_F(KubernetesStoreTest, HoldsTwoHundredGroupsInAnEighthOfAnObject) {
   KubernetesStore db = store();
   Commit wanted;
@@ -340,7 +340,8 @@ TEST_F(KubernetesStoreTest, ReadsAllOfWhatIsWrittenMeanwhile) {
   ASSERT_TRUE(snapshot->get("/db/tokens/dc2")) << "it was there before the other";
 }
 
-// I6: a member that comes between snapshot and claim is seen, unless it comes while the claim is being sent.
+// 'current view': a member that comes between snapshot and claim is seen, unless it comes while the claim is
+// being sent.
 TEST_F(KubernetesStoreTest, LooksAtRangesRightBeforeItCommits) {
   ObservedStore claimant(server.config(), "db");
   KubernetesStore db = store();

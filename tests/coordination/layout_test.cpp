@@ -24,7 +24,7 @@ TEST(Layout, HasTheDocumentsNames) {
   EXPECT_EQ(layout.arbiter_token("uid-1"), "/db/arbiter/tokens/uid-1");
 }
 
-// I10, H4: upstream's scan of the scope "primary" also finds "primary-sat".
+// 'separate scopes': upstream's scan of the scope "primary" also finds "primary-sat".
 TEST(Layout, NoScopeIsAPrefixOfAnother) {
   const KeyRange primary = prefix_range(layout.scope_prefix("pendingForRestart", "primary"));
   EXPECT_TRUE(primary.contains(layout.member("pendingForRestart", "primary", "log-1")));

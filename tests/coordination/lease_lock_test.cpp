@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of 1.7 in the corrected form (H6, H7), and the lock on a store: S5, S6, S11, I8.
+// The decision table of the lock, and the lock on a store: deaths, denials, wrong calendars, lost answers.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -69,7 +69,7 @@ TEST(LockTable, AFreeLockIsTaken) {
   EXPECT_EQ(decide({.lock = entry_of(free)}).next.epoch, 9U);
 }
 
-// H7: shipped, a denied instance takes a lock that is free.
+// In the shipped operator a denied instance takes a lock that is free.
 TEST(LockTable, ADeniedInstanceGetsNothingNotEvenAFreeLock) {
   for (const auto& lock : {std::optional<Entry>(), std::optional(entry_of(held_by(me))),
                            std::optional(entry_of(held_by(other_one)))}) {
@@ -152,7 +152,7 @@ TEST(LockTable, TheHoldersDurationCounts) {
   EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = seconds{31}}).step, LockStep::take);
 }
 
-// H6, S11: no time of the record says anything, neither one of the past nor one of the future.
+// No time of the record says anything, neither one of the past nor one of the future.
 TEST(LockTable, CalendarsOfOthersSayNothing) {
   for (const seconds skew : {seconds{-3600}, seconds{-60}, seconds{60}, seconds{3600}}) {
     LockRecord record = held_by(other_one);
@@ -224,7 +224,7 @@ TEST(LockRecord, IsHeldByOneRunOfOneInstance) {
   EXPECT_EQ(lock_held_by(entry, other_one), std::nullopt);
   EXPECT_EQ(lock_held_by(entry, {"dc1", "uid-1", "run-2"}), std::nullopt);
   EXPECT_EQ(lock_held_by(std::nullopt, me), std::nullopt);
-  // A rename keeps it (S7).
+  // A rename keeps it.
   EXPECT_EQ(lock_held_by(entry, {"unicorn", "uid-1", "run-1"}), 4U);
 }
 
@@ -289,7 +289,7 @@ TEST_F(LeaseLockOnStore, IsOnePartysAtATime) {
   EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
 }
 
-// S5: the holder crashes; the other one waits from its own first sight of the record.
+// The holder crashes; the other one waits from its own first sight of the record.
 TEST_F(LeaseLockOnStore, OfADeadHolderEndsByObservation) {
   ASSERT_TRUE(a.lock.take().is_held());
   pass(minutes{5});
@@ -300,7 +300,7 @@ TEST_F(LeaseLockOnStore, OfADeadHolderEndsByObservation) {
   EXPECT_EQ(b.lock.take().epoch, 2U);
 }
 
-// H1: "a crashed instance blocks nobody for longer than its liveness time", also with the default duration.
+// "a crashed instance blocks nobody for longer than its liveness time", also with the default duration.
 TEST_F(LeaseLockOnStore, OfARegisteredHolderEndsWithItsSilence) {
   LivenessRegistry registry(store, Layout("/db"), me, {}, {.delay = {}, .clock = a.clock});
   registry.renew(Mode::global);
@@ -406,7 +406,7 @@ TEST_F(LeaseLockOnStore, IsFreedByAPerson) {
   EXPECT_EQ(a.lock.take().epoch, unreadable + 1);
 }
 
-// I8, S6: a person takes the lock from an instance that cannot be reached.
+// 'denied stays out': a person takes the lock from an instance that cannot be reached.
 TEST_F(LeaseLockOnStore, IsTakenFromWhoIsDenied) {
   DenyList denied(store, Layout("/db"), "coordctl", {.delay = {}});
   ASSERT_TRUE(a.lock.take().is_held());
@@ -460,7 +460,7 @@ TEST_F(LeaseLockOnStore, CountsWaitsAndHolds) {
   EXPECT_EQ(of_b.taken, 1U);
 }
 
-// I12.
+// 'no answer, no action'
 TEST_F(LeaseLockOnStore, IsNotHeldWhereTheStoreSaysNothing) {
   c_store.set_cut(true);
   const LockAnswer answer = c.lock.take();
@@ -471,7 +471,8 @@ TEST_F(LeaseLockOnStore, IsNotHeldWhereTheStoreSaysNothing) {
   EXPECT_EQ(c.lock.figures().unavailable, 1U);
 }
 
-// I11: an answer that was lost is looked up; the lock is taken once, whatever became of the commit.
+// 'applied once': an answer that was lost is looked up; the lock is taken once, whatever became of the
+// commit.
 TEST_F(LeaseLockOnStore, IsTakenOnceWhenTheAnswerIsLost) {
   c_store.script({testing::StoreFault::unknown_applied});
   EXPECT_EQ(c.lock.take().epoch, 1U);

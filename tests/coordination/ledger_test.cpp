@@ -119,8 +119,8 @@ TEST(Records, SayWhichKeyCannotBeRead) {
             R"(/db/c: state: "gone" is no state of a claim)");
 }
 
-// I4: an epoch that cannot grow would be followed by 0, which means "without agreement"; and a time that
-// overflows would have passed at once.
+// 'one claim': an epoch that cannot grow would be followed by 0, which means "without agreement"; and a time
+// that overflows would have passed at once.
 TEST(Records, RefuseEpochsAndTimesThatCannotBe) {
   const auto read = [](const std::string& epoch, const std::string& timeout) {
     return decode_claim({"/db/c",
@@ -158,7 +158,7 @@ TEST(Ledger, WritesTheDocumentsKeys) {
             R"(["10.1.0.2:4501"])");
 }
 
-// I13, I2.
+// 'no idle writes', 'all or nothing'
 TEST(Ledger, WritesOnceWhatIsSaidTwice) {
   MemoryStore store;
   Ledger ledger(store, options("dc1"));
@@ -194,7 +194,7 @@ TEST(Ledger, WritesOnlyWhatHasChanged) {
   EXPECT_FALSE(own.contains("pendingForRestart", "log-2"));
 }
 
-// I9.
+// 'no leftovers'
 TEST(Ledger, DropsUnitsThatAreNoMore) {
   MemoryStore store;
   Ledger ledger(store, options("dc1"));
@@ -233,7 +233,7 @@ TEST(Ledger, RenewsAConsumedMemberOnce) {
   EXPECT_EQ(ledger.own().find("pendingForRestart", "log-1")->kind, "excluded-7");
 }
 
-// I3, and what the domain does not know.
+// 'ready implies pending', and what the domain does not know.
 TEST(Ledger, RefusesWhatMustNotStandThere) {
   MemoryStore store;
   Ledger ledger(store, options("dc1"));
@@ -247,7 +247,7 @@ TEST(Ledger, RefusesWhatMustNotStandThere) {
   EXPECT_THROW(Ledger(store, options("")), std::invalid_argument);
 }
 
-// I1, I10: scopes of which one is the beginning of the other, or has a '/' in it.
+// 'separate scopes': scopes of which one is the beginning of the other, or has a '/' in it.
 TEST(Ledger, TouchesNoOtherScope) {
   MemoryStore store;
   Ledger dc1(store, options("dc1"));
@@ -313,8 +313,8 @@ TEST(Ledger, NamesWhatItCannotRead) {
   EXPECT_TRUE(view.unreadable[1].starts_with("/db/arbiter/claims/restart")) << view.unreadable[1];
 }
 
-// I12: what an instance says that lives, and that this program cannot understand, stands in the way; but one
-// that is gone does so no longer than any other (H1).
+// A record of a live instance that this program cannot understand stands in the way; but one
+// that is gone does so no longer than any other.
 TEST(Ledger, NamesAnInstanceThatItCannotUnderstandWhileItLives) {
   const std::string later = encode(InstanceRecord{
       .instance = "uid-dc2", .incarnation = "run-1", .mode = Mode::global, .schema = known_schema + 1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// H1, H8, S5, S6, S9, S11.
+// Silence, modes and renames, as the others see them.
 #include <chrono>
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(Liveness, CallsSilentWhoseRecordDoesNotChange) {
   EXPECT_EQ(liveness.of("dc1", at(71)).presence, Presence::live) << "it is back";
 }
 
-// S11: calendars that are a minute, or a day, wrong.
+// Calendars that are a minute, or a day, wrong.
 TEST(Liveness, DoesNotAskTheCalendar) {
   Liveness liveness(layout);
   const auto day = std::chrono::hours{24};
@@ -70,7 +70,7 @@ TEST(Liveness, CallsAbsentWhoHasNoRecordThatCanBeRead) {
   EXPECT_EQ(liveness.of("dc2", at(2)).presence, Presence::absent);
 }
 
-// H8, S9: shipped, instances in different modes ignore each other silently.
+// In the shipped operator instances in different modes ignore each other silently.
 TEST(Liveness, ShowsWhoIsInAnotherMode) {
   Liveness liveness(layout);
   liveness.observe({entry("dc1", 1), entry("dc2", 2, Mode::local), entry("dc3", 3, Mode::shadow)}, at(0));
@@ -87,7 +87,7 @@ TEST(Liveness, RefusesATimeThatIsNone) {
   EXPECT_THROW(Liveness(layout, {.silence = Duration{}}), std::invalid_argument);
 }
 
-// S7: a run that slept through a rename finds where its scope went, and stops.
+// A run that slept through a rename finds where its scope went, and stops.
 TEST(NextRecord, LeavesAScopeThatMovedAway) {
   InstanceRecord moved{.instance = "uid-1", .incarnation = "run-1", .moved_to = "unicorn"};
   EXPECT_THROW(next_record(moved, Presence::absent, me, Mode::global, true, wall_start), ScopeTaken);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people see: coordctl show (section 4, 5 of the design), H8.
+// The text of coordctl show, a warning about mixed modes included.
 #include <chrono>
 #include <memory>
 #include <string>

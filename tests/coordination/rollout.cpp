@@ -283,7 +283,7 @@ ActReport Node::act(const Claim& claim, Duration now) {
   std::set<std::string> units;
   std::set<std::string> avoid;
   for (const Target& target : claim.targets) units.insert(target.ref.unit);
-  // Of all scopes: no coordinator is put where something is to go (H9, S14).
+  // Of all scopes: no coordinator is put where something is to go.
   for (const Member& member : process_->ledger.view(rollout_.options.action).pending)
     avoid.insert(member.ref.unit);
   rollout_.system.act(units, avoid, rollout_.schedule.doomed(now), now);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios S1-S16 of three and more instances, in virtual time, against the figures of a model of the
-// shipped rules (3.4). EVENKEEL_COORDINATION_ROLLOUTS says how many rollouts stand behind each figure.
+// Scenarios of three and more instances, in virtual time, against the figures of a model of the
+// shipped rules. EVENKEEL_COORDINATION_ROLLOUTS says how many rollouts stand behind each figure.
 //
 // Which test holds which (here, unless another file is named; "simulation": simulation_test.cpp, and its
 // histories on etcd and Kubernetes):
-//   S1, S2, S3  ReachTheFiguresOfTheShippedRules, DisturbOnceHoweverManyInstancesThereAre
-//   S4          CostASingleInstanceItsQuietWindow
-//   S5          OutliveADeath; simulation (crash, drop)
-//   S6          GoOnWithoutWhoIsCutOff (store, shared system), GoOnWithoutWhoIsDenied; simulation (cut, deny)
-//   S7          SurviveARename; scope_migrator_test.cpp (InPieces); simulation (rename)
-//   S8          WaitForNoOrphans; janitor_test.cpp
-//   S9          WaitForNobodyInAnotherMode; process_groups/scenarios_test.cpp; simulation (mode)
-//   S10         NameWhoIsNeverReady
-//   S11         DoNotCareAboutClocks; simulation (calendars 2 min apart)
-//   S12         claim_test.cpp (AreNotMadeByARunThatWasSucceeded); simulation (pause)
-//   S13         WaitForTheStore
-//   S14         ReachTheFiguresOfTheShippedRules (doomed); process_groups/coordinator_test.cpp
+//   roll-outs   ReachTheFiguresOfTheShippedRules, DisturbOnceHoweverManyInstancesThereAre
+//   one alone   CostASingleInstanceItsQuietWindow
+//   a death     OutliveADeath; simulation (crash, drop)
+//   cut, denied GoOnWithoutWhoIsCutOff (store, shared system), GoOnWithoutWhoIsDenied; simulation (cut, deny)
+//   a rename    SurviveARename; scope_migrator_test.cpp (InPieces); simulation (rename)
+//   orphans     WaitForNoOrphans; janitor_test.cpp
+//   modes       WaitForNobodyInAnotherMode; process_groups/scenarios_test.cpp; simulation (mode)
+//   a straggler NameWhoIsNeverReady
+//   clocks      DoNotCareAboutClocks; simulation (calendars 2 min apart)
+//   a pause     claim_test.cpp (AreNotMadeByARunThatWasSucceeded); simulation (pause)
+//   no store    WaitForTheStore
+//   doomed      ReachTheFiguresOfTheShippedRules (doomed); process_groups/coordinator_test.cpp
 //               (SparesRemoteCoordinators)
-//   S15         process_groups/scenarios_test.cpp (AStuckDeletionHoldsUpNobodysInclusion)
-//   S16         CostNoMoreThanInstancesTimesUnits
+//   stuck       process_groups/scenarios_test.cpp (AStuckDeletionHoldsUpNobodysInclusion)
+//   cost        CostNoMoreThanInstancesTimesUnits
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -53,7 +53,7 @@ struct Mean {
   int doomed = 0;
   int twice = 0;
   bool all_finished = true;
-  // 3.4's last line: what there is to be seen besides.
+  // What there is to be seen besides: see docs/coordination.md, "What it saves".
   double lock_wait = 0;
   double oldest_pending = 0;  // of all rollouts
   double transactions = 0;
@@ -155,7 +155,7 @@ struct Row {
   double time;
 };
 
-// S1, S2, S3, S14: no worse than the shipped rules while arrivals fall inside preparation and window.
+// No worse than the shipped rules while arrivals fall inside preparation and window.
 TEST(CoordinationScenarios, ReachTheFiguresOfTheShippedRules) {
   const Row rows[] = {
       {"restart within 10 s", restart(10s), 1, 1, 109},
@@ -185,7 +185,7 @@ TEST(CoordinationScenarios, ReachTheFiguresOfTheShippedRules) {
   }
 }
 
-// 3.4: "local grows linearly": N = 2 and 4.
+// In local mode the calls grow with the number of instances: N = 2 and 4.
 TEST(CoordinationScenarios, DisturbOnceHoweverManyInstancesThereAre) {
   for (const std::size_t instances : {2U, 4U}) {
     Options options = restart(60s);
@@ -201,7 +201,7 @@ TEST(CoordinationScenarios, DisturbOnceHoweverManyInstancesThereAre) {
   }
 }
 
-// S4: what agreement costs where there is nobody to agree with.
+// The cost of agreement where there is nobody to agree with.
 TEST(CoordinationScenarios, CostASingleInstanceItsQuietWindow) {
   Options options = exclusion(10s);
   options.instances = 1;
@@ -217,7 +217,7 @@ struct DeathRow {
   double longer;  // than without a death, at most
 };
 
-// S5, H1: a death costs no more than its liveness or claim timeout (60 s each), also with the lock, whose
+// A death costs no more than its liveness or claim timeout (60 s each), also with the lock, whose
 // duration is the default of 10 min.
 TEST(CoordinationScenarios, OutliveADeath) {
   const Mean alive = mean_of(restart(10s), run_global);
@@ -245,7 +245,7 @@ TEST(CoordinationScenarios, OutliveADeath) {
   EXPECT_LE(mean.time, 223 * 1.05);
 }
 
-// S6, I12: cut off from the store, or from the shared system alone.
+// 'no answer, no action': cut off from the store, or from the shared system alone.
 TEST(CoordinationScenarios, GoOnWithoutWhoIsCutOff) {
   Options options = restart(10s);
   options.cut = 0;
@@ -260,7 +260,7 @@ TEST(CoordinationScenarios, GoOnWithoutWhoIsCutOff) {
   report("cut off from the system", one);
 }
 
-// S6, the deny list drill: an instance that lives, and is denied, holds up nobody, though one of its units is
+// An instance that lives, and is denied, holds up nobody, though one of its units is
 // never ready; nobody does anything for it; and once it is allowed again its units have their turn.
 TEST(CoordinationScenarios, GoOnWithoutWhoIsDenied) {
   Options options = restart(10s);
@@ -285,7 +285,7 @@ TEST(CoordinationScenarios, GoOnWithoutWhoIsDenied) {
   EXPECT_LE(later.called_at[1], std::max<Duration>(200s, later.called_at[0] + options.spacing) + 15s);
 }
 
-// S7: a scope is renamed while its units are pending, some of them ready.
+// A scope is renamed while its units are pending, some of them ready.
 TEST(CoordinationScenarios, SurviveARename) {
   for (const Duration at : {20s, 50s, 90s}) {
     Options options = restart(10s);
@@ -298,7 +298,7 @@ TEST(CoordinationScenarios, SurviveARename) {
   }
 }
 
-// S8, H2: what is left of a scope that nobody owns holds up nobody.
+// Entries of a scope that nobody owns hold up nobody.
 TEST(CoordinationScenarios, WaitForNoOrphans) {
   Options options = restart(10s);
   const Result without = run_global(options);
@@ -308,7 +308,7 @@ TEST(CoordinationScenarios, WaitForNoOrphans) {
   EXPECT_EQ(with.time, without.time);
 }
 
-// S9, H8: whoever works in mode local does so alone.
+// An instance in mode local works alone.
 TEST(CoordinationScenarios, WaitForNobodyInAnotherMode) {
   Options options = restart(10s);
   options.local = 1;
@@ -317,7 +317,7 @@ TEST(CoordinationScenarios, WaitForNobodyInAnotherMode) {
   report("one in mode local", one);
 }
 
-// S10: no quota for one unit: the exclusion goes without it, a restart names it.
+// No quota for one unit: the exclusion goes without it, a restart names it.
 TEST(CoordinationScenarios, NameWhoIsNeverReady) {
   Options options = exclusion(10s);
   options.never_ready = 1;
@@ -335,7 +335,7 @@ TEST(CoordinationScenarios, NameWhoIsNeverReady) {
       << blocked.waits[0];
 }
 
-// S11, H6.
+// Nothing rests upon the time of day of another machine.
 TEST(CoordinationScenarios, DoNotCareAboutClocks) {
   for (const Options& exact : {restart(60s), exclusion(60s), inclusion(60s)}) {
     Options skewed = exact;
@@ -346,7 +346,7 @@ TEST(CoordinationScenarios, DoNotCareAboutClocks) {
   }
 }
 
-// S13, I12: nothing is done without the store, and what was begun is ended after.
+// 'no answer, no action': nothing is done without the store, and what was begun is ended after.
 TEST(CoordinationScenarios, WaitForTheStore) {
   Options options = restart(10s);
   options.store_down_from = 40s;
@@ -359,7 +359,7 @@ TEST(CoordinationScenarios, WaitForTheStore) {
   EXPECT_LE(one.called_at[0], 160s + 30s + 15s);
 }
 
-// S16: transactions, bytes and conflicts grow no faster than instances times units.
+// Transactions, bytes and conflicts grow no faster than instances times units.
 TEST(CoordinationScenarios, CostNoMoreThanInstancesTimesUnits) {
   const auto cost = [](std::size_t instances, std::size_t units) {
     Options options = restart(60s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document's migration of a prefix, which was never shipped: H2, S7, I1, I3, I10, I11.
+// A scope gets another name, at once or in pieces: nothing is lost, nothing is acted upon twice.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -152,7 +152,7 @@ TEST_F(ScopeMigratorTest, TakesLockAndDenialAlong) {
       << "a new name is no way off the list";
 }
 
-// S7 with a crash: the run before slept through it all.
+// A rename with a crash: the run before slept through it all.
 TEST_F(ScopeMigratorTest, ARunThatSleptThroughItStops) {
   LivenessRegistry sleeper(*memory, layout, old_me, {}, transact());
   sleeper.renew(Mode::global);
@@ -163,7 +163,7 @@ TEST_F(ScopeMigratorTest, ARunThatSleptThroughItStops) {
   EXPECT_EQ(lock.take().outcome, LockOutcome::denied);
 }
 
-// I1, and the other refusals.
+// 'own scope', and the other refusals.
 TEST_F(ScopeMigratorTest, IsRefusedWithTheReason) {
   publish_example();
   const auto why = [&](const Identity& me, const std::string& from, const MigrationOptions& options = {}) {
@@ -185,7 +185,7 @@ TEST_F(ScopeMigratorTest, IsRefusedWithTheReason) {
   EXPECT_EQ(why(new_me, "kube-cluster-1"), "dc2 acts for the claim 7 just now");
 }
 
-// H2, S8: what a decommissioned instance left behind, on a person's word.
+// Entries of a decommissioned instance, moved on a person's word.
 TEST_F(ScopeMigratorTest, APersonMovesAlsoWhatIsNobodys) {
   const Identity person{"dc7", "coordctl", "run-1"};
   put("/db/pendingForRestart/dc2/dc2-log-1", "{}");
@@ -219,7 +219,7 @@ TEST_F(ScopeMigratorTest, RestsUponTheTokenOfTheOldScope) {
   EXPECT_EQ(std::get<Conflict>(result).key, "/db/tokens/kube-cluster-1");
 }
 
-// I11.
+// 'applied once'
 TEST_F(ScopeMigratorTest, IsDoneOnceWhenTheAnswerIsLost) {
   for (const auto fault : {testing::StoreFault::unknown_applied, testing::StoreFault::unknown_lost,
                            testing::StoreFault::unknown_late}) {
@@ -265,7 +265,7 @@ class InPieces : public ScopeMigratorTest {
       put("/db/processAddresses/kube-cluster-1/" + name, "[]");
     }
   }
-  /// The units of a set as a reader of 2.5 takes them: those of the old scope that the new one has, too,
+  /// The units of a set as a reader takes them: those of the old scope that the new one has, too,
   /// once.
   std::multiset<std::string> units_of(StoreSnapshot& snapshot, const std::string& set) {
     std::multiset<std::string> units;
@@ -302,7 +302,7 @@ TEST_F(InPieces, MovesFromShardToShard) {
   EXPECT_EQ(migrate().outcome, MigrationOutcome::nothing);
 }
 
-// At no version is a unit there twice, not at all, or ready without being pending (I3).
+// At no version is a unit there twice, not at all, or ready without being pending.
 TEST_F(InPieces, EveryMomentShowsEachUnitOnce) {
   use(small());
   publish_units(10);

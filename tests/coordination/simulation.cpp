@@ -26,7 +26,8 @@ class Simulation {
       : world_(options, options.open(options.root)),
         person_(std::make_shared<AuditedStore>(world_.store, world_.auditor, "")) {
     for (std::size_t i = 0; i < options.instances; ++i) nodes_.push_back(std::make_unique<Node>(world_, i));
-    // Where ranges are not looked at, a decision may miss what came last: I6 is not promised there.
+    // Where ranges are not looked at, a decision may miss what came last: 'current view' is not promised
+    // there.
     if (!options.interleaved || !world_.store->capabilities().range_conflict) return;
     world_.others_come_first = [this](const std::string& home) {
       Node& other = *nodes_[world_.random() % nodes_.size()];

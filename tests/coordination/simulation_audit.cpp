@@ -45,23 +45,23 @@ bool Auditor::is_move(const Commit& commit) const {
   });
 }
 
-// I1, and that a commit keeps to one shard, unless it moves a scope.
+// 'own scope', and that a commit keeps to one shard, unless it moves a scope.
 void Auditor::check_owner(const std::string& writer, const Commit& commit) {
   std::set<std::string> shards;
   for (const std::string& key : written_keys(commit)) {
     const std::string shard = layout_.shard_of(key);
     shards.insert(shard);
     const bool own = shard.starts_with("scope.") && home_of(shard.substr(6)) == writer;
-    if (shard != "arbiter" && !own) violated("I1: " + writer + " wrote " + key);
+    if (shard != "arbiter" && !own) violated("own scope: " + writer + " wrote " + key);
   }
   const bool move = is_move(commit);
   moves_ += move ? 1 : 0;
   if (move) return;
-  if (shards.size() > 1) violated("I2: " + writer + " wrote several shards in one commit");
-  if (!commit.range_erases.empty()) violated("I1: " + writer + " removed a whole range");
+  if (shards.size() > 1) violated("all or nothing: " + writer + " wrote several shards in one commit");
+  if (!commit.range_erases.empty()) violated("own scope: " + writer + " removed a whole range");
 }
 
-// I11.
+// 'applied once'
 void Auditor::check_tokens(const Commit& commit) {
   for (const Commit::Put& put : commit.puts) {
     const auto elements = elements_of(layout_.root(), put.key);
@@ -70,12 +70,12 @@ void Auditor::check_tokens(const Commit& commit) {
     // A move leaves its own word in the token of the old scope.
     const bool moved = put.value.starts_with("moved to ");
     if (token && !moved && !tokens_.insert(put.key + "=" + put.value).second) {
-      violated("I11: applied twice: " + put.key + " = " + put.value);
+      violated("applied once: applied twice: " + put.key + " = " + put.value);
     }
   }
 }
 
-// I8.
+// 'denied stays out'
 void Auditor::check_lock(const std::string& writer, const Commit& commit) {
   const Commit::Put* put = put_of(commit, layout_.lock());
   if (put == nullptr) return;
@@ -83,13 +83,14 @@ void Auditor::check_lock(const std::string& writer, const Commit& commit) {
   const auto before = entry(put->key);
   const bool taken = !before || decode_lock(before->value).epoch != after.epoch;
   if (taken && home_of(after.owner) == writer && denied(after.owner)) {
-    violated("I8: " + writer + " took the lock while it was denied");
+    violated("denied stays out: " + writer + " took the lock while it was denied");
   }
 }
 
 void Auditor::check_claim(const std::string& writer, const Commit& commit) {
   const std::string key = layout_.claim(rules_.policy.action);
-  if (std::ranges::find(commit.erases, key) != commit.erases.end()) violated("I4: the claim was erased");
+  if (std::ranges::find(commit.erases, key) != commit.erases.end())
+    violated("one claim: the claim was erased");
   const Commit::Put* put = put_of(commit, key);
   if (put == nullptr) return;
   const ClaimRecord after = decode_claim({key, put->value, 0});
@@ -97,15 +98,15 @@ void Auditor::check_claim(const std::string& writer, const Commit& commit) {
   std::optional<ClaimRecord> before;
   if (old) before = decode_claim(*old);
   if (home_of(after.owner.scope) != writer)
-    violated("I4: " + writer + " wrote a claim of " + after.owner.scope);
+    violated("one claim: " + writer + " wrote a claim of " + after.owner.scope);
   if (after.state != ClaimState::executing) {
     const bool own = before && before->state == ClaimState::executing && before->epoch == after.epoch &&
                      before->owner == after.owner;
-    if (!own) violated("I4: " + writer + " settled what is not its claim");
+    if (!own) violated("one claim: " + writer + " settled what is not its claim");
     return;
   }
-  if (after.epoch != (before ? before->epoch : 0) + 1) violated("I4: " + writer + " jumped in epochs");
-  if (denied(after.owner.scope)) violated("I8: " + writer + " claimed while it was denied");
+  if (after.epoch != (before ? before->epoch : 0) + 1) violated("one claim: " + writer + " jumped in epochs");
+  if (denied(after.owner.scope)) violated("denied stays out: " + writer + " claimed while it was denied");
   claimants_[after.epoch] = writer;
   if (before && before->state == ClaimState::executing) {
     check_take_over(*before, after, find(key)->since);
@@ -118,12 +119,12 @@ void Auditor::check_claim(const std::string& writer, const Commit& commit) {
 void Auditor::check_take_over(const ClaimRecord& before, const ClaimRecord& after, TimePoint since) {
   ++take_overs_;
   if (before.owner != after.owner && rules_.now() < since + before.timeout) {
-    violated("I4: claim " + std::to_string(before.epoch) + " was taken over before its time");
+    violated("one claim: claim " + std::to_string(before.epoch) + " was taken over before its time");
   }
-  if (before.targets != after.targets) violated("I5: targets changed when a claim was taken over");
+  if (before.targets != after.targets) violated("taken once: targets changed when a claim was taken over");
 }
 
-// I5, I6, I7.
+// 'taken once', 'current view', 'open gate'
 void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
   ++claims_;
   const std::string& action = rules_.policy.action;
@@ -143,18 +144,20 @@ void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
       const UnitRef ref{elements[3], unit};
       const auto member = ready.find(ref);
       if (member == ready.end() || member->second.first != since || !pending.contains(ref)) {
-        violated("I5: " + epoch + " has a target that is not ready: " + name_of(ref));
+        violated("taken once: " + epoch + " has a target that is not ready: " + name_of(ref));
       }
       if (ref.scope != record.owner.scope && denied(ref.scope)) {
-        violated("S6: " + epoch + " has a target of a denied scope: " + name_of(ref));
+        violated("denied stays out: " + epoch + " has a target of a denied scope: " + name_of(ref));
       }
-      if (taken.contains({ref, since})) violated("I5: " + epoch + " has a consumed target: " + name_of(ref));
+      if (taken.contains({ref, since}))
+        violated("taken once: " + epoch + " has a consumed target: " + name_of(ref));
     }
   }
-  if (targets == 0 || targets != record.targets) violated("I5: " + epoch + " says another number of targets");
+  if (targets == 0 || targets != record.targets)
+    violated("taken once: " + epoch + " says another number of targets");
   for (const std::string& set : {pending_set(action), ready_set(action)}) {
     for (const Version change : changes_[set]) {
-      if (change > commit.read_version) violated("I6: " + set + " changed before " + epoch);
+      if (change > commit.read_version) violated("current view: " + set + " changed before " + epoch);
     }
   }
   check_moves(epoch);
@@ -169,24 +172,24 @@ void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
     newest = std::max(newest, member.second);
     if (found != ready.end()) newest = std::max(newest, found->second.second);
     if (found == ready.end() && rules_.policy.barrier == Barrier::all_ready) {
-      violated("I7: " + epoch + " did not wait for " + name_of(ref));
+      violated("open gate: " + epoch + " did not wait for " + name_of(ref));
     }
   }
   if (newest != TimePoint::min() && now - newest < rules_.policy.quiet_window) {
-    violated("I7: " + epoch + " came within the quiet window");
+    violated("open gate: " + epoch + " came within the quiet window");
   }
   const auto disrupted = rules_.last_disruption();
   if (disrupted && now - *disrupted < rules_.policy.minimum_spacing)
-    violated("I7: " + epoch + " came too soon");
+    violated("open gate: " + epoch + " came too soon");
 }
 
-// S7: a move is waited for, unless its mover has died.
+// 'moves are awaited': a move is waited for, unless its mover has died.
 void Auditor::check_moves(const std::string& epoch) {
   const auto moves = moves_now();
   claims_amid_moves_ += moves.empty() ? 0 : 1;
   for (const auto& [from, to] : moves) {
     if (rules_.now() - find(layout_.migrating(from))->since >= rules_.silence) continue;
-    violated("S7: " + epoch + " came while " + from + " was moved to " + to);
+    violated("moves are awaited: " + epoch + " came while " + from + " was moved to " + to);
   }
 }
 
@@ -200,11 +203,12 @@ bool Auditor::must_count(const std::string& scope, const std::string& claimant) 
   return rules_.now() - find(record->key)->since < rules_.silence;
 }
 
-// I3.
+// 'ready implies pending'
 void Auditor::check_phases() {
   const Members pending = members(pending_set(rules_.policy.action));
   for (const auto& [ref, member] : members(ready_set(rules_.policy.action))) {
-    if (!pending.contains(ref)) violated("I3: " + name_of(ref) + " is ready and not pending");
+    if (!pending.contains(ref))
+      violated("ready implies pending: " + name_of(ref) + " is ready and not pending");
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The invariants I1-I8 and I11, checked on every commit that a store applies.
+// The invariants of docs/coordination.md that commits show, checked on every commit that a store applies.
 #pragma once
 
 #include <functional>

@@ -95,15 +95,15 @@ void Node::publish() {
   const Published published = process_->ledger.publish(desire);
   if (!published.done()) return;
   const Published again = process_->ledger.publish(desire);
-  if (again.transacted.wrote) world_.violated("I13: " + scope_ + " wrote the same state twice");
+  if (again.transacted.wrote) world_.violated("no idle writes: " + scope_ + " wrote the same state twice");
   if (!again.done()) return;
-  // I9, I10: what is its own is what it said, nothing less and nothing of others.
+  // 'no leftovers', 'separate scopes': what is its own is what it said, nothing less and nothing of others.
   const OwnState own = process_->ledger.own();
   const DesiredState said = wanted(own);
   for (const std::string set : {"pendingForRestart", "readyForRestart"}) {
     for (const auto& [unit, member] : own.sets.at(set)) {
       if (!said.contains(set, unit))
-        world_.violated("I9: " + scope_ + " has " + unit + " in " + set + " still");
+        world_.violated("no leftovers: " + scope_ + " has " + unit + " in " + set + " still");
     }
   }
 }
@@ -133,7 +133,7 @@ ActReport Node::kill(const Claim& claim) {
     return report;
   }
   if (world_.auditor->claimant(claim.epoch) != home_) {
-    world_.violated("I12: " + scope_ + " acted without a claim");
+    world_.violated("no answer, no action: " + scope_ + " acted without a claim");
   }
   ++world_.figures.kills;
   world_.system.last_disruption = world_.time;

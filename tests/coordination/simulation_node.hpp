@@ -59,7 +59,7 @@ class Node {
               world_.about_to_commit(home_);
             },
             world.options.pieces)),
-        // Calendars and steady clocks disagree by a minute each way (S11).
+        // Calendars and steady clocks disagree by a minute each way.
         clock_(std::make_shared<ManualClock>(
             WallTime{std::chrono::seconds{1767225600} +
                      (index % 2 == 0 ? std::chrono::seconds{60} : -std::chrono::seconds{60})})) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// I1-I13 after every step of random histories (3.2). EVENKEEL_COORDINATION_SEED names the first seed,
-// EVENKEEL_COORDINATION_RUNS how many follow it.
+// The invariants of docs/coordination.md, after every step of random histories. EVENKEEL_COORDINATION_SEED
+// names the first seed, EVENKEEL_COORDINATION_RUNS how many follow it.
 #include "simulation.hpp"
 
 #include <cstdio>
@@ -63,8 +63,8 @@ void expect_met(const Figures& sum) {
   EXPECT_GT(sum.late, 0U);
   EXPECT_GT(sum.take_overs, 0U);
   EXPECT_GT(sum.superseded, 0U);
-  EXPECT_GT(sum.without_denied, 0U) << "S6";
-  EXPECT_GT(sum.moves, 0U) << "S7";
+  EXPECT_GT(sum.without_denied, 0U) << "no claim left out a denied instance";
+  EXPECT_GT(sum.moves, 0U) << "no scope was moved";
   EXPECT_GT(sum.cut_moves, 0U);
   EXPECT_GT(sum.amid_moves, 0U);
   EXPECT_GT(sum.fenced, 0U);

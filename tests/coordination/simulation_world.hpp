@@ -25,7 +25,7 @@ namespace evenkeel::coordination::simulation {
 
 constexpr Duration kSilence = std::chrono::seconds{60};
 
-/// Scopes of which one is the beginning of another (I10).
+/// Scopes of which one is the beginning of another.
 std::string scope_of(std::size_t index);
 
 /// A unit as it really is.

@@ -127,7 +127,7 @@ TEST_P(StoreSuite, ScansFromBeginToBeforeEnd) {
   EXPECT_EQ(scanned({key("c"), prefix_range(key("")).end}), (Texts{"c", "d"}));
 }
 
-// H4, I10
+// 'separate scopes'
 TEST_P(StoreSuite, ScansOfAScopeSeeNoOther) {
   for (const char* scope : {"dc1", "dc10", "dc", "dc1/a", "primary", "primary-sat"}) {
     const auto result = commit({.puts = {{key_of(root_, {"pendingForRestart", scope, "log-1"}), scope}}});
@@ -257,7 +257,7 @@ TEST_P(StoreSuite, TakesWhatItsLimitsAllowAndNoMore) {
   EXPECT_EQ(store_->snapshot()->scan_all(all()).size(), static_cast<std::size_t>(most));
 }
 
-// One instance of S16: 200 groups in all sets.
+// One large instance: 200 groups in all sets.
 TEST_P(StoreSuite, TakesThePublishOfTwoHundredGroups) {
   constexpr int groups = 200;
   Commit wanted;
@@ -291,7 +291,8 @@ TEST_P(StoreSuite, IsStoppedBeforeItBegins) {
   }
 }
 
-// I12: a store that is not there is no empty store, and what was never sent is not Unknown.
+// 'no answer, no action': a store that is not there is no empty store, and what was never sent is not
+// Unknown.
 TEST_P(StoreSuite, IsUnavailableWhereNobodyAnswers) {
   const auto store = GetParam().open_unreachable(root_);
   EXPECT_THROW(store->snapshot()->get(key("a")), coordination::StoreUnavailable);

@@ -76,7 +76,7 @@ TEST_P(StoreSuite, AKeyThatWentAndCameBackIsAConflict) {
   EXPECT_EQ(conflict_key(commit({.reads = {{key("a"), read}}, .puts = {{key("b"), "1"}}})), key("a"));
 }
 
-// I2
+// 'all or nothing'
 TEST_P(StoreSuite, AConflictAppliesNothing) {
   commit({.puts = {{key("a"), "1"}, {key("b"), "1"}, {key("c"), "1"}}});
   const auto result = commit({.reads = {{key("a"), 0}},
@@ -114,7 +114,8 @@ CommitResult after(Store& store, const Commit& change, const KeyRange& range, co
       {.read_version = snapshot->version(), .read_ranges = {range}, .puts = {{written, "1"}}});
 }
 
-// I6: members that come or change between the snapshot and the claim. What goes is seen by its guard.
+// 'current view': members that come or change between the snapshot and the claim. What goes is seen by its
+// guard.
 TEST_P(StoreSuite, ARangeThatChangedIsAConflict) {
   const std::string guards = prefix_of(root_, {"guard", "set"});
   for (Commit change :
@@ -170,7 +171,7 @@ TEST_P(StoreSuite, TwoThatDecideUponTheSameSetDoNotBothGo) {
   }
 }
 
-// I4: of several who take what is free, one gets it.
+// 'one claim': of several who take what is free, one gets it.
 TEST_P(StoreSuite, OneOfTwoTakesWhatIsFree) {
   const std::string lock = key_of(root_, {"arbiter", "lock"});
   const auto other = second_client();
@@ -179,7 +180,7 @@ TEST_P(StoreSuite, OneOfTwoTakesWhatIsFree) {
   EXPECT_EQ(other->snapshot()->get(lock)->value, "mine");
 }
 
-// I11: the answer is lost before or after the commit, or the commit is late.
+// 'applied once': the answer is lost before or after the commit, or the commit is late.
 TEST_P(StoreSuite, LostAnswersAreFoundOut) {
   const auto faulty = std::make_shared<FaultyStore>(store_);
   const std::string number = key("n");

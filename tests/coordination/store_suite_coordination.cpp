@@ -185,7 +185,7 @@ TEST_P(StoreSuite, AScopeMovesWithEverythingThatItOwns) {
   EXPECT_TRUE(view.unreadable.empty());
 }
 
-// I4, I5: two instances, two clients, one restart of all units.
+// 'one claim', 'taken once': two instances, two clients, one restart of all units.
 TEST_P(StoreSuite, TwoInstancesActOnceForBoth) {
   const auto other = second_client();
   Ledger first(*store_, options(root_, "dc1", "uid-1"));

@@ -74,7 +74,7 @@ TEST(Transact, CommitsOnceAndLeavesItsToken) {
   EXPECT_EQ(read(store, "/token"), "t#0");
 }
 
-// I13
+// 'no idle writes'
 TEST(Transact, WritesNothingWhereNothingIsWanted) {
   MemoryStore store;
   const Transacted done = transact(
@@ -120,7 +120,7 @@ TEST(Transact, EndsInAConflictThatDoesNotEnd) {
   EXPECT_EQ(done.conflicts, 3u);
 }
 
-// I11
+// 'applied once'
 TEST(Transact, FindsTheTokenOfACommitWhoseAnswerWasLost) {
   ScriptedStore store;
   store.steps = {applied_but_lost};
@@ -214,7 +214,7 @@ TEST(Transact, WaitsOutAnOutageWhileACommitIsUnknown) {
   EXPECT_EQ(read(store, "/n"), "1");
 }
 
-// I12: what cannot be read is no empty store.
+// 'no answer, no action': what cannot be read is no empty store.
 TEST(Transact, EndsAtOnceIfTheStoreIsUnavailable) {
   ScriptedStore store;
   store.unreachable = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a view reads again, and that it misses nothing (S16).
+// The keys that a view reads again, and that it misses nothing.
 #include <chrono>
 #include <memory>
 #include <string>

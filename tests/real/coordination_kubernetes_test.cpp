@@ -39,12 +39,12 @@ std::string documented_roles() {
   return page.substr(begin + fence.size(), page.find("```", begin + fence.size()) - begin - fence.size());
 }
 
-// S16: what a snapshot transfers.
+// The bytes that a snapshot transfers.
 TEST(RealCoordinationReads, AreOfWhatHasChanged) {
   expect_reads_of_what_changed(environment().config(), 20);
 }
 
-// I1: that nobody writes below another's scope is kept by the API server.
+// 'own scope': that nobody writes below another's scope is kept by the API server.
 TEST(RealCoordinationRoles, AllowTheOwnScopeAndTheArbiter) {
   environment().install(R"(
 apiVersion: v1

@@ -143,7 +143,7 @@ class ThreeEtcds : public ::testing::TestWithParam<std::string (*)()> {
 INSTANTIATE_TEST_SUITE_P(Etcd, ThreeEtcds, ::testing::Values(&old_etcd, &new_etcd),
                          [](const auto& one) { return one.index == 0 ? "Etcd34" : "Etcd36"; });
 
-// I11, I12
+// 'applied once', 'no answer, no action'
 TEST_P(ThreeEtcds, LoseAndDoubleNothingWhileMembersComeAndGo) {
   enable_login(*cluster_);
   EtcdStoreOptions nobody = options_for(*cluster_, cluster_->urls(0));

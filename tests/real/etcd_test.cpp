@@ -164,7 +164,7 @@ TEST_P(EtcdFacts, UsersLogIn) {
   EXPECT_THAT(describe(wrong.commit({.puts = {{"/db/a", "1"}}})), HasSubstr("operator cannot log in"));
 }
 
-// I11, I12: a server that is killed again and again while it is written to.
+// 'applied once', 'no answer, no action': a server that is killed again and again while it is written to.
 TEST_P(EtcdFacts, ACrashLosesAndDoublesNothing) {
   RealEtcd etcd(GetParam().program(), {});
   EtcdStore store({.endpoints = {etcd.url()}});
@@ -205,13 +205,13 @@ TEST_P(EtcdFacts, ACrashLosesAndDoublesNothing) {
   EXPECT_LE(value, applied + unclear);
 }
 
-// 3.2: the same histories as in memory, with the same invariants.
+// The same histories as in memory, with the same invariants.
 TEST_P(EtcdFacts, SimulatedHistoriesGoAsInMemory) {
   const RealEtcd etcd(GetParam().program());
   replay_on_etcd({.endpoints = {etcd.url()}}, 6);
 }
 
-// S16
+// The figures of docs/coordination-etcd.md.
 TEST_P(EtcdFacts, ARolloutCostsNoMoreThanInstancesTimesUnits) {
   const RealEtcd etcd(GetParam().program());
   expect_modest_growth(etcd.url(), std::getenv("EVENKEEL_COORDINATION_LARGE") != nullptr);

@@ -94,8 +94,8 @@ TEST(FaultyStoreSeed, DecidesEverything) {
   EXPECT_NE(outcomes(1), outcomes(2));
 }
 
-// I11: whatever becomes of the answers, each transaction that says so was applied once, and one that cannot
-// say at most once.
+// 'applied once': whatever becomes of the answers, each transaction that says so was applied once, and one
+// that cannot say at most once.
 TEST(FaultyStoreSeed, TransactionsAreAppliedAtMostOnce) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const auto memory = std::make_shared<MemoryStore>();

@@ -61,8 +61,8 @@ struct NotClaimed {
 };
 
 /// Evaluates, and plans the claim if the verdict is Proceed. The commit rests upon the guards of the action's
-/// sets and of the facts (so nothing came, changed or went: I6), the claim's key (I4), the own key of the
-/// deny list (I8), that nobody else was put on it, or was taken off it who was left out for that, the lock if
+/// sets and of the facts (so nothing came, changed or went), the claim's key, the own key of the
+/// deny list, that nobody else was put on it, or was taken off it who was left out for that, the lock if
 /// it is needed, and, with `registry_in_reads`, the records of the instances that were left out for being
 /// silent. The number of these conditions does not grow with the number of scopes that take part. It writes
 /// the claim with the next epoch, and its targets by scope; what earlier claims consumed is kept as long as
@@ -117,7 +117,7 @@ struct StepReport {
     waits,        ///< See verdict, or lock_missing; ask again at `again`, or on a hint of the store.
     acted,        ///< Done, and settled (or not known to be: then the next step goes on).
     taken_over,   ///< An unsettled claim was cleared up.
-    unavailable,  ///< The store does not say: nothing was done (I12).
+    unavailable,  ///< The store does not say: nothing was done.
     unknown,      ///< A claim was sent, and its answer lost: nothing was done; the next step finds out.
     superseded,   ///< Somebody took the claim over while this process acted: it was paused for too long.
   };

@@ -62,7 +62,7 @@ class EVENKEEL_API DesiredState {
   void remove(std::string_view set, std::string_view unit);
   /// From all sets and the facts.
   void remove_unit(std::string_view unit);
-  /// Whatever `keep` says false of is removed from all sets and the facts: units that are no more (I9).
+  /// Whatever `keep` says false of is removed from all sets and the facts: units that are no more.
   void keep_only(const std::function<bool(const std::string& unit)>& keep);
   /// `unit` is to be in `set` with a new since, and with `kind` unless that is empty: for a member that was
   /// consumed although the action is needed again. Does nothing unless its since is still `consumed`, so that
@@ -130,7 +130,7 @@ struct PublishPlan {
 };
 /// The smallest commit that makes what is into what is wanted, in all sets and facts together; with each set
 /// that it changes it puts the guard of that set. Pure.
-/// Throws std::invalid_argument for a ready member that is not pending (I3) and for a set that `domain` does
+/// Throws std::invalid_argument for a ready member that is not pending and for a set that `domain` does
 /// not have.
 EVENKEEL_API PublishPlan plan_publish(const Layout& layout, const Domain& domain, std::string_view scope,
                                       const OwnEntries& present, const DesiredState& desired, WallTime wall);
@@ -288,7 +288,7 @@ class EVENKEEL_API Ledger {
 
   /// Throws StoreUnavailable, SnapshotExpired, DecodeError; Cancelled.
   OwnState own(std::stop_token stop = {});
-  /// Writes what has changed, all or nothing (I2); nothing if nothing has (I13). Each commit renews the
+  /// Writes what has changed, all or nothing; nothing if nothing has. Each commit renews the
   /// registry record. Throws what `desire` throws; std::invalid_argument as plan_publish(); ScopeTaken;
   /// DecodeError; Cancelled on a stop while reading. What the store does not do stands in Published.
   Published publish(const Desire& desire, std::stop_token stop = {});

@@ -17,7 +17,7 @@ namespace evenkeel::inline v0::coordination {
 struct PublishNotes {
   ReadyBy ready_by = ReadyBy::transaction_system;
   /// What groups that are excluded now are included by: the exclusion that they belong to. Groups of one are
-  /// included together, and wait for no other (H10).
+  /// included together, and wait for no other.
   std::string inclusion_kind = {};
   /// Ready members that a claim consumed, and that are needed again: (set, unit) -> since.
   std::map<std::pair<std::string, std::string>, Version> consumed = {};

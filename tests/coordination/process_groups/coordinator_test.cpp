@@ -84,7 +84,7 @@ class CoordinatorTest : public ::testing::Test {
 // --- Conditions
 // -------------------------------------------------------------------------------------------------
 
-// 2.5: CoordinationPending, CoordinationBlocked{by}, from the verdicts of the gate.
+// The conditions CoordinationPending and CoordinationBlocked{by}, from the verdicts of the gate.
 TEST_F(CoordinatorTest, SaysInConditionsForWhomItWaits) {
   Operator& instance = start(Mode::global);
   add(other("dc2"), "pendingForRestart", {"storage-2"});
@@ -119,7 +119,7 @@ TEST_F(CoordinatorTest, SaysInConditionsForWhomItWaits) {
 // --- Metrics
 // ----------------------------------------------------------------------------------------------------
 
-// 2.5: what each instance's /metrics says, also of actions that it has no part in any more.
+// The /metrics of each instance, also of actions that it has no part in any more.
 TEST_F(CoordinatorTest, TellsItsMeter) {
   ProcessGroupOptions options = options_of("dc1", Mode::global, clock);
   options.meter = std::make_shared<CoordinationMeter>("/db");
@@ -162,7 +162,7 @@ TEST_F(CoordinatorTest, TellsItsMeter) {
 // --- Local mode
 // -------------------------------------------------------------------------------------------------
 
-// 3.1, COORD local: nothing is written, and what is there stays.
+// Nothing is written, and what is there stays.
 TEST_F(CoordinatorTest, InLocalModeUsesNoStore) {
   Ledger& earlier = other("dc1");
   add(earlier, "pendingForRestart", {"storage-1", "storage-99"});
@@ -191,7 +191,7 @@ TEST_F(CoordinatorTest, BeforeTheDatabaseIsConfiguredIsLocal) {
   EXPECT_EQ(store.version(), 0U);
 }
 
-// 3.1, EXC local: a coordinator; before the exclusion, where upstream changes them after it (table 1.8).
+// Coordinators are changed before the exclusion; upstream changes them after it.
 TEST_F(CoordinatorTest, InLocalModeSparesCoordinators) {
   Operator& instance = start(Mode::local);
   instance.mark("storage-1");
@@ -202,7 +202,7 @@ TEST_F(CoordinatorTest, InLocalModeSparesCoordinators) {
   EXPECT_FALSE(coordinator_groups(database.state).contains("storage-1"));
 }
 
-// 3.1, EXC local: a stateless and a log group, with replacements.
+// A stateless and a log group, with replacements.
 TEST_F(CoordinatorTest, InLocalModeExcludesTheTransactionSystemAtOnce) {
   Operator& instance = start(Mode::local);
   instance.mark("log-1");
@@ -269,7 +269,7 @@ TEST_F(CoordinatorTest, SaysHowLongAZoneHasToWait) {
 // --- What nobody of ours wrote
 // ----------------------------------------------------------------------------------
 
-// I12: it is no agreement, and the steps that need none go on.
+// 'no answer, no action', and the steps that need none go on.
 TEST_F(CoordinatorTest, WaitsForWhatCannotBeRead) {
   for (const std::string key : {"arbiter/lock", "arbiter/claims/exclusion", "pendingForRemoval/dc2/x",
                                 "processAddresses/dc2/x", "instances/dc2", "pendingForExclusion/dc1/log-1"}) {
@@ -294,7 +294,7 @@ TEST_F(CoordinatorTest, WaitsForWhatCannotBeRead) {
   }
 }
 
-// Table 1.8: no coordinator on a group that somebody may have marked.
+// No coordinator on a group that somebody may have marked.
 TEST_F(CoordinatorTest, ChangesNoCoordinatorsWhileMarksCannotBeRead) {
   Operator& instance = start(Mode::global);
   instance.mark("storage-1");
@@ -318,7 +318,7 @@ class GlobalExclusionTest : public CoordinatorTest, public ::testing::WithParamI
 INSTANTIATE_TEST_SUITE_P(By, GlobalExclusionTest, ::testing::Bool(),
                          [](const auto& way) { return way.param ? "Locality" : "Address"; });
 
-// 3.1: no requeue, 1 exclusion, another connection string.
+// No requeue, 1 exclusion, another connection string.
 TEST_P(GlobalExclusionTest, SparesCoordinators) {
   Operator& instance = start(Mode::global);
   instance.cluster.localities_for_exclusion = GetParam();
@@ -332,7 +332,7 @@ TEST_P(GlobalExclusionTest, SparesCoordinators) {
   EXPECT_EQ(database.calls.back().fence.caller, "dc1");
 }
 
-// 3.1: "not all processes are ready: another-cluster-log-1"; once that is ready, both.
+// "not all processes are ready: another-cluster-log-1"; once that is ready, both.
 TEST_P(GlobalExclusionTest, WaitsForAProcessOfAnotherCluster) {
   Operator& instance = start(Mode::global);
   instance.cluster.localities_for_exclusion = GetParam();
@@ -357,7 +357,7 @@ TEST_P(GlobalExclusionTest, WaitsForAProcessOfAnotherCluster) {
   EXPECT_EQ(database.calls.size(), 1U);
 }
 
-// 3.1: the window is looked at first.
+// The window is looked at first.
 TEST_F(CoordinatorTest, WaitsForTheQuietWindowExactly) {
   Operator& instance = start(Mode::global);
   instance.mark("log-1");
@@ -392,7 +392,7 @@ class StragglerTest : public CoordinatorTest {
   }
 };
 
-// 3.1: four others pending since 5 min, all local logs marked; none of the others is ready.
+// Four others pending since 5 min, all local logs marked; none of the others is ready.
 TEST_F(StragglerTest, AreLeftBehindAfterFiveMinutes) {
   run({});
   EXPECT_EQ(database.targets_of("exclude"), (Texts{"locality_instance_id:log-1"}));
@@ -408,7 +408,7 @@ TEST_F(StragglerTest, TakeAlongWhoIsReady) {
   EXPECT_EQ(one->delay("exclude"), Duration(5min));
 }
 
-// Table 1.8: pending == ready by process class. Storage does not wait for logs, nor logs for storage.
+// pending == ready by process class. Storage does not wait for logs, nor logs for storage.
 TEST_F(CoordinatorTest, DoesNotWaitForAnotherClass) {
   Operator& instance = start(Mode::global);
   add(other(), "pendingForExclusion", {"another-cluster-storage-1"}, "storage");
@@ -417,7 +417,7 @@ TEST_F(CoordinatorTest, DoesNotWaitForAnotherClass) {
   EXPECT_EQ(database.targets_of("exclude"), (Texts{"locality_instance_id:log-1"}));
 }
 
-// H9, S14: the coordinator is another instance's.
+// The coordinator is another instance's.
 TEST_F(CoordinatorTest, SparesRemoteCoordinators) {
   const ProcessCluster remote = default_cluster("dc2-");
   database.state = status_of(remote);
@@ -439,7 +439,7 @@ TEST_F(CoordinatorTest, SparesRemoteCoordinators) {
   }
 }
 
-// S12: the database was disturbed since this pass asked for its status.
+// The database was disturbed since this pass asked for its status.
 TEST_F(CoordinatorTest, DoesNotActOnAnOldStatus) {
   Operator& instance = start(Mode::global);
   instance.mark("log-1");
@@ -451,7 +451,7 @@ TEST_F(CoordinatorTest, DoesNotActOnAnOldStatus) {
   EXPECT_EQ(database.names(), (Texts{"kill"}));
 }
 
-// S5: the database does it, and its answer is lost.
+// The database does it, and its answer is lost.
 TEST_F(CoordinatorTest, FindsOutWhatALostAnswerWas) {
   Operator& instance = start(Mode::global);
   instance.mark("log-1");
@@ -465,7 +465,7 @@ TEST_F(CoordinatorTest, FindsOutWhatALostAnswerWas) {
   EXPECT_EQ(units(own(), "pendingForExclusion"), Texts());
 }
 
-// S5, H5: who takes a claim over makes the database refuse the one that slept in it, before it looks.
+// An instance that takes a claim over makes the database refuse the one that slept in it, before it looks.
 TEST_F(CoordinatorTest, FencesOffTheOwnerOfAClaimThatItTakesOver) {
   Ledger& another = other("dc2");
   add(another, "pendingForExclusion", {"dc2-log-1"});
@@ -515,7 +515,7 @@ TEST_F(GlobalRestartTest, OfAClusterAtRestIsNone) {
   EXPECT_EQ(database.calls.size(), 0U);
 }
 
-// 3.1: killed 1 address <ip>:4501, pendingForRestart = {it}, and nothing is ready that could be killed once
+// Killed 1 address <ip>:4501, pendingForRestart = {it}, and nothing is ready that could be killed once
 // more.
 TEST_F(GlobalRestartTest, KillsAndLeavesThePendingEntry) {
   const ProcessGroup& group = need_restart();
@@ -526,7 +526,7 @@ TEST_F(GlobalRestartTest, KillsAndLeavesThePendingEntry) {
   EXPECT_EQ(ready_in_view(), Texts());
 }
 
-// 3.1: pending before.
+// Pending before.
 TEST_F(GlobalRestartTest, KillsWhatWasPendingBefore) {
   const ProcessGroup& group = need_restart();
   add(*one->coordinator.ledger(), "pendingForRestart", {group.id});
@@ -535,7 +535,7 @@ TEST_F(GlobalRestartTest, KillsWhatWasPendingBefore) {
   EXPECT_EQ(ready_in_view(), Texts());
 }
 
-// 3.1: a bounce is not possible.
+// A bounce is not possible.
 TEST_F(GlobalRestartTest, SaysWhatIsPendingWhenItIsTooEarly) {
   need_restart();
   database.state.processes[3].uptime = 590s;

@@ -178,7 +178,7 @@ TEST_F(LockConfigurationTest, AllowsAgainWhomItNames) {
   EXPECT_EQ(denied(), (Texts{"dc3"}));
 }
 
-// I8, H7: the lock is free, and it does not get it.
+// 'denied stays out': the lock is free, and it does not get it.
 TEST_F(LockConfigurationTest, ADeniedInstanceDisturbsNothing) {
   list.apply({{"dc1"}});
   instance.mark("log-1");

@@ -266,7 +266,7 @@ TEST_F(UndesiredTest, TooFewAndTwoInOneZone) {
   EXPECT_EQ(undesired(), "3 coordinators instead of 5");
 }
 
-// H9: whichever operator's they are.
+// All of the database, whatever operator they belong to.
 TEST(CoordinatorGroups, AreThoseOfTheWholeDatabase) {
   const ProcessCluster other = default_cluster("dc2-");
   EXPECT_EQ(coordinator_groups(status_of(other)),

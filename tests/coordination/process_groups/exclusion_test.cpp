@@ -228,7 +228,7 @@ TEST_F(ExclusionPlanTest, IsNothingToDoWithoutMarks) {
   EXPECT_FALSE(plan().wait);
 }
 
-// 3.1, EXC local: a stateless and a log group are marked, and both have replacements.
+// A stateless and a log group are marked, and both have replacements.
 TEST_F(ExclusionPlanTest, TakesAllClassesOfTheTransactionSystem) {
   mark("log");
   mark("stateless");

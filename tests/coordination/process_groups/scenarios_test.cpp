@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several instances on one database, in virtual time: how often the database is disturbed (S1-S5, S9, S13,
-// S15 of the design, hazards H1, H8, H9, H10).
+// Several instances on one database, in virtual time: how often the database is disturbed by roll-outs,
+// migrations, deaths, stuck deletions, an absent store and mixed modes.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -159,7 +159,7 @@ class ScenarioTest : public ::testing::Test {
   std::ptrdiff_t placed_on_doomed = 0;
 };
 
-// S1: arrivals within 20 s. Global: one restart of all 27 processes; local: three, ten minutes apart.
+// Arrivals within 20 s. Global: one restart of all 27 processes; local: three, ten minutes apart.
 TEST_F(ScenarioTest, ARolloutRestartsOnce) {
   start(Mode::global);
   roll_out_over(10s);
@@ -180,7 +180,7 @@ TEST_F(ScenarioTest, ARolloutInLocalModeRestartsThreeTimes) {
   EXPECT_GE(took, Duration(20min));
 }
 
-// S2, S3: all groups of two classes replaced everywhere; coordinators are among them in every instance.
+// All groups of two classes replaced everywhere; coordinators are among them in every instance.
 TEST_F(ScenarioTest, AMigrationExcludesChangesCoordinatorsAndIncludesOnce) {
   start(Mode::global);
   for (const std::string scope : {"dc1", "dc2", "dc3"}) {
@@ -213,7 +213,7 @@ TEST_F(ScenarioTest, AMigrationInLocalModeDoesSoThreeTimes) {
   EXPECT_GE(calls("coordinators"), 1U);
 }
 
-// H1, S5: one of three says what it needs, and dies before it is ready; it counts for its liveness time.
+// One of three says what it needs, and dies before it is ready; it counts for its liveness time.
 TEST_F(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
   start(Mode::global);
   database.starts_with = "new";
@@ -234,7 +234,7 @@ TEST_F(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
   EXPECT_LE(took, Duration(60s + 2 * step));
 }
 
-// H10: who is replaced again and again does not keep others from being included.
+// A group that is replaced again and again does not keep others from being included.
 TEST_F(ScenarioTest, AnInclusionDoesNotWaitForLaterRemovals) {
   start(Mode::global);
   replace("dc1", "log");
@@ -254,7 +254,7 @@ TEST_F(ScenarioTest, AnInclusionDoesNotWaitForLaterRemovals) {
   EXPECT_GT(operators["dc2"]->coordinator.ledger()->own().sets.at("pendingForInclusion").size(), 3U);
 }
 
-// S15, H3: a group whose deletion never ends, with a process that still runs.
+// A group whose deletion never ends, with a process that still runs.
 TEST_F(ScenarioTest, AStuckDeletionHoldsUpNobodysInclusion) {
   start(Mode::global);
   hanging = {"dc1-log-2"};
@@ -271,7 +271,7 @@ TEST_F(ScenarioTest, AStuckDeletionHoldsUpNobodysInclusion) {
   EXPECT_EQ(database.state.exclusions, Texts());
 }
 
-// S13, I12: nobody acts alone, and says so; deletions go on.
+// 'no answer, no action': nobody acts alone, and says so; deletions go on.
 TEST_F(ScenarioTest, WithoutTheStoreNobodyDisturbsTheDatabase) {
   start(Mode::global);
   operators["dc1"]->mark("dc1-stateless-1");
@@ -292,7 +292,7 @@ TEST_F(ScenarioTest, WithoutTheStoreNobodyDisturbsTheDatabase) {
   EXPECT_EQ(calls("include"), 1U);
 }
 
-// S9: tells what global would do, and acts as local does.
+// Tells what global would do, and acts as local does.
 TEST_F(ScenarioTest, ShadowActsAloneAndCounts) {
   start(Mode::shadow);
   roll_out_over(10s);
@@ -308,7 +308,7 @@ TEST_F(ScenarioTest, ShadowActsAloneAndCounts) {
   EXPECT_EQ(store->snapshot()->get("/db/arbiter/claims/restart"), std::nullopt);
 }
 
-// S9, H8: those that are global agree without the one that is not.
+// Those that are global agree without the one that is not.
 TEST_F(ScenarioTest, AnInstanceInLocalModeIsLeftOut) {
   start(Mode::global);
   operators["dc3"] = std::make_unique<Operator>(database, nullptr, operators["dc3"]->cluster,

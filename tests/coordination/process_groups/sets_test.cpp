@@ -30,7 +30,7 @@ TEST_F(GroupSetsTest, OfAClusterAtRestAreEmpty) {
   EXPECT_EQ(next(), GroupSets());
 }
 
-// 3.1, global 1.
+// Source, here and below: upstream's tests of UpdateGlobalCoordinationState.
 TEST_F(GroupSetsTest, AMarkedGroupIsPendingForRemovalExclusionAndInclusion) {
   group.removal_timestamp = wall_start;
   EXPECT_EQ(next(), (GroupSets{.pending_for_removal = only,
@@ -39,7 +39,6 @@ TEST_F(GroupSetsTest, AMarkedGroupIsPendingForRemovalExclusionAndInclusion) {
                                .addresses = {{group.id, group.addresses}}}));
 }
 
-// 3.1, global 2.
 TEST_F(GroupSetsTest, WithoutExclusionItIsReadyForInclusion) {
   group.removal_timestamp = wall_start;
   group.exclusion_skipped = true;
@@ -49,7 +48,6 @@ TEST_F(GroupSetsTest, WithoutExclusionItIsReadyForInclusion) {
                                .addresses = {{group.id, group.addresses}}}));
 }
 
-// 3.1, global 3.
 TEST_F(GroupSetsTest, AnExcludedGroupLeavesTheExclusionSets) {
   group.removal_timestamp = wall_start;
   group.exclusion_skipped = true;
@@ -59,7 +57,7 @@ TEST_F(GroupSetsTest, AnExcludedGroupLeavesTheExclusionSets) {
   EXPECT_EQ(after.pending_for_removal, only);
 }
 
-// 1.3, 2b: the database's word counts as much as the resource's.
+// The database's word counts as much as the resource's.
 TEST_F(GroupSetsTest, AGroupThatTheDatabaseExcludesLeavesTheExclusionSets) {
   group.removal_timestamp = wall_start;
   const GroupSets before{.pending_for_exclusion = only, .ready_for_exclusion = only};
@@ -73,7 +71,6 @@ TEST_F(GroupSetsTest, AGroupThatTheDatabaseExcludesLeavesTheExclusionSets) {
   EXPECT_EQ(after.ready_for_inclusion, GroupIds());
 }
 
-// 3.1, global 4.
 TEST_F(GroupSetsTest, AWrongCommandLineIsPendingForRestart) {
   group.set(condition::incorrect_command_line, wall_start);
   EXPECT_EQ(next(), (GroupSets{.pending_for_restart = only}));
@@ -81,12 +78,11 @@ TEST_F(GroupSetsTest, AWrongCommandLineIsPendingForRestart) {
             (GroupSets{.pending_for_restart = only, .ready_for_restart = only}));
 }
 
-// 3.1, global 5: both sets, where upstream's test reads the pending one twice (lines 265 and 287).
+// Both sets, where upstream's test reads the pending one twice (lines 265 and 287).
 TEST_F(GroupSetsTest, ARightCommandLineLeavesTheRestartSets) {
   EXPECT_EQ(next({.pending_for_restart = only, .ready_for_restart = only}), GroupSets());
 }
 
-// 3.1, global 6.
 TEST_F(GroupSetsTest, OnlyTheGroupThatIsStillWrongStaysForRestart) {
   ProcessGroup& other = *of_class(cluster, "stateless").front();
   other.set(condition::incorrect_command_line, wall_start);
@@ -96,7 +92,7 @@ TEST_F(GroupSetsTest, OnlyTheGroupThatIsStillWrongStaysForRestart) {
   EXPECT_EQ(after.ready_for_restart, GroupIds{other.id});
 }
 
-// 3.1, global 7; I9: of all seven sets and the addresses.
+// 'no leftovers': of all seven sets and the addresses.
 TEST_F(GroupSetsTest, AGroupThatIsNoMoreLeavesAllSets) {
   const GroupIds gone = {"storage-99"};
   GroupSets before{.addresses = {{"storage-99", {"1.1.9.9"}}}};
@@ -118,7 +114,7 @@ TEST_F(GroupSetsTest, TestProcessesAreInNone) {
   EXPECT_EQ(next(), GroupSets());
 }
 
-// 1.3, 1: what a restart does not wait for.
+// Groups that a restart does not wait for.
 TEST_F(GroupSetsTest, MissingPendingAndTerminatingGroupsAreNotForRestart) {
   group.set(condition::incorrect_command_line, wall_start);
   const auto is_pending = [&] { return !next().pending_for_restart.empty(); };
@@ -136,7 +132,7 @@ TEST_F(GroupSetsTest, MissingPendingAndTerminatingGroupsAreNotForRestart) {
   EXPECT_FALSE(with(condition::resources_terminating, 0s));
 }
 
-// H3: it was pending since it was marked, so that upstream's rule would never make it ready.
+// It was pending since it was marked, so that upstream's rule would never make it ready.
 TEST_F(GroupSetsTest, AGroupThatHangsInDeletionHoldsUpNobody) {
   group.removal_timestamp = wall_start - 1h;
   group.exclusion_timestamp = wall_start - 20min;

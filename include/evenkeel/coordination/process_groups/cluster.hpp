@@ -75,7 +75,7 @@ struct ProcessGroupTimes {
   Duration ignore_missing_for_exclusion = std::chrono::minutes{5};
   /// A group whose Pod is pending for longer is not waited for in a restart.
   Duration ignore_pending_pods = std::chrono::minutes{5};
-  /// A group that is being deleted for longer holds nobody's inclusion up (H3).
+  /// A group that is being deleted for longer holds nobody's inclusion up.
   Duration ignore_terminating = std::chrono::minutes{5};
   /// Since the last recovery, or since the youngest process began.
   Duration minimum_uptime_for_restart = std::chrono::minutes{10};

@@ -114,7 +114,7 @@ EVENKEEL_API std::vector<Condition> conditions_of(const std::map<std::string, Ac
 /// waits answers later(), so that the steps after it run; its reason is what it waits for.
 ///
 /// A store that does not answer, or has values that nobody of ours wrote, is no agreement: the disruptive
-/// steps say so and wait, the others go on (I12). Errors: DatabaseError. Cancelled.
+/// steps say so and wait, the others go on. Errors: DatabaseError. Cancelled.
 /// Thread safety: one thread at a time. Blocks: as AdminClient and Store do. Lifetime: not longer than both.
 /// Source: fdb-kubernetes-operator controllers/{update_status, exclude_processes, change_coordinators,
 /// bounce_processes, remove_process_groups}.go; docs/adr/0013 has what is different, and why.

@@ -43,7 +43,7 @@ EVENKEEL_API CoordinatorChoice choose_coordinators(const ProcessCluster& cluster
 EVENKEEL_API std::optional<std::string> undesired_coordinators(const ProcessCluster& cluster,
                                                                const DatabaseStatus& status);
 
-/// The groups, of all instances, that have a coordinator among their processes (H9).
+/// The groups, of all instances, that have a coordinator among their processes.
 EVENKEEL_API GroupIds coordinator_groups(const DatabaseStatus& status);
 
 }  // namespace evenkeel::inline v0::coordination

@@ -56,7 +56,7 @@ EVENKEEL_API bool is_ignored_for_restart(const ProcessGroup& group, const Proces
 /// The sets of the cluster as the next publish has them; `current` is what they are. A group that is not in
 /// the cluster any more is in none of them, one that is ready is pending, and who became ready by a step
 /// stays so until what it was ready for has happened.
-/// Source: UpdateGlobalCoordinationState of the FoundationDB operator, with hazard H3 closed: a group that is
+/// Source: UpdateGlobalCoordinationState of the FoundationDB operator, with one difference: a group that is
 /// excluded and has been in deletion for longer than ignore_terminating holds up nobody. It is ready for
 /// inclusion if the database knows no process of it any more, and else not pending until it is gone.
 EVENKEEL_API GroupSets next_sets(const ProcessCluster& cluster, const DatabaseStatus& status,
