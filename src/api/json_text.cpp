@@ -87,6 +87,7 @@ void append_json_number(std::string& out, double value) {
     out += "null";  // JSON has no other word for it
     return;
   }
+  if (value == 0) value = 0;  // without its sign: "-0" is read as the integer 0
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   out.append(buffer.data(), end);

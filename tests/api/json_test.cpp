@@ -74,6 +74,14 @@ TEST(Json, IntegersAndNumbersOfOneValueAreEqual) {
   EXPECT_NE(Json(), Json(0));
 }
 
+TEST(Json, WritesNegativeZeroAsWhatItEquals) {
+  for (const char* text : {"-0E4", "-0.0", "-0", "0.0"}) {
+    const Json zero = Json::parse(text);
+    EXPECT_EQ(zero.dump(), "0") << text;
+    EXPECT_EQ(Json::parse(zero.dump()), zero) << text;
+  }
+}
+
 TEST(Json, KeepsIntegersExact) {
   EXPECT_EQ(Json::parse("9223372036854775807").as_integer(), std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(Json::parse("-9223372036854775808").dump(), "-9223372036854775808");
