@@ -71,7 +71,7 @@ void step(const char* what, Queue& queue, const Picture& promised) {
   expect(found == promised, what);
 }
 
-// ---- figure 1: an object is in one worker's hands at a time
+// ---- an object is in one worker's hands at a time
 
 void one_object_in_one_pair_of_hands() {
   std::printf("Requests for A, B, C, and a worker that takes A\n");
@@ -95,7 +95,7 @@ void one_object_in_one_pair_of_hands() {
   step("A is done: to the back", queue, {"A C", "", "C A"});
 }
 
-// ---- figure 2: what was added later comes first
+// ---- what was added later comes first
 
 void an_object_loses_its_place(ek::Readd readd, const char* title, const char* in_the_end) {
   std::printf("%s\n", title);

@@ -46,7 +46,7 @@ TEST(RingPlan, NeverUsesAnIdTwice) {
   EXPECT_EQ(ids(groups), (std::vector<std::string>{"dc1-log-8", "dc1-log-9"}));
 }
 
-// The document renames the scope; the process groups keep their names (row "prefix migration" of 1.8).
+// A new prefix renames the scope; the process groups keep their names.
 TEST(RingPlan, AnotherPrefixReplacesNothing) {
   RingClusterSpec spec = two_logs();
   std::vector<ec::ProcessGroup> groups;

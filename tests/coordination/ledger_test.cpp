@@ -76,7 +76,7 @@ TEST(Records, ComeBackAsTheyWere) {
   EXPECT_EQ(member.kind, "log");
   EXPECT_EQ(member.at, 5);
   EXPECT_EQ(member.since, ~Version{0}) << "all 64 bits";
-  EXPECT_EQ(decode_member({"k", "", 1}).kind, "") << "the document's empty value";
+  EXPECT_EQ(decode_member({"k", "", 1}).kind, "") << "an empty value has no kind";
   const TargetsRecord targets{{{7, {{"a/b", 3}, {"\xff", 4}}}}};
   EXPECT_EQ(decode_targets({"k", encode(targets), 1}).epochs, targets.epochs);
   const ClaimRecord claim{.epoch = 7,

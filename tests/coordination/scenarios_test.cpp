@@ -150,7 +150,7 @@ Options inclusion(Duration arrivals) {
 struct Row {
   const char* name;
   Options options;
-  double calls;  // of the shipped rules in mode global, 3.4
+  double calls;  // of the shipped rules in mode global
   double recoveries;
   double time;
 };

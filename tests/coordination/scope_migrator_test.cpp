@@ -58,7 +58,7 @@ class ScopeMigratorTest : public ::testing::Test {
     }
     return left;
   }
-  /// The two entries of the document's example, and everything else that an instance can have.
+  /// Two entries, and everything else that an instance can have.
   void publish_example() {
     LivenessRegistry(*memory, layout, old_me, {}, transact()).renew(Mode::global);
     put("/db/pendingForExclusion/kube-cluster-1/kube-cluster-1-storage-1", R"({"at":1,"kind":"storage"})");

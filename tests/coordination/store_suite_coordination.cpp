@@ -159,7 +159,7 @@ TEST_P(StoreSuite, AClaimTakesAllOfManyScopes) {
   EXPECT_EQ(remembered(*store_, root_), 0U);
 }
 
-// D1: the document's example, kube-cluster-1 to unicorn; its neighbour is not touched.
+// The scope kube-cluster-1 becomes unicorn; its neighbour is not touched.
 TEST_P(StoreSuite, AScopeMovesWithEverythingThatItOwns) {
   Ledger old(*store_, options(root_, "kube-cluster-1", "uid-1"));
   Ledger neighbour(*store_, options(root_, "kube-cluster-10", "uid-10"));

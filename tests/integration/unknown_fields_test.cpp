@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feature A9 against the API server: whatever fields other writers put into an object, at whatever depth,
+// Against the API server: whatever fields other writers put into an object, at whatever depth,
 // survive every write of our typed client; and an apply claims nothing that the program did not set.
 #include <map>
 #include <memory>

@@ -256,7 +256,7 @@ TEST_F(ScrapeConcurrency, AHostCollectsTheSameIntoASinkOfItsOwn) {
   }
 }
 
-// M4, M13: before and while it runs, and for a host's own sink as well.
+// Before and while it runs, and for a host's own sink as well.
 TEST_F(ScrapeConcurrency, AProgramAddsMetricsOfItsOwn) {
   const Counter moves = manager->metrics().counter("demo_moves_total", "Moves.", {"zone"});
   std::atomic<int> held = 2;

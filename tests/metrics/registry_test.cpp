@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's own metrics (M4): what can be registered, what is refused and with which words.
+// A program's own metrics: what can be registered, what is refused and with which words.
 #include <functional>
 #include <stdexcept>
 #include <string>

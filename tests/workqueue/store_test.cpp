@@ -157,7 +157,7 @@ class LifoStore {
   std::vector<QueueItem*> items_;
 };
 
-TEST(OwnStore, DecidesTheOrder) {  // Q2
+TEST(OwnStore, DecidesTheOrder) {
   for (const Readd readd : {Readd::at_back, Readd::keep_place}) {
     Core<std::string, LifoStore> queue(LifoStore(), readd);
     for (const char* key : {"a", "b", "c", "a"}) queue.add(key);

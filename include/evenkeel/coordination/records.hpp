@@ -28,7 +28,7 @@ EVENKEEL_API std::string encode(const MemberRecord& record);
 /// decode_* throw DecodeError, whose text begins with the key.
 EVENKEEL_API MemberRecord decode_member(const Entry& entry);
 
-/// Facts of a unit: a JSON array of texts, as in the document.
+/// Facts of a unit: a JSON array of texts, as in the FoundationDB operator's design.
 EVENKEEL_API std::string encode_facts(const std::vector<std::string>& facts);
 EVENKEEL_API std::vector<std::string> decode_facts(const Entry& entry);
 

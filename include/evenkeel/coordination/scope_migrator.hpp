@@ -68,8 +68,9 @@ EVENKEEL_API bool is_moved(const MigrationReads& reads);
 /// The whole move as one commit: every member with its value and the version since when it is a member, the
 /// guards, the registry record (what stays of the old one says where the scope went, so that a run of the
 /// instance that slept through it stops), the place on the deny list, the lock if this instance has it, and
-/// what claims took. Rests upon both tokens, so on everything below both scopes. Pure. Source: the document's
-/// "migrate all the old keys to the desired keys in a single transaction", which was never shipped.
+/// what claims took. Rests upon both tokens, so on everything below both scopes. Pure. Source: the design
+/// of the FoundationDB operator, "migrate all the old keys to the desired keys in a single transaction",
+/// which was never shipped.
 EVENKEEL_API Commit plan_migration(const Layout& layout, const MigrationReads& reads, const Identity& me,
                                    WallTime wall);
 

@@ -11,8 +11,8 @@
 namespace evenkeel::inline v0::coordination {
 
 /// The set of the units that need `action`, and the one of those that are prepared for it: "restart" gives
-/// "pendingForRestart" and "readyForRestart", as in the document. Throw std::invalid_argument for an empty
-/// one.
+/// "pendingForRestart" and "readyForRestart", as in the FoundationDB operator's design. Throw
+/// std::invalid_argument for an empty one.
 EVENKEEL_API std::string pending_set(std::string_view action);
 EVENKEEL_API std::string ready_set(std::string_view action);
 

@@ -47,7 +47,7 @@ enum class ReadyBy : std::uint8_t {
 
 /// The name of a policy is set by the coordinator, as are the partitions.
 struct ProcessGroupOptions {
-  Identity identity = {};  ///< Its scope is the document's processGroupIDPrefix.
+  Identity identity = {};  ///< Its scope is the operator's processGroupIDPrefix.
   Mode mode = Mode::local;
   std::string root = std::string(fdb_lock_prefix);
   ReadyBy ready_by = ReadyBy::transaction_system;
