@@ -7,7 +7,7 @@ A block is a whole file if it contains a main() or an #include; otherwise it is 
 that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.in (default: plain.cpp.in).
 `<!-- code: from FILE -->` says that the block is a piece of that file, which the build compiles: it must be there word
 for word. `<!-- code: skip REASON -->` passes over one block and is counted.
-In the pages about the house each path, make target and library that is named must exist.
+In the pages about the repository itself each path, make target and library that is named must exist.
 docs/code/*.cpp are compiled as a release build is, with warnings as errors."""
 import pathlib
 import re
@@ -20,11 +20,12 @@ BLOCK = re.compile(r'(?:<!--\s*code:\s*(?P<how>[^>]*?)\s*-->\s*\n)?```cpp[^\n]*\
 LINK = re.compile(r'\]\((?!https?:|#|mailto:)([^)#\s]+)')
 
 
-HOUSE = [ROOT / 'docs/architecture.md', ROOT / 'docs/glossary.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md']
+ABOUT_THE_REPOSITORY = [ROOT / 'docs/architecture.md', ROOT / 'docs/glossary.md', ROOT / 'CONTRIBUTING.md',
+                        ROOT / 'SECURITY.md']
 
 
 def unknown_names(text):
-    """What a page about the house names in code and what is not there: paths, make targets, libraries."""
+    """The names in code of a page about the repository that do not exist: paths, make targets, libraries."""
     roots = [ROOT, ROOT / 'include/evenkeel', ROOT / 'src', ROOT / 'docs']
     targets = set(re.findall(r'^([\w-]+):', (ROOT / 'Makefile').read_text(), re.M))
     built = ''.join(path.read_text() for path in sorted((ROOT / 'src').rglob('*'))
@@ -60,7 +61,7 @@ def program(code, how):
 def main():
     failed = skipped = compiled = quoted = 0
     pages = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
-    for page in HOUSE:
+    for page in ABOUT_THE_REPOSITORY:
         for name in unknown_names(page.read_text()):
             print(f'{page.relative_to(ROOT)}: names {name}, which does not exist')
             failed += 1
