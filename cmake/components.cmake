@@ -4,26 +4,33 @@
 #   evenkeel_packages_NAME  packages that a program needs at its link if the library is static
 #   evenkeel_modules_NAME   the same, as pkg-config's modules
 # A library stands behind those that it needs.
-set(evenkeel_components workqueue metrics client election coordination foundationdb runtime process_groups testing)
+set(evenkeel_components workqueue metrics client serve election coordination foundationdb runtime process_groups
+  apiserver testing)
 
 set(evenkeel_needs_workqueue "")
 set(evenkeel_needs_metrics workqueue)
 set(evenkeel_needs_client workqueue)
+set(evenkeel_needs_serve client)
 set(evenkeel_needs_election client)
 set(evenkeel_needs_coordination client)
 set(evenkeel_needs_foundationdb coordination)
-set(evenkeel_needs_runtime election metrics)
+set(evenkeel_needs_apiserver serve)
+set(evenkeel_needs_runtime election metrics serve)
 set(evenkeel_needs_process_groups coordination runtime)
-set(evenkeel_needs_testing runtime coordination)
+set(evenkeel_needs_testing runtime coordination apiserver)
 
 set(evenkeel_packages_metrics prometheus-cpp)
 set(evenkeel_packages_client CURL simdjson yaml-cpp OpenSSL)
+set(evenkeel_packages_serve OpenSSL)
+set(evenkeel_packages_apiserver OpenSSL yaml-cpp)
 set(evenkeel_packages_foundationdb FoundationDB)
 set(evenkeel_packages_runtime simdjson spdlog yaml-cpp OpenSSL)
 set(evenkeel_packages_testing OpenSSL yaml-cpp)
 
 set(evenkeel_modules_metrics prometheus-cpp-core)
 set(evenkeel_modules_client libcurl simdjson yaml-cpp libcrypto)
+set(evenkeel_modules_serve libssl libcrypto)
+set(evenkeel_modules_apiserver libssl libcrypto yaml-cpp)
 set(evenkeel_modules_runtime simdjson spdlog yaml-cpp libssl libcrypto)
 set(evenkeel_modules_testing libssl libcrypto yaml-cpp)
 

@@ -20,7 +20,7 @@ file(WRITE "${OUTPUT}" "// Made from ${INPUT} by cmake/embed.cmake.
 #pragma GCC diagnostic ignored \"-Woverlength-strings\"
 namespace ${scope} {
 extern const std::string_view ${name};
-constexpr char text[] = ${literals};
-const std::string_view ${name}(text, sizeof text - 1);
+constexpr char ${name}_data[] = ${literals};
+const std::string_view ${name}(${name}_data, sizeof ${name}_data - 1);
 }
 ")

@@ -15,13 +15,15 @@ cmake_dependent_option(EVENKEEL_BUILD_BENCHMARKS "Build the benchmarks (needs Go
   "NOT EVENKEEL_COMPONENTS" OFF)
 cmake_dependent_option(EVENKEEL_BUILD_TOOLS "Build the programs evenkeel, evenkeel-curve and coordctl"
   ${PROJECT_IS_TOP_LEVEL} "NOT EVENKEEL_COMPONENTS" OFF)
-option(EVENKEEL_BUILD_TESTING_LIBRARY "Build evenkeel::testing and its programs, among them evenkeel-apiserver" ON)
+option(EVENKEEL_BUILD_TESTING_LIBRARY "Build evenkeel::apiserver, evenkeel::testing and their programs" ON)
 option(EVENKEEL_FOUNDATIONDB "Build evenkeel::foundationdb, the coordination store on FoundationDB (needs libfdb_c)" OFF)
 option(EVENKEEL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_HARDENING "Harden optimised builds: stack protector, FORTIFY, full RELRO, library assertions"
   ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_WERROR "Turn warnings in our own code into errors" OFF)
 option(EVENKEEL_BUILD_FUZZERS "Build the fuzz targets with libFuzzer (needs clang)" OFF)
+option(EVENKEEL_UNITY_BUILD "Compile the sources of a library in batches" OFF)
+option(EVENKEEL_PRECOMPILE_TEST_HEADERS "Parse the headers of the tests once" OFF)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for every target: empty, address,undefined or thread")
 
 # The libraries of this build.
@@ -36,7 +38,7 @@ if(EVENKEEL_COMPONENTS)
 else()
   set(evenkeel_built ${evenkeel_components})
   if(NOT EVENKEEL_BUILD_TESTING_LIBRARY)
-    list(REMOVE_ITEM evenkeel_built testing)
+    list(REMOVE_ITEM evenkeel_built apiserver testing)
   endif()
   if(NOT EVENKEEL_FOUNDATIONDB)
     list(REMOVE_ITEM evenkeel_built foundationdb)

@@ -25,15 +25,18 @@ FLOORS = {
     'controller': ['workqueue', 'cache'],
     'manager': ['controller', 'election', 'serve', 'metrics'],
     'coordination': ['client', 'controller'],
-    'testing': ['manager', 'coordination'],
+    'apiserver': ['client', 'serve'],
+    'testing': ['manager', 'coordination', 'apiserver'],
 }
+# Folders of a floor, lowest first: each may include itself and those before it.
+FOLDERS = {'apiserver': ['text', 'schema', 'merge', 'store', 'openapi', 'rest', 'shell']}
 BANNED = {'iostream', 'regex', 'filesystem', 'future', 'random', 'ranges', 'coroutine'}
 THIRD_PARTY = re.compile(r'^(nlohmann|spdlog|fmt|curl|simdjson\.h|yaml-cpp|boost|openssl|CLI|gtest|gmock|benchmark|prometheus)')
 THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
 # Cores decide; they get time and input as arguments. What is not named core by its file name is listed here.
-CORE = re.compile(r'(_core|/list_splitter|/frame_splitter|/reflector|/flight_recorder|/explanation)\.(hpp|cpp)$')
-# In the embedded API server everything is core but these shells.
-TESTING_SHELLS = re.compile(r'/(api_server|core_host|shared_core|http_server|in_process_transport|tls_certificates|faults|kubeconfig_writer|environment|etcd_server|faulty_store|control_plane|child_process|bench\w*|log_recorder|run|running_manager|wait|loopback\w*)\.(hpp|cpp)$')
+CORE = re.compile(r'((?<!/shared)_core|/list_splitter|/frame_splitter|/reflector|/flight_recorder|/explanation)\.(hpp|cpp)$')
+# In the embedded API server everything is core but its shells.
+CORE_FOLDERS = re.compile(r'^src/apiserver/(?!shell/)')
 CORE_BANNED = {'thread', 'mutex', 'condition_variable', 'shared_mutex', 'evenkeel/base/mutex.hpp', 'evenkeel/base/clock.hpp'}
 NOW = re.compile(r'\b(steady_clock|system_clock)::now\(')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
@@ -59,9 +62,18 @@ def floor_of(path):
 
 
 def is_core(name):
-    if name.startswith(('src/testing/', 'include/evenkeel/testing/')):
-        return not TESTING_SHELLS.search(name)
-    return bool(CORE.search(name))
+    return bool(CORE.search(name) or CORE_FOLDERS.search(name))
+
+
+def folder_offence(name, floor, target):
+    """An include of a folder of the own floor that stands above."""
+    folders = FOLDERS.get(floor)
+    if not folders or not name.startswith(f'src/{floor}/') or not target.startswith(f'{floor}/'):
+        return None
+    own, other = name.split('/')[2], target.split('/')[1]
+    if own in folders and other in folders and folders.index(other) > folders.index(own):
+        return f'folder {own} includes {target} of a higher folder'
+    return None
 
 
 def offences(path):
@@ -72,10 +84,11 @@ def offences(path):
     public = name.startswith('include/')
     for quote, target in INCLUDE.findall(text):
         if target == 'evenkeel/evenkeel.hpp' and name != 'include/evenkeel/evenkeel.hpp' and (public or name.startswith('src/')):
-            if not name.startswith('src/apiserver'):
-                yield 'includes the umbrella'
-        if target.startswith('evenkeel/') and target.count('/') >= 2:
-            other = target.split('/')[1]
+            yield 'includes the umbrella'
+        if folder := folder_offence(name, floor, target):
+            yield folder
+        if (target.startswith('evenkeel/') and target.count('/') >= 2) or (quote == '"' and target.count('/') >= 1):
+            other = target.removeprefix('evenkeel/').split('/')[0]
             if allowed is not None and other in FLOORS and other not in allowed:
                 yield f'floor {floor} includes {target} of a higher floor'
             if '/detail/' in target and floor != other and name.startswith(('include/', 'src/')):

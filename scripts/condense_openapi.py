@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Condenses the resources and OpenAPI v3 schemas of a real API server into src/testing/data/builtin_kinds.txt.
+"""Condenses the resources and OpenAPI v3 schemas of a real API server into src/apiserver/data/builtin_kinds.txt.
 
     condense_openapi.py OPENAPI_FOLDER TABLE_COLUMNS_JSON OUTPUT
 

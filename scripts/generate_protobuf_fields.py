@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/testing/data/protobuf_fields.txt: the field numbers of the built-in kinds' protobuf messages.
+"""Writes src/apiserver/data/protobuf_fields.txt: the field numbers of the built-in kinds' protobuf messages.
 
-  generate_protobuf_fields.py API APIMACHINERY > src/testing/data/protobuf_fields.txt
+  generate_protobuf_fields.py API APIMACHINERY > src/apiserver/data/protobuf_fields.txt
 
 API and APIMACHINERY are git directories of github.com/kubernetes/api and github.com/kubernetes/apimachinery.
 Read from generated.proto (numbers and types) and types.go (JSON names; "-" for members that stand inline).

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/client/config.hpp>
 #include <evenkeel/http/curl_transport.hpp>
-#include <evenkeel/testing/api_server.hpp>
 
 namespace {
 
@@ -256,7 +256,7 @@ class Benchmark {
 /// Seconds from nothing to the first answer of an ApiServer in this process.
 ek::Json measure_start() {
   const auto start = Steady::now();
-  ek::testing::ApiServer server;
+  ek::apiserver::ApiServer server;
   const double constructed = seconds_since(start);
   Asker asker(server.config());
   asker.ask(ek::http::Method::get, "/api/v1/namespaces/default");

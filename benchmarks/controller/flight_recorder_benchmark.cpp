@@ -13,9 +13,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 #include <evenkeel/controller/controller.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
 
 namespace {
 
@@ -25,7 +25,7 @@ constexpr std::size_t object_count = 1000;
 
 struct World {
   ek::Client client{ek::Config{.server = "http://test"},
-                    {.transport = std::make_shared<ek::testing::InProcessTransport>()}};
+                    {.transport = std::make_shared<ek::apiserver::InProcessTransport>()}};
   ek::Cache cache{client};
   ek::KeyTable keys;
   std::vector<ek::WireObject> objects = make_objects();

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <evenkeel/testing/api_server.hpp>
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/testing/object.hpp>
 #include <evenkeel/testing/running_manager.hpp>
@@ -13,7 +13,7 @@
 #include "demo.hpp"
 
 TEST(DemoConcurrency, RollsOutOnAServer) {
-  const ek::testing::ApiServer server;
+  const ek::apiserver::ApiServer server;
   const ek::Client client(server.config());
   const ek::ObjectKey web{"default", "web"};
   ek::testing::create_objects(client, {Demo{.metadata = {.name = "web", .namespace_ = "default"},

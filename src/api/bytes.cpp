@@ -14,7 +14,7 @@ constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 constexpr std::uint8_t no_letter = 255;
 
 /// The value of each letter, or no_letter.
-constexpr std::array<std::uint8_t, 256> values = [] {
+constexpr std::array<std::uint8_t, 256> digit_values = [] {
   std::array<std::uint8_t, 256> out = {};
   for (auto& value : out) value = no_letter;
   for (std::size_t i = 0; i < alphabet.size(); ++i)
@@ -49,7 +49,7 @@ std::optional<Bytes> Bytes::from_base64(std::string_view text) {
   std::size_t padding = 0;
   for (const char c : text) {
     if (c == '\n' || c == '\r') continue;
-    const std::uint8_t value = values[static_cast<unsigned char>(c)];
+    const std::uint8_t value = digit_values[static_cast<unsigned char>(c)];
     if (c == '=') {
       ++padding;
     } else if (value == no_letter || padding > 0) {

@@ -20,8 +20,6 @@ namespace {
 
 namespace od = simdjson::ondemand;
 
-constexpr int max_depth = 512;
-
 /// simdjson found something that is no JSON. Turned into a DecodeError with line and column.
 struct Malformed {
   simdjson::error_code code;
@@ -379,9 +377,9 @@ class Decoder {
   }
 
   void check_depth(const Place& place) const {
-    if (place.depth > max_depth) {
+    if (place.depth > max_json_depth) {
       // The path would be as long as the document is deep.
-      throw DecodeError(what_, "nested deeper than " + std::to_string(max_depth) + " levels");
+      throw DecodeError(what_, "nested deeper than " + std::to_string(max_json_depth) + " levels");
     }
   }
 

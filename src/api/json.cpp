@@ -19,7 +19,6 @@ namespace evenkeel::inline v0 {
 namespace {
 
 const Json null_json;
-constexpr int max_depth = 512;
 
 auto lower_bound_of(auto begin, auto end, std::string_view name) {
   return std::lower_bound(begin, end, name, [](const Json::Member& member, std::string_view wanted) {
@@ -112,8 +111,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool open(Json container) {
-    if (stack_.size() >= max_depth)
-      throw DecodeError(name_, "nested deeper than " + std::to_string(max_depth) + " levels");
+    if (stack_.size() >= max_json_depth)
+      throw DecodeError(name_, "nested deeper than " + std::to_string(max_json_depth) + " levels");
     stack_.push_back(Open{&slot(std::move(container)), MemberCollector()});
     return true;
   }
@@ -190,7 +189,7 @@ std::optional<Json> scan(std::string_view text) {
   simdjson::dom::element root;
   Json out;
   const bool read = kept->parse(text.data(), text.size()).get(root) == simdjson::SUCCESS &&
-                    take_scanned(root, out, max_depth);
+                    take_scanned(root, out, max_json_depth);
   if (text.size() > (std::size_t{1} << 20)) kept.reset();
   return read ? std::optional<Json>(std::move(out)) : std::nullopt;
 }

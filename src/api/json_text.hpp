@@ -10,6 +10,9 @@
 
 namespace evenkeel::inline v0 {
 
+/// The nesting that documents may have, here and in what is decoded from them.
+inline constexpr int max_json_depth = 512;
+
 /// Appends `text` in quotes, with what JSON wants escaped. Bytes that are not UTF-8 become U+FFFD, so that
 /// whatever comes in, what goes out is one line of well-formed UTF-8. Exported for the log.
 EVENKEEL_API void append_json_string(std::string& out, std::string_view text);

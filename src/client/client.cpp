@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <client/client_state.hpp>
-
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/resource_client.hpp>
+
+#include "client/client_state.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

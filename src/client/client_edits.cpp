@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edits: the patch that carries a typed change onto what the server holds.
-#include <client/chained_call.hpp>
-#include <client/edit_plan.hpp>
-
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/client/client.hpp>
+
+#include "client/chained_call.hpp"
+#include "client/edit_plan.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists: one page after the other.
-#include <client/chained_call.hpp>
-#include <client/list_core.hpp>
-
 #include <evenkeel/client/client.hpp>
+
+#include "client/chained_call.hpp"
+#include "client/list_core.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

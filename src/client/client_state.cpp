@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <http/wire_check.hpp>
+#include "client/client_state.hpp"
 
-#include <client/client_state.hpp>
-#include <client/credential_check.hpp>
+#include <algorithm>
 
 #include <evenkeel/http/curl_transport.hpp>
+
+#include "client/credential_check.hpp"
+#include "http/wire_check.hpp"
 
 namespace evenkeel::inline v0::detail {
 namespace {

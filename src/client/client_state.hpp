@@ -9,13 +9,13 @@
 #include <string>
 #include <unordered_set>
 
-#include <client/credentials.hpp>
-#include <client/delayer.hpp>
-#include <client/retry_core.hpp>
-
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/request_meter.hpp>
+
+#include "client/credentials.hpp"
+#include "client/delayer.hpp"
+#include "client/retry_core.hpp"
 
 namespace evenkeel::inline v0::detail {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
-#include <http/files.hpp>
-
-#include <client/kubeconfig.hpp>
 
 #include <evenkeel/client/config.hpp>
+
+#include "client/kubeconfig.hpp"
+#include "http/files.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <http/plain_http.hpp>
-#include <http/wire_check.hpp>
+#include "client/credential_check.hpp"
 
-#include <client/credential_check.hpp>
+#include "http/plain_http.hpp"
+#include "http/wire_check.hpp"
 
 namespace evenkeel::inline v0::detail {
 namespace {

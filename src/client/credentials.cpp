@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <http/files.hpp>
-#include <http/wire_check.hpp>
+#include "client/credentials.hpp"
 
-#include <client/credential_check.hpp>
-#include <client/credentials.hpp>
-#include <client/exec_plugin.hpp>
+#include <algorithm>
 
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/http/transport.hpp>
+
+#include "client/credential_check.hpp"
+#include "client/exec_plugin.hpp"
+#include "http/files.hpp"
+#include "http/wire_check.hpp"
 
 namespace evenkeel::inline v0::detail {
 namespace {

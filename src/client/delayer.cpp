@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "client/delayer.hpp"
+
 #include <csignal>
-#include <http/leftover_thread.hpp>
 #include <pthread.h>
 #include <utility>
 
-#include <client/delayer.hpp>
+#include "http/leftover_thread.hpp"
 
 namespace evenkeel::inline v0::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "client/edit_plan.hpp"
 
-#include <client/edit_plan.hpp>
+#include <algorithm>
 
 #include <evenkeel/api/patch.hpp>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
-#include <http/limits.hpp>
 #include <limits>
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/errors.hpp>
+
+#include "http/limits.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

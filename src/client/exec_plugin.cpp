@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "client/exec_plugin.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -6,7 +8,6 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
-#include <http/files.hpp>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
@@ -15,12 +16,12 @@
 #include <unistd.h>
 #include <utility>
 
-#include <client/exec_plugin.hpp>
-
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/base/duration_text.hpp>
+
+#include "http/files.hpp"
 
 extern char** environ;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <http/files.hpp>
-#include <http/limits.hpp>
-#include <http/wire_check.hpp>
-
-#include <client/kubeconfig.hpp>
-#include <client/yaml_kind.hpp>
-#include <client/yaml_text.hpp>
+#include "client/kubeconfig.hpp"
 
 #include <evenkeel/api/bytes.hpp>
+
+#include "client/yaml_kind.hpp"
+#include "client/yaml_text.hpp"
+#include "http/files.hpp"
+#include "http/limits.hpp"
+#include "http/wire_check.hpp"
 
 namespace evenkeel::inline v0::detail {
 namespace {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <http/limits.hpp>
+#include "client/list_core.hpp"
 
-#include <client/list_core.hpp>
+#include <algorithm>
 
 #include <evenkeel/client/list_splitter.hpp>
+
+#include "http/limits.hpp"
 
 namespace evenkeel::inline v0::detail {
 

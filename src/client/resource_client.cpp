@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
-#include <client/edit_plan.hpp>
-
 #include <evenkeel/client/resource_client.hpp>
+
+#include "client/edit_plan.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "client/retry_core.hpp"
 
-#include <client/retry_core.hpp>
+#include <algorithm>
 
 namespace evenkeel::inline v0::detail {
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <deque>
-#include <http/limits.hpp>
 #include <stdexcept>
 
-#include <client/watch_core.hpp>
 #include <simdjson.h>
 
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/watch.hpp>
+
+#include "client/watch_core.hpp"
+#include "http/limits.hpp"
 
 namespace evenkeel::inline v0::detail {
 namespace {

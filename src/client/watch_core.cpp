@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <http/limits.hpp>
+#include "client/watch_core.hpp"
 
-#include <client/retry_core.hpp>
-#include <client/watch_core.hpp>
+#include <algorithm>
+
+#include "client/retry_core.hpp"
+#include "http/limits.hpp"
 
 namespace evenkeel::inline v0::detail {
 namespace {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "client/yaml_text.hpp"
+
 #include <sstream>
 #include <string_view>
 
-#include <client/yaml_text.hpp>
 #include <yaml-cpp/eventhandler.h>
 
 namespace evenkeel::inline v0::detail {

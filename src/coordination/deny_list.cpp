@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <coordination/record_text.hpp>
-#include <coordination/transactions.hpp>
 #include <map>
 #include <utility>
 
 #include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/keys.hpp>
+
+#include "coordination/record_text.hpp"
+#include "coordination/transactions.hpp"
 
 namespace evenkeel::inline v0::coordination {
 namespace {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <coordination/record_text.hpp>
-#include <coordination/tables.hpp>
-#include <coordination/transactions.hpp>
 #include <map>
 #include <utility>
 
 #include <evenkeel/coordination/janitor.hpp>
 #include <evenkeel/coordination/keys.hpp>
+
+#include "coordination/record_text.hpp"
+#include "coordination/tables.hpp"
+#include "coordination/transactions.hpp"
 
 namespace evenkeel::inline v0::coordination {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "coordination/kubernetes_names.hpp"
+
 #include <algorithm>
-#include <coordination/kubernetes_names.hpp>
 #include <cstdint>
 #include <stdexcept>
 

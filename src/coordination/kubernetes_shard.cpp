@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "coordination/kubernetes_shard.hpp"
+
 #include <algorithm>
 #include <charconv>
-#include <coordination/kubernetes_shard.hpp>
 #include <functional>
 #include <utility>
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <coordination/kubernetes_names.hpp>
-#include <coordination/kubernetes_objects.hpp>
-#include <coordination/kubernetes_shard.hpp>
-#include <coordination/kubernetes_watch.hpp>
 #include <optional>
 #include <random>
 #include <utility>
@@ -13,6 +9,11 @@
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/coordination/kubernetes_store.hpp>
+
+#include "coordination/kubernetes_names.hpp"
+#include "coordination/kubernetes_objects.hpp"
+#include "coordination/kubernetes_shard.hpp"
+#include "coordination/kubernetes_watch.hpp"
 
 namespace evenkeel::inline v0::coordination {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <coordination/kubernetes_watch.hpp>
+#include "coordination/kubernetes_watch.hpp"
+
 #include <utility>
 
 #include <evenkeel/api/kinds/core.hpp>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <coordination/record_text.hpp>
-#include <coordination/transactions.hpp>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/liveness.hpp>
+
+#include "coordination/record_text.hpp"
+#include "coordination/transactions.hpp"
 
 namespace evenkeel::inline v0::coordination {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <coordination/record_text.hpp>
-#include <coordination/tables.hpp>
 #include <functional>
 #include <set>
 #include <utility>
@@ -9,6 +7,9 @@
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/overview.hpp>
 #include <evenkeel/coordination/sets.hpp>
+
+#include "coordination/record_text.hpp"
+#include "coordination/tables.hpp"
 
 namespace evenkeel::inline v0::coordination {
 namespace {

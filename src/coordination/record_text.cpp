@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "coordination/record_text.hpp"
+
 #include <chrono>
-#include <coordination/record_text.hpp>
 
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/base/duration_text.hpp>

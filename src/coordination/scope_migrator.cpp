@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <coordination/record_text.hpp>
-#include <coordination/tables.hpp>
-#include <coordination/transactions.hpp>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -14,6 +11,10 @@
 #include <evenkeel/coordination/records.hpp>
 #include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/coordination/sets.hpp>
+
+#include "coordination/record_text.hpp"
+#include "coordination/tables.hpp"
+#include "coordination/transactions.hpp"
 
 namespace evenkeel::inline v0::coordination {
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "coordination/tables.hpp"
+
 #include <algorithm>
 #include <array>
-#include <coordination/tables.hpp>
 
 #include <evenkeel/coordination/keys.hpp>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "election/election_core.hpp"
+
 #include <algorithm>
 #include <chrono>
-#include <election/election_core.hpp>
 #include <utility>
 
 #include <evenkeel/api/time.hpp>

@@ -4,13 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <election/lease_record.hpp>
 #include <map>
 #include <optional>
 #include <string>
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/time.hpp>
+
+#include "election/lease_record.hpp"
 
 namespace evenkeel::inline v0::detail {
 

@@ -2,7 +2,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <election/election_core.hpp>
 #include <exception>
 #include <stdexcept>
 #include <sys/random.h>
@@ -19,6 +18,8 @@
 #include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/client/watch.hpp>
 #include <evenkeel/election/elector.hpp>
+
+#include "election/election_core.hpp"
 
 namespace evenkeel::inline v0 {
 namespace {

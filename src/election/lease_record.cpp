@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "election/lease_record.hpp"
+
 #include <algorithm>
 #include <chrono>
-#include <election/lease_record.hpp>
 #include <utility>
 
 namespace evenkeel::inline v0::detail {

@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "http/curl_exchange.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <http/curl_exchange.hpp>
-#include <http/curl_loop.hpp>
-#include <http/plain_http.hpp>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdexcept>
 #include <sys/socket.h>
 #include <system_error>
 
+#include "http/curl_loop.hpp"
+#include "http/plain_http.hpp"
+#include "http/url_part.hpp"
+
 namespace evenkeel::inline v0::http::detail {
 namespace {
-
-TimePoint now() {
-  return std::chrono::steady_clock::now();
-}
 
 std::string duration_text(Duration duration) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
   return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
-}
-
-/// One part of a URL, or "" if it has none.
-std::string part_of(CURLU* url, CURLUPart part) {
-  char* text = nullptr;
-  if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return {};
-  std::string result = text;
-  curl_free(text);
-  return result;
 }
 
 TransportErrorCode code_of(CURLcode code) {
@@ -98,21 +88,21 @@ Endpoint parse_endpoint(const CurlTransportOptions& options) {
     throw std::invalid_argument("CurlTransportOptions.server \"" + options.server + "\": " + why);
   };
   if (curl_url_set(url.get(), CURLUPART_URL, options.server.c_str(), 0) != CURLUE_OK) fail("not a URL");
-  const std::string scheme = part_of(url.get(), CURLUPART_SCHEME);
+  const std::string scheme = url_part(url.get(), CURLUPART_SCHEME);
   if (scheme != "https" && scheme != "http") fail("must start with https:// or http://");
-  if (!part_of(url.get(), CURLUPART_USER).empty()) {
+  if (!url_part(url.get(), CURLUPART_USER).empty()) {
     throw std::invalid_argument("CurlTransportOptions.server: must not carry a user or password");
   }
-  if (!part_of(url.get(), CURLUPART_QUERY).empty()) fail("must not carry a query");
+  if (!url_part(url.get(), CURLUPART_QUERY).empty()) fail("must not carry a query");
 
   Endpoint endpoint;
   endpoint.tls = scheme == "https";
-  const std::string host = part_of(url.get(), CURLUPART_HOST);
+  const std::string host = url_part(url.get(), CURLUPART_HOST);
   endpoint.loopback = is_loopback(host);
   const bool through_proxy = options.proxy && !options.proxy->empty();
   endpoint.exposed = !endpoint.tls && (!endpoint.loopback || through_proxy);
-  std::string port = part_of(url.get(), CURLUPART_PORT);
-  std::string path = part_of(url.get(), CURLUPART_PATH);
+  std::string port = url_part(url.get(), CURLUPART_PORT);
+  std::string path = url_part(url.get(), CURLUPART_PATH);
   while (!path.empty() && path.back() == '/') path.pop_back();
   endpoint.base = scheme + "://" + (port.empty() ? host : authority_of(host, port)) + path;
   endpoint.url = endpoint.base;

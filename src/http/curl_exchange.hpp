@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,11 @@
 #include <evenkeel/http/curl_transport.hpp>
 
 namespace evenkeel::inline v0::http::detail {
+
+/// The time that deadlines of requests are given in.
+inline TimePoint now() {
+  return std::chrono::steady_clock::now();
+}
 
 class CurlLoop;
 

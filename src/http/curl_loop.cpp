@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "http/curl_loop.hpp"
+
 #include <algorithm>
 #include <fstream>
-#include <http/curl_loop.hpp>
-#include <http/plain_http.hpp>
 #include <iterator>
 #include <stdexcept>
+
+#include "http/plain_http.hpp"
 
 namespace evenkeel::inline v0::http::detail {
 namespace {
@@ -17,10 +19,6 @@ constexpr std::size_t max_idle_handles = 128;  // 5.6 KB each
 constexpr unsigned free_idle_turns = 100;
 constexpr Duration first_brake = std::chrono::milliseconds{1};
 constexpr Duration longest_brake = std::chrono::milliseconds{50};
-
-TimePoint now() {
-  return std::chrono::steady_clock::now();
-}
 
 /// Data if there is any, else the file. Throws std::runtime_error if the file cannot be read.
 std::string data_or_file(const std::string& data, const std::string& path, const char* what) {

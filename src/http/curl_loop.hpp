@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
-#include <http/curl_exchange.hpp>
 #include <memory>
 #include <set>
 #include <unordered_set>
@@ -16,6 +15,8 @@
 
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
+
+#include "http/curl_exchange.hpp"
 
 namespace evenkeel::inline v0::http::detail {
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
-#include <http/curl_loop.hpp>
-#include <http/leftover_thread.hpp>
-#include <http/wire_check.hpp>
 #include <pthread.h>
 #include <stdexcept>
 #include <thread>
 
 #include <evenkeel/http/curl_transport.hpp>
+
+#include "http/curl_loop.hpp"
+#include "http/leftover_thread.hpp"
+#include "http/wire_check.hpp"
 
 namespace evenkeel::inline v0::http {
 namespace {

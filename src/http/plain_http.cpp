@@ -7,19 +7,9 @@
 
 #include <curl/curl.h>
 
+#include "http/url_part.hpp"
+
 namespace evenkeel::inline v0::http::detail {
-namespace {
-
-std::string part_of(CURLU* url, CURLUPart part) {
-  char* text = nullptr;
-  if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return {};
-  std::string result = text;
-  curl_free(text);
-  return result;
-}
-
-}  // namespace
-
 bool is_loopback(std::string_view host) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   const std::string name(host);
@@ -34,8 +24,8 @@ bool is_loopback(std::string_view host) {
 bool is_exposed(const std::string& url) {
   const std::unique_ptr<CURLU, void (*)(CURLU*)> parts(curl_url(), curl_url_cleanup);
   if (curl_url_set(parts.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return false;
-  return part_of(parts.get(), CURLUPART_SCHEME) == "http" &&
-         !is_loopback(part_of(parts.get(), CURLUPART_HOST));
+  return url_part(parts.get(), CURLUPART_SCHEME) == "http" &&
+         !is_loopback(url_part(parts.get(), CURLUPART_HOST));
 }
 
 std::string exposed_text(std::string_view server, std::string_view what) {

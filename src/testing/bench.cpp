@@ -7,18 +7,18 @@
 #include <utility>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/testing/bench.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/testing/run.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "apiserver/schema/builtin_data.hpp"
+#include "apiserver/text/seconds_text.hpp"
 #include "testing/bench_clock.hpp"
 #include "testing/bench_report.hpp"
 #include "testing/bench_transport.hpp"
-#include "testing/builtin_data.hpp"
-#include "testing/seconds_text.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -27,8 +27,8 @@ constexpr std::size_t runs_shown = 5;
 /// A run that waits longer than this for something without a deadline waits for ever.
 constexpr Duration patience = std::chrono::hours{1};
 
-SharedCoreOptions core_options(const BenchOptions& options, std::shared_ptr<const Clock> clock) {
-  SharedCoreOptions made;
+apiserver::SharedCoreOptions core_options(const BenchOptions& options, std::shared_ptr<const Clock> clock) {
+  apiserver::SharedCoreOptions made;
   made.core.seed = options.seed;
   made.faults = options.faults;
   made.clock = std::move(clock);
@@ -57,7 +57,7 @@ class Bench::Impl {
   void after(Duration delay, std::function<void()> action) {
     actions_.emplace(deadline_after(clock_->now(), delay), std::move(action));
   }
-  FaultId inject(FaultRule rule);
+  apiserver::FaultId inject(apiserver::FaultRule rule);
   std::string str() const;
   const Cache& cache() const { return process_->cache; }
   Duration elapsed() const { return clock_->now() - start_; }
@@ -66,7 +66,7 @@ class Bench::Impl {
   const std::shared_ptr<BenchClock> clock_ = std::make_shared<BenchClock>();
   const std::shared_ptr<const Clock> read_clock_ = clock_;
   const TimePoint start_ = clock_->now();
-  const std::shared_ptr<SharedCore> core_;
+  const std::shared_ptr<apiserver::SharedCore> core_;
   std::vector<ReconcileRun> runs_;
   std::vector<std::string> log_;
 
@@ -104,7 +104,7 @@ class Bench::Impl {
   std::size_t turn_of_ = 0;  // which controller is asked first
   TimePoint run_start_{};
   bool running_ = false;
-  FaultId last_fault_ = 0;  // ids are 1 and up, those of the options first
+  apiserver::FaultId last_fault_ = 0;  // ids are 1 and up, those of the options first
   bool hit_by_fault_ = false;
   std::uint64_t lives_ = 0;
 
@@ -114,7 +114,7 @@ class Bench::Impl {
 
 Bench::Impl::Impl(BenchOptions options)
     : options_(std::move(options)),
-      core_(std::make_shared<SharedCore>(core_options(options_, clock_))),
+      core_(std::make_shared<apiserver::SharedCore>(core_options(options_, clock_))),
       recorder_(std::make_shared<LogRecorder>(options_.log_level)),
       transport_(std::make_shared<BenchTransport>(core_, clock_, options_.cache_lag,
                                                   [this](Write write) {
@@ -164,7 +164,7 @@ void Bench::Impl::add(ControllerSpec spec) {
   if (spec.options.field_owner.empty()) spec.options.field_owner = options_.name;
   if (!spec.options.reconcile_timeout) spec.options.reconcile_timeout = options_.reconcile_timeout;
   Objects definitions;
-  BuiltinData builtins;
+  apiserver::BuiltinData builtins;
   const auto define = [&](const ResourceId& resource, const std::function<Json()>& crd) {
     if (crd && !builtins.has_kind(resource.group, resource.version, resource.kind))
       definitions.emplace_back(crd());
@@ -260,15 +260,15 @@ const ReconcileRun* Bench::Impl::step() {
   return nullptr;
 }
 
-FaultId Bench::Impl::inject(FaultRule rule) {
-  const FaultId id = core_->inject(std::move(rule));
+apiserver::FaultId Bench::Impl::inject(apiserver::FaultRule rule) {
+  const apiserver::FaultId id = core_->inject(std::move(rule));
   last_fault_ = std::max(last_fault_, id);
   return id;
 }
 
 std::uint64_t Bench::Impl::faults_fired() const {
   std::uint64_t fired = 0;
-  for (FaultId id = 1; id <= last_fault_; ++id) fired += core_->fault_counts(id).fired;
+  for (apiserver::FaultId id = 1; id <= last_fault_; ++id) fired += core_->fault_counts(id).fired;
   return fired;
 }
 
@@ -296,7 +296,7 @@ void Bench::Impl::pass(TimePoint deadline) {
   if (deadline != TimePoint::max()) next = earlier(next, deadline);
   const bool endless = deadline == TimePoint::max() && running_ && clock_->now() - run_start_ > patience;
   if (!next || endless)
-    throw Error("Bench: at " + seconds_text(elapsed()) +
+    throw Error("Bench: at " + apiserver::seconds_text(elapsed()) +
                 " somebody waits without a deadline for what nothing brings");
   move_to(*next);
 }
@@ -375,7 +375,8 @@ void Bench::Impl::run_for(Duration time) {
 
 std::string Bench::Impl::story_of_last() const {
   std::string text = "Bench: more than " + std::to_string(options_.max_runs) +
-                     " runs, and still something is due at " + seconds_text(elapsed()) + "; the last ones:";
+                     " runs, and still something is due at " + apiserver::seconds_text(elapsed()) +
+                     "; the last ones:";
   const std::size_t first = runs_.size() - std::min(runs_.size(), runs_shown);
   return text + "\n" + detail::story(std::span(runs_).subspan(first));
 }
@@ -383,7 +384,7 @@ std::string Bench::Impl::story_of_last() const {
 std::string Bench::Impl::str() const {
   std::string text = detail::story(runs_);
   if (!text.empty()) text += "\n";
-  return text + std::to_string(runs_.size()) + " runs in " + seconds_text(elapsed());
+  return text + std::to_string(runs_.size()) + " runs in " + apiserver::seconds_text(elapsed());
 }
 
 // ---- The shell that users see
@@ -405,13 +406,13 @@ void Bench::after(Duration delay, std::function<void()> action) {
 void Bench::enqueue(const ObjectKey& key, std::string_view controller) {
   impl_->enqueue(key, controller);
 }
-FaultId Bench::inject(FaultRule rule) {
+apiserver::FaultId Bench::inject(apiserver::FaultRule rule) {
   return impl_->inject(std::move(rule));
 }
-void Bench::remove_fault(FaultId id) {
+void Bench::remove_fault(apiserver::FaultId id) {
   impl_->core_->remove_fault(id);
 }
-FaultCounts Bench::fault_counts(FaultId id) const {
+apiserver::FaultCounts Bench::fault_counts(apiserver::FaultId id) const {
   return impl_->core_->fault_counts(id);
 }
 void Bench::restart() {

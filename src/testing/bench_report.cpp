@@ -6,7 +6,7 @@
 #include <evenkeel/testing/bench.hpp>
 #include <evenkeel/testing/differences.hpp>
 
-#include "testing/seconds_text.hpp"
+#include "apiserver/text/seconds_text.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -21,7 +21,8 @@ Json without_books(Json object) {
 // "0s demo default/web attempt 2: error: boom" in its parts.
 std::string head_of(const ReconcileRun& run) {
   std::string text = ": " + std::string(outcome_name(run.outcome.kind));
-  if (run.outcome.kind == OutcomeKind::requeue_after) text += " " + seconds_text(run.outcome.delay);
+  if (run.outcome.kind == OutcomeKind::requeue_after)
+    text += " " + apiserver::seconds_text(run.outcome.delay);
   if (!run.outcome.message.empty()) text += ": " + run.outcome.message;
   return text;
 }
@@ -38,9 +39,9 @@ std::string body_of(const ReconcileRun& run) {
 }
 
 std::string text_of(const ReconcileRun& run, std::size_t times, Duration last) {
-  std::string text = seconds_text(run.at) + " " + who_of(run);
+  std::string text = apiserver::seconds_text(run.at) + " " + who_of(run);
   if (run.attempt > 1) text += " attempt " + std::to_string(run.attempt);
-  if (times > 1) text += " (x" + std::to_string(times) + ", until " + seconds_text(last) + ")";
+  if (times > 1) text += " (x" + std::to_string(times) + ", until " + apiserver::seconds_text(last) + ")";
   return text + head_of(run) + body_of(run);
 }
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "testing/request_target.hpp"
+#include "apiserver/shell/request_target.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -37,7 +37,8 @@ bool is_apply(const http::Request& request) {
 }
 
 // The path of the object that a request is about, without subresource; empty while its name is not known.
-std::string object_path(const http::Request& request, const RequestTarget& target, const std::string& name) {
+std::string object_path(const http::Request& request, const apiserver::RequestTarget& target,
+                        const std::string& name) {
   std::string path = request.target.substr(0, request.target.find('?'));
   if (!target.subresource.empty()) path.resize(path.size() - target.subresource.size() - 1);
   if (target.name.empty()) return name.empty() ? "" : path + "/" + http::percent_encode(name);
@@ -86,7 +87,7 @@ class BenchTransport::LateHandler final : public http::StreamHandler {
   const std::shared_ptr<http::StreamHandler> inner_;
 };
 
-BenchTransport::BenchTransport(std::shared_ptr<SharedCore> core, std::shared_ptr<BenchClock> clock,
+BenchTransport::BenchTransport(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<BenchClock> clock,
                                Duration lag, std::function<void(Write)> on_write)
     : core_(std::move(core)),
       clock_(std::move(clock)),
@@ -94,7 +95,8 @@ BenchTransport::BenchTransport(std::shared_ptr<SharedCore> core, std::shared_ptr
       on_write_(std::move(on_write)),
       start_(clock_->now()),
       late_(std::make_shared<LateQueue>()),
-      inner_(std::make_shared<InProcessTransport>(core_, InProcessTransportOptions{.pumped = true})) {}
+      inner_(std::make_shared<apiserver::InProcessTransport>(
+          core_, apiserver::InProcessTransportOptions{.pumped = true})) {}
 
 BenchTransport::~BenchTransport() {
   drop_late();  // what ends with the transport ends at once
@@ -177,7 +179,7 @@ Json BenchTransport::object_at(const std::string& path) const {
 
 std::optional<Write> BenchTransport::begin_write(const http::Request& request) const {
   if (request.method == http::Method::get) return std::nullopt;
-  const RequestTarget target = request_target(request);
+  const apiserver::RequestTarget target = apiserver::request_target(request);
   Write write{.verb = is_apply(request) ? "apply" : target.verb,
               .resource = target.resource,
               .key = {target.namespace_, target.name},
@@ -201,7 +203,7 @@ void BenchTransport::end_write(std::optional<Write> write, const http::Request& 
     if (!write->ok()) write->message = body["message"].string_or("");
     if (write->key.name.empty() && write->ok()) write->key.name = body.at({"metadata", "name"}).string_or("");
   }
-  const RequestTarget target = request_target(request);
+  const apiserver::RequestTarget target = apiserver::request_target(request);
   write->after = object_at(object_path(request, target, write->key.name));
   on_write_(std::move(*write));
 }

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
+#include <evenkeel/apiserver/in_process_transport.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/http/transport.hpp>
 #include <evenkeel/testing/bench.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 
 #include "testing/bench_clock.hpp"
 
@@ -21,7 +21,7 @@ namespace evenkeel::inline v0::testing {
 /// Thread safety: one thread at a time.
 class BenchTransport final : public http::Transport {
  public:
-  BenchTransport(std::shared_ptr<SharedCore> core, std::shared_ptr<BenchClock> clock, Duration lag,
+  BenchTransport(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<BenchClock> clock, Duration lag,
                  std::function<void(Write)> on_write);
   ~BenchTransport() override;
 
@@ -39,7 +39,7 @@ class BenchTransport final : public http::Transport {
   /// From now on what watches deliver is late; or is not, and what was late is forgotten.
   void start_lag();
   void drop_late();
-  const std::shared_ptr<InProcessTransport>& inner() const { return inner_; }
+  const std::shared_ptr<apiserver::InProcessTransport>& inner() const { return inner_; }
 
  private:
   class LateHandler;
@@ -49,13 +49,13 @@ class BenchTransport final : public http::Transport {
                  const Outcome<http::Response>& outcome);
   Json object_at(const std::string& path) const;
 
-  const std::shared_ptr<SharedCore> core_;
+  const std::shared_ptr<apiserver::SharedCore> core_;
   const std::shared_ptr<BenchClock> clock_;
   const Duration lag_;
   const std::function<void(Write)> on_write_;
   const TimePoint start_;
   const std::shared_ptr<LateQueue> late_;
-  const std::shared_ptr<InProcessTransport> inner_;
+  const std::shared_ptr<apiserver::InProcessTransport> inner_;
   std::size_t unanswered_ = 0;
 };
 
@@ -63,7 +63,7 @@ class BenchTransport final : public http::Transport {
 /// Thread safety: one thread at a time.
 class DirectTransport final : public http::Transport {
  public:
-  DirectTransport(std::shared_ptr<SharedCore> core, std::shared_ptr<http::Transport> streams)
+  DirectTransport(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<http::Transport> streams)
       : core_(std::move(core)), streams_(std::move(streams)) {}
 
   std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override;
@@ -74,7 +74,7 @@ class DirectTransport final : public http::Transport {
   http::Response fetch(http::Request request, std::stop_token stop = {}) override;
 
  private:
-  const std::shared_ptr<SharedCore> core_;
+  const std::shared_ptr<apiserver::SharedCore> core_;
   const std::shared_ptr<http::Transport> streams_;
 };
 

@@ -11,10 +11,10 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/testing/environment.hpp>
 
-#include "testing/component_files.hpp"
-#include "testing/control_plane.hpp"
-#include "testing/kubeconfig_writer.hpp"
-#include "testing/manifest.hpp"
+#include "apiserver/shell/kubeconfig_writer.hpp"
+#include "apiserver/shell/manifest.hpp"
+#include "testing/control_plane/component_files.hpp"
+#include "testing/control_plane/control_plane.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -86,9 +86,9 @@ struct Environment::State {
   }
 
   void install(std::string_view manifest) {
-    const Asks ask = [this](const http::Request& request) { return plane.ask(request); };
-    for (const Json& object : manifest_objects(manifest)) {
-      create_object(ask, object);
+    const apiserver::Asks ask = [this](const http::Request& request) { return plane.ask(request); };
+    for (const Json& object : apiserver::manifest_objects(manifest)) {
+      apiserver::create_object(ask, object);
       if (is_definition(object)) await_served(object);
     }
   }
@@ -106,7 +106,7 @@ struct Environment::State {
   // Discovery lists it, and its lists can be read.
   void await_served(const Json& definition) {
     for (const std::string& collection : collections(definition)) {
-      plane.wait_until(Component::api_server, object_text(definition) + " to be served",
+      plane.wait_until(Component::api_server, apiserver::object_text(definition) + " to be served",
                        [&] { return unserved(collection); });
     }
   }
@@ -114,7 +114,7 @@ struct Environment::State {
   std::optional<std::string> unserved(const std::string& collection) const {
     const std::size_t slash = collection.rfind('/');
     for (const std::string& target : {collection.substr(0, slash), collection + "?limit=1"}) {
-      const http::Response answer = plane.ask(json_request(http::Method::get, target));
+      const http::Response answer = plane.ask(apiserver::json_request(http::Method::get, target));
       if (answer.status != 200) return "GET " + target + " was answered with " + answer.body;
       const std::string entry = "\"name\":\"" + collection.substr(slash + 1) + "\"";
       if (target.size() == slash && answer.body.find(entry) == std::string::npos)
@@ -149,8 +149,9 @@ Config Environment::config() const {
   return config;
 }
 
-Config Environment::config_for(const Caller& caller) const {
-  const CertifiedKey client = make_client_certificate(state_->plane.authority(), caller);
+Config Environment::config_for(const apiserver::Caller& caller) const {
+  const apiserver::CertifiedKey client =
+      apiserver::make_client_certificate(state_->plane.authority(), caller);
   Config config = this->config();
   config.token.clear();
   config.tls.cert_data = client.certificate;
@@ -162,12 +163,13 @@ std::string Environment::kubeconfig() const {
   return state_->plane.kubeconfig();
 }
 
-std::string Environment::kubeconfig_for(const Caller& caller) const {
-  const CertifiedKey client = make_client_certificate(state_->plane.authority(), caller);
-  return write_kubeconfig({.server = url(),
-                           .certificate_authority = certificate_authority(),
-                           .client_certificate = client.certificate,
-                           .client_key = client.key});
+std::string Environment::kubeconfig_for(const apiserver::Caller& caller) const {
+  const apiserver::CertifiedKey client =
+      apiserver::make_client_certificate(state_->plane.authority(), caller);
+  return apiserver::write_kubeconfig({.server = url(),
+                                      .certificate_authority = certificate_authority(),
+                                      .client_certificate = client.certificate,
+                                      .client_key = client.key});
 }
 
 void Environment::install(std::string_view manifest) {

@@ -11,8 +11,8 @@
 #include <evenkeel/testing/object.hpp>
 #include <evenkeel/testing/wait.hpp>
 
-#include "testing/builtin_data.hpp"
-#include "testing/manifest.hpp"
+#include "apiserver/schema/builtin_data.hpp"
+#include "apiserver/shell/manifest.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -56,7 +56,7 @@ class Seeder {
   const Client& client_;
   std::set<std::string> namespaces_;
   std::set<std::string> defined_;
-  BuiltinData builtins_;
+  apiserver::BuiltinData builtins_;
 };
 
 void Seeder::add(const Object& object) {
@@ -100,9 +100,9 @@ void Seeder::need_namespace(const std::string& name) {
 
 std::optional<ResourceId> Seeder::builtin(const Json& document) {
   const auto [group, version] = group_and_version(document["apiVersion"].string_or(""));
-  const BuiltinGroupVersion* const found = builtins_.find(group, version);
+  const apiserver::BuiltinGroupVersion* const found = builtins_.find(group, version);
   if (found == nullptr) return std::nullopt;
-  for (const BuiltinResource& one : found->resources) {
+  for (const apiserver::BuiltinResource& one : found->resources) {
     if (one.kind == document["kind"].string_or("") && one.name.find('/') == std::string::npos)
       return ResourceId(group, version, one.kind, one.name,
                         one.namespaced ? Scope::namespaced : Scope::cluster);
@@ -175,7 +175,7 @@ void Seeder::create(Json document, const ResourceId& known) {
 
 Object::Object(Json document) : documents_{std::move(document)} {}
 Object::Object(const DynamicObject& object) : documents_{object.body()} {}
-Object::Object(std::string_view manifest) : documents_(manifest_objects(manifest)) {}
+Object::Object(std::string_view manifest) : documents_(apiserver::manifest_objects(manifest)) {}
 
 void Object::leave_untouched_status(const Json& untouched) {
   if (std::as_const(documents_[0])["status"] == untouched["status"]) documents_[0].erase("status");

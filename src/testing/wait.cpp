@@ -9,7 +9,7 @@
 #include <evenkeel/testing/differences.hpp>
 #include <evenkeel/testing/wait.hpp>
 
-#include "testing/seconds_text.hpp"
+#include "apiserver/text/seconds_text.hpp"
 
 namespace evenkeel::inline v0::testing {
 namespace {
@@ -138,7 +138,7 @@ std::string match_text(const EventMatch& match) {
 }  // namespace
 
 WaitTimeout::WaitTimeout(Duration waited, const std::string& what, const std::string& seen)
-    : Error("waited " + seconds_text(waited) + " for " + what + ": " + seen) {}
+    : Error("waited " + apiserver::seconds_text(waited) + " for " + what + ": " + seen) {}
 
 namespace detail {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <fstream>
-#include <http/limits.hpp>
 #include <map>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/client/config.hpp>
+
+#include "http/limits.hpp"
 
 namespace evenkeel {
 namespace {

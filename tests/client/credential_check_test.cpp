@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <client/credential_check.hpp>
+#include "client/credential_check.hpp"
+
 #include <gtest/gtest.h>
 
 #include <evenkeel/client/client.hpp>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "client/credentials.hpp"
+
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <future>
-#include <http/files.hpp>
 #include <netinet/in.h>
 #include <stop_token>
 #include <sys/socket.h>
@@ -11,14 +12,14 @@
 #include <thread>
 #include <unistd.h>
 
-#include <client/credentials.hpp>
-#include <client/exec_plugin.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <evenkeel/client/client.hpp>
 
+#include "client/exec_plugin.hpp"
 #include "fake_transport.hpp"
+#include "http/files.hpp"
 #include "widget.hpp"
 
 namespace evenkeel::detail {

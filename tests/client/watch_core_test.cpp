@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <client/watch_core.hpp>
+#include "client/watch_core.hpp"
+
 #include <gtest/gtest.h>
 
 namespace evenkeel::detail {

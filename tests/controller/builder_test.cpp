@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/testing/bench.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
 
 namespace evenkeel {
 namespace {
@@ -119,9 +119,9 @@ TEST(Builder, AKeyChannelReconcilesWhatItIsTold) {
 
 // Only metadata is asked of the server and kept; reads of whole objects are live.
 TEST(Builder, AWatchOfMetadataKeepsNoMore) {
-  auto core = std::make_shared<testing::SharedCore>();
-  auto transport =
-      std::make_shared<testing::InProcessTransport>(core, testing::InProcessTransportOptions{.pumped = true});
+  auto core = std::make_shared<apiserver::SharedCore>();
+  auto transport = std::make_shared<apiserver::InProcessTransport>(
+      core, apiserver::InProcessTransportOptions{.pumped = true});
   const Client client(Config{.server = "http://test"}, {.transport = transport});
   Cache cache(client, {.threads = 0});
   KeyTable keys;
@@ -150,9 +150,9 @@ TEST(Builder, AWatchOfMetadataKeepsNoMore) {
 
 // Through the cache, with a kind that was not declared before.
 TEST(Builder, AWatchAtRunTimeListsItsKindAndEndsWhenItIsTold) {
-  auto core = std::make_shared<testing::SharedCore>();
-  auto transport =
-      std::make_shared<testing::InProcessTransport>(core, testing::InProcessTransportOptions{.pumped = true});
+  auto core = std::make_shared<apiserver::SharedCore>();
+  auto transport = std::make_shared<apiserver::InProcessTransport>(
+      core, apiserver::InProcessTransportOptions{.pumped = true});
   const Client client(Config{.server = "http://test"}, {.transport = transport});
   Cache cache(client, {.threads = 0});
   KeyTable keys;
@@ -233,10 +233,10 @@ class WatchedCache : public ::testing::Test {
   }
 
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-  std::shared_ptr<testing::SharedCore> core =
-      std::make_shared<testing::SharedCore>(testing::SharedCoreOptions{.clock = clock});
-  std::shared_ptr<testing::InProcessTransport> transport =
-      std::make_shared<testing::InProcessTransport>(core, testing::InProcessTransportOptions{.pumped = true});
+  std::shared_ptr<apiserver::SharedCore> core =
+      std::make_shared<apiserver::SharedCore>(apiserver::SharedCoreOptions{.clock = clock});
+  std::shared_ptr<apiserver::InProcessTransport> transport = std::make_shared<apiserver::InProcessTransport>(
+      core, apiserver::InProcessTransportOptions{.pumped = true});
   Client client{Config{.server = "http://test"}, {.transport = transport, .clock = clock}};
   KeyTable keys;
   std::vector<std::string> reconciled;
@@ -285,7 +285,7 @@ TEST_F(WatchedCache, MissedDeletionsReachTheOwners) {
   told.clear();
   reconciled.clear();
   // The watch breaks, and when it can be had again its history is gone, so that only a new list can tell.
-  const testing::FaultId away = core->inject({.resource = "secrets", .drop = testing::FaultDrop::before});
+  const apiserver::FaultId away = core->inject({.resource = "secrets", .drop = apiserver::FaultDrop::before});
   core->cut_watches();
   settle();
   remove_secret("gone");

@@ -12,12 +12,12 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/controller.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
 
 #include "event_fixture.hpp"
@@ -59,7 +59,7 @@ class ControllerTest : public ::testing::Test {
   // Only the controller lives by the clock that stands still: whoever waits there is a worker.
   ControllerTest()
       : client(Config{.server = "http://test"},
-               {.transport = std::make_shared<testing::InProcessTransport>()}),
+               {.transport = std::make_shared<apiserver::InProcessTransport>()}),
         cache(client) {}
   ~ControllerTest() override {
     if (controller) finish();

@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/client/wait.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/helpers.hpp>
 #include <evenkeel/testing/bench.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
 
 namespace evenkeel {
 namespace {
@@ -129,9 +129,9 @@ TEST_F(HelpersTest, AConditionKeepsItsTransitionTimeUntilItsStatusChanges) {
 // ---- Waiting
 
 TEST(WaitUntilConcurrency, FollowsAnObjectFromItsAbsenceToItsEnd) {
-  auto core = std::make_shared<testing::SharedCore>();
+  auto core = std::make_shared<apiserver::SharedCore>();
   const Client client(Config{.server = "http://test"},
-                      {.transport = std::make_shared<testing::InProcessTransport>(core)});
+                      {.transport = std::make_shared<apiserver::InProcessTransport>(core)});
   const std::stop_source stop;
   const auto has_text = [](const Snapshot<ConfigMap>& map) { return map && map->data.contains("text"); };
   const auto gone = [](const Snapshot<ConfigMap>& map) { return !map; };
@@ -153,7 +153,7 @@ TEST(WaitUntilConcurrency, FollowsAnObjectFromItsAbsenceToItsEnd) {
 
 TEST(WaitUntilConcurrency, ReturnsNothingWhenItIsStopped) {
   const Client client(Config{.server = "http://test"},
-                      {.transport = std::make_shared<testing::InProcessTransport>()});
+                      {.transport = std::make_shared<apiserver::InProcessTransport>()});
   std::stop_source stop;
   std::jthread stopper([&stop] { stop.request_stop(); });
   EXPECT_FALSE(wait_until<ConfigMap>(

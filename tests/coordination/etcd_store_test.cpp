@@ -14,16 +14,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/coordination/etcd_store.hpp>
 #include <evenkeel/coordination/transact.hpp>
-#include <evenkeel/testing/api_server.hpp>
 #include <evenkeel/testing/etcd_server.hpp>
 
-#include "../testing/eventually.hpp"
+#include "../support/eventually.hpp"
 
 namespace evenkeel::tests {
 namespace {
 
+using apiserver::FaultDrop;
+using apiserver::FaultEnding;
+using apiserver::FaultId;
+using apiserver::FaultRule;
 using coordination::Commit;
 using coordination::CommitResult;
 using coordination::Committed;
@@ -37,10 +41,6 @@ using coordination::Unavailable;
 using coordination::Unknown;
 using ::testing::ElementsAre;
 using testing::EtcdServer;
-using testing::FaultDrop;
-using testing::FaultEnding;
-using testing::FaultId;
-using testing::FaultRule;
 using ::testing::HasSubstr;
 
 constexpr char dead_endpoint[] = "http://127.0.0.1:1";
@@ -142,9 +142,9 @@ TEST_F(EtcdStoreTest, ProxiesAnswersAreToldApart) {
   expect<Unknown>(answer({.status = 502}), "502");
   expect<Unknown>(answer({.status = 504}), "504");
   expect<Unavailable>(answer({.status = 403}), "403");
-  expect<Unknown>(answer({.body = testing::FaultBody::garbage}), "/v3/kv/txn: not an answer of etcd");
+  expect<Unknown>(answer({.body = apiserver::FaultBody::garbage}), "/v3/kv/txn: not an answer of etcd");
   EXPECT_EQ(value(store, "/a"), "1") << "the garbage came in place of an answer";
-  server_.inject({.resource = "kv/range", .body = testing::FaultBody::html});
+  server_.inject({.resource = "kv/range", .body = apiserver::FaultBody::html});
   try {
     store.snapshot();
     FAIL() << "HTML is no answer";
@@ -190,7 +190,7 @@ TEST_F(EtcdStoreTest, SaysWhyNobodyAnswers) {
 }
 
 TEST_F(EtcdStoreTest, SaysThatThisIsNoEtcd) {
-  const testing::ApiServer other;
+  const apiserver::ApiServer other;
   EtcdStore store({.endpoints = {other.url()}});
   expect<Unavailable>(store.commit(put("/a", "1")), "404");
 }

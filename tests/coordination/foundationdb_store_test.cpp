@@ -16,7 +16,7 @@
 
 #include <evenkeel/coordination/transact.hpp>
 
-#include "../testing/eventually.hpp"
+#include "../support/eventually.hpp"
 #include "foundationdb_double.hpp"
 
 namespace evenkeel::tests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <coordination/kubernetes_shard.hpp>
+#include "coordination/kubernetes_shard.hpp"
+
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulation's histories on KubernetesStore and the embedded API server; tests/real plays them on a real
 // one.
-#include <evenkeel/testing/api_server.hpp>
+#include <evenkeel/apiserver/api_server.hpp>
 
 #include "kubernetes_replay.hpp"
 
@@ -9,14 +9,14 @@ namespace evenkeel::tests {
 namespace {
 
 TEST(KubernetesSimulation, HistoriesGoAsInMemory) {
-  testing::ApiServer server;
+  apiserver::ApiServer server;
   const Client client(server.config(), {.transport = server.transport()});
   replay_on_kubernetes(client, coordination::KubernetesObjects::by_scope, 2);
   replay_on_kubernetes(client, coordination::KubernetesObjects::one, 1);
 }
 
 TEST(KubernetesSimulation, KeepsItsInvariantsWhileScopesMove) {
-  testing::ApiServer server;
+  apiserver::ApiServer server;
   const Client client(server.config(), {.transport = server.transport()});
   move_scopes_on_kubernetes(client, 1);
 }

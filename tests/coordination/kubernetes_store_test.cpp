@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/coordination/kubernetes_store.hpp>
-#include <evenkeel/testing/api_server.hpp>
 
 #include "kubernetes_profile.hpp"
 #include "kubernetes_reads.hpp"
@@ -22,16 +22,16 @@ namespace evenkeel::tests {
 namespace {
 
 using namespace std::chrono_literals;
+using apiserver::FaultDrop;
+using apiserver::FaultRule;
 using coordination::Commit;
 using coordination::CommitResult;
 using coordination::KubernetesObjects;
 using coordination::KubernetesStore;
 using coordination::KubernetesStoreOptions;
-using testing::FaultDrop;
-using testing::FaultRule;
 
 Client client_of_the_suites_server() {
-  static testing::ApiServer server;
+  static apiserver::ApiServer server;
   return Client(server.config());
 }
 
@@ -62,13 +62,13 @@ struct KubernetesStoreTest : ::testing::Test {
   }
   std::uint64_t failed_writes() {
     std::uint64_t fired = 0;
-    for (const testing::FaultId id : faults) fired += server.fault_counts(id).fired;
+    for (const apiserver::FaultId id : faults) fired += server.fault_counts(id).fired;
     return fired;
   }
 
-  testing::ApiServer server;
+  apiserver::ApiServer server;
   const Client client{server.config()};
-  std::vector<testing::FaultId> faults;
+  std::vector<apiserver::FaultId> faults;
 };
 
 TEST_F(KubernetesStoreTest, KeepsEachScopeInAnObjectOfItsOwn) {

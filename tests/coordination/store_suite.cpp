@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <variant>
 
-#include "../testing/eventually.hpp"
+#include "../support/eventually.hpp"
 
 namespace evenkeel::tests {
 

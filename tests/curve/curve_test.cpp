@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The curves of objects that always fail, as exact numbers: every figure here follows from the rules of the
 // limiters with pen and paper.
-#include "curve/curve.hpp"
+#include "programs/curve/curve.hpp"
 
 #include <chrono>
 #include <cstddef>

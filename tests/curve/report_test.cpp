@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "curve/report.hpp"
+#include "programs/curve/report.hpp"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decisions of a campaign, step by step. The rules are those of client-go's tools/leaderelection,
 // but for those of docs/adr/0011-where-the-runtime-differs.md.
+#include "election/election_core.hpp"
+
 #include <chrono>
-#include <election/election_core.hpp>
 #include <optional>
 #include <string>
 #include <utility>

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
-#include <election/election_core.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +19,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "election/election_core.hpp"
 
 namespace evenkeel {
 namespace {

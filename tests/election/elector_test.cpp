@@ -23,13 +23,13 @@
 
 #include <evenkeel/api/kinds/coordination.hpp>
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/apiserver/in_process_transport.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/election/elector.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 
 namespace evenkeel {
 namespace {
@@ -143,15 +143,15 @@ class JumpingClock final : public Clock {
 class ElectorConcurrency : public ::testing::Test {
  protected:
   ElectorConcurrency() {
-    testing::SharedCoreOptions options;
+    apiserver::SharedCoreOptions options;
     options.clock = clock;
-    options.on_request = [notes = notes](const testing::ServedRequest&) { notes->note(); };
-    server = std::make_shared<testing::SharedCore>(std::move(options));
+    options.on_request = [notes = notes](const apiserver::ServedRequest&) { notes->note(); };
+    server = std::make_shared<apiserver::SharedCore>(std::move(options));
   }
 
   Client client() {
     return Client(Config{.server = "http://in-process"},
-                  {.transport = std::make_shared<testing::InProcessTransport>(server), .clock = clock});
+                  {.transport = std::make_shared<apiserver::InProcessTransport>(server), .clock = clock});
   }
   std::unique_ptr<Instance> instance(const std::string& identity) {
     auto made = std::make_unique<Instance>(
@@ -174,7 +174,7 @@ class ElectorConcurrency : public ::testing::Test {
 
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   std::shared_ptr<Notes> notes = std::make_shared<Notes>();
-  std::shared_ptr<testing::SharedCore> server;
+  std::shared_ptr<apiserver::SharedCore> server;
 };
 
 TEST_F(ElectorConcurrency, LeadsAloneAndFreesTheLeaseWhenItStops) {
@@ -274,8 +274,8 @@ TEST_F(ElectorConcurrency, WritesOfAGuardedClientEndWithTheLead) {
 // As a process that was stopped finds it: what it had begun to send waits, and the time is over.
 TEST_F(ElectorConcurrency, WritesThatWaitToBeSentDoNotLeaveAfterTheLead) {
   const auto one = instance("one");
-  const auto slow = std::make_shared<testing::InProcessTransport>(
-      server, testing::InProcessTransportOptions{.pumped = true});
+  const auto slow = std::make_shared<apiserver::InProcessTransport>(
+      server, apiserver::InProcessTransportOptions{.pumped = true});
   const Client guarded = one->elector.guarded(
       Client(Config{.server = "http://in-process"}, {.transport = slow, .clock = clock}));
   one->start();
@@ -320,9 +320,10 @@ TEST_F(ElectorConcurrency, AHangingCredentialProgramDoesNotKeepItFromNoticingThe
                          << "\"expirationTimestamp\":\"2026-01-01T00:01:05Z\"}}'\n";
   ::chmod(program.c_str(), 0700);
   {
-    Instance one(Client(Config{.server = "http://127.0.0.1", .exec = {.command = program}},
-                        {.transport = std::make_shared<testing::InProcessTransport>(server), .clock = clock}),
-                 {.name = "op", .namespace_ = "default", .identity = "one"}, notes);
+    Instance one(
+        Client(Config{.server = "http://127.0.0.1", .exec = {.command = program}},
+               {.transport = std::make_shared<apiserver::InProcessTransport>(server), .clock = clock}),
+        {.name = "op", .namespace_ = "default", .identity = "one"}, notes);
     one.start();
     one.wait_until_it_leads();
     clock->advance(5s);  // from here on there is no token
@@ -339,7 +340,7 @@ TEST_F(ElectorConcurrency, CalendarsThatJumpAnHourChangeNothing) {
   const auto calendar = std::make_shared<JumpingClock>(clock);
   const Client jumping(
       Config{.server = "http://in-process"},
-      {.transport = std::make_shared<testing::InProcessTransport>(server), .clock = calendar});
+      {.transport = std::make_shared<apiserver::InProcessTransport>(server), .clock = calendar});
   Instance one(jumping, {.name = "op", .namespace_ = "default", .identity = "one"}, notes);
   one.start();
   one.wait_until_it_leads();
@@ -475,9 +476,9 @@ TEST_F(ElectorConcurrency, WithoutAThreadToBeHadItSaysSoAndMayCampaignAgain) {
 }
 
 TEST(ElectionOptions, AreChecked) {
-  const auto core = std::make_shared<testing::SharedCore>();
+  const auto core = std::make_shared<apiserver::SharedCore>();
   const Client client(Config{.server = "http://in-process"},
-                      {.transport = std::make_shared<testing::InProcessTransport>(core)});
+                      {.transport = std::make_shared<apiserver::InProcessTransport>(core)});
   const auto refusal = [&](ElectionOptions options) -> std::string {
     try {
       const Elector elector(client, std::move(options));

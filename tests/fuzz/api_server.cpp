@@ -6,7 +6,7 @@
 #include <memory>
 
 #include <evenkeel/api/json.hpp>
-#include <evenkeel/testing/api_server_core.hpp>
+#include <evenkeel/apiserver/api_server_core.hpp>
 
 #include "fuzz.hpp"
 #include "targets.hpp"
@@ -53,7 +53,7 @@ http::Request request_of(Reader& reader) {
 }  // namespace
 
 void api_server(std::string_view input) {
-  testing::ApiServerCore core({.history = 100, .max_body_bytes = 64U << 10U});
+  apiserver::ApiServerCore core({.history = 100, .max_body_bytes = 64U << 10U});
   WallTime now{std::chrono::seconds(1'770'000'000)};
   core.handle({.method = http::Method::post,
                .target = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
@@ -62,7 +62,7 @@ void api_server(std::string_view input) {
               now);
   Reader reader(input);
   for (int i = 0; i < 20 && !reader.done(); ++i) {
-    const testing::Answer answer = core.handle(request_of(reader), now);
+    const apiserver::Answer answer = core.handle(request_of(reader), now);
     check(answer.response.status >= 200 && answer.response.status < 600, "an answer has a status");
     check(answer.response.status != 500 || answer.response.body.find("panic") == std::string::npos,
           "no request is the server's fault");

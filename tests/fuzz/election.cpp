@@ -2,10 +2,10 @@
 // Leases that anybody may have written, and campaigns: the input is a list of operations on a candidate.
 // Answers come late, twice or never; Leases are broken, deleted and written by others.
 #include <algorithm>
-#include <election/election_core.hpp>
-#include <election/lease_record.hpp>
 #include <vector>
 
+#include "election/election_core.hpp"
+#include "election/lease_record.hpp"
 #include "fuzz.hpp"
 #include "targets.hpp"
 

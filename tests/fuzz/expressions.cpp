@@ -2,11 +2,11 @@
 // Languages inside CRDs: CEL, regular expressions, JSONPath.
 #include <stdexcept>
 
+#include "apiserver/schema/cel.hpp"
+#include "apiserver/text/json_path.hpp"
+#include "apiserver/text/regular_expression.hpp"
 #include "fuzz.hpp"
 #include "targets.hpp"
-#include "testing/cel.hpp"
-#include "testing/json_path.hpp"
-#include "testing/regular_expression.hpp"
 
 namespace evenkeel::fuzz {
 namespace {
@@ -19,9 +19,9 @@ const Json document = Json::parse(
 /// An expression, evaluated twice on one document: evaluating changes nothing and keeps to its budget.
 void cel(std::string_view input) {
   try {
-    const testing::CelExpression expression(input);
-    const testing::CelExpression::Variables variables{{"self", testing::CelValue::of(document)},
-                                                      {"oldSelf", testing::CelValue::of(Json(3))}};
+    const apiserver::CelExpression expression(input);
+    const apiserver::CelExpression::Variables variables{{"self", apiserver::CelValue::of(document)},
+                                                        {"oldSelf", apiserver::CelValue::of(Json(3))}};
     static_cast<void>(expression.uses("oldSelf"));
     std::string results[2];
     std::int64_t left[2] = {50'000, 50'000};
@@ -30,12 +30,12 @@ void cel(std::string_view input) {
         results[i] = expression.evaluate(variables, left[i]).data().dump();
         check(left[i] >= 0, "a result is within its budget");
         check(results[i].size() < 10'000'000, "a result is bounded by its budget");
-      } catch (const testing::CelError& error) {
+      } catch (const apiserver::CelError& error) {
         results[i] = error.what();
       }
     }
     check(results[0] == results[1] && left[0] == left[1], "evaluating again gives the same");
-  } catch (const testing::CelError&) {
+  } catch (const apiserver::CelError&) {
     // It is none.
   }
 }
@@ -44,11 +44,11 @@ void cel(std::string_view input) {
 void regular_expression(std::string_view input) {
   Reader reader(input);
   try {
-    const testing::RegularExpression expression(reader.until('\n'));
+    const apiserver::RegularExpression expression(reader.until('\n'));
     const std::string text(reader.take(300));
     std::size_t count = 0;
     std::size_t behind = 0;
-    expression.each_match(text, [&](const testing::RegularExpression::Match& match) {
+    expression.each_match(text, [&](const apiserver::RegularExpression::Match& match) {
       check(match.place >= behind && match.place + match.size <= text.size(), "matches are in order");
       behind = match.place + match.size;
       return ++count < 1000;
@@ -60,7 +60,7 @@ void regular_expression(std::string_view input) {
 }
 
 void json_path(std::string_view input) {
-  for (const Json* found : testing::find_path(document, input)) static_cast<void>(found->dump());
+  for (const Json* found : apiserver::find_path(document, input)) static_cast<void>(found->dump());
 }
 
 }  // namespace evenkeel::fuzz

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/base/error.hpp>
-#include <evenkeel/explain.hpp>
 
 #include "certificates.hpp"
+#include "programs/evenkeel/explain.hpp"
 #include "scripted_server.hpp"
 
 namespace evenkeel::program {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <http/plain_http.hpp>
-#include <http/wire_check.hpp>
+#include "http/wire_check.hpp"
+
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "http/plain_http.hpp"
 #include "scripted_server.hpp"
 
 namespace evenkeel::http {

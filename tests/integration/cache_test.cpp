@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/apiserver/in_process_transport.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 
 #include "../support/await.hpp"
 
@@ -54,9 +54,9 @@ class Deaf final : public ek::EventHandler {
 class CacheConcurrency : public ::testing::Test {
  protected:
   CacheConcurrency()
-      : server_(std::make_shared<ek::testing::SharedCore>()),
+      : server_(std::make_shared<ek::apiserver::SharedCore>()),
         client_(ek::Config{.server = "http://in-process"},
-                {.transport = std::make_shared<ek::testing::InProcessTransport>(server_)}),
+                {.transport = std::make_shared<ek::apiserver::InProcessTransport>(server_)}),
         cache_(client_,
                {.reflector = {.backoff_base = std::chrono::milliseconds{1}}, .log = ek::Log(sink_)}) {}
 
@@ -85,7 +85,7 @@ class CacheConcurrency : public ::testing::Test {
   }
 
   std::shared_ptr<CountingSink> sink_ = std::make_shared<CountingSink>();
-  std::shared_ptr<ek::testing::SharedCore> server_;
+  std::shared_ptr<ek::apiserver::SharedCore> server_;
   ek::Client client_;
   ek::Cache cache_;
 };

@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/http/curl_transport.hpp>
-#include <evenkeel/testing/api_server.hpp>
 
 #include "../support/await.hpp"
 
@@ -36,14 +36,14 @@ class Faults : public ::testing::Test {
   ConfigMap named(const std::string& name, const std::string& value = "1") const {
     return {.metadata = {.name = name, .namespace_ = "default"}, .data = {{"k", value}}};
   }
-  void inject(const std::string& rule) { fault_ = server_.inject(ek::testing::parse_fault_rule(rule)); }
+  void inject(const std::string& rule) { fault_ = server_.inject(ek::apiserver::parse_fault_rule(rule)); }
   std::uint64_t fired() const { return server_.fault_counts(fault_).fired; }
 
-  ek::testing::ApiServer server_;
+  ek::apiserver::ApiServer server_;
   ek::Client client_{server_.config(),
                      {.transport = impatient_transport(server_.config()),
                       .retry = {.first_delay = std::chrono::milliseconds{1}}}};
-  ek::testing::FaultId fault_ = 0;
+  ek::apiserver::FaultId fault_ = 0;
 };
 
 // ---- The cache ----

@@ -16,13 +16,13 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/apiserver/in_process_transport.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/controller.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 
 #include "../support/await.hpp"
 
@@ -47,7 +47,7 @@ std::uint64_t fresh_seed() {
 /// a client without resume. What happens between a cut and the next watch is then lost.
 class ForgetfulTransport final : public ek::http::Transport {
  public:
-  ForgetfulTransport(std::shared_ptr<ek::testing::SharedCore> server,
+  ForgetfulTransport(std::shared_ptr<ek::apiserver::SharedCore> server,
                      std::shared_ptr<ek::http::Transport> inner)
       : server_(std::move(server)), inner_(std::move(inner)) {}
 
@@ -60,7 +60,7 @@ class ForgetfulTransport final : public ek::http::Transport {
     const std::size_t at = request.target.find(name);
     if (request.target.find("watch=true") != std::string::npos && at != std::string::npos) {
       std::uint64_t now = 0;
-      server_->with([&now](ek::testing::ApiServerCore& core) { now = core.resource_version(); });
+      server_->with([&now](ek::apiserver::ApiServerCore& core) { now = core.resource_version(); });
       const std::size_t first = at + name.size();
       request.target.replace(first, std::min(request.target.find('&', first), request.target.size()) - first,
                              std::to_string(now));
@@ -69,7 +69,7 @@ class ForgetfulTransport final : public ek::http::Transport {
   }
 
  private:
-  const std::shared_ptr<ek::testing::SharedCore> server_;
+  const std::shared_ptr<ek::apiserver::SharedCore> server_;
   const std::shared_ptr<ek::http::Transport> inner_;
 };
 
@@ -120,10 +120,10 @@ class NoLostUpdateConcurrency : public ::testing::Test {
   NoLostUpdateConcurrency()
       : seed_(fresh_seed()),
         // So short a history that a reader which is away for long finds its resourceVersion expired.
-        server_(std::make_shared<ek::testing::SharedCore>(
-            ek::testing::SharedCoreOptions{.core = {.history = 60}})),
-        transport_(std::make_shared<ek::testing::InProcessTransport>(
-            server_, ek::testing::InProcessTransportOptions{.largest_piece = 900})),
+        server_(std::make_shared<ek::apiserver::SharedCore>(
+            ek::apiserver::SharedCoreOptions{.core = {.history = 60}})),
+        transport_(std::make_shared<ek::apiserver::InProcessTransport>(
+            server_, ek::apiserver::InProcessTransportOptions{.largest_piece = 900})),
         writer_(ek::Config{.server = "http://in-process"}, {.transport = transport_}),
         objects_(writer_.resource(ek::ConfigMap::resource)) {}
 
@@ -148,7 +148,7 @@ class NoLostUpdateConcurrency : public ::testing::Test {
 
   std::uint64_t cuts() const {
     std::uint64_t sum = 0;
-    for (const ek::testing::FaultId id : faults_) sum += server_->fault_counts(id).fired;
+    for (const ek::apiserver::FaultId id : faults_) sum += server_->fault_counts(id).fired;
     return sum;
   }
 
@@ -219,11 +219,11 @@ class NoLostUpdateConcurrency : public ::testing::Test {
   }
 
   const std::uint64_t seed_;
-  const std::shared_ptr<ek::testing::SharedCore> server_;
-  const std::shared_ptr<ek::testing::InProcessTransport> transport_;
+  const std::shared_ptr<ek::apiserver::SharedCore> server_;
+  const std::shared_ptr<ek::apiserver::InProcessTransport> transport_;
   const ek::Client writer_;
   const ek::ResourceClient objects_;
-  std::vector<ek::testing::FaultId> faults_;
+  std::vector<ek::apiserver::FaultId> faults_;
   std::uint64_t cuts_ = 0;
 };
 

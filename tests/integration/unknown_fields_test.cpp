@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/apiserver/in_process_transport.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/resource_client.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 
 namespace {
 
@@ -71,14 +71,14 @@ constexpr const char* crd = R"({
 class UnknownFields : public ::testing::Test {
  protected:
   UnknownFields()
-      : server_(std::make_shared<ek::testing::SharedCore>()),
+      : server_(std::make_shared<ek::apiserver::SharedCore>()),
         client_(ek::Config{.server = "http://in-process"},
-                {.transport = std::make_shared<ek::testing::InProcessTransport>(server_)}),
+                {.transport = std::make_shared<ek::apiserver::InProcessTransport>(server_)}),
         boxes_(client_.resource(Box::resource)) {
     server_->install(crd);
   }
 
-  std::shared_ptr<ek::testing::SharedCore> server_;
+  std::shared_ptr<ek::apiserver::SharedCore> server_;
   ek::Client client_;
   ek::ResourceClient boxes_;
   const ek::ObjectKey key_{"default", "box"};

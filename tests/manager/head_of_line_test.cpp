@@ -325,9 +325,9 @@ class Order final : public EventHandler {
 // then one of another. A kind has its turn for 32 pieces.
 TEST(HugeNamespace, ItsEventsAreStoredInTurnWithThoseOfOtherKinds) {
   const auto clock = std::make_shared<ManualClock>();
-  const auto core = std::make_shared<testing::SharedCore>(testing::SharedCoreOptions{.clock = clock});
-  const auto transport = std::make_shared<testing::InProcessTransport>(
-      core, testing::InProcessTransportOptions{.pumped = true, .largest_piece = 1024});
+  const auto core = std::make_shared<apiserver::SharedCore>(apiserver::SharedCoreOptions{.clock = clock});
+  const auto transport = std::make_shared<apiserver::InProcessTransport>(
+      core, apiserver::InProcessTransportOptions{.pumped = true, .largest_piece = 1024});
   const Client client(Config{.server = "http://in-process"}, {.transport = transport, .clock = clock});
   Cache cache(client, {.threads = 0});
   const auto many = std::make_shared<Order>();

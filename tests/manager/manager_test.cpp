@@ -16,9 +16,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/manager/manager.hpp>
-#include <evenkeel/testing/api_server.hpp>
 
 #include "../support/await.hpp"
 #include "world.hpp"
@@ -298,7 +298,7 @@ TEST_F(ManagerTest, AMissingKindHoldsUpItsOwnControllerOnlyAndHeals) {
 
 struct Refusal {
   const char* what;
-  testing::FaultRule rule;
+  apiserver::FaultRule rule;
   const char* named;
 };
 
@@ -309,12 +309,12 @@ TEST_F(ManagerTest, ARefusedListIsWaitedOutAndNamed) {
       {"401", {.resource = "gadgets.test.evenkeel.dev", .status = 401}, "401"},
       {"403", {.resource = "gadgets.test.evenkeel.dev", .status = 403}, "403"},
       {"dropped-connections",
-       {.resource = "gadgets.test.evenkeel.dev", .drop = testing::FaultDrop::before},
+       {.resource = "gadgets.test.evenkeel.dev", .drop = apiserver::FaultDrop::before},
        "gadgets"},
   };
   for (const Refusal& refusal : refusals) {
     SCOPED_TRACE(refusal.what);
-    const testing::FaultId fault = world.core->inject(refusal.rule);
+    const apiserver::FaultId fault = world.core->inject(refusal.rule);
     ManagerOptions options = world.options();
     options.name = std::string("operator-") + refusal.what;
     options.sync_timeout = 20ms;
@@ -541,7 +541,7 @@ TEST_F(ManagerConcurrency, StartsAndStopsAThousandTimesWithoutGrowth) {
 
 // The same with sockets, an election and a task, each of which has threads and connections of its own.
 TEST_F(ManagerConcurrency, StartsAndStopsOverSocketsWithoutGrowth) {
-  testing::ApiServer server;
+  apiserver::ApiServer server;
   server.install(crd_for<Gadget>().dump());
   std::optional<Holdings> early;
   constexpr int times = rounds / 10;

@@ -36,7 +36,7 @@
 #ifdef EVENKEEL_REAL_SERVER
 #include <evenkeel/testing/environment.hpp>
 #else
-#include <evenkeel/testing/api_server.hpp>
+#include <evenkeel/apiserver/api_server.hpp>
 #endif
 
 #include "../support/await.hpp"
@@ -53,7 +53,7 @@ using ::testing::StartsWith;
 #ifdef EVENKEEL_REAL_SERVER
 using Server = testing::Environment;
 #else
-using Server = testing::ApiServer;
+using Server = apiserver::ApiServer;
 #endif
 
 constexpr int objects = 20;

@@ -24,13 +24,13 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/http/message.hpp>
 #include <evenkeel/manager/run.hpp>
-#include <evenkeel/testing/api_server.hpp>
 
 #include "../support/await.hpp"
+#include "apiserver/shell/tls_certificates.hpp"
 #include "child.hpp"
-#include "testing/tls_certificates.hpp"
 
 namespace evenkeel {
 namespace {
@@ -63,8 +63,8 @@ std::unique_ptr<Child> run_to_end(std::vector<std::string> arguments, int code) 
 // A server that serves Demos, and the operator pointed at it.
 class RunTest : public ::testing::Test {
  protected:
-  void serve(testing::ApiServerOptions options = {}) {
-    server = std::make_unique<testing::ApiServer>(std::move(options));
+  void serve(apiserver::ApiServerOptions options = {}) {
+    server = std::make_unique<apiserver::ApiServer>(std::move(options));
     kubeconfig = write_file("kubeconfig", server->kubeconfig());
   }
   // The CustomResourceDefinition goes the way that a user sends it, but as JSON.
@@ -92,7 +92,7 @@ class RunTest : public ::testing::Test {
     return start(std::move(arguments));
   }
 
-  std::unique_ptr<testing::ApiServer> server;
+  std::unique_ptr<apiserver::ApiServer> server;
   std::string kubeconfig;
 };
 
@@ -129,8 +129,8 @@ std::string documented_settings() {
 TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
   serve();
   install_crd();
-  const testing::CertifiedKey authority = testing::make_authority();
-  const testing::CertifiedKey pair = testing::make_server_certificate(authority, {"127.0.0.1"});
+  const apiserver::CertifiedKey authority = apiserver::make_authority();
+  const apiserver::CertifiedKey pair = apiserver::make_server_certificate(authority, {"127.0.0.1"});
   const std::map<std::string, std::string> values = {
       {"--kubeconfig", kubeconfig},
       {"--context", "evenkeel"},
@@ -231,7 +231,7 @@ TEST_F(RunTest, AKubeconfigThatCannotBeUsedEndsWithThreeAndIsNamed) {
 }
 
 TEST_F(RunTest, AServerThatIsNotTrustedEndsWithThree) {
-  testing::ApiServer other({.tls = true, .token = "secret"});
+  apiserver::ApiServer other({.tls = true, .token = "secret"});
   serve({.tls = true, .token = "secret"});
   std::string text = server->kubeconfig();
   const auto authority = [](const std::string& config) {
@@ -436,7 +436,7 @@ TEST_F(RunTest, AMissingCrdIsNamedAndWaitedFor) {
 TEST_F(RunTest, AForbiddenListIsNamedAndWaitedFor) {
   serve();
   install_crd();
-  const testing::FaultId refusal = server->inject(
+  const apiserver::FaultId refusal = server->inject(
       {.verb = "list", .resource = "demos.demo.evenkeel.dev", .status = 403, .message = "no list for you"});
   const auto child = start_operator();
   EXPECT_THAT(child->wait_for_line("cannot follow a collection"),

@@ -20,11 +20,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/metrics/text.hpp>
-#include <evenkeel/testing/api_server.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
 
 #include "../support/await.hpp"
@@ -109,7 +109,7 @@ class ScrapeConcurrency : public ::testing::Test {
   }
 
   World world;
-  testing::ApiServer server;
+  apiserver::ApiServer server;
   std::atomic<int> runs = 0;
   std::string text;
   std::optional<Manager> manager;

@@ -108,7 +108,7 @@ TEST_F(WatchHealthConcurrency, AForbiddenVerbIsNamedOnceAndHealsWhenItIsGranted)
     SCOPED_TRACE(verb);
     World world;
     world.install_crd();
-    const testing::FaultId fault =
+    const apiserver::FaultId fault =
         world.core->inject({.verb = verb, .resource = "gadgets.test.evenkeel.dev", .status = 403});
     ManagerOptions quick = options();
     quick.log = world.log();

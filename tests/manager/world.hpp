@@ -18,9 +18,9 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/apiserver/in_process_transport.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/evenkeel.hpp>
-#include <evenkeel/testing/in_process_transport.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 
 namespace evenkeel {
 
@@ -125,15 +125,15 @@ class Quiet final : public LogSink {
 class World {
  public:
   World() {
-    testing::SharedCoreOptions options;
-    options.on_request = [happenings = happenings](const testing::ServedRequest&) { happenings->note(); };
-    core = std::make_shared<testing::SharedCore>(std::move(options));
+    apiserver::SharedCoreOptions options;
+    options.on_request = [happenings = happenings](const apiserver::ServedRequest&) { happenings->note(); };
+    core = std::make_shared<apiserver::SharedCore>(std::move(options));
   }
   void install_crd() { core->install(crd_for<Gadget>().dump()); }
 
   Client client() const {
     return Client(Config{.server = "http://in-process"},
-                  {.transport = std::make_shared<testing::InProcessTransport>(core), .log = log()});
+                  {.transport = std::make_shared<apiserver::InProcessTransport>(core), .log = log()});
   }
   Log log() const { return Log(happenings); }
   ManagerOptions options() const { return {.name = "test-operator", .log = log()}; }
@@ -182,7 +182,7 @@ class World {
   const std::string gadgets = "/apis/test.evenkeel.dev/v1/namespaces/default/gadgets";
   const std::string config_maps = "/api/v1/namespaces/default/configmaps";
   std::shared_ptr<Happenings> happenings = std::make_shared<Happenings>();
-  std::shared_ptr<testing::SharedCore> core;
+  std::shared_ptr<apiserver::SharedCore> core;
 };
 
 /// A manager in a thread of its own. stop() and the destructor wait for its end.

@@ -21,7 +21,7 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/testing/environment.hpp>
 
-#include "../testing/eventually.hpp"
+#include "../support/eventually.hpp"
 #include "real_environment.hpp"
 
 namespace {

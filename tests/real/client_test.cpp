@@ -19,7 +19,7 @@
 #include <evenkeel/client/watch.hpp>
 
 #include "../client/widget.hpp"
-#include "../testing/eventually.hpp"
+#include "../support/eventually.hpp"
 #include "real_environment.hpp"
 
 namespace {

@@ -24,7 +24,7 @@
 
 #include "../client/widget.hpp"
 #include "../manager/child.hpp"
-#include "../testing/eventually.hpp"
+#include "../support/eventually.hpp"
 #include "real_environment.hpp"
 
 namespace {

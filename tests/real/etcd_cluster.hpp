@@ -14,10 +14,10 @@
 
 #include <evenkeel/http/curl_transport.hpp>
 
-#include "../testing/eventually.hpp"
-#include "testing/child_process.hpp"
-#include "testing/control_plane.hpp"
-#include "testing/tls_certificates.hpp"
+#include "../support/eventually.hpp"
+#include "apiserver/shell/tls_certificates.hpp"
+#include "testing/control_plane/child_process.hpp"
+#include "testing/control_plane/control_plane.hpp"
 
 namespace evenkeel::tests {
 
@@ -48,7 +48,7 @@ class EtcdCluster {
   }
   /// What a client of it needs. With a login etcd's JSON API refuses certificates that have a common name.
   http::TlsOptions tls(const std::string& common_name = {}) const {
-    const auto client = testing::make_client_certificate(authority_, {.user = common_name, .groups = {}});
+    const auto client = apiserver::make_client_certificate(authority_, {.user = common_name, .groups = {}});
     return {.ca_data = authority_.certificate, .cert_data = client.certificate, .key_data = client.key};
   }
 
@@ -90,14 +90,14 @@ class EtcdCluster {
 
   std::string path(const std::string& name) const { return keeper_.directory() + "/" + name; }
 
-  void write(const std::string& name, const testing::CertifiedKey& pair) const {
+  void write(const std::string& name, const apiserver::CertifiedKey& pair) const {
     std::ofstream(path(name + ".crt")) << pair.certificate;
     std::ofstream(path(name + ".key")) << pair.key;
   }
 
   void write_certificates() const {
     write("authority", authority_);
-    write("member", testing::make_member_certificate(authority_, {"localhost", "127.0.0.1"}));
+    write("member", apiserver::make_member_certificate(authority_, {"localhost", "127.0.0.1"}));
   }
 
   static std::string free_url() {
@@ -168,7 +168,7 @@ class EtcdCluster {
   }
 
   const std::string program_;
-  const testing::CertifiedKey authority_ = testing::make_authority();
+  const apiserver::CertifiedKey authority_ = apiserver::make_authority();
   testing::ProcessKeeper keeper_;
   std::array<Member, members> members_ = {};
   int attempt_ = 0;

@@ -12,10 +12,10 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
-#include "../testing/eventually.hpp"
-#include "testing/child_process.hpp"
-#include "testing/component_files.hpp"
-#include "testing/control_plane.hpp"
+#include "../support/eventually.hpp"
+#include "testing/control_plane/child_process.hpp"
+#include "testing/control_plane/component_files.hpp"
+#include "testing/control_plane/control_plane.hpp"
 
 namespace evenkeel::tests {
 

@@ -22,16 +22,16 @@
 #include <evenkeel/testing/log_recorder.hpp>
 
 #include "../support/await.hpp"
+#include "../support/raw_client.hpp"
 #include "../support/sockets.hpp"
-#include "../testing/raw_client.hpp"
-#include "testing/tls_certificates.hpp"
+#include "apiserver/shell/tls_certificates.hpp"
 
 namespace evenkeel::http {
 namespace {
 
-using evenkeel::testing::CertifiedKey;
+using evenkeel::apiserver::CertifiedKey;
 using evenkeel::testing::LogRecorder;
-using evenkeel::testing::RawClient;
+using test::RawClient;
 using test::await;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -212,9 +212,9 @@ TEST_F(ServerTest, SaysWhichAddressIsTaken) {
 
 TEST_F(ServerTest, SaysWhichFileIsWrong) {
   const Folder folder;
-  const CertifiedKey authority = evenkeel::testing::make_authority();
-  const CertifiedKey one = evenkeel::testing::make_server_certificate(authority, {"localhost"});
-  const CertifiedKey two = evenkeel::testing::make_server_certificate(authority, {"localhost"});
+  const CertifiedKey authority = evenkeel::apiserver::make_authority();
+  const CertifiedKey one = evenkeel::apiserver::make_server_certificate(authority, {"localhost"});
+  const CertifiedKey two = evenkeel::apiserver::make_server_certificate(authority, {"localhost"});
   const auto problem = [](SiteOptions site) -> std::string {
     try {
       Server server;
@@ -258,10 +258,10 @@ TEST_F(ServerTest, ATokenIsAskedForAndReadAgainWhenItChanges) {
 
 TEST_F(ServerTest, CertificatesAreReadAgainWhenTheyChange) {
   const Folder folder;
-  const CertifiedKey first = evenkeel::testing::make_authority();
-  const CertifiedKey second = evenkeel::testing::make_authority();
+  const CertifiedKey first = evenkeel::apiserver::make_authority();
+  const CertifiedKey second = evenkeel::apiserver::make_authority();
   const auto put = [&](const CertifiedKey& authority) {
-    const auto made = evenkeel::testing::make_server_certificate(authority, {"127.0.0.1"});
+    const auto made = evenkeel::apiserver::make_server_certificate(authority, {"127.0.0.1"});
     folder.put("tls.key", made.key);
     folder.put("tls.crt", made.certificate);
   };

@@ -260,7 +260,7 @@ TEST_F(BenchTest, HasOthersActMeanwhile) {
 }
 
 TEST_F(BenchTest, InjectsFaultsIntoTheControllersRequestsOnly) {
-  const FaultId conflict =
+  const apiserver::FaultId conflict =
       bench.inject({.verb = "patch", .resource = "gadgets/status", .count = 1, .status = 409});
   start(1);
   EXPECT_EQ(bench.fault_counts(conflict).fired, 1u);
@@ -274,7 +274,7 @@ TEST_F(BenchTest, InjectsFaultsIntoTheControllersRequestsOnly) {
 }
 
 TEST_F(BenchTest, TellsOfWritesThatHadNoAnswer) {
-  bench.inject({.verb = "patch", .resource = "configmaps", .count = 1, .drop = FaultDrop::after});
+  bench.inject({.verb = "patch", .resource = "configmaps", .count = 1, .drop = apiserver::FaultDrop::after});
   start(1);
   const Write& lost = bench.runs()[0].writes[0];
   EXPECT_EQ(lost.status, 0);
@@ -308,7 +308,7 @@ TEST_F(BenchTest, EndsRunsAtTheReconcileTimeout) {
 }
 
 TEST_F(BenchTest, SurvivesWatchesThatBreak) {
-  bench.inject({.verb = "watch", .count = 2, .drop = FaultDrop::before});
+  bench.inject({.verb = "watch", .count = 2, .drop = apiserver::FaultDrop::before});
   start(2);
   EXPECT_EQ(bench.get<Gadget>(web)->status.ready_replicas, 2) << bench.str();
 }

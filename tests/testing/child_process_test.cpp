@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes and directories that end with their maker, whichever way it ends.
-#include "testing/child_process.hpp"
+#include "testing/control_plane/child_process.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -19,7 +19,7 @@
 
 #include <evenkeel/base/error.hpp>
 
-#include "eventually.hpp"
+#include "../support/eventually.hpp"
 
 namespace {
 

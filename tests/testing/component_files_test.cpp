@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the programs of a control plane are looked for.
-#include "testing/component_files.hpp"
+#include "testing/control_plane/component_files.hpp"
 
 #include <map>
 #include <optional>

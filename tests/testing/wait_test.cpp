@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/manager/manager.hpp>
-#include <evenkeel/testing/api_server.hpp>
 #include <evenkeel/testing/differences.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/testing/object.hpp>
@@ -77,7 +77,7 @@ class WaitConcurrency : public ::testing::Test {
   }
 
   LogRecorder requests;
-  ApiServer server{{.on_request = [this](const ServedRequest& request) {
+  apiserver::ApiServer server{{.on_request = [this](const apiserver::ServedRequest& request) {
     Log(std::shared_ptr<LogSink>(std::shared_ptr<void>(), &requests)).info(request.target);
   }}};
   Client client{server.config()};
@@ -100,7 +100,7 @@ TEST_F(WaitConcurrency, EndsWhenTheObjectAppearsAndWhenItGoes) {
 }
 
 TEST_F(WaitConcurrency, OutlivesWatchesThatBreak) {
-  server.inject({.verb = "watch", .count = 2, .drop = FaultDrop::before});
+  server.inject({.verb = "watch", .count = 2, .drop = apiserver::FaultDrop::before});
   const auto later = once_watched([this] { set_ready(1); });
   wait_for<Gadget>(client, web, Json::parse(R"({"status":{"readyReplicas":1}})"));
 }

@@ -19,6 +19,7 @@
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/snapshot.hpp>
+#include <evenkeel/apiserver/faults.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/export.hpp>
@@ -29,7 +30,6 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/controller/result_core.hpp>
-#include <evenkeel/testing/faults.hpp>
 #include <evenkeel/testing/object.hpp>
 
 namespace evenkeel::inline v0 {
@@ -48,7 +48,7 @@ struct BenchOptions {
   /// a controller that believes its cache. Own writes through the Context are seen at once, as always.
   Duration cache_lag = Duration::zero();
   /// What goes wrong between the controllers and the server; what the test itself does is spared.
-  std::vector<FaultRule> faults = {};
+  std::vector<apiserver::FaultRule> faults = {};
   /// Reconcilers may fail. Without it, a run that throws ends the call that did it with UnexpectedFailure,
   /// unless it threw a conflict, which every controller meets, or a fault of this bench hit it.
   bool expect_failures = false;
@@ -146,9 +146,9 @@ class EVENKEEL_API Bench {
   /// Throws std::invalid_argument if there is no such controller.
   void enqueue(const ObjectKey& key, std::string_view controller = {});
   /// As SharedCore does.
-  FaultId inject(FaultRule rule);
-  void remove_fault(FaultId id);
-  FaultCounts fault_counts(FaultId id) const;
+  apiserver::FaultId inject(apiserver::FaultRule rule);
+  void remove_fault(apiserver::FaultId id);
+  apiserver::FaultCounts fault_counts(apiserver::FaultId id) const;
   /// Ends the controllers and their caches as a crash would, and starts them anew on the same server.
   void restart();
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include <evenkeel/api/crd.hpp>
+#include <evenkeel/apiserver/api_server_core.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/client/config.hpp>
-#include <evenkeel/testing/api_server_core.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 
 namespace evenkeel::inline v0::testing {
 
@@ -50,7 +50,7 @@ struct EnvironmentOptions {
   /// The administrator's bearer token; empty: a random one.
   std::string token = {};
   /// More tokens and whom they stand for. RBAC decides what these may do: nothing, until a test binds a role.
-  std::vector<TokenUser> tokens = {};
+  std::vector<apiserver::TokenUser> tokens = {};
   /// Added to the command lines; of a flag that is there already the last one counts.
   std::vector<std::string> etcd_flags = {};
   std::vector<std::string> api_server_flags = {};
@@ -86,10 +86,10 @@ class EVENKEEL_API Environment {
   Config config() const;
   /// Another user, by a client certificate made here. RBAC knows the name and groups; the server itself adds
   /// the group system:authenticated.
-  Config config_for(const Caller& caller) const;
+  Config config_for(const apiserver::Caller& caller) const;
   /// The same for kubectl, as YAML.
   std::string kubeconfig() const;
-  std::string kubeconfig_for(const Caller& caller) const;
+  std::string kubeconfig_for(const apiserver::Caller& caller) const;
 
   /// Creates the objects of a manifest (YAML documents or JSON, Lists too), each definition until it is
   /// served; what is there already stays as it is. Throws DecodeError, or Error with kind, name and the

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include <evenkeel/apiserver/faults.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/http/transport.hpp>
-#include <evenkeel/testing/faults.hpp>
-#include <evenkeel/testing/shared_core.hpp>
 
 namespace evenkeel::inline v0::testing {
 
@@ -34,10 +34,10 @@ struct EtcdServerOptions {
   std::size_t max_request_bytes = 1536UL * 1024;  ///< As etcd's flag.
   /// Injected from the start. The resource of a rule is "kv/range", "kv/txn", "kv/put" and so on,
   /// "auth/authenticate" or "watch"; its verb is "watch" for a watch, else "create".
-  std::vector<FaultRule> faults = {};
+  std::vector<apiserver::FaultRule> faults = {};
   std::shared_ptr<const Clock> clock = real_clock();  ///< What faults wait with.
   /// As in SharedCoreOptions; called on the server's thread.
-  std::function<void(const ServedRequest&)> on_request = {};
+  std::function<void(const apiserver::ServedRequest&)> on_request = {};
 };
 
 /// Serves from the constructor on, on one thread of its own, until stop() or destruction: kv/range, kv/put,
@@ -67,10 +67,10 @@ class EVENKEEL_API EtcdServer {
   std::uint64_t revision() const;
 
   /// As in SharedCore.
-  FaultId inject(FaultRule rule);
-  void remove_fault(FaultId id);
+  apiserver::FaultId inject(apiserver::FaultRule rule);
+  void remove_fault(apiserver::FaultId id);
   void clear_faults();
-  FaultCounts fault_counts(FaultId id) const;
+  apiserver::FaultCounts fault_counts(apiserver::FaultId id) const;
   std::size_t cut_watches();
 
   /// Ends all connections, watches included, and joins the thread; the data stays for transport().

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <coordination/foundationdb/transaction.hpp>
 #include <stdexcept>
 #include <thread>
 #include <utility>
+
+#include "coordination/foundationdb/transaction.hpp"
 
 namespace evenkeel::inline v0::coordination {
 namespace {

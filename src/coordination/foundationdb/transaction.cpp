@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "coordination/foundationdb/transaction.hpp"
+
 #include <algorithm>
 #include <array>
-#include <coordination/foundationdb/transaction.hpp>
 #include <limits>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <election/election_core.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "../../workqueue/model/random.hpp"
+#include "election/election_core.hpp"
 
 namespace evenkeel::model {
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# The embedded API server, lowest folder first; a folder includes itself and those before it.
+set(apiserver_headers api_server.hpp api_server_core.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
+set(apiserver_sources)
+
+# Texts and their formats: pure functions that know nothing of resources.
+list(APPEND apiserver_sources
+  text/formats.cpp text/identity.cpp text/json_path.cpp text/json_problem.cpp text/regular_expression.cpp
+  text/timestamps.cpp text/yaml_document.cpp text/yaml_scalar.cpp text/yaml_writer.cpp)
+
+# Shapes of kinds: schemas, defaults, pruning, validation, CEL.
+list(APPEND apiserver_sources
+  schema/builtin_checks.cpp schema/builtin_data.cpp schema/builtin_defaults.cpp schema/builtin_validation.cpp
+  schema/builtin_validation_access.cpp schema/builtin_validation_container.cpp
+  schema/builtin_validation_network.cpp schema/builtin_validation_pod.cpp
+  schema/builtin_validation_resources.cpp schema/builtin_validation_service.cpp
+  schema/builtin_validation_storage.cpp schema/builtin_warnings.cpp schema/cel.cpp schema/cel_functions.cpp schema/cel_kubernetes.cpp
+  schema/cel_parser.cpp schema/cel_time.cpp schema/cel_validation.cpp schema/decode_error.cpp
+  schema/defaults.cpp schema/field_error.cpp schema/go_text.cpp schema/metadata_validation.cpp
+  schema/name_rules.cpp schema/pruning.cpp schema/schema.cpp schema/schema_reader.cpp
+  schema/schema_validation.cpp schema/status_error.cpp schema/strict_fields.cpp schema/structural.cpp)
+
+# Patches, merges and the ownership of fields.
+list(APPEND apiserver_sources
+  merge/apply.cpp merge/field_merge.cpp merge/field_set.cpp merge/field_walk.cpp merge/json_patch.cpp
+  merge/managed_fields.cpp merge/managers.cpp merge/strategic_merge.cpp merge/typed_check.cpp)
+
+# Resource types, their rules, and the store of objects.
+list(APPEND apiserver_sources
+  store/builtin_rules.cpp store/conversion.cpp store/crd_rules.cpp store/crd_validation.cpp
+  store/object_rules.cpp store/registry.cpp store/resource_type.cpp store/service_rules.cpp store/store.cpp
+  store/table.cpp store/table_cells.cpp store/table_cells_workloads.cpp)
+
+# OpenAPI documents and their protobuf form.
+list(APPEND apiserver_sources
+  openapi/openapi_paths.cpp openapi/openapi_protobuf.cpp openapi/openapi_v2.cpp openapi/openapi_v3.cpp)
+
+# The core: the answer to each request, and the controllers of the server.
+list(APPEND apiserver_sources
+  rest/admission.cpp rest/api_server_core.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
+  rest/field_query.cpp rest/garbage_collector.cpp rest/kubernetes_service.cpp rest/label_query.cpp
+  rest/list_options.cpp rest/list_page.cpp rest/namespace_controller.cpp rest/negotiation.cpp
+  rest/patch_document.cpp rest/protobuf_document.cpp rest/request_body.cpp rest/respond.cpp
+  rest/rest_delete.cpp rest/rest_patch.cpp rest/rest_path.cpp rest/rest_pod.cpp rest/rest_read.cpp
+  rest/rest_review.cpp rest/rest_scale.cpp rest/rest_watch.cpp rest/rest_write.cpp rest/router.cpp
+  rest/watch_hub.cpp rest/write.cpp rest/write_options.cpp)
+
+# Shells around the core: sockets, TLS, the in-process transport, faults.
+list(APPEND apiserver_sources
+  shell/api_server.cpp shell/core_host.cpp shell/faults.cpp shell/http_server.cpp shell/http_session.cpp
+  shell/in_process_transport.cpp shell/kubeconfig_writer.cpp shell/manifest.cpp shell/peer_name.cpp
+  shell/request_target.cpp shell/shared_core.cpp shell/status_answer.cpp shell/tls_certificates.cpp)

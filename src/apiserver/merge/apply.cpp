@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Server-side apply. Source: structured-merge-diff merge/update.go and apimachinery pkg/util/managedfields.
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "apiserver/merge/managed_update.hpp"
+#include "apiserver/merge/typed_check.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+namespace {
+
+constexpr std::string_view last_applied_annotation = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Takes conflicting fields; each with who has it.
+using Conflicts = std::vector<std::pair<ManagerId, FieldPath>>;
+
+std::string group_kind_text(const Json& object) {
+  const std::string api_version = object["apiVersion"].string_or("");
+  return (api_version.find('/') == std::string::npos ? "/" : "") + api_version +
+         ", Kind=" + object["kind"].string_or("");
+}
+
+void check_applied(const Json& applied, const KindSchema& kind) {
+  if (applied["apiVersion"].string_or("") != kind.api_version() || applied["kind"].string_or("") != kind.kind)
+    throw ApplyError("invalid object type: " + group_kind_text(applied));
+  if (applied["metadata"].contains("managedFields") && !applied["metadata"]["managedFields"].is_null())
+    throw ApplyError("metadata.managedFields must be nil");
+  const std::vector<std::string> problems = typed_problems(applied, kind.root());
+  if (problems.empty()) return;
+  std::string text = "failed to create typed patch object (" +
+                     applied["metadata"]["namespace"].string_or("") + "/" +
+                     applied["metadata"]["name"].string_or("") + "; " + group_kind_text(applied) + "): ";
+  if (problems.size() > 1) text += "errors:";
+  for (const std::string& problem : problems) text += (problems.size() > 1 ? "\n  " : "") + problem;
+  throw ApplyError(text, 500);
+}
+
+/// One apply to one object.
+class Application {
+ public:
+  Application(const Json& live, const Json& applied, const KindSchema& kind, const WriteContext& context)
+      : live_(live), applied_(applied), kind_(kind), root_(kind.root()), context_(context) {
+    id_ = {.manager = context.manager, .applies = true, .subresource = context.subresource};
+  }
+
+  /// Empty conflicts: `object` and `managers` are what comes out.
+  Conflicts run(Managers managers_before, Force force) {
+    managers = std::move(managers_before);
+    const FieldSet last = managers[id_].fields;
+    const std::string last_time = managers[id_].time;
+    const FieldSet reset = reset_fields(kind_, context_.subresource);
+    object = merge_by_schema(live_, applied_, root_);
+    managers[id_] = {fields_of(applied_, root_).without_below(reset), kind_.api_version(), last_time};
+    prune(last);
+    const Comparison changes = without_reset_fields(compare(live_, object, root_), reset);
+    Conflicts conflicts = conflicts_with(changes);
+    if (!conflicts.empty() && force == Force::no) return conflicts;
+    take(changes);
+    FieldSet& mine = managers[id_].fields;
+    mine = mine.without(server_owned_fields());
+    if (object != live_) managers[id_].time = context_.now;
+    if (mine.empty()) managers.erase(id_);
+    return {};
+  }
+
+  Json object;
+  Managers managers;
+
+ private:
+  /// Removes what this manager applied last time, does not apply now, and nobody else has.
+  void prune(const FieldSet& last) {
+    if (last.empty()) return;
+    const FieldSet last_named = last.with_named_parents(&root_);
+    const FieldSet merged = fields_of(object, root_).with_named_parents(&root_);
+    FieldSet owned;
+    for (const auto& [id, set] : managers) owned = owned.united(set.fields);
+    const Json bare = remove_fields(object, last_named, root_);
+    const FieldSet bare_fields = fields_of(bare, root_).with_named_parents(&root_);
+    const FieldSet kept = bare_fields.united(owned.with_named_parents(&root_));
+    const Json with_owned = remove_fields(object, merged.without(kept), root_);
+    // Only what this manager had before may go; the rest hung below it and belongs to nobody.
+    const FieldSet left = fields_of(with_owned, root_).with_named_parents(&root_);
+    object = remove_fields(object, merged.without(left).intersected(last_named), root_);
+  }
+
+  Conflicts conflicts_with(const Comparison& changes) const {
+    Conflicts result;
+    const FieldSet changed = changes.modified.united(changes.added);
+    for (const auto& [id, set] : managers) {
+      if (id == id_) continue;
+      for (const FieldPath& path : set.fields.intersected(changed).paths()) result.emplace_back(id, path);
+    }
+    return result;
+  }
+
+  void take(const Comparison& changes) {
+    const FieldSet changed = changes.modified.united(changes.added);
+    for (auto place = managers.begin(); place != managers.end();) {
+      FieldSet& fields = place->second.fields;
+      if (place->first != id_) fields = fields.without(changed).without(changes.removed);
+      place = fields.empty() && place->first != id_ ? managers.erase(place) : std::next(place);
+    }
+  }
+
+  const Json& live_;
+  const Json& applied_;
+  const KindSchema& kind_;
+  const Schema& root_;
+  const WriteContext& context_;
+  ManagerId id_;
+};
+
+/// Fields that kubectl's client-side apply set and nobody changed since: kubectl may take them over.
+FieldSet applied_by_client(const Json& live, const KindSchema& kind) {
+  const std::string text = live.at({"metadata", "annotations", last_applied_annotation}).string_or("");
+  if (text.empty()) return {};
+  try {
+    const Json last = Json::parse(text);
+    if (last["apiVersion"].string_or("") != kind.api_version()) return {};
+    const Comparison changes = compare(last, live, kind.root());
+    return fields_of(last, kind.root())
+        .without(changes.modified)
+        .without(changes.added)
+        .without(changes.removed);
+  } catch (const DecodeError&) {
+    return {};
+  } catch (const std::invalid_argument&) {
+    return {};
+  }
+}
+
+std::vector<ApplyConflict> told(const Conflicts& conflicts) {
+  std::vector<ApplyConflict> result;
+  for (const auto& [id, path] : conflicts)
+    result.push_back({"conflict with " + id.describe(), describe(path)});
+  return result;
+}
+
+/// Keeps the annotation of client-side apply in step, for objects that have it.
+void update_last_applied(Json& object, Json applied) {
+  if (object.at({"metadata", "annotations", last_applied_annotation}).string_or("").empty()) return;
+  if (Json* annotations = applied["metadata"].find("annotations"))
+    annotations->erase(last_applied_annotation);
+  object["metadata"]["annotations"][last_applied_annotation] = applied.dump() + "\n";
+}
+
+}  // namespace
+
+ApplyResult apply(const Json& live, const Json& applied, const KindSchema& kind, const WriteContext& context,
+                  Force force) {
+  check_applied(applied, kind);
+  const Json start = live.is_null() ? object_before_creation(kind) : live;
+  Managers managers = decode_managers(start.at({"metadata", "managedFields"})).value_or(Managers{});
+  if (managers.empty() && !live.is_null()) {
+    WriteContext before = context;
+    before.manager = "before-first-apply";
+    own_changes(managers, compare(object_before_creation(kind), live, kind.root()), before, kind);
+  }
+  Application application(start, applied, kind, context);
+  Conflicts conflicts = application.run(managers, force);
+  if (!conflicts.empty() && context.manager == "kubectl") {
+    const FieldSet allowed = applied_by_client(start, kind);
+    std::erase_if(conflicts, [&](const auto& conflict) { return allowed.has(conflict.second); });
+    if (conflicts.empty()) application.run(managers, Force::yes);
+  }
+  if (!conflicts.empty()) return {.conflicts = told(conflicts)};
+  Json object = std::move(application.object);
+  if (!object["metadata"].is_object()) object["metadata"] = Json::object();
+  if (context.manager == "kubectl") update_last_applied(object, applied);
+  Json entries = encode_managers(application.managers);
+  if (entries.is_null())
+    object["metadata"].erase("managedFields");
+  else
+    object["metadata"]["managedFields"] = std::move(entries);
+  return {.object = std::move(object)};
+}
+
+std::string describe(const std::vector<ApplyConflict>& conflicts) {
+  if (conflicts.size() == 1)
+    return "Apply failed with 1 conflict: " + conflicts[0].message + ": " + conflicts[0].field;
+  std::map<std::string, std::vector<std::string>> fields;
+  for (const ApplyConflict& conflict : conflicts) fields[conflict.message].push_back(conflict.field);
+  std::string text = "Apply failed with " + std::to_string(conflicts.size()) + " conflicts: ";
+  for (const auto& [message, paths] : fields) {
+    if (text.back() != ' ') text += '\n';
+    text += "conflicts" + message.substr(std::string_view("conflict").size()) + ":";
+    for (const std::string& path : paths) text += "\n- " + path;
+  }
+  return text;
+}
+
+Json causes(const std::vector<ApplyConflict>& conflicts) {
+  Json result = Json::array();
+  for (const ApplyConflict& conflict : conflicts) {
+    result.push_back(Json::object(
+        {{"field", conflict.field}, {"message", conflict.message}, {"reason", "FieldManagerConflict"}}));
+  }
+  return result;
+}
+
+}  // namespace evenkeel::inline v0::apiserver

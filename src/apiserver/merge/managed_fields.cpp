@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creates, updates and patches other than apply.
+#include "apiserver/merge/managed_fields.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "apiserver/merge/managed_update.hpp"
+#include "apiserver/merge/typed_check.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+namespace {
+
+constexpr std::size_t max_manager_length = 128;
+
+void set_managed_fields(Json& object, const Json& entries) {
+  if (!object["metadata"].is_object()) object["metadata"] = Json::object();
+  if (entries.is_null())
+    object["metadata"].erase("managedFields");
+  else
+    object["metadata"]["managedFields"] = entries;
+}
+
+/// An empty list, or a list of one empty entry, asks to forget all managers.
+bool asks_for_reset(const Json* managed_fields) {
+  if (managed_fields == nullptr || !managed_fields->is_array()) return false;
+  const Json::Array& entries = managed_fields->as_array();
+  return entries.empty() || (entries.size() == 1 && entries[0].is_object() && entries[0].empty());
+}
+
+/// The managers that an update starts from.
+Managers managers_before(const Json& live, const Json& object, const WriteContext& context) {
+  const Json* sent = object.find("metadata") == nullptr ? nullptr : object["metadata"].find("managedFields");
+  if (context.subresource.empty()) {
+    if (asks_for_reset(sent)) return {};
+    const auto managers = decode_managers(sent == nullptr ? Json() : *sent);
+    if (managers && !managers->empty()) return *managers;
+  }
+  return decode_managers(live.at({"metadata", "managedFields"})).value_or(Managers{});
+}
+
+Json without_times(const Json& managed_fields) {
+  Json result = managed_fields;
+  if (result.is_array()) {
+    for (Json& entry : result.as_array()) entry.erase("time");
+  }
+  return result;
+}
+
+/// ".spec.replicas" -> spec, replicas.
+FieldPath path_of(std::string_view json_path) {
+  FieldPath path;
+  while (!json_path.empty()) {
+    if (json_path.front() == '.') json_path.remove_prefix(1);
+    const std::size_t end = std::min(json_path.find('.'), json_path.size());
+    path.push_back(PathElement::field(json_path.substr(0, end)));
+    json_path.remove_prefix(end);
+  }
+  return path;
+}
+
+}  // namespace
+
+Json object_before_creation(const KindSchema& kind) {
+  Json result = kind.built_in ? zero_value(kind.root()) : Json::object();
+  result["apiVersion"] = kind.api_version();
+  result["kind"] = kind.kind;
+  return result;
+}
+
+FieldSet reset_fields(const KindSchema& kind, std::string_view subresource) {
+  FieldSet result;
+  const auto top = [&](const char* name) { result.insert({PathElement::field(name)}); };
+  const auto metadata = [&](const char* name) {
+    result.insert({PathElement::field("metadata"), PathElement::field(name)});
+  };
+  if (subresource.empty()) {
+    if (kind.status_subresource) top("status");
+  } else if (subresource == "status") {
+    top("spec");
+    if (!kind.built_in) top("metadata");
+    if (kind.kind == "Pod") metadata("deletionTimestamp"), metadata("ownerReferences");
+    if (kind.kind == "Deployment") metadata("labels");
+  }
+  return result;
+}
+
+Comparison without_reset_fields(Comparison comparison, const FieldSet& reset) {
+  return {comparison.added.without_below(reset), comparison.modified.without_below(reset),
+          comparison.removed.without_below(reset)};
+}
+
+void own_changes(Managers& managers, const Comparison& changes, const WriteContext& context,
+                 const KindSchema& kind) {
+  const FieldSet taken = changes.modified.united(changes.added);
+  for (auto place = managers.begin(); place != managers.end();) {
+    FieldSet& fields = place->second.fields;
+    fields = fields.without(taken).without(changes.removed);
+    place = fields.empty() ? managers.erase(place) : std::next(place);
+  }
+  const FieldSet mine = taken.without(server_owned_fields());
+  if (!mine.empty()) {
+    ManagedSet& entry = managers[{.manager = context.manager.empty() ? "unknown" : context.manager,
+                                  .api_version = kind.api_version(),
+                                  .subresource = context.subresource}];
+    entry = {entry.fields.united(mine), kind.api_version(), context.now};
+  }
+}
+
+std::string default_manager(std::string_view user_agent) {
+  std::string name(user_agent.substr(0, std::min(user_agent.find('/'), user_agent.size())));
+  std::size_t length = std::min(name.size(), max_manager_length);
+  while (length > 0 && length < name.size() && (static_cast<unsigned char>(name[length]) & 0xC0U) == 0x80U)
+    --length;
+  name.resize(length);
+  return name.empty() ? "unknown" : name;
+}
+
+void track_update(const Json& live, Json& object, const KindSchema& kind, const WriteContext& context) {
+  Managers managers = managers_before(live, object, context);
+  set_managed_fields(object, {});
+  const bool creates = live.at({"metadata", "uid"}).string_or("").empty();
+  if (managers.empty() && !creates) return;  // whoever reset the managers keeps it so until the next apply
+  // Ownership of what does not fit the schema cannot be told, and is forgotten.
+  if (!kind.built_in && !typed_problems(object, kind.root(), Duplicates::allowed).empty()) return;
+  try {
+    const Comparison changes = compare(creates ? object_before_creation(kind) : live, object, kind.root());
+    own_changes(managers, without_reset_fields(changes, reset_fields(kind, context.subresource)), context,
+                kind);
+    cap_updates(managers);
+    set_managed_fields(object, encode_managers(managers));
+  } catch (const std::invalid_argument&) {
+    // Keyed lists with items that have no key: ownership cannot be told, so it stays as it was.
+    set_managed_fields(object, live.at({"metadata", "managedFields"}));
+  }
+}
+
+void ignore_time_only_changes(const Json& live, Json& object) {
+  const Json& before = live.at({"metadata", "managedFields"});
+  const Json& after = std::as_const(object).at({"metadata", "managedFields"});
+  if (before == after || without_times(before) != without_times(after)) return;
+  Json candidate = object;
+  set_managed_fields(candidate, before);
+  if (candidate == live) object = std::move(candidate);
+}
+
+std::vector<ApplyConflict> scale_conflicts(const Json& before, std::string_view replicas_path,
+                                           const WriteContext& context) {
+  std::vector<ApplyConflict> conflicts;
+  const FieldPath path = path_of(replicas_path);
+  const Managers managers = decode_managers(before.at({"metadata", "managedFields"})).value_or(Managers{});
+  for (const auto& [id, set] : managers) {
+    if (!set.fields.has(path)) continue;
+    if (id.applies && id.manager == context.manager && id.subresource == context.subresource) continue;
+    ManagerId told = id;
+    told.api_version = "autoscaling/v1";
+    conflicts.push_back({"conflict with " + told.describe(), ".spec.replicas"});
+  }
+  return conflicts;
+}
+
+void track_scale(const Json& before, Json& object, const KindSchema& kind, std::string_view replicas_path,
+                 const WriteContext& context, bool applies) {
+  Managers managers = decode_managers(before.at({"metadata", "managedFields"})).value_or(Managers{});
+  const FieldPath path = path_of(replicas_path);
+  FieldSet replicas;
+  replicas.insert(path);
+  const Comparison changes = compare(before, object, kind.root());
+  const bool changed = changes.added.has(path) || changes.modified.has(path);
+  if (changed) {
+    for (auto place = managers.begin(); place != managers.end();) {
+      FieldSet& fields = place->second.fields;
+      fields = fields.without(replicas);
+      place = fields.empty() ? managers.erase(place) : std::next(place);
+    }
+  }
+  if (changed || applies) {
+    // As in the real server this entry has no time: it is made from the one of the Scale, whose time is lost.
+    managers[{.manager = context.manager.empty() ? "unknown" : context.manager,
+              .applies = applies,
+              .api_version = applies ? "" : kind.api_version(),
+              .subresource = "scale"}] = {replicas, kind.api_version(), ""};
+  }
+  set_managed_fields(object, encode_managers(managers));
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an applied configuration fits the schema closely enough to be merged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+#include "apiserver/schema/schema.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+enum class Duplicates : std::uint8_t { refused, allowed };
+
+/// What is wrong, as structured-merge-diff says it: ".spec.foo: field not declared in schema". Empty if
+/// nothing. Applied configurations must not have duplicates in sets and maps, stored objects may.
+std::vector<std::string> typed_problems(const Json& object, const Schema& schema,
+                                        Duplicates duplicates = Duplicates::refused);
+
+}  // namespace evenkeel::inline v0::apiserver

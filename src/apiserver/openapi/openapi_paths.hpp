@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both versions of the OpenAPI document have in common: the served kinds with the operations on them.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+#include "apiserver/schema/schema.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+/// One resource as OpenAPI speaks of it.
+struct OpenApiResource {
+  std::string group = {};
+  std::string version = {};
+  std::string kind = {};
+  std::string plural = {};
+  bool namespaced = false;
+  bool status = false;
+  std::vector<std::string> verbs = {};
+  std::string type = {};       ///< Name of the schema of an object.
+  std::string list_type = {};  ///< Of a list, empty if there is none.
+};
+
+/// How a version of OpenAPI writes parameters and bodies.
+struct OpenApiForm {
+  std::function<Json(std::string_view name, std::string_view in, std::string_view type)> parameter = {};
+  /// Adds the answer (and for `body` also what is sent) of a type to an operation.
+  std::function<void(Json& operation, const std::string& type, bool body)> content = {};
+};
+
+/// Resources of one group version: built-in ones, then custom ones. Subresources are not among them.
+std::vector<OpenApiResource> openapi_resources(BuiltinData& data, std::string_view group,
+                                               std::string_view version, std::span<const CustomKind> custom);
+/// The paths of a resource with their operations.
+void add_openapi_paths(Json& paths, const OpenApiResource& resource, const OpenApiForm& form);
+
+/// "conformance.example.com", "v1", "Widget" -> "com.example.conformance.v1.Widget".
+std::string openapi_type_name(std::string_view group, std::string_view version, std::string_view kind);
+/// Adds the names of all built-in types that `type` reaches, itself included.
+void add_openapi_types(BuiltinData& data, std::string_view type, std::set<std::string, std::less<>>& names);
+
+constexpr std::string_view openapi_object_meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+constexpr std::string_view openapi_list_meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
+constexpr std::string_view openapi_api_version_description =
+    "APIVersion defines the versioned schema of this representation of an object. Servers should convert "
+    "recognized "
+    "schemas to the latest internal value, and may reject unrecognized values. More info: "
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
+constexpr std::string_view openapi_kind_description =
+    "Kind is a string value representing the REST resource this object represents. Servers may infer this "
+    "from the "
+    "endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: "
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
+constexpr std::string_view openapi_metadata_description =
+    "Standard object's metadata. More info: "
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/apiserver/api_server_core.hpp>
+
+#include "apiserver/rest/crd_controller.hpp"
+#include "apiserver/rest/garbage_collector.hpp"
+#include "apiserver/rest/kubernetes_service.hpp"
+#include "apiserver/rest/namespace_controller.hpp"
+#include "apiserver/rest/router.hpp"
+#include "apiserver/rest/server.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+ApiServerCoreOptions checked(ApiServerCoreOptions options) {
+  if (options.history == 0) throw std::invalid_argument("ApiServerCore: need history > 0");
+  if (options.bookmark_interval <= Duration::zero() || options.default_watch_timeout <= Duration::zero())
+    throw std::invalid_argument("ApiServerCore: need bookmark_interval > 0 and default_watch_timeout > 0");
+  return options;
+}
+
+/// The controllers of a control plane that no client can do without.
+struct Controllers {
+  void observe(const ChangePtr& change) {
+    collector.observe(change);
+    namespaces.observe(change);
+    kubernetes.observe(change);
+    crds.observe(change);
+  }
+
+  bool has_work() const {
+    return collector.has_work() || namespaces.has_work() || kubernetes.has_work() || crds.has_work();
+  }
+
+  /// Runs until none has work: the work of one may be more for another.
+  void run(Storage& storage, WatchHub& watches, WallTime now) {
+    while (has_work()) {
+      collector.run(storage, now);
+      namespaces.run(storage, now);
+      if (kubernetes.has_work()) kubernetes.run(storage, now);
+      crds.run(storage, now);
+      crds.settle(storage, watches, now);
+    }
+  }
+
+  GarbageCollector collector = {};
+  NamespaceController namespaces = {};
+  KubernetesService kubernetes = {};
+  CrdController crds = {};
+};
+
+}  // namespace
+
+struct ApiServerCore::State : Server {
+  explicit State(ApiServerCoreOptions options_) : Server(checked(std::move(options_))) {
+    storage.store.listen([this](const ChangePtr& change) {
+      controllers.observe(change);
+      watches.publish(change);
+    });
+  }
+
+  void set_time(WallTime at) {
+    now = at;
+    storage.store.set_time(at);
+  }
+
+  /// Creates the objects that every cluster has.
+  void create_initial() {
+    NamespaceController::create_initial(storage, now);
+    controllers.kubernetes.run(storage, now);
+  }
+
+  Controllers controllers = {};
+  WallTime now = {};
+  bool started = false;
+};
+
+ApiServerCore::ApiServerCore(ApiServerCoreOptions options)
+    : state_(std::make_unique<State>(std::move(options))) {}
+ApiServerCore::~ApiServerCore() = default;
+
+Answer ApiServerCore::handle(const http::Request& request, WallTime now, const Caller& caller,
+                             const CacheLag& lag) {
+  state_->set_time(now);
+  if (!std::exchange(state_->started, true)) state_->create_initial();
+  Answer answer = route(*state_, request, now, caller, lag);
+  state_->controllers.crds.settle(state_->storage, state_->watches, now);
+  state_->storage.store.shrink();
+  return answer;
+}
+
+WatchOutput ApiServerCore::read_watch(WatchId id) {
+  return state_->watches.read(id, state_->now);
+}
+
+std::vector<WatchId> ApiServerCore::ready_watches() {
+  return state_->watches.take_ready();
+}
+
+void ApiServerCore::catch_up(WatchId id) {
+  state_->watches.catch_up(id);
+}
+
+void ApiServerCore::close_watch(WatchId id) {
+  state_->watches.close(id);
+}
+
+void ApiServerCore::tick(WallTime now) {
+  state_->set_time(now);
+  state_->controllers.run(state_->storage, state_->watches, now);
+  state_->storage.store.shrink();
+  state_->watches.tick(now, state_->storage.store.version());
+}
+
+std::optional<WallTime> ApiServerCore::next_tick() const {
+  if (state_->controllers.has_work()) return WallTime{};
+  return state_->watches.next_tick();
+}
+
+std::uint64_t ApiServerCore::resource_version() const {
+  return state_->storage.store.version();
+}
+
+}  // namespace evenkeel::inline v0::apiserver

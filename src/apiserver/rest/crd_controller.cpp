@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/rest/crd_controller.hpp"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/merge/managed_fields.hpp"
+#include "apiserver/rest/deletion.hpp"
+#include "apiserver/rest/watch_hub.hpp"
+#include "apiserver/store/crd_rules.hpp"
+#include "apiserver/store/storage.hpp"
+#include "apiserver/text/timestamps.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+Collection& definitions(Storage& storage) {
+  return storage.store.collection("apiextensions.k8s.io", "customresourcedefinitions", false);
+}
+
+ResourceTypePtr definition_type(Storage& storage) {
+  return storage.registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+}
+
+/// Stores a status as the API server's own controllers do: by their name, and owned by it.
+StoredPtr put_status(Storage& storage, const Stored& live, Json body, WallTime now) {
+  const ResourceTypePtr type = definition_type(storage);
+  const Json before = type->document(live);
+  body["apiVersion"] = type->api_version();
+  body["kind"] = type->kind;
+  track_update(before, body, *type->schema,
+               {.manager = "kube-apiserver", .subresource = "status", .now = timestamp(now)});
+  return storage.store.put(definitions(storage), std::move(body));
+}
+
+struct TakenNames {
+  std::set<std::string> resources;
+  std::set<std::string> kinds;
+};
+
+void add_names(const Json& list, std::set<std::string>& out) {
+  for (std::size_t i = 0; i < list.size(); ++i) out.insert(list[i].string_or(""));
+}
+
+/// The names that other CRDs of the group have been given.
+TakenNames taken_names(Storage& storage, const Json& crd, const std::string& name) {
+  TakenNames taken;
+  for (const auto& [key, other] : definitions(storage).objects) {
+    if (key == name || other->body().at({"spec", "group"}) != crd.at({"spec", "group"})) continue;
+    const Json& accepted = other->body().at({"status", "acceptedNames"});
+    for (const char* field : {"plural", "singular"}) taken.resources.insert(accepted[field].string_or(""));
+    for (const char* field : {"kind", "listKind"}) taken.kinds.insert(accepted[field].string_or(""));
+    add_names(accepted["shortNames"], taken.resources);
+  }
+  taken.resources.erase("");
+  taken.kinds.erase("");
+  return taken;
+}
+
+/// Which of the names that a CRD wants it gets, and why not all. Source: apiextensions
+/// pkg/controller/status/naming_controller.go.
+struct Naming {
+  Json accepted;
+  std::string reason = "NoConflicts";
+  std::string message = "no conflicts found";
+  bool good() const { return reason == "NoConflicts"; }
+};
+
+Naming name_it(Storage& storage, const Json& crd, const std::string& name) {
+  const Json& wanted = crd.at({"spec", "names"});
+  const TakenNames taken = taken_names(storage, crd, name);
+  Naming out{.accepted = crd.at({"status", "acceptedNames"})};
+  if (!out.accepted.is_object()) out.accepted = Json::object({{"plural", ""}, {"kind", ""}});
+  const auto settle = [&](const char* field, const std::set<std::string>& used, const char* reason) {
+    const Json& name_wanted = wanted[field];
+    if (std::as_const(out.accepted)[field] != name_wanted && used.contains(name_wanted.string_or(""))) {
+      out.reason = reason;
+      out.message = name_wanted.dump() + " is already in use";
+    } else if (!name_wanted.is_null()) {
+      out.accepted[field] = name_wanted;
+    }
+  };
+  settle("plural", taken.resources, "PluralConflict");
+  settle("singular", taken.resources, "SingularConflict");
+  std::set<std::string> short_names;
+  add_names(wanted["shortNames"], short_names);
+  std::erase_if(short_names, [&](const std::string& each) { return !taken.resources.contains(each); });
+  if (!short_names.empty()) {
+    out.reason = "ShortNamesConflict";
+    out.message = Json(*short_names.begin()).dump() + " is already in use";
+  } else if (wanted.contains("shortNames")) {
+    out.accepted["shortNames"] = wanted["shortNames"];
+  } else {
+    out.accepted.erase("shortNames");
+  }
+  settle("kind", taken.kinds, "KindConflict");
+  settle("listKind", taken.kinds, "ListKindConflict");
+  out.accepted.erase("categories");
+  if (wanted.contains("categories")) out.accepted["categories"] = wanted["categories"];
+  return out;
+}
+
+}  // namespace
+
+void CrdController::observe(const ChangePtr& change) {
+  if (change->collection->plural == "customresourcedefinitions") {
+    const StoredPtr& object = change->after ? change->after : change->before;
+    const bool same_spec =
+        change->before && change->after && change->before->body()["spec"] == change->after->body()["spec"] &&
+        change->before->metadata()["deletionTimestamp"] == change->after->metadata()["deletionTimestamp"];
+    if (!same_spec) written_.insert(object->name());
+    const bool going = change->after && !change->after->metadata()["deletionTimestamp"].is_null();
+    if (!going)
+      terminating_.erase(object->name());
+    else if (terminating_.insert(object->name()).second)
+      going_.insert(object->name());
+    return;
+  }
+  if (terminating_.empty()) return;
+  std::string name = change->collection->plural + "." + change->collection->group;
+  if (terminating_.contains(name)) going_.insert(std::move(name));
+}
+
+void CrdController::settle(Storage& storage, WatchHub& watches, WallTime now) {
+  while (!written_.empty())
+    for (const std::string& name : std::exchange(written_, {})) {
+      if (storage.store.find(definitions(storage), name))
+        establish(storage, watches, name, now);
+      else
+        withdraw(storage, watches, name);
+    }
+}
+
+void CrdController::withdraw(Storage& storage, WatchHub& watches, const std::string& name) {
+  for (const ResourceTypePtr& type : storage.registry.custom(name)) watches.end_all(*type->collection);
+  storage.registry.remove_custom(name);
+  serving_.erase(name);
+  // Its names are free for others of its group.
+  const std::string group = name.substr(name.find('.') + 1);
+  for (const auto& [key, other] : definitions(storage).objects)
+    if (other->body().at({"spec", "group"}) == Json(group) && !has_condition(other->body(), "NamesAccepted"))
+      written_.insert(key);
+}
+
+void CrdController::serve(Storage& storage, WatchHub& watches, const std::string& name,
+                          const Json& definition) {
+  Json served = Json::object(
+      {{"spec", definition["spec"]}, {"acceptedNames", definition.at({"status", "acceptedNames"})}});
+  if (serving_[name] != served)
+    for (const ResourceTypePtr& type : storage.registry.custom(name)) watches.end_all(*type->collection);
+  serving_[name] = std::move(served);
+  storage.registry.set_custom(name, resources_of(definition));
+}
+
+void CrdController::establish(Storage& storage, WatchHub& watches, const std::string& name, WallTime now) {
+  StoredPtr object = storage.store.find(definitions(storage), name);
+  const std::string time = timestamp(now);
+  const Naming naming = name_it(storage, object->body(), name);
+  Json body = object->body();
+  bool changed = std::as_const(body).at({"status", "acceptedNames"}) != naming.accepted;
+  body["status"]["acceptedNames"] = naming.accepted;
+  changed |= set_condition(body, {"NamesAccepted", naming.good(), naming.reason, naming.message}, time);
+  if (!has_condition(body, "Established"))
+    changed |=
+        naming.good()
+            ? set_condition(
+                  body, {"Established", false, "Installing", "the initial names have been accepted"}, time)
+            : set_condition(body, {"Established", false, "NotAccepted", "not all names are accepted"}, time);
+  if (changed) object = put_status(storage, *object, std::move(body), now);
+  if (naming.good() && !has_condition(object->body(), "Established")) {
+    Json established = object->body();
+    set_condition(established,
+                  {"Established", true, "InitialNamesAccepted", "the initial names have been accepted"},
+                  time);
+    object = put_status(storage, *object, std::move(established), now);
+  }
+  if (has_condition(object->body(), "Established")) serve(storage, watches, name, object->body());
+}
+
+void CrdController::run(Storage& storage, WallTime now) {
+  for (const std::string& name : std::exchange(going_, {})) clean_up(storage, name, now);
+}
+
+void CrdController::clean_up(Storage& storage, const std::string& name, WallTime now) {
+  StoredPtr object = storage.store.find(definitions(storage), name);
+  if (!object || !has_finalizer(object->metadata(), crd_finalizer)) return;
+  Json marked = object->body();
+  if (set_condition(
+          marked,
+          {"Terminating", true, "InstanceDeletionInProgress", "CustomResource deletion is in progress"},
+          timestamp(now)))
+    object = put_status(storage, *object, std::move(marked), now);
+  const std::vector<ResourceTypePtr> types = storage.registry.custom(name);
+  if (!types.empty()) {
+    const ResourceTypePtr type = storage.registry.find_any(*types.front()->collection);
+    for (const StoredPtr& instance : storage.store.snapshot(*type->collection, "", storage.store.version())) {
+      DeleteOptions options;
+      options.propagation = Propagation::background;
+      if (instance->metadata()["deletionTimestamp"].is_null())
+        delete_object(storage, *type, instance, options, now);
+    }
+    going_.erase(name);
+    if (!type->collection->objects.empty()) return;
+  }
+  Json body = object->body();
+  remove_finalizer(body["metadata"], crd_finalizer);
+  if (std::as_const(body).at({"metadata", "finalizers"}).empty())
+    storage.store.erase(definitions(storage), name);
+  else
+    storage.store.put(definitions(storage), std::move(body));
+}
+
+}  // namespace evenkeel::inline v0::apiserver

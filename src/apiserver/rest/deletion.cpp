@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/rest/deletion.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "apiserver/store/crd_rules.hpp"
+#include "apiserver/text/timestamps.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+bool wants_orphans(const ResourceType& type, const Json& metadata, Propagation asked) {
+  if (asked != Propagation::unset) return asked == Propagation::orphan;
+  if (has_finalizer(metadata, orphan_finalizer)) return true;
+  return !has_finalizer(metadata, foreground_finalizer) && type.rules.orphans_by_default;
+}
+
+bool wants_foreground(const Json& metadata, Propagation asked) {
+  if (asked != Propagation::unset) return asked == Propagation::foreground;
+  return has_finalizer(metadata, foreground_finalizer);
+}
+
+void set_finalizers_for_dependents(const ResourceType& type, Json& metadata, Propagation asked) {
+  const bool orphan = wants_orphans(type, metadata, asked);
+  const bool foreground = wants_foreground(metadata, asked);
+  const auto set = [&](std::string_view name, bool wanted) {
+    if (wanted == has_finalizer(metadata, name)) return;
+    if (wanted) {
+      Json& finalizers = metadata["finalizers"];
+      if (!finalizers.is_array()) finalizers = Json::array();
+      finalizers.push_back(name);
+    } else {
+      remove_finalizer(metadata, name);
+    }
+  };
+  set(orphan_finalizer, orphan);
+  set(foreground_finalizer, foreground);
+}
+
+/// Seconds that a pod gets; 0 for those that nobody runs.
+std::int64_t grace_period(const Json& body, const DeleteOptions& options) {
+  const std::string phase = body.at({"status", "phase"}).string_or("");
+  if (body.at({"spec", "nodeName"}).string_or("").empty() || phase == "Succeeded" || phase == "Failed")
+    return 0;
+  const std::int64_t asked =
+      options.grace_period.value_or(body.at({"spec", "terminationGracePeriodSeconds"}).integer_or(30));
+  return asked < 0 ? 1 : asked;
+}
+
+void mark(Json& metadata, std::int64_t grace, WallTime now) {
+  if (!std::as_const(metadata)["deletionTimestamp"].is_null()) {
+    const std::int64_t left = std::as_const(metadata)["deletionGracePeriodSeconds"].integer_or(0);
+    if (grace >= left) return;
+  } else if (const std::int64_t generation = std::as_const(metadata)["generation"].integer_or(0);
+             generation > 0) {
+    metadata["generation"] = generation + 1;
+  }
+  metadata["deletionTimestamp"] = timestamp(now + std::chrono::seconds(grace));
+  metadata["deletionGracePeriodSeconds"] = grace;
+}
+
+enum class Grace : std::uint8_t { none, begins, pending };
+
+/// Marks a pod with the time that it has left, before anything else is decided about it. Once it is marked
+/// that time only gets shorter. Source: apiserver pkg/registry/rest/delete.go BeforeDelete.
+Grace begin_grace(const ResourceType& type, Json& body, const DeleteOptions& options, WallTime now) {
+  if (!type.rules.graceful) return Grace::none;
+  Json& metadata = body["metadata"];
+  if (std::as_const(metadata)["deletionTimestamp"].is_null()) {
+    mark(metadata, grace_period(body, options), now);
+    return Grace::begins;
+  }
+  const Json& left = std::as_const(metadata)["deletionGracePeriodSeconds"];
+  if (left.is_null()) return Grace::none;
+  const std::int64_t asked = options.grace_period.value_or(left.integer_or(0));
+  const std::int64_t grace = asked < 0 ? 1 : asked;
+  if (grace >= left.integer_or(0)) return Grace::pending;
+  mark(metadata, grace, now);
+  return Grace::begins;
+}
+
+bool is_namespace(const ResourceType& type) {
+  return !type.custom && type.group.empty() && type.plural == "namespaces";
+}
+bool is_crd(const ResourceType& type) {
+  return !type.custom && type.plural == "customresourcedefinitions";
+}
+
+/// Stores `body` if it is another than before.
+DeleteOutcome marked(Storage& storage, const ResourceType& type, const StoredPtr& object, Json body,
+                     bool dry_run) {
+  if (body == object->body() || dry_run) return {.removed = false, .body = std::move(body)};
+  return {.removed = false, .body = storage.store.put(*type.collection, std::move(body))->body()};
+}
+
+Json marked_namespace(const Stored& object, WallTime now) {
+  Json body = object.body();
+  if (!object.metadata()["deletionTimestamp"].is_null()) return body;
+  body["metadata"]["deletionTimestamp"] = timestamp(now);
+  body["status"]["phase"] = "Terminating";
+  return body;
+}
+
+Json marked_crd(const Stored& object, WallTime now) {
+  Json body = object.body();
+  if (!object.metadata()["deletionTimestamp"].is_null()) return body;
+  body["metadata"]["deletionTimestamp"] = timestamp(now);
+  if (!has_finalizer(body["metadata"], crd_finalizer)) {
+    Json& finalizers = body["metadata"]["finalizers"];
+    if (!finalizers.is_array()) finalizers = Json::array();
+    finalizers.push_back(crd_finalizer);
+  }
+  set_condition(body,
+                {"Terminating", true, "InstanceDeletionPending",
+                 "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"},
+                timestamp(now));
+  return body;
+}
+
+}  // namespace
+
+void check_preconditions(const ResourceType& type, const Stored& object, const DeleteOptions& options) {
+  if (options.uid && *options.uid != object.uid())
+    throw StatusError::conflict(type.group_kind(), object.name(),
+                                "the UID in the precondition (" + *options.uid +
+                                    ") does not match the UID in record (" + object.uid() +
+                                    "). The object might have been deleted and then recreated");
+  if (options.resource_version && *options.resource_version != std::to_string(object.version()))
+    throw StatusError::conflict(type.group_kind(), object.name(),
+                                "the ResourceVersion in the precondition (" + *options.resource_version +
+                                    ") does not match the ResourceVersion in record (" +
+                                    std::to_string(object.version()) +
+                                    "). The object might have been modified");
+}
+
+bool has_finalizer(const Json& metadata, std::string_view name) {
+  const Json& finalizers = metadata["finalizers"];
+  if (!finalizers.is_array()) return false;
+  const Json::Array& items = finalizers.as_array();
+  return std::find(items.begin(), items.end(), Json(name)) != items.end();
+}
+
+void remove_finalizer(Json& metadata, std::string_view name) {
+  Json* finalizers = metadata.find("finalizers");
+  if (!finalizers || !finalizers->is_array()) return;
+  std::erase(finalizers->as_array(), Json(name));
+  if (finalizers->empty()) metadata.erase("finalizers");
+}
+
+bool is_released(const Json& body, const ResourceType& type) {
+  const Json& metadata = body["metadata"];
+  if (metadata["deletionTimestamp"].is_null() || !metadata["finalizers"].empty()) return false;
+  if (is_namespace(type)) return body.at({"spec", "finalizers"}).empty();
+  return metadata["deletionGracePeriodSeconds"].integer_or(0) == 0;
+}
+
+DeleteOutcome delete_object(Storage& storage, const ResourceType& type, const StoredPtr& object,
+                            const DeleteOptions& options, WallTime now) {
+  check_preconditions(type, *object, options);
+  if (is_namespace(type) && (object->metadata()["deletionTimestamp"].is_null() ||
+                             !object->body().at({"spec", "finalizers"}).empty()))
+    return marked(storage, type, object, marked_namespace(*object, now), options.dry_run);
+  if (is_crd(type)) return marked(storage, type, object, marked_crd(*object, now), options.dry_run);
+  Json body = object->body();
+  Json& metadata = body["metadata"];
+  const Grace grace = begin_grace(type, body, options, now);
+  if (grace == Grace::pending) return {.removed = false, .body = std::move(body)};
+  set_finalizers_for_dependents(type, metadata, options.propagation);
+  const bool finalizers = !std::as_const(metadata)["finalizers"].empty();
+  if (grace == Grace::none && finalizers) mark(metadata, 0, now);
+  const bool held = finalizers || (grace == Grace::begins &&
+                                   std::as_const(metadata)["deletionGracePeriodSeconds"].integer_or(0) > 0);
+  DeleteOutcome outcome{.removed = !held, .body = {}};
+  if (held || grace == Grace::begins)
+    outcome.body = marked(storage, type, object, std::move(body), options.dry_run).body;
+  else
+    outcome.body = object->body();
+  if (held || options.dry_run) return outcome;
+  storage.store.erase(*type.collection, type.collection->key_of(object->namespace_(), object->name()));
+  outcome.body["metadata"]["resourceVersion"] = std::to_string(storage.store.version());
+  return outcome;
+}
+
+}  // namespace evenkeel::inline v0::apiserver

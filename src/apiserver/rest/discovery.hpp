@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients ask first: groups, versions, resources, the OpenAPI documents, the version, health.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/http/message.hpp>
+
+#include "apiserver/rest/rest_path.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+struct Storage;
+
+/// Answers the paths that are no resources. Documents are kept until what is served changes.
+class Discovery {
+ public:
+  /// `version` is what /version answers: "v1.33.1".
+  explicit Discovery(std::string version) : version_(std::move(version)) {}
+
+  /// Nothing if the path is not one of these. Throws StatusError, PageNotFound.
+  std::optional<http::Response> answer(Storage& storage, const http::Request& request, const Target& target);
+
+ private:
+  struct Document {
+    std::string type;
+    std::string body;
+    std::string tag = {};  ///< Its ETag.
+  };
+  const Document& cached(Storage& storage, const std::string& key,
+                         Document (*make)(Storage&, const std::string&));
+  http::Response openapi(Storage& storage, const http::Request& request,
+                         const std::vector<std::string>& segments);
+
+  const std::string version_;
+  std::map<std::string, Document, std::less<>> documents_;
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/rest/selector.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  while (true) {
+    const auto at = text.find(separator);
+    out.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    text.remove_prefix(at + 1);
+  }
+}
+
+/// Splits at commas that no backslash precedes; sorted, as the first problem found is the one told.
+std::vector<std::string> terms_of(std::string_view text) {
+  std::vector<std::string> out(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      out.back().append(text.substr(i++, 2));
+    } else if (text[i] == ',') {
+      out.emplace_back();
+    } else {
+      out.back() += text[i];
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ',' || text[i] == '=')
+      throw StatusError::bad_request("invalid field selector: unescaped character in value: " +
+                                     std::to_string(static_cast<int>(text[i])));
+    if (text[i] == '\\') {
+      const std::string_view sequence = text.substr(i++, 2);
+      if (sequence.size() < 2 || std::string_view("\\,=").find(sequence[1]) == std::string_view::npos)
+        throw StatusError::bad_request("invalid field selector: invalid escape sequence: " +
+                                       std::string(sequence));
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+/// The place and length of the first operator: !=, == or =.
+std::pair<std::size_t, std::size_t> operator_in(std::string_view term) {
+  const auto equals = term.find('=');
+  if (equals == std::string_view::npos) return {equals, 0};
+  if (equals > 0 && term[equals - 1] == '!') return {equals - 1, 2};
+  return {equals, term.substr(equals, 2) == "==" ? 2 : 1};
+}
+
+std::string text_of(const Json& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? value.as_string() : value.dump();
+}
+
+/// In the words of the kind.
+[[noreturn]] void refuse_field(const std::string& field, const ResourceType& type) {
+  if (!type.custom && type.group == "batch" && type.kind == "Job")
+    throw StatusError::bad_request("field label " + Json(field).dump() + " not supported for Job");
+  if (type.only_known_fields && !type.custom)
+    throw StatusError::bad_request(
+        "\"" + field + "\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+  throw StatusError::bad_request("field label not supported: " + field);
+}
+
+bool is_selectable(const std::string& field, const ResourceType& type) {
+  if (field == "metadata.name") return true;
+  if (field == "metadata.namespace") return type.namespaced || !type.custom;
+  return std::find(type.selectable_fields.begin(), type.selectable_fields.end(), field) !=
+         type.selectable_fields.end();
+}
+
+/// What the field is without a value: numbers and booleans are never empty in Go.
+std::string absent_value(const std::string& field) {
+  if (field == "spec.unschedulable" || field == "spec.hostNetwork") return "false";
+  if (field == "status.replicas" || field == "status.successful") return "0";
+  return "";
+}
+
+std::string field_value(const Json& object, const std::string& field, const std::vector<std::string>& path) {
+  const Json* at = &object;
+  for (const std::string& step : path) at = &(*at)[step];
+  if (field == "source") {
+    const std::string component = object["source"]["component"].string_or("");
+    return component.empty() ? object["reportingComponent"].string_or("") : component;
+  }
+  if (field == "status.podIPs") {
+    std::string joined;
+    for (std::size_t i = 0; i < at->size(); ++i)
+      joined.append(i == 0 ? "" : ",").append((*at)[i]["ip"].string_or(""));
+    return joined;
+  }
+  if (field == "status.successful") at = &object["status"]["succeeded"];
+  return at->is_null() ? absent_value(field) : text_of(*at);
+}
+
+}  // namespace
+
+FieldQuery::FieldQuery(std::string_view text, const ResourceType& type) {
+  for (const std::string& term : terms_of(text)) {
+    if (term.empty()) continue;
+    const auto [at, length] = operator_in(term);
+    if (length == 0)
+      throw StatusError::bad_request("invalid selector: '" + std::string(text) + "'; can't understand '" +
+                                     term + "'");
+    std::string field = term.substr(0, at);
+    std::vector<std::string> path = split(field, '.');
+    terms_.push_back({.field = std::move(field),
+                      .path = std::move(path),
+                      .value = unescaped(std::string_view(term).substr(at + length)),
+                      .equal = term[at] != '!'});
+  }
+  for (const Term& term : terms_)
+    if (!is_selectable(term.field, type)) refuse_field(term.field, type);
+}
+
+bool FieldQuery::matches(const Json& object) const {
+  return std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
+    return (field_value(object, term.field, term.path) == term.value) == term.equal;
+  });
+}
+
+std::string FieldQuery::name() const {
+  for (const Term& term : terms_)
+    if (term.equal && term.field == "metadata.name") return term.value;
+  return {};
+}
+
+bool Selection::matches(const Stored& object, const ResourceType& type) const {
+  if (!labels.empty() && !labels.matches(object.metadata()["labels"])) return false;
+  if (fields.empty()) return true;
+  return type.reads_as_stored(object) ? fields.matches(object.body()) : fields.matches(type.read(object));
+}
+
+}  // namespace evenkeel::inline v0::apiserver

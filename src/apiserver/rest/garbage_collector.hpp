@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners and dependents: what goes when an owner goes. Source: kube-controller-manager's garbage collector.
+#pragma once
+
+#include <compare>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <evenkeel/base/time.hpp>
+
+#include "apiserver/store/store.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+struct Storage;
+
+/// Keeps the index of owners as changes are made, and acts on it in run(). The index costs nothing for
+/// objects without owner references but their uid.
+class GarbageCollector {
+ public:
+  void observe(const ChangePtr& change);
+  bool has_work() const { return !queue_.empty(); }
+  /// Works until nothing is left to do.
+  void run(Storage& storage, WallTime now);
+
+ private:
+  struct Place {
+    Collection* collection = nullptr;
+    std::string key = {};
+    auto operator<=>(const Place&) const = default;
+  };
+  enum class Standing : std::uint8_t { absent, present, waits_for_dependents };
+
+  /// Whether the scopes allow it: an owner is in the same namespace or in none.
+  static bool may_own(const Place& owner, const Place& dependent);
+  static std::string_view space_of(const Place& place);
+  void link(const Place& place, const Stored& object);
+  void unlink(const Place& place, const Stored& object);
+  void enqueue(const Place& place);
+  void enqueue_dependents(std::string_view uid);
+  std::set<Place> dependents(std::string_view uid) const;
+
+  void visit(Storage& storage, const Place& place, WallTime now);
+  void visit_deleting(Storage& storage, const Place& place, const StoredPtr& object, WallTime now);
+  void orphan_dependents(Storage& storage, const Stored& owner, WallTime now);
+  Standing standing(Storage& storage, const Json& reference, const Stored& dependent) const;
+
+  std::map<std::string, Place, std::less<>> by_uid_;
+  std::map<std::string, std::set<Place>, std::less<>> dependents_;  // by uid of the owner
+  std::deque<Place> queue_;
+  std::set<Place> queued_;
+};
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Service "kubernetes" of the default namespace with its Endpoints and EndpointSlice, which every API
+// server keeps. Source: kubernetes pkg/controlplane/controller/kubernetesservice and
+// pkg/controlplane/reconcilers.
+#pragma once
+
+#include <evenkeel/base/time.hpp>
+
+#include "apiserver/store/store.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+struct Storage;
+
+class KubernetesService {
+ public:
+  /// Creates those of the three objects that are missing.
+  void run(Storage& storage, WallTime now);
+
+  void observe(const ChangePtr& change);
+  bool has_work() const { return missing_; }
+
+ private:
+  bool missing_ = false;
+};
+
+/// Stores an object that the API server itself creates (manager kube-apiserver), with defaults but without
+/// checks. Nothing is stored if there is one of that name.
+void store_as_server(Storage& storage, const struct ResourceType& type, Json object, WallTime now);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/rest/list_page.hpp"
+
+#include <utility>
+
+#include "apiserver/rest/rest.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+/// The version that a list shows. Throws StatusError where that is not to be had.
+std::uint64_t list_version(const Storage& storage, const Call& call, const ListOptions& options) {
+  const std::uint64_t current = storage.store.version();
+  if (options.next) {
+    if (options.next->version == 0) return current;
+    if (options.next->version < storage.store.oldest_version()) {
+      StatusError error = StatusError::expired(
+          "The provided continue parameter is too old to display a consistent list result. You can start a "
+          "new list "
+          "without the continue parameter, or use the continue token in this response to retrieve the "
+          "remainder of "
+          "the results. Continuing with the provided token results in an inconsistent list - objects that "
+          "were "
+          "created, modified, or deleted between the time the first chunk was returned and now may show up "
+          "in the "
+          "list.");
+      throw error.with_continue(encode_continue({.version = 0, .start = options.next->start}));
+    }
+    return options.next->version;
+  }
+  if (options.version > current) refuse_future(options.version, current);
+  if (!options.exact) return options.cached ? cached_version(call, options.version) : current;
+  if (options.version < storage.store.oldest_version())
+    throw StatusError::expired("The resourceVersion for the provided list is too old.");
+  return options.version;
+}
+
+}  // namespace
+
+void refuse_future(std::uint64_t version, std::uint64_t current) {
+  Json causes = Json::array(
+      {Json::object({{"reason", "ResourceVersionTooLarge"}, {"message", "Too large resource version"}})});
+  throw StatusError(504, "Timeout",
+                    "Timeout: Too large resource version: " + std::to_string(version) +
+                        ", current: " + std::to_string(current),
+                    Json::object({{"causes", std::move(causes)}, {"retryAfterSeconds", 1}}));
+}
+
+Page read_page(Storage& storage, const Call& call, const ListOptions& options) {
+  const ResourceType& type = *call.type;
+  const std::string prefix = key_prefix(call);
+  const Selection selection = selection_of(call);
+  Page page{.version = list_version(storage, call, options)};
+  std::vector<StoredPtr> all = storage.store.snapshot(*type.collection, prefix, page.version);
+  if (const std::string name = selection.fields.name(); !name.empty() && call.path.in_namespace)
+    std::erase_if(all, [&](const StoredPtr& object) { return object->name() != name; });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string key = type.collection->key_of(all[i]->namespace_(), all[i]->name());
+    if (options.next && key < prefix + options.next->start) continue;
+    // Whether there is more is asked before whether it matches.
+    if (options.limit > 0 && page.items.size() == options.limit) {
+      const StoredPtr& last = page.items.back();
+      const std::string shown = type.collection->key_of(last->namespace_(), last->name());
+      // The next page starts at the smallest key after the last one shown.
+      page.continue_token =
+          encode_continue({.version = page.version, .start = shown.substr(prefix.size()) + '\0'});
+      if (selection.empty()) page.remaining = all.size() - i;
+      break;
+    }
+    if (selection.empty() || selection.matches(*all[i], type)) page.items.push_back(std::move(all[i]));
+  }
+  return page;
+}
+
+Json list_metadata(const Call& call, const Page& page) {
+  Json metadata = Json::object({{"resourceVersion", std::to_string(page.version)}});
+  const bool always = call.type->custom && call.form.form == Representation::Form::object;
+  if (!page.continue_token.empty() || always) metadata["continue"] = page.continue_token;
+  if (page.remaining) metadata["remainingItemCount"] = *page.remaining;
+  return metadata;
+}
+
+}  // namespace evenkeel::inline v0::apiserver

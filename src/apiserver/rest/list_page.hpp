@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects that a list, or a deletion of many, is about: selected, limited and continued.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/rest/call.hpp"
+#include "apiserver/rest/list_options.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+struct Page {
+  std::vector<StoredPtr> items = {};
+  std::uint64_t version = 0;
+  std::string continue_token = {};  ///< Empty at the end.
+  std::optional<std::size_t> remaining = {};
+};
+
+/// Throws StatusError (410, 504) for versions that are not to be had.
+Page read_page(Storage& storage, const Call& call, const ListOptions& options);
+/// metadata of the list.
+Json list_metadata(const Call& call, const Page& page);
+/// 504: a version that is still to come.
+[[noreturn]] void refuse_future(std::uint64_t version, std::uint64_t current);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs. Each answers a Call or throws StatusError; none knows of sockets.
+#pragma once
+
+#include "apiserver/rest/call.hpp"
+#include "apiserver/rest/selector.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+struct Server;
+
+http::Response rest_get(Storage& storage, Call& call);
+http::Response rest_list(Storage& storage, Call& call);
+Answer rest_watch(Server& server, Call& call);
+http::Response rest_create(Storage& storage, Call& call);
+http::Response rest_update(Storage& storage, Call& call);
+http::Response rest_patch(Storage& storage, Call& call);
+http::Response rest_delete(Storage& storage, Call& call);
+http::Response rest_delete_collection(Storage& storage, Call& call);
+/// GET, PUT and PATCH of the scale subresource.
+http::Response rest_scale(Storage& storage, Call& call);
+/// POST of kinds that are questions: reviews.
+http::Response rest_review(Storage& storage, Call& call);
+/// POST of serviceaccounts/token.
+http::Response rest_token(Storage& storage, Call& call);
+/// POST of pods/binding, or of bindings.
+http::Response rest_binding(Storage& storage, Call& call);
+/// POST of pods/eviction.
+http::Response rest_eviction(Storage& storage, Call& call);
+/// What needs a node: logs, exec, proxies. Served as far as a pod that has no node is.
+http::Response rest_node_action(Storage& storage, Call& call);
+
+/// What a list or watch selects by.
+Selection selection_of(const Call& call);
+/// Keys below this belong to the call's namespace, or to all.
+std::string key_prefix(const Call& call);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// DELETE of one object and of many.
+#include <utility>
+#include <vector>
+
+#include "apiserver/rest/deletion.hpp"
+#include "apiserver/rest/list_page.hpp"
+#include "apiserver/rest/respond.hpp"
+#include "apiserver/rest/rest.hpp"
+#include "apiserver/rest/write.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+void refuse_protected(const Call& call) {
+  if (call.type->custom || !call.type->group.empty() || call.type->plural != "namespaces") return;
+  for (const char* name : {"default", "kube-system", "kube-public"})
+    if (call.path.name == name)
+      throw StatusError::forbidden(call.type->resource(), name, "this namespace may not be deleted");
+}
+
+Json deleted_details(const ResourceType& type, const Json& metadata) {
+  Json details = Json::object({{"name", metadata["name"]}, {"kind", type.plural}, {"uid", metadata["uid"]}});
+  if (!type.group.empty()) details["group"] = type.group;
+  return details;
+}
+
+}  // namespace
+
+http::Response rest_delete(Storage& storage, Call& call) {
+  const DeleteOptions options = delete_options(call);
+  refuse_protected(call);
+  const StoredPtr object = require_object(storage, call);
+  DeleteOutcome outcome = delete_object(storage, *call.type, object, options, call.now);
+  if (outcome.removed && !call.type->rules.returns_deleted)
+    return json_response(200, success_status(deleted_details(*call.type, object->metadata())).dump());
+  const bool accepted = !outcome.removed && options.cascade_asked_the_old_way;
+  if (call.type->from_storage) outcome.body = call.type->from_storage(std::move(outcome.body));
+  return document_response(call, accepted ? 202 : 200, std::move(outcome.body));
+}
+
+http::Response rest_delete_collection(Storage& storage, Call& call) {
+  const DeleteOptions options = delete_options(call);
+  const ResourceType& type = *call.type;
+  const bool plain = call.form.form == Representation::Form::object;
+  const Page page = read_page(storage, call, list_options(call.query));
+  std::vector<Json> items;
+  for (const StoredPtr& object : page.items) {
+    Json item = type.document(*object);
+    if (!type.custom && plain) {
+      item.erase("apiVersion");
+      item.erase("kind");
+    }
+    items.push_back(std::move(item));
+    delete_object(storage, type, object, options, call.now);
+  }
+  Json metadata = list_metadata(call, page);
+  if (!plain) return json_response(200, reshaped_list(call, items, std::move(metadata)));
+  Json list = Json::object({{"kind", type.list_kind}, {"apiVersion", type.api_version()}});
+  list["metadata"] = std::move(metadata);
+  list["items"] = Json(std::move(items));
+  return json_response(200, list.dump());
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// PATCH in its four forms. Source: apiserver pkg/endpoints/handlers/patch.go.
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <evenkeel/api/patch.hpp>
+
+#include "apiserver/rest/patch_document.hpp"
+#include "apiserver/rest/request_body.hpp"
+#include "apiserver/rest/rest.hpp"
+#include "apiserver/rest/write.hpp"
+#include "apiserver/schema/go_text.hpp"
+#include "apiserver/schema/schema_validation.hpp"
+#include "apiserver/schema/strict_fields.hpp"
+#include "apiserver/text/json_problem.hpp"
+#include "apiserver/text/yaml_document.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+/// Refuses what a patch made, worded as a real server does: about "patch", of no kind and name. Strategic
+/// patches are quoted themselves, others by the document that they made.
+[[noreturn]] void refuse_patched(const PatchDocument& patch, const Json& patched,
+                                 const std::string& problem) {
+  const std::string quoted = patch.form == PatchType::strategic ? go_text(patch.content) : patched.dump();
+  throw StatusError::invalid({}, "", {field_invalid("patch", Json(quoted), problem)});
+}
+
+/// Why a document of a built-in kind is not decoded because of what it says it is; empty if it is.
+std::string type_problem(const Call& call, const std::string& api_version, const std::string& kind) {
+  const ResourceType& type = *call.type;
+  if (kind == type.kind && api_version == type.api_version()) return "";
+  const auto slash = api_version.find('/');
+  const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
+  const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  if (call.storage.catalog.data().type_of(group, version, kind).empty())
+    return "no kind " + Json(kind).dump() + " is registered for version " + Json(api_version).dump() +
+           " in scheme \"pkg/runtime/scheme.go:111\"";
+  return unknown_conversion(type, version, kind);
+}
+
+/// Checks what the patched document says it is. Strategic patches cannot change that, and built-in kinds need
+/// not say it.
+void check_patched_type(const Call& call, const PatchDocument& patch, Json& object) {
+  const ResourceType& type = *call.type;
+  const std::string kind = object["kind"].string_or("");
+  const std::string api_version = object["apiVersion"].string_or("");
+  if (!type.custom) {
+    const bool free = patch.form == PatchType::strategic || kind.empty();
+    if (const std::string problem = free ? "" : type_problem(call, api_version, kind); !problem.empty())
+      refuse_patched(patch, object, problem);
+    object["kind"] = type.kind;
+    object["apiVersion"] = type.api_version();
+    return;
+  }
+  const std::string group = api_version.substr(0, api_version.find('/'));
+  for (const auto& [name, given, wanted] :
+       {std::tuple("kind", kind, type.kind), std::tuple("apiVersion", api_version, type.api_version())})
+    if (given != wanted)
+      throw StatusError::invalid({group, kind}, call.path.name,
+                                 {field_invalid(name, given, "must be " + wanted)});
+}
+
+/// Checks and shapes what a patch made.
+void accept_patched(Call& call, FieldValidation validation, const PatchDocument& patch, Json& object) {
+  const ResourceType& type = *call.type;
+  check_patched_type(call, patch, object);
+  const auto problem = patch.form == PatchType::strategic ? restore_error(object, *type.schema)
+                                                          : decode_error(object, *type.schema);
+  if (problem) refuse_patched(patch, object, *problem);
+  if (validation != FieldValidation::ignore) {
+    std::vector<std::string> problems = strict_patch_problems(patch);
+    for (std::string& unknown : strict_problems("", object, *type.schema))
+      problems.push_back(std::move(unknown));
+    if (!problems.empty() && validation == FieldValidation::strict)
+      refuse_patched(patch, object, strict_error(problems));
+    for (std::string& one : problems) call.warnings.push_back(std::move(one));
+  }
+  shape(object, type);
+}
+
+http::Response patch_by_document(Storage& storage, Call& call, PatchType form) {
+  const WriteOptions options = write_options(call, "PatchOptions");
+  const PatchDocument patch = parse_patch(call.request.body, form);
+  const StoredPtr live = require_object(storage, call);
+  Json object = apply_patch(call.type->document(*live), patch, *call.type);
+  if (!object.is_object()) refuse_patched(patch, object, no_object(object));
+  accept_patched(call, options.validation, patch, object);
+  check_namespace(call, object);
+  check_name(call, object);
+  return write_response(call, 200,
+                        update_object(storage, call, live, std::move(object), options, call.path.subresource,
+                                      Tracking::needed));
+}
+
+[[noreturn]] void refuse_yaml(const std::string& problem) {
+  throw StatusError::bad_request("error decoding YAML: " + problem);
+}
+
+/// The applied document. YAML that says nothing is a document in which everything is missing.
+Json applied_document(const Call& call) {
+  Json applied;
+  try {
+    applied = json_problem(call.request.body).empty() ? Json::parse(call.request.body)
+                                                      : parse_yaml(call.request.body);
+  } catch (const DecodeError& error) {
+    refuse_yaml(std::string("error converting YAML to JSON: ") + error.what());
+  }
+  if (applied.is_null()) return Json::object();
+  if (!applied.is_object())
+    refuse_yaml("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
+                (applied.is_number() ? "number"
+                 : applied.is_bool() ? "bool"
+                                     : std::string(applied.kind_name())) +
+                " into Go value of type map[string]interface {}");
+  return applied;
+}
+
+/// Keys given twice, which only strict decoding minds.
+void check_duplicates(Call& call, FieldValidation validation) {
+  if (validation == FieldValidation::ignore) return;
+  std::vector<std::string> problems = yaml_duplicates(call.request.body);
+  if (problems.empty()) return;
+  if (validation == FieldValidation::strict) {
+    std::string text = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:";
+    for (const std::string& problem : problems) text += "\n  " + problem;
+    throw StatusError::bad_request(text);
+  }
+  for (std::string& problem : problems) call.warnings.push_back(std::move(problem));
+}
+
+FieldErrors conflict_causes(const std::vector<ApplyConflict>& conflicts) {
+  FieldErrors out;
+  for (const ApplyConflict& conflict : conflicts)
+    out.push_back({"FieldManagerConflict", conflict.message, conflict.field});
+  return out;
+}
+
+Json applied_to(const Call& call, const Json& live, const Json& applied, const WriteOptions& options) {
+  try {
+    ApplyResult result =
+        apply(live, applied, *call.type->schema, options.context(call, call.path.subresource),
+              options.force ? Force::yes : Force::no);
+    if (!result.conflicts.empty())
+      throw StatusError(409, "Conflict", describe(result.conflicts),
+                        Json::object({{"causes", causes(conflict_causes(result.conflicts))}}));
+    return std::move(result.object);
+  } catch (const ApplyError& error) {
+    if (error.code() == 400) throw StatusError::bad_request(error.what());
+    throw StatusError::internal(error.what());
+  }
+}
+
+/// Refuses what an apply made and what fits the schema, but not the Go types: an error of the server.
+[[noreturn]] void refuse_applied(const Call& call, const Json& object, const std::string& problem) {
+  const ResourceType& type = *call.type;
+  const std::string kind = (type.group.empty() ? "/" : "") + type.api_version() + ", Kind=" + type.kind;
+  const bool quantity = problem.starts_with("quantities must match");
+  throw StatusError(500, "",
+                    "failed to convert new object (" + object.at({"metadata", "namespace"}).string_or("") +
+                        "/" + object.at({"metadata", "name"}).string_or("") + "; " + kind +
+                        ") to proper version: unable to convert unstructured object to " + kind + ": " +
+                        (quantity ? "" : "error decoding from json: ") + problem);
+}
+
+http::Response patch_by_apply(Storage& storage, Call& call) {
+  const WriteOptions options = write_options(call, "PatchOptions", Applies::yes);
+  const Json applied = applied_document(call);
+  const StoredPtr live = storage.store.find(*call.type->collection, call.key());
+  if (!live && !call.path.subresource.empty())
+    throw StatusError::not_found(call.type->resource(), call.path.name);
+  Json object = applied_to(call, live ? call.type->document(*live) : Json(), applied, options);
+  check_duplicates(call, options.validation);
+  if (const auto problem = decode_error(object, *call.type->schema)) refuse_applied(call, object, *problem);
+  check_namespace(call, object);
+  check_name(call, object);
+  shape(object, *call.type);
+  if (!live)
+    return write_response(call, 201,
+                          create_object(storage, call, std::move(object), options, Tracking::done));
+  return write_response(
+      call, 200,
+      update_object(storage, call, live, std::move(object), options, call.path.subresource, Tracking::done));
+}
+
+}  // namespace
+
+http::Response rest_patch(Storage& storage, Call& call) {
+  const PatchType form = patch_type(call);
+  return form == PatchType::apply ? patch_by_apply(storage, call) : patch_by_document(storage, call, form);
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to pods through subresources: binding, eviction, and what needs a node.
+// Source: kubernetes pkg/registry/core/pod/storage.
+#include <string>
+#include <utility>
+
+#include "apiserver/rest/deletion.hpp"
+#include "apiserver/rest/request_body.hpp"
+#include "apiserver/rest/respond.hpp"
+#include "apiserver/rest/rest.hpp"
+#include "apiserver/rest/write.hpp"
+#include "apiserver/store/table_cells.hpp"
+#include "apiserver/text/timestamps.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+http::Response created() {
+  Json status = success_status(Json());
+  status.erase("details");
+  status["code"] = 201;
+  return json_response(201, status.dump());
+}
+
+/// Puts a condition in place of the one of its type.
+void set_pod_condition(Json& body, Json condition) {
+  Json& conditions = body["status"]["conditions"];
+  if (!conditions.is_array()) conditions = Json::array();
+  for (Json& present : conditions.as_array())
+    if (std::as_const(present)["type"] == std::as_const(condition)["type"]) {
+      present = std::move(condition);
+      return;
+    }
+  conditions.push_back(std::move(condition));
+}
+
+Json true_condition(const char* type, const Call& call) {
+  return Json::object({{"type", type},
+                       {"status", "True"},
+                       {"lastProbeTime", nullptr},
+                       {"lastTransitionTime", timestamp(call.now)}});
+}
+
+void merge_metadata(Json& metadata, const Json& more, const char* member) {
+  if (!more[member].is_object()) return;
+  if (!std::as_const(metadata)[member].is_object()) metadata[member] = Json::object();
+  for (const auto& [name, value] : more[member].as_object()) metadata[member][name] = value;
+}
+
+Json action_body(const Call& call, const char* kind, const std::string& name) {
+  Json body = parse_body(call, kind);
+  if (body["metadata"]["name"].string_or("") != name)
+    throw StatusError::bad_request("name in URL does not match name in " + std::string(kind) + " object");
+  return body;
+}
+
+StoredPtr require_pod(Storage& storage, const Call& call, const ResourceType& pods, const std::string& name) {
+  StoredPtr pod = storage.store.find(*pods.collection, pods.collection->key_of(call.path.namespace_, name));
+  if (!pod) throw StatusError::not_found(pods.resource(), name);
+  return pod;
+}
+
+void check_target(const Json& target) {
+  FieldErrors errors;
+  const Json& kind = target["kind"];
+  if (!kind.string_or("").empty() && kind != Json("Node"))
+    errors.push_back(field_not_supported("target.kind", kind, {Json("Node"), Json("<empty>")}));
+  if (target["name"].string_or("").empty()) errors.push_back(field_required("target.name"));
+  if (!errors.empty()) throw StatusError::internal(describe(errors));
+}
+
+/// Nobody owns what a binding writes, and it makes no new generation.
+http::Response bind(Storage& storage, Call& call, const ResourceType& pods, const Json& binding) {
+  const std::string name = std::as_const(binding)["metadata"]["name"].string_or("");
+  check_target(binding["target"]);
+  const StoredPtr pod = require_pod(storage, call, pods, name);
+  Json body = pod->body();
+  if (const Json& present = std::as_const(body).at({"spec", "nodeName"}); !present.string_or("").empty())
+    throw StatusError::conflict({"", "pods/binding"}, name,
+                                "pod " + name + " is already assigned to node " + present.dump());
+  body["spec"]["nodeName"] = binding.at({"target", "name"});
+  merge_metadata(body["metadata"], binding["metadata"], "annotations");
+  merge_metadata(body["metadata"], binding["metadata"], "labels");
+  set_pod_condition(body, true_condition("PodScheduled", call));
+  if (!write_options(call, "CreateOptions").dry_run) storage.store.put(*pods.collection, std::move(body));
+  return created();
+}
+
+[[noreturn]] void refuse_eviction(const std::string& cause, int retry_after) {
+  Json details = Json::object(
+      {{"causes", Json::array({Json::object({{"reason", "DisruptionBudget"}, {"message", cause}})})}});
+  if (retry_after > 0) details["retryAfterSeconds"] = retry_after;
+  throw StatusError(429, "TooManyRequests",
+                    "Cannot evict pod as it would violate the pod's disruption budget.", std::move(details));
+}
+
+bool is_ready(const Stored& pod) {
+  const Json& conditions = pod.body().at({"status", "conditions"});
+  for (std::size_t i = 0; i < conditions.size(); ++i)
+    if (conditions[i]["type"] == Json("Ready")) return conditions[i]["status"] == Json("True");
+  return false;
+}
+
+/// Whether a pod that is not ready may go without being counted, because it does not serve anyway.
+bool may_go_unready(const Stored& pod, const Stored& budget) {
+  if (is_ready(pod)) return false;
+  if (budget.body().at({"spec", "unhealthyPodEvictionPolicy"}) == Json("AlwaysAllow")) return true;
+  const Json& status = budget.body()["status"];
+  const std::int64_t desired = status["desiredHealthy"].integer_or(0);
+  return desired > 0 && status["currentHealthy"].integer_or(0) >= desired;
+}
+
+/// Takes the eviction from the budget. Throws StatusError (429) if the budget forbids it.
+void charge(Storage& storage, Collection& budgets, const StoredPtr& budget, bool dry_run) {
+  Json body = budget->body();
+  const Json& status = std::as_const(body)["status"];
+  const std::string name = budget->name();
+  if (status["observedGeneration"].integer_or(0) < budget->metadata()["generation"].integer_or(0))
+    refuse_eviction("The disruption budget " + name + " is still being processed by the server.", 10);
+  const std::int64_t allowed = status["disruptionsAllowed"].integer_or(0);
+  if (allowed <= 0)
+    refuse_eviction("The disruption budget " + name + " needs " +
+                        std::to_string(status["desiredHealthy"].integer_or(0)) + " healthy pods and has " +
+                        std::to_string(status["currentHealthy"].integer_or(0)) + " currently",
+                    0);
+  body["status"]["disruptionsAllowed"] = allowed - 1;
+  if (!dry_run) storage.store.put(budgets, std::move(body));
+}
+
+/// Budgets guard pods that run; others may go.
+void check_budgets(Storage& storage, const Call& call, const StoredPtr& pod, bool dry_run) {
+  const std::string phase = pod->body().at({"status", "phase"}).string_or("");
+  if (phase != "Running" || !pod->metadata()["deletionTimestamp"].is_null()) return;
+  const ResourceTypePtr budgets = storage.registry.find("policy", "v1", "poddisruptionbudgets");
+  if (!budgets) return;
+  for (const StoredPtr& budget :
+       storage.store.snapshot(*budgets->collection, call.path.namespace_ + "/", storage.store.version())) {
+    const Json& selector = budget->body().at({"spec", "selector"});
+    if (selector.is_null() || selector.empty()) continue;
+    if (LabelQuery(selector_text(selector)).matches(pod->metadata()["labels"]) &&
+        !may_go_unready(*pod, *budget))
+      charge(storage, *budgets->collection, budget, dry_run);
+  }
+}
+
+http::Response evict(Storage& storage, Call& call) {
+  const Json eviction = action_body(call, "Eviction", call.path.name);
+  StoredPtr pod = require_object(storage, call);
+  const Json& given = eviction["deleteOptions"];
+  DeleteOptions options;
+  if (given["gracePeriodSeconds"].is_integer())
+    options.grace_period = given["gracePeriodSeconds"].as_integer();
+  if (const Json& uid = given.at({"preconditions", "uid"}); uid.is_string()) options.uid = uid.as_string();
+  if (const Json& version = given.at({"preconditions", "resourceVersion"}); version.is_string())
+    options.resource_version = version.as_string();
+  options.dry_run = call.query.has("dryRun") || !given["dryRun"].empty();
+  check_preconditions(*call.type, *pod, options);
+  check_budgets(storage, call, pod, options.dry_run);
+  if (!options.dry_run) {
+    Json condition = true_condition("DisruptionTarget", call);
+    condition["reason"] = "EvictionByEvictionAPI";
+    condition["message"] = "Eviction API: evicting";
+    Json body = pod->body();
+    set_pod_condition(body, std::move(condition));
+    pod = storage.store.put(*call.type->collection, std::move(body));
+    options.resource_version.reset();
+  }
+  delete_object(storage, *call.type, pod, options, call.now);
+  return created();
+}
+
+}  // namespace
+
+http::Response rest_binding(Storage& storage, Call& call) {
+  const ResourceTypePtr pods = storage.registry.find("", "v1", "pods");
+  if (!call.path.subresource.empty())
+    return bind(storage, call, *pods, action_body(call, "Binding", call.path.name));
+  const Json binding = object_from_body(call, FieldValidation::warn);
+  return bind(storage, call, *pods, binding);
+}
+
+http::Response rest_eviction(Storage& storage, Call& call) {
+  return evict(storage, call);
+}
+
+http::Response rest_node_action(Storage& storage, Call& call) {
+  const StoredPtr object = require_object(storage, call);
+  const std::string& name = call.path.subresource;
+  const bool pod = call.type->group.empty() && call.type->plural == "pods";
+  if (pod && object->body().at({"spec", "nodeName"}).string_or("").empty()) {
+    if (name == "log") return {204, {}, ""};
+    throw StatusError::bad_request("pod " + call.path.name + " does not have a host assigned");
+  }
+  throw StatusError(501, "NotImplemented", "this server runs no nodes: " + name + " is not served");
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scale subresource: a small document about a large one.
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/rest/patch_document.hpp"
+#include "apiserver/rest/request_body.hpp"
+#include "apiserver/rest/respond.hpp"
+#include "apiserver/rest/rest.hpp"
+#include "apiserver/rest/scale_path.hpp"
+#include "apiserver/rest/write.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+std::vector<std::string> steps(std::string_view path) {
+  std::vector<std::string> out;
+  while (!path.empty()) {
+    path.remove_prefix(path.front() == '.' ? 1 : 0);
+    const auto dot = path.find('.');
+    out.emplace_back(path.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    path.remove_prefix(dot);
+  }
+  return out;
+}
+
+void set_at(Json& document, std::string_view path, Json value) {
+  Json* at = &document;
+  for (const std::string& step : steps(path)) at = &(*at)[step];
+  *at = std::move(value);
+}
+
+std::string joined(const Json& list) {
+  std::string out;
+  for (std::size_t i = 0; i < list.size(); ++i) out.append(i == 0 ? "" : ",").append(list[i].string_or(""));
+  return out;
+}
+
+/// A selector as text: a string as it is, a map of labels, or a LabelSelector.
+std::string selector_text(const Json& selector) {
+  if (!selector.is_object()) return selector.string_or("");
+  const bool structured = selector.contains("matchLabels") || selector.contains("matchExpressions");
+  const Json& labels = structured ? selector["matchLabels"] : selector;
+  std::string out;
+  const auto add = [&out](const std::string& requirement) { out += (out.empty() ? "" : ",") + requirement; };
+  if (labels.is_object())
+    for (const auto& [key, value] : labels.as_object()) add(key + "=" + value.string_or(""));
+  const Json& expressions = selector["matchExpressions"];
+  for (std::size_t i = 0; structured && i < expressions.size(); ++i) {
+    const std::string key = expressions[i]["key"].string_or("");
+    const std::string op = expressions[i]["operator"].string_or("");
+    if (op == "Exists")
+      add(key);
+    else if (op == "DoesNotExist")
+      add("!" + key);
+    else
+      add(key + (op == "In" ? " in (" : " notin (") + joined(expressions[i]["values"]) + ")");
+  }
+  return out;
+}
+
+Json scale_of(const ResourceType& type, const Json& object) {
+  const ScalePaths& paths = *type.scale;
+  Json metadata = Json::object();
+  for (const char* name : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
+    if (const Json* value = object["metadata"].find(name)) metadata[name] = *value;
+  const std::int64_t wanted = value_at(object, paths.spec).integer_or(0);
+  Json spec = Json::object();
+  if (wanted != 0) spec["replicas"] = wanted;
+  Json status = Json::object({{"replicas", value_at(object, paths.status).integer_or(0)}});
+  const std::string selector = paths.selector.empty() ? "" : selector_text(value_at(object, paths.selector));
+  if (!selector.empty()) status["selector"] = selector;
+  Json scale = Json::object({{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}});
+  scale["metadata"] = std::move(metadata);
+  scale["spec"] = std::move(spec);
+  scale["status"] = std::move(status);
+  return scale;
+}
+
+/// The document of a PUT, which must be a Scale.
+Json scale_body(const Call& call) {
+  Json scale = parse_body(call, "Scale");
+  const std::string kind = scale["kind"].string_or("Scale");
+  const std::string version = scale["apiVersion"].string_or("autoscaling/v1");
+  if (kind != "Scale")
+    throw StatusError::bad_request(kind + " in version \"" + version.substr(version.find('/') + 1) +
+                                   "\" cannot be handled as a Scale: no kind " + Json(kind).dump() +
+                                   " is registered for version " + Json(version).dump() +
+                                   " in scheme \"pkg/runtime/scheme.go:111\"");
+  return scale;
+}
+
+/// What the request makes of the present scale.
+Json wanted_scale(const Call& call, Json scale) {
+  if (call.request.method == http::Method::put) return scale_body(call);
+  const PatchType form = patch_type(call);
+  if (form == PatchType::apply && call.type->custom)
+    throw StatusError::internal(
+        "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, "
+        "Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1");
+  if (form == PatchType::apply) {
+    Json applied = parse_text(call.request.body, "Scale");
+    return apply_patch(std::move(scale), {PatchType::merge, std::move(applied)}, *call.type);
+  }
+  // A Scale has no lists, so that a strategic patch does what a merge patch does.
+  const PatchType simple = form == PatchType::strategic ? PatchType::merge : form;
+  return apply_patch(std::move(scale), parse_patch(call.request.body, simple), *call.type);
+}
+
+void check_scale(const Call& call, const Json& scale) {
+  check_name(call, scale);
+  const Json& replicas = scale.at({"spec", "replicas"});
+  if (!replicas.is_null() && !replicas.is_integer())
+    throw StatusError::bad_request(
+        "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal " +
+        std::string(replicas.kind_name()) + " into Go struct field ScaleSpec.spec.replicas of type int32");
+  if (replicas.integer_or(0) < 0 && !call.type->custom)
+    throw StatusError::invalid(
+        {"autoscaling", "Scale"}, call.path.name,
+        {field_invalid("spec.replicas", replicas, "must be greater than or equal to 0")});
+}
+
+/// An apply takes replicas from others only by force.
+void check_conflicts(const Call& call, const Json& before, const Json& object, const WriteOptions& options) {
+  const std::string& path = call.type->scale->spec;
+  if (options.force || value_at(before, path) == value_at(object, path)) return;
+  const auto conflicts = scale_conflicts(before, path, options.context(call, "scale"));
+  if (!conflicts.empty())
+    throw StatusError(409, "Conflict", describe(conflicts), Json::object({{"causes", causes(conflicts)}}));
+}
+
+http::Response scale_response(const Call& call, const Json& object) {
+  return json_response(200, scale_of(*call.type, object).dump());
+}
+
+}  // namespace
+
+http::Response rest_scale(Storage& storage, Call& call) {
+  const StoredPtr live = require_object(storage, call);
+  const ResourceType& type = *call.type;
+  const Json before = type.document(*live);
+  if (call.request.method == http::Method::get) {
+    if (type.custom && value_at(before, type.scale->spec).is_null())
+      throw StatusError(
+          500, "InternalError",
+          "Internal error occurred: the spec replicas field " + Json(type.scale->spec).dump() +
+              " does not exist",
+          Json::object({{"causes", Json::array({Json::object({{"message", "the spec replicas field " +
+                                                                              Json(type.scale->spec).dump() +
+                                                                              " does not exist"}})})}}));
+    return scale_response(call, before);
+  }
+  const bool put = call.request.method == http::Method::put;
+  const bool applies = !put && patch_type(call) == PatchType::apply;
+  const WriteOptions options =
+      write_options(call, put ? "UpdateOptions" : "PatchOptions", applies ? Applies::yes : Applies::no);
+  const Json scale = wanted_scale(call, scale_of(type, before));
+  check_scale(call, scale);
+  check_uid(call, scale, *live);
+  Json object = before;
+  set_at(object, type.scale->spec, scale.at({"spec", "replicas"}).integer_or(0));
+  if (const std::string version = scale.at({"metadata", "resourceVersion"}).string_or(""); !version.empty())
+    object["metadata"]["resourceVersion"] = version;
+  if (applies) check_conflicts(call, before, object, options);
+  track_scale(before, object, *type.schema, type.scale->spec, options.context(call, "scale"), applies);
+  const WriteOutcome outcome =
+      update_object(storage, call, live, std::move(object), options, "scale", Tracking::done);
+  return scale_response(call, outcome.stored ? type.document(*outcome.stored) : outcome.document);
+}
+
+}  // namespace evenkeel::inline v0::apiserver

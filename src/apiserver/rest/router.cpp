@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/rest/router.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "apiserver/rest/respond.hpp"
+#include "apiserver/rest/rest.hpp"
+#include "apiserver/text/timestamps.hpp"
+#include "apiserver/text/yaml_writer.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+/// Refuses in the manner of the group: built-in ones answer a Status, others know no such page.
+[[noreturn]] void refuse_path(const Registry& registry, const ResourcePath& path) {
+  if (registry.is_builtin_group(path.group)) throw StatusError::no_such_path();
+  throw PageNotFound{};
+}
+
+[[noreturn]] void refuse_method(const Call& call, std::string_view verb) {
+  if (call.type->custom) throw StatusError::method_not_supported(call.type->resource(), verb);
+  throw StatusError::method_not_allowed();
+}
+
+/// The verb of discovery for a request without subresource.
+std::string_view verb_of(const Call& call) {
+  const bool named = !call.path.name.empty();
+  switch (call.request.method) {
+    case http::Method::get:
+      if (call.path.legacy_watch) return "watch";
+      return named ? "get" : call.query.flag("watch") ? "watch" : "list";
+    case http::Method::post:
+      return "create";
+    case http::Method::put:
+      return "update";
+    case http::Method::patch:
+      return "patch";
+    case http::Method::delete_:
+      return named ? "delete" : "deletecollection";
+  }
+  return "";
+}
+
+/// Paths that lead nowhere: a namespaced object outside of any namespace, and the reverse.
+void check_scope(const Server& server, const Call& call) {
+  const bool named = !call.path.name.empty();
+  const bool watched =
+      call.path.legacy_watch && (call.request.method != http::Method::get || !call.path.subresource.empty());
+  if (call.path.too_long || watched) refuse_path(server.storage.registry, call.path);
+  if (call.path.in_namespace != call.type->namespaced) {
+    if (call.path.in_namespace || named) refuse_path(server.storage.registry, call.path);
+    if (call.request.method == http::Method::get) return;
+    if (call.type->custom) throw PageNotFound{};
+    throw StatusError::method_not_allowed();
+  }
+}
+
+/// Whether a verb needs, or must not have, a name in the path.
+void check_named(const Call& call, std::string_view verb) {
+  const bool named = !call.path.name.empty();
+  const bool one = verb == "update" || verb == "patch";
+  if (one && !named && call.type->custom) throw StatusError::bad_request("name must be provided");
+  if ((one && !named) || (verb == "create" && named && !call.type->custom)) refuse_method(call, verb);
+}
+
+/// How long the client wants to wait; nothing here takes long, so that it only has to be a duration.
+void check_timeout(const Query& query) {
+  const std::string text(query.get("timeout"));
+  if (text.empty() || query.flag("watch")) return;
+  const std::string problem = duration_problem(text);
+  if (!problem.empty())
+    throw StatusError::bad_request("invalid timeout specified in the request URL - " + problem);
+}
+
+Answer dispatch(Server& server, Call& call) {
+  const std::string_view verb = verb_of(call);
+  check_named(call, verb);
+  if (!call.type->has_verb(verb)) refuse_method(call, verb);
+  if (verb == "watch") return rest_watch(server, call);
+  if (verb == "get") return {rest_get(server.storage, call), {}};
+  if (verb == "list") return {rest_list(server.storage, call), {}};
+  if (verb == "create" && call.type->kind == "Binding" && !call.type->custom)
+    return {rest_binding(server.storage, call), {}};
+  if (verb == "create" && !call.type->has_verb("get")) return {rest_review(server.storage, call), {}};
+  if (verb == "create") return {rest_create(server.storage, call), {}};
+  if (verb == "update") return {rest_update(server.storage, call), {}};
+  if (verb == "patch") return {rest_patch(server.storage, call), {}};
+  if (verb == "delete") return {rest_delete(server.storage, call), {}};
+  return {rest_delete_collection(server.storage, call), {}};
+}
+
+/// Throws unless the resource has the subresource with this verb.
+void check_subresource(const Call& call, std::string_view verb) {
+  const std::string& name = call.path.subresource;
+  if (call.type->custom) {
+    if (!(name == "status" && call.type->has_status) && !(name == "scale" && call.type->scale))
+      throw StatusError::not_found(call.type->resource(), call.path.name);
+    if (verb != "get" && verb != "update" && verb != "patch") refuse_method(call, verb);
+    return;
+  }
+  const BuiltinResource* entry = call.type->subresource(name);
+  if (!entry) throw StatusError::no_such_path();
+  if (std::find(entry->verbs.begin(), entry->verbs.end(), verb) == entry->verbs.end())
+    refuse_method(call, verb);
+}
+
+Answer dispatch_subresource(Server& server, Call& call) {
+  const std::string_view verb = verb_of(call);
+  const std::string& name = call.path.subresource;
+  check_subresource(call, verb);
+  if (name == "scale") return {rest_scale(server.storage, call), {}};
+  if (verb == "create" && name == "binding") return {rest_binding(server.storage, call), {}};
+  if (verb == "create" && name == "eviction") return {rest_eviction(server.storage, call), {}};
+  if (verb == "create" && name == "token") return {rest_token(server.storage, call), {}};
+  static constexpr std::array<std::string_view, 4> documents = {"status", "finalize", "ephemeralcontainers",
+                                                                "resize"};
+  if (std::find(documents.begin(), documents.end(), name) == documents.end())
+    return {rest_node_action(server.storage, call), {}};
+  if (verb == "get") return {rest_get(server.storage, call), {}};
+  if (verb == "update") return {rest_update(server.storage, call), {}};
+  return {rest_patch(server.storage, call), {}};
+}
+
+/// The answer of the resource. Refusals have the warnings too that came before them.
+Answer carried_out(Server& server, Call& call) {
+  try {
+    check_scope(server, call);
+    check_timeout(call.query);
+    call.form = negotiate(call.request.headers, call.type->custom ? Front::handler : Front::router);
+    return call.path.subresource.empty() ? dispatch(server, call) : dispatch_subresource(server, call);
+  } catch (const StatusError& error) {
+    Answer out{status_response(error), {}};
+    add_warnings(call, out.response);
+    return out;
+  }
+}
+
+Answer answer(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+              const CacheLag& lag) {
+  if (request.body.size() > server.options.max_body_bytes)
+    throw StatusError::too_large(server.options.max_body_bytes);
+  const Target target = parse_target(request.target);
+  if (auto response = server.discovery.answer(server.storage, request, target))
+    return {std::move(*response), {}};
+  const auto path = resource_path(target.segments);
+  if (!path) throw PageNotFound{};
+  const ResourceTypePtr type = server.storage.registry.find(path->group, path->version, path->resource);
+  if (!type) refuse_path(server.storage.registry, *path);
+  Call call{.request = request,
+            .query = target.query,
+            .path = *path,
+            .type = type,
+            .now = now,
+            .caller = caller,
+            .lag = lag,
+            .storage = server.storage,
+            .protobuf = server.protobuf};
+  Answer out = carried_out(server, call);
+  if (!type->deprecation.empty()) prepend_warning(out.response, type->deprecation);
+  return out;
+}
+
+Answer refused_or_answered(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+                           const CacheLag& lag) {
+  try {
+    return answer(server, request, now, caller, lag);
+  } catch (const StatusError& error) {
+    return {status_response(error), {}};
+  } catch (const PageNotFound&) {
+    return {page_not_found(), {}};
+  } catch (const std::exception& error) {
+    return {status_response(
+                StatusError(500, "InternalError", std::string("Internal error occurred: ") + error.what())),
+            {}};
+  }
+}
+
+/// Turns JSON into YAML for who prefers it. The documents of OpenAPI have forms of their own.
+void prefer_yaml(const http::Request& request, http::Response& response) {
+  const std::string* accept = request.headers.find("Accept");
+  if (accept == nullptr || accept->find("yaml") == std::string::npos || response.body.empty()) return;
+  if (request.target.starts_with("/openapi") || !prefers_yaml(request.headers)) return;
+  const std::string* type = response.headers.find("Content-Type");
+  if (type == nullptr || !type->starts_with("application/json")) return;
+  const std::string parameters = type->substr(std::string_view("application/json").size());
+  response.body = to_yaml(Json::parse(response.body));
+  response.headers.set("Content-Type", "application/yaml" + parameters);
+}
+
+}  // namespace
+
+Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+             const CacheLag& lag) {
+  Answer out = refused_or_answered(server, request, now, caller, lag);
+  prefer_yaml(request, out.response);
+  return out;
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which handler answers a request.
+#pragma once
+
+#include "apiserver/rest/server.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+/// Never throws for what the request holds.
+Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+             const CacheLag& lag);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// labelSelector and fieldSelector of a request, with the server's words for what cannot be read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+#include "apiserver/store/resource_type.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+/// "a=b,c in (d,e),!f". Source: apimachinery labels.Parse.
+class LabelQuery {
+ public:
+  LabelQuery() = default;
+  /// Throws StatusError (400).
+  explicit LabelQuery(std::string_view text);
+
+  bool empty() const { return requirements_.empty(); }
+  bool matches(const Json& labels) const;
+
+ private:
+  friend class LabelQueryParser;
+  enum class Operator : std::uint8_t { exists, absent, in, not_in, greater, less };
+  struct Requirement {
+    std::string key;
+    Operator op;
+    std::vector<std::string> values;
+  };
+  static bool holds(const Requirement& requirement, const Json& labels);
+  std::vector<Requirement> requirements_;
+};
+
+/// "metadata.name=web,status.phase!=Failed". Source: apimachinery fields.ParseSelector.
+class FieldQuery {
+ public:
+  FieldQuery() = default;
+  /// Throws StatusError (400), also for fields that cannot be selected by.
+  FieldQuery(std::string_view text, const ResourceType& type);
+
+  bool empty() const { return terms_.empty(); }
+  bool matches(const Json& object) const;
+  /// The name that metadata.name must equal, empty if there is none.
+  std::string name() const;
+
+ private:
+  struct Term {
+    std::string field;
+    std::vector<std::string> path;
+    std::string value;
+    bool equal;
+  };
+  std::vector<Term> terms_;
+};
+
+/// Both together.
+struct Selection {
+  LabelQuery labels = {};
+  FieldQuery fields = {};
+
+  bool empty() const { return labels.empty() && fields.empty(); }
+  bool matches(const Stored& object, const ResourceType& type) const;
+};
+
+}  // namespace evenkeel::inline v0::apiserver

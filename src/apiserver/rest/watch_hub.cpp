@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/rest/watch_hub.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+constexpr std::array<std::string_view, 3> event_names = {"ADDED", "MODIFIED", "DELETED"};
+
+std::string event_line(std::string_view type, std::string_view object) {
+  std::string out = "{\"type\":\"";
+  out.append(type).append("\",\"object\":").append(object).append("}\n");
+  return out;
+}
+
+std::optional<WallTime> earlier(std::optional<WallTime> a, std::optional<WallTime> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+}  // namespace
+
+WatchId WatchHub::open(WatchRequest request, WallTime now) {
+  const WatchId id{++last_id_};
+  Watch watch{.request = std::move(request)};
+  if (watch.request.bookmarks) watch.next_bookmark = now + bookmark_interval_;
+  now_ = now;
+  by_collection_[watch.request.type->collection].push_back(id);
+  if (watch.request.held_versions > 0) held_by_version_.push_back(id);
+  next_ = earlier(next_, earlier(watch.request.ends, watch.next_bookmark));
+  watches_.emplace(id, std::move(watch));
+  return id;
+}
+
+void WatchHub::announce(WatchId id, Watch& watch) {
+  if (watch.announced) return;
+  watch.announced = true;
+  ready_.push_back(id);
+}
+
+void WatchHub::hold(const Watch& watch, Pending& event, WallTime from, std::uint64_t version) const {
+  if (watch.request.held_for.count() > 0) event.due = from + watch.request.held_for;
+  if (watch.request.held_versions > 0) event.due_version = version + watch.request.held_versions;
+}
+
+// Announces the watch if what it waits for has come, and sees to it that it will be otherwise.
+void WatchHub::release(WatchId id, Watch& watch) {
+  if (watch.pending.empty()) return;
+  const Pending& first = watch.pending.front();
+  if (is_due(first)) return announce(id, watch);
+  if (first.due > now_) next_ = earlier(next_, first.due);
+}
+
+void WatchHub::catch_up(WatchId id) {
+  const auto at = watches_.find(id);
+  if (at == watches_.end()) return;
+  Watch& watch = at->second;
+  watch.request.held_for = {};
+  watch.request.held_versions = 0;
+  std::erase(held_by_version_, id);
+  for (Pending& event : watch.pending) {
+    event.due = {};
+    event.due_version = 0;
+  }
+  release(id, watch);
+}
+
+void WatchHub::queue(WatchId id, Watch& watch, Pending event) {
+  if (watch.ended) return;
+  watch.unread += event.size();
+  watch.pending.push_back(std::move(event));
+  if (watch.unread > max_unread_) {
+    watch.pending.clear();
+    return end(id, watch);
+  }
+  release(id, watch);
+}
+
+void WatchHub::end(WatchId id, Watch& watch) {
+  watch.ended = true;
+  announce(id, watch);
+}
+
+void WatchHub::add_present(WatchId id, StoredPtr object) {
+  queue(id, watches_.at(id), {EventType::added, std::move(object), {}});
+}
+
+void WatchHub::add_bookmark(WatchId id, std::uint64_t version, Bookmark kind) {
+  Watch& watch = watches_.at(id);
+  const ResourceType& type = *watch.request.type;
+  Json metadata = Json::object({{"resourceVersion", std::to_string(version)}});
+  if (kind == Bookmark::end_of_initial_events)
+    metadata["annotations"] = Json::object({{"k8s.io/initial-events-end", "true"}});
+  Json object = Json::object({{"kind", type.kind}, {"apiVersion", type.api_version()}});
+  object["metadata"] = std::move(metadata);
+  switch (watch.request.form.form) {
+    case Representation::Form::object:
+      break;
+    case Representation::Form::partial:
+      object = partial_metadata(object, watch.request.form.api_version);
+      break;
+    case Representation::Form::table: {
+      const Json* row = &object;
+      const Json list = Json::object({{"resourceVersion", object["metadata"]["resourceVersion"]}});
+      object = make_table(*type.table, {&row, 1}, list, watch.request.include, {},
+                          TableHeader::without_columns, watch.request.form.api_version);
+    }
+  }
+  Pending bookmark{EventType::text, nullptr, event_line("BOOKMARK", object.dump())};
+  // The one that ends the initial events is one of them.
+  if (kind == Bookmark::plain) hold(watch, bookmark, now_, version);
+  queue(id, watch, std::move(bookmark));
+}
+
+void WatchHub::fail(WatchId id, const Json& status) {
+  Watch& watch = watches_.at(id);
+  queue(id, watch, {EventType::text, nullptr, event_line("ERROR", status.dump())});
+  end(id, watch);
+}
+
+void WatchHub::deliver(WatchId id, const ChangePtr& change) {
+  Watch& watch = watches_.at(id);
+  // What is remembered is of all collections.
+  if (change->collection == watch.request.type->collection) deliver(id, watch, change);
+}
+
+void WatchHub::deliver(WatchId id, Watch& watch, const ChangePtr& change) {
+  const WatchRequest& request = watch.request;
+  if (watch.ended || std::string_view(change->key).substr(0, request.prefix.size()) != request.prefix) return;
+  const auto selected = [&](const StoredPtr& object) {
+    return object && (request.selection.empty() || request.selection.matches(*object, *request.type));
+  };
+  const bool was = selected(change->before);
+  const bool is = selected(change->after);
+  if (!is && !was) return;
+  Pending event{EventType::deleted, nullptr, {}};
+  if (is) event.type = was ? EventType::modified : EventType::added;
+  event.object = is ? change->after : change->departed();
+  hold(watch, event, change->at, change->version);
+  queue(id, watch, std::move(event));
+}
+
+void WatchHub::publish(const ChangePtr& change) {
+  now_ = change->at;
+  version_ = change->version;
+  for (const WatchId id : held_by_version_) release(id, watches_.at(id));
+  const auto at = by_collection_.find(change->collection);
+  if (at == by_collection_.end()) return;
+  for (const WatchId id : at->second) deliver(id, watches_.at(id), change);
+}
+
+void WatchHub::end_all(const Collection& collection) {
+  const auto at = by_collection_.find(&collection);
+  if (at == by_collection_.end()) return;
+  for (const WatchId id : at->second) end(id, watches_.at(id));
+}
+
+void WatchHub::close(WatchId id) {
+  const auto at = watches_.find(id);
+  if (at == watches_.end()) return;
+  std::erase(by_collection_[at->second.request.type->collection], id);
+  std::erase(ready_, id);
+  std::erase(held_by_version_, id);
+  watches_.erase(at);
+}
+
+Json WatchHub::shaped(Watch& watch, const Stored& object, WallTime now) const {
+  const WatchRequest& request = watch.request;
+  const Json document = request.type->document(object);
+  if (request.form.form == Representation::Form::partial)
+    return partial_metadata(document, request.form.api_version);
+  const auto header = watch.columns_sent ? TableHeader::without_columns : TableHeader::with_columns;
+  watch.columns_sent = true;
+  const Json* row = &document;
+  return make_table(*request.type->table, {&row, 1},
+                    Json::object({{"resourceVersion", std::to_string(object.version())}}), request.include,
+                    now, header, request.form.api_version);
+}
+
+void WatchHub::append(Watch& watch, const Pending& event, WallTime now, std::string& out) {
+  if (event.type == EventType::text) {
+    out += event.text;
+    return;
+  }
+  const std::string_view name = event_names[static_cast<std::size_t>(event.type)];
+  const ResourceType& type = *watch.request.type;
+  if (watch.request.form.form != Representation::Form::object) {
+    out += event_line(name, shaped(watch, *event.object, now).dump());
+    return;
+  }
+  out.append("{\"type\":\"").append(name).append("\",\"object\":{").append(type.head()).append(",");
+  type.append_members(*event.object, out);
+  out += "}}\n";
+}
+
+WatchOutput WatchHub::read(WatchId id, WallTime now) {
+  const auto at = watches_.find(id);
+  if (at == watches_.end()) return {.bytes = {}, .ended = true};
+  Watch& watch = at->second;
+  now_ = now;
+  WatchOutput out{.bytes = {}, .ended = watch.ended};
+  out.bytes.reserve(watch.unread + 128 * watch.pending.size());
+  auto event = watch.pending.begin();
+  for (; event != watch.pending.end() && is_due(*event); ++event) {
+    append(watch, *event, now, out.bytes);
+    watch.unread -= event->size();
+  }
+  watch.pending.erase(watch.pending.begin(), event);
+  if (out.ended) {
+    close(id);
+  } else {
+    release(id, watch);
+  }
+  return out;
+}
+
+std::vector<WatchId> WatchHub::take_ready() {
+  std::vector<WatchId> out = std::exchange(ready_, {});
+  std::sort(out.begin(), out.end());
+  for (const WatchId id : out) watches_.at(id).announced = false;
+  return out;
+}
+
+void WatchHub::tick(WallTime now, std::uint64_t version) {
+  now_ = now;
+  if (!next_ || *next_ > now) return;
+  for (auto& [id, watch] : watches_) {
+    if (watch.ended) continue;
+    release(id, watch);
+    if (watch.next_bookmark && *watch.next_bookmark <= now) {
+      add_bookmark(id, version, Bookmark::plain);
+      watch.next_bookmark = now + bookmark_interval_;
+    }
+    if (watch.request.ends <= now) end(id, watch);
+  }
+  reschedule();
+}
+
+void WatchHub::reschedule() {
+  next_.reset();
+  for (const auto& [id, watch] : watches_) {
+    if (watch.ended) continue;
+    next_ = earlier(next_, earlier(watch.request.ends, watch.next_bookmark));
+    if (!watch.pending.empty() && watch.pending.front().due > now_)
+      next_ = earlier(next_, watch.pending.front().due);
+  }
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/rest/write.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "apiserver/merge/typed_check.hpp"
+#include "apiserver/rest/admission.hpp"
+#include "apiserver/rest/deletion.hpp"
+#include "apiserver/rest/namespace_controller.hpp"
+#include "apiserver/rest/respond.hpp"
+#include "apiserver/rest/scale_path.hpp"
+#include "apiserver/schema/builtin_validation.hpp"
+#include "apiserver/schema/metadata_validation.hpp"
+#include "apiserver/schema/pruning.hpp"
+#include "apiserver/schema/schema_validation.hpp"
+#include "apiserver/store/object_rules.hpp"
+#include "apiserver/text/timestamps.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+constexpr std::string_view modified_text =
+    "the object has been modified; please apply your changes to the latest version and try again";
+constexpr int name_attempts = 8;
+
+void append(FieldErrors& errors, FieldErrors more) {
+  errors.insert(errors.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void refuse_invalid(const ResourceType& type, const Json& object, const FieldErrors& errors) {
+  if (errors.empty()) return;
+  throw StatusError::invalid(type.group_kind(), object.at({"metadata", "name"}).string_or(""), errors);
+}
+
+// What etcd takes at most in one request; a real server needs some of it for itself.
+constexpr std::size_t max_stored_bytes = 1572864 - 512;
+
+/// Looks only at objects whose request was large enough to matter.
+void check_size(const Call& call, const Json& body) {
+  if (call.request.body.size() * 2 < max_stored_bytes || body.dump().size() <= max_stored_bytes) return;
+  throw StatusError::internal("etcdserver: request is too large");
+}
+
+/// In the version that is stored, without apiVersion and kind.
+Json stored_form(const ResourceType& type, Json object) {
+  if (type.to_storage) object = type.to_storage(std::move(object));
+  object.erase("apiVersion");
+  object.erase("kind");
+  return object;
+}
+
+void set_namespace(const Call& call, Json& metadata) {
+  if (call.type->namespaced) metadata["namespace"] = call.path.namespace_;
+}
+
+/// A name that is free, unless luck is very bad.
+std::string free_name(Storage& storage, const Call& call, const std::string& prefix) {
+  std::string name;
+  for (int i = 0; i < name_attempts; ++i) {
+    name = storage.identity.generated_name(prefix);
+    if (!storage.store.find(*call.type->collection,
+                            call.type->collection->key_of(call.path.namespace_, name)))
+      break;
+  }
+  return name;
+}
+
+/// Owner references that are said twice are kept once, with a warning.
+void drop_repeated_owners(Call& call, Json& metadata) {
+  Json* owners = metadata.find("ownerReferences");
+  if (!owners || !owners->is_array()) return;
+  Json::Array kept;
+  std::string repeated;
+  for (const Json& owner : std::as_const(*owners).as_array()) {
+    if (std::find(kept.begin(), kept.end(), owner) == kept.end())
+      kept.push_back(owner);
+    else
+      repeated += (repeated.empty() ? "" : ", ") + owner["uid"].string_or("");
+  }
+  if (repeated.empty()) return;
+  *owners = Json(std::move(kept));
+  call.warnings.push_back(
+      ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "
+      "and "
+      "may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
+      repeated);
+}
+
+/// Adds what a user should know of a valid object; `live` is null on a create.
+void warn_of_object(Call& call, const Json& object, const Json& live) {
+  const ResourceType& type = *call.type;
+  std::vector<std::string> warnings = type.custom ? finalizer_warnings(object["metadata"], live["metadata"])
+                                                  : builtin_warnings(object, *type.schema, live);
+  for (std::string& warning : warnings) call.warnings.push_back(std::move(warning));
+}
+
+/// How admission names an object that may have no name yet.
+std::string name_or_prefix(const Json& metadata) {
+  const std::string name = metadata["name"].string_or("");
+  return name.empty() ? metadata["generateName"].string_or("") : name;
+}
+
+void set_identity(Storage& storage, const Call& call, Json& metadata) {
+  metadata["uid"] = storage.identity.uid();
+  metadata["creationTimestamp"] = timestamp(call.now);
+  const std::string prefix = std::as_const(metadata)["generateName"].string_or("");
+  if (!prefix.empty() && std::as_const(metadata)["name"].string_or("").empty())
+    metadata["name"] = free_name(storage, call, prefix);
+}
+
+/// The version precondition of an update. Source: apiserver generic/registry/store.go Update.
+void check_version(const Call& call, Json& object, const Stored& live) {
+  const ResourceType& type = *call.type;
+  const std::string given = std::as_const(object).at({"metadata", "resourceVersion"}).string_or("");
+  std::uint64_t version = 0;
+  const auto read = std::from_chars(given.data(), given.data() + given.size(), version);
+  if (!given.empty() && (read.ec != std::errc() || read.ptr != given.data() + given.size()))
+    throw StatusError(500, "", "strconv.ParseUint: parsing " + Json(given).dump() + ": invalid syntax");
+  if (version == 0) {
+    if (!type.rules.unconditional_update)
+      throw StatusError::invalid(
+          type.resource(), live.name(),
+          {field_invalid("metadata.resourceVersion", Json(0), "must be specified for an update")});
+    object["metadata"]["resourceVersion"] = std::to_string(live.version());
+  } else if (version != live.version()) {
+    throw StatusError::conflict(type.resource(), live.name(), modified_text);
+  }
+}
+
+/// Custom resources have one kind each, and are refused under the name that they give themselves.
+void check_custom_kind(const Json& object, const ResourceType& type) {
+  const std::string kind = object["kind"].string_or("");
+  if (type.custom && kind != type.kind)
+    throw StatusError::invalid({type.group, kind}, object.at({"metadata", "name"}).string_or(""),
+                               {field_invalid("kind", kind, "must be " + type.kind)});
+}
+
+/// What Go's unstructured.NestedInt64 says of a value that is no integer; empty for others and for null.
+std::string accessor_problem(const std::string& path, const Json& value) {
+  const char* type = value.is_string()                          ? "string"
+                     : value.is_bool()                          ? "bool"
+                     : value.is_number() && !value.is_integer() ? "float64"
+                                                                : "";
+  if (*type == '\0') return {};
+  return path + " accessor error: " + (value.is_string() ? value.as_string() : value.dump()) +
+         " is of the type " + type + ", expected int64";
+}
+
+/// The replicas that a scale subresource tells must be a count. Source: apiextensions
+/// pkg/registry/customresource/validator.go ValidateScaleSpec.
+void check_replicas(const Json& object, const ResourceType& type, std::string_view subresource,
+                    FieldErrors& errors) {
+  if (!type.custom || !type.scale) return;
+  const auto check = [&](const std::string& path) {
+    const std::int64_t count = value_at(object, path).integer_or(0);
+    if (const std::string problem = accessor_problem(path, value_at(object, path)); !problem.empty())
+      errors.push_back(field_invalid(path, Json(0), problem));
+    if (count < 0) errors.push_back(field_invalid(path, Json(count), "should be a non-negative integer"));
+    if (count > std::numeric_limits<std::int32_t>::max())
+      errors.push_back(field_invalid(path, Json(count), "should be less than or equal to 2147483647"));
+  };
+  if (subresource != "status") check(type.scale->spec);
+  check(type.scale->status);
+}
+
+/// A create on its way through the phases: prepare, default, admit, validate, allocate, store.
+class Creation {
+ public:
+  Creation(Storage& storage, Call& call, const WriteOptions& options, Tracking tracking)
+      : storage_(storage), call_(call), type_(*call.type), options_(options), tracking_(tracking) {}
+
+  WriteOutcome run(Json object) {
+    prepare(object);
+    complete_for_create(object, type_);
+    check_custom_kind(object, type_);
+    admit_new(storage_, call_, object);
+    validate_new(object);
+    if (type_.rules.strategy.allocate) type_.rules.strategy.allocate(*type_.collection, object, Json());
+    warn_of_object(call_, object, Json());
+    return store(std::move(object));
+  }
+
+ private:
+  /// Sets what the server alone decides: identity, namespace, ownership of fields.
+  void prepare(Json& object) {
+    if (std::as_const(object)["metadata"].is_null()) object["metadata"] = Json::object();
+    Json& metadata = object["metadata"];
+    check_namespace(call_, object);
+    set_namespace(call_, metadata);
+    if (type_.namespaced) require_namespace(storage_, call_.path.namespace_, type_, name_or_prefix(metadata));
+    version_ = std::as_const(object).at({"metadata", "resourceVersion"}).string_or("");
+    reset_for_create(object, type_);
+    drop_repeated_owners(call_, object["metadata"]);
+    set_identity(storage_, call_, object["metadata"]);
+    if (tracking_ == Tracking::needed)
+      track_update(Json(), object, *type_.schema, options_.context(call_, ""));
+  }
+
+  void validate_new(Json& object) {
+    if (type_.rules.strategy.prepare) type_.rules.strategy.prepare(object, Json());
+    FieldErrors errors = check_new_metadata(
+        std::as_const(object)["metadata"],
+        {.name = type_.rules.name, .namespaced = type_.namespaced, .custom = type_.custom});
+    append(errors, validate(object, *type_.schema));
+    check_replicas(object, type_, "", errors);
+    append(errors, check_kind(object, Json(), type_));
+    refuse_invalid(type_, object, errors);
+  }
+
+  /// Refuses a version, which an apply that creates may have, and a name that is taken.
+  void check_free(const std::string& name) const {
+    if (!version_.empty() && version_ != "0" && tracking_ == Tracking::needed)
+      throw StatusError::internal("resourceVersion should not be set on objects to be created");
+    const StoredPtr present =
+        storage_.store.find(*type_.collection, type_.collection->key_of(call_.path.namespace_, name));
+    if (present)
+      throw StatusError::already_exists(
+          type_.resource(), name,
+          present->metadata()["deletionTimestamp"].is_null() ? "" : "object is being deleted: ");
+  }
+
+  WriteOutcome store(Json object) {
+    check_free(std::as_const(object).at({"metadata", "name"}).string_or(""));
+    if (options_.dry_run) return {.stored = nullptr, .document = std::move(object)};
+    Json body = stored_form(type_, std::move(object));
+    check_size(call_, body);
+    return {.stored = storage_.store.put(*type_.collection, std::move(body), type_.stored_shape()),
+            .document = {}};
+  }
+
+  Storage& storage_;
+  Call& call_;
+  const ResourceType& type_;
+  const WriteOptions& options_;
+  const Tracking tracking_;
+  std::string version_ = {};  ///< The resourceVersion that the request gave.
+};
+
+/// An update on its way through the phases of a create. Of a subresource only the part that it writes is
+/// taken over, and admission and allocation are left out.
+class Update {
+ public:
+  Update(Storage& storage, Call& call, const StoredPtr& live, const WriteOptions& options,
+         std::string_view subresource, Tracking tracking)
+      : storage_(storage),
+        call_(call),
+        type_(*call.type),
+        live_(live),
+        before_(type_.document(*live)),
+        options_(options),
+        subresource_(subresource),
+        tracking_(tracking) {}
+
+  WriteOutcome run(Json object) {
+    prepare(object);
+    if (whole()) admit_changed(call_, object);
+    if (const std::int64_t generation = next_generation(object, before_, type_); generation > 0)
+      object["metadata"]["generation"] = generation;
+    if (whole() && type_.rules.strategy.prepare) type_.rules.strategy.prepare(object, before_);
+    if (whole()) complete_for_update(object, type_);
+    validate_changed(object);
+    if (whole() && type_.rules.strategy.allocate)
+      type_.rules.strategy.allocate(*type_.collection, object, before_);
+    if (type_.custom || whole()) warn_of_object(call_, object, before_);
+    return store(std::move(object));
+  }
+
+ private:
+  bool whole() const { return subresource_.empty(); }
+
+  /// Keeps what an update may not change, and tells the ownership of the fields.
+  void prepare(Json& object) {
+    set_namespace(call_, object["metadata"]);
+    check_version(call_, object, *live_);
+    keep_system_fields(object, before_);
+    drop_repeated_owners(call_, object["metadata"]);
+    // Ownership of what does not fit the schema cannot be told, even if the write does not take it over.
+    const bool owned =
+        !type_.custom || whole() || typed_problems(object, type_.schema->root(), Duplicates::allowed).empty();
+    keep_for_update(object, before_, type_, subresource_);
+    if (tracking_ == Tracking::needed)
+      track_update(before_, object, *type_.schema, options_.context(call_, subresource_));
+    if (!owned) object["metadata"].erase("managedFields");
+    keep_deletion(object, before_);
+  }
+
+  void validate_changed(const Json& object) {
+    check_custom_kind(object, type_);
+    FieldErrors errors = check_metadata_update(object["metadata"], before_["metadata"]);
+    // A real server runs these checks twice: for all kinds, and in each kind's own validation.
+    append(errors, FieldErrors(errors));
+    const Written written = subresource_ == "status" ? Written::status : Written::everything;
+    append(errors, validate(object, *type_.schema, before_, written, &call_.warnings));
+    check_replicas(object, type_, subresource_, errors);
+    if (whole()) append(errors, check_kind(object, before_, type_));
+    refuse_invalid(type_, object, errors);
+  }
+
+  WriteOutcome store(Json object) {
+    if (is_released(object, type_)) {
+      if (!options_.dry_run) storage_.store.erase(*type_.collection, call_.key());
+      return {.stored = nullptr, .document = std::move(object)};
+    }
+    ignore_time_only_changes(before_, object);
+    Json body = stored_form(type_, object);
+    if (body == live_->body()) return {.stored = live_, .document = {}};
+    if (options_.dry_run) return {.stored = nullptr, .document = std::move(object)};
+    check_size(call_, body);
+    return {.stored = storage_.store.put(*type_.collection, std::move(body), type_.stored_shape()),
+            .document = {}};
+  }
+
+  Storage& storage_;
+  Call& call_;
+  const ResourceType& type_;
+  const StoredPtr& live_;
+  const Json before_;
+  const WriteOptions& options_;
+  const std::string_view subresource_;
+  const Tracking tracking_;
+};
+
+}  // namespace
+
+void store_as_controller(Storage& storage, const ResourceType& type, const Json& live, Json object,
+                         std::string_view subresource, WallTime now) {
+  if (object == live) return;
+  track_update(
+      live, object, *type.schema,
+      {.manager = "kube-controller-manager", .subresource = std::string(subresource), .now = timestamp(now)});
+  storage.store.put(*type.collection, stored_form(type, std::move(object)));
+}
+
+StoredPtr require_object(Storage& storage, const Call& call) {
+  StoredPtr object = storage.store.find(*call.type->collection, call.key());
+  if (!object) throw StatusError::not_found(call.type->resource(), call.path.name);
+  return object;
+}
+
+void check_name(const Call& call, const Json& object) {
+  const std::string name = object.at({"metadata", "name"}).string_or("");
+  if (name.empty())
+    throw StatusError::bad_request("the name of the object (" + call.path.name +
+                                   " based on URL) was undeterminable: name must be provided");
+  if (name != call.path.name)
+    throw StatusError::bad_request("the name of the object (" + name +
+                                   ") does not match the name on the URL (" + call.path.name + ")");
+  const std::string namespace_ = object.at({"metadata", "namespace"}).string_or("");
+  if (call.type->namespaced && !namespace_.empty() && namespace_ != call.path.namespace_)
+    throw StatusError::bad_request("the namespace of the object (" + namespace_ +
+                                   ") does not match the namespace on the request (" + call.path.namespace_ +
+                                   ")");
+}
+
+void check_namespace(const Call& call, const Json& object) {
+  const std::string given = object.at({"metadata", "namespace"}).string_or("");
+  if (!given.empty() && given != call.path.namespace_ && call.type->namespaced)
+    throw StatusError::bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request");
+}
+
+void check_uid(const Call& call, const Json& object, const Stored& live) {
+  const std::string given = object.at({"metadata", "uid"}).string_or("");
+  if (given.empty() || given == live.uid()) return;
+  throw StatusError::conflict(call.type->resource(), call.path.name,
+                              "StorageError: invalid object, Code: 4, Key: " + call.type->registry_key + "/" +
+                                  call.key() +
+                                  ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+                                  "precondition: " +
+                                  given + ", UID in object meta: " + live.uid());
+}
+
+WriteOutcome create_object(Storage& storage, Call& call, Json object, const WriteOptions& options,
+                           Tracking tracking) {
+  return Creation(storage, call, options, tracking).run(std::move(object));
+}
+
+WriteOutcome update_object(Storage& storage, Call& call, const StoredPtr& live, Json object,
+                           const WriteOptions& options, std::string_view subresource, Tracking tracking) {
+  return Update(storage, call, live, options, subresource, tracking).run(std::move(object));
+}
+
+http::Response write_response(const Call& call, int status, const WriteOutcome& outcome) {
+  http::Response response = outcome.stored ? object_response(call, status, *outcome.stored)
+                                           : document_response(call, status, outcome.document);
+  add_warnings(call, response);
+  return response;
+}
+
+}  // namespace evenkeel::inline v0::apiserver

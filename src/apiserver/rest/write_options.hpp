@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// CreateOptions, UpdateOptions, PatchOptions and DeleteOptions of a request, read and checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/merge/managed_fields.hpp"
+#include "apiserver/rest/call.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+enum class FieldValidation : std::uint8_t { ignore, warn, strict };
+
+struct WriteOptions {
+  bool dry_run = false;
+  FieldValidation validation = FieldValidation::warn;
+  std::string manager = {};
+  bool force = false;
+
+  WriteContext context(const Call& call, std::string_view subresource) const;
+};
+
+/// Throws StatusError (422) for what `kind` ("CreateOptions", ...) does not allow.
+/// For server-side apply `applies` is set: fieldManager must be named, and force is allowed.
+enum class Applies : bool { no, yes };
+WriteOptions write_options(const Call& call, std::string_view kind, Applies applies = Applies::no);
+
+enum class Propagation : std::uint8_t { unset, background, foreground, orphan };
+
+struct DeleteOptions {
+  bool dry_run = false;
+  Propagation propagation = Propagation::unset;
+  std::optional<std::string> uid = {};
+  std::optional<std::string> resource_version = {};
+  std::optional<std::int64_t> grace_period = {};
+  /// orphanDependents was given and false: what is only marked is answered 202.
+  bool cascade_asked_the_old_way = false;
+};
+
+/// From the body if there is one, which hides the query, else from the query. Throws StatusError.
+DeleteOptions delete_options(const Call& call);
+
+}  // namespace evenkeel::inline v0::apiserver

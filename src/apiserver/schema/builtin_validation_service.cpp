@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Services. Source: kubernetes pkg/apis/core/validation ValidateService.
+#include <set>
+#include <utility>
+
+#include "apiserver/schema/builtin_checks.hpp"
+
+namespace evenkeel::inline v0::apiserver::checks {
+namespace {
+
+/// As Go prints the structure of a port that is there twice.
+std::string repeated_port(const Json& port) {
+  return "{\"Name\":\"\",\"Protocol\":" + port["protocol"].dump() +
+         ",\"AppProtocol\":null,\"Port\":" + port["port"].dump() + ",\"TargetPort\":0,\"NodePort\":0}";
+}
+
+void check_service_port(const Json& port, bool named, const std::string& type, const std::string& here,
+                        Errors& errors) {
+  const std::string name = port["name"].string_or("");
+  if (named && name.empty()) errors.push_back(field_required(here + ".name"));
+  if (!name.empty()) check_label(name, here + ".name", errors);
+  check_port(Json(port["port"].integer_or(0)), here + ".port", errors);
+  const Json& target = port["targetPort"];
+  if (!target.is_null()) check_port(target, here + ".targetPort", errors);
+  if (port["nodePort"].integer_or(0) != 0 && type == "ClusterIP")
+    errors.push_back(field_forbidden(here + ".nodePort", "may not be used when `type` is 'ClusterIP'"));
+}
+
+void check_ports(const Json& spec, const std::string& type, Errors& errors) {
+  const Json& ports = spec["ports"];
+  if (is_empty(ports) && type != "ExternalName" && spec["clusterIP"].string_or("") != "None")
+    errors.push_back(field_required("spec.ports"));
+  std::set<std::string> names;
+  std::set<std::pair<std::int64_t, std::string>> seen;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const std::string here = indexed("spec.ports", i);
+    check_service_port(ports[i], ports.size() > 1, type, here, errors);
+    const std::string name = ports[i]["name"].string_or("");
+    if (!name.empty() && !names.insert(name).second) errors.push_back(field_duplicate(here + ".name", name));
+    if (!seen.emplace(ports[i]["port"].integer_or(0), ports[i]["protocol"].string_or("")).second)
+      errors.push_back({"FieldValueDuplicate", "Duplicate value: " + repeated_port(ports[i]), here});
+  }
+}
+
+void check_addresses(const Json& spec, const Json& old, const std::string& type, Errors& errors) {
+  const Json& addresses = spec["clusterIPs"];
+  const std::string first = addresses[std::size_t{0}].string_or("");
+  if (type != "ExternalName" && !first.empty()) {
+    if (first == "None" && type != "ClusterIP")
+      errors.push_back(
+          field_invalid("spec.clusterIPs[0]", first, "may not be set to 'None' for " + type + " services"));
+    else if (first != "None" && !is_address(first))
+      errors.push_back(field_invalid("spec.clusterIPs[0]", first, address_text));
+  }
+  const Json& given = spec["externalIPs"];
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (!is_address(given[i].string_or("")))
+      errors.push_back(field_invalid(indexed("spec.externalIPs", i), given[i], address_text));
+  if (!old.is_null() && type != "ExternalName" && old["spec"]["type"] != Json("ExternalName") &&
+      !is_empty(old["spec"]["clusterIPs"]) &&
+      addresses[std::size_t{0}] != old["spec"]["clusterIPs"][std::size_t{0}])
+    errors.push_back(field_invalid("spec.clusterIPs[0]", addresses, "may not change once set"));
+}
+
+}  // namespace
+
+void check_service(const Json& object, const Json& old, Errors& errors) {
+  const Json& spec = object["spec"];
+  const std::string type = spec["type"].string_or("");
+  check_ports(spec, type, errors);
+  check_labels(spec["selector"], "spec.selector", errors);
+  check_addresses(spec, old, type, errors);
+  if (type == "ExternalName" && is_empty(spec["externalName"]))
+    errors.push_back(field_required("spec.externalName"));
+  const Json& policy = spec["externalTrafficPolicy"];
+  if (!is_empty(policy) && type == "ClusterIP" && is_empty(spec["externalIPs"]))
+    errors.push_back(field_invalid("spec.externalTrafficPolicy", policy,
+                                   "may only be set for externally-accessible services"));
+  if (type != "LoadBalancer" && !is_empty(object.at({"status", "loadBalancer", "ingress"})))
+    errors.push_back(field_forbidden("status.loadBalancer.ingress",
+                                     "may only be used when `spec.type` is 'LoadBalancer'"));
+}
+
+}  // namespace evenkeel::inline v0::apiserver::checks

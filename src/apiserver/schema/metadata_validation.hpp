@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of metadata that hold for every kind. Source: apimachinery pkg/api/validation/objectmeta.go.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+#include "apiserver/schema/name_rules.hpp"
+#include "apiserver/schema/status_error.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+/// Adds to `errors` unless `name` is a finalizer that a built-in kind may have: a standard one, or one with a
+/// domain.
+void check_finalizer_name(const std::string& name, const std::string& path, FieldErrors& errors);
+
+/// The properties of a resource that decide which metadata its objects may have.
+struct MetadataRules {
+  NameRule name = NameRule::dns_subdomain;
+  bool namespaced = true;
+  bool custom = false;
+};
+
+/// Returns the errors in the metadata of an object that is to be created.
+FieldErrors check_new_metadata(const Json& metadata, const MetadataRules& rules);
+
+/// What is wrong with labels, annotations, owners and finalizers, wherever the metadata stands.
+FieldErrors check_metadata_parts(const Json& metadata);
+
+/// What is wrong with metadata that is to replace `old`.
+FieldErrors check_metadata_update(const Json& metadata, const Json& old);
+
+/// Warnings for finalizers of `metadata` that are not in `old` and could collide with those of others.
+std::vector<std::string> finalizer_warnings(const Json& metadata, const Json& old);
+
+}  // namespace evenkeel::inline v0::apiserver

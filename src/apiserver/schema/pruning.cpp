@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/schema/pruning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <evenkeel/api/quantity.hpp>
+
+#include "apiserver/schema/cel_time.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+namespace {
+
+/// Walks a value with its path, removing what the schema does not know.
+class Pruner {
+ public:
+  explicit Pruner(bool built_in) : built_in_(built_in) {}
+
+  void visit(Json& value, const Schema* schema, const std::string& path) {
+    if (schema != nullptr && schema->opaque) return;
+    if (value.is_array()) {
+      Json::Array& items = value.as_array();
+      for (std::size_t i = 0; i < items.size(); ++i)
+        visit(items[i], schema == nullptr ? nullptr : schema->items, path + "[" + std::to_string(i) + "]");
+    } else if (value.is_object()) {
+      visit_fields(value, schema, path);
+    }
+  }
+
+  std::vector<std::string> removed() && {
+    if (built_in_) return std::move(removed_);
+    // A real server looks at the metadata of custom resources by itself, and afterwards.
+    std::sort(removed_.begin(), removed_.end());
+    std::sort(of_metadata_.begin(), of_metadata_.end());
+    removed_.insert(removed_.end(), of_metadata_.begin(), of_metadata_.end());
+    return std::move(removed_);
+  }
+
+ private:
+  void visit_fields(Json& object, const Schema* schema, const std::string& path) {
+    std::vector<std::string> gone;
+    for (auto& [name, value] : object.as_object()) {
+      const std::string here = path.empty() ? name : path + "." + name;
+      const Schema* member = schema == nullptr ? nullptr : schema->member(name);
+      if (member != nullptr) {
+        visit(value, member, here);
+      } else if (schema == nullptr || !schema->preserve_unknown_fields) {
+        gone.push_back(name);
+        const bool metadata = !built_in_ && schema != nullptr && !schema->type_name.empty();
+        (metadata ? of_metadata_ : removed_).push_back(here);
+      }
+    }
+    for (const std::string& name : gone) object.erase(name);
+  }
+
+  const bool built_in_;
+  std::vector<std::string> removed_;
+  std::vector<std::string> of_metadata_;
+};
+
+/// Removes nulls that only stand for "not set", from objects of custom kinds.
+void drop_unset(Json& value, const Schema* schema) {
+  if (schema == nullptr) return;
+  if (value.is_array()) {
+    for (Json& item : value.as_array()) drop_unset(item, schema->items);
+  }
+  if (!value.is_object()) return;
+  std::vector<std::string> gone;
+  for (auto& [name, member] : value.as_object()) {
+    const Schema* known = schema->member(name);
+    if (known != nullptr && member.is_null() && !known->nullable && !known->default_value)
+      gone.push_back(name);
+    else
+      drop_unset(member, known);
+  }
+  for (const std::string& name : gone) value.erase(name);
+}
+
+/// Optional fields whose Go type is a pointer, so that an empty string or list means something.
+bool keeps_empty(std::string_view name) {
+  static constexpr std::array names{
+      std::string_view("storageClassName"),          std::string_view("ingressClassName"),
+      std::string_view("volumeAttributesClassName"), std::string_view("appProtocol"),
+      std::string_view("deprecationWarning"),        std::string_view("hostnameOverride"),
+      std::string_view("lastVolumeAttributesClass"), std::string_view("currentVolumeAttributesClassName")};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The same for names that mean other things in other types.
+bool keeps_empty_in(std::string_view type, std::string_view name) {
+  using Field = std::pair<std::string_view, std::string_view>;
+  static constexpr std::array fields{Field{"io.k8s.api.core.v1.HostPathVolumeSource", "type"},
+                                     Field{"io.k8s.api.core.v1.GRPCAction", "service"},
+                                     Field{"io.k8s.api.coordination.v1.LeaseSpec", "holderIdentity"},
+                                     Field{"io.k8s.api.discovery.v1.EndpointPort", "name"}};
+  return std::find(fields.begin(), fields.end(), Field(type, name)) != fields.end();
+}
+
+/// Optional numbers and booleans whose Go type is no pointer: zero and false are not written.
+bool drops_zero(std::string_view name) {
+  static constexpr std::array names{std::string_view("hostNetwork"),
+                                    std::string_view("hostPID"),
+                                    std::string_view("hostIPC"),
+                                    std::string_view("stdin"),
+                                    std::string_view("stdinOnce"),
+                                    std::string_view("tty"),
+                                    std::string_view("paused"),
+                                    std::string_view("unschedulable"),
+                                    std::string_view("minReadySeconds"),
+                                    std::string_view("publishNotReadyAddresses"),
+                                    std::string_view("nodePort"),
+                                    std::string_view("hostPort"),
+                                    std::string_view("generation"),
+                                    std::string_view("observedGeneration"),
+                                    std::string_view("updatedReplicas"),
+                                    std::string_view("readyReplicas"),
+                                    std::string_view("availableReplicas"),
+                                    std::string_view("unavailableReplicas"),
+                                    std::string_view("fullyLabeledReplicas"),
+                                    std::string_view("currentReplicas"),
+                                    std::string_view("active"),
+                                    std::string_view("succeeded"),
+                                    std::string_view("failed"),
+                                    std::string_view("initialDelaySeconds"),
+                                    std::string_view("count"),
+                                    std::string_view("healthCheckNodePort"),
+                                    std::string_view("readOnly"),
+                                    std::string_view("chapAuthDiscovery"),
+                                    std::string_view("chapAuthSession"),
+                                    std::string_view("sslEnabled"),
+                                    std::string_view("globalDefault"),
+                                    std::string_view("signal")};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Fields that share a name with those of drops_zero(), but are pointers in Go.
+bool keeps_zero_in(std::string_view type, std::string_view name) {
+  return name == "readOnly" &&
+         (type.ends_with(".CSIVolumeSource") || type.ends_with(".AzureDiskVolumeSource"));
+}
+
+bool is_left_out(const Schema& type, std::string_view name, const Json& value) {
+  if (value.is_null()) return true;
+  if (value.is_string())
+    return value.as_string().empty() && !keeps_empty(name) && !keeps_empty_in(type.type_name, name);
+  if (value.is_array()) return value.empty();
+  if (value.is_integer()) return value.as_integer() == 0 && drops_zero(name);
+  return value.is_bool() && !value.as_bool() && drops_zero(name) && !keeps_zero_in(type.type_name, name);
+}
+
+bool is_quantity(const Schema& schema) {
+  return schema.type_name.ends_with("resource.Quantity");
+}
+
+/// Amounts as a real server stores them: "1000m" is "1", 0.5 is "500m".
+void canonicalize_quantity(Json& value) {
+  const std::string text = value.is_string() ? value.as_string() : value.is_null() ? "0" : value.dump();
+  if (const std::optional<Quantity> amount = Quantity::parse(text)) value = Json(amount->str());
+}
+
+void canonicalize_value(Json& value, const Schema& schema);
+
+void canonicalize_fields(Json& object, const Schema& schema) {
+  for (const Property& property : schema.properties) {
+    const bool present = object.contains(property.name);
+    if (!present && property.schema->always_written) object[property.name] = Json::object();
+    if (!present && (schema.is_required(property.name) || property.schema->written_when_unset))
+      object[property.name] = property.schema->default_value.value_or(Json());
+  }
+  std::vector<std::string> gone;
+  for (auto& [name, value] : object.as_object()) {
+    const Schema* member = schema.member(name);
+    if (member == nullptr) continue;
+    if (value.is_null() && member->always_written) value = Json::object();
+    canonicalize_value(value, *member);
+    if (member->type == SchemaType::any && member->type_name.ends_with(".JSON") && !value.is_null()) continue;
+    if (schema.property(name) == nullptr) {
+      if (value.is_null() && is_quantity(*member)) canonicalize_quantity(value);
+      if (value.is_null() && member->type == SchemaType::string) value = Json("");
+      continue;
+    }
+    const bool empty_map = value.is_object() && value.empty() && member->additional != nullptr;
+    const bool optional = !schema.is_required(name) && !member->always_written && !member->written_when_unset;
+    if (member->written_when_unset && value.is_array() && value.empty()) value = Json();
+    if (optional && (is_left_out(schema, name, value) || empty_map)) gone.push_back(name);
+  }
+  for (const std::string& name : gone) object.erase(name);
+}
+
+/// Times as Go writes them: whole seconds, or six digits of a second, in UTC.
+void canonicalize_time(Json& value, bool micro) {
+  const auto moment = parse_timestamp(value.as_string());
+  if (!moment) return;
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::int64_t rest = (*moment % second + second) % second;
+  std::string text = timestamp_text(*moment - rest);
+  if (micro) {
+    std::string digits = std::to_string(rest / 1000);
+    text.insert(text.size() - 1, "." + std::string(6 - digits.size(), '0') + digits);
+  }
+  value = Json(std::move(text));
+}
+
+void canonicalize_value(Json& value, const Schema& schema) {
+  if (is_quantity(schema) && !value.is_null()) canonicalize_quantity(value);
+  if (schema.opaque) return;
+  if (value.is_string() && schema.format == "date-time")
+    canonicalize_time(value, schema.type_name.ends_with(".MicroTime"));
+  if (value.is_object() && schema.type == SchemaType::object) canonicalize_fields(value, schema);
+  if (value.is_array() && schema.items != nullptr) {
+    for (Json& item : value.as_array()) {
+      if (item.is_null() && schema.items->type == SchemaType::string) item = Json("");
+      canonicalize_value(item, *schema.items);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> prune(Json& object, const KindSchema& kind) {
+  Pruner pruner(kind.built_in);
+  pruner.visit(object, &kind.root(), "");
+  if (!kind.built_in) drop_unset(object, &kind.root());
+  return std::move(pruner).removed();
+}
+
+void canonicalize(Json& object, const KindSchema& kind) {
+  if (!object.is_object()) return;
+  if (kind.built_in) return canonicalize_value(object, kind.root());
+  const Schema* metadata = kind.root().property("metadata");
+  Json* present = object.find("metadata");
+  if (metadata != nullptr && present != nullptr) canonicalize_value(*present, *metadata);
+}
+
+}  // namespace evenkeel::inline v0::apiserver

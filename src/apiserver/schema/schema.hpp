@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one form in which the embedded API server knows the shape of an object, whether it came from the
+// built-in data or from a CRD. Everything else about shapes (defaults, pruning, validation, merging, field
+// ownership, OpenAPI) walks this form.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+#include "apiserver/schema/builtin_data.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+enum class SchemaType : std::uint8_t { any, object, array, string, integer, number, boolean, int_or_string };
+enum class ListType : std::uint8_t { atomic, set, map };
+enum class MapType : std::uint8_t { granular, atomic };
+
+struct Schema;
+
+/// A named member of an object schema.
+struct Property {
+  std::string name;
+  const Schema* schema = nullptr;
+};
+
+/// An x-kubernetes-validations rule; kept as text.
+struct CelRule {
+  std::string rule = {};
+  std::string message = {};
+  std::string message_expression = {};
+  std::string reason = {};      ///< "FieldValueInvalid" if the rule names none.
+  std::string field_path = {};  ///< As written: ".spec.size".
+  bool optional_old_self = false;
+};
+
+/// What values must satisfy beside their type. Few schemas have any, so it stands apart.
+struct Constraints {
+  std::optional<double> minimum = {};
+  std::optional<double> maximum = {};
+  bool exclusive_minimum = false;
+  bool exclusive_maximum = false;
+  std::optional<double> multiple_of = {};
+  std::optional<std::int64_t> min_length = {};
+  std::optional<std::int64_t> max_length = {};
+  std::optional<std::int64_t> min_items = {};
+  std::optional<std::int64_t> max_items = {};
+  std::optional<std::int64_t> min_properties = {};
+  std::optional<std::int64_t> max_properties = {};
+  bool unique_items = false;
+  std::string pattern = {};
+  Json::Array allowed = {};  ///< "enum".
+  std::vector<const Schema*> all_of = {};
+  std::vector<const Schema*> any_of = {};
+  std::vector<const Schema*> one_of = {};
+  const Schema* none_of = nullptr;  ///< "not".
+  std::vector<CelRule> rules = {};
+};
+
+/// One node; nodes refer to each other by pointer and may do so in circles (JSONSchemaProps does).
+/// Lifetime: a node lives as long as a KindSchema that reaches it.
+struct Schema {
+  SchemaType type = SchemaType::any;
+  bool nullable = false;
+  bool preserve_unknown_fields = false;
+  bool embedded_resource = false;
+  /// Built-in kinds only: a struct that is no pointer in Go, so that it is always written ("status": {}).
+  bool always_written = false;
+  /// Built-in kinds only: an optional field that is written even when it is unset, as null, "" or 0.
+  bool written_when_unset = false;
+  /// Built-in kinds only: a type with its own JSON form, whose content is not looked into (RawExtension).
+  bool opaque = false;
+  std::string type_name = {};  ///< OpenAPI name of a built-in type: "io.k8s.api.core.v1.Container".
+  std::string format = {};
+  std::optional<Json> default_value = {};
+  std::vector<Property> properties = {};  ///< Sorted by name.
+  std::vector<std::string> required = {};
+  const Schema* additional = nullptr;  ///< additionalProperties, when that is a schema or true.
+  const Schema* items = nullptr;
+  ListType list_type = ListType::atomic;
+  std::vector<std::string> list_keys = {};
+  MapType map_type = MapType::granular;
+  std::string merge_key = {};  ///< x-kubernetes-patch-merge-key.
+  bool patch_merge = false;    ///< x-kubernetes-patch-strategy has "merge".
+  bool patch_retain_keys = false;
+  std::shared_ptr<const Constraints> constraints = {};  ///< May be empty.
+
+  const Schema* property(std::string_view name) const noexcept;
+  bool is_required(std::string_view name) const noexcept;
+  /// The schema of member `name`: the property, else additionalProperties, else nullptr.
+  const Schema* member(std::string_view name) const noexcept;
+};
+
+/// Owner of nodes.
+struct SchemaPool {
+  std::deque<Schema> nodes = {};
+  std::shared_ptr<const SchemaPool> beneath = {};  ///< Keeps what nodes here refer to.
+  Schema& add() { return nodes.emplace_back(); }
+};
+
+/// What a CRD version says about its kind. `schema` is openAPIV3Schema (null: anything goes).
+struct CustomKind {
+  std::string group = {};
+  std::string version = {};
+  std::string kind = {};
+  std::string list_kind = {};
+  std::string plural = {};
+  std::string singular = {};
+  bool namespaced = true;
+  bool status_subresource = false;
+  bool preserve_unknown_fields = false;  ///< spec.preserveUnknownFields of old CRDs.
+  Json scale = {};                       ///< subresources.scale, null if absent.
+  Json columns = {};                     ///< additionalPrinterColumns, null if absent.
+  Json schema = {};
+};
+
+/// The shape of one kind in one version. Immutable; share it freely.
+class KindSchema {
+ public:
+  KindSchema(std::shared_ptr<const SchemaPool> pool, const Schema& root)
+      : pool_(std::move(pool)), root_(&root) {}
+
+  std::string group = {};
+  std::string version = {};
+  std::string kind = {};
+  bool built_in = false;
+  bool status_subresource = false;
+  /// No member is ever unknown: kinds without a schema.
+  const Schema& root() const noexcept { return *root_; }
+  std::string api_version() const { return group.empty() ? version : group + "/" + version; }
+
+ private:
+  std::shared_ptr<const SchemaPool> pool_;
+  const Schema* root_;
+};
+
+class BuiltinSchemaReader;
+
+/// Makes shapes; one per server. Built-in ones are resolved when first asked for, and kept.
+/// Thread safety: one thread at a time. Lifetime: the shapes it hands out may outlive it.
+class SchemaCatalog {
+ public:
+  SchemaCatalog();
+  ~SchemaCatalog();
+  SchemaCatalog(const SchemaCatalog&) = delete;
+  SchemaCatalog& operator=(const SchemaCatalog&) = delete;
+
+  BuiltinData& data() noexcept { return data_; }
+  /// Empty if the server has no such kind.
+  std::shared_ptr<const KindSchema> builtin(std::string_view group, std::string_view version,
+                                            std::string_view kind);
+  /// The shape of a custom kind, with apiVersion, kind and ObjectMeta added to the schema.
+  /// Parts of the schema that mean nothing here (wrong types where a list is expected) are ignored; what
+  /// makes a CRD unacceptable is told by check_structural().
+  std::shared_ptr<const KindSchema> custom(const CustomKind& kind);
+
+ private:
+  BuiltinData data_;
+  std::unique_ptr<BuiltinSchemaReader> reader_;
+  std::map<std::string, std::shared_ptr<const KindSchema>, std::less<>> kinds_;
+};
+
+/// One thing that is wrong with a field, in the words of a real API server.
+struct FieldError {
+  std::string reason = {};   ///< "FieldValueInvalid": causes[].reason.
+  std::string message = {};  ///< "Invalid value: 0: ...": causes[].message.
+  std::string field = {};    ///< "spec.size": causes[].field.
+
+  std::string text() const { return field + ": " + message; }
+};
+
+FieldError field_required(std::string field, std::string_view detail = {});
+/// `value` is shown as Go would: strings quoted, objects and lists as JSON, null as null.
+FieldError field_invalid(std::string field, const Json& value, std::string_view detail);
+FieldError field_type_invalid(std::string field, const Json& value, std::string_view detail);
+FieldError field_not_supported(std::string field, const Json& value, const Json::Array& allowed);
+FieldError field_duplicate(std::string field, const Json& value);
+FieldError field_too_long(std::string field, std::int64_t max_bytes);
+FieldError field_too_many(std::string field, std::int64_t actual, std::int64_t max);
+FieldError field_forbidden(std::string field, std::string_view detail);
+
+/// "a: Required value", or "[a: Required value, b: Required value]": how a Status message lists them.
+std::string describe(const std::vector<FieldError>& errors);
+/// The causes of a Status: [{"reason": ..., "message": ..., "field": ...}].
+Json causes(const std::vector<FieldError>& errors);
+
+/// What is not acceptable in spec.versions[].schema.openAPIV3Schema (structural schema rules); `path` is the
+/// prefix of the fields: "spec.validation.openAPIV3Schema".
+std::vector<FieldError> check_structural(const Json& schema, std::string_view path);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// From JSON to Schema nodes: the OpenAPI of built-in types, and openAPIV3Schema of CRDs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/schema/schema.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+/// Reads built-in types on demand; types refer to each other, also in circles.
+class BuiltinSchemaReader {
+ public:
+  explicit BuiltinSchemaReader(BuiltinData& data) : data_(data), pool_(std::make_shared<SchemaPool>()) {}
+
+  /// The complete node of a type; an opaque one if the type is unknown.
+  const Schema& type(std::string_view name);
+  const std::shared_ptr<SchemaPool>& pool() const noexcept { return pool_; }
+
+ private:
+  Schema& resolve(std::string_view name);
+  const Schema* member_node(const Json& source, bool written_when_unset);
+  void read(Schema& node, const Json& source);
+
+  struct Reference {
+    Schema* node;
+    const Schema* target;
+    const Json* source;
+    bool written_when_unset;
+  };
+  BuiltinData& data_;
+  std::shared_ptr<SchemaPool> pool_;
+  std::map<std::string, Schema*, std::less<>> types_;
+  std::vector<Reference> references_;  // nodes that are a type plus something of their own
+};
+
+/// Reads a structural schema. `object_meta` is put where embedded resources have metadata.
+const Schema& read_custom_schema(SchemaPool& pool, const Json& source, const Schema& object_meta);
+/// Adds apiVersion, kind and metadata to a node, over properties of that name.
+void add_object_header(SchemaPool& pool, Schema& node, const Schema& object_meta);
+
+}  // namespace evenkeel::inline v0::apiserver

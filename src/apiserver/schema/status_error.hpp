@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Status bodies that refusals are answered with, worded as the real server words them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+#include "apiserver/schema/schema.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+/// "widgets.example.com", or "configmaps" in the core group. Also used with a kind in place of the plural.
+struct GroupResource {
+  std::string group = {};
+  std::string resource = {};
+  std::string str() const { return group.empty() ? resource : resource + "." + group; }
+};
+
+/// Reasons of a 422, as the validators give them.
+using FieldErrors = std::vector<FieldError>;
+
+/// A refusal: thrown where it is noticed, written as the answer by the router.
+class StatusError {
+ public:
+  StatusError(int code, std::string_view reason, std::string message, Json details = Json());
+  int code() const { return code_; }
+  const Json& body() const { return body_; }
+
+  /// The same with metadata.continue.
+  StatusError with_continue(std::string token) const;
+
+  static StatusError bad_request(std::string message);
+  static StatusError not_found(const GroupResource& resource, std::string_view name);
+  /// A path of a known group that leads nowhere.
+  static StatusError no_such_path();
+  static StatusError already_exists(const GroupResource& resource, std::string_view name,
+                                    std::string_view prefix = "");
+  static StatusError conflict(const GroupResource& resource, std::string_view name, std::string_view problem);
+  static StatusError forbidden(const GroupResource& resource, std::string_view name, std::string_view problem,
+                               const FieldErrors& causes = {});
+  /// `kind` has the kind in place of the plural, as the real server does.
+  static StatusError invalid(const GroupResource& kind, std::string_view name, const FieldErrors& causes);
+  static StatusError method_not_allowed();
+  static StatusError method_not_supported(const GroupResource& resource, std::string_view verb);
+  static StatusError not_acceptable(const std::vector<std::string>& accepted);
+  /// The 406 of a real server's router.
+  static StatusError no_representation(const std::vector<std::string>& accepted);
+  static StatusError unsupported_media(const std::vector<std::string>& accepted);
+  static StatusError expired(std::string message);
+  static StatusError too_large(std::size_t limit);
+  static StatusError internal(std::string message);
+
+ private:
+  int code_;
+  Json body_;
+};
+
+/// Not a Status: the plain "404 page not found" of paths that no handler knows.
+struct PageNotFound {};
+
+/// The Status of a success, as deletions answer.
+Json success_status(Json details);
+
+}  // namespace evenkeel::inline v0::apiserver

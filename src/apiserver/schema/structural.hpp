@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths into the schema of a CRD: ".spec.size" or ".spec['a.b']".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <evenkeel/api/json.hpp>
+
+namespace evenkeel::inline v0::apiserver {
+
+/// Why a path names no field of the schema, in a real server's words; empty if it does.
+std::string field_path_problem(std::string_view path, const Json& schema);
+
+/// The schema that a path names; null if there is none.
+const Json& schema_at(std::string_view path, const Json& schema);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the kubeconfig by which kubectl and clients find an embedded server.
+#pragma once
+
+#include <string>
+
+namespace evenkeel::inline v0::apiserver {
+
+/// Empty members are left out.
+struct KubeconfigParts {
+  std::string server = {};
+  std::string certificate_authority = {};  ///< PEM
+  std::string token = {};
+  std::string client_certificate = {};  ///< PEM
+  std::string client_key = {};          ///< PEM
+};
+
+/// A kubeconfig as YAML with one cluster, user and context, all named "evenkeel"; namespace default.
+std::string write_kubeconfig(const KubeconfigParts& parts);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/shell/request_target.hpp"
+
+#include <utility>
+
+#include "apiserver/rest/rest_path.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+std::string verb_of(http::Method method, bool named, bool watch) {
+  switch (method) {
+    case http::Method::get:
+      return watch ? "watch" : named ? "get" : "list";
+    case http::Method::post:
+      return "create";
+    case http::Method::put:
+      return "update";
+    case http::Method::patch:
+      return "patch";
+    case http::Method::delete_:
+      return named ? "delete" : "deletecollection";
+  }
+  return {};
+}
+
+std::string plain_verb(http::Method method) {
+  std::string verb(http::method_name(method));
+  for (char& letter : verb) letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
+  return verb;
+}
+
+// "/v3/kv/txn": resource kv, subresource txn.
+RequestTarget etcd_target(const std::vector<std::string>& segments) {
+  return {.verb = segments[1] == "watch" ? "watch" : "create",
+          .resource = segments[1],
+          .subresource = segments.size() > 2 ? segments[2] : std::string()};
+}
+
+}  // namespace
+
+RequestTarget request_target(const http::Request& request) {
+  const Target target = parse_target(request.target);
+  if (target.segments.size() > 1 && target.segments[0] == "v3") return etcd_target(target.segments);
+  std::optional<ResourcePath> path = resource_path(target.segments);
+  if (!path) return {.verb = plain_verb(request.method)};
+  std::string verb = verb_of(request.method, !path->name.empty(), target.query.flag("watch"));
+  const bool cached =
+      verb == "watch" || ((verb == "get" || verb == "list") && !target.query.get("resourceVersion").empty() &&
+                          target.query.get("resourceVersionMatch") != "Exact");
+  return {.verb = std::move(verb),
+          .group = std::move(path->group),
+          .resource = std::move(path->resource),
+          .subresource = std::move(path->subresource),
+          .namespace_ = std::move(path->namespace_),
+          .name = std::move(path->name),
+          .cached = cached};
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+#include <utility>
+
+#include <evenkeel/apiserver/shared_core.hpp>
+
+#include "apiserver/shell/core_host.hpp"
+#include "apiserver/shell/manifest.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+class CoreBackend final : public detail::Backend {
+ public:
+  explicit CoreBackend(ApiServerCoreOptions options) : core_(std::move(options)) {}
+
+  Answer handle(const http::Request& request, WallTime now, const Caller& caller,
+                const CacheLag& lag) override {
+    return core_.handle(request, now, caller, lag);
+  }
+  WatchOutput read_watch(WatchId id) override { return core_.read_watch(id); }
+  std::vector<WatchId> ready_watches() override { return core_.ready_watches(); }
+  void catch_up(WatchId id) override { core_.catch_up(id); }
+  void close_watch(WatchId id) override { core_.close_watch(id); }
+  void tick(WallTime now) override { core_.tick(now); }
+  std::optional<WallTime> next_tick() const override { return core_.next_tick(); }
+
+  ApiServerCore& core() { return core_; }
+
+ private:
+  ApiServerCore core_;
+};
+
+}  // namespace
+
+SharedCore::SharedCore(SharedCoreOptions options) {
+  auto backend = std::make_unique<CoreBackend>(options.core);
+  host_ = std::make_shared<detail::CoreHost>(std::move(backend), std::move(options));
+}
+
+SharedCore::~SharedCore() = default;
+
+http::Response SharedCore::handle(const http::Request& request) {
+  Answer answer;
+  host_->with([&](detail::Backend& backend) {
+    answer = backend.handle(request, host_->clock().wall_now(), {}, {});
+    if (answer.watch) backend.close_watch(*answer.watch);
+  });
+  return std::move(answer.response);
+}
+
+void SharedCore::install(std::string_view manifest) {
+  const Asks ask = [this](const http::Request& request) { return handle(request); };
+  for (const Json& object : manifest_objects(manifest)) create_object(ask, object);
+}
+
+FaultId SharedCore::inject(FaultRule rule) {
+  return host_->inject(std::move(rule));
+}
+void SharedCore::remove_fault(FaultId id) {
+  host_->remove_fault(id);
+}
+void SharedCore::clear_faults() {
+  host_->clear_faults();
+}
+FaultCounts SharedCore::fault_counts(FaultId id) const {
+  return host_->fault_counts(id);
+}
+std::size_t SharedCore::cut_watches() {
+  return host_->cut_watches();
+}
+
+void SharedCore::with(const std::function<void(ApiServerCore&)>& action) {
+  // Made here, so it is one.
+  host_->with([&](detail::Backend& backend) { action(static_cast<CoreBackend&>(backend).core()); });
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Certificates for the embedded server, made in memory at start: an authority, and what it signs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <evenkeel/apiserver/api_server_core.hpp>
+
+namespace evenkeel::inline v0::apiserver {
+
+/// A certificate and its private key, as PEM.
+struct CertifiedKey {
+  std::string certificate = {};
+  std::string key = {};
+};
+
+/// A new authority with an EC P-256 key, valid for ten years around now.
+CertifiedKey make_authority();
+/// A server certificate for `hosts` (names and addresses), signed by `authority`.
+CertifiedKey make_server_certificate(const CertifiedKey& authority, const std::vector<std::string>& hosts);
+/// The same without a common name, and for clients as well: what etcd's members need, among themselves and
+/// for their JSON API.
+CertifiedKey make_member_certificate(const CertifiedKey& authority, const std::vector<std::string>& hosts);
+/// A client certificate: common name = user, organisations = groups, as the real API server reads them.
+CertifiedKey make_client_certificate(const CertifiedKey& authority, const Caller& caller);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// In what each built-in resource differs from the usual: what Kubernetes writes in Go per kind.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/store/resource_type.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+/// Source: the strategies under kubernetes pkg/registry/*/*/strategy.go.
+ResourceRules builtin_rules(std::string_view group, std::string_view plural);
+
+/// Field selectors beside metadata.name and metadata.namespace.
+std::vector<std::string> builtin_selectable_fields(std::string_view group, std::string_view plural);
+
+/// Where etcd has the objects: "/registry/services/specs".
+std::string builtin_registry_key(std::string_view group, std::string_view plural);
+
+}  // namespace evenkeel::inline v0::apiserver

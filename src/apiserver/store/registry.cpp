@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/store/registry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <tuple>
+#include <utility>
+
+#include <openssl/evp.h>
+
+#include "apiserver/store/builtin_rules.hpp"
+#include "apiserver/store/conversion.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+namespace {
+
+/// v2beta1 -> {2, 1, 1}: major, maturity (2 stable, 1 beta, 0 alpha), minor.
+std::optional<std::array<int, 3>> parse_version(std::string_view text) {
+  if (text.size() < 2 || text[0] != 'v') return std::nullopt;
+  std::array<int, 3> parts{0, 2, 0};
+  const char* end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data() + 1, end, parts[0]);
+  if (error != std::errc()) return std::nullopt;
+  if (at == end) return parts;
+  const std::string_view rest(at, static_cast<std::size_t>(end - at));
+  const bool beta = rest.starts_with("beta");
+  if (!beta && !rest.starts_with("alpha")) return std::nullopt;
+  parts[1] = beta ? 1 : 0;
+  const auto minor = std::from_chars(at + (beta ? 4 : 5), end, parts[2]);
+  if (minor.ec != std::errc() || minor.ptr != end) return std::nullopt;
+  return parts;
+}
+
+ResourceType builtin_type(const BuiltinGroupVersion& group_version, const BuiltinResource& entry) {
+  ResourceType type;
+  type.group = group_version.group;
+  type.version = group_version.version;
+  type.kind = entry.kind;
+  type.list_kind = entry.kind + "List";
+  type.plural = entry.name;
+  type.singular = entry.singular;
+  type.namespaced = entry.namespaced;
+  type.verbs = entry.verbs;
+  type.short_names = entry.short_names;
+  type.categories = entry.categories;
+  type.rules = builtin_rules(type.group, type.plural);
+  type.selectable_fields = builtin_selectable_fields(type.group, type.plural);
+  type.only_known_fields = type.selectable_fields.empty();
+  type.registry_key = builtin_registry_key(type.group, type.plural);
+  for (const BuiltinResource& other : group_version.resources)
+    if (other.name.starts_with(entry.name + "/")) type.subresources.push_back(other);
+  type.has_status = type.subresource("status") != nullptr;
+  if (type.group.empty() && type.plural == "endpoints")
+    type.deprecation = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+  if (type.subresource("scale")) type.scale = ScalePaths{.selector = ".spec.selector"};
+  return type;
+}
+
+}  // namespace
+
+bool version_before(std::string_view a, std::string_view b) {
+  const auto left = parse_version(a);
+  const auto right = parse_version(b);
+  if (left && right) {
+    // Stable before beta before alpha, then the higher number.
+    return std::tuple((*left)[1], (*left)[0], (*left)[2]) > std::tuple((*right)[1], (*right)[0], (*right)[2]);
+  }
+  if (left || right) return left.has_value();
+  return a < b;
+}
+
+std::string storage_version_hash(const ResourceType& type) {
+  const std::string group = shared_storage(type.group, type.version, type.plural).group.value_or(type.group);
+  const std::string text =
+      group + "/" + (type.storage_version.empty() ? type.version : type.storage_version) + "/" + type.kind;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  std::array<unsigned char, 16> encoded{};
+  const int length = EVP_EncodeBlock(encoded.data(), digest.data(), 8);
+  return {encoded.begin(), encoded.begin() + length};
+}
+
+Registry::Registry(SchemaCatalog& catalog, Store& store) : catalog_(catalog), store_(store) {
+  for (const BuiltinGroupVersion& group_version : catalog.data().group_versions()) add_builtin(group_version);
+}
+
+void Registry::add_builtin(const BuiltinGroupVersion& group_version) {
+  order_.emplace_back(group_version.group, group_version.version);
+  for (const BuiltinResource& entry : group_version.resources) {
+    if (entry.name.find('/') != std::string::npos) continue;
+    ResourceType type = builtin_type(group_version, entry);
+    const SharedStorage shared = shared_storage(type.group, type.version, type.plural);
+    type.to_storage = shared.to_storage;
+    type.from_storage = shared.from_storage;
+    type.storage_version = shared.version;
+    type.collection = &store_.collection(shared.group.value_or(type.group), type.plural, type.namespaced);
+    Key key{type.group, type.version, type.plural};
+    types_.emplace(std::move(key), std::make_shared<ResourceType>(std::move(type)));
+  }
+}
+
+void Registry::complete(ResourceType& type) {
+  if (type.schema) return;
+  if (type.custom_kind) {
+    type.schema = catalog_.custom(*type.custom_kind);
+    type.storage_schema = type.storage_kind ? catalog_.custom(*type.storage_kind) : type.schema;
+    type.table = custom_table(*type.custom_kind);
+  } else {
+    type.schema = catalog_.builtin(type.group, type.version, type.kind);
+    type.table = builtin_table(catalog_.data(), type.api_version(), type.plural);
+  }
+}
+
+ResourceTypePtr Registry::find(std::string_view group, std::string_view version, std::string_view plural) {
+  const auto at = types_.find(Key{group, version, plural});
+  if (at == types_.end()) return nullptr;
+  complete(*at->second);
+  return at->second;
+}
+
+ResourceTypePtr Registry::find_kind(std::string_view group, std::string_view version,
+                                    std::string_view kind) const {
+  for (const auto& [key, type] : types_)
+    if (type->group == group && type->version == version && type->kind == kind) return type;
+  return nullptr;
+}
+
+ResourceTypePtr Registry::find_any(const Collection& collection) {
+  ResourceTypePtr best;
+  for (const auto& [key, type] : types_) {
+    if (type->collection != &collection) continue;
+    if (!best || (type->from_storage == nullptr && version_before(type->version, best->version))) {
+      complete(*type);
+      best = type;
+    }
+  }
+  return best;
+}
+
+bool Registry::serves_group(std::string_view group) const {
+  const auto at = types_.lower_bound(Key{group, "", ""});
+  return at != types_.end() && std::get<0>(at->first) == group;
+}
+
+bool Registry::is_builtin_group(std::string_view group) const {
+  return std::any_of(order_.begin(), order_.end(),
+                     [group](const auto& entry) { return entry.first == group; });
+}
+
+void Registry::set_custom(const std::string& crd_name, std::vector<ResourceType> versions) {
+  remove_custom(crd_name);
+  for (ResourceType& version : versions) {
+    auto type = std::make_shared<ResourceType>(std::move(version));
+    type->shape = generation_;
+    type->collection = &store_.collection(type->group, type->plural, type->namespaced);
+    types_[Key{type->group, type->version, type->plural}] = type;
+    custom_[crd_name].push_back(std::move(type));
+  }
+}
+
+void Registry::remove_custom(const std::string& crd_name) {
+  ++generation_;
+  const auto at = custom_.find(crd_name);
+  if (at == custom_.end()) return;
+  for (const auto& type : at->second) types_.erase(Key{type->group, type->version, type->plural});
+  custom_.erase(at);
+}
+
+std::vector<ResourceTypePtr> Registry::custom(const std::string& crd_name) const {
+  const auto at = custom_.find(crd_name);
+  if (at == custom_.end()) return {};
+  return {at->second.begin(), at->second.end()};
+}
+
+std::vector<ServedVersion> Registry::versions() const {
+  std::vector<ServedVersion> out;
+  for (const auto& [group, version] : order_) out.push_back({group, version, {}});
+  const std::size_t builtin = out.size();
+  for (const auto& [key, type] : types_) {
+    const auto same = [&type = type](const ServedVersion& entry) {
+      return entry.group == type->group && entry.version == type->version;
+    };
+    auto at = std::find_if(out.begin(), out.end(), same);
+    if (at == out.end()) at = out.insert(out.end(), {type->group, type->version, {}});
+    at->resources.push_back(type);
+  }
+  std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(builtin), out.end(),
+                   [](const ServedVersion& a, const ServedVersion& b) {
+                     return a.group != b.group ? a.group < b.group : version_before(a.version, b.version);
+                   });
+  return out;
+}
+
+std::vector<CustomKind> Registry::custom_kinds() const {
+  std::vector<CustomKind> out;
+  for (const auto& [name, types] : custom_)
+    for (const auto& type : types) out.push_back(*type->custom_kind);
+  return out;
+}
+
+}  // namespace evenkeel::inline v0::apiserver

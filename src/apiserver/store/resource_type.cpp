@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/store/resource_type.hpp"
+
+#include <algorithm>
+
+#include "apiserver/schema/defaults.hpp"
+#include "apiserver/schema/pruning.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+bool ResourceType::has_verb(std::string_view verb) const {
+  return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+}
+
+const BuiltinResource* ResourceType::subresource(std::string_view name) const {
+  for (const BuiltinResource& entry : subresources)
+    if (std::string_view(entry.name).substr(plural.size() + 1) == name) return &entry;
+  return nullptr;
+}
+
+std::string ResourceType::head() const {
+  return "\"kind\":\"" + kind + "\",\"apiVersion\":\"" + api_version() + "\"";
+}
+
+bool ResourceType::reads_as_stored(const Stored& object) const {
+  if (from_storage != nullptr) return false;
+  return !custom || (version == storage_version && object.shape() == shape);
+}
+
+/// Custom resources are read with the schema of the stored version, which may have changed since, defaults
+/// included; other versions then drop what they do not know, and default nothing.
+Json ResourceType::read(const Stored& object) const {
+  Json body = object.body();
+  if (from_storage) return from_storage(std::move(body));
+  if (reads_as_stored(object) || !storage_schema) return body;
+  prune(body, *storage_schema);
+  apply_defaults(body, *storage_schema);
+  if (version != storage_version) prune(body, *schema);
+  return body;
+}
+
+Json ResourceType::document(const Stored& object) const {
+  Json body = read(object);
+  body["apiVersion"] = api_version();
+  body["kind"] = kind;
+  return body;
+}
+
+void ResourceType::append_members(const Stored& object, std::string& out) const {
+  if (reads_as_stored(object)) {
+    out += object.text();
+    return;
+  }
+  const std::string whole = read(object).dump();
+  out.append(whole, 1, whole.size() - 2);
+}
+
+std::string ResourceType::text(const Stored& object) const {
+  std::string out = "{";
+  out.append(head()).append(",");
+  append_members(object, out);
+  out += '}';
+  return out;
+}
+
+std::string internal_package(const std::string& group) {
+  return group.empty() ? "core" : group.substr(0, group.find('.'));
+}
+
+}  // namespace evenkeel::inline v0::apiserver

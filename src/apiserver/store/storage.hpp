@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a server that its handlers and controllers share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "apiserver/schema/schema.hpp"
+#include "apiserver/store/registry.hpp"
+#include "apiserver/store/store.hpp"
+#include "apiserver/text/identity.hpp"
+
+namespace evenkeel::inline v0::apiserver {
+
+/// The first version of a server: above what clients take for one of the past.
+inline constexpr std::uint64_t first_resource_version = 1000;
+
+/// Objects, the resources that they are of, and the source of their uids and names.
+/// Thread safety: none; owned by the core.
+struct Storage {
+  /// `history` is the number of changes that watches can go back; `seed` that of names and uids.
+  Storage(std::uint64_t seed, std::size_t history)
+      : identity(seed), store(history, first_resource_version), registry(catalog, store) {}
+
+  Identity identity;
+  Store store;
+  SchemaCatalog catalog = {};
+  Registry registry;
+};
+
+}  // namespace evenkeel::inline v0::apiserver

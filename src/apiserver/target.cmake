@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+evenkeel_library(apiserver
+  SOURCES ${apiserver_sources}
+  HEADERS ${apiserver_headers}
+  LINK evenkeel::client evenkeel::serve
+  PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto yaml-cpp)
+target_include_directories(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # Asio's fences; what they order, its mutexes order as well.
+  target_compile_options(evenkeel_apiserver PRIVATE -Wno-tsan)
+endif()
+
+add_executable(evenkeel-apiserver programs/apiserver/main.cpp programs/common/program.cpp)
+target_link_libraries(evenkeel-apiserver PRIVATE evenkeel_warnings evenkeel::apiserver CLI11::CLI11)
+target_include_directories(evenkeel-apiserver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_compile_definitions(evenkeel-apiserver PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
+
+# The built-in kinds are part of the program.
+add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp
+  COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/builtin_kinds.txt
+    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp -D SYMBOL=evenkeel::v0::apiserver::builtin_kinds_text
+    -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/builtin_kinds.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  VERBATIM)
+target_sources(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp)
+
+# So are the field numbers of their protobuf messages.
+add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp
+  COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/protobuf_fields.txt
+    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp -D SYMBOL=evenkeel::v0::apiserver::protobuf_fields_text
+    -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/protobuf_fields.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  VERBATIM)
+target_sources(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp)

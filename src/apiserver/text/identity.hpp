@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uids and the ends of generated names: random to the eye, decided by a seed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace evenkeel::inline v0::apiserver {
+
+class Identity {
+ public:
+  explicit Identity(std::uint64_t seed) : state_(seed) {}
+
+  /// A version 4 UUID.
+  std::string uid();
+  /// `prefix` cut to 58 characters, with five more of the alphabet that spells no words.
+  /// Source: apiserver storage/names/generate.go.
+  std::string generated_name(std::string_view prefix);
+
+ private:
+  std::uint64_t next();
+  std::uint64_t state_;
+};
+
+}  // namespace evenkeel::inline v0::apiserver

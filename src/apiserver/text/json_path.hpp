@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSONPath of printer columns and selectable fields: ".spec.size",
+// ".status.conditions[?(@.type=='Ready')].status".
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+
+namespace evenkeel::inline v0::apiserver {
+
+/// What the path finds in `document`, in its order; empty if nothing or if the path makes no sense.
+/// Members, ['members'], [indexes] (negative from the end), [from:to], [*], [?(@.member OP literal)] and
+/// [?(@.member)]. Lifetime: the pointers are into `document`.
+std::vector<const Json*> find_path(const Json& document, std::string_view path);
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durations for people: "0.005s", "30s".
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include <evenkeel/base/time.hpp>
+
+namespace evenkeel::inline v0::apiserver {
+
+inline std::string seconds_text(Duration duration) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.9gs", std::chrono::duration<double>(duration).count());
+  return text.data();
+}
+
+}  // namespace evenkeel::inline v0::apiserver

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-# coordctl, with which people look at what operator instances share.
-add_executable(coordctl coordctl/main.cpp coordctl/commands.cpp coordctl/gates.cpp)
-target_link_libraries(coordctl PRIVATE evenkeel_warnings evenkeel::coordination CLI11::CLI11)
-target_include_directories(coordctl PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_compile_definitions(coordctl PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of URLs as libcurl reads them.
+#pragma once
+
+#include <string>
+
+#include <curl/curl.h>
+
+namespace evenkeel::inline v0::http::detail {
+
+/// Returns one part of a URL, empty if it has none.
+inline std::string url_part(CURLU* url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return {};
+  std::string result = text;
+  curl_free(text);
+  return result;
+}
+
+}  // namespace evenkeel::inline v0::http::detail

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The embedded API server as a program: for kubectl, and for tests of operators in any language.
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/apiserver/api_server.hpp>
+#include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/base/error.hpp>
+
+#include "programs/common/program.hpp"
+
+namespace {
+
+namespace ek = evenkeel;
+
+constexpr char name[] = "evenkeel-apiserver";
+
+struct Flags {
+  ek::apiserver::ApiServerOptions server = {};
+  std::string kubeconfig = {};
+  std::vector<std::string> manifests = {};
+  std::vector<std::string> faults = {};
+  std::string token_lifetime = {};
+  bool log_requests = false;
+};
+
+void declare(CLI::App& app, Flags& flags) {
+  app.add_option("--host", flags.server.host, "Address to listen on")->capture_default_str();
+  app.add_option("--port", flags.server.port, "Port to listen on; 0: a free one")->capture_default_str();
+  app.add_flag("--tls", flags.server.tls, "Speak TLS, with certificates made at start");
+  app.add_option("--token", flags.server.token,
+                 "Ask for this bearer token (kubectl sends none without --tls)");
+  app.add_option("--token-expires-after", flags.token_lifetime,
+                 "Answer 401 to the token when this time is over, e.g. 10s or 5m")
+      ->type_name("TIME")
+      ->needs("--token");
+  app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig that leads here")
+      ->type_name("FILE");
+  app.add_option("--crd", flags.manifests,
+                 "Create the objects in this manifest first (CRDs or others); repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_option("--fault", flags.faults,
+                 "Make something go wrong, e.g. verb=watch,resource=pods,cut-after=1000,count=3 or "
+                 "status=429,retry-after=1,probability=0.1,seed=7 or verb=update,drop=after,ending=reset or "
+                 "lag=5s; docs/apiserver.md has all; repeatable")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  app.add_flag("--log-requests", flags.log_requests, "One line on standard error for each request");
+}
+
+void log_request(const ek::apiserver::ServedRequest& request) {
+  const std::string line = std::string(ek::http::method_name(request.method)) + " " + request.target + " " +
+                           (request.status ? std::to_string(request.status) : "dropped") + " " +
+                           (request.user.empty() ? "-" : request.user) + "\n";
+  std::fputs(line.c_str(), stderr);
+}
+
+// The token that stops being good: it goes where tokens with a lifetime go.
+void limit_token(Flags& flags) {
+  if (flags.token_lifetime.empty()) return;
+  const std::optional<ek::Duration> time = ek::parse_duration(flags.token_lifetime);
+  if (!time || *time < ek::Duration::zero())
+    throw std::invalid_argument("--token-expires-after: expected a time like 10s, found \"" +
+                                flags.token_lifetime + "\"");
+  const ek::WallTime end =
+      flags.server.clock->wall_now() + std::chrono::duration_cast<ek::WallTime::duration>(*time);
+  flags.server.tokens.push_back({.token = std::exchange(flags.server.token, {}), .expires = end});
+}
+
+void serve(Flags& flags) {
+  const sigset_t signals = ek::program::block_signals();
+  limit_token(flags);
+  for (const std::string& rule : flags.faults)
+    flags.server.faults.push_back(ek::apiserver::parse_fault_rule(rule));
+  if (flags.log_requests) flags.server.on_request = log_request;
+  ek::apiserver::ApiServer server(flags.server);
+  if (flags.server.token.empty() && flags.server.tokens.empty())
+    std::fputs("evenkeel-apiserver: without --token, every request is an administrator's\n", stderr);
+  for (const std::string& manifest : flags.manifests) {
+    try {
+      server.install(ek::program::read_file(manifest));
+    } catch (const ek::DecodeError& error) {
+      throw ek::Error(manifest + ": " + error.what());
+    }
+  }
+  if (!flags.kubeconfig.empty()) ek::program::write_private_file(flags.kubeconfig, server.kubeconfig());
+  ek::program::serve_until_told(name, server.url(), signals);
+  server.stop();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  const auto flags = std::make_unique<Flags>();
+  CLI::App app("An API server of Kubernetes' API in memory, for tests and demonstrations.", name);
+  app.set_version_flag("--version", "evenkeel-apiserver " EVENKEEL_VERSION);
+  declare(app, *flags);
+  return ek::program::run(app, argc, argv, [&flags] { serve(*flags); });
+}

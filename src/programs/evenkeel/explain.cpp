@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "programs/evenkeel/explain.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/http/curl_transport.hpp>
+
+#include "http/files.hpp"
+#include "http/plain_http.hpp"
+#include "http/wire_check.hpp"
+
+namespace evenkeel::program {
+namespace {
+
+std::string read_token(const std::string& path) {
+  std::string token = evenkeel::detail::read_file(path);
+  while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
+  if (const std::string problem = http::detail::header_value_problem(token); !problem.empty())
+    throw Error(path + ": the token " + problem);
+  return token;
+}
+
+void check_exposure(const ExplainFlags& flags) {
+  if (flags.token_file.empty() || flags.credentials_in_clear) return;
+  if (!http::detail::is_exposed(flags.url)) return;
+  throw Error("--token-file: " + http::detail::exposed_text(flags.url, "the token") +
+              "; use https (--ca-file names its authority), or say --credentials-in-clear");
+}
+
+http::Response ask(const ExplainFlags& flags) {
+  check_exposure(flags);
+  http::Request request{.target = explain_target(flags)};
+  if (!flags.token_file.empty()) {
+    request.headers.add("Authorization", "Bearer " + read_token(flags.token_file));
+  }
+  const auto transport =
+      http::make_curl_transport({.server = flags.url,
+                                 .tls = {.ca_file = flags.ca_file, .server_name = flags.server_name},
+                                 .proxy = "",
+                                 .credentials_in_clear = flags.credentials_in_clear});
+  return transport->fetch(std::move(request));
+}
+
+// What a status means for who asked; the body says more.
+std::string_view hint_for(int status) {
+  if (status == 401 || status == 403) {
+    return "; explanations are given on the operator's own machine (kubectl port-forward) or to who has the "
+           "token of its metrics (--token-file)";
+  }
+  if (status == 404) return "; is the operator run with --debug-endpoints?";
+  return {};
+}
+
+}  // namespace
+
+std::string explain_target(const ExplainFlags& flags) {
+  std::string target = "/debug/explain";
+  if (!flags.controller.empty()) target += "/" + http::percent_encode(flags.controller);
+  if (!flags.object.empty()) {
+    const std::size_t slash = flags.object.find('/');
+    if (slash != std::string::npos) target += "/" + http::percent_encode(flags.object.substr(0, slash));
+    const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+    target += "/" + http::percent_encode(flags.object.substr(name));
+  }
+  return flags.json ? target + "?format=json" : target;
+}
+
+int explain(const ExplainFlags& flags) {
+  const http::Response answer = ask(flags);
+  if (answer.status == 200) {
+    std::fwrite(answer.body.data(), 1, answer.body.size(), stdout);
+    return EXIT_SUCCESS;
+  }
+  std::string_view body = answer.body;
+  while (body.ends_with('\n')) body.remove_suffix(1);
+  // An answer of ours is a sentence that says what is known instead.
+  const std::string_view hint =
+      answer.headers.find("X-Evenkeel-Explain") != nullptr ? std::string_view() : hint_for(answer.status);
+  std::fprintf(stderr, "evenkeel explain: %s answered %d: %.*s%.*s\n", flags.url.c_str(), answer.status,
+               static_cast<int>(body.size()), body.data(), static_cast<int>(hint.size()), hint.data());
+  return EXIT_FAILURE;
+}
+
+}  // namespace evenkeel::program

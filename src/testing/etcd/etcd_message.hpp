@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of etcd's JSON API, as the stand-in reads and checks them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/http/message.hpp>
+
+#include "testing/etcd/etcd_data.hpp"
+
+namespace evenkeel::inline v0::testing {
+
+/// gRPC's codes, as far as etcd uses them here.
+enum class EtcdCode : std::uint8_t {
+  invalid_argument = 3,
+  resource_exhausted = 8,
+  failed_precondition = 9,
+  out_of_range = 11,
+  unimplemented = 12,
+  unauthenticated = 16,
+};
+
+/// What etcd refuses; thrown within the stand-in only.
+struct EtcdRefusal {
+  EtcdCode code = EtcdCode::invalid_argument;
+  std::string message = {};
+};
+http::Response refusal_answer(const EtcdRefusal& refusal);
+
+/// Members that are absent are zero or empty. Throw EtcdRefusal for what is none.
+std::uint64_t etcd_number(const Json& member);
+std::string etcd_bytes(const Json& member);
+EtcdKeys etcd_keys(const Json& message);
+std::string etcd_base64(std::string_view bytes);
+
+/// Throws EtcdRefusal for a member that is not listed: the stand-in does not pass over what it cannot do.
+void know_members(const Json& message, std::initializer_list<std::string_view> known);
+
+/// Throw EtcdRefusal as etcd does, by the same rules in the same order.
+/// Source: etcd's server/etcdserver/api/v3rpc/key.go, checkRangeRequest to checkRequestOp.
+void check_range(const Json& request);
+void check_put(const Json& request);
+void check_erase(const Json& request);
+void check_txn(const Json& request, std::size_t max_operations);
+
+/// About how long the message is in etcd's own encoding.
+std::size_t encoded_size(const Json& message);
+
+}  // namespace evenkeel::inline v0::testing

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deletion in the core: finalizers, dependents, namespaces, CRDs.
+#include "core_fixture.hpp"
+
+namespace evenkeel::apiserver::test {
+namespace {
+
+class ApiServerCoreDeletes : public CoreFixture {
+ protected:
+  /// A config map with owners; returns its uid.
+  std::string child(const std::string& name, const std::vector<std::pair<std::string, std::string>>& owners,
+                    bool blocks = false) {
+    Json map = config_map(name);
+    Json references = Json::array();
+    for (const auto& [owner, uid] : owners)
+      references.push_back(Json::object({{"apiVersion", "v1"},
+                                         {"kind", "ConfigMap"},
+                                         {"name", owner},
+                                         {"uid", uid},
+                                         {"blockOwnerDeletion", blocks}}));
+    map["metadata"]["ownerReferences"] = std::move(references);
+    const CoreReply made = post(maps, map);
+    EXPECT_EQ(made.status, 201) << made.text;
+    return made.uid();
+  }
+  bool exists(const std::string& name) { return get(maps + "/" + name).status == 200; }
+};
+
+TEST_F(ApiServerCoreDeletes, AnswersAStatusOrTheObject) {
+  const CoreReply made = post(maps, config_map("a"));
+  const CoreReply gone = remove(maps + "/a");
+  EXPECT_EQ(gone["status"], Json("Success"));
+  EXPECT_EQ(gone.body.at({"details", "uid"}), Json(made.uid()));
+  const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
+  post(accounts, Json::parse(R"({"metadata":{"name":"s"}})"));
+  EXPECT_EQ(remove(accounts + "/s")["kind"], Json("ServiceAccount"));
+  EXPECT_EQ(remove(maps + "/a").status, 404);
+}
+
+TEST_F(ApiServerCoreDeletes, PreconditionsHold) {
+  const CoreReply made = post(maps, config_map("a"));
+  EXPECT_EQ(remove(maps + "/a", R"({"preconditions":{"uid":"other"}})").status, 409);
+  EXPECT_EQ(remove(maps + "/a", R"({"preconditions":{"resourceVersion":"1"}})").status, 409);
+  EXPECT_EQ(remove(maps + "/a", R"({"propagationPolicy":"Sideways"})").status, 422);
+  EXPECT_EQ(remove(maps + "/a", R"({"preconditions":{"uid":")" + made.uid() + R"("}})").status, 200);
+}
+
+TEST_F(ApiServerCoreDeletes, FinalizersHoldAnObject) {
+  Json map = config_map("a");
+  map["metadata"]["finalizers"] = Json::array({"example.com/hold"});
+  post(maps, map);
+  const CoreReply stream = get(maps + "?watch=1&resourceVersion=" + std::to_string(core.resource_version()));
+  const CoreReply marked = remove(maps + "/a");
+  EXPECT_EQ(marked["kind"], Json("ConfigMap"));
+  EXPECT_FALSE(marked.body.at({"metadata", "deletionTimestamp"}).is_null());
+  EXPECT_EQ(remove(maps + "/a").version(), marked.version());
+  EXPECT_EQ(
+      merge(maps + "/a", R"({"metadata":{"finalizers":["example.com/hold","example.com/more"]}})").status,
+      422);
+  EXPECT_EQ(merge(maps + "/a", R"({"metadata":{"deletionTimestamp":null}})")
+                .body.at({"metadata", "deletionTimestamp"}),
+            marked.body.at({"metadata", "deletionTimestamp"}));
+  EXPECT_EQ(merge(maps + "/a", R"({"metadata":{"finalizers":null}})").status, 200);
+  EXPECT_FALSE(exists("a"));
+  EXPECT_EQ(seen(stream), "MODIFIED a, DELETED a");
+}
+
+TEST_F(ApiServerCoreDeletes, DependentsGoWithTheirOwner) {
+  const std::string owner = post(maps, config_map("owner")).uid();
+  const std::string middle = child("middle", {{"owner", owner}});
+  child("leaf", {{"middle", middle}});
+  core.tick(now);
+  EXPECT_TRUE(exists("leaf"));
+  EXPECT_FALSE(core.next_tick() && *core.next_tick() <= now);
+  remove(maps + "/owner");
+  ASSERT_TRUE(core.next_tick() && *core.next_tick() <= now) << "there is work";
+  core.tick(now);
+  EXPECT_FALSE(exists("middle"));
+  EXPECT_FALSE(exists("leaf"));
+}
+
+TEST_F(ApiServerCoreDeletes, OneOfTwoOwnersIsEnough) {
+  const std::string one = post(maps, config_map("one")).uid();
+  const std::string two = post(maps, config_map("two")).uid();
+  child("shared", {{"one", one}, {"two", two}});
+  remove(maps + "/one");
+  core.tick(now);
+  const CoreReply shared = get(maps + "/shared");
+  ASSERT_EQ(shared.status, 200);
+  ASSERT_EQ(shared.body.at({"metadata", "ownerReferences"}).size(), 1U);
+  EXPECT_EQ(shared.body.at({"metadata", "ownerReferences"})[std::size_t{0}]["name"], Json("two"));
+}
+
+TEST_F(ApiServerCoreDeletes, DependentsOfNobodyGo) {
+  child("lost", {{"never", "11111111-2222-3333-4444-555555555555"}});
+  core.tick(now);
+  EXPECT_FALSE(exists("lost"));
+}
+
+TEST_F(ApiServerCoreDeletes, OrphansStay) {
+  const std::string owner = post(maps, config_map("owner")).uid();
+  child("left", {{"owner", owner}});
+  remove(maps + "/owner", R"({"propagationPolicy":"Orphan"})");
+  core.tick(now);
+  EXPECT_FALSE(exists("owner"));
+  ASSERT_TRUE(exists("left"));
+  EXPECT_TRUE(get(maps + "/left").body.at({"metadata", "ownerReferences"}).is_null());
+}
+
+TEST_F(ApiServerCoreDeletes, InTheForegroundTheOwnerGoesLast) {
+  const std::string owner = post(maps, config_map("owner")).uid();
+  child("blocks", {{"owner", owner}}, true);
+  merge(maps + "/blocks", R"({"metadata":{"finalizers":["example.com/hold"]}})");
+  const CoreReply marked = remove(maps + "/owner", R"({"propagationPolicy":"Foreground"})");
+  EXPECT_EQ(marked.status, 200);
+  EXPECT_EQ(marked.body.at({"metadata", "finalizers"}), Json::array({"foregroundDeletion"}));
+  core.tick(now);
+  EXPECT_TRUE(exists("owner"));
+  EXPECT_FALSE(get(maps + "/blocks").body.at({"metadata", "deletionTimestamp"}).is_null());
+  merge(maps + "/blocks", R"({"metadata":{"finalizers":null}})");
+  core.tick(now);
+  EXPECT_FALSE(exists("blocks"));
+  EXPECT_FALSE(exists("owner"));
+}
+
+TEST_F(ApiServerCoreDeletes, OwnersThatCannotBeLookedUpAreNotMissed) {
+  Json map = config_map("of-an-unknown-kind");
+  map["metadata"]["ownerReferences"] =
+      Json::parse(R"([{"apiVersion":"nowhere.example.com/v1","kind":"Nothing","name":"n","uid":"u"}])");
+  post(maps, map);
+  // Objects without a namespace are owned by such only.
+  const std::string roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  post(roles, Json::parse(R"({"metadata":{"name":"r","ownerReferences":[)"
+                          R"({"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"v"}]}})"));
+  core.tick(now);
+  EXPECT_TRUE(exists("of-an-unknown-kind"));
+  EXPECT_EQ(get(roles + "/r").status, 200);
+}
+
+TEST_F(ApiServerCoreDeletes, AnOwnerInAnotherNamespaceIsNone) {
+  post("/api/v1/namespaces", Json::parse(R"({"metadata":{"name":"other"}})"));
+  const std::string uid = post("/api/v1/namespaces/other/configmaps", config_map("owner")).uid();
+  child("child", {{"owner", uid}});
+  core.tick(now);
+  EXPECT_FALSE(exists("child"));
+}
+
+TEST_F(ApiServerCoreDeletes, ThePatienceWithAPodOnlyGetsShorter) {
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  post(pods, Json::parse(R"({"metadata":{"name":"p"},"spec":{"nodeName":"n",)"
+                         R"("containers":[{"name":"c","image":"i"}]}})"));
+  const auto patience = [&](const std::string& seconds) {
+    return remove(pods + "/p" + seconds).body.at({"metadata", "deletionGracePeriodSeconds"});
+  };
+  EXPECT_EQ(patience(""), Json(30));
+  EXPECT_EQ(patience("?gracePeriodSeconds=60"), Json(30));
+  EXPECT_EQ(patience("?gracePeriodSeconds=5"), Json(5));
+  EXPECT_EQ(patience("?gracePeriodSeconds=0"), Json(0));
+  EXPECT_EQ(get(pods + "/p").status, 404);
+}
+
+TEST_F(ApiServerCoreDeletes, CollectionsBySelector) {
+  for (const char* name : {"a", "b", "c"}) {
+    Json map = config_map(name);
+    map["metadata"]["labels"] = Json::object({{"keep", name[0] == 'b' ? "yes" : "no"}});
+    post(maps, map);
+  }
+  const CoreReply gone = remove(maps + "?labelSelector=keep%3Dno");
+  EXPECT_EQ(gone["items"].size(), 2U);
+  EXPECT_FALSE(exists("a"));
+  EXPECT_TRUE(exists("b"));
+}
+
+TEST_F(ApiServerCoreDeletes, NamespacesAreEmptiedFirst) {
+  ASSERT_EQ(post("/api/v1/namespaces", Json::parse(R"({"metadata":{"name":"n"}})")).status, 201);
+  const std::string inside = "/api/v1/namespaces/n/configmaps";
+  Json held = config_map("held");
+  held["metadata"]["finalizers"] = Json::array({"example.com/hold"});
+  post(inside, held);
+  post(inside, config_map("free"));
+  const CoreReply marked = remove("/api/v1/namespaces/n");
+  EXPECT_EQ(marked.body.at({"status", "phase"}), Json("Terminating"));
+  const CoreReply refused = post(inside, config_map("late"));
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(refused.body.at({"details", "causes"})[std::size_t{0}]["reason"], Json("NamespaceTerminating"));
+  core.tick(now);
+  EXPECT_EQ(get(inside + "/free").status, 404);
+  EXPECT_EQ(get("/api/v1/namespaces/n").body.at({"status", "conditions"}).size(), 5U);
+  EXPECT_FALSE(core.next_tick() && *core.next_tick() <= now) << "waits for the finalizer without work";
+  merge(inside + "/held", R"({"metadata":{"finalizers":null}})");
+  core.tick(now);
+  EXPECT_EQ(get("/api/v1/namespaces/n").status, 404);
+}
+
+TEST_F(ApiServerCoreDeletes, PodsOnNodesGetTheirGracePeriod) {
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  const auto pod = [](const std::string& name, const std::string& node) {
+    Json out = Json::parse(R"({"spec":{"containers":[{"name":"c","image":"i"}]}})");
+    out["metadata"] = Json::object({{"name", name}});
+    if (!node.empty()) out["spec"]["nodeName"] = node;
+    return out;
+  };
+  post(pods, pod("waiting", ""));
+  post(pods, pod("running", "node-1"));
+  EXPECT_EQ(remove(pods + "/waiting")["kind"], Json("Pod"));
+  EXPECT_EQ(get(pods + "/waiting").status, 404);
+  const CoreReply marked = remove(pods + "/running");
+  EXPECT_EQ(marked.body.at({"metadata", "deletionGracePeriodSeconds"}), Json(30));
+  EXPECT_EQ(get(pods + "/running").status, 200);
+  EXPECT_EQ(remove(pods + "/running?gracePeriodSeconds=0").status, 200);
+  EXPECT_EQ(get(pods + "/running").status, 404);
+}
+
+TEST_F(ApiServerCoreDeletes, CustomResourcesGoWithTheirDefinition) {
+  install_ships();
+  post(ships, ship("s"));
+  const CoreReply stream = get(ships + "?watch=1&resourceVersion=" + std::to_string(core.resource_version()));
+  const CoreReply marked = remove(crds + "/ships.example.com");
+  EXPECT_EQ(marked["kind"], Json("CustomResourceDefinition"));
+  EXPECT_EQ(post(ships, ship("late")).status, 403);
+  core.tick(now);
+  EXPECT_EQ(get(crds + "/ships.example.com").status, 404);
+  EXPECT_EQ(get(ships).text, "404 page not found\n");
+  EXPECT_EQ(get("/apis/example.com").status, 404);
+  events(stream);
+  EXPECT_TRUE(ended);
+  install_ships();
+  EXPECT_EQ(get(ships)["items"].size(), 0U);
+}
+
+class ApiServerCoreDefinitions : public CoreFixture {};
+
+TEST_F(ApiServerCoreDefinitions, AreServedAtOnceAndEstablished) {
+  EXPECT_EQ(get(ships).status, 404);
+  install_ships();
+  EXPECT_EQ(get(ships)["kind"], Json("ShipList"));
+  const CoreReply crd = get(crds + "/ships.example.com");
+  EXPECT_EQ(crd.body.at({"status", "acceptedNames", "kind"}), Json("Ship"));
+  EXPECT_EQ(crd.body.at({"status", "storedVersions"}), Json::array({"v1"}));
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(crd.body.at({"status", "conditions"})[i]["status"], Json("True"));
+}
+
+TEST_F(ApiServerCoreDefinitions, SeveralVersionsShowOneObject) {
+  const std::string open =
+      R"("schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}})";
+  install_ships(R"({"name":"v1beta1","served":true,"storage":false,)" + open +
+                R"(,{"name":"v1","served":true,"storage":true,)" + open +
+                R"(,{"name":"v1alpha1","served":false,"storage":false,)" + open);
+  post(ships, ship("s"));
+  const CoreReply old = get("/apis/example.com/v1beta1/namespaces/default/ships/s");
+  EXPECT_EQ(old["apiVersion"], Json("example.com/v1beta1"));
+  EXPECT_EQ(get("/apis/example.com/v1alpha1/namespaces/default/ships/s").status, 404);
+  EXPECT_EQ(get("/apis/example.com").body.at({"preferredVersion", "version"}), Json("v1"));
+}
+
+TEST_F(ApiServerCoreDefinitions, RefusesWhatCannotBeServed) {
+  const auto refused = [&](const std::string& what, const std::string& from, const std::string& to) {
+    std::string text =
+        R"({"metadata":{"name":"ships.example.com"},"spec":{"group":"example.com","scope":"Namespaced",)"
+        R"("names":{"plural":"ships","kind":"Ship"},"versions":[{"name":"v1","served":true,"storage":true,)"
+        R"("schema":{"openAPIV3Schema":{"type":"object"}}}]}})";
+    text.replace(text.find(from), from.size(), to);
+    const CoreReply reply = send(http::Method::post, crds, text);
+    EXPECT_EQ(reply.status, 422) << what << ": " << reply.text;
+  };
+  refused("another name", "ships.example.com", "boats.example.com");
+  refused("no storage version", R"("storage":true)", R"("storage":false)");
+  refused("an unknown scope", "Namespaced", "Everywhere");
+  refused("no schema", R"(,"schema":{"openAPIV3Schema":{"type":"object"}})", "");
+}
+
+TEST_F(ApiServerCoreDefinitions, ChangesEndRunningWatches) {
+  install_ships();
+  const CoreReply stream = get(ships + "?watch=1");
+  ASSERT_EQ(merge(crds + "/ships.example.com", R"({"metadata":{"labels":{"a":"b"}}})").status, 200);
+  events(stream);
+  EXPECT_FALSE(ended) << "labels change nothing of what is served";
+  ASSERT_EQ(merge(crds + "/ships.example.com", R"({"spec":{"names":{"shortNames":["boat"]}}})").status, 200);
+  events(stream);
+  EXPECT_TRUE(ended);
+}
+
+}  // namespace
+}  // namespace evenkeel::apiserver::test

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a real server's JSON patch is laxer than RFC 6902, and how it words what it cannot take.
+#include "apiserver/merge/json_patch.hpp"
+
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "apiserver/schema/go_text.hpp"
+#include "apiserver/text/yaml_document.hpp"
+
+namespace ek = evenkeel;
+using ek::Json;
+
+namespace {
+
+/// The document after the operations, or "refused".
+std::string patched(const std::string& document, const std::string& operations) {
+  try {
+    return ek::apiserver::apply_lax_json_patch(Json::parse(document), Json::parse(operations)).dump();
+  } catch (const ek::apiserver::JsonPatchError&) {
+    return "refused";
+  }
+}
+
+}  // namespace
+
+TEST(JsonPatch, TakesMissingMembersForNull) {
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "replace", "path": "/b", "value": 2}])"), R"({"a":1,"b":2})");
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "copy", "from": "/x", "path": "/b"}])"), R"({"a":1,"b":null})");
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "test", "path": "/x", "value": null}])"), R"({"a":1})");
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "add", "path": "/b"}])"), R"({"a":1,"b":null})");
+}
+
+TEST(JsonPatch, RefusesWhatIsNotThere) {
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "remove", "path": "/b"}])"), "refused");
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "move", "from": "/b", "path": "/c"}])"), "refused");
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "add", "path": "/b/c", "value": 1}])"), "refused");
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "test", "path": "/a", "value": 2}])"), "refused");
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "frob", "path": "/a"}])"), "refused");
+  EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "add", "path": "", "value": {}}])"), "refused");
+}
+
+TEST(JsonPatch, CountsNegativeIndexesFromTheEnd) {
+  const std::string list = R"({"l": [1, 2, 3]})";
+  EXPECT_EQ(patched(list, R"([{"op": "replace", "path": "/l/-1", "value": 9}])"), R"({"l":[1,2,9]})");
+  EXPECT_EQ(patched(list, R"([{"op": "remove", "path": "/l/-3"}])"), R"({"l":[2,3]})");
+  EXPECT_EQ(patched(list, R"([{"op": "remove", "path": "/l/-4"}])"), "refused");
+  EXPECT_EQ(patched(list, R"([{"op": "add", "path": "/l/-1", "value": 9}])"), R"({"l":[1,2,3,9]})");
+  EXPECT_EQ(patched(list, R"([{"op": "add", "path": "/l/01", "value": 9}])"), R"({"l":[1,9,2,3]})");
+  EXPECT_EQ(patched(list, R"([{"op": "add", "path": "/l/4", "value": 9}])"), "refused");
+}
+
+TEST(JsonPatch, TakesAPathWithoutSlashForTheRoot) {
+  EXPECT_EQ(patched(R"({"a": {}})", R"([{"op": "add", "path": "a/b", "value": 1}])"), R"({"a":{},"b":1})");
+  EXPECT_EQ(patched(R"({"a": {}})", R"([{"op": "add", "path": "/x~1y~0z", "value": 1}])"),
+            R"({"a":{},"x/y~z":1})");
+}
+
+std::string copies(std::size_t count, const std::string& from, const std::string& path) {
+  std::string operations = "[";
+  for (std::size_t i = 0; i < count; ++i)
+    operations += (i > 0 ? "," : "") + (R"({"op": "copy", "from": ")" + from + R"(", "path": ")" + path +
+                                        std::to_string(i) + R"("})");
+  return operations + "]";
+}
+
+// Source: apiserver pkg/server/config.go JSONPatchMaxCopyBytes.
+TEST(JsonPatch, RefusesCopiesThatGrowWithoutBound) {
+  const std::string text = R"({"a": {"t": ")" + std::string(1000, 'x') + R"("}})";
+  EXPECT_EQ(patched(text, copies(40, "/a", "/a/c")), "refused");
+  EXPECT_EQ(patched(text, copies(4000, "/a/t", "/a/c")), "refused");
+  EXPECT_EQ(patched(text, copies(3000, "/a/t", "/a/c")).substr(0, 10), R"({"a":{"c0")");
+}
+
+TEST(JsonPatch, RefusesDocumentsThatNestTooDeeply) {
+  std::string added = "[";
+  std::string moved = R"([{"op": "add", "path": "/a", "value": [[1]]})";
+  std::string path;
+  for (int i = 0; i < 600; ++i) {
+    path += "/a";
+    added += std::string(i > 0 ? "," : "") + R"({"op": "add", "path": ")" + path + R"(", "value": {}})";
+    const std::string step = "/m" + std::to_string(i);
+    moved += R"(,{"op": "add", "path": ")" + step +
+             R"(", "value": {}},{"op": "move", "from": "/a", "path": ")" + step +
+             R"(/a"},{"op": "move", "from": ")" + step + R"(", "path": "/a"})";
+  }
+  EXPECT_EQ(patched("{}", added + "]"), "refused");
+  EXPECT_EQ(patched("{}", moved + "]"), "refused");
+  EXPECT_EQ(patched("{}", R"([{"op": "add", "path": "/a", "value": )" + std::string(510, '[') +
+                              std::string(510, ']') + "}]")
+                .size(),
+            1026U);
+}
+
+TEST(JsonPatch, SaysWhatCannotBeDecoded) {
+  EXPECT_EQ(ek::apiserver::json_patch_decode_problem(Json::parse("[1]")),
+            "json: cannot unmarshal number into Go value of type handlers.jsonPatchOp");
+  EXPECT_EQ(ek::apiserver::json_patch_decode_problem(Json::parse(R"([{"op": "add", "path": 5}])")),
+            "json: cannot unmarshal number into Go struct field jsonPatchOp.path of type string");
+  const std::string text = R"([{"op": "add", "op": "add", "path": "/a", "more": 1}])";
+  const std::vector<std::string> problems = {"json patch duplicate field \"[0].op\"",
+                                             "json patch unknown field \"[0].more\""};
+  EXPECT_EQ(ek::apiserver::json_patch_strict_problems(text, Json::parse(text)), problems);
+}
+
+TEST(GoText, PrintsMapsAndLists) {
+  EXPECT_EQ(ek::apiserver::go_text(Json::parse(R"({"b": [1, "x"], "a": null, "c": {"d": true}})")),
+            "map[a:<nil> b:[1 x] c:map[d:true]]");
+}
+
+TEST(YamlDocument, ReadsScalarsOfYaml11) {
+  const Json read =
+      ek::apiserver::parse_yaml("{a: y, b: off, c: 'no', d: 0x10, e: 010, f: 1_000, g: -5, h: ~}");
+  EXPECT_EQ(read.dump(), R"({"a":true,"b":false,"c":"no","d":16,"e":8,"f":1000,"g":-5,"h":null})");
+}
+
+TEST(YamlDocument, FindsKeysGivenTwice) {
+  const std::vector<std::string> twice = {"line 2: key \"k\" already set in map"};
+  EXPECT_EQ(ek::apiserver::yaml_duplicates("a: {k: 1,\n  k: 2}\nb: {k: 1}\n"), twice);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/schema/pruning.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "schema_fixture.hpp"
+
+namespace evenkeel::apiserver {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+TEST(Prune, RemovesAndNamesWhatIsUnknown) {
+  Shapes shapes;
+  Json object =
+      widget(R"({"size": 3, "unknown": 1, "parts": [{"name": "a", "colour": "x"}], "free": {"any": {"b": 1}},
+    "settings": {"k": "v"}})");
+  object["extra"] = 1;
+  object["metadata"]["labels"] = parse(R"({"a": "b"})");
+  object["metadata"]["nonsense"] = 1;
+  EXPECT_EQ(prune(object, *shapes.widget),
+            (Paths{"extra", "spec.parts[0].colour", "spec.unknown", "metadata.nonsense"}));
+  EXPECT_EQ(object["spec"], parse(R"({"size": 3, "parts": [{"name": "a"}], "free": {"any": {"b": 1}},
+    "settings": {"k": "v"}})"));
+  EXPECT_EQ(object["metadata"], parse(R"({"name": "w", "labels": {"a": "b"}})"));
+}
+
+TEST(Prune, RemovesNullsThatOnlyStandForNothing) {
+  Shapes shapes;
+  Json object =
+      widget(R"({"size": 3, "label": null, "note": null, "color": null, "free": {"x": [1, {"y": null}]}})");
+  EXPECT_TRUE(prune(object, *shapes.widget).empty());
+  EXPECT_EQ(object["spec"],
+            parse(R"({"size": 3, "note": null, "color": null, "free": {"x": [1, {"y": null}]}})"));
+}
+
+TEST(Prune, LeavesKindsWithoutASchemaAlone) {
+  Shapes shapes;
+  const auto plain = shapes.catalog.custom({.group = "g.example.com", .version = "v1", .kind = "Plain"});
+  const Json object = parse(R"({"kind": "Plain", "spec": {"a": [1, null]}, "x": 1})");
+  Json pruned = object;
+  EXPECT_TRUE(prune(pruned, *plain).empty());
+  EXPECT_EQ(pruned, object);
+}
+
+TEST(Prune, KnowsMetadataOfEmbeddedResources) {
+  Shapes shapes;
+  const auto kind = shapes.with_spec(R"({"type": "object", "properties": {"template": {"type": "object",
+    "x-kubernetes-embedded-resource": true, "properties": {"spec": {"type": "object"}}}}})");
+  Json object =
+      parse(R"({"spec": {"template": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "x": 1},
+    "spec": {"y": 1}, "z": 1}}})");
+  EXPECT_EQ(prune(object, *kind),
+            (Paths{"spec.template.spec.y", "spec.template.z", "spec.template.metadata.x"}));
+}
+
+TEST(Prune, OfBuiltinKindsKeepsWhatIsOpaque) {
+  Shapes shapes;
+  const auto revision = shapes.catalog.builtin("apps", "v1", "ControllerRevision");
+  Json object = parse(R"({"data": {"spec": {"a": 1}}, "revision": 1, "what": 2})");
+  EXPECT_EQ(prune(object, *revision), Paths{"what"});
+  EXPECT_EQ(object["data"], parse(R"({"spec": {"a": 1}})"));
+}
+
+TEST(Canonicalize, WritesObjectsAsGoStructsWould) {
+  Shapes shapes;
+  Json object = parse(R"({"metadata": {"name": "a", "labels": {}, "annotations": null, "generateName": ""},
+    "data": {"k": "v", "n": null}, "binaryData": {}})");
+  canonicalize(object, *shapes.config_map);
+  EXPECT_EQ(object, parse(R"({"metadata": {"name": "a"}, "data": {"k": "v", "n": ""}})"));
+}
+
+TEST(Canonicalize, KeepsPointersThatAreEmpty) {
+  Shapes shapes;
+  const auto claim = shapes.catalog.builtin("", "v1", "PersistentVolumeClaim");
+  Json object = parse(R"({"spec": {"storageClassName": "", "volumeName": ""}})");
+  canonicalize(object, *claim);
+  EXPECT_EQ(object["spec"], parse(R"({"storageClassName": "", "resources": {}})"));
+  Json pod =
+      parse(R"({"spec": {"containers": [], "volumes": [{"name": "v", "emptyDir": {}}], "hostNetwork": false,
+    "automountServiceAccountToken": false}})");
+  canonicalize(pod, *shapes.pod);
+  EXPECT_EQ(pod["spec"], parse(R"({"containers": [], "volumes": [{"name": "v", "emptyDir": {}}],
+    "automountServiceAccountToken": false})"));
+}
+
+TEST(Canonicalize, WritesWhatGoAlwaysWritesAndTimesInItsForm) {  // scenario events-core
+  Shapes shapes;
+  const auto event = shapes.catalog.builtin("", "v1", "Event");
+  Json object = parse(R"({"metadata": {"name": "e"}, "lastTimestamp": "2025-01-01T01:00:00.75+01:00"})");
+  canonicalize(object, *event);
+  EXPECT_EQ(object,
+            parse(R"({"metadata": {"name": "e"}, "involvedObject": {}, "source": {}, "eventTime": null,
+    "firstTimestamp": null, "lastTimestamp": "2025-01-01T00:00:00Z", "reportingComponent": "",
+    "reportingInstance": ""})"));
+  const auto lease = shapes.catalog.builtin("coordination.k8s.io", "v1", "Lease");
+  Json held = parse(R"({"spec": {"renewTime": "2025-01-01T00:00:00.000120Z"}})");
+  canonicalize(held, *lease);
+  EXPECT_EQ(held["spec"]["renewTime"], Json("2025-01-01T00:00:00.000120Z"));
+}
+
+TEST(Canonicalize, LeavesTheSpecOfCustomObjectsAlone) {
+  Shapes shapes;
+  Json object = widget(R"({"size": 1, "note": null, "label": ""})");
+  object["metadata"]["labels"] = Json::object();
+  canonicalize(object, *shapes.widget);
+  EXPECT_EQ(object, widget(R"({"size": 1, "note": null, "label": ""})"));
+}
+
+/// Any document, with names that schemas know among others.
+class RandomDocument {
+ public:
+  explicit RandomDocument(unsigned seed) : random_(seed) {}
+  Json make(int depth) {
+    static const std::vector<std::string> names{"spec", "metadata",   "parts",    "name",   "containers",
+                                                "tags", "free",       "template", "labels", "x",
+                                                "data", "conditions", "status"};
+    const int kind = pick(depth > 0 ? 7 : 5);
+    if (kind == 0) return {};
+    if (kind == 1) return Json(pick(3));
+    if (kind == 2) return Json("text");
+    if (kind == 3) return Json(true);
+    if (kind == 4) return Json("");
+    Json result = kind == 5 ? Json::array() : Json::object();
+    for (int i = pick(5); i > 0; --i) {
+      if (kind == 5)
+        result.push_back(make(depth - 1));
+      else
+        result[names[static_cast<std::size_t>(pick(static_cast<int>(names.size())))]] = make(depth - 1);
+    }
+    return result;
+  }
+
+ private:
+  int pick(int limit) { return std::uniform_int_distribution<int>(0, limit - 1)(random_); }
+  std::mt19937 random_;
+};
+
+TEST(Prune, IsIdempotentAndSoIsCanonicalize) {
+  Shapes shapes;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    const Json document = RandomDocument(seed).make(5);
+    for (const auto& kind : {shapes.widget, shapes.deployment, shapes.config_map, shapes.pod}) {
+      Json object = document;
+      prune(object, *kind);
+      Json again = object;
+      EXPECT_TRUE(prune(again, *kind).empty());
+      EXPECT_EQ(again, object);
+      canonicalize(object, *kind);
+      again = object;
+      canonicalize(again, *kind);
+      EXPECT_EQ(again, object);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel::apiserver
