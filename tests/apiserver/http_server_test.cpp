@@ -24,8 +24,8 @@
 namespace evenkeel::apiserver {
 namespace {
 
-using test::await;
 using evenkeel::test::RawClient;
+using test::await;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;

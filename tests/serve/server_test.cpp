@@ -31,8 +31,8 @@ namespace {
 
 using evenkeel::apiserver::CertifiedKey;
 using evenkeel::testing::LogRecorder;
-using test::RawClient;
 using test::await;
+using test::RawClient;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
