@@ -54,9 +54,9 @@ class Bench {
         {.resource = spec.resource,
          .mapping = ek::map_to_object(),
          .primary = true,
-         .attach = [this](ek::Cache&, std::shared_ptr<ek::EventHandler> given) -> ek::Informer* {
+         .attach = [this](ek::Cache&, std::shared_ptr<ek::EventHandler> given) -> ek::Attachment {
            handler_ = std::move(given);
-           return nullptr;
+           return {};
          }});
     controller_ = std::make_unique<ek::Controller>(
         std::move(spec),
