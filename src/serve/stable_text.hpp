@@ -6,10 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include <evenkeel/base/export.hpp>
+
 namespace evenkeel::inline v0::http::detail {
 
 /// `message` without what changes while nothing happens: " (since ...)" with all up to its closing
 /// parenthesis, and every duration ("1.6s", "1h2m"), which becomes "_". Pure.
-std::string stable_text(std::string_view message);
+EVENKEEL_API std::string stable_text(std::string_view message);
 
 }  // namespace evenkeel::inline v0::http::detail
