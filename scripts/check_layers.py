@@ -34,6 +34,7 @@ BANNED = {'iostream', 'regex', 'filesystem', 'future', 'random', 'ranges', 'coro
 THIRD_PARTY = re.compile(r'^(nlohmann|spdlog|fmt|curl|simdjson\.h|yaml-cpp|boost|openssl|CLI|gtest|gmock|benchmark|prometheus)')
 THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
 # Cores decide; they get time and input as arguments. What is not named core by its file name is listed here.
+# SharedCore is none in spite of its name: it locks a core for several threads.
 CORE = re.compile(r'((?<!/shared)_core|/list_splitter|/frame_splitter|/reflector|/flight_recorder|/explanation)\.(hpp|cpp)$')
 # In the embedded API server everything is core but its shells.
 CORE_FOLDERS = re.compile(r'^src/apiserver/(?!shell/)')

@@ -14,7 +14,8 @@ list(APPEND apiserver_sources
   schema/builtin_validation_access.cpp schema/builtin_validation_container.cpp
   schema/builtin_validation_network.cpp schema/builtin_validation_pod.cpp
   schema/builtin_validation_resources.cpp schema/builtin_validation_service.cpp
-  schema/builtin_validation_storage.cpp schema/builtin_warnings.cpp schema/cel.cpp schema/cel_functions.cpp schema/cel_kubernetes.cpp
+  schema/builtin_validation_storage.cpp schema/builtin_warnings.cpp schema/cel.cpp schema/cel_functions.cpp
+  schema/cel_kubernetes.cpp
   schema/cel_parser.cpp schema/cel_time.cpp schema/cel_validation.cpp schema/decode_error.cpp
   schema/defaults.cpp schema/field_error.cpp schema/go_text.cpp schema/metadata_validation.cpp
   schema/name_rules.cpp schema/pruning.cpp schema/schema.cpp schema/schema_reader.cpp

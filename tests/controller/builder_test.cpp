@@ -54,7 +54,7 @@ TEST(Builder, AFilterAppliesToAllWatchesBesideTheirOwnPredicates) {
   EXPECT_THAT(names(bench), ::testing::UnorderedElementsAre("mine", "secret"));
 }
 
-// What the program pushes itself is not asked about by the filter, but by its own
+// Objects that the program pushes do not pass through the filter, only through their own
 // predicate.
 TEST(Builder, ChannelsOfObjectsPassTheFilterByAndTheirOwnPredicateNot) {
   testing::Bench bench;
@@ -271,8 +271,8 @@ TEST_F(WatchedCache, AResyncTellsEverythingAgainAfterWhatIsLive) {
   EXPECT_EQ(resyncs, 4);
 }
 
-// What went, or came back as another object, while nobody watched, is told to
-// secondary watches, too: as a deletion with the last state that is known, and as an addition.
+// Secondary watches, too, get a deletion with the last known state of objects that went, or were
+// remade, while no watch was open, and an addition of the new ones.
 TEST_F(WatchedCache, MissedDeletionsReachTheOwners) {
   for (const char* name : {"gone", "kept", "remade"}) core->install(secret(name));
   std::vector<std::string> told;

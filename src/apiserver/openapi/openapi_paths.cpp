@@ -163,4 +163,18 @@ void add_openapi_types(BuiltinData& data, std::string_view type, std::set<std::s
   visit(data.type(type));
 }
 
+Json openapi_kind_extension(const CustomKind& custom, const std::string& kind) {
+  return Json::array({Json::object({{"group", custom.group}, {"kind", kind}, {"version", custom.version}})});
+}
+
+void add_openapi_header(Json& schema, Json metadata) {
+  Json& properties = schema["properties"];
+  if (!properties.is_object()) properties = Json::object();
+  properties["apiVersion"] =
+      Json::object({{"type", "string"}, {"description", openapi_api_version_description}});
+  properties["kind"] = Json::object({{"type", "string"}, {"description", openapi_kind_description}});
+  metadata["description"] = openapi_metadata_description;
+  properties["metadata"] = std::move(metadata);
+}
+
 }  // namespace evenkeel::inline v0::apiserver

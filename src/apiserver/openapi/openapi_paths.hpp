@@ -46,6 +46,12 @@ std::string openapi_type_name(std::string_view group, std::string_view version, 
 /// Adds the names of all built-in types that `type` reaches, itself included.
 void add_openapi_types(BuiltinData& data, std::string_view type, std::set<std::string, std::less<>>& names);
 
+/// Returns the extension x-kubernetes-group-version-kind of the object or the list of a custom resource.
+Json openapi_kind_extension(const CustomKind& custom, const std::string& kind);
+/// Adds apiVersion, kind and metadata to the properties of a schema. `metadata` refers to its schema and is
+/// given its description here.
+void add_openapi_header(Json& schema, Json metadata);
+
 constexpr std::string_view openapi_object_meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 constexpr std::string_view openapi_list_meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 constexpr std::string_view openapi_api_version_description =

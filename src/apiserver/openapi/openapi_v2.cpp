@@ -63,18 +63,8 @@ Json custom_schema(const Json& source) {
   return result;
 }
 
-Json kind_extension(const CustomKind& custom, const std::string& kind) {
-  return Json::array({Json::object({{"group", custom.group}, {"kind", kind}, {"version", custom.version}})});
-}
-
 void add_header(Json& schema, std::string_view metadata_type) {
-  Json& properties = schema["properties"];
-  if (!properties.is_object()) properties = Json::object();
-  properties["apiVersion"] =
-      Json::object({{"type", "string"}, {"description", openapi_api_version_description}});
-  properties["kind"] = Json::object({{"type", "string"}, {"description", openapi_kind_description}});
-  properties["metadata"] =
-      Json::object({{"$ref", reference(metadata_type)}, {"description", openapi_metadata_description}});
+  add_openapi_header(schema, Json::object({{"$ref", reference(metadata_type)}}));
 }
 
 void add_custom(Json& definitions, const CustomKind& kind) {
@@ -83,13 +73,13 @@ void add_custom(Json& definitions, const CustomKind& kind) {
   // With preserved unknown fields nothing may be refused by a client.
   if (!kind.schema["x-kubernetes-preserve-unknown-fields"].bool_or(false))
     add_header(object, openapi_object_meta);
-  object["x-kubernetes-group-version-kind"] = kind_extension(kind, kind.kind);
+  object["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.kind);
   const std::string type = openapi_type_name(kind.group, kind.version, kind.kind);
   Json list = Json::object({{"type", "object"}, {"required", Json::array({"items"})}});
   add_header(list, openapi_list_meta);
   list["properties"]["items"] =
       Json::object({{"type", "array"}, {"items", Json::object({{"$ref", reference(type)}})}});
-  list["x-kubernetes-group-version-kind"] = kind_extension(kind, kind.list_kind);
+  list["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.list_kind);
   definitions[type] = std::move(object);
   definitions[openapi_type_name(kind.group, kind.version, kind.list_kind)] = std::move(list);
 }

@@ -36,30 +36,20 @@ Json builtin_schema(const Json& source) {
   return result;
 }
 
-Json kind_extension(const CustomKind& custom, const std::string& kind) {
-  return Json::array({Json::object({{"group", custom.group}, {"kind", kind}, {"version", custom.version}})});
-}
-
 void add_header(Json& schema, std::string_view metadata_type) {
-  Json& properties = schema["properties"];
-  if (!properties.is_object()) properties = Json::object();
-  properties["apiVersion"] =
-      Json::object({{"type", "string"}, {"description", openapi_api_version_description}});
-  properties["kind"] = Json::object({{"type", "string"}, {"description", openapi_kind_description}});
-  properties["metadata"] = Json::object(
-      {{"allOf", Json::array({reference(metadata_type)})}, {"description", openapi_metadata_description}});
+  add_openapi_header(schema, Json::object({{"allOf", Json::array({reference(metadata_type)})}}));
 }
 
 void add_custom(Json& schemas, const CustomKind& kind) {
   Json object = kind.schema.is_object() ? kind.schema : Json::object();
   object["type"] = "object";
   add_header(object, openapi_object_meta);
-  object["x-kubernetes-group-version-kind"] = kind_extension(kind, kind.kind);
+  object["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.kind);
   const std::string type = openapi_type_name(kind.group, kind.version, kind.kind);
   Json list = Json::object({{"type", "object"}, {"required", Json::array({"items"})}});
   add_header(list, openapi_list_meta);
   list["properties"]["items"] = Json::object({{"type", "array"}, {"items", reference(type)}});
-  list["x-kubernetes-group-version-kind"] = kind_extension(kind, kind.list_kind);
+  list["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.list_kind);
   schemas[type] = std::move(object);
   schemas[openapi_type_name(kind.group, kind.version, kind.list_kind)] = std::move(list);
 }

@@ -181,7 +181,7 @@ void label_job(Storage&, Call&, Json& job) {
     Json& labels = metadata["labels"];
     if (!labels.is_object()) labels = Json::object();
     for (const char* prefix : {"", "batch.kubernetes.io/"}) {
-      // What a user wrote stays, and is refused where it is wrong.
+      // Labels that the user wrote are kept; validation refuses wrong ones.
       for (const auto& [key, value] : {std::pair("controller-uid", uid), std::pair("job-name", name)})
         if (!labels.contains(prefix + std::string(key))) labels[prefix + std::string(key)] = value;
     }

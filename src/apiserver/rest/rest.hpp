@@ -27,10 +27,10 @@ http::Response rest_token(Storage& storage, Call& call);
 http::Response rest_binding(Storage& storage, Call& call);
 /// POST of pods/eviction.
 http::Response rest_eviction(Storage& storage, Call& call);
-/// What needs a node: logs, exec, proxies. Served as far as a pod that has no node is.
+/// Requests that need a node: logs, exec, proxies. Answers as a real server does for a pod without a node.
 http::Response rest_node_action(Storage& storage, Call& call);
 
-/// What a list or watch selects by.
+/// Returns the selectors of a list or watch. Throws StatusError (400).
 Selection selection_of(const Call& call);
 /// Keys below this belong to the call's namespace, or to all.
 std::string key_prefix(const Call& call);

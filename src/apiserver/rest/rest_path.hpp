@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/http/message.hpp>
+
 namespace evenkeel::inline v0::apiserver {
 
 /// The query of a target, decoded, in order.
@@ -46,6 +48,9 @@ struct Target {
   bool trailing_slash = false;
 };
 Target parse_target(std::string_view target);
+
+/// Returns the verb of discovery for a method: of a watch if `watches`, of one object if `named`.
+std::string_view verb_of(http::Method method, bool named, bool watches);
 
 /// Nothing if the segments name no resource: "/version", "/apis/apps/v1".
 std::optional<ResourcePath> resource_path(const std::vector<std::string>& segments);

@@ -25,23 +25,10 @@ namespace {
   throw StatusError::method_not_allowed();
 }
 
-/// The verb of discovery for a request without subresource.
-std::string_view verb_of(const Call& call) {
+/// Returns the verb of discovery for a request without subresource.
+std::string_view call_verb(const Call& call) {
   const bool named = !call.path.name.empty();
-  switch (call.request.method) {
-    case http::Method::get:
-      if (call.path.legacy_watch) return "watch";
-      return named ? "get" : call.query.flag("watch") ? "watch" : "list";
-    case http::Method::post:
-      return "create";
-    case http::Method::put:
-      return "update";
-    case http::Method::patch:
-      return "patch";
-    case http::Method::delete_:
-      return named ? "delete" : "deletecollection";
-  }
-  return "";
+  return verb_of(call.request.method, named, call.path.legacy_watch || (!named && call.query.flag("watch")));
 }
 
 /// Paths that lead nowhere: a namespaced object outside of any namespace, and the reverse.
@@ -76,7 +63,7 @@ void check_timeout(const Query& query) {
 }
 
 Answer dispatch(Server& server, Call& call) {
-  const std::string_view verb = verb_of(call);
+  const std::string_view verb = call_verb(call);
   check_named(call, verb);
   if (!call.type->has_verb(verb)) refuse_method(call, verb);
   if (verb == "watch") return rest_watch(server, call);
@@ -108,7 +95,7 @@ void check_subresource(const Call& call, std::string_view verb) {
 }
 
 Answer dispatch_subresource(Server& server, Call& call) {
-  const std::string_view verb = verb_of(call);
+  const std::string_view verb = call_verb(call);
   const std::string& name = call.path.subresource;
   check_subresource(call, verb);
   if (name == "scale") return {rest_scale(server.storage, call), {}};

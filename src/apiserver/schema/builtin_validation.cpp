@@ -411,8 +411,8 @@ void check_pod(const Json& object, const Json& old, Errors& errors) {
   }
 }
 
-/// Whether the labels and the selector that the server writes are there. Source: kubernetes batch validation
-/// validateGeneratedSelector.
+/// Refuses a Job without the labels and the selector that the server writes. Source: kubernetes batch
+/// validation validateGeneratedSelector.
 void check_generated_selector(const Json& object, Errors& errors) {
   const Json& spec = object["spec"];
   const bool missing = spec["selector"].is_null();

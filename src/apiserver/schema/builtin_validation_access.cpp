@@ -60,7 +60,7 @@ void check_subject(const Json& subject, Scope scope, const std::string& here, Er
   }
 }
 
-/// As Go prints a RoleRef.
+/// Returns a RoleRef with the members that Go prints.
 Json printed_role(const Json& role) {
   return Json::object({{"APIGroup", role["apiGroup"]}, {"Kind", role["kind"]}, {"Name", role["name"]}});
 }

@@ -173,7 +173,7 @@ void check_volume_sources(const Json& spec, Errors& errors) {
   if (!found) errors.push_back(field_required("spec", "must specify a volume type"));
 }
 
-/// Of a claim only the volume that is found for it, and the storage of one that has it, may change.
+/// Refuses changes of a claim but those of an empty volumeName and of the storage that a bound one requests.
 /// Source: kubernetes core validation ValidatePersistentVolumeClaimUpdate.
 void check_claim_update(const Json& object, const Json& old, Errors& errors) {
   Json now = object["spec"];

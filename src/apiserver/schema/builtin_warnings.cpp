@@ -86,7 +86,7 @@ void warn_of_affinity(const Json& spec, const std::string& prefix, Warnings& out
   }
 }
 
-/// Names that a list has twice, or not at all.
+/// Warns of pull secrets without a name and of names that the list has twice.
 void warn_of_pull_secrets(const Json& spec, const std::string& prefix, Warnings& out) {
   std::set<std::string> names;
   const Json& secrets = spec["imagePullSecrets"];
@@ -98,7 +98,7 @@ void warn_of_pull_secrets(const Json& spec, const std::string& prefix, Warnings&
   }
 }
 
-/// A variable that is set again without use of its first value.
+/// Warns of a variable that is set again without use of its first value.
 void warn_of_variables(const Json& variables, const std::string& path, Warnings& out) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -150,7 +150,8 @@ struct Ports {
   }
 };
 
-/// Of pods themselves the field is set instead, with a warning of its own.
+/// Warns of an AppArmor annotation in a template. In a Pod itself admission turns it into the field, and
+/// warns.
 void warn_of_app_armor(const Json& pod, const Json& container, const std::string& prefix, Warnings& out) {
   const std::string key = std::string(app_armor) + container["name"].string_or("");
   if (prefix.empty() || !pod["metadata"]["annotations"].contains(key) ||
@@ -204,7 +205,7 @@ bool is_unchanged(const Json& object, const Json& old) {
   return !old.is_null() && object["metadata"]["generation"] == old["metadata"]["generation"];
 }
 
-/// A pod is changed by controllers, which nobody would warn.
+/// Warns on a create only: changes of a Pod are made by controllers.
 void pod(const Json& object, const Json& old, Warnings& out) {
   if (!old.is_null()) return;
   warn_of_pod(object, "", out);
@@ -264,7 +265,7 @@ void service(const Json& object, const Json&, Warnings& out) {
     out.push_back("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
 }
 
-/// A certificate without any PEM is warned of; one that has PEM is taken for good.
+/// Warns of a certificate or key without any PEM; PEM itself is not verified.
 void secret(const Json& object, const Json&, Warnings& out) {
   if (object["type"] != Json("kubernetes.io/tls")) return;
   const auto has_pem = [&](std::string_view key) {

@@ -8,22 +8,6 @@
 namespace evenkeel::inline v0::apiserver {
 namespace {
 
-std::string verb_of(http::Method method, bool named, bool watch) {
-  switch (method) {
-    case http::Method::get:
-      return watch ? "watch" : named ? "get" : "list";
-    case http::Method::post:
-      return "create";
-    case http::Method::put:
-      return "update";
-    case http::Method::patch:
-      return "patch";
-    case http::Method::delete_:
-      return named ? "delete" : "deletecollection";
-  }
-  return {};
-}
-
 std::string plain_verb(http::Method method) {
   std::string verb(http::method_name(method));
   for (char& letter : verb) letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
@@ -44,7 +28,7 @@ RequestTarget request_target(const http::Request& request) {
   if (target.segments.size() > 1 && target.segments[0] == "v3") return etcd_target(target.segments);
   std::optional<ResourcePath> path = resource_path(target.segments);
   if (!path) return {.verb = plain_verb(request.method)};
-  std::string verb = verb_of(request.method, !path->name.empty(), target.query.flag("watch"));
+  std::string verb(verb_of(request.method, !path->name.empty(), target.query.flag("watch")));
   const bool cached =
       verb == "watch" || ((verb == "get" || verb == "list") && !target.query.get("resourceVersion").empty() &&
                           target.query.get("resourceVersionMatch") != "Exact");

@@ -12,7 +12,8 @@
 
 namespace evenkeel::inline v0::apiserver {
 
-/// The first version of a server: above what clients take for one of the past.
+/// The resourceVersion that a server begins with. Smaller ones are of the past, as on a server that has run
+/// for a while.
 inline constexpr std::uint64_t first_resource_version = 1000;
 
 /// Objects, the resources that they are of, and the source of their uids and names.

@@ -30,10 +30,11 @@ struct EtcdServer::State {
   explicit State(const EtcdServerOptions& options) {
     auto owned = std::make_unique<EtcdCore>(checked(options));
     core = owned.get();
-    host = std::make_shared<apiserver::detail::CoreHost>(
-        std::move(owned),
-        apiserver::SharedCoreOptions{
-            .faults = options.faults, .clock = options.clock, .on_request = options.on_request});
+    apiserver::SharedCoreOptions shared;
+    shared.faults = options.faults;
+    shared.clock = options.clock;
+    shared.on_request = options.on_request;
+    host = std::make_shared<apiserver::detail::CoreHost>(std::move(owned), std::move(shared));
     server = std::make_unique<apiserver::detail::HttpServer>(
         host,
         apiserver::detail::HttpServerOptions{
