@@ -48,11 +48,9 @@ KNOWN = {
     "io.k8s.apimachinery.pkg.runtime.RawExtension": ("Json", "json.hpp"),
     "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": ("Json", "json.hpp"),
 }
-# Names that two groups share.
-RENAMED = {
-    "io.k8s.api.events.v1.Event": "EventsV1Event",
-    "io.k8s.api.events.v1.EventSeries": "EventsV1EventSeries",
-}
+# Kinds that namespace evenkeel names as well.
+COMMON = {"ConfigMap", "CronJob", "DaemonSet", "Deployment", "Job", "Lease", "Namespace", "Node", "PersistentVolumeClaim",
+          "Pod", "ReplicaSet", "Secret", "Service", "ServiceAccount", "StatefulSet"}
 MEMBER_NAMES = {"openAPIV3Schema": "open_api_v3_schema"}
 FIRST = ["metadata", "name", "spec", "status"]
 # Words of C++, and what compilers in GNU mode define as macros.
@@ -104,9 +102,21 @@ class Kinds:
         self.order = collections.defaultdict(list)  # header -> schema names, each after what it needs
         self.always = set()   # names of schemas that are plain members somewhere
         self.resources = {}   # schema name -> (resource, group, version)
+        self.writing = ""     # the header that is being written
 
     def struct_name(self, name):
-        return RENAMED.get(name, name.rsplit(".", 1)[1])
+        return name.rsplit(".", 1)[1]
+
+    def namespace(self, header):
+        """The namespace of a header's kinds: that of the group and version, core_v1."""
+        group, version = self.document_group(header)
+        return f"{group.split('.', 1)[0] or 'core'}_{version}"
+
+    def qualified_name(self, name, header):
+        """The name of a struct as the kinds of the header `header` have to write it."""
+        home = self.header_of.get(name) or self.home(name)
+        prefix = "" if home == header else self.namespace(home) + "::"
+        return prefix + self.struct_name(name)
 
     def is_struct(self, name):
         return name not in KNOWN and bool(self.schemas[name].get("properties"))
@@ -164,7 +174,7 @@ class Kinds:
             includes.add(KNOWN[name][1])
             return KNOWN[name][0]
         if name and self.is_struct(name):
-            return self.struct_name(name)
+            return self.qualified_name(name, self.writing)
         if name:
             return self.value_type(self.schemas[name], includes)
         kind = schema.get("type")
@@ -257,6 +267,7 @@ class Kinds:
         for header in HEADERS:
             includes = {"fields.hpp", "metadata.hpp"}
             body = []
+            self.writing = header
             for name in self.order[header]:
                 body += self.struct(name, includes)
             needed = {self.header_of[n] for name in self.order[header]
@@ -277,17 +288,21 @@ class Kinds:
                  f"// The kinds of {group or 'the core group'} {version}, complete in fields. Order of members: "
                  "metadata, name, spec,", "// status, then by name.", "#pragma once", ""]
         lines += [f"#include <{inc}>" for inc in standard] + [""] + own
-        lines += ["", "namespace evenkeel::inline v0 {", ""] + body + declared
-        lines += ["", "}  // namespace evenkeel::inline v0", ""]
+        space = self.namespace(header)
+        lines += ["", "namespace evenkeel {", "inline namespace v0 {", f"namespace {space} {{", ""] + body + declared
+        lines += ["", f"}}  // namespace {space}", ""]
+        common = [name for name in map(self.struct_name, self.order[header]) if name in COMMON]
+        lines += [f"using {space}::{name};" for name in common] + ([""] if common else [])
+        lines += ["}  // namespace v0", "}  // namespace evenkeel", ""]
         path = ROOT / "include/evenkeel/api/kinds" / f"{header}.hpp"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines))
 
     def write_source(self, header):
         lines = ["// SPDX-License-Identifier: Apache-2.0", GENERATED, f"#include <evenkeel/api/kinds/{header}.hpp>",
-                 "", "namespace evenkeel::inline v0 {", ""]
+                 "", "namespace evenkeel {", "inline namespace v0 {", f"namespace {self.namespace(header)} {{", ""]
         lines += [self.table(name) for name in self.order[header]]
-        lines += ["", "}  // namespace evenkeel::inline v0", ""]
+        lines += ["", f"}}  // namespace {self.namespace(header)}", "}  // namespace v0", "}  // namespace evenkeel", ""]
         path = ROOT / "src/api/kinds" / f"{header}.cpp"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines))

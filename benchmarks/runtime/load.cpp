@@ -145,7 +145,8 @@ void create(const ek::Client& client, std::int64_t count) {
   client.apply(ek::Namespace{.metadata = {.name = namespace_of_all}});
   client.apply(
       ek::ConfigMap{.metadata = {.name = "one", .namespace_ = namespace_of_all}, .data = {{"a", "b"}}});
-  client.resource(ek::CustomResourceDefinition::resource).apply(ek::DynamicObject(ek::crd_for<Gadget>()));
+  client.resource(ek::apiextensions_v1::CustomResourceDefinition::resource)
+      .apply(ek::DynamicObject(ek::crd_for<Gadget>()));
   const auto start = std::chrono::steady_clock::now();
   while (true) {
     try {

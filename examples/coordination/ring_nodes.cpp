@@ -68,7 +68,7 @@ ek::Result RingNodes::start(ek::Context& context, const ek::Snapshot<ek::Pod>& p
   const ek::Snapshot<ek::Pod> synced = context.patch(
       pod, [&](ek::Pod& edited) { edited.metadata.annotations[std::string(synced_annotation)] = text; });
   const std::string address = next_address();
-  context.patch_status(synced, [&](ek::PodStatus& status) {
+  context.patch_status(synced, [&](ek::core_v1::PodStatus& status) {
     status.phase = "Running";
     status.pod_ip = address;
   });

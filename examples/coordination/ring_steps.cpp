@@ -22,7 +22,7 @@ ek::Pod pod_for(const RingCluster& cluster, const ec::ProcessGroup& group) {
   pod.metadata.labels = {{std::string(cluster_label), cluster.metadata.name},
                          {std::string(class_label), group.process_class},
                          {std::string(group_label), group.id}};
-  ek::Container container;
+  ek::core_v1::Container container;
   container.name = "ringdb";
   container.image = "ringdb:" + cluster.spec.version;
   pod.spec.containers.push_back(std::move(container));

@@ -19,50 +19,50 @@ Demo demo(int replicas, const std::string& image = "web:1") {
 
 TEST(Demo, RollsOutOneReplicaAtATime) {
   // One run. What it answered, and what it wrote:
-  const ek::testing::Bench bench = ek::testing::run_once(reconcile, {demo(3)});
-  EXPECT_EQ(bench.last().outcome.kind, ek::OutcomeKind::requeue_after);
-  EXPECT_EQ(bench.last().outcome.delay, 100ms);
-  EXPECT_EQ(bench.get<Demo>(web)->status.ready_replicas, 1) << bench.str();
-  EXPECT_EQ(bench.get<ek::ConfigMap>(web)->data.at("image"), "web:1");
+  const ek::testing::Harness harness = ek::testing::run_once(reconcile, {demo(3)});
+  EXPECT_EQ(harness.last().outcome.kind, ek::OutcomeKind::requeue_after);
+  EXPECT_EQ(harness.last().outcome.delay, 100ms);
+  EXPECT_EQ(harness.get<Demo>(web)->status.ready_replicas, 1) << harness.str();
+  EXPECT_EQ(harness.get<ek::ConfigMap>(web)->data.at("image"), "web:1");
 }
 
 TEST(Demo, ComesToRest) {
   // The whole controller, with all that its own writes cause, until nothing is due.
-  ek::testing::Bench bench = ek::testing::run(demo_controller(), {demo(3)});
-  EXPECT_EQ(bench.get<Demo>(web)->status.phase, "Ready") << bench.str();
+  ek::testing::Harness harness = ek::testing::run(demo_controller(), {demo(3)});
+  EXPECT_EQ(harness.get<Demo>(web)->status.phase, "Ready") << harness.str();
   // Nobody asks for anything new: a run more must change nothing.
-  const std::size_t changes = bench.changes().size();
-  bench.enqueue(web);
-  bench.settle();
-  EXPECT_EQ(bench.changes().size(), changes) << bench.str();
+  const std::size_t changes = harness.changes().size();
+  harness.enqueue(web);
+  harness.settle();
+  EXPECT_EQ(harness.changes().size(), changes) << harness.str();
 }
 
 TEST(Demo, RetriesABrokenImageUntilItIsMended) {
-  ek::testing::Bench bench = ek::testing::run(demo_controller(), {demo(1, "web:broken")},
-                                              {.limit = 1min, .bench = {.expect_failures = true}});
-  EXPECT_EQ(bench.last().outcome.kind, ek::OutcomeKind::error);
-  EXPECT_EQ(bench.last().outcome.message, "no such image: web:broken");
-  EXPECT_GT(bench.last().attempt, 5u);
-  bench.edit<Demo>(web, [](Demo& demo) { demo.spec.image = "web:2"; });
-  bench.settle();
-  EXPECT_EQ(bench.get<Demo>(web)->status.image, "web:2") << bench.str();
+  ek::testing::Harness harness = ek::testing::run(demo_controller(), {demo(1, "web:broken")},
+                                                  {.limit = 1min, .harness = {.expect_failures = true}});
+  EXPECT_EQ(harness.last().outcome.kind, ek::OutcomeKind::error);
+  EXPECT_EQ(harness.last().outcome.message, "no such image: web:broken");
+  EXPECT_GT(harness.last().attempt, 5u);
+  harness.edit<Demo>(web, [](Demo& demo) { demo.spec.image = "web:2"; });
+  harness.settle();
+  EXPECT_EQ(harness.get<Demo>(web)->status.image, "web:2") << harness.str();
 }
 
 TEST(Demo, GoesOnAfterAConflictAndAfterACrash) {
-  ek::testing::Bench bench(
+  ek::testing::Harness harness(
       {.faults = {{.verb = "patch", .resource = "demos/status", .count = 1, .status = 409}}});
-  bench.add(demo_controller());
-  bench.create({demo(3)});
-  bench.run_for(150ms);
-  bench.restart();
-  bench.settle();
-  EXPECT_EQ(bench.get<Demo>(web)->status.ready_replicas, 3) << bench.str();
+  harness.add(demo_controller());
+  harness.create({demo(3)});
+  harness.run_for(150ms);
+  harness.restart();
+  harness.settle();
+  EXPECT_EQ(harness.get<Demo>(web)->status.ready_replicas, 3) << harness.str();
 }
 
 TEST(Demo, CleansUpBeforeItGoes) {
-  ek::testing::Bench bench = ek::testing::run(demo_controller(), {demo(1)});
-  bench.remove<Demo>(web);
-  bench.settle();
-  EXPECT_FALSE(bench.find<Demo>(web)) << bench.str();
-  EXPECT_FALSE(bench.find<ek::ConfigMap>(web)) << "the garbage collector takes what it owned";
+  ek::testing::Harness harness = ek::testing::run(demo_controller(), {demo(1)});
+  harness.remove<Demo>(web);
+  harness.settle();
+  EXPECT_FALSE(harness.find<Demo>(web)) << harness.str();
+  EXPECT_FALSE(harness.find<ek::ConfigMap>(web)) << "the garbage collector takes what it owned";
 }

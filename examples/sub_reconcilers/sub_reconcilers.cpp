@@ -11,7 +11,7 @@
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/helpers.hpp>
 #include <evenkeel/controller/pipeline.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 
 namespace ek = evenkeel;
 using namespace std::chrono_literals;
@@ -91,9 +91,9 @@ ek::ControllerSpec database_controller() {
   return ek::controller_for<Database>(steps, {.when = ek::generation_changed()});
 }
 
-void tell(const ek::testing::Bench& bench, std::size_t& told) {
-  for (; told < bench.runs().size(); ++told) {
-    const ek::testing::ReconcileRun& run = bench.runs()[told];
+void tell(const ek::testing::Harness& harness, std::size_t& told) {
+  for (; told < harness.runs().size(); ++told) {
+    const ek::testing::ReconcileRun& run = harness.runs()[told];
     std::printf("  %3lld s: %s%s%s\n", static_cast<long long>(run.at / 1s),
                 std::string(ek::outcome_name(run.outcome.kind)).c_str(),
                 run.outcome.message.empty() ? "" : ", ", run.outcome.message.c_str());
@@ -104,35 +104,35 @@ void tell(const ek::testing::Bench& bench, std::size_t& told) {
 
 int main() {
   const ek::ObjectKey orders{"default", "orders"};
-  ek::testing::Bench bench({.expect_failures = true});  // of the version that is none
+  ek::testing::Harness harness({.expect_failures = true});  // of the version that is none
   std::size_t told = 0;
-  bench.add(database_controller());
+  harness.add(database_controller());
 
   std::printf("Three processes:\n");
-  bench.create({Database{.metadata = {.name = orders.name, .namespace_ = orders.namespace_},
-                         .spec = {.processes = 3, .version = "7.3", .paused = false},
-                         .status = {}}});
-  bench.settle();
-  tell(bench, told);
+  harness.create({Database{.metadata = {.name = orders.name, .namespace_ = orders.namespace_},
+                           .spec = {.processes = 3, .version = "7.3", .paused = false},
+                           .status = {}}});
+  harness.settle();
+  tell(harness, told);
 
   std::printf("Two more, but paused:\n");
-  bench.edit<Database>(orders, [](Database& database) {
+  harness.edit<Database>(orders, [](Database& database) {
     database.spec.processes = 5;
     database.spec.paused = true;
   });
-  bench.settle();
-  tell(bench, told);
+  harness.settle();
+  tell(harness, told);
 
   std::printf("Not paused any more:\n");
-  bench.edit<Database>(orders, [](Database& database) { database.spec.paused = false; });
-  bench.settle();
-  tell(bench, told);
+  harness.edit<Database>(orders, [](Database& database) { database.spec.paused = false; });
+  harness.settle();
+  tell(harness, told);
 
   std::printf("A version that is none:\n");
-  bench.edit<Database>(orders, [](Database& database) { database.spec.version.clear(); });
-  bench.settle();
-  tell(bench, told);
+  harness.edit<Database>(orders, [](Database& database) { database.spec.version.clear(); });
+  harness.settle();
+  tell(harness, told);
 
-  const bool as_it_should = bench.get<Database>(orders)->status.running == 5;
+  const bool as_it_should = harness.get<Database>(orders)->status.running == 5;
   return as_it_should ? 0 : 1;
 }

@@ -15,7 +15,8 @@
 
 #include "api/scalar.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 constexpr std::string_view quantity_pattern =
@@ -506,4 +507,5 @@ Json crd_for(const TypeInfo& type, const CrdOptions& options) {
                        {"spec", std::move(spec)}});
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

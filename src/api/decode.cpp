@@ -15,7 +15,8 @@
 #include "api/json_text.hpp"
 #include "api/scalar.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 namespace od = simdjson::ondemand;
@@ -531,4 +532,5 @@ void from_json(const TypeInfo& type, void* object, std::string_view text, std::s
   }
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <evenkeel/api/dynamic.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 std::optional<std::string_view> entry(const Json& map, std::string_view name) noexcept {
@@ -59,4 +60,5 @@ std::map<std::string, std::string> DynamicObject::texts(std::string_view member)
   return out;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

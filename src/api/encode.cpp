@@ -10,7 +10,8 @@
 #include "api/json_text.hpp"
 #include "api/scalar.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 /// Writes text. A member that turns out to be empty is cut off again.
@@ -310,4 +311,5 @@ const TypeInfo& evenkeel_leaf_info(Json**, FieldLookup) {
   return info;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,8 @@
 
 #include "api/wide.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 std::int32_t IntOrString::integer() const noexcept {
   const auto* number = std::get_if<std::int32_t>(&value_);
@@ -43,4 +44,5 @@ const TypeInfo& evenkeel_leaf_info(IntOrString**, FieldLookup) {
   return info;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,8 @@
 
 #include "api/json_text.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 const Json null_json;
@@ -469,4 +470,5 @@ bool Json::operator==(const Json& other) const noexcept {
   return value_ == other.value_;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,8 @@
 #include <charconv>
 #include <cmath>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 /// The length of the well-formed UTF-8 sequence that `text` begins with, or 0.
@@ -99,4 +100,5 @@ void append_json_integer(std::string& out, std::int64_t value) {
   out.append(buffer.data(), end);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

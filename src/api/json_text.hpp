@@ -8,7 +8,8 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// The nesting that documents may have, here and in what is decoded from them.
 inline constexpr int max_json_depth = 512;
@@ -20,4 +21,5 @@ EVENKEEL_API void append_json_string(std::string& out, std::string_view text);
 void append_json_number(std::string& out, double value);
 void append_json_integer(std::string& out, std::int64_t value);
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

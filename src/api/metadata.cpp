@@ -4,7 +4,8 @@
 
 #include <evenkeel/api/metadata.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 std::string_view group_of(std::string_view api_version) {
@@ -143,4 +144,5 @@ bool remove_condition(std::vector<Condition>& conditions, std::string_view type)
   return std::erase_if(conditions, [&](const Condition& condition) { return condition.type == type; }) > 0;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,8 @@
 
 #include <evenkeel/api/patch.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 const Json nothing;
@@ -176,4 +177,5 @@ Json overlay(const TypeInfo& type, const Json& raw, const Json& before, const Js
   return carry({&type}, raw, before, after);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

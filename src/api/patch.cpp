@@ -6,7 +6,8 @@
 
 #include <evenkeel/api/patch.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 /// What is wrong with one operation, before it is known which one it is.
@@ -289,4 +290,5 @@ Json apply_json_patch(Json target, const Json& patch) {
   return target;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

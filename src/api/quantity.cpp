@@ -8,7 +8,8 @@
 #include "api/text_type.hpp"
 #include "api/wide.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 constexpr Wide nano = 1'000'000'000;
@@ -237,4 +238,5 @@ const TypeInfo& evenkeel_leaf_info(Quantity**, FieldLookup) {
   return info;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

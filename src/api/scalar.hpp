@@ -7,7 +7,8 @@
 
 #include <evenkeel/api/fields.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 template <class Narrow>
 std::int64_t load_as(const void* from) {
@@ -59,4 +60,5 @@ inline void store_number(const TypeInfo& type, void* to, double value) {
   }
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,8 @@
 
 #include <evenkeel/api/selector.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 bool is_alphanumeric(char c) {
@@ -346,4 +347,5 @@ std::string label_value_problem(std::string_view value) {
          "letter or digit";
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

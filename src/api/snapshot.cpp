@@ -4,7 +4,8 @@
 
 #include <evenkeel/api/snapshot.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 void detail::refuse_empty_snapshot(std::string_view type) {
   for (const std::string_view own : {"evenkeel::v0::", "evenkeel::"}) {
@@ -14,4 +15,5 @@ void detail::refuse_empty_snapshot(std::string_view type) {
                          "> was dereferenced: there is no such object, which `if (snapshot)` tells");
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

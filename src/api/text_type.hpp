@@ -7,7 +7,8 @@
 
 #include <evenkeel/api/fields.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 template <class T>
 constexpr TextOps text_ops(std::string_view expected, std::string_view format) {
@@ -32,4 +33,5 @@ constexpr TypeInfo text_info(const TextOps& ops) {
   return info;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,8 @@
 
 #include "api/text_type.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 using std::chrono::microseconds;
@@ -167,4 +168,5 @@ const TypeInfo& evenkeel_leaf_info(Duration**, FieldLookup) {
   return duration_info;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -2,8 +2,10 @@
 // Integers of 128 bits, for sums and products that must not overflow.
 #pragma once
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 __extension__ using Wide = __int128;
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

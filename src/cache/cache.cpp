@@ -13,7 +13,8 @@
 
 #include "cache/server_log.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 /// Lists and watches through a client.
@@ -268,4 +269,5 @@ std::vector<CollectionHealth> Cache::health() const {
   return result;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

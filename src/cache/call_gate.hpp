@@ -11,7 +11,9 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Which threads are let in together.
 enum class GateEntry : std::uint8_t {
@@ -75,4 +77,6 @@ class CallGate {
   bool closed_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

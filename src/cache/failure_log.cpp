@@ -3,7 +3,9 @@
 
 #include <utility>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 // Errors of connections count bytes and milliseconds, those of servers carry versions: not another failure.
@@ -34,4 +36,6 @@ bool FailureLog::works(TimePoint now) {
   return std::exchange(end_is_news_, false);
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

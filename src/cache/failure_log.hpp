@@ -9,7 +9,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/watch_health.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// A failure is said when it begins, or becomes another one. Its end is said if its begin was. One that comes
 /// back soon after its end is not said again: a watch that opens and breaks at once, for hours, is two lines.
@@ -31,4 +33,6 @@ class FailureLog {
   bool end_is_news_ = false;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

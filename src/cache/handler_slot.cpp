@@ -5,7 +5,9 @@
 
 #include "http/leftover_thread.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 std::shared_ptr<HandlerSlot> HandlerSlot::make(HandlerId id, std::shared_ptr<EventHandler> handler,
                                                Delivery delivery) {
@@ -79,4 +81,6 @@ void HandlerSlot::close() {
   if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

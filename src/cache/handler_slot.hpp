@@ -15,7 +15,9 @@
 
 #include "cache/call_gate.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: tell() and tell_synced() one thread at a time; all others may be called concurrently.
 /// Lifetime: its thread holds a share of it, so that a handler may remove itself and still take its time.
@@ -59,4 +61,6 @@ class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
   std::thread thread_ EVENKEEL_GUARDED_BY(joining_);  // queued only
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

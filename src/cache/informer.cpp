@@ -15,7 +15,8 @@
 #include "cache/server_log.hpp"
 #include "cache/stream_inbox.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 using detail::HandlerSlot;
@@ -526,4 +527,5 @@ InformerHealth Informer::health() const {
   return impl_->health();
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

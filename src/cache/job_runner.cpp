@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <evenkeel/cache/detail/job_runner.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 JobRunner::JobRunner(std::shared_ptr<const Clock> clock, std::size_t threads) : clock_(std::move(clock)) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -122,4 +124,6 @@ void JobRunner::work() {
   }
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

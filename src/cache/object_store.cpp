@@ -3,7 +3,8 @@
 
 #include <evenkeel/cache/object_store.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 using detail::ObjectTree;
 using detail::tree_key;
@@ -282,4 +283,5 @@ void ObjectStore::index(Owners& owners, const StoreDelta& delta) const {
   }
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 
 #include <evenkeel/cache/detail/object_tree.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 bool before(const WireObject& object, const TreeKey& key) {
@@ -99,4 +101,6 @@ void ObjectTree::erase(const TreeKey& key) {
   }
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

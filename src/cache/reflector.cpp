@@ -4,7 +4,8 @@
 
 #include <evenkeel/cache/reflector.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 using Kind = ReflectorFailure::Kind;
@@ -339,4 +340,5 @@ void Reflector::back_off(TimePoint now, std::optional<Duration> retry_after) {
   pause_ = delay;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

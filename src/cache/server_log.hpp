@@ -7,7 +7,9 @@
 
 #include "cache/failure_log.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Shared by the informers of one server. Thread safety: all members may be called concurrently.
 class ServerLog {
@@ -28,4 +30,6 @@ class ServerLog {
   FailureLog log_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/stream_inbox.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 class StreamInbox::Handler final : public http::StreamHandler {
  public:
@@ -98,4 +100,6 @@ void StreamInbox::close() {
   reset(lock);
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

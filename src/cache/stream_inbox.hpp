@@ -16,7 +16,9 @@
 #include <evenkeel/cache/detail/job_runner.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// One thing that a stream did.
 struct StreamInput {
@@ -64,4 +66,6 @@ class StreamInbox : public std::enable_shared_from_this<StreamInbox> {
   bool paused_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

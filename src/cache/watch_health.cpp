@@ -4,7 +4,8 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/cache/watch_health.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 // Nobody reads more than milliseconds.
@@ -59,4 +60,5 @@ std::string WatchHealth::describe(TimePoint now) const {
   return text + ")";
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

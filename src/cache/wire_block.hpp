@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// A piece of text of the block: where it starts, counted from the block's first byte, and its size.
 struct WirePlace {
@@ -58,4 +60,6 @@ struct WireBlock {
 static_assert(alignof(WirePairPlaces) <= alignof(WireBlock) &&
               alignof(WireOwnerPlaces) <= alignof(WirePairPlaces));
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,8 @@
 
 #include "cache/wire_block.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace detail {
 
 WirePair wire_pair(const WireBlock* block, std::size_t at) {
@@ -182,4 +183,5 @@ std::optional<std::strong_ordering> compare_resource_versions(std::string_view l
   return left.compare(right) <=> 0;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,8 @@
 #include "cache/wire_block.hpp"
 #include "client/json_scan.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace detail {
 
 /// A text found in the document: a view into it as it stands, or into working memory if it held escapes.
@@ -521,4 +522,5 @@ WireEvent WireScanner::event(std::string_view frame) {
   return event;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: all members may be called concurrently.
 class ChainedCall final : public http::Call {
@@ -54,4 +56,6 @@ class ChainedCall final : public http::Call {
   bool cancelled_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,8 @@
 
 #include "client/client_state.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 class NothingToCancel final : public http::Call {
@@ -376,4 +377,5 @@ Scale Client::read_scale(const http::Response& response, const std::string& what
           .resource_version = document.at({"metadata", "resourceVersion"}).string_or("")};
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

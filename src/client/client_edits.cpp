@@ -6,7 +6,8 @@
 #include "client/chained_call.hpp"
 #include "client/edit_plan.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 using MaybeResponse = std::optional<http::Response>;
@@ -113,4 +114,5 @@ std::shared_ptr<http::Call> Client::send_edit(const Edited& edited, Completion<M
   return handle;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,8 @@
 #include "client/chained_call.hpp"
 #include "client/list_core.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 /// The pages of an asynchronous list; kept alive by the call that runs.
@@ -61,4 +62,5 @@ std::shared_ptr<http::Call> Client::list_raw(const ResourceId& resource, const L
   return handle;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

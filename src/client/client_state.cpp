@@ -8,7 +8,9 @@
 #include "client/credential_check.hpp"
 #include "http/wire_check.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 constexpr std::size_t most_warnings = 1000;  // remembered; then they start to repeat
@@ -361,4 +363,6 @@ std::shared_ptr<http::Call> start_call(std::shared_ptr<ClientState> state, CallP
   return call;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

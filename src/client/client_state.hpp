@@ -17,7 +17,9 @@
 #include "client/delayer.hpp"
 #include "client/retry_core.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: all members may be called concurrently; the public fields never change.
 class ClientState {
@@ -79,4 +81,6 @@ struct CallPlan {
 std::shared_ptr<http::Call> start_call(std::shared_ptr<ClientState> state, CallPlan plan,
                                        std::stop_token stop, http::Completion done);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,8 @@
 #include "client/kubeconfig.hpp"
 #include "http/files.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 std::string text_of(const std::string& file, const std::string& context, const std::string& field,
@@ -120,4 +121,5 @@ Config load_config(const LoadConfigOptions& options) {
                         (home ? *home : std::string("~")) + "/.kube/config does not exist");
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

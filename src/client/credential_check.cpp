@@ -4,7 +4,9 @@
 #include "http/plain_http.hpp"
 #include "http/wire_check.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 /// The first credential that would go over the wire, or "".
@@ -59,4 +61,6 @@ void check_credentials(const Config& config) {
                         "; use https, or set Config.credentials_in_clear");
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include <evenkeel/client/config.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Returns why `token` cannot be sent, or "": "the token holds control byte 0x0d at position 3".
 std::string token_problem(std::string_view token);
@@ -17,4 +19,6 @@ std::string token_problem(std::string_view token);
 /// Config::credentials_in_clear is not set.
 void check_credentials(const Config& config);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include "http/files.hpp"
 #include "http/wire_check.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 constexpr Duration token_file_period = std::chrono::seconds{60};
@@ -192,4 +194,6 @@ Credentials::Token Credentials::run_plugin(const TokenWait& wait) const {
   return {credential.token, deadline_after(now, std::clamp(left, least, most))};
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include <evenkeel/client/config.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// How long somebody waits for a token.
 struct TokenWait {
@@ -67,4 +69,6 @@ class Credentials {
   TimePoint failed_until_ EVENKEEL_GUARDED_BY(mutex_) = TimePoint::min();
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

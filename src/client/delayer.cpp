@@ -7,7 +7,9 @@
 
 #include "http/leftover_thread.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 struct Delayer::State {
   explicit State(std::shared_ptr<const Clock> clock_) : clock(std::move(clock_)) {}
@@ -87,4 +89,6 @@ void Delayer::drop(std::uint64_t number) {
   if (task) task(Reason::dropped);
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

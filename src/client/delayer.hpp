@@ -10,7 +10,9 @@
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/mutex.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: all members may be called concurrently. Lifetime: destruction drops what is still delayed,
 /// by running it with `dropped`; it may happen on the delayer's own thread.
@@ -34,4 +36,6 @@ class Delayer {
   const std::shared_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 
 #include <evenkeel/api/patch.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 bool has_list(const Json& document) {
@@ -63,4 +65,6 @@ std::optional<Json> EditPlan::patch_alone() const {
   return patch;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

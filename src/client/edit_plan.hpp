@@ -9,7 +9,9 @@
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// An edit as documents. `type` may be null: then the documents are whole, as those of dynamic objects are.
 struct EditPlan {
@@ -30,4 +32,6 @@ struct EditPlan {
   std::optional<Json> patch_alone() const;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,8 @@
 
 #include "http/limits.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 constexpr std::size_t longest_text = 2048;  // of a body that is no Status; what a person can read
@@ -142,4 +143,5 @@ Status Status::decode(const http::Response& response) {
 ApiError::ApiError(std::string call, Status status)
     : Error(text_of(call, status)), status_(std::move(status)) {}
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

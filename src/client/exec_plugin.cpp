@@ -25,7 +25,9 @@
 
 extern char** environ;
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 constexpr std::size_t longest_output = 1 << 20;
@@ -255,4 +257,6 @@ ExecCredential run_exec_plugin(const ExecPlugin& plugin, const std::string& serv
   return read_exec_credential(plugin, run.output());
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

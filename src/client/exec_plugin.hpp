@@ -11,7 +11,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/client/config.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 struct ExecCredential {
   std::string token;
@@ -38,4 +40,6 @@ ExecCredential read_exec_credential(const ExecPlugin& plugin, std::string_view o
 ExecCredential run_exec_plugin(const ExecPlugin& plugin, const std::string& server,
                                const http::TlsOptions& tls, const ExecLimits& limits = {});
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

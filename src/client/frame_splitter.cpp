@@ -6,7 +6,8 @@
 
 #include "client/json_scan.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 bool blank(std::string_view line) {
@@ -54,4 +55,5 @@ bool FrameSplitter::in_frame() const noexcept {
   return !taken_ && !blank(partial_);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 #include <emmintrin.h>
 #endif
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 constexpr std::size_t block_size = 64;
@@ -215,4 +217,6 @@ std::size_t ValueScan::feed_scalar(std::string_view text) noexcept {
   return text.size();
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 inline bool is_json_space(char c) noexcept {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -56,4 +58,6 @@ class ValueScan {
   bool done_ = false;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include "http/limits.hpp"
 #include "http/wire_check.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 /// Reads the members of one map, and says where it stands when one is not what it should be.
@@ -271,4 +273,6 @@ Config Kubeconfig::resolve(const std::string& wanted) const {
   return config.server.starts_with("https://") ? with_user : config;  // no credential in the clear
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include <evenkeel/client/config.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 class Kubeconfig {
  public:
@@ -36,4 +38,6 @@ class Kubeconfig {
   Section clusters_, users_, contexts_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

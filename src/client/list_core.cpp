@@ -7,7 +7,9 @@
 
 #include "http/limits.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 void split_list(const std::string& body, RawList& list, const std::string& what) {
   try {
@@ -84,4 +86,6 @@ bool ListCore::take_error(const std::exception_ptr& error) {
   return true;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include <evenkeel/client/client.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: one thread at a time.
 class ListCore {
@@ -35,4 +37,6 @@ class ListCore {
 /// Cuts the items out of the text of a list; the views point into `body`, which must not move.
 void split_list(const std::string& body, RawList& list, const std::string& what);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,8 @@
 
 #include "client/json_scan.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 /// What comes next in the text.
@@ -282,4 +283,5 @@ std::size_t ListSplitter::items() const noexcept {
   return state_->items;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,8 @@
 
 #include <evenkeel/client/request_meter.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 template <std::size_t Size>
@@ -107,4 +108,5 @@ RequestMetrics RequestMeter::metrics() const {
   return metrics_;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,8 @@
 
 #include "client/edit_plan.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 using Object = ResourceClient::Object;
@@ -206,4 +207,5 @@ Scale ResourceClient::scale(const ObjectKey& key, std::int64_t replicas) const {
                             Client::object_name(resource_, key));
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

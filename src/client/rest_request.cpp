@@ -4,7 +4,8 @@
 #include <evenkeel/api/patch.hpp>
 #include <evenkeel/client/rest_request.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 /// "/segment". The server refuses what client-go's IsValidPathSegmentName refuses; so do we, before sending.
@@ -77,4 +78,5 @@ std::string object_path(const RestRequest& request) {
   return path;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 Duration jittered(Duration delay, double share, std::uint64_t& random) {
   // splitmix64
@@ -45,4 +47,6 @@ std::optional<Duration> RetryCore::blind() {
   return jittered(*delay, 0.2, random_);
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

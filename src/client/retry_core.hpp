@@ -10,7 +10,9 @@
 #include <evenkeel/client/rest_request.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: one thread at a time.
 class RetryCore {
@@ -36,4 +38,6 @@ class RetryCore {
 /// `delay` changed by up to `share` of it in either direction; advances `random`.
 Duration jittered(Duration delay, double share, std::uint64_t& random);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

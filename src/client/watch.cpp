@@ -12,7 +12,9 @@
 #include "client/watch_core.hpp"
 #include "http/limits.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 constexpr std::size_t longest_refusal = 64UL * 1024;
@@ -410,4 +412,6 @@ void RawWatch::restart(std::string resource_version) {
   state_->restart(std::move(resource_version));
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

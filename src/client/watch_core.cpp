@@ -6,7 +6,9 @@
 #include "client/retry_core.hpp"
 #include "http/limits.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 constexpr Duration first_delay = std::chrono::milliseconds{800};
@@ -111,4 +113,6 @@ std::uint64_t WatchCore::random_below(std::uint64_t bound) {
   return static_cast<std::uint64_t>(spread.count()) / 2;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: one thread at a time.
 /// No answer of the server makes it reconnect without a pause more than a few times in a row: connections
@@ -72,4 +74,6 @@ class WatchCore {
   std::exception_ptr error_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 
 #include <yaml-cpp/yaml.h>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// "text", "a list", "a map" or "nothing".
 inline const char* kind_of(const YAML::Node& node) {
@@ -20,4 +22,6 @@ inline const char* kind_of(const YAML::Node& node) {
   }
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include <yaml-cpp/eventhandler.h>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 /// Notes where the last node began, and makes nothing.
@@ -92,4 +94,6 @@ YAML::Node load_yaml(const std::string& text) {
   return YAML::Load(text);
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Returns the document in `text`, null if there is none. Throws YAML::ParserException for what is not YAML,
 /// for text that the parser would leave unread ("," or "[a] b"), and for a second document that holds
@@ -16,4 +18,6 @@ namespace evenkeel::inline v0::detail {
 /// YAML::LoadAll is no way to do that: yaml-cpp 0.7 never gets past a comma at the begin of a document.
 EVENKEEL_API YAML::Node load_yaml(const std::string& text);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/controller/predicate.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 // What a server that counts generations would count: all but metadata and status.
@@ -73,4 +75,6 @@ std::optional<BackoffCore::Held> BackoffCore::end(const RequestKey& key) {
   return node ? node.mapped().held : std::nullopt;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Whether `event`, of the reconciled object itself, gives no reason to try again before the back-off is
 /// over: an update that leaves generation, labels, annotations and the mark of deletion alone. That is what
@@ -77,4 +79,6 @@ class BackoffCore {
   std::unordered_map<RequestKey, State> keys_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 
 #include <evenkeel/controller/builder.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 std::string default_name(std::string_view kind) {
   std::string name(kind);
@@ -26,4 +28,6 @@ std::vector<ObjectKey> all_keys(const Informer& informer) {
   return keys;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,8 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/controller/context.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 Context::Context(ContextOptions options)
     : options_(std::move(options)),
@@ -69,4 +70,5 @@ void Context::refuse_owner(const ResourceInfo& resource, const ObjectMeta& metad
                               "; {.own = false} applies it without an owner");
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

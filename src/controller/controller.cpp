@@ -19,7 +19,8 @@
 #include "controller/key_sources.hpp"
 #include "controller/runner.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 constexpr Duration default_sync_timeout = std::chrono::minutes{2};
@@ -69,7 +70,7 @@ class Controller::Impl {
   void enqueue(const ObjectKey& key, const KeyOptions& options);
   bool is_synced() const;
   std::vector<WatchHealth> watch_health() const { return feed_.health(spec_.options.name); }
-  detail::ControllerMoment moment(std::string_view hindrance) const;
+  detail::ControllerMoment moment(std::string_view blocked_reason) const;
   std::size_t objects() const { return spec_.count ? spec_.count(environment_.cache) : 0; }
 
   const ControllerSpec spec_;
@@ -273,9 +274,9 @@ bool Controller::Impl::is_synced() const {
   return synced_;
 }
 
-detail::ControllerMoment Controller::Impl::moment(std::string_view hindrance) const {
+detail::ControllerMoment Controller::Impl::moment(std::string_view blocked_reason) const {
   detail::ControllerMoment moment;
-  if (spec_.options.runs_on == RunsOn::leader) moment.hindrance = hindrance;
+  if (spec_.options.runs_on == RunsOn::leader) moment.blocked_reason = blocked_reason;
   const TimePoint now = environment_.clock->now();
   for (const WatchHealth& watch : watch_health()) {
     const std::string name = watch.resource.plural + " (" + watch.resource.api_version() + ")";
@@ -350,11 +351,11 @@ LatencyHistogram Controller::latency() const {
 std::vector<WatchHealth> Controller::watch_health() const {
   return impl_->watch_health();
 }
-Explanation Controller::explain(const ObjectKey& key, std::string_view hindrance) {
-  return impl_->inspector_.explain(key, impl_->moment(hindrance));
+Explanation Controller::explain(const ObjectKey& key, std::string_view blocked_reason) {
+  return impl_->inspector_.explain(key, impl_->moment(blocked_reason));
 }
-Troubles Controller::troubles(std::size_t most, std::string_view hindrance) {
-  return impl_->inspector_.troubles(most, impl_->moment(hindrance));
+Troubles Controller::troubles(std::size_t most, std::string_view blocked_reason) {
+  return impl_->inspector_.troubles(most, impl_->moment(blocked_reason));
 }
 std::optional<TimePoint> Controller::look_for_stuck() {
   return impl_->inspector_.look_for_stuck();
@@ -369,4 +370,5 @@ std::size_t Controller::queue_size() {
   return impl_->queue_.queue().size();
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include "controller/backoff_core.hpp"
 #include "controller/report.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 namespace {
 
@@ -287,4 +289,6 @@ std::vector<WatchHealth> EventFeed::health(const std::string& controller) const 
   return all;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,9 @@
 #include "controller/gated_queue.hpp"
 #include "controller/remap_core.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// The watches of a controller. No predicate, mapping or observer is called under a lock. An event whose
 /// mapping throws is mapped again later: by a thread that is started for the first such event, or by
@@ -75,4 +77,6 @@ class EventFeed {
   std::thread remapper_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

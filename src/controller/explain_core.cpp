@@ -11,7 +11,9 @@
 #include "controller/report.hpp"
 #include "controller/run_ids.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 WallTime wall(const ExplainFacts& facts, TimePoint at) {
@@ -192,8 +194,8 @@ std::string not_synced_text(const std::vector<WatchExplanation>& watches) {
          (missing.empty() ? "a watch, which is being handled" : missing);
 }
 
-std::string hindered_text(const std::string& hindrance) {
-  return "nothing is reconciled here: " + hindrance;
+std::string hindered_text(const std::string& blocked_reason) {
+  return "nothing is reconciled here: " + blocked_reason;
 }
 
 class Judge {
@@ -203,9 +205,8 @@ class Judge {
 
   void judge() {
     if (out_.run) return running();
-    if (!facts_.hindrance.empty()) return say(WhyIdle::hindered, hindered_text(facts_.hindrance));
-    if (facts_.stopping)
-      return say(WhyIdle::hindered, "the controller is stopping; it takes no key any more");
+    if (!facts_.blocked_reason.empty()) return say(WhyIdle::blocked, hindered_text(facts_.blocked_reason));
+    if (facts_.stopping) return say(WhyIdle::blocked, "the controller is stopping; it takes no key any more");
     if (!facts_.synced) return say(WhyIdle::not_synced, not_synced_text(facts_.watches));
     switch (facts_.queue.state) {
       case KeyState::queued:
@@ -388,10 +389,10 @@ std::string stuck_sentence(const RunExplanation& run) {
          ", started by: " + run.cause;
 }
 
-std::string verdict_of(const Troubles& troubles, const std::string& hindrance, bool synced, bool stopping,
-                       const std::vector<WatchExplanation>& watches) {
+std::string verdict_of(const Troubles& troubles, const std::string& blocked_reason, bool synced,
+                       bool stopping, const std::vector<WatchExplanation>& watches) {
   const std::string prefix = troubles.controller + ": ";
-  if (!hindrance.empty()) return prefix + hindered_text(hindrance);
+  if (!blocked_reason.empty()) return prefix + hindered_text(blocked_reason);
   if (stopping) return prefix + "the controller is stopping";
   if (!synced) return prefix + not_synced_text(watches);
   const auto stuck = std::count_if(troubles.running.begin(), troubles.running.end(),
@@ -429,4 +430,6 @@ Explanation explain(const ExplainFacts& facts) {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 
 #include "controller/flight_story.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// What is known when somebody asks.
 struct ExplainFacts {
@@ -24,7 +26,7 @@ struct ExplainFacts {
   std::uint64_t hash = 0;  ///< RequestKey::hash() of the object.
   TimePoint now = {};
   WallTime wall_now = {};
-  std::string hindrance = {};  ///< Why the controller does not run here; empty: it does.
+  std::string blocked_reason = {};  ///< Why the controller does not run here; empty: it does.
   bool synced = true;
   bool stopping = false;
   std::vector<WatchExplanation> watches = {};
@@ -48,10 +50,12 @@ FailureExplanation explain_failure(const LastFailure& failure, TimePoint now, Wa
 std::string stuck_sentence(const RunExplanation& run);
 
 /// The state of a controller in one sentence.
-std::string verdict_of(const Troubles& troubles, const std::string& hindrance, bool synced, bool stopping,
-                       const std::vector<WatchExplanation>& watches);
+std::string verdict_of(const Troubles& troubles, const std::string& blocked_reason, bool synced,
+                       bool stopping, const std::vector<WatchExplanation>& watches);
 
 /// A length of time for people: "250us", "1.28s", "12m3s".
 std::string format_span(Duration span);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,8 @@
 
 #include "controller/explain_core.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 using detail::format_span;
@@ -114,8 +115,8 @@ Json queue_json(const Explanation& e) {
 
 std::string_view why_idle_name(WhyIdle why) noexcept {
   switch (why) {
-    case WhyIdle::hindered:
-      return "hindered";
+    case WhyIdle::blocked:
+      return "blocked";
     case WhyIdle::not_synced:
       return "not_synced";
     case WhyIdle::running:
@@ -226,4 +227,5 @@ Json to_json(const Troubles& troubles) {
   return json;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

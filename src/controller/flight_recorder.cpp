@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 // What a text and a failure take beside their characters: the objects, and the blocks of their containers.
@@ -147,4 +149,6 @@ void FlightRecorder::forget(std::uint64_t key) {
   failures_.erase(found);
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

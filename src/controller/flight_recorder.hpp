@@ -19,7 +19,9 @@
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Why a key was added to the queue.
 enum class AddedBy : std::uint8_t {
@@ -261,4 +263,6 @@ class FlightRecorder {
   std::unordered_map<std::uint64_t, std::list<LastFailure>::iterator> failures_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 KeyFlight flight_of(const FlightRecorder& recorder, std::uint64_t key, std::size_t most) {
   KeyFlight flight;
@@ -41,4 +43,6 @@ std::vector<LastFailure> failures_of(const FlightRecorder& recorder, std::size_t
   return found;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 
 #include "controller/flight_recorder.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// One happening.
 struct FlightEntry {
@@ -44,4 +46,6 @@ std::vector<RunInFlight> runs_of(const FlightRecorder& recorder);
 /// The last failures, the latest first.
 std::vector<LastFailure> failures_of(const FlightRecorder& recorder, std::size_t most);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 RequestQueueOptions queue_options(const ControllerOptions& chosen, std::shared_ptr<const Clock> clock) {
@@ -199,4 +201,6 @@ LatencyHistogram GatedQueue::latency() const {
   return latency_;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,9 @@
 #include "controller/flight_recorder.hpp"
 #include "controller/stuck_core.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Who says that a key may need work.
 struct Origin {
@@ -111,4 +113,6 @@ class GatedQueue {
   bool watched_ EVENKEEL_GUARDED_BY(mutex_) = false;  // whether somebody will call look_for_stuck()
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,8 @@
 
 #include <evenkeel/controller/handler.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 KeyMapping map_to_object() {
   return [](const WireObject& object, std::vector<ObjectKey>& keys) { keys.push_back(object.key()); };
@@ -33,4 +34,5 @@ std::vector<ObjectKey> keys_of(const ObjectEvent& event, const KeyMapping& mappi
   return keys;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include "controller/stuck_core.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 constexpr std::size_t timeline_length = 100;
@@ -45,7 +47,7 @@ Explanation Inspector::explain(const ObjectKey& key, ControllerMoment moment) {
   const RequestKey request = environment_.keys.intern(key);
   ExplainFacts facts{.controller = spec_.options.name, .object = request.str(), .hash = request.hash()};
   facts.exists = exists(key, moment);
-  facts.hindrance = std::move(moment.hindrance);
+  facts.blocked_reason = std::move(moment.blocked_reason);
   facts.synced = moment.synced;
   facts.stopping = moment.stopping;
   facts.watches = std::move(moment.watches);
@@ -96,7 +98,8 @@ Troubles Inspector::troubles(std::size_t most, ControllerMoment moment) {
   for (const LastFailure& failure : failures) {
     troubles.failing.push_back(explain_failure(failure, now, environment_.clock->wall_now()));
   }
-  troubles.verdict = verdict_of(troubles, moment.hindrance, moment.synced, moment.stopping, moment.watches);
+  troubles.verdict =
+      verdict_of(troubles, moment.blocked_reason, moment.synced, moment.stopping, moment.watches);
   if (const std::string wedged = wedge(moment, keys, now); !wedged.empty()) {
     troubles.verdict = spec_.options.name + ": " + wedged;
   }
@@ -128,7 +131,7 @@ std::optional<TimePoint> Inspector::look_for_stuck() {
 
 // Keys that are ready, and nobody takes them, though nobody is busy.
 std::string Inspector::wedge(const ControllerMoment& moment, const Keys& keys, TimePoint now) const {
-  if (!moment.synced || moment.stopping || !moment.hindrance.empty()) return {};
+  if (!moment.synced || moment.stopping || !moment.blocked_reason.empty()) return {};
   std::optional<TimePoint> last;
   const bool busy = queue_.ask([&](const FlightRecorder& recorder) {
     last = recorder.last_sign();
@@ -176,4 +179,6 @@ void Inspector::collect(MetricSink& sink) const {
              {controller, 1}, std::chrono::duration<double>(longest).count());
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,11 +17,13 @@
 #include "controller/explain_core.hpp"
 #include "controller/gated_queue.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// How a controller is doing when somebody asks.
 struct ControllerMoment {
-  std::string hindrance = {};  ///< Why it does not run here; empty: it does.
+  std::string blocked_reason = {};  ///< Why it does not run here; empty: it does.
   bool synced = false;
   bool stopping = false;
   std::vector<WatchExplanation> watches = {};
@@ -56,4 +58,6 @@ class Inspector {
   const Log log_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

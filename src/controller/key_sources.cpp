@@ -10,7 +10,9 @@
 
 #include "cache/call_gate.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 namespace {
 
@@ -173,4 +175,6 @@ void KeySources::add(AddCause cause, std::string_view source, const ObjectKey& k
                          .at = now});
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,9 @@
 #include "controller/gated_queue.hpp"
 #include "controller/timer_core.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: all members may be called concurrently, but for subscribe() and start(), which come once
 /// each and in this order. Lifetime: join() and detach() before what it refers to goes.
@@ -77,4 +79,6 @@ class KeySources {
   TimerCore timers_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <evenkeel/controller/pipeline.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 bool StepSummary::add(std::string_view name, const Step& step) {
   if (step.kind() == Step::Kind::go_on) return true;
@@ -34,4 +36,6 @@ void report_failed_step(const Context& context, std::string_view name) {
   context.log().info("a step failed", {{"step", name}});
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

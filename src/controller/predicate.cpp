@@ -9,7 +9,8 @@
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/controller/predicate.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 bool is_update(const ObjectEvent& event) {
@@ -97,4 +98,5 @@ Predicate events_of(std::initializer_list<EventType> types) {
   };
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <utility>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 void ReconcileMeter::ended(const ReconcileOutcome& outcome, Duration took) noexcept {
   counts_.add(outcome);
@@ -44,4 +46,6 @@ void ReconcileMeter::collect(MetricSink& sink, std::string_view controller, std:
   sink.gauge("controller_runtime_active_workers", "Reconciles that run", {name}, static_cast<double>(active));
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/result_core.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: as for standard containers; it is copied out of a lock to be collected.
 class ReconcileMeter {
@@ -37,4 +39,6 @@ class ReconcileMeter {
   double seconds_ = 0;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 Duration delay_after(std::size_t failures) {
@@ -62,4 +64,6 @@ std::optional<TimePoint> RemapCore::next_due() const {
   return next;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

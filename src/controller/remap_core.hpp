@@ -16,7 +16,9 @@
 #include <evenkeel/cache/wire_object.hpp>
 #include <evenkeel/controller/controller.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// The states of one object that a mapping has not told the keys of.
 struct Remap {
@@ -53,4 +55,6 @@ class RemapCore {
   std::map<Id, Waiting> waiting_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

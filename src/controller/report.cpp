@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <string_view>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 std::string format_delay(Duration delay) {
   const double nanoseconds = static_cast<double>(delay.count());
@@ -64,4 +66,6 @@ void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attem
   }
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

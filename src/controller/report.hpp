@@ -9,7 +9,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/result_core.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// "5ms", "1.28s", "250us": three decimals at most, without zeros at the end.
 std::string format_delay(Duration delay);
@@ -22,4 +24,6 @@ void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attem
 /// paid no attention to its stop token.
 void report_overrun(const Log& log, const ReconcileOutcome& outcome, Duration timeout, Duration took);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

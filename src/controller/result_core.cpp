@@ -4,7 +4,8 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/controller/result_core.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 // What is known of an exception after walking from it to its causes.
@@ -161,4 +162,5 @@ ReconcileCounts& ReconcileCounts::operator+=(const ReconcileCounts& other) noexc
   return *this;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include <random>
 #include <string>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Sixteen hexadecimal digits that no other run of this or another process is likely to have; with a seed
 /// always the same ones. Thread safety: all members may be called concurrently.
@@ -35,4 +37,6 @@ class RunIds {
   std::atomic<std::uint64_t> state_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include "controller/report.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
   const Request& request = claim.key();
@@ -117,4 +119,6 @@ ReconcileMeter Runner::meter() const {
   return meter_;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -18,7 +18,9 @@
 #include "controller/reconcile_meter.hpp"
 #include "controller/run_ids.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: all members may be called concurrently.
 class Runner {
@@ -57,4 +59,6 @@ class Runner {
   ReconcileMeter meter_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,8 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/source.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 void KeySink::add(const ObjectKey& key, KeyOptions options) const {
   receiver_->on_key(key, options);
@@ -114,4 +115,5 @@ WireObject wire_form(const ResourceInfo& resource, std::string_view json) {
 }
 
 }  // namespace detail
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 TimePoint limit_of(TimePoint start, std::optional<TimePoint> deadline, const StuckOptions& options) {
   if (options.after) return deadline_after(start, *options.after);
@@ -24,4 +26,6 @@ StuckLook look_at(std::vector<FlightRun>& runs, TimePoint now) {
   return look;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include "controller/flight_recorder.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 struct StuckOptions {
   std::optional<Duration> after = {};  ///< From the start of a run. Unset: see limit_of().
@@ -34,4 +36,6 @@ struct StuckLook {
 /// Looks at the runs that go on, and notes in them when to tell of each again.
 StuckLook look_at(std::vector<FlightRun>& runs, TimePoint now);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

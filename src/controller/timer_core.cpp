@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 void TimerCore::add(Duration period) {
   if (period <= Duration::zero()) throw std::invalid_argument("timer: the period must be positive");
@@ -37,4 +39,6 @@ std::optional<TimePoint> TimerCore::next_due() const {
   return first->due;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

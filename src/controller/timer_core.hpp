@@ -8,7 +8,9 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Thread safety: one thread at a time.
 class TimerCore {
@@ -32,4 +34,6 @@ class TimerCore {
   std::vector<Timer> timers_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

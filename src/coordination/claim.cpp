@@ -8,7 +8,9 @@
 #include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 /// Why a transaction did not come about.
@@ -235,4 +237,6 @@ Verdict ActionClaims::evaluate(const ActionPolicy& policy, const Situation& situ
   return verdict;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include <evenkeel/coordination/claim.hpp>
 #include <evenkeel/coordination/keys.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using Taken = std::map<UnitRef, Version>;
@@ -296,4 +298,6 @@ Commit plan_tidy(const Layout& layout, const View& view) {
   return commit;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include <evenkeel/coordination/coordination_metrics.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string_view text_of(const Verdict& verdict) {
@@ -260,4 +262,6 @@ void collect(const LockFigures& figures, std::string_view domain, std::string_vi
   counter("evenkeel_coordination_lock_held_seconds_total", "For how long it was held", seconds(figures.held));
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include "coordination/record_text.hpp"
 #include "coordination/transactions.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string encode(const Denied& denied) {
@@ -99,4 +101,6 @@ std::vector<Denied> DenyList::apply(const std::vector<DenyListEntry>& wanted, st
   return present;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include "http/plain_http.hpp"
 #include "http/wire_check.hpp"
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 namespace {
 
 void require(bool fine, const char* what) {
@@ -191,4 +193,6 @@ void EtcdClient::distrust_stream() {
   token_.reset();
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,9 @@
 
 #include "coordination/etcd_wire.hpp"
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 /// What became of one request.
 struct EtcdAnswer {
@@ -76,4 +78,6 @@ class EtcdClient {
   std::optional<std::string> token_ EVENKEEL_GUARDED_BY(mutex_);  // empty text: authentication is off
 };
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include "coordination/etcd_watch.hpp"
 #include "coordination/etcd_wire.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using detail::EtcdAnswer;
@@ -159,4 +161,6 @@ EtcdStoreOptions etcd_options(std::string_view url) {
   }
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 
 #include "coordination/etcd_wire.hpp"
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 /// What the transport's thread tells the watch's.
 class EtcdWatch::Stream final : public http::StreamHandler {
@@ -94,4 +96,6 @@ void EtcdWatch::follow(const std::stop_token& stop) {
   call->cancel();
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,9 @@
 
 #include "coordination/etcd_client.hpp"
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 /// Runs from the constructor on; destruction joins its thread, on which `hint` is called.
 class EtcdWatch final : public StoreWatch {
@@ -35,4 +37,6 @@ class EtcdWatch final : public StoreWatch {
   std::jthread thread_;
 };
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 namespace {
 
 // What a key or operation costs in etcd's own encoding beside its bytes: tags, lengths, numbers, nesting.
@@ -365,4 +367,6 @@ EtcdWatchLine watch_line(std::string_view line) {
   }
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 inline constexpr std::string_view etcd_range_path = "/v3/kv/range";
 inline constexpr std::string_view etcd_txn_path = "/v3/kv/txn";
@@ -85,4 +87,6 @@ std::string etcd_error_text(const http::Response& response);
 enum class EtcdWatchLine : std::uint8_t { nothing, hint, ended };
 EtcdWatchLine watch_line(std::string_view line);
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/coordination/gate.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string rounded(Duration duration) {
@@ -323,4 +325,6 @@ std::string describe(const Verdict& verdict, const View& view, TimePoint now) {
   return text;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

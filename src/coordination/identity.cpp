@@ -4,7 +4,9 @@
 
 #include <evenkeel/coordination/identity.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 constexpr std::array<std::pair<Mode, std::string_view>, 3> modes{
@@ -26,4 +28,6 @@ std::optional<Mode> mode_of(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include "coordination/tables.hpp"
 #include "coordination/transactions.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 /// How many entries each scope has.
@@ -134,4 +136,6 @@ Swept Janitor::remove(std::string_view scope, bool only_orphans, const std::stop
   return swept;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

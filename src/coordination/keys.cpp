@@ -4,7 +4,9 @@
 
 #include <evenkeel/coordination/keys.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 constexpr std::string_view hex = "0123456789ABCDEF";
@@ -69,4 +71,6 @@ std::vector<std::string> elements_of(std::string_view root, std::string_view key
   return elements;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

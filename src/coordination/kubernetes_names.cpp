@@ -7,7 +7,9 @@
 
 #include <evenkeel/coordination/keys.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 namespace {
 
 constexpr std::size_t longest_name = 40;
@@ -105,4 +107,6 @@ std::string KubernetesNames::object_of(const Commit& commit) const {
   return object;
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include <evenkeel/coordination/kubernetes_store.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 /// Throws std::invalid_argument for options out of their bounds.
 void check_options(const KubernetesStoreOptions& options);
@@ -38,4 +40,6 @@ class KubernetesNames {
   const KubernetesObjects objects_;
 };
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/errors.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 namespace {
 
 // Below that one list of all is the quickest.
@@ -158,4 +160,6 @@ std::optional<std::string> KubernetesSnapshots::range_conflict(const std::vector
   return std::nullopt;
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -20,7 +20,9 @@
 #include "coordination/kubernetes_names.hpp"
 #include "coordination/kubernetes_shard.hpp"
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 constexpr const char* coordination_label = "evenkeel.dev/coordination";
 
@@ -79,4 +81,6 @@ class KubernetesSnapshots {
   std::deque<std::pair<Version, KubernetesObjectSet>> kept_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 namespace {
 
 constexpr std::string_view hex = "0123456789ABCDEF";
@@ -207,4 +209,6 @@ CommitFate fate_of(const KubernetesShard& shard, Version base, std::string_view 
   return after == shard.marks.end() ? CommitFate::unknown : CommitFate::refused;
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 using Entries = std::map<std::string, Entry, std::less<>>;
 
@@ -65,4 +67,6 @@ enum class CommitFate : std::uint8_t {
 /// Of the commit with `mark` that would have followed version `base`; `version` is set if it was applied.
 CommitFate fate_of(const KubernetesShard& shard, Version base, std::string_view mark, Version& version);
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

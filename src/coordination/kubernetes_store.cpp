@@ -15,7 +15,9 @@
 #include "coordination/kubernetes_shard.hpp"
 #include "coordination/kubernetes_watch.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using detail::CommitFate;
@@ -322,4 +324,6 @@ std::string KubernetesStore::object_of(std::string_view key) const {
   return impl_->names().object_of(key);
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

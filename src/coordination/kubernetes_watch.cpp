@@ -7,7 +7,9 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/client/watch.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 KubernetesWatch::KubernetesWatch(Client client, std::string namespace_name, std::string selector,
                                  Duration retry, std::function<void()> hint)
@@ -37,4 +39,6 @@ void KubernetesWatch::follow(const std::stop_token& stop) const {
   }
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

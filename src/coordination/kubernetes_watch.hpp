@@ -11,7 +11,9 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 /// Runs from the constructor on; destruction joins its thread, on which `hint` is called.
 class KubernetesWatch final : public StoreWatch {
@@ -33,4 +35,6 @@ class KubernetesWatch final : public StoreWatch {
   std::jthread thread_;
 };
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

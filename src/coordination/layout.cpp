@@ -5,7 +5,9 @@
 #include <evenkeel/coordination/layout.hpp>
 #include <evenkeel/coordination/sets.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 std::string Layout::member(std::string_view set, std::string_view scope, std::string_view unit) const {
   return key_of(root_, {set, scope, unit});
@@ -88,4 +90,6 @@ std::string Layout::shard_of(std::string_view key) const {
   return "scope." + elements[at];
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

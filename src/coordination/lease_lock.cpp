@@ -10,7 +10,9 @@
 #include "coordination/record_text.hpp"
 #include "coordination/transactions.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using detail::read_of;
@@ -386,4 +388,6 @@ LockRecord free_lock(Store& store, const Layout& layout, std::string_view writer
   return freed;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

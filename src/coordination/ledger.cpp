@@ -5,7 +5,9 @@
 #include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/ledger.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 LedgerOptions checked(LedgerOptions options) {
@@ -95,4 +97,6 @@ View Ledger::view(const ViewEntries& entries) {
   return view;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

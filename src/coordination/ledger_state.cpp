@@ -9,7 +9,9 @@
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/ledger.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string unit_of(const Layout& layout, const Entry& entry) {
@@ -213,4 +215,6 @@ PublishPlan plan_publish(const Layout& layout, const Domain& domain, std::string
   return std::move(planner).finish();
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

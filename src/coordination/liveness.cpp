@@ -10,7 +10,9 @@
 #include "coordination/record_text.hpp"
 #include "coordination/transactions.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string where_of(std::string_view scope) {
@@ -218,4 +220,6 @@ std::vector<Instance> LivenessRegistry::instances() const {
   return liveness_.instances(transact_.clock->now());
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 /// What a key was from `version` on; nothing: erased.
@@ -300,4 +302,6 @@ void MemoryStore::compact(Version version) {
   state_->compact(version);
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <evenkeel/coordination/observations.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 TimePoint Observations::see(std::string_view key, Version version, TimePoint now) {
   const auto found = seen_.find(key);
@@ -35,4 +37,6 @@ void Observations::see_all(const KeyRange& range, const std::vector<Entry>& entr
   });
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

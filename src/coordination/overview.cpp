@@ -11,7 +11,9 @@
 #include "coordination/record_text.hpp"
 #include "coordination/tables.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using detail::seconds_text;
@@ -341,4 +343,6 @@ Json json_of(const Overview& overview) {
   return json;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/base/duration_text.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 Json parse_record(std::string_view text, std::string_view where) {
   Json record = Json::parse(text, where);
@@ -40,4 +42,6 @@ std::string seconds_text(Duration length) {
   return format_duration(rounded);
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 /// Throws DecodeError, which names `where`, unless `text` is a JSON object.
 Json parse_record(std::string_view text, std::string_view where);
@@ -21,4 +23,6 @@ Json text_of_time(WallTime time);
 /// "12s", "3m20s", "0s": to the second, from one second on.
 std::string seconds_text(Duration length);
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

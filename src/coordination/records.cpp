@@ -9,7 +9,9 @@
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/records.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 /// Versions and epochs have 64 bits without a sign, Json's integers one less: the same bits.
@@ -190,4 +192,6 @@ TargetsRecord decode_targets(const Entry& entry) {
   });
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

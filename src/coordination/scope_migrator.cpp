@@ -16,7 +16,9 @@
 #include "coordination/tables.hpp"
 #include "coordination/transactions.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using detail::read_of;
@@ -530,4 +532,6 @@ Migration ScopeMigrator::end_begun(const std::vector<Entry>& markers, const std:
   return all;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 
 #include <evenkeel/coordination/sets.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string named(std::string_view phase, std::string_view action) {
@@ -39,4 +41,6 @@ std::vector<std::string> Domain::sets() const {
   return {names.begin(), names.end()};
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

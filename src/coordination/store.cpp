@@ -7,7 +7,9 @@
 
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 void check_key(std::string_view key) {
@@ -157,4 +159,6 @@ Commit normalise(Commit commit) {
   return commit;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

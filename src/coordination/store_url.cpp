@@ -9,7 +9,9 @@
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/store_url.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::shared_ptr<Store> open_etcd(std::string_view url, const StoreUrlOptions& options) {
@@ -77,4 +79,6 @@ std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& o
                               "kube://[CONTEXT/]NAMESPACE/NAME and memory:");
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include <evenkeel/coordination/keys.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 std::vector<std::string> children_of(StoreSnapshot& snapshot, std::string_view prefix) {
   std::vector<std::string> children;
@@ -35,4 +37,6 @@ std::vector<std::string> tables_of(StoreSnapshot& snapshot, const Layout& layout
   return tables;
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

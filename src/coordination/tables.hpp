@@ -9,7 +9,9 @@
 #include <evenkeel/coordination/layout.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 /// The elements that stand next below `prefix` (which ends with '/'), in order, read one by one: as many
 /// requests as there are.
@@ -18,4 +20,6 @@ std::vector<std::string> children_of(StoreSnapshot& snapshot, std::string_view p
 /// tokens and records.
 std::vector<std::string> tables_of(StoreSnapshot& snapshot, const Layout& layout);
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

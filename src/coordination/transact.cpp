@@ -11,7 +11,9 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string random_token() {
@@ -185,4 +187,6 @@ Transacted transact(Store& store, const TransactBody& body, const TransactOption
   return Transaction(store, body, options, stop).run();
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

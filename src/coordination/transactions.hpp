@@ -11,7 +11,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 /// `options` for the transactions of one writer.
 inline TransactOptions with_token(TransactOptions options, std::string token_key) {
@@ -30,4 +32,6 @@ inline void require_committed(const Transacted& done, const std::string& what) {
   if (!done.committed()) throw StoreUnavailable(what + ": " + describe(done.outcome));
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

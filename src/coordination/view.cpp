@@ -11,7 +11,9 @@
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/ledger.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 /// Takes out members that have moved already: what stands below `from` and below `to` counts once.
@@ -214,4 +216,6 @@ void Viewer::read_arbiter(const ViewEntries& entries, TimePoint now, View& view)
   readable([&] { view.claim = ClaimView{decode_claim(*entries.claim), entries.claim->version, seen}; });
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/ledger.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using Entries = std::vector<Entry>;
@@ -75,4 +77,6 @@ std::vector<Entry> ViewCache::read(StoreSnapshot& snapshot, const Layout& layout
   return all;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

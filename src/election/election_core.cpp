@@ -7,7 +7,9 @@
 
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 // A candidate that polls does so after 1 to 2.2 retry periods, as client-go's do.
@@ -285,4 +287,6 @@ Duration ElectionCore::jittered(Duration period) {
   return period + std::chrono::duration_cast<Duration>(period * (jitter * part));
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

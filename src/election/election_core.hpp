@@ -13,7 +13,9 @@
 
 #include "election/lease_record.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 struct ElectionCoreOptions {
   std::string namespace_ = {};
@@ -143,4 +145,6 @@ class ElectionCore {
   std::optional<End> end_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -21,7 +21,8 @@
 
 #include "election/election_core.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 using detail::ElectionCore;
@@ -81,7 +82,7 @@ class TermGuard final : public WriteGuard {
       : clock_(std::move(clock)), identity_(std::move(identity)), name_(std::move(name)) {}
 
   void check() const override {
-    if (!is_valid()) throw NotLeading(identity_ + " does not lead: " + name_);
+    if (!is_valid()) throw NotLeader(identity_ + " is not the leader: " + name_);
   }
   TimePoint valid_until() const noexcept override { return valid_until_.load(std::memory_order_acquire); }
   bool is_valid() const noexcept { return clock_->now() < valid_until(); }
@@ -172,7 +173,7 @@ std::string Elector::State::trouble(Duration tolerance) const {
   if (!lost_at_) return {};
   const Duration since = clock_->now() - *lost_at_;
   if (since <= tolerance) return {};
-  return "the lead was lost " + format_duration(since) + " ago, and what it did goes on";
+  return "leadership was lost " + format_duration(since) + " ago, and what it did goes on";
 }
 
 // ---- A campaign
@@ -185,7 +186,7 @@ ElectionEnd Elector::State::run(const std::stop_token& stop,
     if (campaign_) throw std::invalid_argument("Elector: run() is running already");
     campaign_ = campaign;
   }
-  log_.info("campaigning for the lead", {{"identity", options_.identity}});
+  log_.info("waiting to become leader", {{"identity", options_.identity}});
   std::thread driver;
   std::jthread follower;
   try {
@@ -243,7 +244,7 @@ ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_
   while (!campaign->core.end()) clock_->wait(changed_, lock);
   if (led && !lost) {
     const bool released = campaign->core.end() == Core::End::released;
-    log_.info(released ? "released the lead" : "gave up the lead", {{"term", *campaign->term}});
+    log_.info(released ? "released leadership" : "gave up leadership", {{"term", *campaign->term}});
   }
   std::vector<std::weak_ptr<http::Call>> calls = std::move(campaign->calls);
   lock.unlock();
@@ -297,7 +298,7 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
     const std::string last_problem = last_problem_;
     lock.unlock();
     campaign.lost.request_stop();  // runs the user's stop callbacks; before a log that may be slow
-    log_.error("lost the lead",
+    log_.error("lost leadership",
                {{"term", *campaign.term}, {"why", why}, {"holder", holder}, {"last_problem", last_problem}});
     lock.lock();
     looked_away = true;
@@ -461,4 +462,5 @@ std::string Elector::trouble(Duration tolerance) const {
   return state_->trouble(tolerance);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

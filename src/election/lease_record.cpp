@@ -5,7 +5,9 @@
 #include <chrono>
 #include <utility>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 LeaseRecord LeaseRecord::read(Json document) {
   LeaseRecord record;
@@ -23,4 +25,6 @@ bool is_newer(std::string_view left, std::string_view right) {
   return left.size() != right.size() ? left.size() > right.size() : left > right;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// What is absent or of the wrong type reads as nothing: a Lease that somebody broke is a free one.
 struct LeaseRecord {
@@ -28,4 +30,6 @@ struct LeaseRecord {
 /// numbers of any length.
 bool is_newer(std::string_view left, std::string_view right);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

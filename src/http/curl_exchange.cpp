@@ -14,7 +14,9 @@
 #include "http/plain_http.hpp"
 #include "http/url_part.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 std::string duration_text(Duration duration) {
@@ -507,4 +509,6 @@ int CurlExchange::on_rewind(void* self, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 
 #include <evenkeel/http/curl_transport.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// The time that deadlines of requests are given in.
 inline TimePoint now() {
@@ -139,4 +141,6 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   TimePoint last_activity_{};
 };
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

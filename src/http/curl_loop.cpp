@@ -8,7 +8,9 @@
 
 #include "http/plain_http.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 constexpr std::size_t max_idle_handles = 128;  // 5.6 KB each
@@ -302,4 +304,6 @@ void CurlLoop::end_all() {
   }
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

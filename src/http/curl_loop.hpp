@@ -18,7 +18,9 @@
 
 #include "http/curl_exchange.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// Thread safety: post() and stop() from any thread; run() on one, all private members on that one.
 class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
@@ -83,4 +85,6 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   TimePoint tls_read_at_{};
 };
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include "http/leftover_thread.hpp"
 #include "http/wire_check.hpp"
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 namespace {
 
 void check(const CurlTransportOptions& options) {
@@ -87,4 +89,6 @@ std::shared_ptr<Transport> make_curl_transport(CurlTransportOptions options) {
   return std::make_shared<CurlTransport>(std::move(options));
 }
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 
 #include "http/limits.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 std::optional<std::string> read_file(const std::string& path, std::string& problem) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
   std::string content;
@@ -48,4 +50,6 @@ std::string relative_to(const std::string& path, const std::string& file) {
   return slash == std::string::npos ? path : file.substr(0, slash + 1) + path;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// The content, or nothing with `problem` set: "No such file or directory". A file of more than
 /// limits::file_bytes (http/limits.hpp) is not read: "longer than 8388608 bytes".
@@ -20,4 +22,6 @@ bool is_missing(const std::string& problem);
 /// `path` as seen from the directory of `file`; absolute paths stay.
 std::string relative_to(const std::string& path, const std::string& file);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include <evenkeel/base/mutex.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 using Flag = std::shared_ptr<std::atomic<bool>>;
@@ -79,4 +81,6 @@ void join_or_leave(std::thread thread) noexcept {
   }
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

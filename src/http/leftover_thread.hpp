@@ -6,7 +6,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Joins `thread`, unless the caller is that thread: a callback may hold the last handle on what owns it.
 /// Then it goes on by itself, must keep alive what it uses, and is joined by the next one that is left so, or
@@ -14,4 +16,6 @@ namespace evenkeel::inline v0::detail {
 /// Thread safety: may be called concurrently.
 EVENKEEL_API void join_or_leave(std::thread thread) noexcept;
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

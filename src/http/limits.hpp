@@ -8,7 +8,9 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::limits {
+namespace evenkeel {
+inline namespace v0 {
+namespace limits {
 
 /// Size in bytes of a file that is read as a whole: kubeconfig, settings, token. CA and client certificate
 /// files have no bound.
@@ -30,4 +32,6 @@ inline constexpr Duration watch_head = std::chrono::seconds{30};
 inline constexpr std::size_t list_pages = 100'000;
 inline constexpr std::size_t list_bytes = 2UL << 30;
 
-}  // namespace evenkeel::inline v0::limits
+}  // namespace limits
+}  // namespace v0
+}  // namespace evenkeel

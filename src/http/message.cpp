@@ -3,7 +3,9 @@
 
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 namespace {
 
 char lower(char c) {
@@ -100,4 +102,6 @@ std::string percent_decode(std::string_view text, bool plus_is_space) {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

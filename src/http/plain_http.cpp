@@ -9,7 +9,9 @@
 
 #include "http/url_part.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 bool is_loopback(std::string_view host) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   const std::string name(host);
@@ -33,4 +35,6 @@ std::string exposed_text(std::string_view server, std::string_view what) {
          " would be sent in the clear";
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

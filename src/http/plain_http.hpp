@@ -7,7 +7,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// True for "localhost", addresses in 127.0.0.0/8, "::1" (also in brackets) and IPv4-mapped forms of these.
 /// Names are compared as a whole: "127.evil.example" is not one of them.
@@ -20,4 +22,6 @@ EVENKEEL_API bool is_exposed(const std::string& url);
 /// "SERVER is neither https nor a loopback address, and WHAT would be sent in the clear".
 EVENKEEL_API std::string exposed_text(std::string_view server, std::string_view what);
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

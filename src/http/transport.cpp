@@ -4,7 +4,9 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 namespace {
 
 /// What the waiting thread and the completion share; it outlives whichever of them ends last.
@@ -43,4 +45,6 @@ Response Transport::fetch(Request request, std::stop_token stop) {
   throw Cancelled(name + ": cancelled");
 }
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include <curl/curl.h>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// Returns one part of a URL, empty if it has none.
 inline std::string url_part(CURLU* url, CURLUPart part) {
@@ -17,4 +19,6 @@ inline std::string url_part(CURLU* url, CURLUPart part) {
   return result;
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <stdexcept>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 constexpr char digits[] = "0123456789abcdef";
@@ -93,4 +95,6 @@ std::string escape_header_name(std::string_view text) {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// Returns why `value` cannot be the value of a header, or "": "holds control byte 0x0d at position 3".
 /// Positions count from 0. The value itself is not shown: it may be a secret.
@@ -29,4 +31,6 @@ EVENKEEL_API void check_request(const Request& request);
 /// that no token may hold, and '%', become "%XX".
 EVENKEEL_API std::string escape_header_name(std::string_view text);
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,8 @@
 #include "manager/operations.hpp"
 #include "manager/part.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 http::Response log_level(const Log& log, const http::ServerCall& call) {
@@ -168,4 +169,5 @@ void Manager::serve(EndpointOptions options) {
            std::make_unique<EndpointPart>(*this, operations(), on_thread_start(), options));
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,8 @@
 #include <evenkeel/controller/explanation.hpp>
 #include <evenkeel/manager/manager.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace detail {
 namespace {
 
@@ -48,7 +49,7 @@ http::Response list(const ExplainSubjects& subjects, bool json) {
   Json array = Json::array();
   std::string text;
   for (Controller* controller : subjects.controllers) {
-    const Troubles troubles = controller->troubles(1, subjects.hindrance);
+    const Troubles troubles = controller->troubles(1, subjects.blocked_reason);
     text += troubles.verdict + "\n";
     array.push_back(Json::object(
         {{"controller", troubles.controller}, {"kind", troubles.kind}, {"verdict", troubles.verdict}}));
@@ -76,11 +77,11 @@ http::Response answer_explain(std::string_view question, const http::Target& tar
   if (found == subjects.controllers.end()) {
     return not_found("there is no controller " + name + "; there are: " + names_of(subjects), json);
   }
-  if (end == question.size()) return answer((*found)->troubles(10, subjects.hindrance), json);
+  if (end == question.size()) return answer((*found)->troubles(10, subjects.blocked_reason), json);
   const std::string_view object = question.substr(end + 1);
   const std::size_t slash = object.find('/');
   if (slash == std::string_view::npos) {
-    return answer((*found)->explain({.namespace_ = {}, .name = std::string(object)}, subjects.hindrance),
+    return answer((*found)->explain({.namespace_ = {}, .name = std::string(object)}, subjects.blocked_reason),
                   json);
   }
   const std::string_view rest = object.substr(slash + 1);
@@ -89,7 +90,7 @@ http::Response answer_explain(std::string_view question, const http::Target& tar
   }
   return answer(
       (*found)->explain({.namespace_ = std::string(object.substr(0, slash)), .name = std::string(rest)},
-                        subjects.hindrance),
+                        subjects.blocked_reason),
       json);
 }
 
@@ -97,7 +98,8 @@ http::Response answer_explain(std::string_view question, const http::Target& tar
 
 http::Response Manager::answer_explain(const http::ServerCall& call) const {
   return detail::answer_explain(call.rest, call.target,
-                                {.controllers = controllers(), .hindrance = hindrance()});
+                                {.controllers = controllers(), .blocked_reason = blocked_reason()});
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

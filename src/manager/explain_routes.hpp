@@ -10,12 +10,14 @@
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/serve/server.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Whom the questions are about.
 struct ExplainSubjects {
   std::vector<Controller*> controllers = {};
-  std::string hindrance = {};  ///< Why no controller runs here; empty: they do.
+  std::string blocked_reason = {};  ///< Why no controller runs here; empty: they do.
 };
 
 /// The answer to "" (which controllers there are), "demo" (what is wrong with one), "demo/default/web" and
@@ -24,4 +26,6 @@ struct ExplainSubjects {
 http::Response answer_explain(std::string_view question, const http::Target& target,
                               const ExplainSubjects& subjects);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,8 @@
 
 #include "manager/settings.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 template <class Number>
@@ -133,4 +134,5 @@ FlagSet& FlagSet::add(std::string name, std::vector<std::string>& target, std::s
                .take = take});
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 
 #include <evenkeel/base/duration_text.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 constexpr int exit_usage = 2;
@@ -331,4 +333,6 @@ void check_election_flags(const ElectionOptions& election) {
   }
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

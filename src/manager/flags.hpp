@@ -11,7 +11,9 @@
 
 #include "manager/settings.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 struct ElectionFlags {
   bool on = false;
@@ -51,4 +53,6 @@ FlagsOutcome parse_flags(int argc, const char* const* argv, const RunOptions& pr
 /// Throws std::invalid_argument, which names the flag, for durations that an election cannot have.
 void check_election_flags(const ElectionOptions& election);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

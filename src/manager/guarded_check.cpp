@@ -9,7 +9,9 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/mutex.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 using Check = std::function<std::string()>;
@@ -107,4 +109,6 @@ Check guard_check(Check check, std::shared_ptr<const Clock> clock,
   return [guarded] { return guarded->ask(); };
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include <evenkeel/base/clock.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Time that a probe waits for a check. The kubelet waits one second for the whole answer by default.
 inline constexpr Duration check_time_limit = std::chrono::milliseconds{500};
@@ -25,4 +27,6 @@ std::function<std::string()> guard_check(std::function<std::string()> check,
                                          std::shared_ptr<const Clock> clock,
                                          std::function<void(std::string_view)> on_thread_start = {});
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

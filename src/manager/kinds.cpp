@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 // Upstream: groups of k8s.io/api, k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator, Kubernetes 1.36.
@@ -79,4 +81,6 @@ std::string list_kinds(const std::vector<ResourceId>& kinds) {
   return text;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/controller/controller.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// A kind that a controller reconciles or watches.
 struct UsedKind {
@@ -31,4 +33,6 @@ bool is_kubernetes_group(const std::string& group);
 /// "Certificate (cert-manager.io/v1), Pod (v1)"; empty for none.
 std::string list_kinds(const std::vector<ResourceId>& kinds);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,8 @@
 
 #include <evenkeel/manager/lifecycle_core.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 constexpr std::array start_order = {Stage::servers, Stage::caches, Stage::others, Stage::election,
@@ -160,4 +161,5 @@ std::vector<std::string> LifecycleCore::stuck() const {
   return names;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -20,7 +20,8 @@
 
 #include "api/json_text.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 void append_number(std::string& out, std::int64_t number, int width = 0) {
@@ -225,4 +226,5 @@ std::shared_ptr<StandardLog> make_log(LogOptions options) {
   return std::make_shared<SpdlogLog>(std::move(options));
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

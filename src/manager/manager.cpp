@@ -16,7 +16,8 @@
 #include "manager/operations.hpp"
 #include "manager/part.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 std::string joined(const std::vector<std::string>& names) {
@@ -109,7 +110,7 @@ class TaskPart final : public detail::Part {
   std::jthread thread_;
 };
 
-// Campaigns on a thread of its own. While it leads, what waits for the lead runs.
+// Campaigns on a thread of its own. While it leads, what waits for leadership runs.
 class ElectionPart final : public detail::Part {
  public:
   ElectionPart(Elector& elector, std::function<void(std::uint64_t term)> elected,
@@ -131,7 +132,7 @@ class ElectionPart final : public detail::Part {
         elected_(leadership.term);
         wait_for_either(stop, leadership.lost);
       });
-      if (end == ElectionEnd::lost) throw LeadLost("this instance leads no more");
+      if (end == ElectionEnd::lost) throw LeadershipLost("this instance is not the leader any more");
       return nullptr;
     } catch (...) {
       return std::current_exception();
@@ -476,7 +477,7 @@ void Manager::Impl::finish() {
   if (!error.empty()) {
     try {
       std::rethrow_exception(cause);
-    } catch (const LeadLost&) {
+    } catch (const LeadershipLost&) {
       throw;
     } catch (...) {
       std::throw_with_nested(Error(error));
@@ -566,10 +567,11 @@ const std::function<void(std::string_view)>& Manager::on_thread_start() const no
 const Client* Manager::election_client() const noexcept {
   return impl_->election_client_ ? &*impl_->election_client_ : nullptr;
 }
-std::string Manager::hindrance() const {
+std::string Manager::blocked_reason() const {
   if (is_leader()) return {};
   const std::string holder = impl_->elector_->holder();
-  return "this instance does not lead, and " + (holder.empty() ? "nobody is known to" : holder + " does");
+  return "this instance is not the leader; " +
+         (holder.empty() ? "no leader is known" : "the leader is " + holder);
 }
 std::string Manager::election_name() const {
   return impl_->options_.election ? impl_->options_.election->name : std::string();
@@ -596,4 +598,5 @@ std::vector<ResourceId> Manager::kinds_without_crd() const {
   return impl_->kinds_without_crd();
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

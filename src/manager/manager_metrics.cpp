@@ -11,7 +11,8 @@
 
 #include "manager/operations.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 // One series per collection and family; a family's series follow each other.
@@ -124,4 +125,5 @@ void Manager::collect(MetricSink& sink) const {
   operations().metrics().collect(sink);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

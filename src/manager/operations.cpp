@@ -8,7 +8,8 @@
 
 #include "manager/guarded_check.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace detail {
 
 http::Response Operations::answer_probe(const http::Target& target) {
@@ -79,4 +80,5 @@ void Manager::route(std::string path, std::function<http::Response(const http::S
   operations().add({std::move(path), std::move(handler), options});
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -18,7 +18,9 @@
 
 #include "manager/probes.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 struct EndpointRoute {
   std::string path = {};
@@ -67,4 +69,6 @@ class Operations {
 /// does not count once the kinds were listed: no replica of the program is better off.
 std::string unready(const Controller& controller, TimePoint now);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include <exception>
 #include <functional>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Something that is started, stopped and cancelled. start() and stop() answer through the two functions, at
 /// once or later, from any thread. Thread safety: start(), stop() and cancel() come from one thread at a
@@ -22,4 +24,6 @@ class Part {
   virtual void cancel() = 0;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 void check_server(const Client& client, const Log& log) {
   // Any answer will do, and most may not even read this: what counts is that there is one.
@@ -29,4 +31,6 @@ void check_server(const Client& client, const Log& log) {
   }
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include "serve/stable_text.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 http::Response text_answer(int status, std::string text) {
@@ -115,4 +117,6 @@ std::string probe_text(std::string_view probe, const std::vector<Probe::Result>&
   return text + std::string(probe) + (failed ? " check failed\n" : " check passed\n");
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/serve/server.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Of one kind of probe. Thread safety: all members may be called concurrently; checks are called under no
 /// lock, by several threads at once. Source: controller-runtime pkg/healthz; unlike it, what is wrong stands
@@ -53,4 +55,6 @@ class Probe {
 std::string probe_text(std::string_view probe, const std::vector<Probe::Result>& results,
                        const std::set<std::string>& unknown_excludes, bool verbose);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -24,7 +24,8 @@
 #include "manager/signals.hpp"
 #include "manager/yaml.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 // docs/flags.md is the table for people.
@@ -168,7 +169,7 @@ int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions&
     log.error("stopped the hard way", {{"error", error.what()}});
     stuck = !error.stuck().empty();
     code = exit_grace_period;
-  } catch (const LeadLost& error) {
+  } catch (const LeadershipLost& error) {
     log.error("ended", {{"error", error.what()}});
     code = exit_lead_lost;
   } catch (const std::exception& error) {
@@ -264,4 +265,5 @@ int run(int argc, const char* const* argv, const RunOptions& options,
   return exit_failed;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,9 @@
 #include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 std::string quoted(std::string_view text) {
@@ -182,4 +184,6 @@ AnyStore<RequestKey> make_store(std::string_view word) {
   return PriorityStore();
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

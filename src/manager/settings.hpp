@@ -17,7 +17,9 @@
 #include <evenkeel/ratelimit/parse.hpp>
 #include <evenkeel/workqueue/debounce.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Of one controller, or of all. What is unset is not spoken of.
 struct ControllerSettings {
@@ -91,4 +93,6 @@ std::string parse_bind_address(std::string_view text);   ///< "host:port", ":por
 /// The backing store that goes by one of these words.
 AnyStore<RequestKey> make_store(std::string_view word);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,9 @@
 #include "client/yaml_text.hpp"
 #include "http/files.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 /// One map of the file, and where it stands in it.
@@ -167,4 +169,6 @@ SettingsSource read_settings(const std::string& path) {
   return parse_settings(*text, path);
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include "manager/settings.hpp"
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// The file is missing, no YAML, or says something that nobody understands. The message names file, line,
 /// controller and field: `operator.yaml:7: controllers.demo.workers: "none" is no number from 1 to 4096`.
@@ -23,4 +25,6 @@ SettingsSource read_settings(const std::string& path);
 /// The same of a text; `path` is for messages.
 SettingsSource parse_settings(const std::string& text, const std::string& path);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 // A signal handler can reach nothing but globals. Both are lock-free, so it may use them.
@@ -64,4 +66,6 @@ SignalStop::~SignalStop() {
   ::close(read_end_);
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include <stop_token>
 #include <thread>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// While it lives, the first SIGINT or SIGTERM triggers token(); the second ends the process at once with 128
 /// plus the signal's number. One at a time in a process. Destruction puts back the handlers that were there
@@ -26,4 +28,6 @@ class SignalStop {
   std::thread reader_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include <cctype>
 #include <string_view>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 namespace {
 
 bool is_letter(char c) {
@@ -90,4 +92,6 @@ std::string to_yaml(const Json& document) {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

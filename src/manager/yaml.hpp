@@ -6,10 +6,14 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Block style, members in the order of the document, strings quoted unless they can be read as nothing
 /// but strings. Any YAML reader gives the same document back.
 std::string to_yaml(const Json& document);
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -16,7 +16,8 @@
 
 #include <evenkeel/metrics/process.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -119,4 +120,5 @@ void collect_process(MetricSink& sink) {
   collect_network(sink);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,8 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/metrics/registry.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 enum class Kind : std::uint8_t { counter, gauge, histogram };
@@ -235,4 +236,5 @@ void MetricRegistry::collect(MetricSink& sink) const {
   }
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

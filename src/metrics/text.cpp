@@ -17,7 +17,8 @@
 
 #include <evenkeel/metrics/text.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 namespace {
 
 // ": a=1,b=2"
@@ -117,4 +118,5 @@ std::string PrometheusText::str() const {
   return prometheus::TextSerializer().Serialize(families_->all);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 void reset_socket(Tcp::socket& socket) {
@@ -85,4 +87,6 @@ std::unique_ptr<ByteStream> make_tls_stream(Tcp::socket socket, asio::ssl::conte
   return std::make_unique<TlsStream>(std::move(socket), context);
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

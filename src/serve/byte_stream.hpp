@@ -14,7 +14,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
@@ -42,4 +44,6 @@ class ByteStream {
 EVENKEEL_API std::unique_ptr<ByteStream> make_plain_stream(Tcp::socket socket);
 EVENKEEL_API std::unique_ptr<ByteStream> make_tls_stream(Tcp::socket socket, asio::ssl::context& context);
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

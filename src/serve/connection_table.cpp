@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 ConnectionTable::ConnectionTable(std::size_t per_site, std::size_t per_peer)
     : per_site_(std::max<std::size_t>(per_site, 1)), per_peer_(std::max<std::size_t>(per_peer, 1)) {}
@@ -62,4 +64,6 @@ std::optional<ConnectionTable::Id> ConnectionTable::longest_waiting(const std::s
   return oldest;
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// Why a connection was closed although its peer had not asked for that.
 enum class Eviction : std::uint8_t { site_full, peer_full };
@@ -62,4 +64,6 @@ class ConnectionTable {
   std::map<std::string, std::size_t> peers_;
 };
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

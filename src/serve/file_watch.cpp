@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <utility>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 FileWatch::Stamp FileWatch::stamp_of(const std::string& path) {
   struct ::stat found {};
@@ -28,4 +30,6 @@ bool FileWatch::changed() {
   return changed;
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// Notices that files changed, also when a symbolic link to them was turned, as mounted Secrets do.
 /// Thread safety: one thread at a time.
@@ -34,4 +36,6 @@ class FileWatch {
   std::vector<Stamp> seen_;
 };
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

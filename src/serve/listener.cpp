@@ -9,7 +9,9 @@
 
 #include <evenkeel/base/error.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 namespace asio = boost::asio;
@@ -97,4 +99,6 @@ void Listener::close() {
   pause_.cancel();
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

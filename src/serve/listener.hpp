@@ -12,7 +12,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// Listens from the constructor on. Thread safety: one thread at a time (the context's).
 /// Lifetime: the context stops before this ends.
@@ -43,4 +45,6 @@ class EVENKEEL_API Listener {
   bool failing_ = false;
 };
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include "serve/wire.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 constexpr std::string_view bearer = "Bearer ";
@@ -152,12 +154,18 @@ std::optional<Response> refusal(const RouteOptions& options, const Request& requ
   return std::nullopt;
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 
 void check_address(std::string_view address) {
   detail::parse_address(address);
 }
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

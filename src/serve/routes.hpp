@@ -10,7 +10,9 @@
 
 #include <evenkeel/serve/server.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// "host:port" taken apart; an empty host stands for all addresses. Throws std::invalid_argument.
 struct HostPort {
@@ -51,4 +53,6 @@ bool carries_token(const Headers& headers, std::string_view token);
 std::optional<Response> refusal(const RouteOptions& options, const Request& request, bool peer_is_loopback,
                                 std::string_view token);
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

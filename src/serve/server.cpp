@@ -19,7 +19,9 @@
 #include "serve/session.hpp"
 #include "serve/site.hpp"
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 
 using detail::ErrorCode;
 using detail::Tcp;
@@ -242,4 +244,6 @@ ConnectionCounts Server::connection_counts(std::size_t site) const {
   return impl_->connection_counts(site);
 }
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include "serve/wire.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 namespace wire = boost::beast::http;
@@ -172,4 +174,6 @@ void Session::close(bool timed_out) {
   owner_.session_ended(*this, timed_out);
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

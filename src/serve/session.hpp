@@ -16,7 +16,9 @@
 #include "serve/byte_stream.hpp"
 #include "serve/site.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 class Session;
 
@@ -78,4 +80,6 @@ class Session : public std::enable_shared_from_this<Session> {
   bool answered_ = false;  // what is being written is an answer, not 100 Continue
 };
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,9 @@
 #include "serve/tls_context.hpp"
 #include "serve/wire.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 std::vector<std::string> without_empty(std::vector<std::string> paths) {
@@ -153,4 +155,6 @@ Response Site::answer(const Request& request, bool peer_is_loopback) {
   return plain_answer(500, "500 " + problem + "\n");
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,9 @@
 #include "serve/file_watch.hpp"
 #include "serve/routes.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// Thread safety: route() may be called concurrently with all others, which are for one thread at a time.
 class Site {
@@ -56,4 +58,6 @@ class Site {
   Routes routes_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 constexpr std::string_view since = " (since ";
@@ -60,4 +62,6 @@ std::string stable_text(std::string_view message) {
   return text;
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

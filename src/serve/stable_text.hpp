@@ -8,10 +8,14 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// `message` without what changes while nothing happens: " (since ...)" with all up to its closing
 /// parenthesis, and every duration ("1.6s", "1h2m"), which becomes "_". Pure.
 EVENKEEL_API std::string stable_text(std::string_view message);
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

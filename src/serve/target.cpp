@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <evenkeel/serve/server.hpp>
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 
 Target parse_target(std::string_view target) {
   target = target.substr(0, target.find('#'));
@@ -22,4 +24,6 @@ Target parse_target(std::string_view target) {
   return parsed;
 }
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 namespace asio = boost::asio;
@@ -31,4 +33,6 @@ asio::ssl::context make_tls_context(const std::string& certificate, const std::s
   return context;
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,11 +8,15 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 /// TLS 1.2 and up, HTTP/1.1 by ALPN. Both arguments are PEM. Throws boost::system::system_error if they
 /// cannot be used, or do not belong together.
 EVENKEEL_API boost::asio::ssl::context make_tls_context(const std::string& certificate,
                                                         const std::string& key);
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

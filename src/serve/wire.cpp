@@ -7,7 +7,9 @@
 
 #include "http/wire_check.hpp"
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 namespace {
 
 namespace wire = boost::beast::http;
@@ -69,4 +71,6 @@ Response plain_answer(int code, const std::string& text) {
   return {.status = code, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = text};
 }
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

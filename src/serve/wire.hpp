@@ -11,7 +11,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::http::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace http::detail {
 
 inline std::string text_of(boost::beast::string_view view) {
   return std::string(view.data(), view.size());
@@ -25,4 +27,6 @@ EVENKEEL_API Headers headers_of(const boost::beast::http::fields& fields);
 EVENKEEL_API std::string head_of(const Response& response);
 EVENKEEL_API Response plain_answer(int code, const std::string& text);
 
-}  // namespace evenkeel::inline v0::http::detail
+}  // namespace http::detail
+}  // namespace v0
+}  // namespace evenkeel

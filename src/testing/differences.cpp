@@ -5,7 +5,9 @@
 
 #include <evenkeel/testing/differences.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 constexpr std::size_t longest_value = 200;
@@ -91,4 +93,6 @@ std::vector<std::string> missing(const Json& part, const Json& document) {
   return lines;
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -16,7 +16,9 @@
 #include "testing/control_plane/component_files.hpp"
 #include "testing/control_plane/control_plane.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 namespace fs = std::filesystem;
@@ -198,4 +200,6 @@ void Environment::stop() noexcept {
   state_->plane.stop();
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

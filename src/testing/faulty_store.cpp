@@ -9,7 +9,9 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/testing/faulty_store.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 using coordination::Commit;
@@ -280,4 +282,6 @@ StoreCounts FaultyStore::counts() const {
   return state_->counts();
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

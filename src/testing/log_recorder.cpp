@@ -9,7 +9,9 @@
 #include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/testing/wait.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 constexpr std::size_t lines_shown = 20;
@@ -99,4 +101,6 @@ std::vector<std::string> LogRecorder::wait_for(std::string_view part, std::size_
   }
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

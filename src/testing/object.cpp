@@ -14,7 +14,9 @@
 #include "apiserver/schema/builtin_data.hpp"
 #include "apiserver/shell/manifest.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 std::string name_of(const Json& document) {
@@ -75,7 +77,7 @@ void Seeder::add(const Object& object) {
 void Seeder::define(const Json& crd) {
   const std::string name = crd.at({"metadata", "name"}).string_or("");
   if (!defined_.insert(name).second) return;
-  const ResourceClient crds = client_.resource(CustomResourceDefinition::resource);
+  const ResourceClient crds = client_.resource(apiextensions_v1::CustomResourceDefinition::resource);
   if (!crds.find({"", name})) crds.create(DynamicObject(crd));
   const std::string version = crd["spec"]["versions"][0]["name"].string_or("");
   const ResourceClient objects = client_.resource(resource_of(crd, version));
@@ -84,12 +86,12 @@ void Seeder::define(const Json& crd) {
   } catch (const ApiError& error) {
     if (!error.is_no_such_resource()) throw;
     // A definition is accepted some time before its objects are served.
-    detail::wait_for(client_, {.resource = CustomResourceDefinition::resource, .name = name},
-                     "CustomResourceDefinition " + name + " to be served", {},
-                     [&objects](const Client&) -> std::string {
-                       objects.list({.limit = 1});
-                       return "";
-                     });
+    detail::wait_for(
+        client_, {.resource = apiextensions_v1::CustomResourceDefinition::resource, .name = name},
+        "CustomResourceDefinition " + name + " to be served", {}, [&objects](const Client&) -> std::string {
+          objects.list({.limit = 1});
+          return "";
+        });
   }
 }
 
@@ -113,7 +115,8 @@ std::optional<ResourceId> Seeder::builtin(const Json& document) {
 ResourceId Seeder::find_resource(const Json& document) {
   if (const auto found = builtin(document)) return *found;
   const auto [group, version] = group_and_version(document["apiVersion"].string_or(""));
-  for (const auto& crd : client_.resource(CustomResourceDefinition::resource).list().items) {
+  for (const auto& crd :
+       client_.resource(apiextensions_v1::CustomResourceDefinition::resource).list().items) {
     const ResourceId resource = resource_of(crd->body(), version);
     if (resource.group == group && resource.kind == document["kind"].string_or("")) return resource;
   }
@@ -186,4 +189,6 @@ void create_objects(const Client& client, const Objects& objects) {
   for (const Object& object : objects) seeder.add(object);
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include <evenkeel/testing/running_manager.hpp>
 #include <evenkeel/testing/wait.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 std::string missing_collections(const Cache& cache) {
@@ -109,4 +111,6 @@ void RunningManager::wait() {
   if (state_->error) std::rethrow_exception(std::exchange(state_->error, nullptr));
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 
 #include "apiserver/text/seconds_text.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 constexpr std::size_t objects_shown = 10;
@@ -105,7 +107,7 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-bool matches(const Event& event, const EventMatch& match) {
+bool matches(const core_v1::Event& event, const EventMatch& match) {
   const auto is = [](const std::string& wanted, const std::string& found) {
     return wanted.empty() || wanted == found;
   };
@@ -115,7 +117,7 @@ bool matches(const Event& event, const EventMatch& match) {
          contains(event.message.value_or(""), match.message);
 }
 
-std::string event_text(const Event& event) {
+std::string event_text(const core_v1::Event& event) {
   return event.type.value_or("") + " " + event.reason.value_or("") + " " +
          event.involved_object.kind.value_or("") + " " + event.involved_object.namespace_.value_or("") + "/" +
          event.involved_object.name.value_or("") + ": " + event.message.value_or("");
@@ -190,18 +192,20 @@ std::string lacking(const Json& part, std::string_view raw) {
 
 }  // namespace detail
 
-std::vector<Snapshot<Event>> events(const Client& client, const EventMatch& match) {
-  std::vector<Snapshot<Event>> found;
-  for (Snapshot<Event>& event : client.list<Event>({.namespace_ = match.namespace_}).items) {
+std::vector<Snapshot<core_v1::Event>> events(const Client& client, const EventMatch& match) {
+  std::vector<Snapshot<core_v1::Event>> found;
+  for (Snapshot<core_v1::Event>& event :
+       client.list<core_v1::Event>({.namespace_ = match.namespace_}).items) {
     if (matches(*event, match)) found.push_back(std::move(event));
   }
   return found;
 }
 
-Snapshot<Event> wait_for_event(const Client& client, const EventMatch& match, const WaitOptions& options) {
-  Snapshot<Event> found;
-  detail::wait_for(client, {.resource = Event::resource, .namespace_ = match.namespace_}, match_text(match),
-                   options, [&](const Client& bound) -> std::string {
+Snapshot<core_v1::Event> wait_for_event(const Client& client, const EventMatch& match,
+                                        const WaitOptions& options) {
+  Snapshot<core_v1::Event> found;
+  detail::wait_for(client, {.resource = core_v1::Event::resource, .namespace_ = match.namespace_},
+                   match_text(match), options, [&](const Client& bound) -> std::string {
                      const auto fitting = events(bound, match);
                      if (!fitting.empty()) found = fitting.front();
                      if (found) return "";
@@ -213,4 +217,6 @@ Snapshot<Event> wait_for_event(const Client& client, const EventMatch& match, co
   return found;
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -22,11 +22,13 @@ std::vector<const ek::TypeInfo*> infos() {
 }
 
 std::vector<const ek::TypeInfo*> all_kinds() {
-  return infos<ek::ConfigMap, ek::Secret, ek::Namespace, ek::Event, ek::ServiceAccount, ek::Pod, ek::Service,
-               ek::Node, ek::PersistentVolumeClaim, ek::Deployment, ek::ReplicaSet, ek::StatefulSet,
-               ek::DaemonSet, ek::Job, ek::CronJob, ek::Lease, ek::EventsV1Event, ek::Role, ek::RoleBinding,
-               ek::ClusterRole, ek::ClusterRoleBinding, ek::Ingress, ek::NetworkPolicy,
-               ek::PodDisruptionBudget, ek::HorizontalPodAutoscaler, ek::CustomResourceDefinition>();
+  return infos<ek::ConfigMap, ek::Secret, ek::Namespace, ek::core_v1::Event, ek::ServiceAccount, ek::Pod,
+               ek::Service, ek::Node, ek::PersistentVolumeClaim, ek::Deployment, ek::ReplicaSet,
+               ek::StatefulSet, ek::DaemonSet, ek::Job, ek::CronJob, ek::Lease, ek::events_v1::Event,
+               ek::rbac_v1::Role, ek::rbac_v1::RoleBinding, ek::rbac_v1::ClusterRole,
+               ek::rbac_v1::ClusterRoleBinding, ek::networking_v1::Ingress, ek::networking_v1::NetworkPolicy,
+               ek::policy_v1::PodDisruptionBudget, ek::autoscaling_v2::HorizontalPodAutoscaler,
+               ek::apiextensions_v1::CustomResourceDefinition>();
 }
 
 void check_names(const ek::TypeInfo& type, std::set<const ek::TypeInfo*>& seen) {
@@ -68,10 +70,11 @@ TEST(Kinds, DeploymentRoundTrips) {
   deployment.spec.replicas = 3;
   deployment.spec.selector = ek::LabelSelector{.match_labels = {{"app", "web"}}};
   deployment.spec.template_.metadata.labels = {{"app", "web"}};
-  ek::Container container{.name = "web", .image = "nginx:1"};
+  ek::core_v1::Container container{.name = "web", .image = "nginx:1"};
   container.ports.push_back({.name = "http", .container_port = 80});
   container.resources.limits = {{"cpu", *ek::Quantity::parse("500m")}};
-  container.readiness_probe = ek::Probe{.http_get = ek::HTTPGetAction{.path = "/", .port = "http"}};
+  container.readiness_probe =
+      ek::core_v1::Probe{.http_get = ek::core_v1::HTTPGetAction{.path = "/", .port = "http"}};
   deployment.spec.template_.spec.containers.push_back(container);
   const std::string text = ek::to_json(deployment);
   EXPECT_EQ(
@@ -133,12 +136,12 @@ TEST(Kinds, ContainersAreMatchedByNameInOverlays) {
 }
 
 TEST(Kinds, ResourcesAreNamedAsByDiscovery) {
-  EXPECT_EQ(ek::HorizontalPodAutoscaler::resource.api_version(), "autoscaling/v2");
-  EXPECT_EQ(ek::NetworkPolicy::resource.plural, "networkpolicies");
-  EXPECT_EQ(ek::ClusterRole::resource.scope, ek::Scope::cluster);
-  EXPECT_EQ(ek::Role::resource.scope, ek::Scope::namespaced);
-  EXPECT_EQ(ek::Event::resource.api_version(), "v1");
-  EXPECT_EQ(ek::EventsV1Event::resource.api_version(), "events.k8s.io/v1");
+  EXPECT_EQ(ek::autoscaling_v2::HorizontalPodAutoscaler::resource.api_version(), "autoscaling/v2");
+  EXPECT_EQ(ek::networking_v1::NetworkPolicy::resource.plural, "networkpolicies");
+  EXPECT_EQ(ek::rbac_v1::ClusterRole::resource.scope, ek::Scope::cluster);
+  EXPECT_EQ(ek::rbac_v1::Role::resource.scope, ek::Scope::namespaced);
+  EXPECT_EQ(ek::core_v1::Event::resource.api_version(), "v1");
+  EXPECT_EQ(ek::events_v1::Event::resource.api_version(), "events.k8s.io/v1");
 }
 
 }  // namespace

@@ -231,8 +231,8 @@ class HostFaults : public ::testing::Test {
  protected:
   detail::Reply ask(const std::string& path, http::Method method = http::Method::get) {
     const http::Request request{.method = method, .target = path};
-    const detail::Admission admission = scripted_.host->admit(request, std::nullopt);
-    return scripted_.host->execute(request, admission, &front_);
+    const detail::AuthenticatedRequest authenticated = scripted_.host->authenticate(request, std::nullopt);
+    return scripted_.host->execute(request, authenticated, &front_);
   }
   struct Silent final : detail::Front {
     void watches_ready(const std::vector<WatchId>&) noexcept override {}

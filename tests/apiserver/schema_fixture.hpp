@@ -8,14 +8,16 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Lets a failed expectation show documents.
 inline void PrintTo(const Json& value, std::ostream* out) {
   *out << value.dump();
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel
 
 namespace evenkeel::apiserver {
 

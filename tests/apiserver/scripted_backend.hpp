@@ -10,7 +10,9 @@
 
 #include "apiserver/shell/core_host.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// GET /watch/NAME starts a watch; GET /big/N answers N bytes; everything else echoes method, target, caller
 /// and body. Runs under the host's lock, as every backend: feed() it through CoreHost::with().
@@ -102,4 +104,6 @@ struct ScriptedHost {
   std::shared_ptr<detail::CoreHost> host;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

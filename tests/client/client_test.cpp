@@ -379,7 +379,7 @@ TEST_F(ClientEditsOf, AListInAStatusKeepsUndeclaredMembersAndIsGuarded) {
       R"("status":{"conditions":[{"type":"Ready","status":"True","later":1}],"phase":"Running"}})");
   const auto pod = client.get<Pod>(key);
   transport->reply(200, R"({"metadata":{"name":"web","namespace":"default"}})");
-  client.patch_status(pod, [](PodStatus& status) { status.conditions[0].status = "False"; });
+  client.patch_status(pod, [](core_v1::PodStatus& status) { status.conditions[0].status = "False"; });
   EXPECT_EQ(transport->last().body,
             R"({"metadata":{"resourceVersion":"7"},)"
             R"("status":{"conditions":[{"later":1,"status":"False","type":"Ready"}]}})");

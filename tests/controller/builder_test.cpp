@@ -15,7 +15,7 @@
 #include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/controller/builder.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 
 namespace evenkeel {
 namespace {
@@ -31,90 +31,90 @@ ConfigMap config(const std::string& name, std::map<std::string, std::string> lab
 
 const auto nothing = [](Context&, const Request&) {};
 
-std::vector<std::string> names(const testing::Bench& bench) {
+std::vector<std::string> names(const testing::Harness& harness) {
   std::vector<std::string> found;
-  for (const testing::ReconcileRun& run : bench.runs()) found.push_back(run.key.name);
+  for (const testing::ReconcileRun& run : harness.runs()) found.push_back(run.key.name);
   return found;
 }
 
 // The filter is asked of every watch, and so is each watch's own predicate.
 TEST(Builder, AFilterAppliesToAllWatchesBesideTheirOwnPredicates) {
-  testing::Bench bench;
+  testing::Harness harness;
   const auto to_itself = [](const WireObject& object) { return object.key(); };
-  bench.add(controller_for<ConfigMap>(nothing, {.when = matches_labels("role!=own")})
-                .watches<Secret>(to_itself)
-                .filter(matches_labels("team=a"))
-                .filter(matches_labels("hidden!=yes")));
-  bench.create({config("other"), config("mine", {{"team", "a"}}),
-                config("hidden", {{"team", "a"}, {"hidden", "yes"}}),
-                config("refused", {{"team", "a"}, {"role", "own"}}),
-                Secret{.metadata = {.name = "secret", .namespace_ = "default", .labels = {{"team", "a"}}}},
-                Secret{.metadata = {.name = "other-secret", .namespace_ = "default"}}});
-  EXPECT_TRUE(bench.settle());
-  EXPECT_THAT(names(bench), ::testing::UnorderedElementsAre("mine", "secret"));
+  harness.add(controller_for<ConfigMap>(nothing, {.when = matches_labels("role!=own")})
+                  .watches<Secret>(to_itself)
+                  .filter(matches_labels("team=a"))
+                  .filter(matches_labels("hidden!=yes")));
+  harness.create({config("other"), config("mine", {{"team", "a"}}),
+                  config("hidden", {{"team", "a"}, {"hidden", "yes"}}),
+                  config("refused", {{"team", "a"}, {"role", "own"}}),
+                  Secret{.metadata = {.name = "secret", .namespace_ = "default", .labels = {{"team", "a"}}}},
+                  Secret{.metadata = {.name = "other-secret", .namespace_ = "default"}}});
+  EXPECT_TRUE(harness.settle());
+  EXPECT_THAT(names(harness), ::testing::UnorderedElementsAre("mine", "secret"));
 }
 
 // Objects that the program pushes do not pass through the filter, only through their own
 // predicate.
 TEST(Builder, ChannelsOfObjectsPassTheFilterByAndTheirOwnPredicateNot) {
-  testing::Bench bench;
+  testing::Harness harness;
   const EventChannel<ConfigMap> channel;
   std::vector<EventType> types;
   const auto note = [&types](const ObjectEvent& event) {
     types.push_back(event.type);
     return event.object->label("skip") != "yes";
   };
-  bench.add(controller_for<ConfigMap>(nothing)
-                .source(channel,
-                        [](const ConfigMap& map) {
-                          return ObjectKey{"default", map.data.at("of")};
-                        },
-                        {.when = note})
-                .filter([](const ObjectEvent&) { return false; }));
-  bench.create({config("ignored")});
-  EXPECT_TRUE(bench.settle());
-  EXPECT_THAT(names(bench), IsEmpty());
+  harness.add(controller_for<ConfigMap>(nothing)
+                  .source(channel,
+                          [](const ConfigMap& map) {
+                            return ObjectKey{"default", map.data.at("of")};
+                          },
+                          {.when = note})
+                  .filter([](const ObjectEvent&) { return false; }));
+  harness.create({config("ignored")});
+  EXPECT_TRUE(harness.settle());
+  EXPECT_THAT(names(harness), IsEmpty());
   ConfigMap call = config("call");
   call.data["of"] = "web";
   channel.push(call);
   call.metadata.labels["skip"] = "yes";
   call.data["of"] = "skipped";
   channel.push(call);
-  EXPECT_TRUE(bench.settle());
-  EXPECT_THAT(names(bench), ElementsAre("web"));
+  EXPECT_TRUE(harness.settle());
+  EXPECT_THAT(names(harness), ElementsAre("web"));
   EXPECT_THAT(types, ElementsAre(EventType::generic, EventType::generic));
 }
 
 TEST(Builder, EveryReconcilesAllObjectsInEachPeriod) {
-  testing::Bench bench;
-  bench.add(controller_for<ConfigMap>(nothing).every(1h));
-  bench.create({config("a"), config("b")});
-  EXPECT_FALSE(bench.settle(1min)) << "a timer is always due some time";
-  EXPECT_THAT(names(bench), ElementsAre("a", "b"));
-  bench.run_for(2h);
-  EXPECT_THAT(names(bench), ElementsAre("a", "b", "a", "b", "a", "b"));
-  EXPECT_EQ(bench.last().at, 2h);
+  testing::Harness harness;
+  harness.add(controller_for<ConfigMap>(nothing).every(1h));
+  harness.create({config("a"), config("b")});
+  EXPECT_FALSE(harness.settle(1min)) << "a timer is always due some time";
+  EXPECT_THAT(names(harness), ElementsAre("a", "b"));
+  harness.run_for(2h);
+  EXPECT_THAT(names(harness), ElementsAre("a", "b", "a", "b", "a", "b"));
+  EXPECT_EQ(harness.last().at, 2h);
 }
 
 TEST(Builder, EveryAsksForTheKeys) {
-  testing::Bench bench;
-  bench.add(controller_for<ConfigMap>(nothing).every(1min, [](Cache&) {
+  testing::Harness harness;
+  harness.add(controller_for<ConfigMap>(nothing).every(1min, [](Cache&) {
     return std::vector<ObjectKey>{{"default", "none"}};
   }));
-  bench.run_for(150s);
-  EXPECT_THAT(names(bench), ElementsAre("none", "none"));
+  harness.run_for(150s);
+  EXPECT_THAT(names(harness), ElementsAre("none", "none"));
 }
 
 TEST(Builder, AKeyChannelReconcilesWhatItIsTold) {
-  testing::Bench bench;
+  testing::Harness harness;
   const KeyChannel channel;
-  bench.add(controller_for<ConfigMap>(nothing).source("calls", channel));
-  bench.settle();
+  harness.add(controller_for<ConfigMap>(nothing).source("calls", channel));
+  harness.settle();
   channel.push({"default", "late"}, {.delay = 30s});
   channel.push({"default", "now"});
-  EXPECT_TRUE(bench.settle());
-  EXPECT_THAT(names(bench), ElementsAre("now", "late"));
-  EXPECT_EQ(bench.last().at, 30s);
+  EXPECT_TRUE(harness.settle());
+  EXPECT_THAT(names(harness), ElementsAre("now", "late"));
+  EXPECT_EQ(harness.last().at, 30s);
 }
 
 // Only metadata is asked of the server and kept; reads of whole objects are live.

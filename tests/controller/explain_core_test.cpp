@@ -58,11 +58,12 @@ class ExplainCore : public ::testing::Test {
 };
 
 TEST_F(ExplainCore, SaysThatThisInstanceDoesNotLead) {
-  facts.hindrance = "this instance does not lead, web-1 does";
+  facts.blocked_reason = "this instance is not the leader; the leader is web-1";
   const Explanation answer = ask();
-  EXPECT_EQ(answer.why, WhyIdle::hindered);
-  EXPECT_EQ(answer.verdict,
-            "demo default/web: nothing is reconciled here: this instance does not lead, web-1 does");
+  EXPECT_EQ(answer.why, WhyIdle::blocked);
+  EXPECT_EQ(
+      answer.verdict,
+      "demo default/web: nothing is reconciled here: this instance is not the leader; the leader is web-1");
 }
 
 // What is denied or missing is named.

@@ -11,7 +11,7 @@
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/helpers.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/run.hpp>
 
 namespace evenkeel {
@@ -66,18 +66,18 @@ Box box() {
   return {.metadata = {.name = "web", .namespace_ = "default"}};
 }
 
-std::string status_of(const testing::Bench& bench) {
-  return Json::parse(bench.get<Box>(web).raw())["status"].dump();
+std::string status_of(const testing::Harness& harness) {
+  return Json::parse(harness.get<Box>(web).raw())["status"].dump();
 }
 
-std::vector<std::string> bodies(const testing::Bench& bench) {
+std::vector<std::string> bodies(const testing::Harness& harness) {
   std::vector<std::string> sent;
-  for (const testing::Write& write : bench.writes()) sent.push_back(write.sent.dump());
+  for (const testing::Write& write : harness.writes()) sent.push_back(write.sent.dump());
   return sent;
 }
 
 TEST(FirstStatus, AtItsDefaultsIsWrittenOnce) {
-  testing::Bench bench = testing::run<Box>(
+  testing::Harness harness = testing::run<Box>(
       [](Context& context, const Box& box) {
         context.patch_status(box, [](BoxStatus& status) {
           status.phase = Phase::pending;
@@ -85,24 +85,24 @@ TEST(FirstStatus, AtItsDefaultsIsWrittenOnce) {
         });
       },
       {box()});
-  EXPECT_EQ(status_of(bench), plain_members) << bench.str();
-  EXPECT_THAT(bodies(bench), ElementsAre(std::string(R"({"status":)") + plain_members + "}"))
+  EXPECT_EQ(status_of(harness), plain_members) << harness.str();
+  EXPECT_THAT(bodies(harness), ElementsAre(std::string(R"({"status":)") + plain_members + "}"))
       << "the run that its own write causes sends nothing";
-  EXPECT_THAT(bench.runs(), SizeIs(2));
-  bench.enqueue(web);
-  bench.settle();
-  EXPECT_THAT(bench.writes(), SizeIs(1));
+  EXPECT_THAT(harness.runs(), SizeIs(2));
+  harness.enqueue(web);
+  harness.settle();
+  EXPECT_THAT(harness.writes(), SizeIs(1));
 }
 
 TEST(FirstStatus, IsWrittenByAnEditThatChangesNothing) {
-  const testing::Bench bench = testing::run<Box>(
+  const testing::Harness harness = testing::run<Box>(
       [](Context& context, const Box& box) { context.patch_status(box, [](BoxStatus&) {}); }, {box()});
-  EXPECT_EQ(status_of(bench), plain_members) << bench.str();
-  EXPECT_THAT(bench.writes(), SizeIs(1));
+  EXPECT_EQ(status_of(harness), plain_members) << harness.str();
+  EXPECT_THAT(harness.writes(), SizeIs(1));
 }
 
 TEST(FirstStatus, SendsOptionalsAndContainersOnlyWhenTheyAreSet) {
-  const testing::Bench bench = testing::run<Box>(
+  const testing::Harness harness = testing::run<Box>(
       [](Context& context, const Box& box) {
         context.patch_status(box, [](BoxStatus& status) {
           status.observed = 0;
@@ -112,15 +112,15 @@ TEST(FirstStatus, SendsOptionalsAndContainersOnlyWhenTheyAreSet) {
         });
       },
       {box()});
-  EXPECT_EQ(status_of(bench),
+  EXPECT_EQ(status_of(harness),
             R"({"cacheDisk":{"used":0},"disk":{"used":0},"disks":[{"used":0}],"image":"","notes":{"a":""},)"
             R"("observed":0,"paused":false,"phase":"Pending","readyReplicas":0})")
-      << bench.str();
-  EXPECT_THAT(bench.writes(), SizeIs(1));
+      << harness.str();
+  EXPECT_THAT(harness.writes(), SizeIs(1));
 }
 
 TEST(FirstStatus, OfTwoEditsInOneRunTheSecondSendsItsDifferenceOnly) {
-  const testing::Bench bench = testing::run_once<Box>(
+  const testing::Harness harness = testing::run_once<Box>(
       [](Context& context, const Box& box) {
         context.patch_status(box, [](BoxStatus& status) { status.phase = Phase::running; });
         context.patch_status(box, [](BoxStatus& status) { status.disk.limit = 0; });
@@ -128,37 +128,37 @@ TEST(FirstStatus, OfTwoEditsInOneRunTheSecondSendsItsDifferenceOnly) {
       },
       {box()});
   EXPECT_THAT(
-      bodies(bench),
+      bodies(harness),
       ElementsAre(
           R"({"status":{"disk":{"used":0},"image":"","paused":false,"phase":"Running","readyReplicas":0}})",
           R"({"status":{"disk":{"limit":0}}})", R"({"status":{"disk":{"limit":null}}})"));
 }
 
 TEST(FirstStatus, OfASetConditionHasThePlainMembersToo) {
-  const testing::Bench bench = testing::run<Box>(
+  const testing::Harness harness = testing::run<Box>(
       [](Context& context, const Box& box) {
         set_condition(context, box, {.type = "Ready", .status = "True", .reason = "AllGood", .message = ""});
       },
       {box()});
-  const Json status = Json::parse(bench.get<Box>(web).raw())["status"];
-  EXPECT_EQ(status["phase"].string_or(""), "Pending") << bench.str();
+  const Json status = Json::parse(harness.get<Box>(web).raw())["status"];
+  EXPECT_EQ(status["phase"].string_or(""), "Pending") << harness.str();
   EXPECT_THAT(status["conditions"].as_array(), SizeIs(1));
-  EXPECT_THAT(bench.writes(), SizeIs(1)) << "the same condition again is no write";
+  EXPECT_THAT(harness.writes(), SizeIs(1)) << "the same condition again is no write";
 }
 
 // Members that came with a later version of the operator, beside what others wrote.
 TEST(FirstStatus, AddsMembersThatTheServerLacksAndLeavesTheRest) {
-  testing::Bench bench;
-  bench.add(controller_for<Box>(
+  testing::Harness harness;
+  harness.add(controller_for<Box>(
       [](Context& context, const Box& box) { context.patch_status(box, [](BoxStatus&) {}); }));
-  bench.create({R"(
+  harness.create({R"(
 apiVersion: test.evenkeel.dev/v1
 kind: Box
 metadata: {name: web, namespace: default}
 status: {phase: Running, disk: {limit: 5}, disks: [{used: 1}]}
 )"});
-  bench.settle();
-  EXPECT_THAT(bodies(bench),
+  harness.settle();
+  EXPECT_THAT(bodies(harness),
               ElementsAre(R"({"status":{"disk":{"used":0},"image":"","paused":false,"readyReplicas":0}})"))
       << "items of lists are left as they are";
 }
@@ -166,29 +166,31 @@ status: {phase: Running, disk: {limit: 5}, disks: [{used: 1}]}
 // A reconciler that writes its first status and then fails is not run by that write: it is in back-off.
 TEST(FirstStatus, IsNoReasonToRunAKeyThatIsInBackOff) {
   int runs = 0;
-  const testing::Bench bench = testing::run<Box>(
+  const testing::Harness harness = testing::run<Box>(
       [&runs](Context& context, const Box& box) {
         context.patch_status(box, [](BoxStatus&) {});
         if (++runs < 4) throw std::runtime_error("not yet");
       },
-      {box()}, {.bench = {.expect_failures = true}});
-  ASSERT_THAT(bench.runs(), SizeIs(4)) << bench.str();
-  EXPECT_EQ(bench.last().at, std::chrono::milliseconds{35});
-  EXPECT_THAT(bench.writes(), SizeIs(1));
+      {box()}, {.harness = {.expect_failures = true}});
+  ASSERT_THAT(harness.runs(), SizeIs(4)) << harness.str();
+  EXPECT_EQ(harness.last().at, std::chrono::milliseconds{35});
+  EXPECT_THAT(harness.writes(), SizeIs(1));
 }
 
 TEST(FirstStatus, WithoutASubresourceOfItsOwnIsNotTouchedByPatch) {
-  const testing::Bench bench =
+  const testing::Harness harness =
       testing::run<Box>([](Context& context, const Box& box) { context.patch(box, [](Box&) {}); }, {box()});
-  EXPECT_THAT(bench.writes(), ::testing::IsEmpty()) << "patch() sends what an edit changes";
+  EXPECT_THAT(harness.writes(), ::testing::IsEmpty()) << "patch() sends what an edit changes";
 }
 
 // Kinds of Kubernetes are optionals throughout: nothing is claimed that was not set.
 TEST(FirstStatus, OfABuiltInKindHasOnlyWhatIsSet) {
-  const testing::Bench bench = testing::run_once<Namespace>(
-      [](Context& context, const Namespace& found) { context.patch_status(found, [](NamespaceStatus&) {}); },
+  const testing::Harness harness = testing::run_once<Namespace>(
+      [](Context& context, const Namespace& found) {
+        context.patch_status(found, [](core_v1::NamespaceStatus&) {});
+      },
       {"{apiVersion: v1, kind: Namespace, metadata: {name: team}}"});
-  EXPECT_THAT(bench.writes(), ::testing::IsEmpty()) << bench.str();
+  EXPECT_THAT(harness.writes(), ::testing::IsEmpty()) << harness.str();
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include <evenkeel/client/wait.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/helpers.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 
 namespace evenkeel {
 namespace {
@@ -59,31 +59,31 @@ class HelpersTest : public ::testing::Test {
         .owns<ConfigMap>();
   }
 
-  testing::Bench bench;
+  testing::Harness harness;
   std::vector<Written> written;
 };
 
 TEST_F(HelpersTest, CreateOrUpdateSendsOnlyWhatIsMissing) {
-  bench.add(keeper());
-  bench.create({site("hello")});
-  EXPECT_TRUE(bench.settle());
-  EXPECT_THAT(written, ElementsAre(Written::created, Written::unchanged)) << bench.str();
-  EXPECT_EQ(bench.get<ConfigMap>(key)->data.at("text"), "hello");
-  ASSERT_THAT(bench.get<ConfigMap>(key)->metadata.owner_references, SizeIs(1));
-  EXPECT_EQ(bench.get<ConfigMap>(key)->metadata.owner_references[0].block_owner_deletion, true);
-  bench.edit<ConfigMap>(key, [](ConfigMap& map) { map.data["theirs"] = "stays"; });
-  EXPECT_TRUE(bench.settle());
+  harness.add(keeper());
+  harness.create({site("hello")});
+  EXPECT_TRUE(harness.settle());
+  EXPECT_THAT(written, ElementsAre(Written::created, Written::unchanged)) << harness.str();
+  EXPECT_EQ(harness.get<ConfigMap>(key)->data.at("text"), "hello");
+  ASSERT_THAT(harness.get<ConfigMap>(key)->metadata.owner_references, SizeIs(1));
+  EXPECT_EQ(harness.get<ConfigMap>(key)->metadata.owner_references[0].block_owner_deletion, true);
+  harness.edit<ConfigMap>(key, [](ConfigMap& map) { map.data["theirs"] = "stays"; });
+  EXPECT_TRUE(harness.settle());
   EXPECT_EQ(written.back(), Written::unchanged);
-  bench.edit<Site>(key, [](Site& site) { site.spec.text = "bye"; });
-  EXPECT_TRUE(bench.settle());
-  EXPECT_THAT(written, ::testing::Contains(Written::updated).Times(1)) << bench.str();
-  EXPECT_EQ(bench.get<ConfigMap>(key)->data.at("text"), "bye");
-  EXPECT_EQ(bench.get<ConfigMap>(key)->data.at("theirs"), "stays");
+  harness.edit<Site>(key, [](Site& site) { site.spec.text = "bye"; });
+  EXPECT_TRUE(harness.settle());
+  EXPECT_THAT(written, ::testing::Contains(Written::updated).Times(1)) << harness.str();
+  EXPECT_EQ(harness.get<ConfigMap>(key)->data.at("text"), "bye");
+  EXPECT_EQ(harness.get<ConfigMap>(key)->data.at("theirs"), "stays");
 }
 
 // The cache does not know of the object yet: AlreadyExists is not the answer.
 TEST_F(HelpersTest, CreateOrUpdateAsksTheServerIfTheCacheIsBehind) {
-  testing::Bench late({.cache_lag = 1h});
+  testing::Harness late({.cache_lag = 1h});
   late.add(keeper());
   EXPECT_TRUE(late.settle(1min));
   late.create({ConfigMap{.metadata = {.name = "web", .namespace_ = "default"}, .data = {{"text", "old"}}}});
@@ -96,7 +96,7 @@ TEST_F(HelpersTest, CreateOrUpdateAsksTheServerIfTheCacheIsBehind) {
 }
 
 TEST_F(HelpersTest, AConditionKeepsItsTransitionTimeUntilItsStatusChanges) {
-  bench.add(controller_for<Site>([](Context& context, const Site& site) {
+  harness.add(controller_for<Site>([](Context& context, const Site& site) {
     const bool ready = site.spec.text != "bad";
     set_condition(context, site,
                   {.type = "Ready",
@@ -104,24 +104,24 @@ TEST_F(HelpersTest, AConditionKeepsItsTransitionTimeUntilItsStatusChanges) {
                    .reason = ready ? "AllGood" : "BadText",
                    .message = site.spec.text});
   }));
-  bench.create({site("one")});
-  EXPECT_TRUE(bench.settle());
-  const auto ready = [this] { return bench.get<Site>(key)->status.conditions.at(0); };
+  harness.create({site("one")});
+  EXPECT_TRUE(harness.settle());
+  const auto ready = [this] { return harness.get<Site>(key)->status.conditions.at(0); };
   const Condition first = ready();
   EXPECT_EQ(first.observed_generation, 1);
   ASSERT_TRUE(first.last_transition_time);
-  const std::size_t writes = bench.changes().size();
-  bench.run_for(1h);
-  bench.enqueue(key);
-  EXPECT_TRUE(bench.settle());
-  EXPECT_EQ(bench.changes().size(), writes) << "nothing new is not written";
-  bench.edit<Site>(key, [](Site& site) { site.spec.text = "two"; });
-  EXPECT_TRUE(bench.settle());
+  const std::size_t writes = harness.changes().size();
+  harness.run_for(1h);
+  harness.enqueue(key);
+  EXPECT_TRUE(harness.settle());
+  EXPECT_EQ(harness.changes().size(), writes) << "nothing new is not written";
+  harness.edit<Site>(key, [](Site& site) { site.spec.text = "two"; });
+  EXPECT_TRUE(harness.settle());
   EXPECT_EQ(ready().message, "two");
   EXPECT_EQ(ready().observed_generation, 2);
   EXPECT_EQ(ready().last_transition_time, first.last_transition_time);
-  bench.edit<Site>(key, [](Site& site) { site.spec.text = "bad"; });
-  EXPECT_TRUE(bench.settle());
+  harness.edit<Site>(key, [](Site& site) { site.spec.text = "bad"; });
+  EXPECT_TRUE(harness.settle());
   EXPECT_EQ(ready().status, "False");
   EXPECT_NE(*ready().last_transition_time, *first.last_transition_time);
 }

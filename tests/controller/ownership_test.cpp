@@ -10,7 +10,7 @@
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/helpers.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/run.hpp>
 
 namespace evenkeel {
@@ -37,29 +37,29 @@ ConfigMap map_in(const std::string& namespace_, const std::string& name) {
 const ObjectKey web{"default", "web"};
 
 /// Reconciles the config map default/web once.
-testing::Bench run_with(std::function<void(Context&, const ConfigMap&)> work) {
+testing::Harness run_with(std::function<void(Context&, const ConfigMap&)> work) {
   return testing::run_once<ConfigMap>(
       [work = std::move(work)](Context& context, const ConfigMap& map) { work(context, map); },
       {"{apiVersion: v1, kind: Namespace, metadata: {name: far}}", map_in("default", "web")},
-      {.bench = {.expect_failures = true}});
+      {.harness = {.expect_failures = true}});
 }
 
 std::string refusal_of(const std::function<void(Context&, const ConfigMap&)>& work) {
-  const testing::Bench bench = run_with(work);
-  EXPECT_THAT(bench.writes(), IsEmpty()) << "nothing was sent\n" << bench.str();
-  EXPECT_TRUE(bench.last().outcome.panic) << "the program is wrong";
-  return bench.last().outcome.message;
+  const testing::Harness harness = run_with(work);
+  EXPECT_THAT(harness.writes(), IsEmpty()) << "nothing was sent\n" << harness.str();
+  EXPECT_TRUE(harness.last().outcome.panic) << "the program is wrong";
+  return harness.last().outcome.message;
 }
 
 TEST(Ownership, WhatIsAppliedIsOwned) {
-  const testing::Bench bench = run_with([](Context& context, const ConfigMap&) {
+  const testing::Harness harness = run_with([](Context& context, const ConfigMap&) {
     context.apply(map_in("", "child"));
     context.apply(map_in("default", "sister"));
   });
   for (const char* name : {"child", "sister"}) {
-    const auto child = bench.get<ConfigMap>({"default", name});
-    ASSERT_THAT(child->metadata.owner_references, SizeIs(1)) << bench.str();
-    EXPECT_EQ(child->metadata.owner_references[0].uid, bench.get<ConfigMap>(web)->metadata.uid);
+    const auto child = harness.get<ConfigMap>({"default", name});
+    ASSERT_THAT(child->metadata.owner_references, SizeIs(1)) << harness.str();
+    EXPECT_EQ(child->metadata.owner_references[0].uid, harness.get<ConfigMap>(web)->metadata.uid);
     EXPECT_EQ(child->metadata.owner_references[0].controller, true);
   }
 }
@@ -80,17 +80,17 @@ TEST(Ownership, ApplyOfAClusterScopedObjectFromANamespaceIsRefused) {
 }
 
 TEST(Ownership, ApplyWithoutAnOwnerIsSaid) {
-  const testing::Bench bench = run_with([](Context& context, const ConfigMap&) {
+  const testing::Harness harness = run_with([](Context& context, const ConfigMap&) {
     context.apply(map_in("far", "away"), {.own = false});
     context.apply(Namespace{.metadata = {.name = "wide"}}, {.own = false});
   });
-  EXPECT_EQ(bench.last().error, nullptr) << bench.str();
-  EXPECT_THAT(bench.get<ConfigMap>({"far", "away"})->metadata.owner_references, IsEmpty());
-  EXPECT_THAT(bench.get<Namespace>({"", "wide"})->metadata.owner_references, IsEmpty());
+  EXPECT_EQ(harness.last().error, nullptr) << harness.str();
+  EXPECT_THAT(harness.get<ConfigMap>({"far", "away"})->metadata.owner_references, IsEmpty());
+  EXPECT_THAT(harness.get<Namespace>({"", "wide"})->metadata.owner_references, IsEmpty());
 }
 
 TEST(Ownership, ApplyOfTheObjectItselfAndOfOneWithAControllerSetsNone) {
-  const testing::Bench bench = run_with([](Context& context, const ConfigMap& map) {
+  const testing::Harness harness = run_with([](Context& context, const ConfigMap& map) {
     ConfigMap self = map_in("default", "web");
     self.data["applied"] = "yes";
     context.apply(self);
@@ -102,15 +102,15 @@ TEST(Ownership, ApplyOfTheObjectItselfAndOfOneWithAControllerSetsNone) {
                                         .controller = true}};
     context.apply(other);
   });
-  EXPECT_EQ(bench.last().error, nullptr) << bench.str();
-  EXPECT_THAT(bench.get<ConfigMap>(web)->metadata.owner_references, IsEmpty());
+  EXPECT_EQ(harness.last().error, nullptr) << harness.str();
+  EXPECT_THAT(harness.get<ConfigMap>(web)->metadata.owner_references, IsEmpty());
 }
 
 TEST(Ownership, ApplyForAnObjectThatIsGoneIsRefused) {
   const auto apply = [](ContextApplyOptions options) {
     return testing::run_once<ConfigMap>(
         [options](Context& context, const Request&) { context.apply(map_in("default", "child"), options); },
-        {}, {.key = web, .bench = {.expect_failures = true}});
+        {}, {.key = web, .harness = {.expect_failures = true}});
   };
   EXPECT_EQ(apply({}).last().outcome.message,
             "Context: apply ConfigMap default/child: the object default/web cannot be its owner: it does not "
@@ -119,14 +119,14 @@ TEST(Ownership, ApplyForAnObjectThatIsGoneIsRefused) {
 }
 
 TEST(Ownership, AClusterScopedObjectOwnsInAllNamespaces) {
-  const testing::Bench bench = testing::run_once<Fleet>(
+  const testing::Harness harness = testing::run_once<Fleet>(
       [](Context& context, const Fleet&) {
         context.apply(map_in("default", "child"));
         context.apply(Namespace{.metadata = {.name = "wide"}});
       },
       {Fleet{.metadata = {.name = "all"}}});
-  EXPECT_THAT(bench.get<ConfigMap>({"default", "child"})->metadata.owner_references, SizeIs(1));
-  EXPECT_THAT(bench.get<Namespace>({"", "wide"})->metadata.owner_references, SizeIs(1));
+  EXPECT_THAT(harness.get<ConfigMap>({"default", "child"})->metadata.owner_references, SizeIs(1));
+  EXPECT_THAT(harness.get<Namespace>({"", "wide"})->metadata.owner_references, SizeIs(1));
 }
 
 // The other ways to an owner refuse the same.
@@ -148,7 +148,7 @@ TEST(Ownership, CreateOrUpdateAndTheHelpersRefuseOwnersOfOtherNamespaces) {
     EXPECT_THAT(message(own, {"far", "away"}), ::testing::HasSubstr("another namespace"));
     EXPECT_EQ(message(own, {"default", "near"}), "");
   }
-  const testing::Bench wide = run_with([](Context& context, const ConfigMap& owner) {
+  const testing::Harness wide = run_with([](Context& context, const ConfigMap& owner) {
     create_or_update<Namespace>(context, {"", "wide"},
                                 [&](Namespace& made) { set_controller_reference(owner, made.metadata); });
   });
@@ -160,27 +160,27 @@ TEST(Ownership, CreateOrUpdateAndTheHelpersRefuseOwnersOfOtherNamespaces) {
 TEST(Ownership, OwnedByFindsTheChildren) {
   std::vector<std::string> declared;
   std::vector<std::string> undeclared;
-  testing::Bench bench;
-  bench.add(controller_for<Fleet>([&](Context& context, const Fleet& fleet) {
-              declared.clear();
-              undeclared.clear();
-              for (const auto& map : context.owned_by<ConfigMap>(fleet))
-                declared.push_back(map->metadata.name);
-              for (const auto& secret : context.owned_by<Secret>(fleet))
-                undeclared.push_back(secret->metadata.name);
-            }).owns<ConfigMap>());
-  bench.create(
+  testing::Harness harness;
+  harness.add(controller_for<Fleet>([&](Context& context, const Fleet& fleet) {
+                declared.clear();
+                undeclared.clear();
+                for (const auto& map : context.owned_by<ConfigMap>(fleet))
+                  declared.push_back(map->metadata.name);
+                for (const auto& secret : context.owned_by<Secret>(fleet))
+                  undeclared.push_back(secret->metadata.name);
+              }).owns<ConfigMap>());
+  harness.create(
       {Fleet{.metadata = {.name = "all"}}, "{apiVersion: v1, kind: Namespace, metadata: {name: far}}"});
-  const auto fleet = bench.get<Fleet>({"", "all"});
+  const auto fleet = harness.get<Fleet>({"", "all"});
   for (const char* namespace_ : {"far", "default"}) {
     ConfigMap map = map_in(namespace_, std::string("map-") + namespace_);
     set_controller_reference(*fleet, map.metadata);
     Secret secret{.metadata = {.name = std::string("secret-") + namespace_, .namespace_ = namespace_}};
     set_owner_reference(*fleet, secret.metadata);
-    bench.create({map, secret, map_in(namespace_, "stranger")});
+    harness.create({map, secret, map_in(namespace_, "stranger")});
   }
-  bench.settle();
-  EXPECT_THAT(declared, ::testing::ElementsAre("map-default", "map-far")) << bench.str();
+  harness.settle();
+  EXPECT_THAT(declared, ::testing::ElementsAre("map-default", "map-far")) << harness.str();
   EXPECT_THAT(undeclared, ::testing::ElementsAre("secret-default", "secret-far"));
 }
 

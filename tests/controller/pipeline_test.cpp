@@ -10,7 +10,7 @@
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/pipeline.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 
 namespace evenkeel {
 namespace {
@@ -83,7 +83,7 @@ class PipelineTest : public ::testing::Test {
   static Job job(const std::string& name) {
     return {.metadata = {.name = name, .namespace_ = "default"}, .status = {}};
   }
-  testing::Bench bench;
+  testing::Harness harness;
 };
 
 TEST_F(PipelineTest, LaterStepsRunAndSeeWhatEarlierOnesWrote) {
@@ -100,21 +100,21 @@ TEST_F(PipelineTest, LaterStepsRunAndSeeWhatEarlierOnesWrote) {
         story.push_back("second sees " + std::to_string(job.status.phase));
         context.patch_status(job, [](Job::Status& status) { status.phase += 10; });
       });
-  bench.add(controller_for<Job>(steps, {.when = generation_changed()}));
-  bench.create({job("a")});
-  EXPECT_TRUE(bench.settle());
+  harness.add(controller_for<Job>(steps, {.when = generation_changed()}));
+  harness.create({job("a")});
+  EXPECT_TRUE(harness.settle());
   EXPECT_THAT(story, ElementsAre("first sees 0", "second sees 1", "first sees 11", "second sees 12"));
-  EXPECT_EQ(bench.runs()[0].outcome.kind, OutcomeKind::requeue_after);
-  EXPECT_EQ(bench.runs()[0].outcome.message, "first: not two yet");
-  EXPECT_EQ(bench.runs()[1].at, 10s);
-  EXPECT_EQ(bench.runs()[1].outcome.kind, OutcomeKind::success);
-  EXPECT_EQ((bench.get<Job>({"default", "a"})->status.phase), 22);
+  EXPECT_EQ(harness.runs()[0].outcome.kind, OutcomeKind::requeue_after);
+  EXPECT_EQ(harness.runs()[0].outcome.message, "first: not two yet");
+  EXPECT_EQ(harness.runs()[1].at, 10s);
+  EXPECT_EQ(harness.runs()[1].outcome.kind, OutcomeKind::success);
+  EXPECT_EQ((harness.get<Job>({"default", "a"})->status.phase), 22);
 }
 
 TEST_F(PipelineTest, AStepThatThrowsEndsTheRunAndIsNamed) {
   int later_steps = 0;
   bool fails = true;
-  bench = testing::Bench({.expect_failures = true});
+  harness = testing::Harness({.expect_failures = true});
   Pipeline<Job> steps;
   steps
       .step("breaks",
@@ -123,14 +123,14 @@ TEST_F(PipelineTest, AStepThatThrowsEndsTheRunAndIsNamed) {
               return go_on();
             })
       .step("after", [&](Context&, const Job&) { ++later_steps; });
-  bench.add(controller_for<Job>(steps));
-  bench.create({job("a")});
-  EXPECT_TRUE(bench.settle());
-  ASSERT_EQ(bench.runs().size(), 2U);
-  EXPECT_EQ(bench.runs()[0].outcome.kind, OutcomeKind::error);
-  EXPECT_EQ(bench.runs()[0].outcome.message, "no luck");
-  EXPECT_THAT(bench.runs()[0].log, Contains(HasSubstr("a step failed controller=job")));
-  EXPECT_THAT(bench.runs()[0].log, Contains(HasSubstr("step=breaks")));
+  harness.add(controller_for<Job>(steps));
+  harness.create({job("a")});
+  EXPECT_TRUE(harness.settle());
+  ASSERT_EQ(harness.runs().size(), 2U);
+  EXPECT_EQ(harness.runs()[0].outcome.kind, OutcomeKind::error);
+  EXPECT_EQ(harness.runs()[0].outcome.message, "no luck");
+  EXPECT_THAT(harness.runs()[0].log, Contains(HasSubstr("a step failed controller=job")));
+  EXPECT_THAT(harness.runs()[0].log, Contains(HasSubstr("step=breaks")));
   EXPECT_EQ(later_steps, 1);
 }
 
@@ -139,10 +139,10 @@ TEST_F(PipelineTest, AStepThatStopsKeepsLaterOnesFromRunning) {
   Pipeline<Job> steps;
   steps.step("paused", [](Context&, const Job&) { return stop_here(); })
       .step("after", [&](Context&, const Job&) { ++later_steps; });
-  bench.add(controller_for<Job>(steps));
-  bench.create({job("a")});
-  EXPECT_TRUE(bench.settle());
-  EXPECT_EQ(bench.last().outcome.kind, OutcomeKind::success);
+  harness.add(controller_for<Job>(steps));
+  harness.create({job("a")});
+  EXPECT_TRUE(harness.settle());
+  EXPECT_EQ(harness.last().outcome.kind, OutcomeKind::success);
   EXPECT_EQ(later_steps, 0);
 }
 

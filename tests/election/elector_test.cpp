@@ -158,7 +158,7 @@ class ElectorConcurrency : public ::testing::Test {
         client(), ElectionOptions{.name = "op", .namespace_ = "default", .identity = identity}, notes);
     return made;
   }
-  LeaseSpec lease() { return client().get<Lease>({"default", "op"})->spec; }
+  coordination_v1::LeaseSpec lease() { return client().get<Lease>({"default", "op"})->spec; }
   /// Moves the time on in steps, as long as the condition does not hold; returns how far.
   Duration advance_until(const std::function<bool()>& condition, Duration at_most) {
     Duration advanced{};
@@ -258,15 +258,15 @@ TEST_F(ElectorConcurrency, WritesOfAGuardedClientEndWithTheLead) {
   const auto one = instance("one");
   const Client guarded = one->elector.guarded(client());
   const ConfigMap map{.metadata = {.generate_name = "x-", .namespace_ = "default"}};
-  EXPECT_THROW(guarded.create(map), NotLeading);
+  EXPECT_THROW(guarded.create(map), NotLeader);
   one->start();
   one->wait_until_it_leads();
   guarded.create(map);
   // As a process that was stopped finds it: ten seconds have passed, and no thread of ours has run.
   server->inject({.verb = "update", .status = 503});
   clock->advance(10s);
-  EXPECT_THROW(guarded.create(map), NotLeading);
-  EXPECT_THROW(guarded.remove<ConfigMap>({"default", "nothing"}), NotLeading);
+  EXPECT_THROW(guarded.create(map), NotLeader);
+  EXPECT_THROW(guarded.remove<ConfigMap>({"default", "nothing"}), NotLeader);
   EXPECT_NO_THROW((void)guarded.list<ConfigMap>({.namespace_ = "default"}));
   one->wait_until_it_ended();
 }
@@ -292,7 +292,7 @@ TEST_F(ElectorConcurrency, WritesThatWaitToBeSentDoNotLeaveAfterTheLead) {
       try {
         outcome.value();
         errors.emplace_back();
-      } catch (const NotLeading& error) {
+      } catch (const NotLeader& error) {
         errors.emplace_back(error.what());
       }
     });
@@ -304,7 +304,7 @@ TEST_F(ElectorConcurrency, WritesThatWaitToBeSentDoNotLeaveAfterTheLead) {
   server->inject({.verb = "update", .status = 503});
   clock->advance(10s);
   slow->pump();
-  EXPECT_EQ(errors, (std::vector<std::string>{"", "one does not lead: op"}));
+  EXPECT_EQ(errors, (std::vector<std::string>{"", "one is not the leader: op"}));
   EXPECT_EQ(client().list<ConfigMap>({.namespace_ = "default"}).items.size(), 1U);
   one->wait_until_it_ended();
 }
@@ -335,7 +335,7 @@ TEST_F(ElectorConcurrency, AHangingCredentialProgramDoesNotKeepItFromNoticingThe
   std::filesystem::remove_all(directory);
 }
 
-// The calendars of both jump, apart, and nobody gains or loses the lead by it.
+// The calendars of both jump, apart, and nobody gains or loses leadership by it.
 TEST_F(ElectorConcurrency, CalendarsThatJumpAnHourChangeNothing) {
   const auto calendar = std::make_shared<JumpingClock>(clock);
   const Client jumping(

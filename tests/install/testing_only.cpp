@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links evenkeel::testing: one reconcile on the bench, which needs neither a server nor a thread.
+// Links evenkeel::testing: one reconcile on the harness, which needs neither a server nor a thread.
 #include <cstdio>
 
 #include <evenkeel/evenkeel.hpp>
@@ -14,8 +14,8 @@ ek::Result reconcile(ek::Context& context, const ek::ConfigMap& map) {
 
 int main() {
   const ek::ConfigMap map{.metadata = {.name = "web", .namespace_ = "default"}};
-  const ek::testing::Bench bench = ek::testing::run_once(reconcile, {map});
-  const bool made = static_cast<bool>(bench.find<ek::Secret>({"default", "web"}));
-  if (!made) std::puts(bench.str().c_str());
+  const ek::testing::Harness harness = ek::testing::run_once(reconcile, {map});
+  const bool made = static_cast<bool>(harness.find<ek::Secret>({"default", "web"}));
+  if (!made) std::puts(harness.str().c_str());
   return made ? 0 : 1;
 }

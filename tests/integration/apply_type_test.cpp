@@ -55,13 +55,13 @@ std::string image_after_an_edit(Reconcile reconcile) {
   const Parent parent{.metadata = {.name = "web", .namespace_ = "default"}};
   const App app{.metadata = {.name = "web", .namespace_ = "default"},
                 .spec = {.replicas = 1, .image = "old"}};
-  ek::testing::Bench bench =
+  ek::testing::Harness harness =
       ek::testing::run(ek::controller_for<Parent>(reconcile).template owns<App>(), {parent, app});
-  bench.template edit<App>(web, [](App& edited) { edited.spec.image = "the user's"; });
-  bench.enqueue(web);
-  bench.settle();
-  EXPECT_EQ(bench.template get<App>(web)->spec.replicas, 3) << bench.str();
-  return bench.template get<App>(web)->spec.image;
+  harness.template edit<App>(web, [](App& edited) { edited.spec.image = "the user's"; });
+  harness.enqueue(web);
+  harness.settle();
+  EXPECT_EQ(harness.template get<App>(web)->spec.replicas, 3) << harness.str();
+  return harness.template get<App>(web)->spec.image;
 }
 
 TEST(ApplyType, PlainMembersAreClaimedAsTheyStand) {

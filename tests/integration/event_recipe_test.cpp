@@ -17,8 +17,8 @@ template <ek::ObjectType T>
 void record_event(ek::Context& context, const T& object, std::string type, std::string reason,
                   std::string message) {
   const bool namespaced = !object.metadata.namespace_.empty();
-  ek::Event event{.metadata = {.generate_name = object.metadata.name + "-",
-                               .namespace_ = namespaced ? object.metadata.namespace_ : "default"}};
+  ek::core_v1::Event event{.metadata = {.generate_name = object.metadata.name + "-",
+                                        .namespace_ = namespaced ? object.metadata.namespace_ : "default"}};
   event.involved_object = {.name = object.metadata.name,
                            .api_version = T::resource.api_version(),
                            .kind = std::string(T::resource.kind),
@@ -46,15 +46,15 @@ ek::Result reconcile(ek::Context& context, const ek::ConfigMap& map) {
 
 TEST(EventRecipe, RecordsAnEventThatNamesTheObject) {
   const ek::ConfigMap map{.metadata = {.name = "web", .namespace_ = "default"}};
-  const ek::testing::Bench bench = ek::testing::run_once(reconcile, {map});
-  const auto events = bench.events();
-  ASSERT_EQ(events.size(), 1U) << bench.str();
-  const ek::Event& event = *events.front();
+  const ek::testing::Harness harness = ek::testing::run_once(reconcile, {map});
+  const auto events = harness.events();
+  ASSERT_EQ(events.size(), 1U) << harness.str();
+  const ek::core_v1::Event& event = *events.front();
   EXPECT_EQ(event.metadata.namespace_, "default");
   EXPECT_EQ(event.involved_object.kind, "ConfigMap");
   EXPECT_EQ(event.involved_object.api_version, "v1");
   EXPECT_EQ(event.involved_object.name, "web");
-  EXPECT_EQ(event.involved_object.uid, bench.get<ek::ConfigMap>(web)->metadata.uid);
+  EXPECT_EQ(event.involved_object.uid, harness.get<ek::ConfigMap>(web)->metadata.uid);
   EXPECT_EQ(event.type, "Warning");
   EXPECT_EQ(event.reason, "Empty");
   EXPECT_EQ(event.message, "there is nothing in it");
@@ -62,11 +62,11 @@ TEST(EventRecipe, RecordsAnEventThatNamesTheObject) {
 
 TEST(EventRecipe, DoesNotFailTheRunWhenTheEventIsRefused) {
   const ek::ConfigMap map{.metadata = {.name = "web", .namespace_ = "default"}};
-  const ek::testing::Bench bench = ek::testing::run_once(
-      reconcile, {map}, {.bench = {.faults = {{.verb = "create", .resource = "events", .status = 403}}}});
-  EXPECT_EQ(bench.last().outcome.kind, ek::OutcomeKind::success) << bench.str();
-  EXPECT_TRUE(bench.events().empty());
-  EXPECT_NE(bench.str().find("an event was not recorded"), std::string::npos) << bench.str();
+  const ek::testing::Harness harness = ek::testing::run_once(
+      reconcile, {map}, {.harness = {.faults = {{.verb = "create", .resource = "events", .status = 403}}}});
+  EXPECT_EQ(harness.last().outcome.kind, ek::OutcomeKind::success) << harness.str();
+  EXPECT_TRUE(harness.events().empty());
+  EXPECT_NE(harness.str().find("an event was not recorded"), std::string::npos) << harness.str();
 }
 
 TEST(EventRecipe, PutsTheEventOfAClusterScopedObjectIntoDefault) {
@@ -74,9 +74,9 @@ TEST(EventRecipe, PutsTheEventOfAClusterScopedObjectIntoDefault) {
     record_event(context, space, "Normal", "Seen", "it is there");
   };
   const ek::Namespace team{.metadata = {.name = "team"}};
-  const ek::testing::Bench bench = ek::testing::run_once(greet, {team});
-  const auto events = bench.events();
-  ASSERT_EQ(events.size(), 1U) << bench.str();
+  const ek::testing::Harness harness = ek::testing::run_once(greet, {team});
+  const auto events = harness.events();
+  ASSERT_EQ(events.size(), 1U) << harness.str();
   EXPECT_EQ(events.front()->metadata.namespace_, "default");
   EXPECT_EQ(events.front()->involved_object.namespace_, std::nullopt);
 }

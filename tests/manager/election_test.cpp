@@ -96,8 +96,8 @@ TEST_F(ManagerElectionConcurrency, AControllerOfEveryInstanceRunsAndWritesWithou
   world.wait_until([&] { return world.gadget("web").at({"metadata", "labels", "seen"}).is_string(); });
   EXPECT_FALSE(second.is_leader());
   EXPECT_EQ(second.totals().counts.reconciles, each.counts().reconciles);
-  EXPECT_EQ(explanation(second, "node").find("does not lead"), std::string::npos);
-  EXPECT_NE(explanation(second, "gadget").find("does not lead"), std::string::npos);
+  EXPECT_EQ(explanation(second, "node").find("is not the leader"), std::string::npos);
+  EXPECT_NE(explanation(second, "gadget").find("is not the leader"), std::string::npos);
 }
 
 TEST_F(ManagerElectionConcurrency, TheLeaseIsFreedAfterTheLastReconcileEnded) {
@@ -134,7 +134,7 @@ TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefuse
     EXPECT_THROW(world.client().get<Lease>({"nowhere", "op"}), ApiError);
     try {
       manager.leader_client().remove<Gadget>(key_of(gadget));
-    } catch (const NotLeading&) {
+    } catch (const NotLeader&) {
       refused = true;
     }
   }));
@@ -142,11 +142,11 @@ TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefuse
   Running running(manager);
   world.wait_until([&] { return begun.load(); });
   steal();
-  EXPECT_THROW(running.wait(), LeadLost);
+  EXPECT_THROW(running.wait(), LeadershipLost);
   EXPECT_TRUE(refused);
   EXPECT_FALSE(world.gadget("web").is_null());
   EXPECT_EQ(holder(), "thief");
-  world.wait_for_line("lost the lead");
+  world.wait_for_line("lost leadership");
 }
 
 TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {
@@ -157,7 +157,7 @@ TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {
   Running leader(first);
   world.wait_until([&] { return first.is_leader(); });
   Running standby(second);
-  world.wait_for_line("campaigning for the lead lease=default/op identity=second");
+  world.wait_for_line("waiting to become leader lease=default/op identity=second");
   EXPECT_NO_THROW(standby.stop());
   EXPECT_EQ(holder(), "first");
   EXPECT_NO_THROW(leader.stop());

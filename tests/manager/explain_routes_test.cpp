@@ -139,7 +139,7 @@ TEST_F(ExplainRoutesConcurrency, AStandbySaysWhoLeads) {
   start();
   test::await("the holder", [this] {
     return get("/debug/explain").body ==
-           "gadget: nothing is reconciled here: this instance does not lead, and first does\n";
+           "gadget: nothing is reconciled here: this instance is not the leader; the leader is first\n";
   });
 }
 

@@ -17,7 +17,7 @@
 
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/manager/manager.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 
 #include "../support/await.hpp"
 #include "world.hpp"
@@ -47,26 +47,26 @@ class OneKeyThatFails : public ::testing::TestWithParam<Failure> {};
 // One worker, one key that never succeeds. Another object changes each second for ten minutes, and each
 // change is reconciled at the very moment when it comes.
 TEST_P(OneKeyThatFails, TheOthersAreReconciledTheMomentTheyChange) {
-  testing::Bench bench({.expect_failures = true, .max_runs = 5000});
-  bench.add(controller_for<ConfigMap>([](Context& context, const ConfigMap&) -> Result {
+  testing::Harness harness({.expect_failures = true, .max_runs = 5000});
+  harness.add(controller_for<ConfigMap>([](Context& context, const ConfigMap&) -> Result {
     if (context.key().name == "bad") return GetParam().fail();
     return done();
   }));
-  bench.client().create(config_map("default", "bad"));
-  bench.client().create(config_map("default", "good"));
-  bench.settle(1ms);
+  harness.client().create(config_map("default", "bad"));
+  harness.client().create(config_map("default", "good"));
+  harness.settle(1ms);
   constexpr int changes = 600;
   std::vector<Duration> changed_at;
   for (int i = 0; i < changes; ++i) {
-    bench.run_for(1s);
-    changed_at.push_back(bench.elapsed());
-    bench.edit<ConfigMap>({"default", "good"},
-                          [i](ConfigMap& map) { map.data["change"] = std::to_string(i); });
+    harness.run_for(1s);
+    changed_at.push_back(harness.elapsed());
+    harness.edit<ConfigMap>({"default", "good"},
+                            [i](ConfigMap& map) { map.data["change"] = std::to_string(i); });
   }
-  bench.run_for(1s);
+  harness.run_for(1s);
   std::vector<Duration> good;
   std::size_t bad = 0;
-  for (const testing::ReconcileRun& run : bench.runs()) {
+  for (const testing::ReconcileRun& run : harness.runs()) {
     if (run.key.name == "bad") {
       ++bad;
     } else {
@@ -89,40 +89,40 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Of what is read first, a whole namespace full waits. A change that somebody made meanwhile goes first.
 TEST(HugeNamespace, ItsFirstListWaitsBehindLiveChanges) {
-  testing::Bench bench({.max_runs = 5000});
+  testing::Harness harness({.max_runs = 5000});
   constexpr int objects = 2000;
-  bench.client().create(Namespace{.metadata = {.name = "huge"}});
-  for (int i = 0; i < objects; ++i) bench.client().create(config_map("huge", "m" + std::to_string(i)));
-  bench.client().create(config_map("default", "wanted"));
-  bench.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) {}));
-  ASSERT_TRUE(bench.step());
-  const std::size_t before = bench.runs().size();
-  bench.edit<ConfigMap>({"default", "wanted"}, [](ConfigMap& map) { map.data["now"] = "yes"; });
-  ASSERT_TRUE(bench.step());
-  ASSERT_TRUE(bench.step());
-  EXPECT_TRUE(bench.runs()[before].key.name == "wanted" || bench.runs()[before + 1].key.name == "wanted")
-      << bench.str();
-  ASSERT_TRUE(bench.settle());
-  EXPECT_GE(bench.runs().size(), static_cast<std::size_t>(objects) + 1) << "and all of it is reconciled";
+  harness.client().create(Namespace{.metadata = {.name = "huge"}});
+  for (int i = 0; i < objects; ++i) harness.client().create(config_map("huge", "m" + std::to_string(i)));
+  harness.client().create(config_map("default", "wanted"));
+  harness.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) {}));
+  ASSERT_TRUE(harness.step());
+  const std::size_t before = harness.runs().size();
+  harness.edit<ConfigMap>({"default", "wanted"}, [](ConfigMap& map) { map.data["now"] = "yes"; });
+  ASSERT_TRUE(harness.step());
+  ASSERT_TRUE(harness.step());
+  EXPECT_TRUE(harness.runs()[before].key.name == "wanted" || harness.runs()[before + 1].key.name == "wanted")
+      << harness.str();
+  ASSERT_TRUE(harness.settle());
+  EXPECT_GE(harness.runs().size(), static_cast<std::size_t>(objects) + 1) << "and all of it is reconciled";
 }
 
 // Live changes of thousands of objects in one namespace, and one in another: with the fair store the two
 // namespaces take turns.
 TEST(HugeNamespace, ItsStormOfChangesTakesTurnsWithOtherNamespaces) {
-  testing::Bench bench({.max_runs = 5000});
+  testing::Harness harness({.max_runs = 5000});
   constexpr int objects = 2000;
-  bench.client().create(Namespace{.metadata = {.name = "huge"}});
+  harness.client().create(Namespace{.metadata = {.name = "huge"}});
   ControllerOptions fair;
   fair.store = [] { return AnyStore<RequestKey>(FairStore<RequestKey, ByNamespace>()); };
-  bench.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) {}).with(fair));
-  bench.settle(1ms);
-  for (int i = 0; i < objects; ++i) bench.client().create(config_map("huge", "m" + std::to_string(i)));
-  bench.client().create(config_map("default", "wanted"));
-  ASSERT_TRUE(bench.settle());
+  harness.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) {}).with(fair));
+  harness.settle(1ms);
+  for (int i = 0; i < objects; ++i) harness.client().create(config_map("huge", "m" + std::to_string(i)));
+  harness.client().create(config_map("default", "wanted"));
+  ASSERT_TRUE(harness.settle());
   std::size_t place = 0;
-  while (place < bench.runs().size() && bench.runs()[place].key.name != "wanted") ++place;
+  while (place < harness.runs().size() && harness.runs()[place].key.name != "wanted") ++place;
   EXPECT_LE(place, 1U) << "it waits for one key of the other namespace";
-  EXPECT_EQ(bench.runs().size(), static_cast<std::size_t>(objects) + 1);
+  EXPECT_EQ(harness.runs().size(), static_cast<std::size_t>(objects) + 1);
 }
 
 // ---- With threads: while one thing is held up, others are seen to go on

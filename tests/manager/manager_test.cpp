@@ -555,7 +555,7 @@ TEST_F(ManagerConcurrency, StartsAndStopsOverSocketsWithoutGrowth) {
       one.add_task(
           "leading", [&](const std::stop_token&) { led = true; }, RunsOn::leader);
       Running running(one);
-      test::await("the lead", [&] { return led.load(); });
+      test::await("leadership", [&] { return led.load(); });
       running.stop();
     }
     if (round == times / 5) early.emplace();

@@ -321,7 +321,7 @@ TEST_F(OperatorProcess, AStandbyTakesOverFromAKilledLeader) {
   auto leader = start("leader", election(), environment);
   await_line("leader", "workers started");
   auto standby = start("standby", election(), environment);
-  await_line("standby", "campaigning for the lead");
+  await_line("standby", "waiting to become leader");
   begin_load();
   const long first = leader->pid();
   await("work of the leader", [&] { return lines_of(path("journal")).size() > 100; });
@@ -370,7 +370,7 @@ TEST_F(OperatorProcess, ALeaderThatSleptWritesNothingWhenItWakesUp) {
   auto leader = start("leader", election(), {"LOAD_JOURNAL=" + path("journal"), "LOAD_WORK_MS=400"});
   await_line("leader", "workers started");
   auto standby = start("standby", election());
-  await_line("standby", "campaigning for the lead");
+  await_line("standby", "waiting to become leader");
   begin_load();
   await("reconciles of the leader", [&] { return lines_of(path("journal")).size() > 20; });
   leader->signal(SIGSTOP);

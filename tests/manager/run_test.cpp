@@ -340,7 +340,7 @@ TEST_F(RunTest, ALostLeadEndsItWithFive) {
   steal.headers.set("Content-Type", "application/merge-patch+json");
   ASSERT_EQ(server->core()->handle(steal).status, 200);
   EXPECT_EQ(child->wait(), 5) << child->log();
-  EXPECT_THAT(child->log(), HasSubstr("lost the lead"));
+  EXPECT_THAT(child->log(), HasSubstr("lost leadership"));
 }
 
 TEST_F(RunTest, TimesOfAnElectionThatDoNotGoTogetherEndWithTwo) {

@@ -108,7 +108,7 @@ TEST(RealWatchHealth, AKindComesAndGoesAndComesBack) {
   await("the first pump", [&] { return one.pumps >= 1; });
   await("health", [&] { return one.health().problem == WatchProblem::none; });
 
-  client.remove<CustomResourceDefinition>({"", "pumps.health.evenkeel.dev"});
+  client.remove<apiextensions_v1::CustomResourceDefinition>({"", "pumps.health.evenkeel.dev"});
   await("the kind that went away", [&] { return one.health().problem == WatchProblem::no_such_kind; });
   const int before = one.maps;
   client.create(ConfigMap{.metadata = {.name = "b", .namespace_ = team}});
@@ -122,7 +122,7 @@ TEST(RealWatchHealth, AKindComesAndGoesAndComesBack) {
   EXPECT_TRUE(one.health().synced);
 }
 
-ClusterRole role(std::vector<std::string> verbs_of_pumps) {
+rbac_v1::ClusterRole role(std::vector<std::string> verbs_of_pumps) {
   return {.metadata = {.name = "health-limited"},
           .rules = {{.api_groups = {""}, .resources = {"configmaps"}, .verbs = {"get", "list", "watch"}},
                     {.api_groups = {"health.evenkeel.dev"},
@@ -135,7 +135,7 @@ TEST(RealWatchHealth, AVerbThatIsForbiddenIsNamedUntilItIsGranted) {
   const Client client(environment().config());
   const std::string team = tests::fresh_namespace(client);
   client.apply(role({"list"}));
-  client.apply(ClusterRoleBinding{
+  client.apply(rbac_v1::ClusterRoleBinding{
       .metadata = {.name = "health-limited"},
       .role_ref = {.name = "health-limited", .api_group = "rbac.authorization.k8s.io", .kind = "ClusterRole"},
       .subjects = {{.name = "limited", .api_group = "rbac.authorization.k8s.io", .kind = "User"}}});

@@ -148,11 +148,12 @@ TEST_F(WaitConcurrency, WaitsForLists) {
 
 TEST_F(WaitConcurrency, WaitsForEvents) {
   const auto later = once_watched([this] {
-    client.create(Event{.metadata = {.name = "web.1", .namespace_ = "default"},
-                        .involved_object = {.name = "web", .kind = "Gadget", .namespace_ = "default"},
-                        .message = "replica 2 is ready",
-                        .reason = "RolledOut",
-                        .type = "Normal"});
+    client.create(
+        core_v1::Event{.metadata = {.name = "web.1", .namespace_ = "default"},
+                       .involved_object = {.name = "web", .kind = "Gadget", .namespace_ = "default"},
+                       .message = "replica 2 is ready",
+                       .reason = "RolledOut",
+                       .type = "Normal"});
   });
   const auto event = wait_for_event(
       client, {.namespace_ = "default", .reason = "RolledOut", .name = "web", .message = "replica 2"});

@@ -9,7 +9,8 @@
 #include <optional>
 #include <string_view>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Form of a type on the wire.
 enum class TypeKind : std::uint8_t {
@@ -195,4 +196,5 @@ constexpr detail::AddRule rule(std::string_view cel, std::string_view message = 
 /// The value cannot be changed once set.
 inline constexpr detail::AddRule immutable{{"self == oldSelf", "is immutable"}};
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,8 @@
 
 #include <evenkeel/api/fields.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A run of bytes. Errors about them never show them.
 class EVENKEEL_API Bytes {
@@ -40,4 +41,5 @@ constexpr TypeKind evenkeel_leaf_kind(Bytes**, FieldLookup) {
   return TypeKind::text;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -18,7 +18,8 @@
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 // ---- Untyped forms: `object` points to a value of the type that `type` describes ----
 
@@ -59,4 +60,5 @@ T from_tree(const Json& tree, std::string_view what = {}) {
   return value;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,8 @@
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A column that kubectl get prints: `static constexpr ek::PrinterColumn columns[] = {{.name = "Ready",
 /// .type = "integer", .json_path = ".status.readyReplicas"}};` in the type. A column Age is added to
@@ -187,4 +188,5 @@ Json crd_for() {
   return crd_for(type_info<T>(), options);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,8 @@
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/base/object_key.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// An object of any kind: its document, and names for what every object has. Nothing in the document is
 /// lost by reading and writing it.
@@ -90,4 +91,5 @@ inline ObjectKey key_of(const DynamicObject& object) {
   return object.key();
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -21,7 +21,8 @@
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 class Json;
 
@@ -324,6 +325,11 @@ inline constexpr ListOps list_ops{
 };
 
 template <class T>
+concept SortedMap = requires {
+  typename T::key_compare;
+};
+
+template <class T>
 inline constexpr MapOps map_ops{
     .size = +[](const void* self) noexcept { return static_cast<const T*>(self)->size(); },
     .each =
@@ -337,10 +343,7 @@ inline constexpr MapOps map_ops{
       return &map.try_emplace(std::move(name)).first->second;
     },
     .clear = +[](void* self) noexcept { static_cast<T*>(self)->clear(); },
-    .sorted = requires {typename T::key_compare;
-}  // namespace detail
-,
-};  // namespace evenkeel::inline v0
+    .sorted = SortedMap<T>};
 
 template <class T>
 inline constexpr TypeInfo optional_info{
@@ -385,7 +388,8 @@ constexpr TypeKind evenkeel_leaf_kind(Json**, FieldLookup) {
   return TypeKind::json;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel
 
 // ---- The macros ----
 

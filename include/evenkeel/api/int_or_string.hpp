@@ -11,7 +11,8 @@
 
 #include <evenkeel/api/fields.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// An integer of 32 bits, as JSON number, or a string ("http", "25%").
 class EVENKEEL_API IntOrString {
@@ -46,4 +47,5 @@ constexpr TypeKind evenkeel_leaf_kind(IntOrString**, FieldLookup) {
   return TypeKind::int_or_string;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,8 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Input that is not what it should be. what() is "where: expected X, found Y"; `where` names the
 /// object and the field, as far as they are known: "pods/default/web-0: spec.replicas".
@@ -180,4 +181,5 @@ struct Json::Member {
   Json value;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,8 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/object_key.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Names the object that another one belongs to.
 struct OwnerReference {
@@ -150,4 +151,5 @@ EVENKEEL_API bool set_condition(std::vector<Condition>& conditions, Condition co
 /// Removes the condition; returns whether it was there.
 EVENKEEL_API bool remove_condition(std::vector<Condition>& conditions, std::string_view type);
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

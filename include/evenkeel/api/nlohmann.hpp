@@ -10,7 +10,8 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A copy of `value`.
 inline nlohmann::json to_nlohmann(const Json& value) {
@@ -76,4 +77,5 @@ inline Json from_nlohmann(const nlohmann::json& value) {
   throw DecodeError("", "a binary value is no JSON");
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

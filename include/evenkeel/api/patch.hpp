@@ -15,7 +15,8 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 enum class PatchType : std::uint8_t {
   json,       ///< RFC 6902: a list of operations.
@@ -79,4 +80,5 @@ Json overlay(const Json& raw, const T& before, const T& after) {
   return overlay(type_info<T>(), raw, to_tree(before), to_tree(after));
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

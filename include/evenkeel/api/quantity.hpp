@@ -10,7 +10,8 @@
 
 #include <evenkeel/api/fields.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A fixed-point number, exact to nano, with the family of suffixes that it is printed with. Comparison
 /// is by value alone: "1000m" == "1". Range: +-1.7e29; sums and texts beyond it stop there. Texts with
@@ -62,4 +63,5 @@ constexpr TypeKind evenkeel_leaf_kind(Quantity**, FieldLookup) {
   return TypeKind::text;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/object_key.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 enum class Scope : unsigned char { namespaced, cluster };
 
@@ -56,4 +57,5 @@ struct ResourceId {
   bool operator==(const ResourceId&) const = default;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,8 @@
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// One condition on a label: In, NotIn, Exists, DoesNotExist; Gt and Lt in the textual form only.
 struct EVENKEEL_API LabelSelectorRequirement {
@@ -74,4 +75,5 @@ struct EVENKEEL_API FieldSelector {
 EVENKEEL_API std::string label_name_problem(std::string_view name);
 EVENKEEL_API std::string label_value_problem(std::string_view value);
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,8 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 
@@ -69,4 +70,5 @@ class Snapshot {
   std::shared_ptr<const Block> block_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,8 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A moment to the second: "2026-01-31T08:00:00Z". Finer parts are cut off, so that what is written and
 /// read back is equal.
@@ -63,4 +64,5 @@ constexpr TypeKind evenkeel_leaf_kind(Duration**, FieldLookup) {
   return TypeKind::text;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

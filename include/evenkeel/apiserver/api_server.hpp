@@ -18,7 +18,9 @@
 #include <evenkeel/client/config.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct ApiServerOptions {
   std::string host = "127.0.0.1";  ///< Address or name to listen on.
@@ -87,4 +89,6 @@ class EVENKEEL_API ApiServer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

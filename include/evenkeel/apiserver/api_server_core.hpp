@@ -15,7 +15,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct ApiServerCoreOptions {
   /// Decides uids and generated names: equal seeds and equal requests give equal answers.
@@ -110,4 +112,6 @@ class EVENKEEL_API ApiServerCore {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

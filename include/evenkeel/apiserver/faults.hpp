@@ -13,7 +13,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// When a connection is dropped without an answer.
 enum class FaultDrop : std::uint8_t {
@@ -132,4 +134,6 @@ EVENKEEL_API void check(const FaultRule& rule);
 /// Throws std::invalid_argument naming what is wrong.
 EVENKEEL_API FaultRule parse_fault_rule(std::string_view text);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

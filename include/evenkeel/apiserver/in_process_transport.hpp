@@ -12,7 +12,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct InProcessTransportOptions {
   /// Nothing happens but in pump(): no thread is started, and all handlers are called by pump().
@@ -54,4 +56,6 @@ class EVENKEEL_API InProcessTransport final : public http::Transport {
   std::shared_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

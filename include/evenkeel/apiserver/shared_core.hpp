@@ -18,7 +18,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace detail {
 class Backend;
@@ -92,4 +94,6 @@ class EVENKEEL_API SharedCore {
   std::shared_ptr<detail::CoreHost> host_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

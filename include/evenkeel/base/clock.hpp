@@ -14,7 +14,8 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Tells the time and waits for it.
 /// Thread safety: all members may be called concurrently.
@@ -224,4 +225,5 @@ class ManualClock final : public Clock {
   WallTime wall_start_{std::chrono::seconds{1767225600}};  // set by constructors only
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

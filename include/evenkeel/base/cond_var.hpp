@@ -7,7 +7,8 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A condition variable on a Mutex. Wait through a Clock (base/clock.hpp), not directly, so that
 /// virtual time can drive the waiter; both forms here may return early, so re-check what you wait for.
@@ -26,4 +27,5 @@ class CondVar {
   std::condition_variable condition_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

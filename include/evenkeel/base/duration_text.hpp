@@ -11,7 +11,8 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 
@@ -130,4 +131,5 @@ constexpr std::optional<Duration> parse_duration(std::string_view text) {
   return Duration(negative ? -total : total);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Base of all exceptions for what the caller did not expect: ApiError (the server's Status),
 /// TransportError (no answer), DecodeError (an answer that is not what it should be), ConfigError
@@ -22,4 +23,5 @@ class Cancelled : public Error {
   explicit Cancelled(const std::string& what) : Error(what) {}
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,8 @@
 #include <optional>
 #include <vector>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// What a node derives from to be in a HashTable of T.
 template <class T>
@@ -131,4 +132,5 @@ class HashTable {
   unsigned shift_ = 64;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

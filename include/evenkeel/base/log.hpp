@@ -14,7 +14,8 @@
 #include <variant>
 #include <vector>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 
@@ -131,4 +132,5 @@ class Log {
   std::shared_ptr<const Bound> bound_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,8 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct MetricLabel {
   std::string_view name = {};
@@ -62,4 +63,5 @@ class MetricSink {
                          const HistogramView& value) = 0;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

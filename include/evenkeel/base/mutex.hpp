@@ -23,7 +23,8 @@
 #define EVENKEEL_RETURN_CAPABILITY(mutex) EVENKEEL_ANNOTATE(lock_returned(mutex))
 #define EVENKEEL_NO_THREAD_SAFETY_ANALYSIS EVENKEEL_ANNOTATE(no_thread_safety_analysis)
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A std::mutex whose holders clang can check. Not recursive. Who finds it taken looks again for some
 /// microseconds before going to sleep: what is done under our locks is mostly over by then, and a system call
@@ -92,4 +93,5 @@ class EVENKEEL_SCOPED_CAPABILITY MutexLock {
   std::unique_lock<std::mutex> lock_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

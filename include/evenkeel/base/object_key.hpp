@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <string>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Namespace and name of an object. `namespace_` is empty for cluster-scoped kinds.
 struct ObjectKey {
@@ -19,7 +20,8 @@ struct ObjectKey {
   std::string str() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel
 
 template <>
 struct std::hash<evenkeel::ObjectKey> {

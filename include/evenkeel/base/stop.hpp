@@ -8,7 +8,8 @@
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/mutex.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// While it lives, a stop request notifies all who wait on a condition. Make and destroy it while not
 /// holding the mutex: on a token that is already stopped the constructor takes it, and the destructor
@@ -45,4 +46,5 @@ inline bool sleep_until(const Clock& clock, TimePoint deadline, const std::stop_
   return false;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

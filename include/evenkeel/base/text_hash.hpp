@@ -10,7 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 
@@ -71,4 +72,5 @@ std::size_t hash_of(const Key& key) {
   }
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,8 @@
 
 #include <chrono>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Lengths of time, in integer nanoseconds everywhere.
 using Duration = std::chrono::nanoseconds;
@@ -23,4 +24,5 @@ constexpr TimePoint deadline_after(TimePoint from, Duration delay) noexcept {
   return from + delay;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

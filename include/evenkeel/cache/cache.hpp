@@ -25,7 +25,8 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/options.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct CacheOptions {
   std::string namespace_ = {};  ///< Of informers that name none; empty: all.
@@ -181,4 +182,5 @@ class EVENKEEL_API Cache {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

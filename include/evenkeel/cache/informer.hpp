@@ -22,7 +22,8 @@
 #include <evenkeel/cache/watch_health.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 class JobRunner;
@@ -134,4 +135,5 @@ class EVENKEEL_API Informer {
   std::shared_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 enum class EventType : std::uint8_t {
   added,
@@ -37,4 +38,5 @@ class EVENKEEL_API EventHandler {
   virtual void on_synced() noexcept {}
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -21,7 +21,8 @@
 #include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// All objects of a collection at one moment, sorted by namespace and name. Cheap to copy; what happens to
 /// the store later does not reach it.
@@ -164,4 +165,5 @@ class EVENKEEL_API ObjectStore {
   std::string reached_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -20,7 +20,8 @@
 #include <evenkeel/cache/wire_object.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct ReflectorOptions {
   std::size_t page_size = 500;  ///< Items per page of a list that may be paged; > 0.
@@ -216,4 +217,5 @@ class EVENKEEL_API Reflector {
   bool streaming_failed_ = false;     // list this time; the next cycle may stream again
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

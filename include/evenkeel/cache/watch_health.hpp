@@ -12,7 +12,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Why a collection cannot be followed.
 enum class WatchProblem : std::uint8_t {
@@ -50,4 +51,5 @@ struct WatchHealth {
   EVENKEEL_API std::string describe(TimePoint now) const;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -21,7 +21,8 @@
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/client/errors.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 struct WireBlock;
@@ -233,4 +234,5 @@ class EVENKEEL_API WireScanner {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

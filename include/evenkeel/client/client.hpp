@@ -33,7 +33,8 @@
 #include <evenkeel/client/rest_request.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 class RequestMeter;
 class ResourceClient;
@@ -448,4 +449,5 @@ class EVENKEEL_API Client {
 
 #undef EVENKEEL_PP_UPDATE_HINT
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/http/tls.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A configuration that cannot be used. what() names file, context and field, as far as they are known:
 /// `~/.kube/config: context "dev": cluster "c1": server: missing`. It never shows a secret.
@@ -90,4 +91,5 @@ EVENKEEL_API Config parse_kubeconfig(std::string_view text, std::string_view nam
 /// The configuration of a pod: KUBERNETES_SERVICE_HOST and _PORT, and the files of its service account.
 EVENKEEL_API Config in_cluster_config(const LoadConfigOptions& options = {});
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

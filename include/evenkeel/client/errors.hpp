@@ -12,7 +12,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// One cause of a refusal, mostly a field that is not valid.
 struct StatusCause {
@@ -74,4 +75,5 @@ class EVENKEEL_API ApiError : public Error {
   Status status_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,8 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct FrameSplitterOptions {
   std::size_t max_frame_bytes = 64u << 20;  ///< A longer line is an error.
@@ -38,4 +39,5 @@ class EVENKEEL_API FrameSplitter {
   bool taken_ = false;  // partial_ was handed out and is dropped by the next call
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,8 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct ListSplitterOptions {
   std::size_t max_item_bytes = 64u << 20;     ///< A larger item is an error.
@@ -57,4 +58,5 @@ class EVENKEEL_API ListSplitter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -16,7 +16,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace http {
 class Transport;
@@ -90,4 +91,5 @@ struct ApplyOptions {
   bool force = true;  ///< Take over fields that another field owner holds, as controllers do.
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

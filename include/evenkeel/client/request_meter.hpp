@@ -15,7 +15,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// The figures of one server at one moment. `code` is an answer's status, or "<error>" where none came.
 struct RequestMetrics {
@@ -72,4 +73,5 @@ class EVENKEEL_API RequestMeter {
   RequestMetrics metrics_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

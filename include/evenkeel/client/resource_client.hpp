@@ -8,7 +8,8 @@
 #include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/client/client.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// As Client, for DynamicObject: `client.resource({"apps", "v1", "Deployment", "deployments"}).get(key)`.
 /// What holds there of errors, retries and completions holds here.
@@ -68,4 +69,5 @@ class EVENKEEL_API ResourceClient {
   ResourceId resource_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

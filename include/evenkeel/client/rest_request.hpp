@@ -12,7 +12,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct RestRequest {
   http::Method method = http::Method::get;
@@ -38,4 +39,5 @@ EVENKEEL_API std::string describe(const RestRequest& request);
 /// The object for people, as in decode errors: "pods/default/web-0".
 EVENKEEL_API std::string object_path(const RestRequest& request);
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

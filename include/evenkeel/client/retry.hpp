@@ -12,7 +12,8 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/options.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct ConflictOptions {
   int max_attempts = 5;
@@ -35,4 +36,5 @@ auto retry_on_conflict(const Client& client, Attempt attempt, ConflictOptions op
   }
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

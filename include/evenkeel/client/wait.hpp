@@ -16,7 +16,8 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/watch.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Blocks until `condition(const Snapshot<T>&)` holds for the object at `key`, and returns what it held for:
 /// an empty snapshot, if it held for the object's absence. Nothing once `stop` is requested. The object is
@@ -47,4 +48,5 @@ std::optional<Snapshot<T>> wait_until(const Client& client, const ObjectKey& key
   return now;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/client/client.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 enum class WatchEventType : std::uint8_t {
   added,
@@ -115,4 +116,5 @@ class Watch {
   detail::RawWatch raw_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -24,7 +24,8 @@
 #include <evenkeel/controller/reconciler.hpp>
 #include <evenkeel/controller/source.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Which events of a watched kind cause a reconcile, and of whom.
 struct TriggerOptions {
@@ -317,4 +318,5 @@ ControllerBuilder<T> controller_for(F reconciler, TriggerOptions options = {}) {
   return {std::move(reconciler), std::move(options)};
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -23,7 +23,8 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// The key of the object that a reconcile is about: cluster, namespace and name.
 using Request = RequestKey;
@@ -214,4 +215,5 @@ class EVENKEEL_API Context {
   mutable std::optional<Log> log_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

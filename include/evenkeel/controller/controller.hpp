@@ -35,7 +35,8 @@
 #include <evenkeel/workqueue/key_table.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 class ControllerObserver;
 class MetricSink;
@@ -86,7 +87,7 @@ struct ControllerOptions {
   OnPanic on_panic = OnPanic::retry;   ///< After std::logic_error or what is no std::exception.
   std::optional<EventGate> gate = {};  ///< What events do during a back-off. Default on.
   std::string field_owner = {};        ///< Default: the manager's name.
-  /// With RunsOn::every_instance it does not wait for the lead, and its writes are not held to it either:
+  /// With RunsOn::every_instance it does not wait for leadership, and its writes are not held to it either:
   /// for what each instance does for itself.
   RunsOn runs_on = RunsOn::leader;
   /// Makes the limiter of retries. Default: default_limiter().
@@ -164,7 +165,7 @@ struct ControllerEnvironment {
   /// Called first on each thread that the controller starts, with a name for it.
   std::function<void(std::string_view thread)> on_thread_start = {};
   std::optional<std::uint64_t> seed = {};  ///< Of reconcile ids; unset: no two programs have the same.
-  /// The term of the lead, asked for at the start of each run; null without leader election.
+  /// The leadership term, asked for at the start of each run; null without leader election.
   std::function<std::uint64_t()> term = {};
   /// Called when runs begin after a time without, with when look_for_stuck() has to be called; by a worker,
   /// under no lock. Null: stuck runs are named to those who ask, and in no log.
@@ -232,10 +233,11 @@ class EVENKEEL_API Controller {
 
   // ---- Why an object is not reconciled, and what is stuck: controller/explanation.hpp, docs/explain.md ----
 
-  /// `hindrance`: why the controller does not run here, if that is so: "this instance does not lead, B does".
-  Explanation explain(const ObjectKey& key, std::string_view hindrance = {});
+  /// `blocked_reason`: why the controller does not run here, if that is so: "this instance is not the leader;
+  /// the leader is B".
+  Explanation explain(const ObjectKey& key, std::string_view blocked_reason = {});
   /// What runs, fails and is next, at most `most` keys of each.
-  Troubles troubles(std::size_t most = 10, std::string_view hindrance = {});
+  Troubles troubles(std::size_t most = 10, std::string_view blocked_reason = {});
   /// Names the runs that are stuck in the log: each when it becomes so, and again each time it has lasted
   /// twice as long. Returns when to call it next; nothing: not before ControllerEnvironment::look_at is
   /// called.
@@ -253,4 +255,5 @@ class EVENKEEL_API Controller {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

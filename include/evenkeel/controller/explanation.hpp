@@ -13,11 +13,12 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// What keeps an object from being reconciled, or that nothing does.
 enum class WhyIdle : std::uint8_t {
-  hindered,     ///< The controller does not run here: this instance does not lead, or the manager stops.
+  blocked,      ///< The controller does not run here: this instance is not the leader, or the manager stops.
   not_synced,   ///< The first list of a watch has not been read.
   running,      ///< Nothing: it is being reconciled.
   stuck,        ///< It is being reconciled, and for too long.
@@ -30,7 +31,7 @@ enum class WhyIdle : std::uint8_t {
   unknown,      ///< Nothing is known of it.
 };
 
-/// "hindered", "not_synced", "backing_off" ...: for machines.
+/// "blocked", "not_synced", "backing_off" ...: for machines.
 EVENKEEL_API std::string_view why_idle_name(WhyIdle why) noexcept;
 
 /// One run that goes on.
@@ -126,4 +127,5 @@ EVENKEEL_API std::string to_text(const Troubles& troubles);
 EVENKEEL_API Json to_json(const Explanation& explanation);
 EVENKEEL_API Json to_json(const Troubles& troubles);
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,8 @@
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/cache/object_event.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Finds the keys that one state of an object concerns, and adds them to `keys`.
 using KeyMapping = std::function<void(const WireObject& object, std::vector<ObjectKey>& keys)>;
@@ -35,4 +36,5 @@ EVENKEEL_API KeyMapping map_to_owner(ResourceId owner, OwnerMatch match = OwnerM
 /// the state now are asked, so that an owner that lost an object hears of it.
 EVENKEEL_API std::vector<ObjectKey> keys_of(const ObjectEvent& event, const KeyMapping& mapping);
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

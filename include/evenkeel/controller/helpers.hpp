@@ -15,7 +15,8 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/controller/context.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// What create_or_update() had to do.
 enum class Written : std::uint8_t { unchanged, created, updated };
@@ -66,4 +67,5 @@ Snapshot<T> set_condition(Context& context, const T& object, Condition condition
       object, [&](auto& status) { set_condition(status.conditions, condition, context.clock().wall_now()); });
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

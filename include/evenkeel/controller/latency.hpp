@@ -9,7 +9,8 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A histogram whose buckets grow by 1/16 of a power of two: quantiles are at most 6.25 % too high,
 /// between 1 us and 2^40 ns (18 minutes). Shorter durations count as 1 us, longer ones as the longest.
@@ -68,4 +69,5 @@ class LatencyHistogram {
   std::uint64_t count_ = 0;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

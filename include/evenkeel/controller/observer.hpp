@@ -14,7 +14,8 @@
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Who had a key added.
 enum class AddCause : std::uint8_t {
@@ -82,4 +83,5 @@ class EVENKEEL_API ControllerObserver {
   }
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

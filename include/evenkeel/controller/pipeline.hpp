@@ -19,7 +19,8 @@
 #include <evenkeel/controller/context.hpp>
 #include <evenkeel/controller/result.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// The answer of one step. A Result is one, too: done() goes on with the next step, requeue() and
 /// requeue_after() end the run there.
@@ -144,4 +145,5 @@ class Pipeline {
   std::vector<Named> steps_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

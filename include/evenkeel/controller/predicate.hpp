@@ -12,7 +12,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/cache/object_event.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Decides whether an event goes on to the handler. Made by the functions below, from any callable
 /// `bool(const ObjectEvent&)`, and out of others with `&&`, `||` and `!`. An empty one lets everything
@@ -71,4 +72,5 @@ Predicate changed(F part) {
   };
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

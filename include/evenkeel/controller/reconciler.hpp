@@ -14,7 +14,8 @@
 #include <evenkeel/controller/context.hpp>
 #include <evenkeel/controller/result.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Called with the object, while it exists and is not being deleted. Returns Result or nothing (done).
 template <class F, class T>
@@ -111,4 +112,5 @@ reconcile_function(F function, std::vector<Finalizer<T>> finalizers = {}) {
   };
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

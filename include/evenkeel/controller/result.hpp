@@ -12,7 +12,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// The answer of one reconcile. Made by done(), requeue() and requeue_after(); throwing instead means
 /// "failed, try again with back-off".
@@ -74,4 +75,5 @@ class EVENKEEL_API TerminalError : public Error {
   using Error::Error;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/result.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// How one reconcile ended.
 enum class OutcomeKind : std::uint8_t {
@@ -83,4 +84,5 @@ EVENKEEL_API ReconcileOutcome outcome_of(std::exception_ptr thrown, bool stoppin
 /// Source: controller-runtime reconcileHandler; unlike it a terminal error forgets.
 EVENKEEL_API QueueCalls queue_calls(const ReconcileOutcome& outcome) noexcept;
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

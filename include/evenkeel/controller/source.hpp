@@ -21,7 +21,8 @@
 #include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// How a key is added.
 struct KeyOptions {
@@ -128,4 +129,5 @@ struct TimerSpec {
   KeyOptions options = {.priority = Lane::slow};
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

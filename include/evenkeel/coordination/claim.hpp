@@ -28,7 +28,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// A claim that this process holds.
 struct Claim {
@@ -190,4 +192,6 @@ class EVENKEEL_API ActionClaims {
   std::map<std::string, Failures> failures_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -24,7 +24,9 @@
 #include <evenkeel/coordination/ledger.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// What was asked of a store, and how it ended.
 struct StoreFigures {
@@ -121,4 +123,6 @@ EVENKEEL_API void collect(const StoreFigures& figures, std::string_view domain, 
 EVENKEEL_API void collect(const LockFigures& figures, std::string_view domain, std::string_view scope,
                           MetricSink& sink);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// A wish: `scope` is to be on the list, or, with `allow`, off it.
 struct DenyListEntry {
@@ -64,4 +66,6 @@ class EVENKEEL_API DenyList {
   const TransactOptions transact_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,9 @@
 #include <evenkeel/http/tls.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 struct EtcdStoreOptions {
   /// Members of one cluster, as URLs. One is asked, the next one when that cannot be reached.
@@ -92,4 +94,6 @@ class EVENKEEL_API EtcdStore final : public Store {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

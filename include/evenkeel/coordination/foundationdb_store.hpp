@@ -12,7 +12,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// The network thread of libfdb_c, which a process can start once in its life.
 /// Lifetime: must outlive all stores that use it, and be made and destroyed by the main program.
@@ -67,4 +69,6 @@ class EVENKEEL_API FoundationDbStore final : public Store {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,9 @@
 #include <evenkeel/coordination/identity.hpp>
 #include <evenkeel/coordination/ledger.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// For whom an action waits.
 enum class Barrier : std::uint8_t {
@@ -138,4 +140,6 @@ EVENKEEL_API Verdict evaluate(const View& view, const ActionPolicy& policy, cons
 /// "blocked: not all processes are ready: dc3-log-1; dc3 is silent for 41s".
 EVENKEEL_API std::string describe(const Verdict& verdict, const View& view, TimePoint now);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

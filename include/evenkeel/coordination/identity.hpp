@@ -9,7 +9,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// An instance in three names, from the one that a person gave to the one that nobody will ever give again.
 struct Identity {
@@ -29,4 +31,6 @@ EVENKEEL_API std::string_view text_of(Mode mode);
 /// Nothing for what is no mode.
 EVENKEEL_API std::optional<Mode> mode_of(std::string_view text);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

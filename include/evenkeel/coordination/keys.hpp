@@ -10,7 +10,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// An element of a key: '/', '%' and what is not printable ASCII as %XX. Throws std::invalid_argument if it
 /// is empty.
@@ -26,4 +28,6 @@ EVENKEEL_API std::string prefix_of(std::string_view root, std::initializer_list<
 /// The elements after `root`, as texts; nothing if `key` is not below it.
 EVENKEEL_API std::vector<std::string> elements_of(std::string_view root, std::string_view key);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

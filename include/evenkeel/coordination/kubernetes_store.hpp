@@ -17,7 +17,9 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// Which keys live in one object, and so can be written in one commit.
 enum class KubernetesObjects : std::uint8_t {
@@ -98,4 +100,6 @@ class EVENKEEL_API KubernetesStore final : public Store {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

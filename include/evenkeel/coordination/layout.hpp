@@ -23,7 +23,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// The keys of one domain: of the system that the instances share. Elements may be any text but the empty one
 /// (see keys.hpp), which throws std::invalid_argument. "_prefix" ends with '/'.
@@ -68,4 +70,6 @@ class EVENKEEL_API Layout {
   std::string root_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -24,7 +24,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// When a holder gives the lock back by itself, see LeaseLock::end_pass().
 enum class LockRelease : std::uint8_t {
@@ -220,4 +222,6 @@ class EVENKEEL_API LeaseLock {
   LockFigures figures_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

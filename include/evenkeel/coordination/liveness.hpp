@@ -22,7 +22,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// What InstanceRecord::schema is for what this program writes. Who finds a live instance with a higher one
 /// takes no decision: it may have said what this program cannot read.
@@ -152,4 +154,6 @@ class EVENKEEL_API LivenessRegistry {
   bool registered_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 struct MemoryStoreOptions {
   /// What is false here is really not kept: read_ranges are not looked at, each read sees what is latest,
@@ -56,4 +58,6 @@ class EVENKEEL_API MemoryStore final : public Store {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// When each key was first seen at the version that it has now. A process that has just begun has seen
 /// nothing, so every wait begins anew with it; that is safe. Thread safety: one thread at a time. Source:
@@ -36,4 +38,6 @@ class EVENKEEL_API Observations {
   std::map<std::string, Seen, std::less<>> seen_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -22,7 +22,9 @@
 #include <evenkeel/coordination/records.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// What one scope has in one set.
 struct SetFigures {
@@ -74,4 +76,6 @@ class EVENKEEL_API Overviewer {
 EVENKEEL_API std::string text_of(const Overview& overview, WallTime wall);
 EVENKEEL_API Json json_of(const Overview& overview);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

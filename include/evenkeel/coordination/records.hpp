@@ -13,7 +13,9 @@
 #include <evenkeel/coordination/identity.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// A wall time as whole seconds since 1970, as records show it.
 EVENKEEL_API std::int64_t seconds_of(WallTime time);
@@ -61,4 +63,6 @@ struct TargetsRecord {
 EVENKEEL_API std::string encode(const TargetsRecord& record);
 EVENKEEL_API TargetsRecord decode_targets(const Entry& entry);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

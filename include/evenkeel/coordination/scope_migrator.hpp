@@ -19,7 +19,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// The scope that the instance of `me` had before it got its present one, as the registry says; nothing if
 /// there is none. What to ask at the start, before the first publish.
@@ -133,4 +135,6 @@ class EVENKEEL_API ScopeMigrator {
   const TransactOptions transact_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// The set of the units that need `action`, and the one of those that are prepared for it: "restart" gives
 /// "pendingForRestart" and "readyForRestart", as in the FoundationDB operator's design. Throw
@@ -32,4 +34,6 @@ struct Domain {
   EVENKEEL_API std::vector<std::string> sets() const;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

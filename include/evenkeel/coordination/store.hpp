@@ -23,7 +23,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// A moment in the life of one store: grows with each commit that it applies. 0 is before the first one.
 /// Those of two stores mean nothing to each other, and where Capabilities::snapshot_scan is false neither do
@@ -200,4 +202,6 @@ class EVENKEEL_API Store {
 /// Throws std::invalid_argument for an empty key and for a range that ends before it begins.
 EVENKEEL_API Commit normalise(Commit commit);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

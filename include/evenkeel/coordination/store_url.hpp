@@ -12,7 +12,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/http/tls.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// What the URL does not say. Unset: each backend's own default.
 struct StoreUrlOptions {
@@ -32,4 +34,6 @@ struct StoreUrlOptions {
 /// without a password; ConfigError for a kubeconfig that cannot be used.
 EVENKEEL_API std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& options = {});
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

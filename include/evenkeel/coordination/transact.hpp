@@ -15,7 +15,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 struct TransactOptions {
   /// The key that says which commit of this writer was the last one: read and overwritten by each. One writer
@@ -67,4 +69,6 @@ using TransactBody = std::function<Commit(StoreSnapshot& snapshot)>;
 EVENKEEL_API Transacted transact(Store& store, const TransactBody& body, const TransactOptions& options,
                                  const std::stop_token& stop = {});
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

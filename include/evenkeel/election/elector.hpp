@@ -15,10 +15,11 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/client/client.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
-/// A write through a guarded client that came too late: this instance does not lead, or not any more.
-class NotLeading : public Error {
+/// A write through a guarded client that came too late: this instance is not the leader, or not any more.
+class NotLeader : public Error {
  public:
   using Error::Error;
 };
@@ -79,25 +80,26 @@ class EVENKEEL_API Elector {
   Elector(const Elector&) = delete;
   Elector& operator=(const Elector&) = delete;
 
-  /// One campaign: waits until this instance leads, calls `lead` on this thread, and gives the lead up when
-  /// that returns; blocks for at most renew_deadline then, to free the Lease. Renewing goes on on a thread of
-  /// its own meanwhile. `lead` is to return when `leadership.lost` or `stop` is requested; what it throws is
-  /// thrown on. A server that does not answer or refuses is tried again until `stop`.
-  /// May be called again, for another campaign.
+  /// One campaign: waits until this instance is the leader, calls `lead` on this thread, and gives leadership
+  /// up when that returns; blocks for at most renew_deadline then, to free the Lease. Renewing goes on on a
+  /// thread of its own meanwhile. `lead` is to return when `leadership.lost` or `stop` is requested; what it
+  /// throws is thrown on. A server that does not answer or refuses is tried again until `stop`. May be called
+  /// again, for another campaign.
   ElectionEnd run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead);
 
   /// Whether this instance leads now; looks at the clock, so it is right also if the process slept.
   bool is_leader() const noexcept;
-  /// Throws NotLeading unless is_leader().
+  /// Throws NotLeader unless is_leader().
   void check() const;
-  /// `client`, whose writes throw NotLeading unless this instance leads when they are about to be sent.
+  /// `client`, whose writes throw NotLeader unless this instance is the leader when they are about to be
+  /// sent.
   Client guarded(const Client& client) const;
 
   const std::string& identity() const noexcept;
   /// Who holds the Lease, as far as a running campaign knows; empty: nobody, or not known.
   std::string holder() const;
-  /// For a liveness probe: what is wrong if the lead was lost longer than `tolerance` ago and `lead` has not
-  /// returned. Empty: nothing.
+  /// For a liveness probe: what is wrong if leadership was lost longer than `tolerance` ago and `lead` has
+  /// not returned. Empty: nothing.
   std::string trouble(Duration tolerance = std::chrono::seconds{20}) const;
 
  private:
@@ -105,4 +107,5 @@ class EVENKEEL_API Elector {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

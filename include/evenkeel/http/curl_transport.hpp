@@ -13,7 +13,9 @@
 #include <evenkeel/http/tls.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 
 struct CurlTransportOptions {
   /// Where requests go: "https://host:6443", with a path if the server lives below one.
@@ -50,4 +52,6 @@ struct CurlTransportOptions {
 /// Lifetime: if the last handle is dropped on the transport's own thread, that thread ends by itself.
 EVENKEEL_API std::shared_ptr<Transport> make_curl_transport(CurlTransportOptions options);
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 
 enum class Method : std::uint8_t { get, post, put, patch, delete_ };
 /// "GET", "POST", "PUT", "PATCH" or "DELETE".
@@ -76,4 +78,6 @@ EVENKEEL_API std::string percent_encode(std::string_view text);
 /// Undoes it ("+" stays "+" unless `plus_is_space`); broken escapes are kept as they are.
 EVENKEEL_API std::string percent_decode(std::string_view text, bool plus_is_space = false);
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

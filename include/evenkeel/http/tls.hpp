@@ -4,7 +4,9 @@
 
 #include <string>
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 
 /// Certificates and keys are PEM, given as data or as files; data wins. Files are read again while the
 /// transport runs, so that rotated certificates are picked up; while a file cannot be read, what was read
@@ -20,4 +22,6 @@ struct TlsOptions {
   bool insecure = false;         ///< Do not check the server's certificate at all.
 };
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

@@ -16,7 +16,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 enum class TransportErrorCode : std::uint8_t {
   resolve,      ///< The host name has no address.
@@ -110,4 +111,5 @@ class EVENKEEL_API Transport {
 };
 
 }  // namespace http
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,8 @@
 
 #include <evenkeel/serve/tls_files.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Whether /debug/explain answers why an object is not reconciled: docs/explain.md.
 enum class Explanations : std::uint8_t {
@@ -33,4 +34,5 @@ struct EndpointOptions {
   bool serves_probes() const { return !probe_address.empty() && probe_address != "0"; }
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Words of --help about a flag whose value the program reads itself.
 struct FlagText {
@@ -117,4 +118,5 @@ class EVENKEEL_API FlagSet {
   std::shared_ptr<const std::vector<detail::ProgramFlag>> flags_ = {};
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

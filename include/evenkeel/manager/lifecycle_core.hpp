@@ -14,14 +14,15 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Parts start stage by stage, in this order.
 enum class Stage : std::uint8_t {
   servers,      ///< What others call: they must find it before anything is listed.
   caches,       ///< Informers.
   others,       ///< Tasks of the program's own that every instance runs.
-  election,     ///< What waits for the lead; see open().
+  election,     ///< What waits for leadership; see open().
   controllers,  ///< Reconcilers, and tasks of the leader.
 };
 
@@ -49,9 +50,9 @@ struct LifecycleAction {
 ///
 /// A stage starts when every part of the earlier stages said started(), and of the election stage also
 /// open(); within a stage parts start together. Stopping goes others, controllers, election, caches, servers,
-/// each stage when all parts of the one before have ended: so the lead is given up when nothing works with it
-/// any more. A part that ends with an error stops everything; one that ends without is fine. If that part was
-/// the election, there is no grace period: somebody else may begin. Thread safety: one thread at a time.
+/// each stage when all parts of the one before have ended: so leadership is given up when nothing works with
+/// it any more. A part that ends with an error stops everything; one that ends without is fine. If that part
+/// was the election, there is no grace period: somebody else may begin. Thread safety: one thread at a time.
 /// Source: controller-runtime runnable groups and engageStopProcedure; unlike them, running work is not
 /// cancelled before the grace period is over.
 class EVENKEEL_API LifecycleCore {
@@ -66,7 +67,7 @@ class EVENKEEL_API LifecycleCore {
 
   Actions start();
   Actions started(std::size_t part, TimePoint now);
-  /// A part of the election stage has the lead: what waits for it may start.
+  /// A part of the election stage has become leader: what waits for it may start.
   Actions open(std::size_t part);
   /// `error` empty: it ended by itself or because it was told to.
   Actions ended(std::size_t part, std::string_view error, TimePoint now);
@@ -113,4 +114,5 @@ class EVENKEEL_API LifecycleCore {
   std::string error_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,8 @@
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 enum class LogFormat : std::uint8_t {
   text,  ///< "2026-01-02T03:04:05.678Z INFO  reconciling controller=demo object=default/web replicas=3"
@@ -63,4 +64,5 @@ EVENKEEL_API std::string_view log_level_name(LogLevel level) noexcept;
 /// The level of that name, or nothing.
 EVENKEEL_API std::optional<LogLevel> parse_log_level(std::string_view name) noexcept;
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

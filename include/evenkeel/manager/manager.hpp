@@ -26,7 +26,8 @@
 #include <evenkeel/election/elector.hpp>
 #include <evenkeel/manager/lifecycle_core.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 class MetricRegistry;
 class MetricSink;
@@ -78,7 +79,7 @@ class EVENKEEL_API GracePeriodExceeded : public Error {
 
 /// This instance led, and leads no more. What it did was cancelled, and none of its reconcilers' writes went
 /// out since.
-class EVENKEEL_API LeadLost : public Error {
+class EVENKEEL_API LeadershipLost : public Error {
  public:
   using Error::Error;
 };
@@ -93,12 +94,12 @@ struct Totals {
 
 /// Runs controllers over one client and one cache.
 ///
-/// run() starts the cache, then tasks, waits for the lead if there is an election, starts controllers, and
+/// run() starts the cache, then tasks, waits for leadership if there is an election, starts controllers, and
 /// blocks until the stop token is triggered or a part fails. On the way out no key is handed out any more,
-/// running reconciles go on to their end within the grace period, and only then are cancelled; then the lead
-/// is given up. It installs nothing: no signal handler, no flag, no global; several managers may run in one
-/// process. Thread safety: all members may be called concurrently, but for run(), which is called once.
-/// Lifetime: destruction joins every thread that the manager started.
+/// running reconciles go on to their end within the grace period, and only then are cancelled; then
+/// leadership is given up. It installs nothing: no signal handler, no flag, no global; several managers may
+/// run in one process. Thread safety: all members may be called concurrently, but for run(), which is called
+/// once. Lifetime: destruction joins every thread that the manager started.
 class EVENKEEL_API Manager {
  public:
   explicit Manager(Client client, ManagerOptions options = {});
@@ -116,8 +117,8 @@ class EVENKEEL_API Manager {
 
   /// Unbound: for use outside of reconciles.
   const Client& client() const noexcept;
-  /// The same, but with an election its writes throw NotLeading unless this instance leads. What reconcilers
-  /// get.
+  /// The same, but with an election its writes throw NotLeader unless this instance is the leader. What
+  /// reconcilers get.
   const Client& leader_client() const noexcept;
   /// Whether this instance leads; without an election always.
   bool is_leader() const noexcept;
@@ -127,7 +128,7 @@ class EVENKEEL_API Manager {
   const Clock& clock() const noexcept;
 
   /// Blocks until `stop` is triggered and everything has ended. Throws what a part failed with, its name in
-  /// front, GracePeriodExceeded, or LeadLost.
+  /// front, GracePeriodExceeded, or LeadershipLost.
   void run(std::stop_token stop);
 
   // ---- What others ask: metrics, probes, and what is for debugging. docs/operations.md ----
@@ -175,10 +176,11 @@ class EVENKEEL_API Manager {
   const Client* election_client() const noexcept;  // null without an election
   std::string election_name() const;               // empty without one
   std::vector<Controller*> controllers() const;
-  std::string hindrance() const;  // why no controller runs here; empty if they do
+  std::string blocked_reason() const;  // why no controller runs here; empty if they do
   void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
 
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

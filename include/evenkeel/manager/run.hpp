@@ -10,7 +10,8 @@
 #include <evenkeel/manager/flag_set.hpp>
 #include <evenkeel/manager/manager.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct RunOptions {
   std::string name = "operator";  ///< The program's name: in messages, as field owner, in the totals.
@@ -30,4 +31,5 @@ struct RunOptions {
 EVENKEEL_API int run(int argc, const char* const* argv, const RunOptions& options,
                      const std::function<void(Manager&)>& setup);
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,11 +5,13 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/metrics.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Gives processor time, memory, file descriptors, start time and network bytes of this process to `sink`,
 /// under the names of Prometheus' client libraries (process_cpu_seconds_total and so on). What /proc does not
 /// tell is left out. Thread safety: may be called concurrently, with different sinks.
 EVENKEEL_API void collect_process(MetricSink& sink);
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,8 @@
 #include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/mutex.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 class MetricRegistry;
 namespace detail {
@@ -108,4 +109,5 @@ class EVENKEEL_API MetricRegistry {
   std::vector<Source> sources_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

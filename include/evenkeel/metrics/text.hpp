@@ -9,7 +9,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/metrics.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Gathers what it is given and writes it in Prometheus' text exposition format 0.0.4, families in the
 /// order in which they came first. Make one per scrape: collect(*this) of everything, then str().
@@ -38,4 +39,5 @@ class EVENKEEL_API PrometheusText final : public MetricSink {
   std::unique_ptr<Families> families_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

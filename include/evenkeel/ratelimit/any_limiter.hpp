@@ -10,7 +10,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Holds any limiter or rule for keys of type Key. A copy is a limiter of its own, with what it
 /// remembers (a copy of a shared() one shares still). A moved-from one may only be assigned or destroyed.
@@ -58,4 +59,5 @@ class AnyLimiter {
   Base* held_;  // owned; a pointer by hand because <memory> would be a fifth of the header
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

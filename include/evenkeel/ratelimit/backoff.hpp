@@ -15,7 +15,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/detail/spread.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct BackoffOptions {
   Duration base_delay = std::chrono::seconds{1};  ///< After the first failure; > 0.
@@ -179,4 +180,5 @@ class Backoff {
   std::size_t sweep_at_ = least_swept;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,8 @@
 #include <evenkeel/ratelimit/max_of.hpp>
 #include <evenkeel/ratelimit/token_bucket.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// max_of(exponential(5 ms, 1000 s), token_bucket(10 per second, burst 100)), client-go's default for
 /// controllers. Mind the bucket: after a thousand failures at once the next key to fail, whichever it
@@ -21,4 +22,5 @@ AnyLimiter<Key> default_limiter() {
   return max_of(exponential(milliseconds{5}, seconds{1000}), token_bucket(10, 100));
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

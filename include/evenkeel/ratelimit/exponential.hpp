@@ -9,7 +9,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/detail/failure_counts.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct ExponentialOptions {
   Duration base_delay = std::chrono::milliseconds{5};  ///< After the first failure; > 0.
@@ -68,4 +69,5 @@ inline ExponentialRule exponential(Duration base_delay, Duration max_delay) {
   return {.options = options};
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/detail/failure_counts.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct FastSlowOptions {
   Duration fast = std::chrono::milliseconds{5};  ///< Delay of the first attempts; >= 0.
@@ -65,4 +66,5 @@ inline FastSlowRule fast_slow(Duration fast, Duration slow, std::int64_t fast_at
   return {.options = options};
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,8 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 template <class L, class Key>
@@ -55,4 +56,5 @@ auto limiter_for(R rule) {
 template <class Key, class R>
 using LimiterFor = decltype(limiter_for<Key>(std::declval<R>()));
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

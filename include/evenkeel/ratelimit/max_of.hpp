@@ -10,7 +10,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Charges every part and returns the longest delay; retries is the greatest of the parts'. It is a
 /// limiter where all its parts are, and a rule where all can become limiters.
@@ -66,4 +67,5 @@ MaxOf<Parts...> max_of(Parts... parts) {
   return MaxOf<Parts...>(std::move(parts)...);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,8 @@
 #include <evenkeel/ratelimit/with_jitter.hpp>
 #include <evenkeel/ratelimit/with_max_delay.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 
@@ -142,4 +143,5 @@ AnyLimiter<Key> parse_limiter(std::string_view text) {
   return LimiterText(text).limiter<Key>();
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

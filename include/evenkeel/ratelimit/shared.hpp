@@ -10,7 +10,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A handle on a limiter with a lock of its own. Copies are handles on the same limiter, so a queue that
 /// is given one shares it with the others that were. The only limiter with a lock.
@@ -67,4 +68,5 @@ auto shared(R rule) {
   return Shared<LimiterFor<Key, R>>(limiter_for<Key>(std::move(rule)));
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/token_bucket.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Lets callers pass as a token bucket allows. Who must wait does so in the order of arrival and takes its
 /// tokens when they are there, never in advance: who gives up costs the others nothing, and a new rate holds
@@ -134,4 +135,5 @@ class Throttle {
   std::vector<Waiter*> waiters_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

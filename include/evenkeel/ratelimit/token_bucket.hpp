@@ -11,7 +11,8 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct TokenBucketOptions {
   std::int64_t tokens = 10;                ///< Tokens that come in ...
@@ -215,4 +216,5 @@ inline TokenBucket token_bucket(double per_second, std::int64_t burst) {
   return token_bucket(rate.tokens, rate.per, burst);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

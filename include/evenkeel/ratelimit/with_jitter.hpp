@@ -10,7 +10,8 @@
 #include <evenkeel/ratelimit/detail/spread.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// inner's delay d plus a random part of it: evenly spread over [d, d + factor * d), never shorter than
 /// d. The random numbers come from the seed and from the times handed in: a test in virtual time repeats
@@ -53,4 +54,5 @@ WithJitter<L> with_jitter(L inner, double factor, std::uint64_t seed = 0) {
   return WithJitter<L>(std::move(inner), factor, seed);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/limiter.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// min(inner's delay, max_delay). The inner limiter is charged as ever; a bucket's debt keeps growing.
 /// Thread safety: one thread at a time.
@@ -48,4 +49,5 @@ WithMaxDelay<L> with_max_delay(L inner, Duration max_delay) {
   return WithMaxDelay<L>(std::move(inner), max_delay);
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

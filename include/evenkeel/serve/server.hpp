@@ -18,7 +18,9 @@
 #include <evenkeel/http/message.hpp>
 #include <evenkeel/serve/tls_files.hpp>
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 
 /// Path and query of a request's target, decoded.
 struct Target {
@@ -145,4 +147,6 @@ class EVENKEEL_API Server {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 
 #include <string>
 
-namespace evenkeel::inline v0::http {
+namespace evenkeel {
+inline namespace v0 {
+namespace http {
 
 /// PEM files, read again when they change. While what they hold cannot be used, the last that could be stays
 /// in use, and the log says why.
@@ -13,4 +15,6 @@ struct TlsFiles {
   std::string key = {};
 };
 
-}  // namespace evenkeel::inline v0::http
+}  // namespace http
+}  // namespace v0
+}  // namespace evenkeel

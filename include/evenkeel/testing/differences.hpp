@@ -8,7 +8,9 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/export.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// What changed from one document to another, a line for each place, in order of their paths:
 /// `status.readyReplicas: 1 -> 3`, `metadata.finalizers[0]: added "a/b"`, `spec.image: removed "web:1"`.
@@ -19,4 +21,6 @@ EVENKEEL_API std::vector<std::string> differences(const Json& before, const Json
 /// be equal, but for members that objects inside a list have beyond those named. Null in `part` means absent.
 EVENKEEL_API std::vector<std::string> missing(const Json& part, const Json& document);
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -18,7 +18,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/client/config.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// A program of the control plane.
 enum class Component : std::uint8_t {
@@ -125,4 +127,6 @@ class EVENKEEL_API Environment {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -18,7 +18,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 struct EtcdUser {
   std::string name = {};
@@ -82,4 +84,6 @@ class EVENKEEL_API EtcdServer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

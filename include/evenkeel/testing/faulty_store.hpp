@@ -14,7 +14,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// What becomes of one commit.
 enum class StoreFault : std::uint8_t {
@@ -88,4 +90,6 @@ class EVENKEEL_API FaultyStore final : public coordination::Store {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

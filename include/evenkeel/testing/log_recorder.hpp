@@ -13,7 +13,9 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// A line of a log as text: `INFO rolling out object=default/web ready=1`; the logger's own fields first.
 EVENKEEL_API std::string log_line(LogLevel level, std::string_view message, LogFields bound,
@@ -48,4 +50,6 @@ class EVENKEEL_API LogRecorder final : public LogSink {
   std::vector<std::string> lines_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

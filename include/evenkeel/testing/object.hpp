@@ -17,7 +17,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/client/client.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// One object, or the objects of a manifest; made implicitly from whichever a test has.
 /// Thread safety: as for standard containers.
@@ -66,4 +68,6 @@ using Objects = std::vector<Object>;
 /// Throws ApiError for what the server refuses, Error naming the object for what cannot be.
 EVENKEEL_API void create_objects(const Client& client, const Objects& objects);
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/manager/manager.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// Runs a manager on a thread of its own from the constructor on, until stop() or destruction, which wait for
 /// its end. Destroyed without stop(), it swallows what run() threw: end a test with stop().
@@ -36,4 +38,6 @@ class EVENKEEL_API RunningManager {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

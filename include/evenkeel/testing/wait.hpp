@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Waiting for what a running program does to a server, for tests with sockets and threads: the embedded
-/// server, a real control plane, or any other. Tests in virtual time (testing/bench.hpp) need none of it.
+/// server, a real control plane, or any other. Tests in virtual time (testing/harness.hpp) need none of it.
 ///
 /// Nothing is polled: a watch tells when to look again. Each function looks at the server itself, not at a
 /// cache, and throws WaitTimeout, which names what was waited for and shows what was there instead, when
@@ -27,7 +27,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/client/client.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// What was waited for did not come. what() is "waited 30s for Demo default/web to be ready: " and what was
 /// seen last.
@@ -125,9 +127,11 @@ std::vector<Snapshot<T>> wait_for_list(const Client& client, const ListOptions& 
 }
 
 /// The Events that are there and match, in the order of their names.
-EVENKEEL_API std::vector<Snapshot<Event>> events(const Client& client, const EventMatch& match);
+EVENKEEL_API std::vector<Snapshot<core_v1::Event>> events(const Client& client, const EventMatch& match);
 /// Waits for an Event; the failure lists those that are there.
-EVENKEEL_API Snapshot<Event> wait_for_event(const Client& client, const EventMatch& match,
-                                            const WaitOptions& options = {});
+EVENKEEL_API Snapshot<core_v1::Event> wait_for_event(const Client& client, const EventMatch& match,
+                                                     const WaitOptions& options = {});
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

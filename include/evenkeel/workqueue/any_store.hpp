@@ -14,7 +14,8 @@
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/store.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Holds any backing store for keys of type Key; it can be moved, not copied.
 /// Thread safety: one thread at a time.
@@ -87,4 +88,5 @@ class AnyStore {
   bool limits_;  // whether the store has can_pop() and done()
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,8 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Gathers adds of a key into one run: it becomes ready when nothing was added for `quiet`, but at the
 /// latest `max_wait` after the first add. Off if quiet is zero.
@@ -13,4 +14,5 @@ struct Debounce {
   Duration max_wait = Duration::zero();  ///< At least `quiet`; without a bound, a stream of adds starves.
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

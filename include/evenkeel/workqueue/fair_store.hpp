@@ -17,7 +17,8 @@
 #include <evenkeel/workqueue/detail/fair_groups.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// The namespace of a key: its namespace_ or namespace_(), or what is before the first '/' of a string.
 struct ByNamespace {
@@ -129,4 +130,5 @@ FairStore<Key, GroupOf> fair_store(GroupOf group_of, FairStoreOptions<GroupName<
   return FairStore<Key, GroupOf>(std::move(group_of), std::move(options));
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,8 @@
 
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Hands out items in the order in which they were added. Adding a queued key again does not move it.
 /// Priorities are ignored.
@@ -25,4 +26,5 @@ class FifoStore {
   ItemList items_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,8 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 enum class KeyState : std::uint8_t {
   absent,                ///< Nothing is left to do.
@@ -49,4 +50,5 @@ struct InspectOptions {
   std::size_t slice = 1000;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

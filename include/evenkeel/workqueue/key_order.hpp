@@ -7,7 +7,8 @@
 
 #include <evenkeel/workqueue/key_info.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Sorts by what happens to the keys: held ones first, then the queued ones in the order of their handing
 /// out, as far as level and place say it, then the waiting ones by time.
@@ -25,4 +26,5 @@ void sort_by_turn(std::vector<KeyInfo<Key>>& keys) {
   });
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,8 @@
 #include <evenkeel/workqueue/detail/key_entry.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A table of interned keys. Interning the same names twice gives two handles on one entry, so that keys
 /// of one table are compared by address and hashed once. An entry lives as long as a handle on it: the
@@ -37,4 +38,5 @@ class KeyTable {
   detail::KeyTableState* state_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,8 @@
 #include <thread>
 #include <vector>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct ParallelizeOptions {
   std::size_t workers = 8;    ///< Threads, the calling one included; at least 1.
@@ -58,4 +59,5 @@ bool parallelize(std::size_t pieces, const Work& work, const ParallelizeOptions&
   return done == pieces;
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

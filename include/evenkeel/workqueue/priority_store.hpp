@@ -10,7 +10,8 @@
 #include <evenkeel/workqueue/detail/item_heap.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Higher priorities first, first in first out within a priority. Adding a queued key with a higher
 /// priority moves it to the end of that one; nothing ever lowers it.
@@ -156,4 +157,5 @@ class PriorityStore {
   detail::ItemHeap<Rank> others_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,8 @@
 
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A key that a queue handed out; nobody else is handed it before this ends. It ends with its scope. Only
 /// queues make one, so none can be ended by who does not hold it. Known as WorkQueue::Claim.
@@ -51,4 +52,5 @@ class QueueClaim {
   Priority priority_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -18,7 +18,8 @@
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/store.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct QueueCoreOptions {
   Readd readd = Readd::at_back;              ///< The place of a key added while it is processed.
@@ -274,4 +275,5 @@ class QueueCore {
   detail::Schedule<Node, Store> schedule_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// One of two levels of priority: the lane of a TwoLaneStore, a priority like any other elsewhere.
 enum class Lane : std::uint8_t {
@@ -193,4 +194,5 @@ class ItemList {
   std::size_t size_ = 0;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,8 @@
 
 #include <evenkeel/base/metrics.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Durations in twelve buckets that grow by ten: 10 ns, 100 ns, ... 1000 s, and above.
 struct DurationHistogram {
@@ -87,4 +88,5 @@ inline void collect(const QueueMetrics& metrics, MetricSink& sink) {
                static_cast<double>(metrics.retries_total));
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,8 @@
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/workqueue/detail/key_entry.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 class InternedIndex;
@@ -85,7 +86,8 @@ class RequestKey {
   detail::KeyEntry* entry_ = nullptr;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel
 
 template <>
 struct std::hash<evenkeel::RequestKey> {

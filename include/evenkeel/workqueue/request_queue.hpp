@@ -22,7 +22,8 @@
 #include <evenkeel/workqueue/request_key.hpp>
 #include <evenkeel/workqueue/work_queue.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 using RequestStore = AnyStore<RequestKey>;
 using RequestLimiter = AnyLimiter<RequestKey>;
@@ -95,4 +96,5 @@ class RequestQueue {
   Queue queue_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

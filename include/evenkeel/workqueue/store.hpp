@@ -11,7 +11,8 @@
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/queue_metrics.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// A backing store holds the items that are ready and orders them as it likes.
 /// - `push(item)`: the item is in no store; afterwards it is in this one. Items with an earlier place()
@@ -116,4 +117,5 @@ std::vector<LabelledDepth> lanes_of(const S& store) {
   }
 }
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,8 @@
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/queue_metrics.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct TwoLaneStoreOptions {
   /// While both lanes hold keys, at least one hand-out in so many comes from the slow lane. 0: none does,
@@ -112,4 +113,5 @@ class PolicyLaneStore {
   TwoLaneStore lanes_;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

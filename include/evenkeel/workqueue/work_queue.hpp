@@ -29,7 +29,8 @@
 #include <evenkeel/workqueue/two_lane_store.hpp>
 #include <evenkeel/workqueue/work_queue_options.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// The work queue of a controller: add as often as you like, each key is held once and handed to one
 /// worker at a time; a key added while it is processed runs once more. Keys may be added for later, and
@@ -446,4 +447,5 @@ class WorkQueue {
   std::uint64_t drain_releases_ EVENKEEL_GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

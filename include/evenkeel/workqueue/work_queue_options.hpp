@@ -14,7 +14,8 @@
 #include <evenkeel/workqueue/detail/schedule.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 template <class Key, class L>
@@ -39,4 +40,5 @@ struct WorkQueueOptions {
   std::shared_ptr<const Clock> clock = nullptr;  ///< real_clock() if null.
 };
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -2,7 +2,9 @@
 // Written by scripts/generate_kinds.py from the OpenAPI documents of Kubernetes; do not edit.
 #include <evenkeel/api/kinds/apiextensions.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiextensions_v1 {
 
 EVENKEEL_DEFINE_FIELDS(ServiceReference, name, namespace_, path, port)
 EVENKEEL_DEFINE_FIELDS(WebhookClientConfig, ca_bundle, service, url)
@@ -26,4 +28,6 @@ EVENKEEL_DEFINE_FIELDS(CustomResourceDefinitionStatus, accepted_names, (conditio
                        observed_generation, stored_versions)
 EVENKEEL_DEFINE_FIELDS(CustomResourceDefinition, metadata, spec, status)
 
-}  // namespace evenkeel::inline v0
+}  // namespace apiextensions_v1
+}  // namespace v0
+}  // namespace evenkeel

@@ -2,7 +2,9 @@
 // Written by scripts/generate_kinds.py from the OpenAPI documents of Kubernetes; do not edit.
 #include <evenkeel/api/kinds/apps.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace apps_v1 {
 
 EVENKEEL_DEFINE_FIELDS(RollingUpdateDeployment, max_surge, max_unavailable)
 EVENKEEL_DEFINE_FIELDS(DeploymentStrategy, rolling_update, type)
@@ -43,4 +45,6 @@ EVENKEEL_DEFINE_FIELDS(DaemonSetStatus, collision_count, (conditions, list_map("
                        updated_number_scheduled)
 EVENKEEL_DEFINE_FIELDS(DaemonSet, metadata, spec, status)
 
-}  // namespace evenkeel::inline v0
+}  // namespace apps_v1
+}  // namespace v0
+}  // namespace evenkeel

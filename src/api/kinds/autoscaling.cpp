@@ -2,7 +2,9 @@
 // Written by scripts/generate_kinds.py from the OpenAPI documents of Kubernetes; do not edit.
 #include <evenkeel/api/kinds/autoscaling.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace autoscaling_v2 {
 
 EVENKEEL_DEFINE_FIELDS(HPAScalingPolicy, period_seconds, type, value)
 EVENKEEL_DEFINE_FIELDS(HPAScalingRules, policies, select_policy, stabilization_window_seconds, tolerance)
@@ -30,4 +32,6 @@ EVENKEEL_DEFINE_FIELDS(HorizontalPodAutoscalerStatus, (conditions, list_map("typ
                        current_replicas, desired_replicas, last_scale_time, observed_generation)
 EVENKEEL_DEFINE_FIELDS(HorizontalPodAutoscaler, metadata, spec, status)
 
-}  // namespace evenkeel::inline v0
+}  // namespace autoscaling_v2
+}  // namespace v0
+}  // namespace evenkeel

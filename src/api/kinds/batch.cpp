@@ -2,7 +2,9 @@
 // Written by scripts/generate_kinds.py from the OpenAPI documents of Kubernetes; do not edit.
 #include <evenkeel/api/kinds/batch.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace batch_v1 {
 
 EVENKEEL_DEFINE_FIELDS(PodFailurePolicyOnExitCodesRequirement, container_name, operator_, (values, list_set))
 EVENKEEL_DEFINE_FIELDS(PodFailurePolicyOnPodConditionsPattern, status, type)
@@ -26,4 +28,6 @@ EVENKEEL_DEFINE_FIELDS(CronJobSpec, concurrency_policy, failed_jobs_history_limi
 EVENKEEL_DEFINE_FIELDS(CronJobStatus, active, last_schedule_time, last_successful_time)
 EVENKEEL_DEFINE_FIELDS(CronJob, metadata, spec, status)
 
-}  // namespace evenkeel::inline v0
+}  // namespace batch_v1
+}  // namespace v0
+}  // namespace evenkeel

@@ -2,7 +2,9 @@
 // Written by scripts/generate_kinds.py from the OpenAPI documents of Kubernetes; do not edit.
 #include <evenkeel/api/kinds/core.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace core_v1 {
 
 EVENKEEL_DEFINE_FIELDS(ConfigMap, metadata, binary_data, data, immutable)
 EVENKEEL_DEFINE_FIELDS(Secret, metadata, data, immutable, string_data, type)
@@ -258,4 +260,6 @@ EVENKEEL_DEFINE_FIELDS(PersistentVolumeClaimStatus, access_modes, allocated_reso
 EVENKEEL_DEFINE_FIELDS(PersistentVolumeClaim, metadata, spec, status)
 EVENKEEL_DEFINE_FIELDS(PodTemplateSpec, metadata, spec)
 
-}  // namespace evenkeel::inline v0
+}  // namespace core_v1
+}  // namespace v0
+}  // namespace evenkeel

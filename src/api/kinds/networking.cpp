@@ -2,7 +2,9 @@
 // Written by scripts/generate_kinds.py from the OpenAPI documents of Kubernetes; do not edit.
 #include <evenkeel/api/kinds/networking.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace networking_v1 {
 
 EVENKEEL_DEFINE_FIELDS(ServiceBackendPort, name, number)
 EVENKEEL_DEFINE_FIELDS(IngressServiceBackend, name, port)
@@ -25,4 +27,6 @@ EVENKEEL_DEFINE_FIELDS(NetworkPolicyIngressRule, from, ports)
 EVENKEEL_DEFINE_FIELDS(NetworkPolicySpec, egress, ingress, pod_selector, policy_types)
 EVENKEEL_DEFINE_FIELDS(NetworkPolicy, metadata, spec)
 
-}  // namespace evenkeel::inline v0
+}  // namespace networking_v1
+}  // namespace v0
+}  // namespace evenkeel

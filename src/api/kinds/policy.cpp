@@ -2,7 +2,9 @@
 // Written by scripts/generate_kinds.py from the OpenAPI documents of Kubernetes; do not edit.
 #include <evenkeel/api/kinds/policy.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace policy_v1 {
 
 EVENKEEL_DEFINE_FIELDS(PodDisruptionBudgetSpec, max_unavailable, min_available, selector,
                        unhealthy_pod_eviction_policy)
@@ -11,4 +13,6 @@ EVENKEEL_DEFINE_FIELDS(PodDisruptionBudgetStatus, (conditions, list_map("type"))
                        observed_generation)
 EVENKEEL_DEFINE_FIELDS(PodDisruptionBudget, metadata, spec, status)
 
-}  // namespace evenkeel::inline v0
+}  // namespace policy_v1
+}  // namespace v0
+}  // namespace evenkeel

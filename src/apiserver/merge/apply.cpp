@@ -9,7 +9,9 @@
 #include "apiserver/merge/managed_update.hpp"
 #include "apiserver/merge/typed_check.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -202,4 +204,6 @@ Json causes(const std::vector<ApplyConflict>& conflicts) {
   return result;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include "apiserver/merge/field_walk.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -180,4 +182,6 @@ Json remove_fields(const Json& object, const FieldSet& fields, const Schema& sch
   return removed(object, fields, &schema);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -221,4 +223,6 @@ FieldSet FieldSet::from_json(const Json& fields) {
   return result;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// One step of a path: a member "f:name", an item by key `k:{"name":"a"}`, by value `v:"x"`, by index "i:0".
 struct PathElement {
@@ -107,4 +109,6 @@ Json merge_by_schema(const Json& live, const Json& applied, const Schema& schema
 /// `object` without the fields of `fields` (whole items and members where their path is in the set).
 Json remove_fields(const Json& object, const FieldSet& fields, const Schema& schema);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

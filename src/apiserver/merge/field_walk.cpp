@@ -5,7 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -182,4 +184,6 @@ Comparison compare(const Json& before, const Json& after, const Schema& schema) 
   return std::move(comparer.result);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include "apiserver/merge/field_set.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 enum class FieldForm : std::uint8_t { leaf, items, fields };
 
@@ -32,4 +34,6 @@ inline bool is_empty(const Json* value) {
   return value == nullptr || value->is_null() || value->empty();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

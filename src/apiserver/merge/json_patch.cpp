@@ -9,7 +9,9 @@
 
 #include "apiserver/schema/strict_fields.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::array<std::string_view, 4> known_members = {"op", "path", "from", "value"};
@@ -238,4 +240,6 @@ std::vector<std::string> json_patch_strict_problems(std::string_view text, const
   return problems;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// An operation that does not apply; the server answers it without saying which.
 class JsonPatchError : public std::runtime_error {
@@ -31,4 +33,6 @@ std::string json_patch_decode_problem(const Json& operations);
 /// What is wrong with operations for strict decoding: `json patch unknown field "[0].more"`.
 std::vector<std::string> json_patch_strict_problems(std::string_view text, const Json& operations);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

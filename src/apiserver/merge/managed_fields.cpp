@@ -10,7 +10,9 @@
 #include "apiserver/merge/managed_update.hpp"
 #include "apiserver/merge/typed_check.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -187,4 +189,6 @@ void track_scale(const Json& before, Json& object, const KindSchema& kind, std::
   set_managed_fields(object, encode_managers(managers));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

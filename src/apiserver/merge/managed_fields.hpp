@@ -14,7 +14,9 @@
 #include "apiserver/merge/field_set.hpp"
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Who writes, and how.
 struct WriteContext {
@@ -83,4 +85,6 @@ enum class Force : bool { no, yes };
 ApplyResult apply(const Json& live, const Json& applied, const KindSchema& kind, const WriteContext& context,
                   Force force);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

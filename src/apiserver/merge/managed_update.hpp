@@ -8,7 +8,9 @@
 #include "apiserver/merge/managers.hpp"
 #include "apiserver/schema/defaults.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// What a new object is compared with: nothing but its kind, and for built-in kinds the zero value of the
 /// type.
@@ -23,4 +25,6 @@ Comparison without_reset_fields(Comparison comparison, const FieldSet& reset);
 void own_changes(Managers& managers, const Comparison& changes, const WriteContext& context,
                  const KindSchema& kind);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

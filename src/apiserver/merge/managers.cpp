@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -123,4 +125,6 @@ const FieldSet& server_owned_fields() {
   return fields;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 
 #include "apiserver/merge/field_set.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// What tells entries apart. Appliers are one entry whatever the version, so theirs has none here.
 struct ManagerId {
@@ -42,4 +44,6 @@ void cap_updates(Managers& managers);
 /// Paths that no manager ever owns: apiVersion, kind, and what the server itself sets in metadata.
 const FieldSet& server_owned_fields();
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include "apiserver/schema/go_text.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -306,4 +308,6 @@ Json strategic_merge(Json target, const Json& patch, const KindSchema& kind) {
   return Merger().merge(std::move(target), patch, &kind.root());
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// A patch that cannot be applied; what() is the server's text.
 class StrategicMergeError : public Error {
@@ -26,4 +28,6 @@ class StrategicMergeError : public Error {
 /// StrategicMergeMapPatchUsingLookupPatchMeta.
 Json strategic_merge(Json target, const Json& patch, const KindSchema& kind);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include "apiserver/merge/field_walk.hpp"
 #include "apiserver/schema/go_text.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -85,4 +87,6 @@ std::vector<std::string> typed_problems(const Json& object, const Schema& schema
   return std::move(checker.problems);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

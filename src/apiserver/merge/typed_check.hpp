@@ -10,7 +10,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 enum class Duplicates : std::uint8_t { refused, allowed };
 
@@ -19,4 +21,6 @@ enum class Duplicates : std::uint8_t { refused, allowed };
 std::vector<std::string> typed_problems(const Json& object, const Schema& schema,
                                         Duplicates duplicates = Duplicates::refused);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

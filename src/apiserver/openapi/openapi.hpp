@@ -11,7 +11,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// GET /openapi/v2 as JSON. `custom` are the served versions of all CRDs.
 Json openapi_v2(BuiltinData& data, std::span<const CustomKind> custom);
@@ -30,4 +32,6 @@ std::string openapi_hash(std::string_view text);
 /// application/com.github.proto-openapi.spec.v3.v1.0+protobuf of a version 3 document.
 std::string openapi_v3_protobuf(const Json& document);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

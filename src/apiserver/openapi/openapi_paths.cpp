@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -177,4 +179,6 @@ void add_openapi_header(Json& schema, Json metadata) {
   properties["metadata"] = std::move(metadata);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include "apiserver/openapi/openapi.hpp"
 #include "apiserver/text/protobuf_writer.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -358,4 +360,6 @@ std::string openapi_v3_protobuf(const Json& document) {
   return out.bytes();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include "apiserver/openapi/openapi.hpp"
 #include "apiserver/openapi/openapi_paths.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -129,4 +131,6 @@ Json openapi_v2(BuiltinData& data, std::span<const CustomKind> custom) {
                        {"definitions", std::move(definitions)}});
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

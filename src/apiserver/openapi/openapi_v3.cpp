@@ -8,7 +8,9 @@
 #include "apiserver/openapi/openapi.hpp"
 #include "apiserver/openapi/openapi_paths.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -138,4 +140,6 @@ std::string openapi_hash(std::string_view text) {
   return result;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::int64_t tolerated_seconds = 300;
@@ -230,4 +232,6 @@ void admit_new(Storage& storage, Call& call, Json& object) {
       plugin.admit(storage, call, object);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

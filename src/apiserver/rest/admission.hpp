@@ -4,7 +4,9 @@
 
 #include "apiserver/rest/call.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Completes a new object of a built-in kind; of custom ones nothing changes. Throws StatusError (403).
 /// Source: kubernetes plugin/pkg/admission: priority, defaulttolerationseconds, nodetaint,
@@ -13,4 +15,6 @@ void admit_new(Storage& storage, Call& call, Json& object);
 /// The same for an object that changes, but for writes to subresources.
 void admit_changed(const Call& call, Json& object);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 #include "apiserver/rest/router.hpp"
 #include "apiserver/rest/server.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 ApiServerCoreOptions checked(ApiServerCoreOptions options) {
@@ -123,4 +125,6 @@ std::uint64_t ApiServerCore::resource_version() const {
   return state_->storage.store.version();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

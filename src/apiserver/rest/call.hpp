@@ -12,7 +12,9 @@
 #include "apiserver/rest/rest_path.hpp"
 #include "apiserver/store/storage.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// A request for a resource, as the handlers see it.
 struct Call {
@@ -34,4 +36,6 @@ struct Call {
 /// The version that the watch cache shows to a read that wants one not older than `minimum`.
 std::uint64_t cached_version(const Call& call, std::uint64_t minimum);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include "apiserver/store/storage.hpp"
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 Collection& definitions(Storage& storage) {
@@ -212,4 +214,6 @@ void CrdController::clean_up(Storage& storage, const std::string& name, WallTime
     storage.store.put(definitions(storage), std::move(body));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include "apiserver/store/store.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Storage;
 class WatchHub;
@@ -39,4 +41,6 @@ class CrdController {
   std::set<std::string> going_;  // of them, those to look at
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 #include "apiserver/store/crd_rules.hpp"
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 bool wants_orphans(const ResourceType& type, const Json& metadata, Propagation asked) {
@@ -184,4 +186,6 @@ DeleteOutcome delete_object(Storage& storage, const ResourceType& type, const St
   return outcome;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 
 #include "apiserver/rest/write_options.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct DeleteOutcome {
   bool removed = false;  ///< Else it is only marked.
@@ -30,4 +32,6 @@ inline constexpr std::string_view orphan_finalizer = "orphan";
 inline constexpr std::string_view foreground_finalizer = "foregroundDeletion";
 inline constexpr std::string_view crd_finalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

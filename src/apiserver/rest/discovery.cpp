@@ -10,7 +10,9 @@
 #include "apiserver/rest/negotiation.hpp"
 #include "apiserver/store/storage.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::string_view json_type = "application/json";
@@ -373,4 +375,6 @@ std::optional<http::Response> Discovery::answer(Storage& storage, const http::Re
   return tagged(request, document.type, document.body, document.tag);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

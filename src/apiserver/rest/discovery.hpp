@@ -13,7 +13,9 @@
 
 #include "apiserver/rest/rest_path.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Storage;
 
@@ -42,4 +44,6 @@ class Discovery {
   std::uint64_t generation_ = 0;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 
 #include "apiserver/rest/selector.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -142,4 +144,6 @@ bool Selection::matches(const Stored& object, const ResourceType& type) const {
   return type.reads_as_stored(object) ? fields.matches(object.body()) : fields.matches(type.read(object));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

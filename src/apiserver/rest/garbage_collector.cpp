@@ -8,7 +8,9 @@
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/write.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 const Json& owners_of(const Stored& object) {
@@ -227,4 +229,6 @@ void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now)
   delete_object(storage, *type, object, options, now);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 
 #include "apiserver/store/store.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Storage;
 
@@ -54,4 +56,6 @@ class GarbageCollector {
   std::set<Place> queued_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

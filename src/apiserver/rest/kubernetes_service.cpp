@@ -11,7 +11,9 @@
 #include "apiserver/store/object_rules.hpp"
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 // No real server runs there: endpoints must not be loopback addresses, and 192.0.2.0/24 is nobody's (RFC
@@ -94,4 +96,6 @@ void KubernetesService::observe(const ChangePtr& change) {
   missing_ = missing_ || plural == "services" || plural == "endpoints" || plural == "endpointslices";
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include "apiserver/store/store.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Storage;
 
@@ -28,4 +30,6 @@ class KubernetesService {
 /// checks. Nothing is stored if there is one of that name.
 void store_as_server(Storage& storage, const struct ResourceType& type, Json object, WallTime now);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

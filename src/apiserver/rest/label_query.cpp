@@ -8,7 +8,9 @@
 #include "apiserver/rest/selector.hpp"
 #include "apiserver/schema/name_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 enum class TokenKind : std::uint8_t { end, identifier, symbol };
@@ -215,4 +217,6 @@ bool LabelQuery::matches(const Json& labels) const {
                      [&](const Requirement& requirement) { return holds(requirement, labels); });
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

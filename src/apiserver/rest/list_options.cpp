@@ -11,7 +11,9 @@
 #include "apiserver/schema/status_error.hpp"
 #include "apiserver/text/json_problem.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::string_view base64_letters =
@@ -211,4 +213,6 @@ WatchOptions watch_options(const Query& query) {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

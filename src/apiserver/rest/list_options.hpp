@@ -10,7 +10,9 @@
 
 #include "apiserver/rest/rest_path.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// An integer of the query, 0 if it is absent. Throws StatusError (400).
 std::int64_t query_integer(const Query& query, std::string_view name);
@@ -46,4 +48,6 @@ struct WatchOptions {
 /// Throws StatusError (422; 500 for a resourceVersion that is no number).
 WatchOptions watch_options(const Query& query);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 
 #include "apiserver/rest/rest.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 /// The version that a list shows. Throws StatusError where that is not to be had.
@@ -80,4 +82,6 @@ Json list_metadata(const Call& call, const Page& page) {
   return metadata;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

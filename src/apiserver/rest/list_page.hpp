@@ -10,7 +10,9 @@
 #include "apiserver/rest/call.hpp"
 #include "apiserver/rest/list_options.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Page {
   std::vector<StoredPtr> items = {};
@@ -26,4 +28,6 @@ Json list_metadata(const Call& call, const Page& page);
 /// 504: a version that is still to come.
 [[noreturn]] void refuse_future(std::uint64_t version, std::uint64_t current);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include "apiserver/store/crd_rules.hpp"
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 Collection& namespaces(Storage& storage) {
@@ -162,4 +164,6 @@ void require_namespace(Storage& storage, std::string_view namespace_, const Reso
       {{"NamespaceTerminating", "namespace " + text + " is being terminated", "metadata.namespace"}});
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

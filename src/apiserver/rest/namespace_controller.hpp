@@ -10,7 +10,9 @@
 
 #include "apiserver/store/store.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Storage;
 
@@ -37,4 +39,6 @@ class NamespaceController {
 void require_namespace(Storage& storage, std::string_view namespace_, const struct ResourceType& type,
                        std::string_view name);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

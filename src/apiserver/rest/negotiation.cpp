@@ -11,7 +11,9 @@
 
 #include "apiserver/schema/status_error.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::array<std::string_view, 2> media_types = {"application/json", "application/yaml"};
@@ -185,4 +187,6 @@ std::string media_type(std::string_view content_type) {
   return lower(trim(content_type.substr(0, content_type.find(';')), " \t"));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Representation {
   enum class Form : std::uint8_t { object, table, partial };
@@ -43,4 +45,6 @@ std::string media_type(std::string_view content_type);
 /// their own.
 std::string negotiate_any(const http::Headers& headers, std::initializer_list<std::string_view> accepted);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

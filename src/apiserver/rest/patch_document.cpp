@@ -12,7 +12,9 @@
 #include "apiserver/schema/strict_fields.hpp"
 #include "apiserver/text/json_problem.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::size_t max_operations = 10000;
@@ -98,4 +100,6 @@ std::vector<std::string> strict_patch_problems(const PatchDocument& patch) {
   return problems;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

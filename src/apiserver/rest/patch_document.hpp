@@ -10,7 +10,9 @@
 
 #include "apiserver/rest/call.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct PatchDocument {
   PatchType form = PatchType::merge;
@@ -31,4 +33,6 @@ Json apply_patch(Json document, const PatchDocument& patch, const ResourceType& 
 /// that JSON patch does not know.
 std::vector<std::string> strict_patch_problems(const PatchDocument& patch);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

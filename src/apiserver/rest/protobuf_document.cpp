@@ -13,7 +13,9 @@
 
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// data/protobuf_fields.txt, made into a .cpp by cmake/embed.cmake.
 extern const std::string_view protobuf_fields_text;
@@ -276,4 +278,6 @@ Json ProtobufDecoder::decode(std::string_view envelope, std::string_view type) c
   return out;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

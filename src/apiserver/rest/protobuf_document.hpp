@@ -9,7 +9,9 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// The media type of such bodies.
 inline constexpr std::string_view protobuf_type = "application/vnd.kubernetes.protobuf";
@@ -29,4 +31,6 @@ class ProtobufDecoder {
   std::map<std::string_view, std::string_view> messages_;  // name -> its line of fields
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/yaml_document.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 /// What a refusal shows of a body. Source: apiserver handlers/rest.go summarizeData.
@@ -184,4 +186,6 @@ Json object_from_body(Call& call, FieldValidation validation) {
   return object;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

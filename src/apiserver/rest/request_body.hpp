@@ -8,7 +8,9 @@
 #include "apiserver/rest/call.hpp"
 #include "apiserver/rest/write_options.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// The body as a document, by its Content-Type (JSON, YAML or protobuf). `kind` is what it should be, for
 /// errors; empty for DeleteOptions, whose refusals name no type.
@@ -36,4 +38,6 @@ std::string no_object(const Json& document);
 /// Prunes, defaults and canonicalizes.
 void shape(Json& object, const ResourceType& type);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

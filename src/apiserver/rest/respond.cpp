@@ -6,7 +6,9 @@
 
 #include "apiserver/schema/strict_fields.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 Json version_only(const Json& document) {
@@ -113,4 +115,6 @@ http::Response document_response(const Call& call, int status, Json document) {
   return json_response(status, document.dump());
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include "apiserver/rest/call.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 http::Response json_response(int status, std::string body);
 http::Response status_response(const StatusError& error);
@@ -30,4 +32,6 @@ void add_warnings(const Call& call, http::Response& response);
 /// Adds one before all others.
 void prepend_warning(http::Response& response, std::string_view warning);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include "apiserver/rest/call.hpp"
 #include "apiserver/rest/selector.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Server;
 
@@ -35,4 +37,6 @@ Selection selection_of(const Call& call);
 /// Keys below this belong to the call's namespace, or to all.
 std::string key_prefix(const Call& call);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

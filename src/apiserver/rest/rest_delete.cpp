@@ -9,7 +9,9 @@
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 void refuse_protected(const Call& call) {
@@ -62,4 +64,6 @@ http::Response rest_delete_collection(Storage& storage, Call& call) {
   return json_response(200, list.dump());
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

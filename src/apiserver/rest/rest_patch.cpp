@@ -16,7 +16,9 @@
 #include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/yaml_document.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 /// Refuses what a patch made, worded as a real server does: about "patch", of no kind and name. Strategic
@@ -191,4 +193,6 @@ http::Response rest_patch(Storage& storage, Call& call) {
   return form == PatchType::apply ? patch_by_apply(storage, call) : patch_by_document(storage, call, form);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -104,4 +106,6 @@ std::string_view verb_of(http::Method method, bool named, bool watches) {
   return "";
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// The query of a target, decoded, in order.
 class Query {
@@ -55,4 +57,6 @@ std::string_view verb_of(http::Method method, bool named, bool watches);
 /// Nothing if the segments name no resource: "/version", "/apis/apps/v1".
 std::optional<ResourcePath> resource_path(const std::vector<std::string>& segments);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include "apiserver/store/table_cells.hpp"
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 http::Response created() {
@@ -194,4 +196,6 @@ http::Response rest_node_action(Storage& storage, Call& call) {
   throw StatusError(501, "NotImplemented", "this server runs no nodes: " + name + " is not served");
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

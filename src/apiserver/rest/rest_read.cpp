@@ -9,7 +9,9 @@
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 /// Items of built-in kinds do not say what they are, items of custom ones do.
@@ -81,4 +83,6 @@ http::Response rest_list(Storage& storage, Call& call) {
                                                                            : reshaped_page(call, page));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 #include "apiserver/schema/defaults.hpp"
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::string_view issuer = "https://kubernetes.default.svc";
@@ -155,4 +157,6 @@ http::Response rest_token(Storage& storage, Call& call) {
   return json_response(201, out.dump());
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include "apiserver/rest/scale_path.hpp"
 #include "apiserver/rest/write.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 std::vector<std::string> steps(std::string_view path) {
@@ -171,4 +173,6 @@ http::Response rest_scale(Storage& storage, Call& call) {
   return scale_response(call, outcome.stored ? type.document(*outcome.stored) : outcome.document);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

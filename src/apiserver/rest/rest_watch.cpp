@@ -8,7 +8,9 @@
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/server.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 void add_present(Server& server, const Call& call, const Selection& selection, std::uint64_t version,
@@ -69,4 +71,6 @@ Answer rest_watch(Server& server, Call& call) {
   return {.response = json_response(200, ""), .watch = id};
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 http::Response rest_create(Storage& storage, Call& call) {
   const WriteOptions options = write_options(call, "CreateOptions");
@@ -35,4 +37,6 @@ http::Response rest_update(Storage& storage, Call& call) {
                                       Tracking::needed));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 #include "apiserver/text/timestamps.hpp"
 #include "apiserver/text/yaml_writer.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 /// Refuses in the manner of the group: built-in ones answer a Status, others know no such page.
@@ -186,4 +188,6 @@ Answer route(Server& server, const http::Request& request, WallTime now, const C
   return out;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

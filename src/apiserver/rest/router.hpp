@@ -4,10 +4,14 @@
 
 #include "apiserver/rest/server.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Never throws for what the request holds.
 Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
              const CacheLag& lag);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Returns the value at ".spec.replicas" and the like; null if it is not there.
 inline const Json& value_at(const Json& document, std::string_view path) {
@@ -21,4 +23,6 @@ inline const Json& value_at(const Json& document, std::string_view path) {
   return *at;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

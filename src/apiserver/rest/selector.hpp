@@ -11,7 +11,9 @@
 
 #include "apiserver/store/resource_type.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// "a=b,c in (d,e),!f". Source: apimachinery labels.Parse.
 class LabelQuery {
@@ -66,4 +68,6 @@ struct Selection {
   bool matches(const Stored& object, const ResourceType& type) const;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

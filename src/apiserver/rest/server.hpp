@@ -11,7 +11,9 @@
 #include "apiserver/rest/watch_hub.hpp"
 #include "apiserver/store/storage.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct Server {
   explicit Server(ApiServerCoreOptions options_)
@@ -27,4 +29,6 @@ struct Server {
   Discovery discovery;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include <array>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::array<std::string_view, 3> event_names = {"ADDED", "MODIFIED", "DELETED"};
@@ -249,4 +251,6 @@ void WatchHub::reschedule() {
   }
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,9 @@
 #include "apiserver/store/resource_type.hpp"
 #include "apiserver/store/store.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// What a request asks to be told of.
 struct WatchRequest {
@@ -111,4 +113,6 @@ class WatchHub {
   std::optional<WallTime> next_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

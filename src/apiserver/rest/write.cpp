@@ -19,7 +19,9 @@
 #include "apiserver/store/object_rules.hpp"
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::string_view modified_text =
@@ -390,4 +392,6 @@ http::Response write_response(const Call& call, int status, const WriteOutcome& 
   return response;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include "apiserver/rest/write_options.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct WriteOutcome {
   StoredPtr stored =
@@ -43,4 +45,6 @@ void store_as_controller(Storage& storage, const ResourceType& type, const Json&
 /// Returns the stored object of the path. Throws StatusError (404).
 StoredPtr require_object(Storage& storage, const Call& call);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

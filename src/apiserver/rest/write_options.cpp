@@ -9,7 +9,9 @@
 #include "apiserver/rest/request_body.hpp"
 #include "apiserver/text/timestamps.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::size_t max_manager_bytes = 128;
@@ -155,4 +157,6 @@ DeleteOptions delete_options(const Call& call) {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

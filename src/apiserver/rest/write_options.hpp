@@ -10,7 +10,9 @@
 #include "apiserver/merge/managed_fields.hpp"
 #include "apiserver/rest/call.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 enum class FieldValidation : std::uint8_t { ignore, warn, strict };
 
@@ -43,4 +45,6 @@ struct DeleteOptions {
 /// From the body if there is one, which hides the query, else from the query. Throws StatusError.
 DeleteOptions delete_options(const Call& call);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/text/formats.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 
 FieldError field_not_found(std::string field, const Json& value) {
   return {"FieldValueNotFound", "Not found: " + value.dump(), std::move(field)};
@@ -107,4 +109,6 @@ Errors selector_problems(const Json& selector, const std::string& path) {
   return errors;
 }
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

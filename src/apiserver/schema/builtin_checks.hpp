@@ -13,7 +13,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 
 using Errors = std::vector<FieldError>;
 
@@ -92,4 +94,6 @@ void check_node(const Json& object, const Json& old, Errors& errors);
 void check_config_map(const Json& object, const Json& old, Errors& errors);
 void check_secret(const Json& object, const Json& old, Errors& errors);
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// data/builtin_kinds.txt, made into a .cpp by cmake/embed.cmake.
 extern const std::string_view builtin_kinds_text;
@@ -112,4 +114,6 @@ const Json& BuiltinData::table_columns(std::string_view api_version, std::string
   return std::as_const(columns_)[std::string(api_version) + " " + std::string(resource)];
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// One entry of a group version's APIResourceList: "pods", "pods/status".
 struct BuiltinResource {
@@ -70,4 +72,6 @@ class BuiltinData {
   Json columns_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

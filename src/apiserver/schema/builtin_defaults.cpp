@@ -11,7 +11,9 @@
 
 #include "apiserver/schema/defaults.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -655,4 +657,6 @@ void apply_builtin_defaults(Json& object, const KindSchema& kind) {
   }
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/text/formats.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -643,4 +645,6 @@ std::vector<FieldError> validate_builtin(const Json& object, const KindSchema& k
   return errors;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// `old` is the stored object, null on create. Metadata is not looked at.
 /// Source: kubernetes pkg/apis/*/validation.
@@ -19,4 +21,6 @@ std::vector<FieldError> validate_builtin(const Json& object, const KindSchema& k
 /// stored object, null on create.
 std::vector<std::string> builtin_warnings(const Json& object, const KindSchema& kind, const Json& old);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

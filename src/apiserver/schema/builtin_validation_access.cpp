@@ -9,7 +9,9 @@
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 namespace {
 
 constexpr std::string_view rbac = "rbac.authorization.k8s.io";
@@ -292,4 +294,6 @@ void check_event(const Json& object, const Json& old, Errors& errors) {
   check_immutable(object["note"], old["note"], "message", errors);
 }
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 namespace {
 
 constexpr std::string_view header_text =
@@ -287,4 +289,6 @@ void check_containers(const Json& containers, ContainerList list, const VolumeNa
   }
 }
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

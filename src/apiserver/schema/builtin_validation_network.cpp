@@ -8,7 +8,9 @@
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/text/formats.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 namespace {
 
 constexpr std::string_view range_text = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
@@ -215,4 +217,6 @@ void check_node(const Json& object, const Json& old, Errors& errors) {
         field_forbidden("spec.podCIDRs", "node updates may not change podCIDR except from \"\" to valid"));
 }
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

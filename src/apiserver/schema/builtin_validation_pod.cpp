@@ -10,7 +10,9 @@
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 namespace {
 
 constexpr std::string_view mode_text = "must be a number between 0 and 0777 (octal), both inclusive";
@@ -392,4 +394,6 @@ void check_pod_spec(const Json& spec, const std::string& path, Errors& errors) {
   check_host_ports(spec, path, errors);
 }
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

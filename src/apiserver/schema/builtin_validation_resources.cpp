@@ -11,7 +11,9 @@
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 namespace {
 
 bool is_listed(std::initializer_list<std::string_view> names, std::string_view name) {
@@ -181,4 +183,6 @@ void check_resource_selector(const Json& selector, bool volume, const std::strin
     errors.push_back(field_not_supported(here + ".resource", resource, as_array(resource_paths)));
 }
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

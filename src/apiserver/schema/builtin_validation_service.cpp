@@ -5,7 +5,9 @@
 
 #include "apiserver/schema/builtin_checks.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 namespace {
 
 /// As Go prints the structure of a port that is there twice.
@@ -81,4 +83,6 @@ void check_service(const Json& object, const Json& old, Errors& errors) {
                                      "may only be used when `spec.type` is 'LoadBalancer'"));
 }
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/text/json_problem.hpp"
 
-namespace evenkeel::inline v0::apiserver::checks {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::checks {
 namespace {
 
 constexpr std::string_view frozen_text = "field is immutable when `immutable` is set";
@@ -319,4 +321,6 @@ void check_secret(const Json& object, const Json& old, Errors& errors) {
   check_frozen(object, old, {"data"}, errors);
 }
 
-}  // namespace evenkeel::inline v0::apiserver::checks
+}  // namespace apiserver::checks
+}  // namespace v0
+}  // namespace evenkeel

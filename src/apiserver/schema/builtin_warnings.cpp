@@ -15,7 +15,9 @@
 #include "apiserver/schema/builtin_validation.hpp"
 #include "apiserver/schema/name_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 using Warnings = std::vector<std::string>;
@@ -308,4 +310,6 @@ std::vector<std::string> builtin_warnings(const Json& object, const KindSchema& 
   return out;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

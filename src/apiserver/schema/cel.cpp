@@ -8,7 +8,9 @@
 #include "apiserver/schema/cel_kubernetes.hpp"
 #include "apiserver/schema/cel_node.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -314,4 +316,6 @@ bool CelExpression::uses(std::string_view variable) const {
   return speaks_of(*root_, variable);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// An expression that cannot be read, or cannot be evaluated on these values; what() is in CEL's words:
 /// "no such key: size".
@@ -59,4 +61,6 @@ class CelExpression {
   std::shared_ptr<const CelNode> root_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include "apiserver/schema/cel_time.hpp"
 #include "apiserver/text/regular_expression.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -537,4 +539,6 @@ CelValue cel_value_of(std::shared_ptr<const Json> owner, const Json& value, cons
   return {.json = std::shared_ptr<const Json>(std::move(owner), &value), .schema = schema};
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,9 @@
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/text/regular_expression.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 using Arguments = std::span<const CelValue>;
@@ -402,4 +404,6 @@ CelValue named_format(std::string_view name) {
   return special("kubernetes.NamedFormat", std::string(name));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include "apiserver/schema/cel_node.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// The value of a call of one of these functions or methods; empty if it is none of them. Throws CelError.
 /// The cost of searching again is counted down from `budget`.
@@ -19,4 +21,6 @@ std::optional<CelValue> call_kubernetes(std::string_view name, bool receiver, st
 /// format.dns1123Label() and its kin.
 CelValue named_format(std::string_view name);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

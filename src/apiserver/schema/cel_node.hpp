@@ -12,7 +12,9 @@
 
 #include "apiserver/schema/cel.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 struct CelNode {
   enum class Kind : std::uint8_t {
@@ -64,4 +66,6 @@ CelValue call_cel(std::string_view name, bool receiver, std::span<const CelValue
 /// types.
 CelValue cel_value_of(std::shared_ptr<const Json> owner, const Json& value, const Schema* schema);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

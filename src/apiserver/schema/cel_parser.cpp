@@ -7,7 +7,9 @@
 
 #include "apiserver/schema/cel_node.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -396,4 +398,6 @@ std::shared_ptr<const CelNode> parse_cel(std::string_view text) {
   return Parser(text).parse();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include "apiserver/text/formats.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -148,4 +150,6 @@ std::optional<std::int64_t> timestamp_part(std::int64_t nanoseconds, std::string
   return std::nullopt;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// "1h30m", "1.5s", "-20ms" in nanoseconds; empty if it is no duration.
 std::optional<std::int64_t> parse_duration(std::string_view text);
@@ -22,4 +24,6 @@ std::string timestamp_text(std::int64_t nanoseconds);
 /// getHours, getMinutes, getSeconds, getMilliseconds, in UTC; empty for other names.
 std::optional<std::int64_t> timestamp_part(std::int64_t nanoseconds, std::string_view part);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

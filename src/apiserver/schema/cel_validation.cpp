@@ -12,7 +12,9 @@
 #include "apiserver/schema/cel.hpp"
 #include "apiserver/schema/cel_node.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -264,4 +266,6 @@ std::vector<FieldError> check_rules(const Json& object, const Schema& root, cons
   return std::move(check.errors);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Whether any part of the schema has rules.
 bool has_rules(const Schema& root);
@@ -20,4 +22,6 @@ bool has_rules(const Schema& root);
 std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old,
                                     std::vector<std::string>* warnings);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/text/regular_expression.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -200,4 +202,6 @@ std::optional<std::string> decode_error(const Json& object, const KindSchema& ki
   return DecodeCheck().visit(*present, *metadata, "ObjectMeta", "");
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

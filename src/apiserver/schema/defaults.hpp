@@ -6,7 +6,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Sets absent members to their defaults, top down, also inside the values just set; for custom kinds also
 /// replaces a null whose schema is not nullable and has a default. Built-in kinds: the API defaults that Go
@@ -24,4 +26,6 @@ void apply_builtin_defaults(Json& object, const KindSchema& kind);
 /// Deployment -> {"metadata": {}, "spec": {"selector": null, "template": {...}}, "status": {}}.
 Json zero_value(const Schema& schema);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -2,7 +2,9 @@
 // The texts of field errors, as apimachinery's field package writes them.
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -73,4 +75,6 @@ Json causes(const std::vector<FieldError>& errors) {
   return result;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include "apiserver/schema/schema_validation.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 /// reflect.Kind of a decoded value.
@@ -107,4 +109,6 @@ std::optional<std::string> restore_error(const Json& object, const KindSchema& k
   return decode_error(object, kind);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// "map[a:1 b:[x y]]": members by name, strings without quotes, null as "<nil>".
 std::string go_text(const Json& value);
@@ -23,4 +25,6 @@ std::string_view go_type(const Json& value);
 /// fromUnstructured.
 std::optional<std::string> restore_error(const Json& object, const KindSchema& kind);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include "apiserver/schema/name_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::int64_t max_annotation_bytes = 256 << 10;
@@ -208,4 +210,6 @@ std::vector<std::string> finalizer_warnings(const Json& metadata, const Json& ol
   return warnings;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

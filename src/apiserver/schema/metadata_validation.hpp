@@ -10,7 +10,9 @@
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/schema/status_error.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Adds to `errors` unless `name` is a finalizer that a built-in kind may have: a standard one, or one with a
 /// domain.
@@ -35,4 +37,6 @@ FieldErrors check_metadata_update(const Json& metadata, const Json& old);
 /// Warnings for finalizers of `metadata` that are not in `old` and could collide with those of others.
 std::vector<std::string> finalizer_warnings(const Json& metadata, const Json& old);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

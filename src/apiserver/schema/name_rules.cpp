@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cctype>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::string_view label_text =
@@ -129,4 +131,6 @@ std::vector<std::string> label_value_problems(std::string_view value) {
   return problems;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Rules for names of objects. Source: apimachinery validation and kubernetes pkg/apis/*/validation.
 enum class NameRule : std::uint8_t { dns_subdomain, dns_label, dns_1035_label, path_segment };
@@ -24,4 +26,6 @@ std::vector<std::string> name_problems(std::string_view name, NameRule rule, Nam
 std::vector<std::string> qualified_name_problems(std::string_view name);
 std::vector<std::string> label_value_problems(std::string_view value);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

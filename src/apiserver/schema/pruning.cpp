@@ -9,7 +9,9 @@
 
 #include "apiserver/schema/cel_time.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -234,4 +236,6 @@ void canonicalize(Json& object, const KindSchema& kind) {
   if (metadata != nullptr && present != nullptr) canonicalize_value(*present, *metadata);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Removes every member the schema does not specify and returns the paths of what it removed:
 /// "spec.parts[0].colour"; those in the metadata of custom kinds come last. Idempotent. Does not look at
@@ -21,4 +23,6 @@ std::vector<std::string> prune(Json& object, const KindSchema& kind);
 /// For custom kinds only metadata is treated so. Idempotent. Call after prune() and apply_defaults().
 void canonicalize(Json& object, const KindSchema& kind);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

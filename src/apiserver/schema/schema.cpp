@@ -6,7 +6,9 @@
 
 #include "apiserver/schema/schema_reader.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -76,4 +78,6 @@ std::shared_ptr<const KindSchema> SchemaCatalog::custom(const CustomKind& kind) 
   return result;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

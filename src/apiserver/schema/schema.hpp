@@ -17,7 +17,9 @@
 
 #include "apiserver/schema/builtin_data.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 enum class SchemaType : std::uint8_t { any, object, array, string, integer, number, boolean, int_or_string };
 enum class ListType : std::uint8_t { atomic, set, map };
@@ -195,4 +197,6 @@ Json causes(const std::vector<FieldError>& errors);
 /// prefix of the fields: "spec.validation.openAPIV3Schema".
 std::vector<FieldError> check_structural(const Json& schema, std::string_view path);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Reads built-in types on demand; types refer to each other, also in circles.
 class BuiltinSchemaReader {
@@ -44,4 +46,6 @@ const Schema& read_custom_schema(SchemaPool& pool, const Json& source, const Sch
 /// Adds apiVersion, kind and metadata to a node, over properties of that name.
 void add_object_header(SchemaPool& pool, Schema& node, const Schema& object_meta);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,9 @@
 #include "apiserver/text/formats.hpp"
 #include "apiserver/text/regular_expression.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -470,4 +472,6 @@ std::vector<FieldError> validate(const Json& object, const KindSchema& kind, con
   return errors;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

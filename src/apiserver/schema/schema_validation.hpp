@@ -11,7 +11,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// What a write may change of a custom resource, and so what its schema is asked about.
 enum class Written : std::uint8_t { everything, status };
@@ -36,4 +38,6 @@ std::vector<FieldError> validate_value(const Json& value, const Schema& schema, 
 /// metadata (the real server decodes ObjectMeta only).
 std::optional<std::string> decode_error(const Json& object, const KindSchema& kind);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

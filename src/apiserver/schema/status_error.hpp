@@ -10,7 +10,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// "widgets.example.com", or "configmaps" in the core group. Also used with a kind in place of the plural.
 struct GroupResource {
@@ -64,4 +66,6 @@ struct PageNotFound {};
 /// The Status of a success, as deletions answer.
 Json success_status(Json details);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

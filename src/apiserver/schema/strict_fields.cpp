@@ -7,7 +7,9 @@
 
 #include "apiserver/schema/pruning.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -139,4 +141,6 @@ std::string warning_header(std::string_view text) {
   return result + "\"";
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Paths of members that the text gives more than once, each path once: "data.a", "spec.parts[1].name".
 /// Text that is no JSON: what was found up to the error.
@@ -27,4 +29,6 @@ std::string strict_error(const std::vector<std::string>& problems);
 /// The value of a Warning header: 299 - "text", with quotes and backslashes escaped, line breaks as blanks.
 std::string warning_header(std::string_view text);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

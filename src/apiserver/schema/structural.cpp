@@ -21,7 +21,9 @@
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/text/regular_expression.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -393,4 +395,6 @@ std::vector<FieldError> check_structural(const Json& schema, std::string_view pa
   return errors;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

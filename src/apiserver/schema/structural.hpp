@@ -7,7 +7,9 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Why a path names no field of the schema, in a real server's words; empty if it does.
 std::string field_path_problem(std::string_view path, const Json& schema);
@@ -15,4 +17,6 @@ std::string field_path_problem(std::string_view path, const Json& schema);
 /// The schema that a path names; null if there is none.
 const Json& schema_at(std::string_view path, const Json& schema);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

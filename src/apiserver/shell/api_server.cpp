@@ -11,7 +11,9 @@
 #include "apiserver/shell/kubeconfig_writer.hpp"
 #include "apiserver/shell/tls_certificates.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 std::shared_ptr<SharedCore> make_core(const ApiServerOptions& options) {
@@ -145,4 +147,6 @@ void ApiServer::stop() noexcept {
   state_->server->stop();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

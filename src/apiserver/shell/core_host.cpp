@@ -7,7 +7,9 @@
 #include "apiserver/shell/request_target.hpp"
 #include "apiserver/shell/status_answer.hpp"
 
-namespace evenkeel::inline v0::apiserver::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::detail {
 namespace {
 
 // What a rule says to a watch in place of its next event; it is the last.
@@ -98,13 +100,14 @@ std::optional<Caller> CoreHost::identify(const http::Request& request) const {
   return std::nullopt;
 }
 
-Admission CoreHost::admit(const http::Request& request, const std::optional<Caller>& known) {
+AuthenticatedRequest CoreHost::authenticate(const http::Request& request,
+                                            const std::optional<Caller>& known) {
   const std::optional<Caller> caller = known ? known : identify(request);
   if (!caller) return {.refusal = status_answer(401, "", "Unauthorized")};
-  Admission admission{.caller = *caller};
+  AuthenticatedRequest authenticated{.caller = *caller};
   MutexLock lock(mutex_);
-  if (!faults_.empty()) admission.plan = faults_.plan(request_target(request), caller->user);
-  return admission;
+  if (!faults_.empty()) authenticated.plan = faults_.plan(request_target(request), caller->user);
+  return authenticated;
 }
 
 // What a rule does without an answer of the core.
@@ -114,24 +117,26 @@ Reply CoreHost::refused(const FaultPlan& plan) {
   return {.dropped = true, .ending = plan.ending};
 }
 
-Reply CoreHost::execute(const http::Request& request, const Admission& admission, Front* front) {
+Reply CoreHost::execute(const http::Request& request, const AuthenticatedRequest& authenticated,
+                        Front* front) {
   Reply reply;
-  if (admission.refusal) {
-    reply.response = *admission.refusal;
+  if (authenticated.refusal) {
+    reply.response = *authenticated.refusal;
   } else {
     MutexLock lock(mutex_);
-    reply = perform(request, admission, front);
+    reply = perform(request, authenticated, front);
     announce();
   }
-  report(request, admission.caller, reply);
+  report(request, authenticated.caller, reply);
   return reply;
 }
 
-Reply CoreHost::perform(const http::Request& request, const Admission& admission, Front* front) {
-  const FaultPlan& plan = admission.plan;
+Reply CoreHost::perform(const http::Request& request, const AuthenticatedRequest& authenticated,
+                        Front* front) {
+  const FaultPlan& plan = authenticated.plan;
   const bool speaks_later = plan.watch && plan.cuts();
   if ((plan.answer && !speaks_later) || plan.drop == FaultDrop::before) return refused(plan);
-  Answer answer = backend_->handle(request, clock_->wall_now(), admission.caller, plan.lag);
+  Answer answer = backend_->handle(request, clock_->wall_now(), authenticated.caller, plan.lag);
   Reply reply{.response = std::move(answer.response), .watch = answer.watch};
   const bool ends = plan.drop == FaultDrop::after || plan.body == FaultBody::html;
   if (reply.watch && ends) backend_->close_watch(*std::exchange(reply.watch, std::nullopt));
@@ -342,4 +347,6 @@ void CoreHost::with(const std::function<void(Backend&)>& action) {
   announce();
 }
 
-}  // namespace evenkeel::inline v0::apiserver::detail
+}  // namespace apiserver::detail
+}  // namespace v0
+}  // namespace evenkeel

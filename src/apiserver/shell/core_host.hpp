@@ -19,7 +19,9 @@
 
 #include "apiserver/shell/fault_injector.hpp"
 
-namespace evenkeel::inline v0::apiserver::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::detail {
 
 /// What the shells ask of a core; ApiServerCore in earnest, a double in tests of the shells.
 class Backend {
@@ -47,7 +49,7 @@ class Front {
 };
 
 /// A request that was let in: who asks, and what a fault rule has in store for it.
-struct Admission {
+struct AuthenticatedRequest {
   Caller caller = {};
   FaultPlan plan = {};
   std::optional<http::Response> refusal = {};  ///< 401: nothing else happens.
@@ -79,10 +81,11 @@ class CoreHost {
   void detach(Front* front) EVENKEEL_EXCLUDES(mutex_);
 
   /// Finds out who asks (`known`: from a client certificate) and which fault rule takes the request.
-  Admission admit(const http::Request& request, const std::optional<Caller>& known) EVENKEEL_EXCLUDES(mutex_);
-  /// Answers; to be called after admission.plan.delay. The watch that it may start is `front`'s; it must be
-  /// read once right away.
-  Reply execute(const http::Request& request, const Admission& admission, Front* front)
+  AuthenticatedRequest authenticate(const http::Request& request, const std::optional<Caller>& known)
+      EVENKEEL_EXCLUDES(mutex_);
+  /// Answers; to be called after authenticated.plan.delay. The watch that it may start is `front`'s; it must
+  /// be read once right away.
+  Reply execute(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front)
       EVENKEEL_EXCLUDES(mutex_);
   WatchPiece read(WatchId id) EVENKEEL_EXCLUDES(mutex_);
   void close(WatchId id) EVENKEEL_EXCLUDES(mutex_);
@@ -113,7 +116,7 @@ class CoreHost {
   using Watches = std::map<WatchId, Watch>;
 
   std::optional<Caller> identify(const http::Request& request) const;
-  Reply perform(const http::Request& request, const Admission& admission, Front* front)
+  Reply perform(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front)
       EVENKEEL_REQUIRES(mutex_);
   Reply refused(const FaultPlan& plan) EVENKEEL_REQUIRES(mutex_);
   void spoil_answer(const FaultPlan& plan, Reply& reply) EVENKEEL_REQUIRES(mutex_);
@@ -137,4 +140,6 @@ class CoreHost {
   std::optional<WallTime> announced_tick_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-}  // namespace evenkeel::inline v0::apiserver::detail
+}  // namespace apiserver::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 
 #include "apiserver/shell/request_target.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// What a rule does to one request.
 struct FaultPlan {
@@ -78,4 +80,6 @@ class FaultInjector {
   FaultId next_ = 1;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include "apiserver/shell/fault_injector.hpp"
 #include "apiserver/shell/status_answer.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 [[noreturn]] void refuse(const std::string& problem) {
@@ -333,4 +335,6 @@ FaultInjector::Entry* FaultInjector::find(FaultId id) {
   return nullptr;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -18,7 +18,9 @@
 #include "serve/listener.hpp"
 #include "serve/tls_context.hpp"
 
-namespace evenkeel::inline v0::apiserver::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::detail {
 namespace {
 
 constexpr std::chrono::milliseconds sweep_interval{500};
@@ -202,4 +204,6 @@ void HttpServer::stop() noexcept {
   impl_->stop();
 }
 
-}  // namespace evenkeel::inline v0::apiserver::detail
+}  // namespace apiserver::detail
+}  // namespace v0
+}  // namespace evenkeel

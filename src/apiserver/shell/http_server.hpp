@@ -13,7 +13,9 @@
 #include "apiserver/shell/core_host.hpp"
 #include "apiserver/shell/tls_certificates.hpp"
 
-namespace evenkeel::inline v0::apiserver::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::detail {
 
 struct HttpServerOptions {
   std::string host = "127.0.0.1";
@@ -50,4 +52,6 @@ class HttpServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver::detail
+}  // namespace apiserver::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include "apiserver/shell/status_answer.hpp"
 #include "serve/wire.hpp"
 
-namespace evenkeel::inline v0::apiserver::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::detail {
 namespace {
 
 namespace wire = boost::beast::http;
@@ -145,16 +147,16 @@ void HttpSession::serve() {
   request_ = {.method = *method, .target = text_of(message.target()), .headers = headers_of(message)};
   request_.body = std::move(message.body());
   if (!request_.target.starts_with('/')) return answer_and_leave(plain_answer(400, "400 Bad Request"));
-  admission_ = owner_.host().admit(request_, peer_);
-  if (admission_.plan.delay == Duration::zero()) return execute();
-  delay_.expires_after(admission_.plan.delay);
+  authenticated_ = owner_.host().authenticate(request_, peer_);
+  if (authenticated_.plan.delay == Duration::zero()) return execute();
+  delay_.expires_after(authenticated_.plan.delay);
   delay_.async_wait([self = shared_from_this()](ErrorCode error) {
     if (!error && self->phase_ != Phase::closed) self->execute();
   });
 }
 
 void HttpSession::execute() {
-  Reply reply = owner_.host().execute(request_, admission_, owner_.front());
+  Reply reply = owner_.host().execute(request_, authenticated_, owner_.front());
   request_ = {};
   if (reply.dropped) {
     const Parting how = parting_of(reply.ending);
@@ -304,4 +306,6 @@ void HttpSession::close() {
   owner_.session_ended(*this);
 }
 
-}  // namespace evenkeel::inline v0::apiserver::detail
+}  // namespace apiserver::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -19,7 +19,9 @@
 #include "apiserver/shell/http_server.hpp"
 #include "serve/byte_stream.hpp"
 
-namespace evenkeel::inline v0::apiserver::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::detail {
 
 namespace asio = boost::asio;
 using http::detail::ByteStream;
@@ -101,7 +103,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool chunked_ = true;  // the client understands chunks (HTTP/1.1)
 
   http::Request request_;
-  Admission admission_;
+  AuthenticatedRequest authenticated_;
   std::optional<WatchId> watch_;
   bool watch_over_ = false;  // its last bytes are being written
   bool more_ = false;        // the watch got something while a write was running
@@ -113,4 +115,6 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Parting parting_ = Parting::none;
 };
 
-}  // namespace evenkeel::inline v0::apiserver::detail
+}  // namespace apiserver::detail
+}  // namespace v0
+}  // namespace evenkeel

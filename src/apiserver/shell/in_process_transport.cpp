@@ -15,10 +15,12 @@
 #include "apiserver/shell/core_host.hpp"
 #include "http/leftover_thread.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
-using detail::Admission;
+using detail::AuthenticatedRequest;
 using detail::CoreHost;
 using detail::Reply;
 using detail::WatchPiece;
@@ -118,9 +120,8 @@ class InProcessTransport::Impl::Exchange final : public http::Call {
   http::Completion completion;
   std::shared_ptr<http::StreamHandler> handler;
   std::optional<TimePoint> deadline;
-  bool admitted = false;
-  Admission admission;
-  TimePoint due{};  // once admitted: when a rule's delay is over
+  std::optional<AuthenticatedRequest> authenticated = {};
+  TimePoint due{};  // once authenticated: when a rule's delay is over
   bool executed = false;
   std::optional<WatchId> watch;
   bool readable = false;  // the watch has something, or may have
@@ -263,11 +264,10 @@ bool InProcessTransport::Impl::advance(Exchange& exchange) {
 }
 
 bool InProcessTransport::Impl::begin(Exchange& exchange) {
-  if (!exchange.admitted) {
+  if (!exchange.authenticated) {
     if (is_refused(exchange)) return true;
-    exchange.admission = host_->admit(exchange.request, options_.caller);
-    exchange.admitted = true;
-    exchange.due = clock().now() + exchange.admission.plan.delay;
+    exchange.authenticated = host_->authenticate(exchange.request, options_.caller);
+    exchange.due = clock().now() + exchange.authenticated->plan.delay;
   }
   if (clock().now() < exchange.due) return false;
   execute(exchange);
@@ -276,7 +276,7 @@ bool InProcessTransport::Impl::begin(Exchange& exchange) {
 
 void InProcessTransport::Impl::execute(Exchange& exchange) {
   exchange.executed = true;
-  Reply reply = host_->execute(exchange.request, exchange.admission, this);
+  Reply reply = host_->execute(exchange.request, *exchange.authenticated, this);
   if (reply.dropped) return break_off(exchange, reply.ending, "");
   if (!reply.watch) return answer(exchange, std::move(reply));
   exchange.watch = reply.watch;
@@ -319,7 +319,7 @@ TimePoint InProcessTransport::Impl::guarded_until(const Exchange& exchange) {
 
 // Ends a request that has not left yet and may not leave; says whether it did.
 bool InProcessTransport::Impl::is_refused(Exchange& exchange) {
-  if (!exchange.request.guard || exchange.admitted) return false;
+  if (!exchange.request.guard || exchange.authenticated) return false;
   try {
     exchange.request.guard->check();
     return false;
@@ -395,7 +395,7 @@ std::optional<TimePoint> InProcessTransport::Impl::due_now() const {
   for (const auto& exchange : running_) {
     if (exchange->deadline) consider(*exchange->deadline);
     if (exchange->request.guard) consider(exchange->request.guard->valid_until());
-    if (!exchange->executed) consider(exchange->admitted ? exchange->due : clock().now());
+    if (!exchange->executed) consider(exchange->authenticated ? exchange->due : clock().now());
     if (watches_silence(*exchange)) consider(exchange->last_piece + *exchange->request.idle_timeout);
   }
   return due;
@@ -442,4 +442,6 @@ std::optional<TimePoint> InProcessTransport::next_due() const {
   return impl_->next_due();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

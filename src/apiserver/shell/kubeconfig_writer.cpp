@@ -6,7 +6,9 @@
 
 #include <evenkeel/api/bytes.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 // A scalar in double quotes: JSON's escapes are YAML's.
@@ -49,4 +51,6 @@ std::string write_kubeconfig(const KubeconfigParts& parts) {
          "    namespace: default\ncurrent-context: evenkeel\n";
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

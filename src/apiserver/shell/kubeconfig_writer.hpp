@@ -4,7 +4,9 @@
 
 #include <string>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Empty members are left out.
 struct KubeconfigParts {
@@ -18,4 +20,6 @@ struct KubeconfigParts {
 /// A kubeconfig as YAML with one cluster, user and context, all named "evenkeel"; namespace default.
 std::string write_kubeconfig(const KubeconfigParts& parts);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include "apiserver/text/yaml_document.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 // The documents of a YAML stream: a line that starts with "---" parts two of them, wherever it stands.
@@ -84,4 +86,6 @@ void create_object(const Asks& ask, const Json& object) {
               body["message"].string_or("HTTP " + std::to_string(answer.status)));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// The objects of a manifest in order: YAML documents or JSON, Lists taken apart. Throws DecodeError.
 std::vector<Json> manifest_objects(std::string_view manifest);
@@ -28,4 +30,6 @@ void create_object(const Asks& ask, const Json& object);
 /// A request with JSON in both directions.
 http::Request json_request(http::Method method, std::string target, std::string body = {});
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <string>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 std::string entry_text(X509_NAME* name, int index) {
@@ -25,4 +27,6 @@ Caller named_by(X509* certificate) {
   return caller;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

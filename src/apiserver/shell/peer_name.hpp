@@ -6,9 +6,13 @@
 
 #include <evenkeel/apiserver/api_server_core.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Source: the real server's client certificate authenticator: CN is the user, each O a group.
 Caller named_by(X509* certificate);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 
 #include "apiserver/rest/rest_path.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 std::string plain_verb(http::Method method) {
@@ -41,4 +43,6 @@ RequestTarget request_target(const http::Request& request) {
           .cached = cached};
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

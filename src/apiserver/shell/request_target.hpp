@@ -6,7 +6,9 @@
 
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Paths of etcd's JSON API (/v3/...) are told apart in the same terms.
 /// Source: apiserver's RequestInfo resolver (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
@@ -23,4 +25,6 @@ struct RequestTarget {
 
 RequestTarget request_target(const http::Request& request);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

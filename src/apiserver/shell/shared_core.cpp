@@ -7,7 +7,9 @@
 #include "apiserver/shell/core_host.hpp"
 #include "apiserver/shell/manifest.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 class CoreBackend final : public detail::Backend {
@@ -75,4 +77,6 @@ void SharedCore::with(const std::function<void(ApiServerCore&)>& action) {
   host_->with([&](detail::Backend& backend) { action(static_cast<CoreBackend&>(backend).core()); });
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include "apiserver/schema/status_error.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 // Source: apimachinery's metav1.StatusReason and the codes that it documents for each.
 std::string usual_reason(int code) {
@@ -45,4 +47,6 @@ http::Response status_answer(int code, const std::string& reason, const std::str
   return response;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include <evenkeel/http/message.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// What the API machinery calls `code`: "Conflict" for 409; empty if it has no name.
 std::string usual_reason(int code);
@@ -17,4 +19,6 @@ std::string usual_reason(int code);
 http::Response status_answer(int code, const std::string& reason, const std::string& message,
                              std::optional<std::chrono::seconds> retry_after = {});
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 
 #include <evenkeel/base/error.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 template <auto Free>
@@ -177,4 +179,6 @@ CertifiedKey make_client_certificate(const CertifiedKey& authority, const Caller
                                .alternative_names = {}});
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

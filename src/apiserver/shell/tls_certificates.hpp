@@ -7,7 +7,9 @@
 
 #include <evenkeel/apiserver/api_server_core.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// A certificate and its private key, as PEM.
 struct CertifiedKey {
@@ -25,4 +27,6 @@ CertifiedKey make_member_certificate(const CertifiedKey& authority, const std::v
 /// A client certificate: common name = user, organisations = groups, as the real API server reads them.
 CertifiedKey make_client_certificate(const CertifiedKey& authority, const Caller& caller);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include "apiserver/store/service_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 using Names = std::initializer_list<std::string_view>;
@@ -99,4 +101,6 @@ std::string builtin_registry_key(std::string_view group, std::string_view plural
   return key + std::string(plural);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include "apiserver/store/resource_type.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Source: the strategies under kubernetes pkg/registry/*/*/strategy.go.
 ResourceRules builtin_rules(std::string_view group, std::string_view plural);
@@ -19,4 +21,6 @@ std::vector<std::string> builtin_selectable_fields(std::string_view group, std::
 /// Where etcd has the objects: "/registry/services/specs".
 std::string builtin_registry_key(std::string_view group, std::string_view plural);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 #include <array>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 struct Renamed {
@@ -95,4 +97,6 @@ SharedStorage shared_storage(std::string_view group, std::string_view version, s
   return {};
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

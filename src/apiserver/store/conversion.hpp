@@ -8,7 +8,9 @@
 
 #include "apiserver/store/resource_type.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Where objects of a resource version are kept, and how they get there and back.
 struct SharedStorage {
@@ -21,4 +23,6 @@ struct SharedStorage {
 /// events.k8s.io/v1 events are core events by other names; autoscaling/v1 is the old view of autoscaling/v2.
 SharedStorage shared_storage(std::string_view group, std::string_view version, std::string_view plural);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include "apiserver/store/registry.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 const std::vector<std::string> all_verbs = {"delete", "deletecollection", "get",    "list",
@@ -163,4 +165,6 @@ bool set_condition(Json& crd, const CrdCondition& condition, const std::string& 
   return true;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 
 #include "apiserver/store/resource_type.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Sets the first status: stored versions, and that names are not accepted yet.
 void prepare_new_crd(Json& crd);
@@ -33,4 +35,6 @@ struct CrdCondition {
 bool set_condition(Json& crd, const CrdCondition& condition, const std::string& now);
 bool has_condition(const Json& crd, std::string_view type);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

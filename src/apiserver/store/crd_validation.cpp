@@ -13,7 +13,9 @@
 #include "apiserver/schema/structural.hpp"
 #include "apiserver/store/crd_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::size_t max_selectable_fields = 8;
@@ -388,4 +390,6 @@ FieldErrors check_crd(const Json& crd, const Json& live) {
   return std::move(check.errors);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include "apiserver/schema/pruning.hpp"
 #include "apiserver/store/crd_rules.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 bool is_crd(const ResourceType& type) {
@@ -247,4 +249,6 @@ FieldErrors check_kind(const Json& object, const Json& live, const ResourceType&
   return is_crd(type) ? check_crd(object, live) : FieldErrors{};
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include "apiserver/store/resource_type.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Removes what a client may not set on create, and sets status and spec as the kind has them at first.
 /// Before fields are tracked.
@@ -32,4 +34,6 @@ std::int64_t next_generation(const Json& object, const Json& live, const Resourc
 /// Resource-specific checks that schemas do not express.
 FieldErrors check_kind(const Json& object, const Json& live, const ResourceType& type);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include "apiserver/store/builtin_rules.hpp"
 #include "apiserver/store/conversion.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 /// v2beta1 -> {2, 1, 1}: major, maturity (2 stable, 1 beta, 0 alpha), minor.
@@ -200,4 +202,6 @@ std::vector<CustomKind> Registry::custom_kinds() const {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

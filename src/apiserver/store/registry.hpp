@@ -11,7 +11,9 @@
 
 #include "apiserver/store/resource_type.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// A group version as discovery shows it; resources in order of their names.
 struct ServedVersion {
@@ -69,4 +71,6 @@ bool version_before(std::string_view a, std::string_view b);
 /// storageVersionHash of discovery: the start of the SHA-256 of "group/version/kind", in base64.
 std::string storage_version_hash(const ResourceType& type);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include "apiserver/schema/defaults.hpp"
 #include "apiserver/schema/pruning.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 bool ResourceType::has_verb(std::string_view verb) const {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
@@ -67,4 +69,6 @@ std::string internal_package(const std::string& group) {
   return group.empty() ? "core" : group.substr(0, group.find('.'));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

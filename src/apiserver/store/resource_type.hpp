@@ -17,7 +17,9 @@
 #include "apiserver/store/store.hpp"
 #include "apiserver/store/table.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// When metadata.generation counts: never, or when the named parts of the document change.
 enum class GenerationRule : std::uint8_t {
@@ -121,4 +123,6 @@ using ResourceTypePtr = std::shared_ptr<const ResourceType>;
 /// "core" of the core group, else the group's first part: the Go package of the internal types.
 std::string internal_package(const std::string& group);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,9 @@
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/status_error.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr std::int64_t first_port = 30000;
@@ -219,4 +221,6 @@ void allocate_service(const Collection& services, Json& service, const Json& old
   allocate_health_check(taken, service);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include "apiserver/store/store.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Before a Service is checked: what an update leaves out is kept, what its type has no use for goes.
 /// `old` is null on create. Source: kubernetes pkg/registry/core/service/strategy.go.
@@ -17,4 +19,6 @@ void prepare_service(Json& service, const Json& old);
 /// Source: kubernetes pkg/registry/core/service/storage/alloc.go.
 void allocate_service(const Collection& services, Json& service, const Json& old);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

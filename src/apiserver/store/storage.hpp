@@ -10,7 +10,9 @@
 #include "apiserver/store/store.hpp"
 #include "apiserver/text/identity.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// The resourceVersion that a server begins with. Smaller ones are of the past, as on a server that has run
 /// for a while.
@@ -29,4 +31,6 @@ struct Storage {
   Registry registry;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

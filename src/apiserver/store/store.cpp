@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 Stored::Stored(Json body, std::uint64_t version, std::uint64_t shape)
     : version_(version), shape_(shape), body_(std::move(body)) {
@@ -155,4 +157,6 @@ void Store::shrink() {
   replaced_.clear();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -16,7 +16,9 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// One version of an object. Shared by the store, the history and all watches; never changes.
 /// apiVersion and kind are not part of it: they are those of the resource that it is read through.
@@ -131,4 +133,6 @@ class Store {
   std::vector<Listener> listeners_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include "apiserver/store/table_cells.hpp"
 #include "apiserver/text/json_path.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -202,4 +204,6 @@ std::string age(const Json& timestamp, WallTime now) {
   return human_duration(std::chrono::duration_cast<std::chrono::seconds>(length));
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

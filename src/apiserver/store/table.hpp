@@ -14,7 +14,9 @@
 
 #include "apiserver/schema/schema.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// A column, and for custom kinds where its cell comes from.
 struct TableColumn {
@@ -60,4 +62,6 @@ std::string human_duration(std::chrono::seconds length);
 /// The age of an RFC 3339 timestamp; "<unknown>" if absent.
 std::string age(const Json& timestamp, WallTime now);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include <set>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 std::string text_or(const Json& value, std::string_view otherwise) {
   return value.is_string() && !value.as_string().empty() ? value.as_string() : std::string(otherwise);
@@ -438,4 +440,6 @@ TableCells builtin_cells(std::string_view resource) {
   return nullptr;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

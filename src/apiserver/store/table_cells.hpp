@@ -7,7 +7,9 @@
 
 #include "apiserver/store/table.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// The function that makes the row of a built-in resource; nullptr for those without cells of their own.
 /// Source: kubernetes pkg/printers/internalversion/printers.go.
@@ -46,4 +48,6 @@ Json::Array pod_template(const Json& object, WallTime now);
 Json::Array controller_revision(const Json& object, WallTime now);
 }  // namespace rows
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include "apiserver/schema/cel_time.hpp"
 #include "apiserver/store/table_cells.hpp"
 
-namespace evenkeel::inline v0::apiserver::rows {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::rows {
 
 namespace {
 
@@ -245,4 +247,6 @@ Json::Array controller_revision(const Json& object, WallTime now) {
   return {name_of(object), Json(owner), Json(count_text(object["revision"])), Json(age_of(object, now))};
 }
 
-}  // namespace evenkeel::inline v0::apiserver::rows
+}  // namespace apiserver::rows
+}  // namespace v0
+}  // namespace evenkeel

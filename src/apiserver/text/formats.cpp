@@ -13,7 +13,9 @@
 
 #include "apiserver/text/regular_expression.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -257,4 +259,6 @@ bool has_format(std::string_view text, std::string_view format) {
   return known == nullptr || known->holds(text);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

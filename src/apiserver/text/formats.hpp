@@ -4,7 +4,9 @@
 
 #include <string_view>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Whether a CRD may ask for this format of strings; others are ignored. Hyphens do not count: "date-time".
 bool is_string_format(std::string_view format);
@@ -12,4 +14,6 @@ bool is_string_format(std::string_view format);
 /// Whether `text` is of the format; true for formats that are not known.
 bool has_format(std::string_view text, std::string_view format);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apiserver/text/identity.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 // splitmix64: equidistributed over its period, any seed is good.
 std::uint64_t Identity::next() {
@@ -33,4 +35,6 @@ std::string Identity::generated_name(std::string_view prefix) {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 class Identity {
  public:
@@ -23,4 +25,6 @@ class Identity {
   std::uint64_t state_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -166,4 +168,6 @@ std::vector<const Json*> find_path(const Json& document, std::string_view path) 
   return now;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

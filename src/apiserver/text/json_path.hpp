@@ -8,11 +8,15 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// What the path finds in `document`, in its order; empty if nothing or if the path makes no sense.
 /// Members, ['members'], [indexes] (negative from the end), [from:to], [*], [?(@.member OP literal)] and
 /// [?(@.member)]. Lifetime: the pointers are into `document`.
 std::vector<const Json*> find_path(const Json& document, std::string_view path);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdio>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 /// Walks the text once; the first problem ends it.
@@ -175,4 +177,6 @@ std::string json_problem(std::string_view text) {
   return Scanner(text).problem();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,10 +5,14 @@
 #include <string>
 #include <string_view>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// "unexpected end of JSON input", "invalid character 'x' looking for beginning of value"; empty if the text
 /// is JSON. Source: Go encoding/json scanner.go.
 std::string json_problem(std::string_view text);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

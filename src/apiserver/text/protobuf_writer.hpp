@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// One message, field by field; bytes() is its wire form. Absent things are simply not written.
 class ProtobufWriter {
@@ -44,4 +46,6 @@ class ProtobufWriter {
   std::string bytes_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 namespace {
 
@@ -585,4 +587,6 @@ void RegularExpression::each_match(std::string_view bytes,
   }
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

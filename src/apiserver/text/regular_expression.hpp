@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// A compiled expression. Syntax: literals, ., classes with ranges, escapes and [:names:], \d \w \s \b \A \z
 /// and their opposites, groups (also named, also with flags i, s, m, U), alternatives, * + ? {n,m} and their
@@ -80,4 +82,6 @@ class RegularExpression {
   std::vector<Step> steps_;
 };
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

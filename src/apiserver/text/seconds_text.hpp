@@ -9,7 +9,9 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 inline std::string seconds_text(Duration duration) {
   std::array<char, 40> text{};
@@ -17,4 +19,6 @@ inline std::string seconds_text(Duration duration) {
   return text.data();
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

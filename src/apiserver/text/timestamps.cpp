@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <string_view>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 std::string timestamp(WallTime time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
@@ -43,4 +45,6 @@ std::string duration_problem(const std::string& text) {
   return "";
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

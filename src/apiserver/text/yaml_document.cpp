@@ -11,7 +11,9 @@
 #include "apiserver/text/yaml_scalar.hpp"
 #include "client/yaml_text.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 constexpr int max_yaml_depth = 512;
@@ -107,4 +109,6 @@ std::vector<std::string> yaml_duplicates(std::string_view text) {
   return out;
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

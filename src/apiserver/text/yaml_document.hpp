@@ -8,7 +8,9 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// The first document of `text`, with scalars typed as YAML 1.1 does and Go's decoder reads it. Throws
 /// DecodeError with the line.
@@ -19,4 +21,6 @@ Json parse_yaml_whole(std::string_view text);
 /// Keys that a mapping of the text has twice: `line 4: key "k" already set in map`. Empty if it is no YAML.
 std::vector<std::string> yaml_duplicates(std::string_view text);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

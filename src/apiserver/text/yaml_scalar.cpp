@@ -8,7 +8,9 @@
 #include <optional>
 #include <string_view>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 std::optional<bool> boolean(const std::string& text) {
@@ -90,4 +92,6 @@ bool needs_quotes(const std::string& text) {
   return !plain_scalar(text).is_string() || is_time(text) || is_base60(text) || is_special(text);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

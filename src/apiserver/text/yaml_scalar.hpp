@@ -6,7 +6,9 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Null, a boolean, a number, or the text itself: y and off are booleans, 0x10 and 010 are integers.
 Json plain_scalar(const std::string& text);
@@ -15,4 +17,6 @@ Json plain_scalar(const std::string& text);
 /// written quoted although reading them gives strings.
 bool needs_quotes(const std::string& text);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

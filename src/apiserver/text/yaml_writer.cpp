@@ -9,7 +9,9 @@
 
 #include "apiserver/text/yaml_scalar.hpp"
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 namespace {
 
 bool is_blank(char c) {
@@ -181,4 +183,6 @@ std::string to_yaml(const Json& document) {
   return std::move(writer.out);
 }
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

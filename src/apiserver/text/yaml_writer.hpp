@@ -6,10 +6,14 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::inline v0::apiserver {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
 
 /// Block style with members by name, lists not indented, and the quotes that Go's encoder would set; ends
 /// with a line break. Source: sigs.k8s.io/yaml JSONToYAML.
 std::string to_yaml(const Json& document);
 
-}  // namespace evenkeel::inline v0::apiserver
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel

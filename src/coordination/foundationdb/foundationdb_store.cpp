@@ -5,7 +5,9 @@
 
 #include "coordination/foundationdb/transaction.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using detail::check;
@@ -215,4 +217,6 @@ CommitResult FoundationDbStore::commit(const Commit& commit, std::stop_token sto
   return impl_->commit(normal, stop);
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 #include <limits>
 #include <utility>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 namespace {
 
 constexpr std::size_t stamp_bytes = 10;
@@ -124,4 +126,6 @@ void FdbTransaction::pretend_write(std::string_view key) const {
                                            FDB_CONFLICT_RANGE_TYPE_WRITE));
 }
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

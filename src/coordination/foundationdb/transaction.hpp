@@ -14,7 +14,9 @@
 
 #include <evenkeel/coordination/foundationdb_store.hpp>
 
-namespace evenkeel::inline v0::coordination::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination::detail {
 
 struct FdbDestroy {
   void operator()(FDBDatabase* database) const { fdb_database_destroy(database); }
@@ -75,4 +77,6 @@ class FdbTransaction {
 /// Where the keys end that a transaction may see.
 std::string_view last_key(const FoundationDbStoreOptions& options);
 
-}  // namespace evenkeel::inline v0::coordination::detail
+}  // namespace coordination::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <evenkeel/coordination/process_groups/cluster.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 /// "7.1" of "7.1.57"; versions with the same one understand each other.
@@ -29,4 +31,6 @@ bool ProcessCluster::has_incompatible_upgrade() const {
   return !running_version.empty() && protocol(running_version) != protocol(version);
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

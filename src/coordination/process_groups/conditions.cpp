@@ -3,7 +3,9 @@
 
 #include <evenkeel/coordination/process_groups/coordinator.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 void add(Condition& condition, const char* reason, const std::string& action, const std::string& why) {
@@ -26,4 +28,6 @@ std::vector<Condition> conditions_of(const std::map<std::string, ActionWait>& wa
   return {std::move(pending), std::move(blocked)};
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 
 #include "coordinator_impl.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 constexpr Duration safety_retry = std::chrono::seconds{10};     // of an exclusion
@@ -341,4 +343,6 @@ Step ProcessGroupCoordinator::finish(const ProcessCluster& cluster, std::stop_to
   return failure ? impl_->wait("lock", *failure) : go_on();
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

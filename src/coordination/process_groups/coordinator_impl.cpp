@@ -10,7 +10,9 @@
 #include <evenkeel/coordination/process_groups/coordinators.hpp>
 #include <evenkeel/coordination/records.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 ActionPolicy named(ActionPolicy policy, std::string action, Partition partition) {
@@ -277,4 +279,6 @@ GroupIds units_of(const Claim& claim) {
   return units;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

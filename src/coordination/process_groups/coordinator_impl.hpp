@@ -23,7 +23,9 @@
 
 #include "publishing.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// What came of asking for agreement.
 struct Agreement {
@@ -138,4 +140,6 @@ class ProcessGroupCoordinator::Impl {
 ActReport nothing_done(const Claim& claim, std::string why);
 GroupIds units_of(const Claim& claim);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include "coordinator_impl.hpp"
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string join(const std::vector<std::string>& texts) {
@@ -146,4 +148,6 @@ Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cl
   return stop_here(requeue_after(options_.retry, "fetch latest status after upgrade"));
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include <evenkeel/coordination/process_groups/coordinators.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 const CoordinatorClass* eligible(const ProcessCluster& cluster, std::string_view process_class) {
@@ -195,4 +197,6 @@ GroupIds coordinator_groups(const DatabaseStatus& status) {
   return groups;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

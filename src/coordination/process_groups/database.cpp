@@ -3,7 +3,9 @@
 
 #include <evenkeel/coordination/process_groups/database.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 /// Whether `reported` is `id`, or `id` with "-<number>" after it.
@@ -54,4 +56,6 @@ bool DatabaseStatus::is_coordinator(const DatabaseProcess& process) const {
   return std::ranges::any_of(coordinators, [&](const std::string& one) { return process.is_known_as(one); });
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -3,7 +3,9 @@
 
 #include <evenkeel/coordination/process_groups/exclusion.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 bool is_in(const std::vector<std::string>& texts, std::string_view one) {
@@ -95,4 +97,6 @@ ExclusionPlan plan_exclusion(const ProcessCluster& cluster, const DatabaseStatus
   return plan;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

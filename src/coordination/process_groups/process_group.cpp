@@ -3,7 +3,9 @@
 
 #include <evenkeel/coordination/process_groups/process_group.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 std::optional<WallTime> ProcessGroup::since(std::string_view type) const {
   const auto found = std::ranges::find(conditions, type, &ProcessGroupCondition::type);
@@ -23,4 +25,6 @@ std::string ProcessGroup::exclusion_text() const {
   return std::string(locality_exclusion_prefix) + id;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

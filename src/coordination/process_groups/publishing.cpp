@@ -3,7 +3,9 @@
 
 #include <array>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 constexpr std::array<std::string_view, 7> set_names{
@@ -72,4 +74,6 @@ DesiredState desired_state(const OwnState& own, const GroupSets& next, const Pro
   return desired;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

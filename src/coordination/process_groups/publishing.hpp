@@ -11,7 +11,9 @@
 #include <evenkeel/coordination/process_groups/coordinator.hpp>
 #include <evenkeel/coordination/process_groups/sets.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// What is published besides the sets themselves.
 struct PublishNotes {
@@ -32,4 +34,6 @@ GroupSets sets_of(const OwnState& own);
 DesiredState desired_state(const OwnState& own, const GroupSets& next, const ProcessCluster& cluster,
                            const PublishNotes& notes);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

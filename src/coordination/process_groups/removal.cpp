@@ -8,7 +8,9 @@
 
 #include <evenkeel/coordination/process_groups/removal.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 bool is_in(const std::vector<std::string>& texts, std::string_view one) {
@@ -144,4 +146,6 @@ InclusionNeed inclusion_need(const ProcessCluster& cluster, const GroupIds& gone
   return need;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

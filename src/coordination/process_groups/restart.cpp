@@ -6,7 +6,9 @@
 
 #include <evenkeel/coordination/process_groups/restart.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 /// What must not hold for a group to be restarted, besides that its command line is not as wanted.
@@ -128,4 +130,6 @@ UpgradeNeed upgrade_need(const DatabaseStatus& status, const GroupIds& registere
   return need;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 
 #include <evenkeel/coordination/process_groups/safety.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 std::string seconds(Duration time, int digits) {
@@ -95,4 +97,6 @@ Refusal refuse_coordinator_change(const DatabaseStatus& status, const ProcessGro
                         "change coordinators: cluster is not up for long enough");
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -6,7 +6,9 @@
 
 #include <evenkeel/coordination/process_groups/sets.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 namespace {
 
 using SetMember = std::pair<std::string_view, GroupIds GroupSets::*>;
@@ -99,4 +101,6 @@ GroupSets next_sets(const ProcessCluster& cluster, const DatabaseStatus& status,
   return next;
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

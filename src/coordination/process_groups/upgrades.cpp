@@ -4,7 +4,9 @@
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/process_groups/upgrades.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 UpgradeRegistry::UpgradeRegistry(Store& store, Layout layout, std::string writer, TransactOptions transact)
     : store_(store), layout_(std::move(layout)), writer_(std::move(writer)), transact_(std::move(transact)) {}
@@ -64,4 +66,6 @@ void UpgradeRegistry::clear(std::stop_token stop) {
       stop);
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/queue_core.hpp>
 
-namespace evenkeel::inline v0::curve {
+namespace evenkeel {
+inline namespace v0 {
+namespace curve {
 namespace {
 
 using Key = std::uint32_t;
@@ -133,4 +135,6 @@ Storm simulate(const LimiterText& limiter, const StormOptions& options) {
   return Simulation(limiter.limiter<Key>(), options).run();
 }
 
-}  // namespace evenkeel::inline v0::curve
+}  // namespace curve
+}  // namespace v0
+}  // namespace evenkeel

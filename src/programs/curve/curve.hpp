@@ -9,7 +9,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/ratelimit/parse.hpp>
 
-namespace evenkeel::inline v0::curve {
+namespace evenkeel {
+inline namespace v0 {
+namespace curve {
 
 struct StormOptions {
   std::uint32_t objects = 1;             ///< That fail at time zero and whenever they run; >= 1.
@@ -30,4 +32,6 @@ struct Storm {
 /// that virtual time stands still.
 Storm simulate(const LimiterText& limiter, const StormOptions& options);
 
-}  // namespace evenkeel::inline v0::curve
+}  // namespace curve
+}  // namespace v0
+}  // namespace evenkeel

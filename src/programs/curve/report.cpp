@@ -9,7 +9,9 @@
 
 #include <evenkeel/base/error.hpp>
 
-namespace evenkeel::inline v0::curve {
+namespace evenkeel {
+inline namespace v0 {
+namespace curve {
 namespace {
 
 std::string heading(std::uint32_t objects) {
@@ -117,4 +119,6 @@ void run_gnuplot(const std::string& script) {
   if (!written || !WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error("gnuplot failed; see above");
 }
 
-}  // namespace evenkeel::inline v0::curve
+}  // namespace curve
+}  // namespace v0
+}  // namespace evenkeel

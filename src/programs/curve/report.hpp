@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace evenkeel::inline v0::curve {
+namespace evenkeel {
+inline namespace v0 {
+namespace curve {
 
 /// The requeues per second of so many objects.
 struct Column {
@@ -30,4 +32,6 @@ std::string gnuplot_script(const std::vector<Column>& columns, const std::string
 /// that it failed.
 void run_gnuplot(const std::string& script);
 
-}  // namespace evenkeel::inline v0::curve
+}  // namespace curve
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 
 extern char** environ;
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 // Waits for a line or for the end of its parent. On the latter a process outside the group clears up: again
@@ -184,4 +186,6 @@ std::string ChildProcess::ending() const {
   return "ended with code " + std::to_string(WEXITSTATUS(status_));
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

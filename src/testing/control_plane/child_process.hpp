@@ -6,7 +6,9 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// A temporary directory and a process group. A process of its own, the keeper, reads a pipe whose other end
 /// only this process has; when that ends in whatever way, the keeper kills the group and removes the
@@ -59,4 +61,6 @@ class ChildProcess {
   int status_ = 0;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

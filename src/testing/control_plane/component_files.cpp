@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 // A directory to look in, and how to tell people about it.
@@ -99,4 +101,6 @@ ComponentFiles find_components(const EnvironmentOptions& options, const FileSear
   return files;
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include <evenkeel/testing/environment.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// What the search asks of the machine.
 struct FileSearch {
@@ -32,4 +34,6 @@ struct ComponentFiles {
 /// Each program at the first place that has it, in the order that EnvironmentOptions::binaries gives.
 ComponentFiles find_components(const EnvironmentOptions& options, const FileSearch& search);
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

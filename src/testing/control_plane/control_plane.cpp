@@ -22,7 +22,9 @@
 #include "apiserver/shell/kubeconfig_writer.hpp"
 #include "apiserver/shell/manifest.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -398,4 +400,6 @@ http::Response ControlPlane::ask(const http::Request& request) const {
   return transport_->fetch(std::move(sent));
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -23,7 +23,9 @@
 #include "testing/control_plane/child_process.hpp"
 #include "testing/control_plane/component_files.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// A loopback port that nobody else gets while this lives, but who says SO_REUSEPORT and has the same user:
 /// for a server that is told to share its port, from before its first start until after its last.
@@ -111,4 +113,6 @@ class ControlPlane {
   std::shared_ptr<http::Transport> transport_;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 
 #include "testing/etcd/etcd_message.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 constexpr std::string_view version = R"({"etcdserver":"3.6.0-stand-in","etcdcluster":"3.6.0"})";
@@ -343,4 +345,6 @@ void EtcdCore::finish() {
   }
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

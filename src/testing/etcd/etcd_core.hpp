@@ -19,7 +19,9 @@
 #include "apiserver/shell/core_host.hpp"
 #include "testing/etcd/etcd_data.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// Thread safety: one thread at a time.
 class EtcdCore final : public apiserver::detail::Backend {
@@ -85,4 +87,6 @@ class EtcdCore final : public apiserver::detail::Backend {
   std::uint64_t last_watch_ = 0;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -5,7 +5,9 @@
 #include <iterator>
 #include <utility>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 // The value that held at `revision`, or null if the key was absent.
@@ -77,4 +79,6 @@ void EtcdData::compact(std::uint64_t revision) {
   committed_ = log_.size();
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

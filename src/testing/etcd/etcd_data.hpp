@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// From `begin` to before `end`. An empty `end`: the key `begin` alone; a zero byte: to the last key.
 struct EtcdKeys {
@@ -76,4 +78,6 @@ class EtcdData {
   std::uint64_t compacted_ = 0;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 
 #include <evenkeel/api/bytes.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 [[noreturn]] void refuse(std::string message) {
@@ -187,4 +189,6 @@ std::size_t encoded_size(const Json& message) {
   return size;
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

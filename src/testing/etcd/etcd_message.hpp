@@ -13,7 +13,9 @@
 
 #include "testing/etcd/etcd_data.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// gRPC's codes, as far as etcd uses them here.
 enum class EtcdCode : std::uint8_t {
@@ -51,4 +53,6 @@ void check_txn(const Json& request, std::size_t max_operations);
 /// About how long the message is in etcd's own encoding.
 std::size_t encoded_size(const Json& message);
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

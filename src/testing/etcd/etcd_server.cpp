@@ -9,7 +9,9 @@
 #include "testing/etcd/etcd_core.hpp"
 #include "testing/etcd/etcd_message.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 // The JSON of a request is longer than what etcd counts: base64, and names.
@@ -102,4 +104,6 @@ void EtcdServer::stop() noexcept {
   state_->server->stop();
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

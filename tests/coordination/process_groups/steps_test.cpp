@@ -13,7 +13,7 @@
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/process_groups/steps.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 
 #include "world.hpp"
 
@@ -60,40 +60,40 @@ class ProcessGroupStepsTest : public ::testing::Test {
       return RemovalState::gone;
     };
     add_process_group_steps(steps, adapter);
-    bench.add(controller_for<Ring>(steps));
-    bench.create({Ring{.metadata = {.name = "ring", .namespace_ = "default"},
-                       .status = {.process_groups = default_cluster().process_groups}}});
-    bench.client().patch_status(bench.get<Ring>(key), [](Ring::Status& status) {
+    harness.add(controller_for<Ring>(steps));
+    harness.create({Ring{.metadata = {.name = "ring", .namespace_ = "default"},
+                         .status = {.process_groups = default_cluster().process_groups}}});
+    harness.client().patch_status(harness.get<Ring>(key), [](Ring::Status& status) {
       status.process_groups = default_cluster().process_groups;
     });
   }
 
   const ObjectKey key{"default", "ring"};
-  testing::Bench bench;
+  testing::Harness harness;
   MemoryStore store;
-  FakeDatabase database{bench.clock()};
+  FakeDatabase database{harness.clock()};
   std::shared_ptr<ProcessGroupCoordinator> coordinator = std::make_shared<ProcessGroupCoordinator>(
-      database, &store, options_of("dc1", Mode::global, bench.clock()));
+      database, &store, options_of("dc1", Mode::global, harness.clock()));
   Pipeline<Ring> steps;
 };
 
 TEST_F(ProcessGroupStepsTest, ReplaceAGroupFromItsMarkToItsInclusion) {
-  bench.run_for(1min);
-  EXPECT_EQ(bench.get<Ring>(key)->status.connection_string, "first");
-  EXPECT_EQ(bench.last().outcome.message, "operatorCoordination: says that it lives");
+  harness.run_for(1min);
+  EXPECT_EQ(harness.get<Ring>(key)->status.connection_string, "first");
+  EXPECT_EQ(harness.last().outcome.message, "operatorCoordination: says that it lives");
 
-  bench.client().patch_status(bench.get<Ring>(key), [&](Ring::Status& status) {
-    status.process_groups[0].removal_timestamp = bench.clock()->wall_now();
+  harness.client().patch_status(harness.get<Ring>(key), [&](Ring::Status& status) {
+    status.process_groups[0].removal_timestamp = harness.clock()->wall_now();
   });
-  bench.run_for(1s);
-  EXPECT_THAT(bench.last().outcome.message,
+  harness.run_for(1s);
+  EXPECT_THAT(harness.last().outcome.message,
               ::testing::HasSubstr("excludeProcesses: last pending process group"));
-  bench.run_for(1min);
+  harness.run_for(1min);
   EXPECT_THAT(database.names(), ElementsAre("coordinators", "exclude"));
   database.move_data();
-  bench.run_for(11min);
+  harness.run_for(11min);
   EXPECT_THAT(database.names(), ElementsAre("coordinators", "exclude", "include"));
-  const auto ring = bench.get<Ring>(key);
+  const auto ring = harness.get<Ring>(key);
   EXPECT_EQ(ring->status.process_groups.size(), 16U);
   EXPECT_EQ(ring->status.connection_string, database.state.connection_string);
   EXPECT_TRUE(database.state.exclusions.empty());
@@ -101,9 +101,9 @@ TEST_F(ProcessGroupStepsTest, ReplaceAGroupFromItsMarkToItsInclusion) {
 
 TEST_F(ProcessGroupStepsTest, SayInWhichStepTheyFail) {
   database.is_down = true;
-  EXPECT_THROW(bench.run_for(1s), testing::UnexpectedFailure);
-  EXPECT_EQ(bench.runs()[0].outcome.message, "the database does not answer");
-  EXPECT_THAT(bench.runs()[0].log, Contains(::testing::HasSubstr("step=updateStatus")));
+  EXPECT_THROW(harness.run_for(1s), testing::UnexpectedFailure);
+  EXPECT_EQ(harness.runs()[0].outcome.message, "the database does not answer");
+  EXPECT_THAT(harness.runs()[0].log, Contains(::testing::HasSubstr("step=updateStatus")));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@
 #include <evenkeel/api/attributes.hpp>
 #include <evenkeel/api/resource.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 struct ObjectMeta;
 struct TypeInfo;
@@ -23,12 +24,15 @@ struct TypeInfo;
 /// Lets descriptions be found in this namespace, in the type's own and in the global one.
 struct FieldLookup {};
 
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel
 
 /// Part of how descriptions are found; not for use.
 struct evenkeel_field_lookup : evenkeel::FieldLookup {};
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 // ---- Shapes of types ----
 
@@ -372,4 +376,6 @@ struct CheckedRecord {
   static constexpr bool passed = true;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace apiextensions_v1 {
 
 struct ServiceReference {
   std::string name = {};
@@ -173,4 +175,7 @@ EVENKEEL_DECLARE_FIELDS(CustomResourceDefinitionCondition)
 EVENKEEL_DECLARE_FIELDS(CustomResourceDefinitionStatus)
 EVENKEEL_DECLARE_FIELDS(CustomResourceDefinition)
 
-}  // namespace evenkeel::inline v0
+}  // namespace apiextensions_v1
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -16,7 +16,9 @@
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace apps_v1 {
 
 struct RollingUpdateDeployment {
   std::optional<IntOrString> max_surge = {};
@@ -40,7 +42,7 @@ struct DeploymentSpec {
   std::optional<std::int32_t> revision_history_limit = {};
   std::optional<LabelSelector> selector = {};
   DeploymentStrategy strategy = {};
-  PodTemplateSpec template_ = {};
+  core_v1::PodTemplateSpec template_ = {};
 
   bool operator==(const DeploymentSpec&) const = default;
 };
@@ -88,7 +90,7 @@ struct ReplicaSetSpec {
   std::optional<std::int32_t> min_ready_seconds = {};
   std::optional<std::int32_t> replicas = {};
   std::optional<LabelSelector> selector = {};
-  PodTemplateSpec template_ = {};
+  core_v1::PodTemplateSpec template_ = {};
 
   bool operator==(const ReplicaSetSpec&) const = default;
 };
@@ -163,9 +165,9 @@ struct StatefulSetSpec {
   std::optional<std::int32_t> revision_history_limit = {};
   std::optional<LabelSelector> selector = {};
   std::optional<std::string> service_name = {};
-  PodTemplateSpec template_ = {};
+  core_v1::PodTemplateSpec template_ = {};
   StatefulSetUpdateStrategy update_strategy = {};
-  std::vector<PersistentVolumeClaim> volume_claim_templates = {};
+  std::vector<core_v1::PersistentVolumeClaim> volume_claim_templates = {};
 
   bool operator==(const StatefulSetSpec&) const = default;
 };
@@ -224,7 +226,7 @@ struct DaemonSetSpec {
   std::optional<std::int32_t> min_ready_seconds = {};
   std::optional<std::int32_t> revision_history_limit = {};
   std::optional<LabelSelector> selector = {};
-  PodTemplateSpec template_ = {};
+  core_v1::PodTemplateSpec template_ = {};
   DaemonSetUpdateStrategy update_strategy = {};
 
   bool operator==(const DaemonSetSpec&) const = default;
@@ -291,4 +293,12 @@ EVENKEEL_DECLARE_FIELDS(DaemonSetCondition)
 EVENKEEL_DECLARE_FIELDS(DaemonSetStatus)
 EVENKEEL_DECLARE_FIELDS(DaemonSet)
 
-}  // namespace evenkeel::inline v0
+}  // namespace apps_v1
+
+using apps_v1::DaemonSet;
+using apps_v1::Deployment;
+using apps_v1::ReplicaSet;
+using apps_v1::StatefulSet;
+
+}  // namespace v0
+}  // namespace evenkeel

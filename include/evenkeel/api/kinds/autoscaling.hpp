@@ -15,7 +15,9 @@
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace autoscaling_v2 {
 
 struct HPAScalingPolicy {
   std::int32_t period_seconds = 0;
@@ -238,4 +240,7 @@ EVENKEEL_DECLARE_FIELDS(MetricStatus)
 EVENKEEL_DECLARE_FIELDS(HorizontalPodAutoscalerStatus)
 EVENKEEL_DECLARE_FIELDS(HorizontalPodAutoscaler)
 
-}  // namespace evenkeel::inline v0
+}  // namespace autoscaling_v2
+
+}  // namespace v0
+}  // namespace evenkeel

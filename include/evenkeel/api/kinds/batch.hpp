@@ -15,7 +15,9 @@
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace batch_v1 {
 
 struct PodFailurePolicyOnExitCodesRequirement {
   std::optional<std::string> container_name = {};
@@ -74,7 +76,7 @@ struct JobSpec {
   std::optional<LabelSelector> selector = {};
   std::optional<SuccessPolicy> success_policy = {};
   std::optional<bool> suspend = {};
-  PodTemplateSpec template_ = {};
+  core_v1::PodTemplateSpec template_ = {};
   std::optional<std::int32_t> ttl_seconds_after_finished = {};
 
   bool operator==(const JobSpec&) const = default;
@@ -145,7 +147,7 @@ struct CronJobSpec {
 };
 
 struct CronJobStatus {
-  std::vector<ObjectReference> active = {};
+  std::vector<core_v1::ObjectReference> active = {};
   std::optional<Time> last_schedule_time = {};
   std::optional<Time> last_successful_time = {};
 
@@ -179,4 +181,10 @@ EVENKEEL_DECLARE_FIELDS(CronJobSpec)
 EVENKEEL_DECLARE_FIELDS(CronJobStatus)
 EVENKEEL_DECLARE_FIELDS(CronJob)
 
-}  // namespace evenkeel::inline v0
+}  // namespace batch_v1
+
+using batch_v1::CronJob;
+using batch_v1::Job;
+
+}  // namespace v0
+}  // namespace evenkeel

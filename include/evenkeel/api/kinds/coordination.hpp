@@ -12,7 +12,9 @@
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination_v1 {
 
 struct LeaseSpec {
   std::optional<MicroTime> acquire_time = {};
@@ -39,4 +41,9 @@ struct Lease {
 EVENKEEL_DECLARE_FIELDS(LeaseSpec)
 EVENKEEL_DECLARE_FIELDS(Lease)
 
-}  // namespace evenkeel::inline v0
+}  // namespace coordination_v1
+
+using coordination_v1::Lease;
+
+}  // namespace v0
+}  // namespace evenkeel

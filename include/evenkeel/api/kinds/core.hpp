@@ -18,7 +18,9 @@
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace core_v1 {
 
 /// v1 ConfigMap.
 struct ConfigMap {
@@ -1832,4 +1834,16 @@ EVENKEEL_DECLARE_FIELDS(PersistentVolumeClaimStatus)
 EVENKEEL_DECLARE_FIELDS(PersistentVolumeClaim)
 EVENKEEL_DECLARE_FIELDS(PodTemplateSpec)
 
-}  // namespace evenkeel::inline v0
+}  // namespace core_v1
+
+using core_v1::ConfigMap;
+using core_v1::Namespace;
+using core_v1::Node;
+using core_v1::PersistentVolumeClaim;
+using core_v1::Pod;
+using core_v1::Secret;
+using core_v1::Service;
+using core_v1::ServiceAccount;
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,17 +13,19 @@
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace events_v1 {
 
-struct EventsV1EventSeries {
+struct EventSeries {
   std::int32_t count = 0;
   std::optional<MicroTime> last_observed_time = {};
 
-  bool operator==(const EventsV1EventSeries&) const = default;
+  bool operator==(const EventSeries&) const = default;
 };
 
 /// events.k8s.io/v1 Event.
-struct EventsV1Event {
+struct Event {
   static constexpr ResourceInfo resource{
       .group = "events.k8s.io", .version = "v1", .kind = "Event", .plural = "events", .short_name = "ev"};
   ObjectMeta metadata = {};
@@ -31,21 +33,24 @@ struct EventsV1Event {
   std::optional<std::int32_t> deprecated_count = {};
   std::optional<Time> deprecated_first_timestamp = {};
   std::optional<Time> deprecated_last_timestamp = {};
-  EventSource deprecated_source = {};
+  core_v1::EventSource deprecated_source = {};
   std::optional<MicroTime> event_time = {};
   std::optional<std::string> note = {};
   std::optional<std::string> reason = {};
-  ObjectReference regarding = {};
-  std::optional<ObjectReference> related = {};
+  core_v1::ObjectReference regarding = {};
+  std::optional<core_v1::ObjectReference> related = {};
   std::optional<std::string> reporting_controller = {};
   std::optional<std::string> reporting_instance = {};
-  std::optional<EventsV1EventSeries> series = {};
+  std::optional<EventSeries> series = {};
   std::optional<std::string> type = {};
 
-  bool operator==(const EventsV1Event&) const = default;
+  bool operator==(const Event&) const = default;
 };
 
-EVENKEEL_DECLARE_FIELDS(EventsV1EventSeries)
-EVENKEEL_DECLARE_FIELDS(EventsV1Event)
+EVENKEEL_DECLARE_FIELDS(EventSeries)
+EVENKEEL_DECLARE_FIELDS(Event)
 
-}  // namespace evenkeel::inline v0
+}  // namespace events_v1
+
+}  // namespace v0
+}  // namespace evenkeel

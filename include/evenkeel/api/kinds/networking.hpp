@@ -15,7 +15,9 @@
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/selector.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace networking_v1 {
 
 struct ServiceBackendPort {
   std::optional<std::string> name = {};
@@ -32,7 +34,7 @@ struct IngressServiceBackend {
 };
 
 struct IngressBackend {
-  std::optional<TypedLocalObjectReference> resource = {};
+  std::optional<core_v1::TypedLocalObjectReference> resource = {};
   std::optional<IngressServiceBackend> service = {};
 
   bool operator==(const IngressBackend&) const = default;
@@ -197,4 +199,7 @@ EVENKEEL_DECLARE_FIELDS(NetworkPolicyIngressRule)
 EVENKEEL_DECLARE_FIELDS(NetworkPolicySpec)
 EVENKEEL_DECLARE_FIELDS(NetworkPolicy)
 
-}  // namespace evenkeel::inline v0
+}  // namespace networking_v1
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -16,7 +16,9 @@
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/api/time.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace policy_v1 {
 
 struct PodDisruptionBudgetSpec {
   std::optional<IntOrString> max_unavailable = {};
@@ -57,4 +59,7 @@ EVENKEEL_DECLARE_FIELDS(PodDisruptionBudgetSpec)
 EVENKEEL_DECLARE_FIELDS(PodDisruptionBudgetStatus)
 EVENKEEL_DECLARE_FIELDS(PodDisruptionBudget)
 
-}  // namespace evenkeel::inline v0
+}  // namespace policy_v1
+
+}  // namespace v0
+}  // namespace evenkeel

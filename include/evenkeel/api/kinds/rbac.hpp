@@ -12,7 +12,9 @@
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/selector.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace rbac_v1 {
 
 struct PolicyRule {
   std::vector<std::string> api_groups = {};
@@ -105,4 +107,7 @@ EVENKEEL_DECLARE_FIELDS(AggregationRule)
 EVENKEEL_DECLARE_FIELDS(ClusterRole)
 EVENKEEL_DECLARE_FIELDS(ClusterRoleBinding)
 
-}  // namespace evenkeel::inline v0
+}  // namespace rbac_v1
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/mutex.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Something that a JobRunner runs; never twice at once.
 class EVENKEEL_API Job {
@@ -81,4 +83,6 @@ class EVENKEEL_API JobRunner {
   std::vector<std::thread> threads_;  // set by the constructor, joined by the destructor
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

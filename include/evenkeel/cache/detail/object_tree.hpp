@@ -13,7 +13,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Where objects of a collection are sorted: by namespace, then by name.
 struct TreeKey {
@@ -103,4 +105,6 @@ struct EVENKEEL_API ObjectTree {
   std::vector<WireObject>& own(std::size_t leaf);
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 template <class CallOperator>
 struct FirstParameter;
@@ -86,4 +88,6 @@ struct CheckedStatusEdit {
   static constexpr bool passed = true;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/coordination/process_groups/process_group.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// A process class whose processes may be coordinators; of two classes the one with the higher priority is
 /// taken first.
@@ -89,4 +91,6 @@ struct ProcessGroupTimes {
   std::size_t maximum_active_generations = 10;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -28,7 +28,9 @@
 #include <evenkeel/coordination/process_groups/database.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 class CoordinationMeter;
 class Ledger;
@@ -158,4 +160,6 @@ class EVENKEEL_API ProcessGroupCoordinator {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

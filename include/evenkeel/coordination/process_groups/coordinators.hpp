@@ -12,7 +12,9 @@
 #include <evenkeel/coordination/process_groups/database.hpp>
 #include <evenkeel/coordination/process_groups/sets.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// A process that may be a coordinator.
 struct CoordinatorCandidate {
@@ -46,4 +48,6 @@ EVENKEEL_API std::optional<std::string> undesired_coordinators(const ProcessClus
 /// The groups, of all instances, that have a coordinator among their processes.
 EVENKEEL_API GroupIds coordinator_groups(const DatabaseStatus& status);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// The keys of a process's locality that the rules look at.
 namespace locality {
@@ -114,4 +116,6 @@ class EVENKEEL_API AdminClient {
                                           std::stop_token stop = {}) = 0;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -15,7 +15,9 @@
 #include <evenkeel/coordination/process_groups/database.hpp>
 #include <evenkeel/coordination/process_groups/sets.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// A group that is to be excluded, and by which texts.
 struct ExclusionEntry {
@@ -60,4 +62,6 @@ struct ExclusionPlan {
 EVENKEEL_API ExclusionPlan plan_exclusion(const ProcessCluster& cluster, const DatabaseStatus& status,
                                           const ProcessGroupTimes& times, WallTime now);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -13,7 +13,9 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// Names of conditions; an operator may use more of its own.
 namespace condition {
@@ -88,4 +90,6 @@ EVENKEEL_FIELDS(ProcessGroupCondition, (type, required), since)
 EVENKEEL_FIELDS(ProcessGroup, (id, required), process_class, addresses, removal_timestamp,
                 exclusion_timestamp, (exclusion_skipped, omit_empty), (conditions, list_map("type")))
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,9 @@
 #include <evenkeel/coordination/process_groups/database.hpp>
 #include <evenkeel/coordination/process_groups/sets.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 struct RemovalPlan {
   std::vector<std::string> removable = {};   ///< Marked for removal, and nothing is left on them.
@@ -58,4 +60,6 @@ EVENKEEL_API std::vector<std::string> exclusion_texts(std::string_view id,
 EVENKEEL_API std::vector<std::string> only_excluded(const std::vector<std::string>& texts,
                                                     const std::vector<std::string>& exclusions);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

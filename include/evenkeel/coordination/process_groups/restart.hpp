@@ -13,7 +13,9 @@
 #include <evenkeel/coordination/process_groups/database.hpp>
 #include <evenkeel/coordination/process_groups/sets.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 struct RestartPlan {
   std::vector<std::string> pending = {};    ///< Groups that need it and are prepared but for an address.
@@ -40,4 +42,6 @@ struct UpgradeNeed {
 EVENKEEL_API UpgradeNeed upgrade_need(const DatabaseStatus& status, const GroupIds& registered,
                                       std::string_view version);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 #include <evenkeel/coordination/process_groups/cluster.hpp>
 #include <evenkeel/coordination/process_groups/database.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// Why something may not be done now; nothing if it may.
 using Refusal = std::optional<std::string>;
@@ -28,4 +30,6 @@ EVENKEEL_API Refusal refuse_restart(const DatabaseStatus& status, const ProcessG
 /// is not available.
 EVENKEEL_API Refusal refuse_coordinator_change(const DatabaseStatus& status, const ProcessGroupTimes& times);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

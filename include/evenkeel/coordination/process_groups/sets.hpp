@@ -14,7 +14,9 @@
 #include <evenkeel/coordination/process_groups/cluster.hpp>
 #include <evenkeel/coordination/process_groups/database.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// The sets' names in the key space.
 namespace set_name {
@@ -62,4 +64,6 @@ EVENKEEL_API bool is_ignored_for_restart(const ProcessGroup& group, const Proces
 EVENKEEL_API GroupSets next_sets(const ProcessCluster& cluster, const DatabaseStatus& status,
                                  const GroupSets& current, const ProcessGroupTimes& times, WallTime now);
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

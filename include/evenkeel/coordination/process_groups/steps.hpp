@@ -13,7 +13,9 @@
 #include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/process_groups/coordinator.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// How the steps find in a resource of yours what they need. All but the ones that say so must be there.
 template <ObjectType T>
@@ -103,4 +105,6 @@ void add_process_group_steps(Pipeline<T>& pipeline, ProcessGroupAdapter<T> given
   });
 }
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -14,7 +14,9 @@
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
-namespace evenkeel::inline v0::coordination {
+namespace evenkeel {
+inline namespace v0 {
+namespace coordination {
 
 /// The groups that are registered for a version, at upgrades/<version>/<group> below the arbiter.
 /// Thread safety: all members may be called concurrently but for one writer's add(), withdraw() and clear().
@@ -43,4 +45,6 @@ class EVENKEEL_API UpgradeRegistry {
   const TransactOptions transact_;
 };
 
-}  // namespace evenkeel::inline v0::coordination
+}  // namespace coordination
+}  // namespace v0
+}  // namespace evenkeel

@@ -9,7 +9,9 @@
 
 #include <evenkeel/base/hash_table.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 template <class Key>
 class FailureCounts {
@@ -76,4 +78,6 @@ class FailureCounts {
   HashTable<Entry> entries_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

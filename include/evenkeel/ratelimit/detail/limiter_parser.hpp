@@ -15,7 +15,9 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 enum class LimiterKind : std::uint8_t {
   exponential,
@@ -361,4 +363,6 @@ class LimiterParser {
   std::string tidy_ = {};
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

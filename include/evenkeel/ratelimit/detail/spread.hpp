@@ -6,7 +6,9 @@
 
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// The sum of two delays, neither negative; the longest there is where it would be more.
 constexpr Duration sum_of(Duration one, Duration other) {
@@ -46,4 +48,6 @@ class Spread {
   std::uint64_t state_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -16,7 +16,8 @@
 #include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 template <class Group = std::string>
 struct FairStoreOptions {
@@ -258,4 +259,5 @@ class FairGroups {
 };
 
 }  // namespace detail
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

@@ -10,7 +10,9 @@
 #include <evenkeel/workqueue/detail/node_extras.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Nodes by key, for keys of any type.
 /// Thread safety: one thread at a time.
@@ -109,4 +111,6 @@ class HashIndex {
   const bool with_extras_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -17,7 +17,9 @@
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// A node lives as long as its key's entry. While there is something to remember of the key it holds a
 /// handle, so that the entry stays; afterwards it is idle, and goes with the entry, whatever becomes of
@@ -142,4 +144,6 @@ class InternedIndex {
   const char owners_[2] = {};  // here for their addresses
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

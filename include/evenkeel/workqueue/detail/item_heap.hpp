@@ -7,7 +7,9 @@
 
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Items by rank, of which `a.before(b)` says which one is first; no two are equal. Four children per
 /// node, which is faster than two.
@@ -104,4 +106,6 @@ class ItemHeap {
   std::vector<Entry> entries_;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

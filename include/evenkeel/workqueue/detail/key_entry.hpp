@@ -14,7 +14,9 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/text_hash.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 class KeyTableState;
 
@@ -197,4 +199,6 @@ class KeyTableState {
   bool abandoned_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

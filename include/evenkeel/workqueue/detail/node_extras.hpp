@@ -6,11 +6,15 @@
 #include <evenkeel/workqueue/detail/pacing.hpp>
 #include <evenkeel/workqueue/detail/queue_meter.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 struct NodeExtras {
   MeterRecord meter;
   PacingRecord pacing;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -8,7 +8,8 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/workqueue/debounce.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 namespace detail {
 
@@ -79,4 +80,5 @@ class Pacing {
 };
 
 }  // namespace detail
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

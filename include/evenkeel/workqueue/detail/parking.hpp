@@ -11,7 +11,9 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// What there is to do, as far as waiting workers are concerned.
 struct Demand {
@@ -79,4 +81,6 @@ class Parking {
   TimePoint timekeeper_due_{};
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -11,7 +11,9 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/workqueue/queue_metrics.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// What the meter keeps with each key.
 struct MeterRecord {
@@ -136,4 +138,6 @@ class QueueMeter {
   std::uint64_t sum_of_starts_ = 0;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -12,7 +12,8 @@
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/store.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
 
 /// Where a key goes that was added while it was processed, once it is done.
 enum class Readd : std::uint8_t {
@@ -230,4 +231,5 @@ class Schedule {
 };
 
 }  // namespace detail
-}  // namespace evenkeel::inline v0
+}  // namespace v0
+}  // namespace evenkeel

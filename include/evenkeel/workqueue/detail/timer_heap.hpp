@@ -9,7 +9,9 @@
 #include <evenkeel/workqueue/detail/item_heap.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 
-namespace evenkeel::inline v0::detail {
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
 
 /// Items by (time, order of insertion).
 /// Thread safety: one thread at a time. Complexity: what changes it is O(log n), what asks is O(1).
@@ -41,4 +43,6 @@ class TimerHeap {
   std::uint64_t next_order_ = 0;
 };
 
-}  // namespace evenkeel::inline v0::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

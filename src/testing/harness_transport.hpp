@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to the server of a Bench: that of the controllers, which records what they write and delivers late
-// if asked to, and that of the test, which goes straight to the core.
+// The ways to the server of a Harness: that of the controllers, which records what they write and delivers
+// late if asked to, and that of the test, which goes straight to the core.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,21 @@
 #include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/http/transport.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 
-#include "testing/bench_clock.hpp"
+#include "testing/harness_clock.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// The controllers' way. Blocking calls do the transport's work themselves and wait by the clock.
 /// Thread safety: one thread at a time.
-class BenchTransport final : public http::Transport {
+class HarnessTransport final : public http::Transport {
  public:
-  BenchTransport(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<BenchClock> clock, Duration lag,
-                 std::function<void(Write)> on_write);
-  ~BenchTransport() override;
+  HarnessTransport(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<HarnessClock> clock,
+                   Duration lag, std::function<void(Write)> on_write);
+  ~HarnessTransport() override;
 
   std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override;
   std::shared_ptr<http::Call> stream(http::Request request,
@@ -50,7 +52,7 @@ class BenchTransport final : public http::Transport {
   Json object_at(const std::string& path) const;
 
   const std::shared_ptr<apiserver::SharedCore> core_;
-  const std::shared_ptr<BenchClock> clock_;
+  const std::shared_ptr<HarnessClock> clock_;
   const Duration lag_;
   const std::function<void(Write)> on_write_;
   const TimePoint start_;
@@ -78,4 +80,6 @@ class DirectTransport final : public http::Transport {
   const std::shared_ptr<http::Transport> streams_;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

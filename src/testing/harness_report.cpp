@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/bench_report.hpp"
+#include "testing/harness_report.hpp"
 
 #include <algorithm>
 
-#include <evenkeel/testing/bench.hpp>
 #include <evenkeel/testing/differences.hpp>
+#include <evenkeel/testing/harness.hpp>
 
 #include "apiserver/text/seconds_text.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 Json without_books(Json object) {
@@ -100,4 +102,6 @@ std::string detail::story(std::span<const ReconcileRun> runs) {
   return text;
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

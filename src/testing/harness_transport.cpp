@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/bench_transport.hpp"
+#include "testing/harness_transport.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -7,7 +7,9 @@
 
 #include "apiserver/shell/request_target.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 class OverAlready final : public http::Call {
@@ -48,7 +50,7 @@ std::string object_path(const http::Request& request, const apiserver::RequestTa
 }  // namespace
 
 /// What is on its way longer than it should be.
-struct BenchTransport::LateQueue {
+struct HarnessTransport::LateQueue {
   struct Piece {
     TimePoint due;
     std::function<void()> deliver;
@@ -58,9 +60,9 @@ struct BenchTransport::LateQueue {
 };
 
 /// Hands on what a watch delivers, some time later.
-class BenchTransport::LateHandler final : public http::StreamHandler {
+class HarnessTransport::LateHandler final : public http::StreamHandler {
  public:
-  LateHandler(std::shared_ptr<LateQueue> queue, std::shared_ptr<BenchClock> clock, Duration lag,
+  LateHandler(std::shared_ptr<LateQueue> queue, std::shared_ptr<HarnessClock> clock, Duration lag,
               std::shared_ptr<http::StreamHandler> inner)
       : queue_(std::move(queue)), clock_(std::move(clock)), lag_(lag), inner_(std::move(inner)) {}
 
@@ -82,13 +84,14 @@ class BenchTransport::LateHandler final : public http::StreamHandler {
   }
 
   const std::shared_ptr<LateQueue> queue_;
-  const std::shared_ptr<BenchClock> clock_;
+  const std::shared_ptr<HarnessClock> clock_;
   const Duration lag_;
   const std::shared_ptr<http::StreamHandler> inner_;
 };
 
-BenchTransport::BenchTransport(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<BenchClock> clock,
-                               Duration lag, std::function<void(Write)> on_write)
+HarnessTransport::HarnessTransport(std::shared_ptr<apiserver::SharedCore> core,
+                                   std::shared_ptr<HarnessClock> clock, Duration lag,
+                                   std::function<void(Write)> on_write)
     : core_(std::move(core)),
       clock_(std::move(clock)),
       lag_(lag),
@@ -98,11 +101,11 @@ BenchTransport::BenchTransport(std::shared_ptr<apiserver::SharedCore> core, std:
       inner_(std::make_shared<apiserver::InProcessTransport>(
           core_, apiserver::InProcessTransportOptions{.pumped = true})) {}
 
-BenchTransport::~BenchTransport() {
+HarnessTransport::~HarnessTransport() {
   drop_late();  // what ends with the transport ends at once
 }
 
-std::shared_ptr<http::Call> BenchTransport::send(http::Request request, http::Completion completion) {
+std::shared_ptr<http::Call> HarnessTransport::send(http::Request request, http::Completion completion) {
   ++unanswered_;
   auto write = begin_write(request);
   auto kept = std::make_shared<const http::Request>(request);
@@ -114,14 +117,14 @@ std::shared_ptr<http::Call> BenchTransport::send(http::Request request, http::Co
   });
 }
 
-std::shared_ptr<http::Call> BenchTransport::stream(http::Request request,
-                                                   std::shared_ptr<http::StreamHandler> handler) {
+std::shared_ptr<http::Call> HarnessTransport::stream(http::Request request,
+                                                     std::shared_ptr<http::StreamHandler> handler) {
   if (lag_ > Duration::zero())
     handler = std::make_shared<LateHandler>(late_, clock_, lag_, std::move(handler));
   return inner_->stream(std::move(request), std::move(handler));
 }
 
-http::Response BenchTransport::fetch(http::Request request, std::stop_token stop) {
+http::Response HarnessTransport::fetch(http::Request request, std::stop_token stop) {
   const std::string name = std::string(http::method_name(request.method)) + " " + request.target;
   if (stop.stop_requested()) throw Cancelled(name + ": cancelled");
   const auto answer = std::make_shared<std::optional<Outcome<http::Response>>>();
@@ -138,7 +141,7 @@ http::Response BenchTransport::fetch(http::Request request, std::stop_token stop
   return std::move(**answer).value();
 }
 
-std::size_t BenchTransport::pump() {
+std::size_t HarnessTransport::pump() {
   std::size_t done = inner_->pump();
   auto& late = late_->pieces;
   while (!late.empty() && late.front().due <= clock_->now()) {
@@ -150,34 +153,34 @@ std::size_t BenchTransport::pump() {
   return done;
 }
 
-std::optional<TimePoint> BenchTransport::next_due() const {
+std::optional<TimePoint> HarnessTransport::next_due() const {
   std::optional<TimePoint> due = inner_->next_due();
   if (late_->pieces.empty()) return due;
   return due ? std::min(*due, late_->pieces.front().due) : late_->pieces.front().due;
 }
 
-std::optional<TimePoint> BenchTransport::next_wanted() const {
+std::optional<TimePoint> HarnessTransport::next_wanted() const {
   if (unanswered_ > 0) return next_due();
   if (late_->pieces.empty()) return std::nullopt;
   return late_->pieces.front().due;
 }
 
-void BenchTransport::start_lag() {
+void HarnessTransport::start_lag() {
   late_->lagging = lag_ > Duration::zero();
 }
 
-void BenchTransport::drop_late() {
+void HarnessTransport::drop_late() {
   late_->lagging = false;
   late_->pieces.clear();
 }
 
-Json BenchTransport::object_at(const std::string& path) const {
+Json HarnessTransport::object_at(const std::string& path) const {
   if (path.empty()) return {};
   const http::Response found = core_->handle({.target = path, .headers = {{"Accept", "application/json"}}});
   return found.status == 200 ? parsed(found.body) : Json();
 }
 
-std::optional<Write> BenchTransport::begin_write(const http::Request& request) const {
+std::optional<Write> HarnessTransport::begin_write(const http::Request& request) const {
   if (request.method == http::Method::get) return std::nullopt;
   const apiserver::RequestTarget target = apiserver::request_target(request);
   Write write{.verb = is_apply(request) ? "apply" : target.verb,
@@ -191,8 +194,8 @@ std::optional<Write> BenchTransport::begin_write(const http::Request& request) c
   return write;
 }
 
-void BenchTransport::end_write(std::optional<Write> write, const http::Request& request,
-                               const Outcome<http::Response>& outcome) {
+void HarnessTransport::end_write(std::optional<Write> write, const http::Request& request,
+                                 const Outcome<http::Response>& outcome) {
   if (!write) return;
   if (!outcome.ok()) {
     write->message = message_of(outcome.error());
@@ -217,4 +220,6 @@ http::Response DirectTransport::fetch(http::Request request, std::stop_token) {
   return core_->handle(request);
 }
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -32,13 +32,15 @@
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/testing/object.hpp>
 
-namespace evenkeel::inline v0 {
+namespace evenkeel {
+inline namespace v0 {
+namespace core_v1 {
 struct Event;
 }
 
-namespace evenkeel::inline v0::testing {
+namespace testing {
 
-struct BenchOptions {
+struct HarnessOptions {
   /// Of uids, generated names and jitter: equal seeds and equal programs give equal stories.
   std::uint64_t seed = 1;
   /// The field owner of controllers that set none, as ManagerOptions::name.
@@ -50,7 +52,7 @@ struct BenchOptions {
   /// What goes wrong between the controllers and the server; what the test itself does is spared.
   std::vector<apiserver::FaultRule> faults = {};
   /// Reconcilers may fail. Without it, a run that throws ends the call that did it with UnexpectedFailure,
-  /// unless it threw a conflict, which every controller meets, or a fault of this bench hit it.
+  /// unless it threw a conflict, which every controller meets, or a fault of this harness hit it.
   bool expect_failures = false;
   std::size_t max_runs = 1000;  ///< More runs in one call are an error: TooManyRuns.
   LogLevel log_level = LogLevel::debug;
@@ -66,7 +68,7 @@ struct Write {
   std::string message = {};  ///< Why it was refused, or why no answer came.
   Json before = {};          ///< The object; null if it did not exist.
   Json after = {};           ///< The object; null if it is gone.
-  Duration at = {};          ///< Since the bench was made.
+  Duration at = {};          ///< Since the harness was made.
 
   bool ok() const { return status >= 200 && status < 300; }
   /// What it did to the object, as differences() says it, but for what the server keeps books of: uid,
@@ -81,7 +83,7 @@ struct ReconcileRun {
   std::string controller = {};
   ObjectKey key = {};
   std::uint64_t attempt = 1;  ///< As Context::attempt().
-  Duration at = {};           ///< Its start, since the bench was made.
+  Duration at = {};           ///< Its start, since the harness was made.
   ReconcileOutcome outcome = {};
   std::exception_ptr error = {};      ///< What it threw.
   std::vector<Write> writes = {};     ///< Of this run, refused ones included.
@@ -97,8 +99,8 @@ class EVENKEEL_API TooManyRuns : public Error {
   using Error::Error;
 };
 
-/// A run threw although the test did not say that it may, see BenchOptions::expect_failures; what() shows the
-/// run with its error, and the story before it.
+/// A run threw although the test did not say that it may, see HarnessOptions::expect_failures; what() shows
+/// the run with its error, and the story before it.
 class EVENKEEL_API UnexpectedFailure : public Error {
  public:
   using Error::Error;
@@ -112,13 +114,13 @@ class EVENKEEL_API UnexpectedFailure : public Error {
 /// clock move the time. What the test does through the other members happens past caches and faults.
 /// Thread safety: one thread at a time; a reconciler must not start threads of its own that use its context.
 /// Lifetime: references into runs() are valid until the next call that works. Moved-from: destroy only.
-class EVENKEEL_API Bench {
+class EVENKEEL_API Harness {
  public:
   /// Throws std::invalid_argument for options that FaultRule or the server's core refuse.
-  explicit Bench(BenchOptions options = {});
-  ~Bench();
-  Bench(Bench&&) noexcept;
-  Bench& operator=(Bench&&) noexcept;
+  explicit Harness(HarnessOptions options = {});
+  ~Harness();
+  Harness(Harness&&) noexcept;
+  Harness& operator=(Harness&&) noexcept;
 
   // ---- The world ----
 
@@ -174,11 +176,11 @@ class EVENKEEL_API Bench {
   /// Log lines of controllers, client and cache, in order.
   std::vector<std::string> log() const;
   /// Kubernetes Events that were written, in the order of their names; include evenkeel/api/kinds/core.hpp.
-  std::vector<Snapshot<Event>> events() const;
+  std::vector<Snapshot<core_v1::Event>> events() const;
   /// The whole story, a line for each run, write and log line: for messages of failed tests. Runs in a row
   /// that differ in time and attempt only are shown once, with their number: "(x20, until 41s)".
   std::string str() const;
-  /// Virtual time since the bench was made.
+  /// Virtual time since the harness was made.
   Duration elapsed() const;
 
   /// The object as the server has it, or an empty snapshot.
@@ -206,4 +208,6 @@ class EVENKEEL_API Bench {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

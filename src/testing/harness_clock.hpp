@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of a Bench: whoever waits by it on the bench's own thread makes the time pass.
+// The clock of a Harness: whoever waits by it on the harness's own thread makes the time pass.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,13 @@
 
 #include <evenkeel/base/clock.hpp>
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 
 /// Thread safety: all members may be called concurrently, but for advance_to() and set_pass(). Threads other
 /// than the one that made it are parked until the time comes, as by a ManualClock.
-class BenchClock final : public Clock {
+class HarnessClock final : public Clock {
  public:
   TimePoint now() const noexcept override { return clock_.now(); }
   WallTime wall_now() const noexcept override { return clock_.wall_now(); }
@@ -47,4 +49,6 @@ class BenchClock final : public Clock {
   std::function<void(TimePoint)> pass_;
 };
 
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

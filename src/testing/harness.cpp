@@ -9,25 +9,27 @@
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/cache/cache.hpp>
-#include <evenkeel/testing/bench.hpp>
+#include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/testing/run.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
 #include "apiserver/schema/builtin_data.hpp"
 #include "apiserver/text/seconds_text.hpp"
-#include "testing/bench_clock.hpp"
-#include "testing/bench_report.hpp"
-#include "testing/bench_transport.hpp"
+#include "testing/harness_clock.hpp"
+#include "testing/harness_report.hpp"
+#include "testing/harness_transport.hpp"
 
-namespace evenkeel::inline v0::testing {
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
 namespace {
 
 constexpr std::size_t runs_shown = 5;
 /// A run that waits longer than this for something without a deadline waits for ever.
 constexpr Duration patience = std::chrono::hours{1};
 
-apiserver::SharedCoreOptions core_options(const BenchOptions& options, std::shared_ptr<const Clock> clock) {
+apiserver::SharedCoreOptions core_options(const HarnessOptions& options, std::shared_ptr<const Clock> clock) {
   apiserver::SharedCoreOptions made;
   made.core.seed = options.seed;
   made.faults = options.faults;
@@ -43,9 +45,9 @@ std::optional<TimePoint> earlier(std::optional<TimePoint> one, std::optional<Tim
 
 }  // namespace
 
-class Bench::Impl {
+class Harness::Impl {
  public:
-  explicit Impl(BenchOptions options);
+  explicit Impl(HarnessOptions options);
   ~Impl();
 
   void add(ControllerSpec spec);
@@ -62,8 +64,8 @@ class Bench::Impl {
   const Cache& cache() const { return process_->cache; }
   Duration elapsed() const { return clock_->now() - start_; }
 
-  const BenchOptions options_;
-  const std::shared_ptr<BenchClock> clock_ = std::make_shared<BenchClock>();
+  const HarnessOptions options_;
+  const std::shared_ptr<HarnessClock> clock_ = std::make_shared<HarnessClock>();
   const std::shared_ptr<const Clock> read_clock_ = clock_;
   const TimePoint start_ = clock_->now();
   const std::shared_ptr<apiserver::SharedCore> core_;
@@ -96,7 +98,7 @@ class Bench::Impl {
   void check_last() const;
 
   const std::shared_ptr<LogRecorder> recorder_;
-  const std::shared_ptr<BenchTransport> transport_;
+  const std::shared_ptr<HarnessTransport> transport_;
   const Client controllers_client_;
   std::vector<ControllerSpec> specs_;
   std::multimap<TimePoint, std::function<void()>> actions_;
@@ -112,21 +114,21 @@ class Bench::Impl {
   const Client client_;
 };
 
-Bench::Impl::Impl(BenchOptions options)
+Harness::Impl::Impl(HarnessOptions options)
     : options_(std::move(options)),
       core_(std::make_shared<apiserver::SharedCore>(core_options(options_, clock_))),
       recorder_(std::make_shared<LogRecorder>(options_.log_level)),
-      transport_(std::make_shared<BenchTransport>(core_, clock_, options_.cache_lag,
-                                                  [this](Write write) {
-                                                    if (!runs_.empty())
-                                                      runs_.back().writes.push_back(std::move(write));
-                                                  })),
-      controllers_client_({.server = "http://bench"}, {.transport = transport_,
-                                                       .clock = clock_,
-                                                       .log = Log(recorder_),
-                                                       .field_owner = options_.name,
-                                                       .seed = options_.seed}),
-      client_({.server = "http://bench"},
+      transport_(std::make_shared<HarnessTransport>(core_, clock_, options_.cache_lag,
+                                                    [this](Write write) {
+                                                      if (!runs_.empty())
+                                                        runs_.back().writes.push_back(std::move(write));
+                                                    })),
+      controllers_client_({.server = "http://harness"}, {.transport = transport_,
+                                                         .clock = clock_,
+                                                         .log = Log(recorder_),
+                                                         .field_owner = options_.name,
+                                                         .seed = options_.seed}),
+      client_({.server = "http://harness"},
               {.transport = std::make_shared<DirectTransport>(core_, transport_->inner()),
                .clock = clock_,
                .field_owner = "test",
@@ -136,19 +138,19 @@ Bench::Impl::Impl(BenchOptions options)
   begin_process();
 }
 
-Bench::Impl::~Impl() {
+Harness::Impl::~Impl() {
   clock_->set_pass({});
   end_process();
 }
 
 // The streams of its cache are cancelled; the transport lets go of them when it is pumped, and they of it.
-void Bench::Impl::end_process() {
+void Harness::Impl::end_process() {
   process_.reset();
   transport_->drop_late();
   transport_->pump();
 }
 
-void Bench::Impl::begin_process() {
+void Harness::Impl::begin_process() {
   auto engine = std::make_shared<std::mt19937_64>(options_.seed + lives_++);
   CacheOptions options{.threads = 0, .clock = clock_, .log = Log(recorder_)};
   options.reflector.random = [engine] { return std::uniform_real_distribution<double>(0.0, 1.0)(*engine); };
@@ -156,10 +158,10 @@ void Bench::Impl::begin_process() {
   process_->cache.start();
 }
 
-void Bench::Impl::add(ControllerSpec spec) {
+void Harness::Impl::add(ControllerSpec spec) {
   for (const ControllerSpec& other : specs_) {
     if (other.options.name == spec.options.name)
-      throw std::invalid_argument("Bench: two controllers are called " + spec.options.name);
+      throw std::invalid_argument("Harness: two controllers are called " + spec.options.name);
   }
   if (spec.options.field_owner.empty()) spec.options.field_owner = options_.name;
   if (!spec.options.reconcile_timeout) spec.options.reconcile_timeout = options_.reconcile_timeout;
@@ -179,7 +181,7 @@ void Bench::Impl::add(ControllerSpec spec) {
 }
 
 // Each life of a process begins with the reconciler as it was added: what it remembers is lost.
-void Bench::Impl::host(const ControllerSpec& added) {
+void Harness::Impl::host(const ControllerSpec& added) {
   ControllerSpec spec = added;
   spec.reconcile = [this, inner = added.reconcile, name = spec.options.name](Context& context) {
     return reconcile(inner, name, context);
@@ -195,26 +197,26 @@ void Bench::Impl::host(const ControllerSpec& added) {
   controller->attach();
 }
 
-void Bench::Impl::restart() {
+void Harness::Impl::restart() {
   end_process();
   take_log(nullptr);
   begin_process();
   for (const ControllerSpec& spec : specs_) host(spec);
 }
 
-void Bench::Impl::enqueue(const ObjectKey& key, std::string_view controller) {
+void Harness::Impl::enqueue(const ObjectKey& key, std::string_view controller) {
   if (controller.empty() && process_->controllers.size() == 1)
     return process_->controllers.front()->enqueue(key);
   for (const auto& one : process_->controllers) {
     if (one->name() == controller) return one->enqueue(key);
   }
-  throw std::invalid_argument("Bench::enqueue: there is no controller \"" + std::string(controller) + "\"");
+  throw std::invalid_argument("Harness::enqueue: there is no controller \"" + std::string(controller) + "\"");
 }
 
 // ---- One run
 
-Result Bench::Impl::reconcile(const ReconcileFunction& inner, const std::string& controller,
-                              Context& context) {
+Result Harness::Impl::reconcile(const ReconcileFunction& inner, const std::string& controller,
+                                Context& context) {
   take_log(nullptr);
   runs_.push_back(
       {.controller = controller, .key = context.key(), .attempt = context.attempt(), .at = elapsed()});
@@ -238,14 +240,14 @@ Result Bench::Impl::reconcile(const ReconcileFunction& inner, const std::string&
   }
 }
 
-void Bench::Impl::take_log(ReconcileRun* run) {
+void Harness::Impl::take_log(ReconcileRun* run) {
   for (std::string& line : recorder_->take()) {
     if (run != nullptr) run->log.push_back(line);
     log_.push_back(std::move(line));
   }
 }
 
-const ReconcileRun* Bench::Impl::step() {
+const ReconcileRun* Harness::Impl::step() {
   turn();
   if (all_synced()) transport_->start_lag();
   const auto& controllers = process_->controllers;
@@ -260,48 +262,48 @@ const ReconcileRun* Bench::Impl::step() {
   return nullptr;
 }
 
-apiserver::FaultId Bench::Impl::inject(apiserver::FaultRule rule) {
+apiserver::FaultId Harness::Impl::inject(apiserver::FaultRule rule) {
   const apiserver::FaultId id = core_->inject(std::move(rule));
   last_fault_ = std::max(last_fault_, id);
   return id;
 }
 
-std::uint64_t Bench::Impl::faults_fired() const {
+std::uint64_t Harness::Impl::faults_fired() const {
   std::uint64_t fired = 0;
   for (apiserver::FaultId id = 1; id <= last_fault_; ++id) fired += core_->fault_counts(id).fired;
   return fired;
 }
 
-void Bench::Impl::check_last() const {
+void Harness::Impl::check_last() const {
   const ReconcileRun& run = runs_.back();
   if (run.error == nullptr || run.outcome.kind == OutcomeKind::conflict) return;
   if (options_.expect_failures || hit_by_fault_) return;
-  throw UnexpectedFailure("Bench: a run failed, and BenchOptions::expect_failures is not set: " + run.str() +
-                          "\nthe whole story:\n" + str());
+  throw UnexpectedFailure("Harness: a run failed, and HarnessOptions::expect_failures is not set: " +
+                          run.str() + "\nthe whole story:\n" + str());
 }
 
 // ---- Time
 
 // Does what is due now, but for runs.
-std::size_t Bench::Impl::turn() {
+std::size_t Harness::Impl::turn() {
   std::size_t total = 0;
   while (const std::size_t done = transport_->pump() + process_->cache.pump()) total += done;
   return total;
 }
 
 // Somebody waits on this thread: whatever is due happens; if that is nothing, time passes.
-void Bench::Impl::pass(TimePoint deadline) {
+void Harness::Impl::pass(TimePoint deadline) {
   if (turn() > 0) return;
   std::optional<TimePoint> next = next_event();
   if (deadline != TimePoint::max()) next = earlier(next, deadline);
   const bool endless = deadline == TimePoint::max() && running_ && clock_->now() - run_start_ > patience;
   if (!next || endless)
-    throw Error("Bench: at " + apiserver::seconds_text(elapsed()) +
+    throw Error("Harness: at " + apiserver::seconds_text(elapsed()) +
                 " somebody waits without a deadline for what nothing brings");
   move_to(*next);
 }
 
-void Bench::Impl::move_to(TimePoint when) {
+void Harness::Impl::move_to(TimePoint when) {
   clock_->advance_to(when);
   while (!actions_.empty() && actions_.begin()->first <= clock_->now()) {
     const auto action = std::move(actions_.begin()->second);
@@ -311,14 +313,14 @@ void Bench::Impl::move_to(TimePoint when) {
   turn();
 }
 
-bool Bench::Impl::all_synced() const {
+bool Harness::Impl::all_synced() const {
   const auto health = process_->cache.health();
   return std::all_of(health.begin(), health.end(),
                      [](const CollectionHealth& one) { return one.informer.synced; });
 }
 
 // The next moment at which anything at all happens.
-std::optional<TimePoint> Bench::Impl::next_event() const {
+std::optional<TimePoint> Harness::Impl::next_event() const {
   const TimePoint now = clock_->now();
   std::optional<TimePoint> next;
   const auto consider = [&](std::optional<TimePoint> at) {
@@ -332,7 +334,7 @@ std::optional<TimePoint> Bench::Impl::next_event() const {
 
 // The next moment at which something happens that a test would wait for: bookmarks and ends of watches come
 // for ever, and change nothing.
-std::optional<TimePoint> Bench::Impl::next_work() const {
+std::optional<TimePoint> Harness::Impl::next_work() const {
   std::optional<TimePoint> next = transport_->next_wanted();
   if (!actions_.empty()) next = earlier(next, actions_.begin()->first);
   for (const auto& controller : process_->controllers) next = earlier(next, controller->next_due());
@@ -342,7 +344,7 @@ std::optional<TimePoint> Bench::Impl::next_work() const {
   return next;
 }
 
-bool Bench::Impl::work_until(TimePoint end) {
+bool Harness::Impl::work_until(TimePoint end) {
   const std::size_t before = runs_.size();
   for (;;) {
     while (step() != nullptr) {
@@ -354,14 +356,14 @@ bool Bench::Impl::work_until(TimePoint end) {
   }
 }
 
-bool Bench::Impl::settle(Duration limit) {
+bool Harness::Impl::settle(Duration limit) {
   const TimePoint end = deadline_after(clock_->now(), limit);
   if (work_until(end)) return true;
   run_for(end - clock_->now());
   return false;
 }
 
-void Bench::Impl::run_for(Duration time) {
+void Harness::Impl::run_for(Duration time) {
   const TimePoint end = deadline_after(clock_->now(), time);
   do {
     work_until(end);
@@ -373,15 +375,15 @@ void Bench::Impl::run_for(Duration time) {
 
 // ---- The story
 
-std::string Bench::Impl::story_of_last() const {
-  std::string text = "Bench: more than " + std::to_string(options_.max_runs) +
+std::string Harness::Impl::story_of_last() const {
+  std::string text = "Harness: more than " + std::to_string(options_.max_runs) +
                      " runs, and still something is due at " + apiserver::seconds_text(elapsed()) +
                      "; the last ones:";
   const std::size_t first = runs_.size() - std::min(runs_.size(), runs_shown);
   return text + "\n" + detail::story(std::span(runs_).subspan(first));
 }
 
-std::string Bench::Impl::str() const {
+std::string Harness::Impl::str() const {
   std::string text = detail::story(runs_);
   if (!text.empty()) text += "\n";
   return text + std::to_string(runs_.size()) + " runs in " + apiserver::seconds_text(elapsed());
@@ -389,81 +391,81 @@ std::string Bench::Impl::str() const {
 
 // ---- The shell that users see
 
-Bench::Bench(BenchOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
-Bench::~Bench() = default;
-Bench::Bench(Bench&&) noexcept = default;
-Bench& Bench::operator=(Bench&&) noexcept = default;
+Harness::Harness(HarnessOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Harness::~Harness() = default;
+Harness::Harness(Harness&&) noexcept = default;
+Harness& Harness::operator=(Harness&&) noexcept = default;
 
-void Bench::add(ControllerSpec spec) {
+void Harness::add(ControllerSpec spec) {
   impl_->add(std::move(spec));
 }
-void Bench::create(const Objects& objects) {
+void Harness::create(const Objects& objects) {
   create_objects(impl_->client_, objects);
 }
-void Bench::after(Duration delay, std::function<void()> action) {
+void Harness::after(Duration delay, std::function<void()> action) {
   impl_->after(delay, std::move(action));
 }
-void Bench::enqueue(const ObjectKey& key, std::string_view controller) {
+void Harness::enqueue(const ObjectKey& key, std::string_view controller) {
   impl_->enqueue(key, controller);
 }
-apiserver::FaultId Bench::inject(apiserver::FaultRule rule) {
+apiserver::FaultId Harness::inject(apiserver::FaultRule rule) {
   return impl_->inject(std::move(rule));
 }
-void Bench::remove_fault(apiserver::FaultId id) {
+void Harness::remove_fault(apiserver::FaultId id) {
   impl_->core_->remove_fault(id);
 }
-apiserver::FaultCounts Bench::fault_counts(apiserver::FaultId id) const {
+apiserver::FaultCounts Harness::fault_counts(apiserver::FaultId id) const {
   return impl_->core_->fault_counts(id);
 }
-void Bench::restart() {
+void Harness::restart() {
   impl_->restart();
 }
-std::optional<ReconcileRun> Bench::step() {
+std::optional<ReconcileRun> Harness::step() {
   const ReconcileRun* const run = impl_->step();
   return run == nullptr ? std::nullopt : std::optional(*run);
 }
-bool Bench::settle(Duration limit) {
+bool Harness::settle(Duration limit) {
   return impl_->settle(limit);
 }
-void Bench::run_for(Duration time) {
+void Harness::run_for(Duration time) {
   impl_->run_for(time);
 }
-const std::vector<ReconcileRun>& Bench::runs() const noexcept {
+const std::vector<ReconcileRun>& Harness::runs() const noexcept {
   return impl_->runs_;
 }
-const ReconcileRun& Bench::last() const {
-  if (impl_->runs_.empty()) throw Error("Bench: nothing was reconciled");
+const ReconcileRun& Harness::last() const {
+  if (impl_->runs_.empty()) throw Error("Harness: nothing was reconciled");
   return impl_->runs_.back();
 }
-std::vector<Write> Bench::writes() const {
+std::vector<Write> Harness::writes() const {
   std::vector<Write> all;
   for (const ReconcileRun& run : impl_->runs_) all.insert(all.end(), run.writes.begin(), run.writes.end());
   return all;
 }
-std::vector<Write> Bench::changes() const {
+std::vector<Write> Harness::changes() const {
   std::vector<Write> all = writes();
   std::erase_if(all, [](const Write& write) { return !write.ok() || write.changes().empty(); });
   return all;
 }
-std::vector<std::string> Bench::log() const {
+std::vector<std::string> Harness::log() const {
   return impl_->log_;
 }
-std::vector<Snapshot<Event>> Bench::events() const {
-  return list<Event>();
+std::vector<Snapshot<core_v1::Event>> Harness::events() const {
+  return list<core_v1::Event>();
 }
-std::string Bench::str() const {
+std::string Harness::str() const {
   return impl_->str();
 }
-Duration Bench::elapsed() const {
+Duration Harness::elapsed() const {
   return impl_->elapsed();
 }
-const Cache& Bench::cache() const noexcept {
+const Cache& Harness::cache() const noexcept {
   return impl_->cache();
 }
-const Client& Bench::client() const noexcept {
+const Client& Harness::client() const noexcept {
   return impl_->client_;
 }
-const std::shared_ptr<const Clock>& Bench::clock() const noexcept {
+const std::shared_ptr<const Clock>& Harness::clock() const noexcept {
   return impl_->read_clock_;
 }
 
@@ -497,15 +499,15 @@ KeyMapping only(ObjectKey key, KeyMapping inner) {
 
 }  // namespace
 
-Bench run(ControllerSpec spec, const Objects& objects, const RunOptions& options) {
-  Bench bench(options.bench);
-  bench.add(std::move(spec));
-  bench.create(objects);
-  bench.settle(options.limit);
-  return bench;
+Harness run(ControllerSpec spec, const Objects& objects, const RunOptions& options) {
+  Harness harness(options.harness);
+  harness.add(std::move(spec));
+  harness.create(objects);
+  harness.settle(options.limit);
+  return harness;
 }
 
-Bench run_once(ControllerSpec spec, const Objects& objects, const RunOptions& options) {
+Harness run_once(ControllerSpec spec, const Objects& objects, const RunOptions& options) {
   const ObjectKey key = key_for(spec, objects, options);
   for (WatchSpec& watch : spec.watches) {
     if (watch.bind) {
@@ -516,13 +518,15 @@ Bench run_once(ControllerSpec spec, const Objects& objects, const RunOptions& op
       watch.mapping = only(key, std::move(watch.mapping));
     }
   }
-  Bench bench(options.bench);
-  bench.add(std::move(spec));
-  bench.create(objects);
-  bench.enqueue(key);
-  if (!bench.step()) throw Error("run_once: the first lists could not be read:\n" + bench.str());
-  return bench;
+  Harness harness(options.harness);
+  harness.add(std::move(spec));
+  harness.create(objects);
+  harness.enqueue(key);
+  if (!harness.step()) throw Error("run_once: the first lists could not be read:\n" + harness.str());
+  return harness;
 }
 
 }  // namespace detail
-}  // namespace evenkeel::inline v0::testing
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel
