@@ -237,7 +237,7 @@ TEST_F(OperatorProcess, EndsWithFiveWheneverItsLeadIsTaken) {
     give_lease_to("thief");
     ASSERT_EQ(child->wait(), 5) << child->log();
     ASSERT_EQ(last_message("one"), "ended");
-    ASSERT_THAT(Json::parse(lines_of(path("one")).back())["error"].string_or(""), HasSubstr("leads no more"));
+    ASSERT_THAT(Json::parse(lines_of(path("one")).back())["error"].string_or(""), HasSubstr("is not the leader any more"));
     give_lease_to("");
   }
   end_load();
