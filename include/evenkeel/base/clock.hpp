@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time as something that is handed in. Whoever reads the time or waits for it does so through a Clock,
-// so that a test can drive delays of hours in no time and without a sleep.
+// Injectable time. All code that reads the time or waits for it does so through a Clock, so that a test can
+// run through hours of delays instantly and without sleeping.
 #pragma once
 
 #include <chrono>
@@ -17,24 +17,25 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Tells the time and waits for it.
+/// Source of time, and the way to wait for it.
 /// Thread safety: all members may be called concurrently.
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  /// Steady time: delays, deadlines, rate limits.
+  /// Steady time, for delays, deadlines and rate limits.
   virtual TimePoint now() const noexcept = 0;
-  /// Calendar time: what is written into documents. May jump.
+  /// Calendar time, for timestamps in documents. May jump.
   virtual WallTime wall_now() const noexcept = 0;
 
-  /// Releases `lock`, blocks until `condition` is notified, takes it again. May return early.
+  /// Releases `lock`, blocks until `condition` is notified, and reacquires `lock`. May return early.
   virtual void wait(CondVar& condition, MutexLock& lock) const = 0;
-  /// The same, but not past `deadline`. May return early: re-check both the condition and now().
+  /// Like wait(), but returns once `deadline` is reached. May return early: re-check both the condition and
+  /// now().
   virtual void wait_until(CondVar& condition, MutexLock& lock, TimePoint deadline) const = 0;
 };
 
-/// The machine's own clocks.
+/// Clock backed by the system's steady and calendar clocks.
 class RealClock final : public Clock {
  public:
   TimePoint now() const noexcept override { return std::chrono::steady_clock::now(); }
@@ -47,18 +48,18 @@ class RealClock final : public Clock {
   }
 };
 
-/// The clock that is used where none is given. It has no state.
+/// Returns the clock that is used by default. It has no state.
 inline const std::shared_ptr<const Clock>& real_clock() {
   static const std::shared_ptr<const Clock> clock = std::make_shared<const RealClock>();
   return clock;
 }
 
-/// Virtual time: it stands still until advance(). A thread that waits through this clock is woken when
-/// the time that it waits for is reached, by the thread that advances; nothing ever sleeps.
+/// Virtual time, which advances only in advance(). A thread that waits through this clock is woken by the
+/// thread that advances the time to its deadline; nothing ever sleeps.
 ///
-/// A test of blocked threads first calls wait_for_waiters(n), so that it knows them to be parked, and
-/// then advance(d). A thread that was notified but did not run yet still counts as a waiter; one whose
-/// deadline was reached does not.
+/// A test with blocked threads first calls wait_for_waiters(n) to be sure that they are parked, and then
+/// advance(d). A thread that was notified but has not run yet still counts as a waiter; one whose deadline
+/// was reached does not.
 /// Thread safety: all members may be called concurrently; advance() must not be called while holding a
 /// mutex that a waiter waits with.
 class ManualClock final : public Clock {
@@ -80,15 +81,15 @@ class ManualClock final : public Clock {
     park(condition, lock, deadline);
   }
 
-  /// Moves time forward by `by` and wakes every waiter whose deadline is reached, the end included.
+  /// Advances the time by `by` and wakes every waiter whose deadline is now or earlier.
   void advance(Duration by) EVENKEEL_EXCLUDES(mutex_) {
     MutexLock guard(mutex_);
     now_ = deadline_after(now_, by);
     wake_due(guard);
   }
 
-  /// Moves time forward to the earliest deadline that a parked thread waits for and wakes those that
-  /// wait for it. Does nothing if none waits for a time. Returns the time then.
+  /// Advances the time to the earliest deadline of a parked thread and wakes the threads with that deadline.
+  /// Does nothing if no thread waits for a deadline. Returns the new time.
   TimePoint advance_to_next() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock guard(mutex_);
     const TimePoint next = earliest();
@@ -99,22 +100,22 @@ class ManualClock final : public Clock {
   }
 
   /// Blocks, in real time, until at least `count` threads are parked in wait() or wait_until(). Throws
-  /// std::runtime_error after a minute: a test that hangs says less than one that fails.
+  /// std::runtime_error after a minute, because a failing test says more than one that hangs.
   void wait_for_waiters(std::size_t count) const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock guard(mutex_);
     const TimePoint limit = real_clock()->now() + patience;
     while (parked() < count) wait_for_change(guard, limit, "more waiting threads");
   }
 
-  /// Blocks, in real time, until a parked thread waits for a time no later than `deadline`: a thread that
-  /// was notified may still have to find out what it waits for next. Throws as wait_for_waiters().
+  /// Blocks, in real time, until a parked thread waits for a deadline no later than `deadline`: a thread that
+  /// was notified may still have to compute its next deadline. Throws like wait_for_waiters().
   void wait_for_deadline(TimePoint deadline) const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock guard(mutex_);
     const TimePoint limit = real_clock()->now() + patience;
     while (earliest() > deadline) wait_for_change(guard, limit, "a thread that waits for a sooner time");
   }
 
-  /// Threads parked now.
+  /// Number of threads parked now.
   std::size_t waiters() const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock guard(mutex_);
     return parked();
@@ -125,12 +126,12 @@ class ManualClock final : public Clock {
     CondVar* condition;
     Mutex* mutex;
     TimePoint deadline;
-    bool due = false;     // its deadline was reached: it counts as parked no more
+    bool due = false;     // its deadline was reached, so it no longer counts as parked
     bool pinned = false;  // a thread in wake_due() is using condition and mutex
   };
 
-  // Registering happens under the caller's lock, and whoever wakes takes that same lock before it
-  // notifies, so a waiter that is registered but not yet blocked cannot miss the wake-up.
+  // A waiter registers under its caller's lock, and wake_due() takes that same lock before it notifies, so a
+  // waiter that is registered but not yet blocked cannot miss the wake-up.
   void park(CondVar& condition, MutexLock& lock, TimePoint deadline) const EVENKEEL_EXCLUDES(mutex_) {
     Waiter self{.condition = &condition, .mutex = &lock.mutex(), .deadline = deadline};
     {
@@ -143,8 +144,8 @@ class ManualClock final : public Clock {
     leave(self, lock);
   }
 
-  // A waiter may go only while nobody uses its mutex and condition. It must not hold its own mutex
-  // while it waits for that, because the thread that uses them is about to take it.
+  // A waiter may leave only while no other thread uses its mutex and condition. It must not hold its own
+  // mutex while it waits for that, because the other thread is about to take it.
   void leave(Waiter& self, MutexLock& lock) const EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
     {
       MutexLock guard(mutex_);
@@ -171,7 +172,7 @@ class ManualClock final : public Clock {
     changed_.notify_all();
   }
 
-  // Lock order is caller's mutex, then mutex_; so the guard is released around each wake-up.
+  // The lock order is the caller's mutex, then mutex_, so the guard is released around each wake-up.
   void wake_due(MutexLock& guard) const EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
     while (Waiter* waiter = next_due()) {
       waiter->due = true;
@@ -204,7 +205,7 @@ class ManualClock final : public Clock {
     return next;
   }
 
-  static constexpr Duration patience = std::chrono::minutes{1};  // of who waits in real time
+  static constexpr Duration patience = std::chrono::minutes{1};  // limit of the waits in real time
 
   void wait_for_change(MutexLock& guard, TimePoint limit, const char* what) const EVENKEEL_REQUIRES(mutex_) {
     if (real_clock()->now() >= limit)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths of time as text, in Go's spelling: what flags, fields and the text form of limiters speak.
+// Durations as text in Go's syntax, which flags, fields and the text form of limiters use.
 #pragma once
 
 #include <cstddef>
@@ -24,22 +24,22 @@ inline constexpr DurationUnit duration_units[] = {
     {"ns", 1},         {"us", 1'000},        {"\u00b5s", 1'000},    {"\u03bcs", 1'000},
     {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000}};
 
-/// How many digits `text` begins with.
+/// Returns the number of digits that `text` begins with.
 constexpr std::size_t leading_digits(std::string_view text) {
   std::size_t count = 0;
   while (count < text.size() && text[count] >= '0' && text[count] <= '9') ++count;
   return count;
 }
 
-/// 0.`digits` of a unit, cut to nanoseconds. From the last digit to the first, so that nothing can overflow
-/// however many there are.
+/// Returns 0.`digits` of a unit, truncated to nanoseconds. Works from the last digit to the first, so that no
+/// number of digits can overflow.
 constexpr std::int64_t decimals_of(std::string_view digits, std::int64_t unit) {
   std::int64_t part = 0;
   for (std::size_t at = digits.size(); at-- > 0;) part = (part + (digits[at] - '0') * unit) / 10;
   return part;
 }
 
-/// Adds `count` units to `total`, or returns false if that does not fit.
+/// Adds `count` units to `total`, or returns false on overflow.
 constexpr bool add_units(std::int64_t& total, std::string_view count, std::int64_t unit) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::int64_t whole = 0;
@@ -53,7 +53,7 @@ constexpr bool add_units(std::int64_t& total, std::string_view count, std::int64
   return true;
 }
 
-/// Takes one number with its unit off `text` and adds it to `total`, in nanoseconds.
+/// Removes one number with its unit from the front of `text` and adds it to `total`, in nanoseconds.
 constexpr bool take_duration_term(std::string_view& text, std::int64_t& total) {
   const std::string_view whole = text.substr(0, leading_digits(text));
   std::string_view rest = text.substr(whole.size());
@@ -77,7 +77,7 @@ constexpr bool take_duration_term(std::string_view& text, std::int64_t& total) {
   return false;
 }
 
-/// `value` of a unit, with decimals where it is not whole.
+/// Appends `value` of a unit, with decimals if it is not a whole number.
 inline void append_decimal(std::string& out, std::int64_t value, std::int64_t unit, std::string_view name) {
   out += std::to_string(value / unit);
   std::int64_t rest = value % unit;
@@ -92,7 +92,7 @@ inline void append_decimal(std::string& out, std::int64_t value, std::int64_t un
 
 }  // namespace detail
 
-/// "1h30m0s", "1.5s", "300ms", "0s": what Go's Duration prints.
+/// Formats like Go's Duration.String: "1h30m0s", "1.5s", "300ms", "0s".
 inline std::string format_duration(Duration duration) {
   std::int64_t left = duration.count();
   if (left == std::numeric_limits<std::int64_t>::min()) return "-2562047h47m16.854775808s";
@@ -117,8 +117,8 @@ inline std::string format_duration(Duration duration) {
   return out;
 }
 
-/// Reads what Go's ParseDuration reads ("1h30m", "-1.5s", "0"), exactly; what is finer than a nanosecond is
-/// cut off. Nothing if `text` is no duration or too long a one.
+/// Parses the syntax of Go's ParseDuration ("1h30m", "-1.5s", "0") exactly, truncated to nanoseconds. Returns
+/// nullopt if `text` is not a duration or is out of range.
 constexpr std::optional<Duration> parse_duration(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The root of everything that the library throws for what the world did (see docs/errors.md).
+// Base of the exceptions for failures outside the program (see docs/errors.md).
 #pragma once
 
 #include <stdexcept>
@@ -8,9 +8,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Base of all exceptions for what the caller did not expect: ApiError (the server's Status),
-/// TransportError (no answer), DecodeError (an answer that is not what it should be), ConfigError
-/// (a broken kubeconfig or flag), Cancelled (a stop token or deadline ended the call).
+/// Base of all exceptions for failures that are not the caller's mistake: ApiError (the server's Status),
+/// TransportError (no response), DecodeError (a malformed response), ConfigError (a broken kubeconfig or
+/// flag), Cancelled (a stop token or deadline ended the call).
 /// Broken preconditions are std::invalid_argument instead.
 class Error : public std::runtime_error {
  public:

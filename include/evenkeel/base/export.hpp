@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EVENKEEL_API marks what a shared library exports; everything else is hidden.
+// EVENKEEL_API marks the exported symbols of a shared library; all others are hidden.
 #pragma once
 
 #if defined(EVENKEEL_SHARED)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table of nodes that somebody else owns. One pointer and one hash per node, no allocation but
-// for the bucket array, nodes never move: what the queue, the key table and the limiters are built on.
+// Intrusive hash table: one pointer and one hash per node, no allocation except for the bucket array, nodes
+// never move. The queue, the key table and the limiters are built on it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// What a node derives from to be in a HashTable of T.
+/// Base class of the nodes of a HashTable<T>.
 template <class T>
 class TableLink {
  public:
@@ -25,15 +25,15 @@ class TableLink {
   std::size_t hash_ = 0;
 };
 
-/// A set of nodes, found by hash and by what the caller compares. The bucket array grows with the set
-/// and never shrinks.
+/// A set of nodes, found by hash and a caller's comparison. The bucket array grows with the set and never
+/// shrinks.
 /// Thread safety: one thread at a time. Lifetime: nodes are not owned and must outlive their membership.
 template <class T>
 class HashTable {
  public:
   std::size_t size() const { return size_; }
 
-  /// The node with this hash for which equal(node) is true, or null.
+  /// Returns the node with this hash for which equal(node) is true, or null.
   template <class Equal>
   T* find(std::size_t hash, const Equal& equal) const {
     if (size_ == 0) return nullptr;
@@ -43,7 +43,7 @@ class HashTable {
     return nullptr;
   }
 
-  /// Adds a node that is in no table. Throws std::bad_alloc, before anything changed.
+  /// Adds a node that is not in a table. Throws std::bad_alloc, before anything changed.
   void insert(T& node, std::size_t hash) {
     if (size_ == buckets_.size()) grow();
     link(node).hash_ = hash;
@@ -51,7 +51,7 @@ class HashTable {
     ++size_;
   }
 
-  /// Takes out a node that is in this table.
+  /// Removes a node that is in this table.
   void erase(T& node) noexcept {
     T** at = &buckets_[bucket_of(link(node).hash_)];
     while (*at != &node) at = &link(**at).next_;
@@ -68,13 +68,13 @@ class HashTable {
     }
   }
 
-  /// Visits a part of the table: from `position`, which is 0 at first and then what the call before
-  /// returned, about `steps` buckets and nodes; empty at the end. The table may change in between: a node
-  /// that is there all the while is visited once, any other at most once. visit must not change the table.
+  /// Visits about `steps` buckets and nodes. `position` is 0 for the first call, then the result of the
+  /// previous one; returns nullopt at the end. The table may change between calls: a node that stays in it is
+  /// visited exactly once, any other at most once. visit must not change the table.
   template <class Visit>
   std::optional<std::uint64_t> scan(std::uint64_t position, std::size_t steps, const Visit& visit) const {
     if (buckets_.empty()) return std::nullopt;
-    // Positions are spread hashes, which buckets are ranges of: growing divides the ranges.
+    // Positions are spread hashes and buckets are ranges of them, so growing the table divides the ranges.
     for (auto bucket = static_cast<std::size_t>(position >> shift_); bucket < buckets_.size(); ++bucket) {
       if (steps == 0) return std::uint64_t{bucket} << shift_;
       --steps;
@@ -86,7 +86,7 @@ class HashTable {
     return std::nullopt;
   }
 
-  /// Takes out every node and calls dispose(node) for it, which may destroy it.
+  /// Removes every node and calls dispose(node) for it, which may destroy it.
   template <class Dispose>
   void clear(const Dispose& dispose) {
     size_ = 0;
@@ -103,7 +103,8 @@ class HashTable {
  private:
   static TableLink<T>& link(T& node) { return node; }
 
-  // Multiplying spreads what std::hash leaves as it is (integers, pointers); the high bits are the good ones.
+  // Multiplying spreads the hashes that std::hash leaves unmixed (integers, pointers); the high bits are the
+  // best mixed.
   std::size_t bucket_of(std::size_t hash) const {
     return static_cast<std::size_t>((static_cast<std::uint64_t>(hash) * 0x9e3779b97f4a7c15ULL) >> shift_);
   }
@@ -127,7 +128,7 @@ class HashTable {
     }
   }
 
-  std::vector<T*> buckets_;  // a power of two of them, at most one node each on average
+  std::vector<T*> buckets_;  // size is a power of two; at most one node per bucket on average
   std::size_t size_ = 0;
   unsigned shift_ = 64;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logging as the field does it (logr): a constant message and keys with values. Nothing is formatted
-// here; the sink does that. The default sink (text or JSON, through spdlog) is in manager/log.hpp.
+// Structured logging in the manner of logr: a constant message with keys and values. Formatting is left to
+// the sink. The default sink (text or JSON, by spdlog) is in manager/log.hpp.
 #pragma once
 
 #include <concepts>
@@ -19,8 +19,8 @@ inline namespace v0 {
 
 enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 
-/// The value of one key: text, an integer, a number or a truth value. Views are valid only during the
-/// call that carries them.
+/// The value of one key: a string, an integer, a floating-point number or a boolean. Views are valid only
+/// during the call that carries them.
 class LogValue {
  public:
   LogValue(std::string_view text) : value_(text) {}
@@ -42,7 +42,7 @@ struct LogField {
   LogValue value;
 };
 
-/// A run of fields; a view, valid during the call that carries it.
+/// A sequence of fields; a view, valid during the call that carries it.
 struct LogFields {
   const LogField* begin() const { return first; }
   const LogField* end() const { return first + count; }
@@ -51,30 +51,31 @@ struct LogFields {
   std::size_t count = 0;
 };
 
-/// Where log lines go. Implementations are called from any thread, concurrently, and must not throw.
+/// Destination of log lines. Implementations are called from any thread, concurrently, and must not throw.
 class LogSink {
  public:
   virtual ~LogSink() = default;
   virtual bool enabled(LogLevel level) const noexcept = 0;
-  /// `bound` are the logger's own fields, `fields` those of this line; both are valid during the call only.
+  /// Writes one line. `bound` are the logger's own fields, `fields` those of this line; both are valid only
+  /// during the call.
   virtual void write(LogLevel level, std::string_view message, LogFields bound,
                      LogFields fields) noexcept = 0;
-  /// Drops lines below `level` from now on. False: this sink cannot.
+  /// Drops lines below `level` from now on. Returns false if this sink does not support it.
   virtual bool set_level(LogLevel level) noexcept {
     static_cast<void>(level);
     return false;
   }
 };
 
-/// A logger: a sink and the fields that every line of it carries. Cheap to copy. Without a sink it is
-/// silent.
+/// A logger: a sink, and fields that are added to every line. Cheap to copy. Without a sink it discards
+/// everything.
 /// Thread safety: all const members may be called concurrently.
 class Log {
  public:
   Log() = default;
   explicit Log(std::shared_ptr<LogSink> sink) : sink_(std::move(sink)) {}
 
-  /// A logger that adds `fields` to every line; their text is copied.
+  /// Returns a logger that adds `fields` to every line; their text is copied.
   [[nodiscard]] Log with(std::initializer_list<LogField> fields) const {
     Log child(sink_);
     if (!sink_) return child;
@@ -87,14 +88,15 @@ class Log {
   }
 
   bool enabled(LogLevel level) const { return sink_ && sink_->enabled(level); }
-  /// The lowest level that is written; off if none is.
+  /// Returns the lowest enabled level, or off if none is.
   LogLevel level() const {
     for (const LogLevel level : {LogLevel::debug, LogLevel::info, LogLevel::warn, LogLevel::error}) {
       if (enabled(level)) return level;
     }
     return LogLevel::off;
   }
-  /// Changes it, for everybody who writes to the same sink. False: the sink cannot.
+  /// Changes the level of the sink, and so of every logger that shares it. Returns false if the sink does not
+  /// support it.
   bool set_level(LogLevel level) const { return sink_ && sink_->set_level(level); }
   using Fields = std::initializer_list<LogField>;
   void debug(std::string_view message, Fields fields = {}) const { write(LogLevel::debug, message, fields); }

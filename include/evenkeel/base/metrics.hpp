@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where metrics go. Whoever has figures gives them to a sink when it is asked; nothing is registered,
-// and nothing runs in between.
+// Destination of metrics. Components write their metrics to a sink on request; there is no registration, and
+// no work between scrapes.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ struct MetricLabel {
   std::string_view value = {};
 };
 
-/// A view on the labels of a series.
+/// A view of the labels of a series.
 class MetricLabels {
  public:
   constexpr MetricLabels() = default;
   constexpr MetricLabels(const MetricLabel* first, std::size_t size) : first_(first), size_(size) {}
-  /// Valid to the end of the full expression that the braces are in.
+  /// Valid until the end of the full expression that contains the braces.
   constexpr MetricLabels(std::initializer_list<MetricLabel> labels) {
     first_ = labels.begin();
     size_ = labels.size();
@@ -36,17 +36,17 @@ class MetricLabels {
   std::size_t size_ = 0;
 };
 
-/// Observations by size: `counts[i]` of them are at most `bounds[i]` and above `bounds[i - 1]`;
-/// `counts[size]`, the last, are above all bounds.
+/// A histogram: `counts[i]` observations are at most `bounds[i]` and above `bounds[i - 1]`; the last,
+/// `counts[size]`, counts observations above all bounds.
 struct HistogramView {
   const double* bounds = nullptr;
   const std::uint64_t* counts = nullptr;
-  std::size_t size = 0;  ///< How many bounds there are; the counts are one more.
-  double sum = 0;        ///< Of all that was observed.
+  std::size_t size = 0;  ///< Number of bounds; there is one count more.
+  double sum = 0;        ///< Sum of all observations.
 };
 
-/// Takes one series per call: the name of its family, the family's help text, its labels, its value. All
-/// series of a family have the same kind and help. Whatever is viewed is valid during the call.
+/// Receives one series per call: the name of its family, the family's help text, its labels and its value.
+/// All series of a family have the same type and help. All views are valid only during the call.
 /// Thread safety: one thread at a time.
 class MetricSink {
  public:
@@ -55,9 +55,9 @@ class MetricSink {
   MetricSink& operator=(const MetricSink&) = default;
   virtual ~MetricSink() = default;
 
-  /// A number that only grows.
+  /// Adds a counter: a monotonically increasing number.
   virtual void counter(std::string_view name, std::string_view help, MetricLabels labels, double value) = 0;
-  /// A number that goes up and down.
+  /// Adds a gauge: a number that goes up and down.
   virtual void gauge(std::string_view name, std::string_view help, MetricLabels labels, double value) = 0;
   virtual void histogram(std::string_view name, std::string_view help, MetricLabels labels,
                          const HistogramView& value) = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex and a lock that clang's thread safety analysis understands (-Wthread-safety). Off clang the
-// annotations are empty. Its condition variable is in base/cond_var.hpp.
+// A mutex and a lock with annotations for clang's thread safety analysis (-Wthread-safety). With other
+// compilers the annotations are empty. The condition variable is in base/cond_var.hpp.
 #pragma once
 
 #include <mutex>
@@ -26,9 +26,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A std::mutex whose holders clang can check. Not recursive. Who finds it taken looks again for some
-/// microseconds before going to sleep: what is done under our locks is mostly over by then, and a system call
-/// that puts a thread to sleep and one that wakes it are not.
+/// A std::mutex with thread safety annotations. Not recursive. A contending thread spins for a few
+/// microseconds before it blocks: our critical sections are usually over by then, and two system calls, one
+/// to block and one to wake, cost more.
 /// Thread safety: all members may be called concurrently.
 class EVENKEEL_CAPABILITY("mutex") Mutex {
  public:
@@ -47,7 +47,7 @@ class EVENKEEL_CAPABILITY("mutex") Mutex {
 
   static constexpr int spins = 100;
 
-  // Tells the processor that this is a loop that waits, so that it leaves room for the other thread.
+  // Tells the processor that this is a spin loop, so that it yields resources to the sibling thread.
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -67,7 +67,7 @@ class EVENKEEL_CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-/// Holds a Mutex for a scope. It may be released early and taken again, and a CondVar may wait on it.
+/// Scoped holder of a Mutex. It can be unlocked early and locked again, and a CondVar can wait with it.
 /// Thread safety: one thread at a time. Lifetime: keeps a reference to the mutex.
 class EVENKEEL_SCOPED_CAPABILITY MutexLock {
  public:
@@ -78,7 +78,7 @@ class EVENKEEL_SCOPED_CAPABILITY MutexLock {
 
   void lock() EVENKEEL_ACQUIRE() { lock_ = taken(mutex_); }
   void unlock() EVENKEEL_RELEASE() { lock_.unlock(); }
-  /// The mutex that this lock was made for, held or not.
+  /// The mutex that this lock was made for, whether held or not.
   Mutex& mutex() const { return mutex_; }
 
  private:

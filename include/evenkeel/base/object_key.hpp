@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of an object among its kind, as every floor speaks of it.
+// Namespace and name of an object, as all floors use them.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting that a stop token ends.
+// Waits that a stop token ends.
 #pragma once
 
 #include <stop_token>
@@ -11,9 +11,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// While it lives, a stop request notifies all who wait on a condition. Make and destroy it while not
-/// holding the mutex: on a token that is already stopped the constructor takes it, and the destructor
-/// waits for a callback that is about to take it.
+/// For its lifetime, makes a stop request notify all waiters of a condition. Construct and destroy it without
+/// holding the mutex: with a token that is already stopped the constructor takes the mutex, and the
+/// destructor waits for a callback that is about to take it.
 /// Lifetime: keeps references to mutex and condition.
 class StopWaker {
  public:
@@ -24,7 +24,8 @@ class StopWaker {
   struct Wake {
     Mutex& mutex;
     CondVar& condition;
-    // The lock is taken so that a waiter which has checked the token but not blocked yet is not missed.
+    // Taking the lock ensures that a waiter which has checked the token but has not blocked yet is not
+    // missed.
     void operator()() const noexcept {
       MutexLock lock(mutex);
       condition.notify_all();
@@ -33,7 +34,7 @@ class StopWaker {
   std::stop_callback<Wake> callback_;
 };
 
-/// Blocks until `deadline` or until `stop` is requested; true if the deadline was reached.
+/// Blocks until `deadline` or until `stop` is requested; returns true if the deadline was reached.
 inline bool sleep_until(const Clock& clock, TimePoint deadline, const std::stop_token& stop) {
   Mutex mutex;
   CondVar condition;

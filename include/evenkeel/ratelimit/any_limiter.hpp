@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limiter whose type is not part of the type of what holds it.
+// Type-erased rate limiter.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Holds any limiter or rule for keys of type Key. A copy is a limiter of its own, with what it
-/// remembers (a copy of a shared() one shares still). A moved-from one may only be assigned or destroyed.
+/// Holds any limiter or rule for keys of type Key. A copy is an independent limiter with the same state,
+/// except that a copy of a shared() limiter still shares it. A moved-from object may only be assigned or
+/// destroyed.
 /// Thread safety: one thread at a time.
 template <class Key>
 class AnyLimiter {
@@ -56,7 +57,7 @@ class AnyLimiter {
     L limiter;
   };
 
-  Base* held_;  // owned; a pointer by hand because <memory> would be a fifth of the header
+  Base* held_;  // owned; a raw pointer because <memory> would be a fifth of the header
 };
 
 }  // namespace v0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A back-off for each key that ends by itself: for pulls, dials and other attempts that nobody reports as
-// succeeded.
+// A per-key back-off that expires on its own, for pulls, dials and other attempts whose success is not
+// reported.
 #pragma once
 
 #include <chrono>
@@ -19,20 +19,21 @@ namespace evenkeel {
 inline namespace v0 {
 
 struct BackoffOptions {
-  Duration base_delay = std::chrono::seconds{1};  ///< After the first failure; > 0.
+  Duration base_delay = std::chrono::seconds{1};  ///< Delay after the first failure; > 0.
   Duration max_delay = std::chrono::minutes{5};   ///< Ceiling; >= base_delay.
-  double jitter = 0;                              ///< Up to so many times the delay is added; 0 to 1000.
-  std::uint64_t seed = 0;                         ///< Of the jitter.
-  Duration forget_after = Duration::zero();       ///< A key that did not fail for longer starts over; zero:
+  double jitter = 0;                              ///< Adds up to this multiple of the delay; 0 to 1000.
+  std::uint64_t seed = 0;                         ///< Seed of the jitter.
+  Duration forget_after = Duration::zero();       ///< A key that has not failed for longer starts over; zero:
                                                   ///< twice max_delay.
 };
 
-/// Delay of a key after a failure: base_delay at first, then twice the last one, at most max_delay. Jitter
-/// of the last delay is added each time and so doubled with it. A key that did not fail for longer than
-/// forget_after starts over, and is dropped from memory sooner or later: as a limiter it needs no forget().
+/// Delay of a key after a failure: base_delay at first, then twice the previous delay, at most max_delay.
+/// Jitter is added each time and is therefore doubled along with the delay. A key that has not failed for
+/// longer than forget_after starts over and is eventually dropped from memory, so as a limiter it needs no
+/// forget().
 /// Thread safety: one thread at a time. Complexity: constant on average; what expired is swept out whenever
+/// Thread safety: one thread at a time. Complexity: constant on average; expired keys are removed whenever
 /// the number of keys has doubled.
-/// Source: client-go util/flowcontrol Backoff, whose caller collects garbage and chooses the clock for each
 /// call; unlike there, bad options are refused and a delay with jitter stays below the ceiling.
 template <class Key>
 class Backoff {
@@ -93,37 +94,37 @@ class Backoff {
     return entry->delay;
   }
 
-  /// Drops what is known of `key`: its next delay is base_delay again.
+  /// Drops the state of `key`: its next delay is base_delay again.
   void forget(const Key& key) noexcept {
     if (Entry* entry = find(key, std::hash<Key>{}(key))) drop(*entry);
   }
 
-  /// Failures of `key` since it was forgotten or started over; 0 if unknown.
+  /// Returns the failures of `key` since it was forgotten or started over; 0 if unknown.
   std::uint64_t retries(const Key& key) const {
     const Entry* entry = find(key, std::hash<Key>{}(key));
     return entry == nullptr ? 0 : entry->failures;
   }
 
-  /// The delay after the last failure of `key`; zero if unknown.
+  /// Returns the delay after the last failure of `key`; zero if unknown.
   Duration delay(const Key& key) const {
     const Entry* entry = find(key, std::hash<Key>{}(key));
     return entry == nullptr ? Duration::zero() : entry->delay;
   }
 
-  /// Whether the delay after the last failure of `key` is not over at `now`.
+  /// Returns true if the delay after the last failure of `key` is not over at `now`.
   bool is_waiting(const Key& key, TimePoint now) const {
     const Entry* entry = find(key, std::hash<Key>{}(key));
     return entry != nullptr && waits(*entry, entry->failed_at, now);
   }
 
-  /// The same for a delay counted from `since`, where that is the time that matters: when the container
-  /// ended, say, not when it was noticed.
+  /// Like is_waiting(key, now), but counts the delay from `since`: for example from the end of the container
+  /// instead of from the time at which it was noticed.
   bool is_waiting(const Key& key, TimePoint since, TimePoint now) const {
     const Entry* entry = find(key, std::hash<Key>{}(key));
     return entry != nullptr && !has_expired(*entry, since) && waits(*entry, since, now);
   }
 
-  /// Drops all keys that did not fail for longer than forget_after. Complexity: linear in size().
+  /// Drops all keys that have not failed for longer than forget_after. Complexity: linear in size().
   void sweep(TimePoint now) {
     std::vector<Entry*> expired;
     entries_.for_each([&](Entry& entry) {
@@ -133,7 +134,7 @@ class Backoff {
     sweep_at_ = entries_.size() < least_swept ? least_swept : entries_.size() * 2;
   }
 
-  /// Keys that are remembered.
+  /// Number of keys that are remembered.
   std::size_t size() const { return entries_.size(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue uses that was not told otherwise.
+// The default rate limiter of queues.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// max_of(exponential(5 ms, 1000 s), token_bucket(10 per second, burst 100)), client-go's default for
-/// controllers. Mind the bucket: after a thousand failures at once the next key to fail, whichever it
-/// is, waits for 90 s. with_max_delay caps that; exponential alone has no limit over all keys.
+/// Returns max_of(exponential(5 ms, 1000 s), token_bucket(10 per second, burst 100)), client-go's default for
+/// controllers. Beware of the bucket: after a thousand failures at once the next key to fail waits 90 s,
+/// whichever key it is. with_max_delay caps that; exponential alone has no limit across keys.
 template <class Key>
 AnyLimiter<Key> default_limiter() {
   using std::chrono::milliseconds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few quick attempts for each key, slow ones ever after.
+// A few quick attempts for each key, then slow ones.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ inline namespace v0 {
 struct FastSlowOptions {
   Duration fast = std::chrono::milliseconds{5};  ///< Delay of the first attempts; >= 0.
   Duration slow = std::chrono::seconds{10};      ///< Delay of all later ones; >= 0.
-  std::int64_t fast_attempts = 3;                ///< How many are fast; zero or less: none.
+  std::int64_t fast_attempts = 3;                ///< Number of fast attempts; zero or less: none.
 };
 
 /// Delay of a key after its n-th failure: fast while n <= fast_attempts, then slow. A key is remembered
@@ -40,7 +40,7 @@ class FastSlowLimiter {
   }
   void forget(const Key& key) { failures_.forget(key); }
   std::uint64_t retries(const Key& key) const { return failures_.of(key); }
-  /// Keys that are remembered.
+  /// Number of keys that are remembered.
   std::size_t size() const { return failures_.size(); }
 
  private:
@@ -48,7 +48,7 @@ class FastSlowLimiter {
   detail::FailureCounts<Key> failures_;
 };
 
-/// The rule behind fast_slow(): it becomes a FastSlowLimiter for whatever keys it is given to.
+/// The rule behind fast_slow(): makes a FastSlowLimiter for any key type.
 struct FastSlowRule {
   FastSlowOptions options = {};
 
@@ -58,11 +58,11 @@ struct FastSlowRule {
   }
 };
 
-/// `fast` for the first `fast_attempts` failures of each key, `slow` from then on.
+/// Returns a rule with delay `fast` for the first `fast_attempts` failures of each key and `slow` after them.
 /// Throws std::invalid_argument if a delay is negative.
 inline FastSlowRule fast_slow(Duration fast, Duration slow, std::int64_t fast_attempts) {
   const FastSlowOptions options{.fast = fast, .slow = slow, .fast_attempts = fast_attempts};
-  static_cast<void>(FastSlowLimiter<int>(options));  // refuse here, not where it is put to use
+  static_cast<void>(FastSlowLimiter<int>(options));  // fail here, not at the first use
   return {.options = options};
 }
 

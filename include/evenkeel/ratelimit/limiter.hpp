@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rate limiter is, and how a rule that knows no key type yet becomes one.
+// The concept of a rate limiter, and of a rule that makes a limiter for a key type.
 #pragma once
 
 #include <concepts>
@@ -20,29 +20,30 @@ concept LimiterMembers = requires(L& limiter, const L& asked, const Key& key, Ti
 };
 }  // namespace detail
 
-/// A rate limiter decides how long a key waits before its next attempt. It is a plain value without a
-/// lock; whoever uses it from several threads guards it (a queue does so with its own mutex).
+/// A rate limiter decides how long a key waits before its next attempt. It is a plain value without a lock;
+/// callers on several threads must guard it (a queue uses its own mutex).
 /// - `when(key, now)` charges the limiter once and returns the delay, never negative;
-/// - `forget(key)` drops what it remembers of a key (the key succeeded, or was given up);
-/// - `retries(key)` says how often the key was charged since, and remembers nothing by being asked.
-/// Writing one's own takes these three members and nothing else.
+/// - `forget(key)` drops the state of a key that succeeded or was given up;
+/// - `retries(key)` returns how often the key was charged since then, without creating any state.
+///
+/// A custom limiter needs these three members only.
 template <class L, class Key>
 concept Limiter = detail::LimiterMembers<L, Key> && std::copy_constructible<L>;
-// In this order: asked first whether it can be copied, a tuple that holds an AnyLimiter, which takes any
-// limiter, makes clang ask without end.
+// The order matters: if copyability were checked first, clang would recurse without end on a tuple that holds
+// an AnyLimiter, which converts from any limiter.
 
-/// A limiter that is written down before the type of its keys is known: exponential(5ms, 1000s), or a
-/// combinator of such. `rule.limiter<Key>()` makes the limiter.
+/// A limiter whose key type is not yet known: exponential(5ms, 1000s), or a combinator of rules.
+/// `rule.limiter<Key>()` makes the limiter.
 template <class R, class Key>
 concept LimiterRule = requires(const R& rule) {
   { rule.template limiter<Key>() } -> Limiter<Key>;
 };
 
-/// Whatever can limit keys of this type, be it a limiter already or a rule.
+/// A limiter for keys of this type, or a rule that makes one.
 template <class L, class Key>
 concept LimiterOrRule = Limiter<L, Key> || LimiterRule<L, Key>;
 
-/// The limiter for keys of type Key that `rule` describes; a limiter is returned as it is.
+/// Returns the limiter for keys of type Key that `rule` describes; a limiter is returned as it is.
 template <class Key, LimiterOrRule<Key> R>
 auto limiter_for(R rule) {
   if constexpr (LimiterRule<R, Key>) {
@@ -52,7 +53,7 @@ auto limiter_for(R rule) {
   }
 }
 
-/// The type that limiter_for returns.
+/// The return type of limiter_for.
 template <class Key, class R>
 using LimiterFor = decltype(limiter_for<Key>(std::declval<R>()));
 

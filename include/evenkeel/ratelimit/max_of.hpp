@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several limiters at once; the strictest decides.
+// Combination of several limiters; the strictest decides.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,8 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Charges every part and returns the longest delay; retries is the greatest of the parts'. It is a
-/// limiter where all its parts are, and a rule where all can become limiters.
+/// Charges every part and returns the longest delay; retries() is the maximum over the parts. It is a limiter
+/// if all parts are limiters, and a rule if all parts can become limiters.
 /// Thread safety: one thread at a time.
 template <class... Parts>
 class MaxOf {
@@ -60,7 +60,7 @@ class MaxOf {
   std::tuple<Parts...> parts_;
 };
 
-/// The longest of the delays of all parts, each of which is charged.
+/// Returns a limiter whose delay is the longest of all `parts`, each of which is charged.
 template <class... Parts>
 MaxOf<Parts...> max_of(Parts... parts) {
   static_assert(sizeof...(Parts) > 0, "max_of needs at least one limiter");

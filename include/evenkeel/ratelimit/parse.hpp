@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limiters written as text, so that an operator's users can change them without a compiler.
+// Limiters written as text, so that the users of an operator can change them without recompiling.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline namespace v0 {
 
 namespace detail {
 
-/// max_of for a number of parts that is known at run time only.
+/// max_of for a number of parts known only at run time.
 template <class Key>
 class MaxOfMany {
  public:
@@ -84,7 +84,7 @@ AnyLimiter<Key> make_limiter(const LimiterNode& node) {
   return default_limiter<Key>();
 }
 
-/// Throws what the limiters of a tree themselves refuse, with the column in which they stand.
+/// Rethrows the error of a limiter's own factory function with the column of that limiter.
 inline void check_limiter(const LimiterNode& node) {
   LimiterNode alone{
       .kind = node.kind, .durations = node.durations, .wholes = node.wholes, .reals = node.reals};
@@ -101,7 +101,7 @@ inline void check_limiter(const LimiterNode& node) {
 
 }  // namespace detail
 
-/// A composition of limiters that was written as text, such as
+/// A composition of limiters in text form, such as
 ///     max_of(exponential(5ms, 1000s), token_bucket(10, 100))
 /// The names and the order of their arguments are those of the functions: exponential(base_delay,
 /// max_delay), fast_slow(fast, slow, fast_attempts), token_bucket(per_second, burst) or
@@ -109,12 +109,12 @@ inline void check_limiter(const LimiterNode& node) {
 /// with_jitter(limiter, factor) or with_jitter(limiter, factor, seed), and default(), which is
 /// default_limiter(). Durations are spelled as in Go: 5ms, 1m30s, 1.5h. White space does not matter.
 ///
-/// It is a rule: a queue, max_of() and AnyLimiter take it as they take exponential().
-/// Thread safety: one thread at a time; concurrent reading is fine.
+/// It is a rule: a queue, max_of() and AnyLimiter accept it as they accept exponential().
+/// Thread safety: one thread at a time; concurrent reads are safe.
 class LimiterText {
  public:
-  /// Throws std::invalid_argument if `text` is no such composition, or describes a limiter that its own
-  /// function would refuse; the message names the column, what stands there and what was expected:
+  /// Throws std::invalid_argument if `text` is not such a composition, or describes a limiter that its own
+  /// function refuses; the message names the column, the text found there and what was expected:
   ///     limiter, column 13: found "10", expected a duration such as 5ms or 1m30s (...)
   explicit LimiterText(std::string_view text) {
     detail::LimiterParser parser(text);
@@ -123,7 +123,7 @@ class LimiterText {
     text_ = parser.take_text();
   }
 
-  /// The composition as it was written, but for white space: for logs. Reading it gives the same again.
+  /// The composition as written, with normalized white space, for logs. Parsing it gives an equal object.
   const std::string& text() const { return text_; }
 
   template <class Key>
@@ -136,8 +136,8 @@ class LimiterText {
   std::string text_ = {};
 };
 
-/// The limiter for keys of type Key that `text` describes; see LimiterText for what may be written.
-/// Throws std::invalid_argument as LimiterText does.
+/// Returns the limiter for keys of type Key that `text` describes; LimiterText documents the syntax. Throws
+/// std::invalid_argument like LimiterText.
 template <class Key>
 AnyLimiter<Key> parse_limiter(std::string_view text) {
   return LimiterText(text).limiter<Key>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One limiter for several queues.
+// One limiter shared by several queues.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A handle on a limiter with a lock of its own. Copies are handles on the same limiter, so a queue that
-/// is given one shares it with the others that were. The only limiter with a lock.
+/// A handle to a limiter with its own lock; the only limiter that has one. Copies are handles to the same
+/// limiter, so all queues that are given a copy share it.
 /// Thread safety: all members may be called concurrently.
 template <class L>
 class Shared {
@@ -39,7 +39,7 @@ class Shared {
     return static_cast<std::uint64_t>(state_->inner.retries(key));
   }
 
-  /// Returns use(limiter), called under the lock: to change a limit while queues use it, as in
+  /// Returns use(limiter), called under the lock. Use it to change a limit while queues use it, as in
   /// `bucket.with([&](TokenBucket& held) { held.set_rate(5.0, clock.now()); })`.
   template <class Use>
   auto with(Use&& use) {
@@ -56,13 +56,14 @@ class Shared {
   std::shared_ptr<State> state_;
 };
 
-/// `limiter`, to be used by several queues at once: shared(token_bucket(10, 100)).
+/// Returns `limiter` for use by several queues at once: shared(token_bucket(10, 100)).
 template <class L>
 Shared<L> shared(L limiter) {
   return Shared<L>(std::move(limiter));
 }
 
-/// The same for a rule that needs to know its keys: shared<RequestKey>(exponential(5ms, 1000s)).
+/// Returns a shared limiter for a rule, which needs the key type: shared<RequestKey>(exponential(5ms,
+/// 1000s)).
 template <class Key, LimiterRule<Key> R>
 auto shared(R rule) {
   return Shared<LimiterFor<Key, R>>(limiter_for<Key>(std::move(rule)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A token bucket to wait at: for calls that must not be made too often, wherever they come from.
+// A blocking token bucket, for calls that must not be made too often by all threads together.
 #pragma once
 
 #include <cstddef>
@@ -22,22 +22,22 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Lets callers pass as a token bucket allows. Who must wait does so in the order of arrival and takes its
-/// tokens when they are there, never in advance: who gives up costs the others nothing, and a new rate holds
-/// for those that wait already.
+/// Lets callers pass at the rate of a token bucket. Blocked callers are served in order of arrival and take
+/// their tokens when they are available, never in advance: a caller that gives up costs the others nothing,
+/// and a new rate also applies to those already waiting.
 /// Thread safety: all members may be called concurrently. Lifetime: outlives every call of a member.
 /// Source: client-go util/flowcontrol tokenBucketRateLimiter and golang.org/x/time/rate Wait, which reserve
-/// instead and hand back on giving up.
+/// tokens instead and return them when the caller gives up.
 class Throttle {
  public:
-  /// Without a bucket nobody ever waits. `clock` is real_clock() if null.
+  /// Without a bucket no call blocks. `clock` is real_clock() if null.
   explicit Throttle(std::optional<TokenBucket> bucket, std::shared_ptr<const Clock> clock = nullptr)
       : clock_(clock ? std::move(clock) : real_clock()), bucket_(bucket) {}
   Throttle(const Throttle&) = delete;
   Throttle& operator=(const Throttle&) = delete;
 
-  /// Takes `count` tokens if they are there and nobody waits for others; otherwise none.
-  /// Throws std::invalid_argument if `count` is negative.
+  /// Takes `count` tokens if they are available and no other caller waits; otherwise takes none and returns
+  /// false. Throws std::invalid_argument if `count` is negative.
   bool try_take(std::int64_t count = 1) EVENKEEL_EXCLUDES(mutex_) {
     refuse_negative(count);
     MutexLock lock(mutex_);
@@ -45,9 +45,9 @@ class Throttle {
     return waiters_.empty() && bucket_->try_take(count, clock_->now());
   }
 
-  /// Blocks until it took `count` tokens. False, with none taken, if `stop` is requested; at once if they
-  /// cannot be there within `at_most`, or ever; and if a rate that was lowered meanwhile makes it too late.
-  /// Throws std::invalid_argument if `count` is negative.
+  /// Blocks until it has taken `count` tokens. Returns false, with none taken, if `stop` is requested;
+  /// immediately if the tokens cannot be available within `at_most`, or ever; and when a rate lowered during
+  /// the wait makes it exceed `at_most`. Throws std::invalid_argument if `count` is negative.
   bool wait(std::int64_t count = 1, const std::stop_token& stop = {}, Duration at_most = Duration::max())
       EVENKEEL_EXCLUDES(mutex_) {
     refuse_negative(count);
@@ -66,16 +66,16 @@ class Throttle {
     return taken;
   }
 
-  /// Changes the rate, also for those that wait; a throttle without a bucket stays so.
-  /// Throws std::invalid_argument as TokenBucket::set_rate does.
+  /// Changes the rate, also for waiting callers; has no effect on a throttle without a bucket. Throws
+  /// std::invalid_argument like TokenBucket::set_rate.
   void set_rate(double per_second) EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     if (bucket_) bucket_->set_rate(per_second, clock_->now());
     wake_first();
   }
 
-  /// How long wait(count) called now would block, if nobody gives up and the rate stays; the longest there
-  /// is if it would refuse. Throws std::invalid_argument if `count` is negative.
+  /// Returns how long wait(count) called now would block if no caller gives up and the rate does not change;
+  /// Duration::max() if it would fail. Throws std::invalid_argument if `count` is negative.
   Duration time_until(std::int64_t count = 1) const EVENKEEL_EXCLUDES(mutex_) {
     refuse_negative(count);
     MutexLock lock(mutex_);
@@ -84,7 +84,7 @@ class Throttle {
     return time_until(waiters_.size(), count, clock_->now());
   }
 
-  /// Threads that wait.
+  /// Number of threads that wait.
   std::size_t waiting() const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return waiters_.size();
@@ -100,7 +100,7 @@ class Throttle {
     if (count < 0) throw std::invalid_argument("throttle: need count >= 0");
   }
 
-  // For who waits behind the first `ahead` in line.
+  // Returns the wait of a caller behind the first `ahead` in line.
   Duration time_until(std::size_t ahead, std::int64_t count, TimePoint now) const EVENKEEL_REQUIRES(mutex_) {
     std::int64_t sum = count;
     for (std::size_t i = 0; i < ahead; ++i) {
@@ -114,7 +114,7 @@ class Throttle {
     if (!waiters_.empty()) waiters_.front()->turn.notify_one();
   }
 
-  // The first in line waits for the time, the others for their turn; all not past the deadline.
+  // The first in line waits for its tokens, the others for their turn; none past the deadline.
   bool wait_in_line(Waiter& self, const std::stop_token& stop, TimePoint deadline, MutexLock& lock)
       EVENKEEL_REQUIRES(mutex_) {
     while (!stop.stop_requested()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit on a whole queue: so many at once, then so many per second.
+// Token bucket: a limit on a whole queue as a burst and a rate.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,15 @@ namespace evenkeel {
 inline namespace v0 {
 
 struct TokenBucketOptions {
-  std::int64_t tokens = 10;                ///< Tokens that come in ...
+  std::int64_t tokens = 10;                ///< Tokens added ...
   Duration per = std::chrono::seconds{1};  ///< ... during this time; both > 0.
-  std::int64_t burst = 100;                ///< Tokens that the bucket holds, full at first; >= 1.
+  std::int64_t burst = 100;                ///< Capacity; the bucket starts full; >= 1.
 };
 
 namespace detail {
 __extension__ using WideTokens = __int128;  // products of two 64-bit numbers
 
-/// A rate in whole numbers.
+/// A rate as a ratio of integers.
 struct TokenRate {
   std::int64_t tokens;
   Duration per;
@@ -46,19 +46,19 @@ inline TokenRate token_rate(double per_second) {
 }
 }  // namespace detail
 
-/// One bucket for all keys: a charge takes a token, and if there is none it waits for the one that it
-/// takes in advance, so that charges never bunch up later. Debt has no limit: after 10,000 charges at
-/// once the 10,000th of 10 per second, burst 100, waits 990 s, and so does whoever comes next
-/// (with_max_delay is the remedy). Exact in integers; a clock that steps back earns nothing.
+/// One bucket for all keys. A charge takes a token; if there is none it reserves the next one and waits for
+/// it, so that charges never bunch up later. Debt is unlimited: with 10 per second and burst 100, the
+/// 10,000th of 10,000 simultaneous charges waits 990 s, and so does the next charge (with_max_delay caps
+/// that). Exact in integers; a clock that steps back adds no tokens.
 ///
-/// Besides being a limiter it can be asked directly: try_take() takes only what is there, reserve() takes
-/// in advance up to a limit. A blocking one is Throttle.
+/// Besides being a limiter it can be used directly: try_take() takes only available tokens, reserve() takes
+/// tokens in advance up to a limit. Throttle is the blocking form.
 /// Thread safety: one thread at a time.
-/// Source: golang.org/x/time/rate Reserve().Delay() as client-go's BucketRateLimiter uses it, with one
-/// clock reading, handed in. There, time that steps back and on again is credited twice.
+/// Source: golang.org/x/time/rate Reserve().Delay() as client-go's BucketRateLimiter uses it, but with the
+/// time as an argument. There, time that steps back and then forward is credited twice.
 class TokenBucket {
  public:
-  /// Throws std::invalid_argument if an option is out of bounds or burst * per passes 2^62 ns.
+  /// Throws std::invalid_argument if an option is out of bounds or burst * per exceeds 2^62 ns.
   explicit TokenBucket(TokenBucketOptions options = {}) {
     apply(options.tokens, options.per, options.burst);
     level_ = full_;
@@ -77,8 +77,8 @@ class TokenBucket {
     return 0;
   }
 
-  /// Takes `count` tokens if so many are there; otherwise takes none and returns false.
-  /// Throws std::invalid_argument if `count` is negative.
+  /// Takes `count` tokens if that many are available; otherwise takes none and returns false. Throws
+  /// std::invalid_argument if `count` is negative.
   bool try_take(std::int64_t count, TimePoint now) {
     refuse_negative(count);
     refill(now);
@@ -87,9 +87,9 @@ class TokenBucket {
     return true;
   }
 
-  /// Takes `count` tokens, in advance if they are not there, and returns after how long they will be. Takes
-  /// none and returns nothing if `count` is more than the bucket can ever hold, or if the wait would pass
-  /// `max_wait`. Throws std::invalid_argument if `count` is negative.
+  /// Takes `count` tokens, in advance if necessary, and returns the time until they are available. Takes none
+  /// and returns nullopt if `count` exceeds the capacity or if the wait would exceed `max_wait`. Throws
+  /// std::invalid_argument if `count` is negative.
   std::optional<Duration> reserve(std::int64_t count, TimePoint now, Duration max_wait = Duration::max()) {
     refuse_negative(count);
     refill(now);
@@ -101,26 +101,26 @@ class TokenBucket {
     return wait;
   }
 
-  /// After how long try_take(count) would succeed, or could but for the bucket's size, if nobody took any
-  /// token until then. Throws std::invalid_argument if `count` is negative.
+  /// Returns the time until try_take(count) would succeed, ignoring the capacity, if no other tokens are
+  /// taken until then. Throws std::invalid_argument if `count` is negative.
   Duration time_until(std::int64_t count, TimePoint now) const {
     refuse_negative(count);
     if (count > limit / price_) return Duration::max();
     const std::int64_t missing = count * price_ - level_at(now);
     if (missing <= 0) return Duration::zero();
     const Duration wait{missing / gain_ + (missing % gain_ == 0 ? 0 : 1)};
-    const TimePoint from = now < last_ ? last_ : now;  // nothing comes in before last_
+    const TimePoint from = now < last_ ? last_ : now;  // no tokens are added before last_
     return deadline_after(from, wait) - now;
   }
 
-  /// Whole tokens in the bucket; negative if some were taken in advance.
+  /// Returns the number of whole tokens in the bucket; negative if some were taken in advance.
   std::int64_t tokens(TimePoint now) const { return whole_tokens(level_at(now)); }
 
-  /// Tokens that the bucket holds.
+  /// Capacity in tokens.
   std::int64_t burst() const { return full_ / price_; }
 
-  /// Changes how fast tokens come in from `now` on. Those that are there stay; what was taken in advance is
-  /// paid back at the new rate. Throws std::invalid_argument as the constructor does; nothing changes then.
+  /// Changes the rate from `now` on. Available tokens stay; debt is repaid at the new rate. Throws
+  /// std::invalid_argument like the constructor, without changing anything.
   void set_rate(std::int64_t tokens, Duration per, TimePoint now) {
     refill(now);
     const std::int64_t old_price = price_;
@@ -128,14 +128,15 @@ class TokenBucket {
     level_ = scaled(level_, price_, old_price);
     if (level_ > full_) level_ = full_;
   }
-  /// The same for a rate that need not be whole, as token_bucket() takes it.
+  /// Like the other set_rate, for a rate that need not be whole; rounded like token_bucket(per_second,
+  /// burst).
   void set_rate(double per_second, TimePoint now) {
     const detail::TokenRate rate = detail::token_rate(per_second);
     set_rate(rate.tokens, rate.per, now);
   }
 
-  /// Changes how many tokens the bucket holds from `now` on; what is more flows over, what is missing comes
-  /// in with time. Throws std::invalid_argument as the constructor does; nothing changes then.
+  /// Changes the capacity from `now` on; surplus tokens are discarded, missing ones arrive with time. Throws
+  /// std::invalid_argument like the constructor, without changing anything.
   void set_burst(std::int64_t burst, TimePoint now) {
     refill(now);
     apply(gain_, Duration{price_}, burst);
@@ -143,8 +144,8 @@ class TokenBucket {
   }
 
  private:
-  // The level is counted in units of which a token costs price_ and a nanosecond brings gain_; both are
-  // whole numbers, so nothing is ever rounded. limit leaves room for every sum and difference.
+  // The level is counted in units such that a token costs price_ and a nanosecond adds gain_; both are
+  // integers, so nothing is ever rounded. limit leaves room for every sum and difference.
   static constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 2;
 
   static void refuse_negative(std::int64_t count) {
@@ -163,7 +164,7 @@ class TokenBucket {
     full_ = burst * price;
   }
 
-  // Rounded down: towards fewer tokens.
+  // Rounds down, towards fewer tokens.
   static std::int64_t scaled(std::int64_t level, std::int64_t price, std::int64_t old_price) {
     const detail::WideTokens product = detail::WideTokens{level} * price;
     const detail::WideTokens down = product / old_price - (product % old_price < 0 ? 1 : 0);
@@ -200,17 +201,18 @@ class TokenBucket {
   std::int64_t price_ = 1;
   std::int64_t full_ = 0;
   std::int64_t level_ = 0;
-  TimePoint last_ = TimePoint::min();  // it starts full, so the time before the first charge is nothing
+  TimePoint last_ = TimePoint::min();  // the bucket starts full, so earlier time does not matter
 };
 
-/// `tokens` per `per`, `burst` at once. Throws std::invalid_argument as TokenBucket does.
+/// Returns a bucket with `tokens` per `per` and a burst of `burst`. Throws std::invalid_argument like
+/// TokenBucket.
 inline TokenBucket token_bucket(std::int64_t tokens, Duration per, std::int64_t burst) {
   return TokenBucket({.tokens = tokens, .per = per, .burst = burst});
 }
 
-/// `per_second` tokens per second, `burst` at once. Whole rates are exact; others are rounded to a
-/// nanosecond per token, or above 1000 per second to a thousandth of a token per second.
-/// Throws std::invalid_argument as TokenBucket does, and if the rate is above 10^9 or below 10^-9.
+/// Returns a bucket with `per_second` tokens per second and a burst of `burst`. Whole rates are exact; others
+/// are rounded to a nanosecond per token, or above 1000 per second to a thousandth of a token per second.
+/// Throws std::invalid_argument like TokenBucket, and if the rate is above 10^9 or below 10^-9.
 inline TokenBucket token_bucket(double per_second, std::int64_t burst) {
   const detail::TokenRate rate = detail::token_rate(per_second);
   return token_bucket(rate.tokens, rate.per, burst);

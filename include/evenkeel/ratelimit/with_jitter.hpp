@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads the delays of another limiter, so that what failed together does not come back together.
+// Jitter on the delays of another limiter, so that keys that failed together do not retry together.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// inner's delay d plus a random part of it: evenly spread over [d, d + factor * d), never shorter than
-/// d. The random numbers come from the seed and from the times handed in: a test in virtual time repeats
-/// exactly, while processes that run differ from each other.
+/// Adds a random part to inner's delay d: the result is uniform in [d, d + factor * d) and never shorter than
+/// d. The random numbers derive from the seed and from the times passed in: a test in virtual time repeats
+/// exactly, while running processes differ from each other.
 /// Thread safety: one thread at a time.
 template <class L>
 class WithJitter {
@@ -48,7 +48,8 @@ class WithJitter {
   detail::Spread spread_;
 };
 
-/// `inner`, plus up to `factor` times its delay. Throws std::invalid_argument unless 0 <= factor <= 1000.
+/// Returns `inner` with up to `factor` times its delay added. Throws std::invalid_argument unless 0 <= factor
+/// <= 1000.
 template <class L>
 WithJitter<L> with_jitter(L inner, double factor, std::uint64_t seed = 0) {
   return WithJitter<L>(std::move(inner), factor, seed);

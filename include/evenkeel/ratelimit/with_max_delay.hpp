@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ceiling on the delay of another limiter.
+// Cap on the delay of another limiter.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// min(inner's delay, max_delay). The inner limiter is charged as ever; a bucket's debt keeps growing.
+/// Returns min(inner's delay, max_delay). The inner limiter is still charged in full, so a bucket's debt
+/// keeps growing.
 /// Thread safety: one thread at a time.
 template <class L>
 class WithMaxDelay {
@@ -43,7 +44,7 @@ class WithMaxDelay {
   Duration max_delay_;
 };
 
-/// `inner`, but never more than `max_delay`. Throws std::invalid_argument if max_delay is negative.
+/// Returns `inner` capped at `max_delay`. Throws std::invalid_argument if max_delay is negative.
 template <class L>
 WithMaxDelay<L> with_max_delay(L inner, Duration max_delay) {
   return WithMaxDelay<L>(std::move(inner), max_delay);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backing store whose type is not part of the type of its queue.
+// Type-erased backing store.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Holds any backing store for keys of type Key; it can be moved, not copied.
+/// Holds any backing store for keys of type Key; movable, not copyable.
 /// Thread safety: one thread at a time.
 template <class Key>
 class AnyStore {
@@ -32,7 +32,7 @@ class AnyStore {
   std::size_t size() const { return held_->size(); }
   void touch(QueueNode<Key>& node, std::uint64_t place) { held_->touch(node, place); }
   void unpop(QueueNode<Key>& node) { held_->unpop(node); }
-  /// What the store that is held says (store.hpp).
+  /// Forwards to the held store (store.hpp).
   bool touch_needs_raise() const { return held_->needs_raise(); }
   bool can_pop() const { return !limits_ || held_->can_pop(); }
   void done(QueueNode<Key>& node) {
@@ -85,7 +85,7 @@ class AnyStore {
   };
 
   std::unique_ptr<Base> held_;
-  bool limits_;  // whether the store has can_pop() and done()
+  bool limits_;  // true if the store has can_pop() and done()
 };
 
 }  // namespace v0

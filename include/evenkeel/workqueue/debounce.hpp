@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a queue gathers adds of one key.
+// Debouncing of the adds of a key.
 #pragma once
 
 #include <evenkeel/base/time.hpp>
@@ -7,11 +7,12 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Gathers adds of a key into one run: it becomes ready when nothing was added for `quiet`, but at the
-/// latest `max_wait` after the first add. Off if quiet is zero.
+/// Gathers adds of a key into one run: the key becomes ready once nothing was added for `quiet`, but at the
+/// latest `max_wait` after the first add. Disabled if quiet is zero.
 struct Debounce {
-  Duration quiet = Duration::zero();     ///< Not negative.
-  Duration max_wait = Duration::zero();  ///< At least `quiet`; without a bound, a stream of adds starves.
+  Duration quiet = Duration::zero();  ///< Not negative.
+  Duration max_wait =
+      Duration::zero();  ///< At least `quiet`; bounds the delay under a steady stream of adds.
 };
 
 }  // namespace v0

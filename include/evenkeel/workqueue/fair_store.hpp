@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of keys that share the workers: no namespace, tenant or cluster makes the others wait for all of it.
+// Fair sharing of workers among groups of keys, so that a busy namespace, tenant or cluster does not starve
+// the others.
 #pragma once
 
 #include <concepts>
@@ -20,7 +21,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// The namespace of a key: its namespace_ or namespace_(), or what is before the first '/' of a string.
+/// Groups by namespace: the key's namespace_ or namespace_(), or the part of a string before the first '/'.
 struct ByNamespace {
   template <class Key>
   std::string_view operator()(const Key& key) const {
@@ -39,7 +40,7 @@ inline ByNamespace by_namespace() {
   return {};
 }
 
-/// The cluster of a key, for controllers that serve several.
+/// Groups by cluster, for controllers that serve several.
 struct ByCluster {
   template <class Key>
   std::string_view operator()(const Key& key) const {
@@ -50,15 +51,15 @@ inline ByCluster by_cluster() {
   return {};
 }
 
-/// What a store remembers of groups that `GroupOf` makes: a string for anything that converts to
+/// Type of the group names that `GroupOf` produces: std::string for anything that converts to
 /// std::string_view, the type itself for anything else, which then needs std::hash and ==.
 template <class Key, class GroupOf>
 using GroupName = std::conditional_t<
     std::convertible_to<std::invoke_result_t<const GroupOf&, const Key&>, std::string_view>, std::string,
     std::remove_cvref_t<std::invoke_result_t<const GroupOf&, const Key&>>>;
 
-/// Weights of some groups by name, for FairStoreOptions::weight_of; all others have `otherwise`.
-/// Throws std::invalid_argument if a weight is 0.
+/// Returns a function for FairStoreOptions::weight_of with these weights, and `otherwise` for all other
+/// groups. Throws std::invalid_argument if a weight is 0.
 inline std::function<std::uint32_t(const std::string&)> fixed_weights(
     std::map<std::string, std::uint32_t> weights, std::uint32_t otherwise = 1) {
   bool valid = otherwise != 0;
@@ -70,16 +71,17 @@ inline std::function<std::uint32_t(const std::string&)> fixed_weights(
   };
 }
 
-/// Groups of keys take turns (deficit round robin, every key costing 1): when its turn comes, a group hands
-/// out as many keys as its weight says, or all that it has, and goes behind the other groups. So with n
-/// groups of weight 1 a key waits for at most n - 1 others for each key of its group that is before it,
-/// however many keys the other groups have. Within a group a PriorityStore decides. A cap limits how many
-/// keys of a group are in workers' hands at once, so that a group of slow ones does not hold all workers.
+/// Groups of keys take turns (deficit round robin, each key costing 1): on its turn a group hands out as many
+/// keys as its weight, or all that it has, and moves behind the other groups. So with n groups of weight 1 a
+/// key waits for at most n - 1 keys of other groups per key of its own group ahead of it, no matter how many
+/// keys the other groups have. Within a group a PriorityStore decides. A cap limits how many keys of a group
+/// workers hold at once, so that a group of slow keys does not occupy all workers.
 ///
-/// `group_of(key)` says the group. It is called under the queue's lock, must not throw, and must always
-/// answer the same for a key as long as the queue knows it. Complexity: constant for a few priorities, see
-/// PriorityStore; a group that has nothing to do costs nothing. Does not allocate for groups and priorities
-/// that were there before, as long as no more than 1,024 groups come back. Source: Shreedhar and Varghese,
+/// `group_of(key)` returns the group. It is called under the queue's lock, must not throw, and must return
+/// the same group for a key while the queue knows the key. Complexity: constant for a few priorities, see
+/// PriorityStore; idle groups cost nothing. Does not allocate for groups and priorities seen before, if at
+/// most 1,024 groups recur. Source: Shreedhar and Varghese, Efficient Fair Queuing using Deficit Round Robin,
+/// 1995.
 /// Efficient Fair Queuing using Deficit Round Robin, 1995.
 template <class Key, class GroupOf = ByNamespace>
 requires std::invocable<const GroupOf&, const Key&>
@@ -100,15 +102,15 @@ class FairStore {
     groups_->touch(group_of_(node.key()), node, place);
   }
   void done(QueueNode<Key>& node) { groups_->done(group_of_(node.key())); }
-  /// False if every group that has keys is at its cap.
+  /// Returns false if every group that has keys is at its cap.
   bool can_pop() const { return groups_->can_pop(); }
 
   std::size_t size() const { return groups_->size(); }
-  /// How many keys of one group it holds.
+  /// Returns the number of keys of one group in the store.
   std::size_t size_of(const Group& group) const { return groups_->size(group); }
-  /// Groups that have keys here or, where there are caps, in workers' hands.
+  /// Number of groups that have keys in the store or, if there are caps, held by workers.
   std::size_t groups() const { return groups_->groups(); }
-  /// The group of a key; empty if groups are neither strings nor numbers.
+  /// Returns the group of a key; empty if groups are neither strings nor numbers.
   std::string lane(const QueueNode<Key>& node) const {
     if constexpr (std::is_same_v<Group, std::string>) {
       return std::string(std::string_view(group_of_(node.key())));
@@ -121,10 +123,10 @@ class FairStore {
 
  private:
   GroupOf group_of_;
-  std::unique_ptr<detail::FairGroups<Group>> groups_;  // so that the store can be moved
+  std::unique_ptr<detail::FairGroups<Group>> groups_;  // makes the store movable
 };
 
-/// A FairStore for keys of type Key and the groups that `group_of` makes.
+/// Returns a FairStore for keys of type Key with the groups of `group_of`.
 template <class Key, class GroupOf>
 FairStore<Key, GroupOf> fair_store(GroupOf group_of, FairStoreOptions<GroupName<Key, GroupOf>> options = {}) {
   return FairStore<Key, GroupOf>(std::move(group_of), std::move(options));

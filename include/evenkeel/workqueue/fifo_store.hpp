@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First in, first out.
+// First-in-first-out backing store.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which the keys of a queue will run. A header of its own, because sorting takes <algorithm>.
+// Sorting of a queue's keys by the order in which they will run. A separate header because it needs
+// <algorithm>.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Sorts by what happens to the keys: held ones first, then the queued ones in the order of their handing
-/// out, as far as level and place say it, then the waiting ones by time.
+/// Sorts held keys first, then queued keys in the order in which they will be handed out, as far as level and
+/// place determine it, then waiting keys by time.
 template <class Key>
 void sort_by_turn(std::vector<KeyInfo<Key>>& keys) {
   const auto turn = [](const KeyInfo<Key>& info) {

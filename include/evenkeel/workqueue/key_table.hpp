@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of objects that anybody is working on, each held once.
+// Table of the names of the objects in use, each stored once.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A table of interned keys. Interning the same names twice gives two handles on one entry, so that keys
-/// of one table are compared by address and hashed once. An entry lives as long as a handle on it: the
-/// key of an object that was deleted long ago still runs, and costs nothing once nobody holds it.
+/// A table of interned keys. Interning the same names twice gives two handles to one entry, so keys of one
+/// table are compared by address and hashed once. An entry lives as long as a handle to it: the key of a
+/// deleted object still works, and costs nothing once its last handle is gone.
 /// Thread safety: all members may be called concurrently. Lifetime: handles may outlive the table.
 class KeyTable {
  public:
@@ -23,15 +23,15 @@ class KeyTable {
   KeyTable(const KeyTable&) = delete;
   KeyTable& operator=(const KeyTable&) = delete;
 
-  /// The key with these names. `cluster` is empty for the cluster that the process manages as its own,
-  /// `object_namespace` for kinds without one.
+  /// Returns the key with these names. `cluster` is empty for the cluster that the process treats as its own,
+  /// `object_namespace` for cluster-scoped kinds.
   RequestKey intern(std::string_view cluster, std::string_view object_namespace,
                     std::string_view object_name) {
     return RequestKey(state_->acquire(cluster, object_namespace, object_name));
   }
   RequestKey intern(const ObjectKey& key) { return intern({}, key.namespace_, key.name); }
 
-  /// Keys that somebody holds.
+  /// Number of entries, which all have at least one handle.
   std::size_t size() const { return state_->size(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is more urgent first: the default order of controllers.
+// Backing store ordered by priority: the default order of controllers.
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Higher priorities first, first in first out within a priority. Adding a queued key with a higher
-/// priority moves it to the end of that one; nothing ever lowers it.
+/// Higher priorities first, first in first out within a priority. Adding a queued key with a higher priority
+/// moves it to the end of that priority; a priority is never lowered.
 ///
-/// The items of a priority are a list. Up to 32 priorities have one at a time; items of further ones, as
-/// long as so many are in use, are in a heap, and the order is the same.
+/// The items of one priority form a list. Up to 32 priorities have a list at a time; items of further
+/// priorities are kept in a heap, in the same order.
 /// Complexity: with n items and up to 32 priorities in use, all members take constant time; with more,
 /// O(log n). Allocates for more priorities in use than ever before, or more items in the heap.
 /// Source: controller-runtime priorityqueue. Deviation: a delayed key that becomes ready, by its time or by
-/// an add, goes behind what is ready.
+/// an add, goes behind the keys that are already ready.
 class PriorityStore {
  public:
   static constexpr bool touch_needs_raise = true;
@@ -51,8 +51,8 @@ class PriorityStore {
   }
 
   std::size_t size() const { return size_; }
-  /// How many items of one priority it holds. Complexity: constant, and linear in the number of items
-  /// that are in the heap.
+  /// Returns the number of items of one priority. Complexity: constant, plus linear in the number of items in
+  /// the heap.
   std::size_t size(Priority priority) const {
     std::size_t count = 0;
     const std::size_t at = position_of(priority.value);
@@ -60,11 +60,11 @@ class PriorityStore {
     others_.for_each_rank([&](const Rank& rank) { count += rank.priority == priority.value ? 1U : 0U; });
     return count;
   }
-  /// The priority of the item that pop() would take out; there must be one.
+  /// Returns the priority of the item that pop() would return; the store must not be empty.
   std::int32_t next_priority() const {
     return heap_is_next() ? others_.first_rank().priority : level_at(0).priority;
   }
-  /// What it sorts by before place(): higher first.
+  /// First sort key, before place(): higher first.
   std::int64_t level(const QueueItem& item) const { return item.priority(); }
 
   void touch(QueueItem& item, std::uint64_t place) {
@@ -111,10 +111,10 @@ class PriorityStore {
     return at < used_ && level_at(at).priority == priority;
   }
 
-  // Where in order_ the level of `priority` is or would be.
+  // Returns the position in order_ at which the level of `priority` is or would be.
   std::size_t position_of(std::int32_t priority) const {
     if (used_ == 0 || level_at(0).priority <= priority) return 0;
-    std::size_t above = 0;  // the last position that is known to be of a higher priority
+    std::size_t above = 0;  // the last position known to have a higher priority
     std::size_t end = used_;
     while (above + 1 < end) {
       const std::size_t middle = (above + end) / 2;
@@ -150,7 +150,7 @@ class PriorityStore {
   }
 
   std::vector<Level> levels_;
-  // Numbers of levels_: first those in use, from high to low, then those that are empty.
+  // Indexes into levels_: first those in use, from high to low, then the empty ones.
   std::array<std::uint8_t, most_levels> order_{};
   std::size_t used_ = 0;
   std::size_t size_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key in a worker's hands.
+// A worker's claim to a key.
 #pragma once
 
 #include <utility>
@@ -9,8 +9,8 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A key that a queue handed out; nobody else is handed it before this ends. It ends with its scope. Only
-/// queues make one, so none can be ended by who does not hold it. Known as WorkQueue::Claim.
+/// A key that a queue handed out; it is handed to no other worker until the claim ends. The claim ends with
+/// its scope. Only queues create claims, so only the holder can end one. Also known as WorkQueue::Claim.
 /// Thread safety: one thread at a time. Lifetime: must end before the queue.
 template <class Queue, class Node>
 class QueueClaim {
@@ -29,9 +29,9 @@ class QueueClaim {
 
   /// Valid until done().
   const auto& key() const { return node_->key(); }
-  /// The priority that the key was handed out with.
+  /// The priority with which the key was handed out.
   Priority priority() const { return priority_; }
-  /// Ends the claim before its scope does. Harmless when repeated.
+  /// Ends the claim before its scope does. Idempotent.
   void done() noexcept {
     if (Queue* queue = std::exchange(queue_, nullptr)) queue->finish(*node_);
   }
@@ -40,7 +40,7 @@ class QueueClaim {
   friend Queue;
   QueueClaim(Queue& queue, Node& node) : queue_(&queue), node_(&node), priority_(node.priority()) {}
 
-  // The node, which `queue` ends itself; null if it is not this claim's queue.
+  // Returns the node, for `queue` to end the claim itself; null if this is not a claim of `queue`.
   Node* release(const Queue& queue) noexcept {
     if (queue_ != &queue) return nullptr;
     queue_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue's decisions: which key is next, what is dirty, processing or waiting. No thread, no lock, no
-// clock; time is an argument. WorkQueue (work_queue.hpp) is the same with a lock and a blocking get.
+// The decisions of a queue: which key is next, and which keys are dirty, processing or waiting. No thread,
+// lock or clock; time is an argument. WorkQueue (work_queue.hpp) adds a lock and a blocking get.
 #pragma once
 
 #include <cstddef>
@@ -22,25 +22,27 @@ namespace evenkeel {
 inline namespace v0 {
 
 struct QueueCoreOptions {
-  Readd readd = Readd::at_back;              ///< The place of a key added while it is processed.
-  bool metered = false;                      ///< Whether there is a meter().
-  Debounce debounce = {};                    ///< Off by default.
-  Duration min_interval = Duration::zero();  ///< Between the starts of two runs of a key; zero: none.
+  Readd readd = Readd::at_back;  ///< Position of a key added while it is processed.
+  bool metered = false;          ///< If true, there is a meter().
+  Debounce debounce = {};        ///< Off by default.
+  Duration min_interval =
+      Duration::zero();  ///< Minimum time between the starts of two runs of a key; zero: none.
 };
 
-/// A queue of keys as a state machine. Every key is held once: adding a queued key again changes nothing
-/// (but for its priority, and what the store makes of it), adding one that is processed makes it run once
-/// more, adding one that waits for a delay makes it ready. A key that is handed out is nobody else's
-/// until done(). Nodes of keys of which nothing is left are reused.
+/// A queue of keys as a state machine. Every key is stored once: adding a queued key again has no effect
+/// (except on its priority, and what the store makes of it), adding a key that is being processed makes it
+/// run once more, adding a key that waits for a delay makes it ready. A key that is handed out is not handed
+/// out again until done(). Nodes of keys without state are reused.
 ///
-/// With a debounce or a minimum interval (detail/pacing.hpp) a key that is added waits where it would
-/// otherwise become ready; a key is known for min_interval after it was handed out.
+/// With a debounce or a minimum interval (detail/pacing.hpp) an added key waits where it would otherwise
+/// become ready; a key stays known for min_interval after it was handed out.
 ///
-/// Hashes are arguments, so that they can be computed before a lock is taken; all of one function.
-/// So is the time: where needs_time() says so it is what it is, otherwise only delays need it.
+/// Hashes are arguments, so that they can be computed before a lock is taken; all must come from one
+/// function. Time is an argument as well: if needs_time() is true, every call needs the current time,
+/// otherwise only calls about delays do.
 /// Thread safety: one thread at a time. Lifetime: nodes are valid from pop() to done().
 /// Source: client-go util/workqueue Type and delayingType. Deviations: an add drops a pending delay; the
-/// place of a re-added key is a choice; no done() without pop().
+/// place of a re-added key is configurable; there is no done() without pop().
 template <class Key, BackingStore<QueueNode<Key>> Store, class Index = detail::HashIndex<Key>>
 class QueueCore {
  public:
@@ -59,10 +61,10 @@ class QueueCore {
   QueueCore& operator=(const QueueCore&) = delete;
   ~QueueCore() { discard(); }
 
-  /// Whether every call needs the time, not only those about delays.
+  /// Returns true if every call needs the time, not only those about delays.
   bool needs_time() const { return is_paced_ || meter_ != nullptr; }
 
-  /// Makes `key` ready: at once, or when it is done if it is processed now. Returns its node.
+  /// Makes `key` ready immediately, or when it is done if it is being processed. Returns its node.
   Node& add(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
     fire(now);
     Node& node = index_.obtain(key, hash);
@@ -74,8 +76,8 @@ class QueueCore {
     return node;
   }
 
-  /// The same, unless `key` waits for a delay at `now`: null then, and nothing changes. What is held back
-  /// to pace it does not wait in this sense.
+  /// Like add(), but if `key` waits for a delay at `now` it changes nothing and returns null. A key held back
+  /// by pacing does not wait in this sense.
   Node* add_unless_waiting(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
     fire(now);
     const Node* known = index_.find(key, hash);
@@ -83,8 +85,8 @@ class QueueCore {
     return &add(key, hash, priority, now);
   }
 
-  /// Makes `key` ready at `at`, or at once if that is not after `now`. The earliest of several times
-  /// counts, and a key that is ready stays so.
+  /// Makes `key` ready at `at`, or immediately if that is not after `now`. The earliest of several times
+  /// wins, and a ready key stays ready.
   void add_at(const Key& key, std::size_t hash, TimePoint at, Priority priority, TimePoint now) {
     fire(now);
     if (meter_ != nullptr && at > now) meter_->was_retried();
@@ -94,13 +96,13 @@ class QueueCore {
     change(node, [&] { schedule_.add_at(node, at, priority.value); });
   }
 
-  /// Makes ready what waits for `now` or earlier, in the order of (time, insertion).
+  /// Makes ready all keys whose delay ends at `now` or earlier, in the order of (time, insertion).
   void fire(TimePoint now) {
     schedule_.fire(now);
     if (is_paced_) end_rests(now);
   }
 
-  /// Hands out the next key; null if none is ready. The node stays valid until done().
+  /// Hands out the next key; returns null if none is ready. The node stays valid until done().
   Node* pop(TimePoint now = {}) {
     Node* node = schedule_.pop(now);
     if (is_paced_ && node != nullptr) pacing_.started(node->extras().pacing, now);
@@ -114,8 +116,8 @@ class QueueCore {
     release(node);
   }
 
-  /// Drops all delays that are not over at `now`. What was added without one, or whose delay is over, and is
-  /// held back to pace it becomes ready.
+  /// Drops all delays that are not over at `now`. Keys held back only by pacing, because they were added
+  /// without a delay or theirs is over, become ready.
   void discard_waiting(TimePoint now = {}) {
     fire(now);
     schedule_.end_waiting(
@@ -127,8 +129,7 @@ class QueueCore {
     if (is_paced_) end_rests(TimePoint::max());
   }
 
-  /// Drops all delays and all that is ready or would run again after it is done. The end: nothing may be
-  /// added afterwards.
+  /// Drops all delays, all ready keys, and all pending re-runs. Final: nothing may be added afterwards.
   void discard() {
     discard_waiting();
     schedule_.close([this](Node& node) { release(node); });
@@ -148,16 +149,16 @@ class QueueCore {
     return node != nullptr && schedule_.is_dirty(*node);
   }
 
-  /// What is known of a key; its own fields of the key and the limiter are left empty. Complexity:
-  /// constant, but for what the store takes to name a lane.
+  /// Returns what is known of a key, without its key and limiter fields. Complexity: constant, plus the cost
+  /// of the store's lane().
   KeyInfo<Key> inspect(const Key& key, std::size_t hash) const {
     const Node* node = index_.find(key, hash);
     return node == nullptr ? KeyInfo<Key>{.key = key} : inspect(*node);
   }
 
-  /// Calls visit(info) for a part of the keys that are known: from `position`, which is 0 at first and then
-  /// what the call before returned, about `steps` of them; empty at the end. A key that is known all the
-  /// while is visited once, whatever happens in between, any other at most once.
+  /// Calls visit(info) for about `steps` of the known keys. `position` is 0 for the first call, then the
+  /// result of the previous one; returns nullopt at the end. A key that stays known is visited exactly once,
+  /// whatever happens between calls, any other at most once.
   template <class Visit>
   std::optional<std::uint64_t> inspect_some(std::uint64_t position, std::size_t steps,
                                             const Visit& visit) const {
@@ -170,25 +171,25 @@ class QueueCore {
     return {.ready = ready(), .waiting = waiting(), .processing = processing(), .dirty = dirty()};
   }
 
-  /// Keys that pop() would hand out, one after the other.
+  /// Number of keys that pop() would hand out, one after the other.
   std::size_t ready() const { return schedule_.ready(); }
-  /// Whether pop() may find one; the store may hold back keys that are ready (store.hpp).
+  /// Returns true if pop() may find a key; the store may hold back ready keys (store.hpp).
   bool can_pop() const { return schedule_.can_pop(); }
-  /// Keys that need processing: ready ones and those that were added again while processed.
+  /// Number of keys that need processing: ready keys and keys added again while processed.
   std::size_t dirty() const { return schedule_.dirty(); }
   std::size_t processing() const { return schedule_.processing(); }
   std::size_t waiting() const { return schedule_.waiting(); }
-  /// When the first delay ends, if a key waits.
+  /// Returns the end of the first delay, if a key waits.
   std::optional<TimePoint> next_due() const {
     if (schedule_.waiting() == 0) return std::nullopt;
     return schedule_.earliest();
   }
-  /// Keys that are known: dirty, processing or waiting.
+  /// Number of known keys: dirty, processing or waiting.
   std::size_t size() const { return index_.size(); }
   const Index& index() const { return index_; }
   const Store& store() const { return schedule_.backing_store(); }
 
-  /// What is counted and timed; null if the options did not ask for it.
+  /// Counters and timers; null if the options did not ask for them.
   const detail::QueueMeter* meter() const { return meter_.get(); }
 
  private:
@@ -224,7 +225,7 @@ class QueueCore {
     index_.release(node);
   }
 
-  // Changes a node's state. If there is no room in the heap or the store, a node in no state must not stay
+  // Changes a node's state. If the heap or the store runs out of memory, a node without state must not stay
   // in the table.
   template <class Change>
   void change(Node& node, const Change& make_change) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue knows of a key: the node that backing stores order.
+// The record of a key in a queue: the node that backing stores order.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// One of two levels of priority: the lane of a TwoLaneStore, a priority like any other elsewhere.
+/// One of two priority levels: the lane of a TwoLaneStore, an ordinary priority in other stores.
 enum class Lane : std::uint8_t {
-  fast,  ///< priority 0: what users wait for
-  slow,  ///< priority -100: resyncs and what is listed at start
+  fast,  ///< Priority 0: changes that users wait for.
+  slow,  ///< Priority -100: resyncs and the first list.
 };
 
-/// How urgent an added key is: higher first, 0 unless said otherwise. What it does is the store's
-/// business: a FifoStore ignores it, a TwoLaneStore puts whatever is below 0 into the slow lane.
+/// Urgency of an added key: higher first, 0 by default. Its effect depends on the store: a FifoStore ignores
+/// it, a TwoLaneStore puts keys below 0 into the slow lane.
 struct Priority {
   constexpr Priority(std::int32_t level = 0) : value(level) {}
   constexpr Priority(Lane lane) : value(lane == Lane::fast ? 0 : -100) {}
@@ -31,7 +31,7 @@ template <class Item, class Store>
 class Schedule;
 }  // namespace detail
 
-/// The part of a node that does not depend on the key's type, and all that most stores need.
+/// The part of a node that is independent of the key's type; sufficient for most stores.
 /// Thread safety: one thread at a time; a queue calls its store under its own lock.
 class QueueItem {
  public:
@@ -39,19 +39,19 @@ class QueueItem {
   QueueItem(const QueueItem&) = delete;
   QueueItem& operator=(const QueueItem&) = delete;
 
-  /// The priority it was added with, raised by later adds; it does not change between two calls of the
-  /// store for this item.
+  /// The priority it was added with, raised by later adds; it does not change between two calls of the store
+  /// for this item.
   std::int32_t priority() const { return priority_; }
-  /// Its place in the order of adding: lower came first. No two items in a store have the same.
+  /// Position in the order of adding: lower came first. Unique among the items in a store.
   std::uint64_t place() const { return place_; }
-  /// To be called by a store's touch() that moves the item behind others.
+  /// Must be called by a store's touch() if it moves the item behind others.
   void set_place(std::uint64_t place) { place_ = place; }
 
   /// Sixteen bits for the store's own use, for example the lane that the item is in.
   std::uint16_t store_tag() const { return store_tag_; }
   void set_store_tag(std::uint16_t tag) { store_tag_ = tag; }
-  /// A number for the store's own use; it shares its space with the links of ItemList. While the item is not
-  /// in the store it is the queue's.
+  /// A number for the store's own use; it shares its storage with the links of ItemList. While the item is
+  /// not in the store the queue uses it.
   std::size_t store_index() const { return slot_.index; }
   void set_store_index(std::size_t index) { slot_.index = index; }
 
@@ -60,11 +60,11 @@ class QueueItem {
   template <class Item, class Store>
   friend class detail::Schedule;
 
-  static constexpr std::uint8_t is_dirty = 1;       // it needs processing
-  static constexpr std::uint8_t is_processing = 2;  // somebody holds it
-  static constexpr std::uint8_t is_stored = 4;      // it is in the backing store
-  static constexpr std::uint8_t is_waiting = 8;     // it is in the heap of delayed items
-  static constexpr std::uint8_t is_resting = 16;    // it is kept only because it ran a short time ago
+  static constexpr std::uint8_t is_dirty = 1;       // needs processing
+  static constexpr std::uint8_t is_processing = 2;  // held by a worker
+  static constexpr std::uint8_t is_stored = 4;      // in the backing store
+  static constexpr std::uint8_t is_waiting = 8;     // in the heap of delayed items
+  static constexpr std::uint8_t is_resting = 16;    // kept only because it ran recently
 
   bool has(std::uint8_t state) const { return (state_ & state) != 0; }
   void set(std::uint8_t state) { state_ = static_cast<std::uint8_t>(state_ | state); }
@@ -86,16 +86,16 @@ class QueueItem {
   std::uint8_t state_ = 0;
 };
 
-/// A node of a queue whose keys are of type Key. The key is there from take_key() to drop_key(): a node
-/// that waits to be used again holds on to nothing. Strings are emptied instead of destroyed, so that a
-/// queue in steady state does not allocate.
+/// A node of a queue whose keys are of type Key. The key exists from take_key() to drop_key(), so an unused
+/// node holds no resources. Strings are cleared instead of destroyed, so that a queue in steady state does
+/// not allocate.
 template <class Key>
 class QueueNode : public QueueItem {
  public:
   QueueNode() {
     if constexpr (reuses_key) std::construct_at(&key_);
   }
-  // Whoever destroys a node has dropped its key before.
+  // The key has been dropped before the node is destroyed.
   ~QueueNode() {
     if constexpr (reuses_key) std::destroy_at(&key_);
   }
@@ -115,7 +115,7 @@ class QueueNode : public QueueItem {
       if (key_.capacity() > longest_reused) Key().swap(key_);
       key_.clear();
     } else {
-      // Moved out first: dropping the last handle on an interned key destroys this node.
+      // Moved out first: dropping the last handle to an interned key destroys this node.
       [[maybe_unused]] const Key last = std::move(key_);
       std::destroy_at(&key_);
     }
@@ -123,14 +123,14 @@ class QueueNode : public QueueItem {
 
  private:
   static constexpr bool reuses_key = std::is_same_v<Key, std::string>;
-  static constexpr std::size_t longest_reused = 512;  // a namespace and a name are 317 bytes at most
+  static constexpr std::size_t longest_reused = 512;  // a namespace and a name have at most 317 bytes
 
   union {
     Key key_;
   };
 };
 
-/// A list of items that allocates nothing: the links are in the items. An item is in one list at most.
+/// An intrusive list that never allocates: the links are in the items. An item is in at most one list.
 /// Thread safety: one thread at a time.
 class ItemList {
  public:
@@ -148,11 +148,11 @@ class ItemList {
 
   bool empty() const { return first_ == nullptr; }
   std::size_t size() const { return size_; }
-  /// The first item; the list must not be empty.
+  /// Returns the first item; the list must not be empty.
   QueueItem& front() const { return *first_; }
 
-  /// Puts `item` where its place() says. Complexity: constant for the latest place, which is the rule,
-  /// and for the earliest; otherwise as many steps as there are earlier items.
+  /// Inserts `item` at the position of its place(). Complexity: constant for the latest place, the usual
+  /// case, and for the earliest; otherwise linear in the number of earlier items.
   void insert(QueueItem& item) {
     if (last_ == nullptr || last_->place_ < item.place_) return link(item, last_, nullptr);
     QueueItem* next = first_;
@@ -160,12 +160,12 @@ class ItemList {
     link(item, next->slot_.links.previous, next);
   }
 
-  /// Puts `item` last, whatever its place().
+  /// Inserts `item` last, regardless of its place().
   void push_back(QueueItem& item) { link(item, last_, nullptr); }
-  /// Puts `item` first, whatever its place().
+  /// Inserts `item` first, regardless of its place().
   void push_front(QueueItem& item) { link(item, nullptr, first_); }
 
-  /// Takes out an item that is in this list.
+  /// Removes an item that is in this list.
   void remove(QueueItem& item) {
     QueueItem* previous = item.slot_.links.previous;
     QueueItem* next = item.slot_.links.next;
@@ -174,7 +174,7 @@ class ItemList {
     --size_;
   }
 
-  /// Takes out the first item; the list must not be empty.
+  /// Removes and returns the first item; the list must not be empty.
   QueueItem& pop_front() {
     QueueItem& item = *first_;
     remove(item);

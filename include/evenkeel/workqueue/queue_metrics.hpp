@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a queue at one moment, and how they are given to a sink.
+// Snapshot of a queue's metrics, and its export to a sink.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Durations in twelve buckets that grow by ten: 10 ns, 100 ns, ... 1000 s, and above.
+/// Histogram of durations with twelve bounds, each ten times the previous: 10 ns, 100 ns, ... 1000 s.
 struct DurationHistogram {
-  /// Upper bounds in seconds, each included in its bucket.
+  /// Upper bounds in seconds, inclusive.
   static constexpr std::array<double, 12> bounds{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3,
                                                  1e-2, 1e-1, 1,    1e1,  1e2,  1e3};
 
@@ -29,30 +29,30 @@ struct DurationHistogram {
   }
 };
 
-/// How many keys carry a label.
+/// Number of keys with a label.
 struct LabelledDepth {
   std::string label = {};
   std::size_t depth = 0;
   friend bool operator==(const LabelledDepth&, const LabelledDepth&) = default;
 };
 
-/// The metrics of a queue, under the names that client-go gives them (without "workqueue_").
+/// Metrics of a queue, with client-go's names (without the prefix "workqueue_").
 struct QueueMetrics {
-  std::string name = {};            ///< Of the queue.
-  std::uint64_t adds_total = 0;     ///< Keys that became dirty: adding what is dirty already is not counted.
-  std::uint64_t retries_total = 0;  ///< Adds with a delay, merged ones included.
-  /// Dirty keys by the priority that they count for; "exceeded_cardinality_limit" for all priorities
-  /// that came after the first 25 distinct ones.
+  std::string name = {};            ///< Name of the queue.
+  std::uint64_t adds_total = 0;     ///< Keys that became dirty; adds of dirty keys are not counted.
+  std::uint64_t retries_total = 0;  ///< Adds with a delay, including merged ones.
+  /// Dirty keys by the priority that they are counted under; "exceeded_cardinality_limit" for all priorities
+  /// after the first 25 distinct ones.
   std::vector<LabelledDepth> depth = {};
   std::vector<LabelledDepth> lanes = {};  ///< By lane, if the store has lanes; see store.hpp.
   DurationHistogram queue_duration = {};  ///< From becoming dirty to being handed out.
   DurationHistogram work_duration = {};   ///< From being handed out to done.
-  double unfinished_work_seconds = 0;     ///< Sum of what has passed since each held key was handed out.
-  double longest_running_processor_seconds = 0;  ///< The longest of these.
+  double unfinished_work_seconds = 0;     ///< Sum over all held keys of the time since they were handed out.
+  double longest_running_processor_seconds = 0;  ///< The longest of these times.
 };
 
-/// Gives `metrics` to `sink` under client-go's names, with the labels name and controller, both the
-/// queue's name; the depth with controller-runtime's label priority.
+/// Writes `metrics` to `sink` under client-go's names, with the labels name and controller, both set to the
+/// queue's name; the depth also has controller-runtime's label priority.
 inline void collect(const QueueMetrics& metrics, MetricSink& sink) {
   const MetricLabel name{"name", metrics.name};
   const MetricLabel controller{"controller", metrics.name};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a controller is asked to reconcile: the name of an object, held in a KeyTable.
+// Key of a controller's queue: the name of an object, stored in a KeyTable.
 #pragma once
 
 #include <compare>
@@ -18,10 +18,10 @@ namespace detail {
 class InternedIndex;
 }  // namespace detail
 
-/// A counted handle on an interned (cluster, namespace, name). Copying counts up, comparing keys of one
-/// table compares addresses. A default-constructed or moved-from key names nothing: all parts are empty.
-/// Thread safety: const members may be called concurrently; different handles on one key are independent.
-/// Lifetime: keeps its entry; the views are valid as long as any handle on the key is.
+/// A counted handle to an interned (cluster, namespace, name). A copy increments the count; keys of one table
+/// are compared by address. A default-constructed or moved-from key is empty: all its parts are empty.
+/// Thread safety: const members may be called concurrently; different handles to one key are independent.
+/// Lifetime: keeps its entry alive; views are valid as long as any handle to the key is.
 class RequestKey {
  public:
   RequestKey() = default;
@@ -37,19 +37,19 @@ class RequestKey {
     if (entry_ != nullptr) detail::KeyTableState::drop_handle(*entry_);
   }
 
-  /// Empty for the cluster that the process manages as its own.
+  /// Empty for the cluster that the process treats as its own.
   std::string_view cluster() const { return entry_ == nullptr ? std::string_view() : entry_->cluster(); }
-  /// Empty for kinds without namespaces.
+  /// Empty for cluster-scoped kinds.
   std::string_view namespace_() const {
     return entry_ == nullptr ? std::string_view() : entry_->namespace_();
   }
   std::string_view name() const { return entry_ == nullptr ? std::string_view() : entry_->name(); }
-  /// Namespace and name as strings of their own.
+  /// Returns a copy of namespace and name.
   ObjectKey object_key() const {
     return {.namespace_ = std::string(namespace_()), .name = std::string(name())};
   }
 
-  /// "namespace/name" or "name", with "cluster:" in front where there is a cluster.
+  /// Returns "namespace/name" or "name", prefixed with "cluster:" if there is a cluster.
   std::string str() const {
     std::string text;
     if (!cluster().empty()) text.append(cluster()).append(":");
@@ -58,7 +58,7 @@ class RequestKey {
   }
 
   std::size_t hash() const { return entry_ == nullptr ? 0 : entry_->table_hash(); }
-  /// The hash() that the key with these names has, whether somebody holds it or not.
+  /// Returns the hash() of the key with these names, whether or not such a key exists.
   static std::size_t hash_of(std::string_view cluster, std::string_view object_namespace,
                              std::string_view object_name) {
     return detail::KeyTableState::hash(cluster, object_namespace, object_name);
@@ -70,7 +70,7 @@ class RequestKey {
     return a.name() == b.name() && a.namespace_() == b.namespace_() && a.cluster() == b.cluster();
   }
 
-  /// By cluster, then namespace, then name.
+  /// Orders by cluster, then namespace, then name.
   friend std::strong_ordering operator<=>(const RequestKey& a, const RequestKey& b) {
     if (a == b) return std::strong_ordering::equal;
     if (const auto order = a.cluster() <=> b.cluster(); std::is_neq(order)) return order;
@@ -81,7 +81,7 @@ class RequestKey {
  private:
   friend class KeyTable;
   friend class detail::InternedIndex;
-  explicit RequestKey(detail::KeyEntry* entry) noexcept : entry_(entry) {}  // takes over a handle
+  explicit RequestKey(detail::KeyEntry* entry) noexcept : entry_(entry) {}  // takes ownership of a handle
 
   detail::KeyEntry* entry_ = nullptr;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work queue as controllers use it: interned keys, store and limiter chosen at run time.
+// The work queue of controllers: interned keys, with store and limiter chosen at run time.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +29,19 @@ using RequestStore = AnyStore<RequestKey>;
 using RequestLimiter = AnyLimiter<RequestKey>;
 
 struct RequestQueueOptions {
-  std::string name = {};                                   ///< Names the queue in metrics.
-  RequestStore store = PriorityStore();                    ///< The order; any store for RequestKey.
+  std::string name = {};                 ///< Name of the queue in metrics.
+  RequestStore store = PriorityStore();  ///< Order of handing out; any store for RequestKey.
   RequestLimiter limiter = default_limiter<RequestKey>();  ///< Used by add_rate_limited.
-  Readd readd = Readd::keep_place;                         ///< See Readd; no key starves another.
-  bool charge_waiting = true;                              ///< As in WorkQueueOptions.
-  Debounce debounce = {};                                  ///< As in WorkQueueOptions.
-  Duration min_interval = Duration::zero();                ///< As in WorkQueueOptions.
+  Readd readd = Readd::keep_place;                         ///< See Readd; by default no key starves another.
+  bool charge_waiting = true;                              ///< See WorkQueueOptions.
+  Debounce debounce = {};                                  ///< See WorkQueueOptions.
+  Duration min_interval = Duration::zero();                ///< See WorkQueueOptions.
   std::shared_ptr<const Clock> clock = nullptr;            ///< real_clock() if null.
 };
 
-/// WorkQueue for RequestKey; see there for what the members do. All keys are of one KeyTable. Adding a
-/// key that is queued already, no more urgently than before, takes no lock, unless the store is one that
-/// wants to be told. Throws std::invalid_argument for a key that names nothing or is of another table.
+/// A WorkQueue for RequestKey; see there for the members. All keys must belong to one KeyTable. Adding a key
+/// that is already queued, with the same or a lower priority, takes no lock unless the store needs to observe
+/// such adds. Throws std::invalid_argument for an empty key or a key of another table.
 /// Thread safety: all members may be called concurrently.
 /// Lifetime: outlives its claims and every call of a member.
 class RequestQueue {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a backing store is: the part of a queue that decides which key is next.
+// The concept of a backing store: the part of a queue that decides which key is next.
 #pragma once
 
 #include <concepts>
@@ -14,37 +14,39 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A backing store holds the items that are ready and orders them as it likes.
-/// - `push(item)`: the item is in no store; afterwards it is in this one. Items with an earlier place()
-///   than some that are there come back now and then: they were handed over before their turn could be
-///   used, and belong before those (ItemList::insert does that).
-/// - `pop()`: takes out the next item and returns it; called only if size() > 0.
-/// - `size()`: how many items it holds, in constant time.
-/// - `touch(item, place)`: the item is in the store and was added again, its priority() perhaps raised.
-///   The store may move it; one that moves behind others gets `place`. size() must not change.
-/// All are called under the queue's lock and must not call the queue. Only push() may throw, and only for
-/// lack of memory and before it has changed anything; add() passes that on, and the key is not queued.
-/// A store that looks at keys takes and returns QueueNode<Key>&, any other QueueItem&.
+/// A backing store holds the ready items in an order of its choice.
+/// - `push(item)`: adds an item that is in no store. Occasionally its place() is earlier than that of items
+/// in the store: it was popped before its turn could be used, and belongs before them (ItemList::insert
+/// handles this).
+/// - `pop()`: removes and returns the next item; called only if size() > 0.
+/// - `size()`: the number of items, in constant time.
+/// - `touch(item, place)`: an item in the store was added again, possibly with a higher priority(). The store
+/// may move it; an item that moves behind others gets `place`. size() must not change.
 ///
-/// Optional: `static constexpr bool touch_needs_raise = true` says that touch does nothing unless the
-/// priority was raised; then a queue of interned keys can tell without its lock that an add changes
-/// nothing, and touch may not be called for it.
+/// All are called under the queue's lock and must not call the queue. Only push() may throw, only for lack of
+/// memory, and before it has changed anything; add() passes the exception on, and the key is not queued. A
+/// store that uses keys takes and returns QueueNode<Key>&, any other QueueItem&.
 ///
-/// Optional, for a store that limits how many of its items are in workers' hands:
-/// - `can_pop() -> bool`, const: whether one may be handed out now. If not, pop() is called only to empty the
-///   store for good, and hands out any.
-/// - `done(item)`: an item that was handed out is in nobody's hands any more; if it was added again it is
-///   pushed next. Called once for every pop(), but for those that unpop() takes back or that empty the store.
+/// Optional: `static constexpr bool touch_needs_raise = true` states that touch has no effect unless the
+/// priority was raised; then a queue of interned keys detects without its lock that an add has no effect, and
+/// may skip the call of touch.
+///
+/// Optional, for a store that limits how many of its items workers hold:
+/// - `can_pop() -> bool`, const: returns true if an item may be handed out now. If it returns false, pop() is
+/// called only to empty the store permanently, and may return any item.
+/// - `done(item)`: a worker has finished an item; if the item was added again it is pushed next. Called once
+/// for every pop(), except those that unpop() reverts or that empty the store.
 ///
 /// Optional: `unpop(item)`, for stores that share out turns or have done(): the item that pop() returned last
-/// was held already and is not handed out, so what that turn cost is given back. It comes again through
-/// push().
+/// is already held by a worker and is not handed out, so the cost of that turn is refunded. The item returns
+/// through push().
 ///
-/// Optional, for metrics and introspection, each const and under the lock as well:
-/// - `level(item) -> std::int64_t`: items of a higher level come first; those of one level by place().
-/// - `lane(item) -> std::string`: what the part of the store is called that the item, which is in the store,
-///   is in.
-/// - `lanes() -> std::vector<LabelledDepth>`: how many items each part holds; a few parts, not hundreds.
+/// Optional, for metrics and introspection, each const and also called under the lock:
+/// - `level(item) -> std::int64_t`: items of a higher level come first; items of one level are ordered by
+/// place().
+/// - `lane(item) -> std::string`: the name of the part of the store that holds the item, which is in the
+/// store.
+/// - `lanes() -> std::vector<LabelledDepth>`: the number of items in each part; a few parts, not hundreds.
 template <class S, class Node>
 concept BackingStore = requires(S& store, const S& asked, Node& node, std::uint64_t place) {
   store.push(node);
@@ -53,7 +55,8 @@ concept BackingStore = requires(S& store, const S& asked, Node& node, std::uint6
   store.touch(node, place);
 };
 
-/// Whether adding a queued key again, no more urgently than before, can never change the order of `store`.
+/// Returns true if re-adding a queued key with the same or a lower priority never changes the order of
+/// `store`.
 template <class S>
 bool touch_needs_raise(const S& store) {
   if constexpr (requires { store.touch_needs_raise(); }) {
@@ -65,7 +68,7 @@ bool touch_needs_raise(const S& store) {
   }
 }
 
-/// Whether `store`, which holds items, lets one be handed out now.
+/// Returns true if `store`, which is not empty, may hand out an item now.
 template <class S>
 bool may_pop(const S& store) {
   if constexpr (requires { store.can_pop(); }) {
@@ -75,19 +78,19 @@ bool may_pop(const S& store) {
   }
 }
 
-/// Tells `store`, if it wants to know, that `item` is in nobody's hands any more.
+/// Notifies `store`, if it has done(), that no worker holds `item` any more.
 template <class S, class Node>
 void tell_done(S& store, Node& item) {
   if constexpr (requires { store.done(item); }) store.done(item);
 }
 
-/// Tells `store` that the item which it popped last was not handed out.
+/// Notifies `store`, if it has unpop(), that the item it popped last was not handed out.
 template <class S, class Node>
 void unpop(S& store, Node& item) {
   if constexpr (requires { store.unpop(item); }) store.unpop(item);
 }
 
-/// What `store` sorts `item` by before its place(); its priority if the store does not say.
+/// Returns the first sort key of `item` in `store`, before place(); its priority if the store defines none.
 template <class S, class Node>
 std::int64_t level_of(const S& store, const Node& item) {
   if constexpr (requires { store.level(item); }) {
@@ -97,7 +100,7 @@ std::int64_t level_of(const S& store, const Node& item) {
   }
 }
 
-/// The name of the part of `store` that `item` is in; empty if the store has none.
+/// Returns the name of the part of `store` that holds `item`; empty if the store has no parts.
 template <class S, class Node>
 std::string lane_of(const S& store, const Node& item) {
   if constexpr (requires { store.lane(item); }) {
@@ -107,7 +110,7 @@ std::string lane_of(const S& store, const Node& item) {
   }
 }
 
-/// How many items each part of `store` holds; empty if the store has none.
+/// Returns the number of items in each part of `store`; empty if the store has no parts.
 template <class S>
 std::vector<LabelledDepth> lanes_of(const S& store) {
   if constexpr (requires { store.lanes(); }) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fast lane for what users wait for and a slow one for what can wait, such as periodic resyncs.
+// Backing store with a fast lane for changes that users wait for and a slow one for periodic resyncs and the
+// like.
 #pragma once
 
 #include <concepts>
@@ -18,16 +19,16 @@ namespace evenkeel {
 inline namespace v0 {
 
 struct TwoLaneStoreOptions {
-  /// While both lanes hold keys, at least one hand-out in so many comes from the slow lane. 0: none does,
-  /// the slow lane waits until the fast one is empty. Not 1.
+  /// While both lanes hold keys, at least one hand-out in `slow_share` comes from the slow lane. 0: the slow
+  /// lane waits until the fast one is empty. Must not be 1.
   std::uint32_t slow_share = 0;
 };
 
-/// Fast before slow, first in first out within a lane. The lane is an argument of add: a key without one
-/// is fast, one with a priority below 0 is slow. A queued slow key that is added as fast moves to the
-/// back of the fast lane in constant time; the opposite never happens, so a resync does not demote a
-/// live change.
-/// Source: zhouhaibing089/workqueue, two-lane queue; the lane is not a second call, which can race.
+/// The fast lane before the slow one, first in first out within a lane. The lane is an argument of add: a key
+/// without one is fast, one with a priority below 0 is slow. A queued slow key that is added as fast moves to
+/// the back of the fast lane in constant time; the opposite never happens, so a resync does not demote a live
+/// change.
+/// Source: zhouhaibing089/workqueue, two-lane queue; there the lane is set by a second call, which can race.
 class TwoLaneStore {
  public:
   static constexpr bool touch_needs_raise = true;
@@ -64,7 +65,7 @@ class TwoLaneStore {
   std::size_t size() const { return fast_.size() + slow_.size(); }
   std::size_t size(Lane lane) const { return lane == Lane::fast ? fast_.size() : slow_.size(); }
 
-  /// The share of the slow lane is not looked at.
+  /// Ignores slow_share.
   std::int64_t level(const QueueItem& item) const { return held_in(item) == Lane::fast ? 1 : 0; }
   std::string lane(const QueueItem& item) const { return held_in(item) == Lane::fast ? "fast" : "slow"; }
   std::vector<LabelledDepth> lanes() const { return {{"fast", fast_.size()}, {"slow", slow_.size()}}; }
@@ -83,18 +84,18 @@ class TwoLaneStore {
   TwoLaneStoreOptions options_;
   ItemList fast_;
   ItemList slow_;
-  std::uint32_t fast_in_a_row_ = 0;  // handed out of the fast lane while the slow one held something
+  std::uint32_t fast_in_a_row_ = 0;  // hand-outs from the fast lane while the slow one held something
   std::uint32_t before_last_pop_ = 0;
 };
 
-/// Two lanes where a policy says which: `policy(key) -> Lane` is asked whenever a key is queued and
-/// whenever a queued key is added again, under the queue's lock, and may move a key both ways. The lane
-/// given to add counts for nothing.
+/// A two-lane store with a policy: `policy(key) -> Lane` is called under the queue's lock whenever a key is
+/// queued and whenever a queued key is added again, and may move a key either way. The lane passed to add is
+/// ignored.
 template <class Key, std::invocable<const Key&> Policy>
 requires std::same_as<std::invoke_result_t<Policy&, const Key&>, Lane>
 class PolicyLaneStore {
  public:
-  /// Throws std::invalid_argument as TwoLaneStore does.
+  /// Throws std::invalid_argument like TwoLaneStore.
   explicit PolicyLaneStore(Policy policy, TwoLaneStoreOptions options = {})
       : policy_(std::move(policy)), lanes_(options) {}
 

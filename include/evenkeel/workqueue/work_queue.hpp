@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work queue: threads add keys, threads get them, and no key is ever in two hands.
+// The work queue: threads add and get keys, and no two threads ever hold the same key.
 #pragma once
 
 #include <atomic>
@@ -32,23 +32,23 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// The work queue of a controller: add as often as you like, each key is held once and handed to one
-/// worker at a time; a key added while it is processed runs once more. Keys may be added for later, and
-/// with the delay that a rate limiter decides. One lock, no thread of its own: of the workers that wait
-/// in get(), one waits for the earliest delayed key, the others for as long as it takes.
+/// The work queue of a controller. Each key is stored once, no matter how often it is added, and handed to
+/// one worker at a time; a key added while it is processed runs once more. Keys may be added with a delay,
+/// including one that a rate limiter decides. It has one lock and no thread: of the workers that wait in
+/// get(), one waits for the earliest delayed key, the others without a deadline.
 ///
-/// A debounce or a minimum interval (docs/queue.md) holds a key back that would otherwise be ready; what a
-/// shut-down finds held back is handed out at once, as if it were queued.
+/// A debounce or a minimum interval (docs/queue.md) holds back a key that would otherwise be ready; a
+/// shutdown releases such keys immediately, as if they were queued.
 ///
-/// Shutting down has three forms, each harmless when repeated and at any moment. All refuse new keys and
-/// drop delayed ones. shut_down() hands out what is queued and then reports the end to get();
-/// shut_down_now() drops what is queued, too; shut_down_with_drain() is shut_down() and waits until all
-/// is done.
+/// There are three ways to shut down, each idempotent and callable at any time. All refuse new keys and drop
+/// delayed ones. shut_down() hands out what is queued, after which get() returns nullopt; shut_down_now()
+/// drops what is queued, too; shut_down_with_drain() is shut_down() followed by waiting until every key is
+/// done.
 ///
-/// Thread safety: all members may be called concurrently. Key's == and the store and limiter run under
-/// the lock; the key's hash is taken before.
+/// Thread safety: all members may be called concurrently. Key's operator==, the store and the limiter run
+/// under the lock; the key's hash is computed before it is taken.
 /// Lifetime: outlives its claims and every call of a member.
-/// Source: client-go util/workqueue, whose three nested queues and two goroutines this is.
+/// Source: client-go util/workqueue, with its three nested queues and two goroutines merged into one class.
 template <class Key, BackingStore<QueueNode<Key>> Store = FifoStore, Limiter<Key> L = AnyLimiter<Key>,
           class Index = detail::HashIndex<Key>>
 class WorkQueue {
@@ -59,7 +59,7 @@ class WorkQueue {
   using Options = WorkQueueOptions<Key, Store, L>;
   using Claim = QueueClaim<WorkQueue, Node>;
 
-  /// Throws std::invalid_argument if debounce or min_interval make no sense.
+  /// Throws std::invalid_argument if debounce or min_interval is invalid.
   explicit WorkQueue(Options options = {})
       : name_(std::move(options.name)),
         clock_(options.clock ? std::move(options.clock) : real_clock()),
@@ -75,8 +75,8 @@ class WorkQueue {
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
-  /// Makes `key` ready, or has it run once more if it is processed now. A delay that it waits for is
-  /// dropped. Of several priorities of a key that is not handed out yet, the highest counts.
+  /// Makes `key` ready, or makes it run once more if it is being processed. Drops a delay that it waits for.
+  /// The highest of several priorities wins until the key is handed out.
   void add(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     if (changes_nothing(key, priority)) return;
     const std::size_t hash = hash_of(key);
@@ -92,8 +92,8 @@ class WorkQueue {
     detail::Parking::notify(wake);
   }
 
-  /// The same as add(), unless `key` waits for a delay: nothing changes then, and it returns false, as it
-  /// does when the queue is shut down.
+  /// Like add(), but if `key` waits for a delay it changes nothing and returns false, as it does when the
+  /// queue is shut down.
   bool add_unless_waiting(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     if (changes_nothing(key, priority)) return is_open_.load(std::memory_order_relaxed);
     const std::size_t hash = hash_of(key);
@@ -110,7 +110,7 @@ class WorkQueue {
     return node != nullptr;
   }
 
-  /// The same as add() after `delay`. The earliest of several times counts, and a key that is ready stays so.
+  /// Like add() after `delay`. The earliest of several times wins, and a ready key stays ready.
   void add_after(const Key& key, Duration delay, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     const std::size_t hash = hash_of(key);
     CondVar* wake = nullptr;
@@ -124,8 +124,8 @@ class WorkQueue {
     detail::Parking::notify(wake);
   }
 
-  /// The same after the delay that the limiter decides, which is charged before this returns. Returns that
-  /// delay; zero if nothing was charged.
+  /// Like add_after(), with the delay that the limiter returns; the limiter is charged before this returns.
+  /// Returns the delay; zero if nothing was charged.
   Duration add_rate_limited(const Key& key, Priority priority = {}) EVENKEEL_EXCLUDES(mutex_) {
     const std::size_t hash = hash_of(key);
     CondVar* wake = nullptr;
@@ -145,20 +145,20 @@ class WorkQueue {
     return delay;
   }
 
-  /// Has the limiter forget the failures of `key`: it succeeded, or was given up.
+  /// Makes the limiter forget the failures of `key`, which succeeded or was given up.
   void forget(const Key& key) EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     limiter_.forget(key);
   }
 
-  /// How often add_rate_limited was called for `key` since it was forgotten.
+  /// Returns how often add_rate_limited was called for `key` since forget().
   std::uint64_t retries(const Key& key) const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return attempts_of(key);
   }
 
-  /// Hands out the next key. Blocks until there is one; empty if the queue is shut down and has no more
-  /// to hand out, or if `stop` is requested.
+  /// Hands out the next key. Blocks until there is one; returns nullopt if the queue is shut down and has
+  /// nothing left to hand out, or if `stop` is requested.
   [[nodiscard]] std::optional<Claim> get(const std::stop_token& stop = {}) EVENKEEL_EXCLUDES(mutex_) {
     if (stop.stop_requested()) return std::nullopt;
     {
@@ -169,7 +169,7 @@ class WorkQueue {
     return get_blocking(stop);
   }
 
-  /// Ends `last`, then does the same: what a worker that goes from key to key wants, at one lock less.
+  /// Ends `last` and then gets the next key, with one lock fewer than done() and get(); for worker loops:
   ///
   ///     for (auto claim = queue.get(); claim; claim = queue.get(std::move(*claim))) work(claim->key());
   [[nodiscard]] std::optional<Claim> get(Claim last, const std::stop_token& stop = {})
@@ -201,8 +201,8 @@ class WorkQueue {
     return std::nullopt;
   }
 
-  /// When try_get() has a key next: now, or when the first delay ends; nothing if none waits. Keys that are
-  /// in somebody's hands do not count.
+  /// Returns when try_get() will have a key: now, or when the first delay ends; nullopt if no key waits. Keys
+  /// held by workers do not count.
   [[nodiscard]] std::optional<TimePoint> next_due() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     core_.fire(now_if_needed());
@@ -210,7 +210,7 @@ class WorkQueue {
     return core_.next_due();
   }
 
-  /// Refuses new keys, drops delayed ones, hands out what is queued. Releases who waits in
+  /// Refuses new keys, drops delayed ones, and hands out what is queued. Unblocks callers of
   /// shut_down_with_drain().
   void shut_down() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -218,16 +218,16 @@ class WorkQueue {
     release_drainers();
   }
 
-  /// The same, and drops what is queued, and what was added again while processed.
+  /// Like shut_down(), and also drops what is queued and what was added again while processed.
   void shut_down_now() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     close(State::closed);
     release_drainers();
   }
 
-  /// Refuses new keys, drops delayed ones, and blocks until workers have processed all that is queued.
-  /// Any number of threads may call it. True if everything is done; false if shut_down() or
-  /// shut_down_now() was called meanwhile or `stop` was requested.
+  /// Refuses new keys, drops delayed ones, and blocks until workers have processed all that is queued. Any
+  /// number of threads may call it. Returns true if every key is done; false if shut_down() or
+  /// shut_down_now() was called in the meantime or `stop` was requested.
   bool shut_down_with_drain(const std::stop_token& stop = {}) EVENKEEL_EXCLUDES(mutex_) {
     const std::stop_callback wake(stop, WakeAll{*this});
     MutexLock lock(mutex_);
@@ -242,14 +242,14 @@ class WorkQueue {
     return state_ != State::open;
   }
 
-  /// Keys that get() could hand out now. Informational: it may be different when you look.
+  /// Number of keys that get() could hand out now. Informational: it may be outdated on return.
   std::size_t size() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     core_.fire(now_if_needed());
     return core_.ready();
   }
 
-  /// What is known of `key`. Complexity: constant, but for what store and limiter take.
+  /// Returns what is known of `key`. Complexity: constant, plus the cost of store and limiter.
   KeyInfo<Key> inspect(const Key& key) EVENKEEL_EXCLUDES(mutex_) {
     const std::size_t hash = hash_of(key);
     MutexLock lock(mutex_);
@@ -259,10 +259,10 @@ class WorkQueue {
     return info;
   }
 
-  /// What is known of all keys, in no particular order; sort_by_turn() (key_order.hpp) puts them in theirs.
-  /// The queue goes on meanwhile: the lock is taken for a slice of keys at a time. So each key is described
-  /// as it was at some moment of the call; one that is in the queue all the while is described once, one
-  /// that comes or goes once or not at all.
+  /// Returns what is known of all keys, in no particular order; sort_by_turn() (key_order.hpp) sorts them.
+  /// The queue keeps working during the call: the lock is taken for a slice of keys at a time. So each key is
+  /// described as it was at some moment of the call; a key that stays in the queue is described exactly once,
+  /// any other at most once.
   std::vector<KeyInfo<Key>> inspect_all(const InspectOptions& options = {}) EVENKEEL_EXCLUDES(mutex_) {
     std::vector<KeyInfo<Key>> keys;
     for (std::optional<std::uint64_t> position = 0; position;) {
@@ -279,14 +279,14 @@ class WorkQueue {
     return keys;
   }
 
-  /// How many keys are in which state.
+  /// Returns the number of keys in each state.
   QueueCounts counts() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     core_.fire(now_if_needed());
     return core_.counts();
   }
 
-  /// The figures of this moment. A queue without a name has none: neither name nor numbers are in them.
+  /// Returns the current metrics; default-constructed if the queue has no name.
   QueueMetrics metrics() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     if (core_.meter() == nullptr) return {};
@@ -298,7 +298,7 @@ class WorkQueue {
     return metrics;
   }
 
-  /// Gives metrics() to `sink`; nothing if the queue has no name. The sink is not called under the lock.
+  /// Writes metrics() to `sink`; nothing if the queue has no name. The sink is not called under the lock.
   void collect(MetricSink& sink) {
     if (!name_.empty()) evenkeel::collect(metrics(), sink);
   }
@@ -311,14 +311,15 @@ class WorkQueue {
 
   struct WakeAll {
     WorkQueue& queue;
-    // The lock makes sure that who has looked at the token but does not wait yet is not missed.
+    // The lock ensures that a waiter which has checked the token but does not block yet is not missed.
     void operator()() const noexcept {
       MutexLock lock(queue.mutex_);
       queue.notify_all();
     }
   };
 
-  // Whether adding `key` is known to change nothing, without the lock: it is queued, no less urgently.
+  // Returns true if adding `key` is known, without the lock, to have no effect: it is queued with at least
+  // this priority.
   bool changes_nothing(const Key& key, Priority priority) const {
     if constexpr (Index::knows_without_lock) {
       return touch_needs_raise_ && Index::is_covered(owner_, key, priority.value);
@@ -343,12 +344,12 @@ class WorkQueue {
     return static_cast<std::uint64_t>(limiter_.retries(key));
   }
 
-  // The clock is read only where something depends on it.
+  // Reads the clock only if something depends on the time.
   TimePoint now_if_needed() const EVENKEEL_REQUIRES(mutex_) {
     return needs_time_ || core_.waiting() > 0 ? clock_->now() : TimePoint{};
   }
 
-  // For calls that can take the time before the lock: nobody minds if it is a little old by then.
+  // For calls that can read the clock before they take the lock; a slightly old time is good enough.
   TimePoint now_if_always_needed() const { return needs_time_ ? clock_->now() : TimePoint{}; }
 
   Node* take() EVENKEEL_REQUIRES(mutex_) {
@@ -358,11 +359,12 @@ class WorkQueue {
     if constexpr (Index::knows_without_lock) {
       if (node != nullptr) node->uncover();
     }
-    if (node != nullptr && is_over()) parking_.notify_all();  // who waits for what the store held back
+    if (node != nullptr && is_over())
+      parking_.notify_all();  // workers that wait for keys the store held back
     return node;
   }
 
-  // Whether the end can be reported: what is ready but held back by the store (store.hpp) is still to come.
+  // Returns true if the end can be reported; ready keys held back by the store (store.hpp) are still to come.
   bool is_over() const EVENKEEL_REQUIRES(mutex_) { return state_ != State::open && core_.ready() == 0; }
 
   void finish(Node& node) noexcept EVENKEEL_EXCLUDES(mutex_) {
@@ -378,12 +380,12 @@ class WorkQueue {
 
   void end_run(Node& node, TimePoint end) EVENKEEL_REQUIRES(mutex_) {
     core_.done(node, end);
-    // Under the lock, because a drainer that returns may destroy the queue; nobody is woken then.
+    // Under the lock, because a drainer that returns may destroy the queue; no thread is woken later.
     if (state_ != State::open && drained()) drained_.notify_all();
   }
 
   std::optional<Claim> get_blocking(const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_) {
-    // Made and destroyed without the lock, which it takes itself.
+    // Constructed and destroyed without the lock, which it takes itself.
     const std::stop_callback stopper(stop, WakeAll{*this});
     std::optional<Claim> claim;
     CondVar* wake = nullptr;
@@ -438,12 +440,12 @@ class WorkQueue {
   mutable Mutex mutex_;
   CondVar drained_;  // callers of shut_down_with_drain
   Core core_ EVENKEEL_GUARDED_BY(mutex_);
-  const bool needs_time_;    // whether even an add without delay has to know the time
-  const void* const owner_;  // what tells this queue's nodes on an interned key from others
+  const bool needs_time_;    // true if even an add without a delay needs the time
+  const void* const owner_;  // identifies this queue's nodes on interned keys
   L limiter_ EVENKEEL_GUARDED_BY(mutex_);
-  detail::Parking parking_;  // notified without the lock; for the rest under it
+  detail::Parking parking_;  // notified without the lock; otherwise used under it
   State state_ EVENKEEL_GUARDED_BY(mutex_) = State::open;
-  std::atomic<bool> is_open_ = true;  // state_ for who has not taken the lock; orders nothing
+  std::atomic<bool> is_open_ = true;  // state_ for readers without the lock; orders nothing
   std::uint64_t drain_releases_ EVENKEEL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a work queue is told when it is made.
+// Options of a work queue.
 #pragma once
 
 #include <memory>
@@ -30,13 +30,14 @@ L default_of() {
 
 template <class Key, class Store = FifoStore, class L = AnyLimiter<Key>>
 struct WorkQueueOptions {
-  std::string name = {};                     ///< Names the queue in metrics; without one there are none.
-  Store store = Store();                     ///< The order in which keys are handed out.
+  std::string name = {};                     ///< Name of the queue in metrics; without one there are none.
+  Store store = Store();                     ///< Order in which keys are handed out.
   L limiter = detail::default_of<Key, L>();  ///< Used by add_rate_limited; see default_limiter().
-  Readd readd = Readd::at_back;              ///< The place of a key added while it is processed.
-  bool charge_waiting = true;                ///< Whether add_rate_limited charges a key that waits already.
-  Debounce debounce = {};                    ///< Gathers adds that come close together; off by default.
-  Duration min_interval = Duration::zero();  ///< Between the starts of two runs of a key; zero: none.
+  Readd readd = Readd::at_back;              ///< Position of a key added while it is processed.
+  bool charge_waiting = true;  ///< If true, add_rate_limited also charges a key that already waits.
+  Debounce debounce = {};      ///< Gathers adds that come close together; off by default.
+  Duration min_interval =
+      Duration::zero();  ///< Minimum time between the starts of two runs of a key; zero: none.
   std::shared_ptr<const Clock> clock = nullptr;  ///< real_clock() if null.
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often each key failed. Only a failure makes an entry; asking does not.
+// Number of failures of each key. Only a failure creates an entry; lookups do not.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class FailureCounts {
     entries_.clear([](Entry& entry) { delete &entry; });
   }
 
-  /// Counts a failure; returns how many there were before it.
+  /// Counts a failure; returns the number of earlier ones.
   std::uint64_t add(const Key& key) {
     const std::size_t hash = std::hash<Key>{}(key);
     if (Entry* entry = find(key, hash)) return entry->count++;
@@ -45,7 +45,7 @@ class FailureCounts {
   }
 
   void forget(const Key& key) noexcept {
-    if (entries_.size() == 0) return;  // most keys never failed: no hash for them
+    if (entries_.size() == 0) return;  // most keys never failed: skip the hash
     Entry* entry = find(key, std::hash<Key>{}(key));
     if (entry == nullptr) return;
     entries_.erase(*entry);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a composition of limiters from text into a tree; parse.hpp makes limiters of the tree.
+// Parser of limiters written as text into a tree; parse.hpp makes limiters of the tree.
 #pragma once
 
 #include <charconv>
@@ -32,7 +32,7 @@ enum class LimiterKind : std::uint8_t {
 
 enum class ArgumentKind : std::uint8_t { limiter, duration, whole, real };
 
-/// A limiter and its arguments, each list in the order in which its kind appears in the signature.
+/// A limiter and its arguments, each list in the order in which its type appears in the signature.
 struct LimiterNode {
   LimiterKind kind = LimiterKind::standard;
   std::size_t column = 1;
@@ -50,12 +50,12 @@ struct LimiterParameter {
 struct LimiterSignature {
   std::string_view name;
   LimiterKind kind = LimiterKind::standard;
-  std::size_t least = 0;  // arguments
+  std::size_t least = 0;  // number of arguments
   std::size_t most = 0;
   LimiterParameter parameters[3] = {};
   std::string_view usage = {};
 
-  /// The parameter at `index`; the last one stands for all that follow.
+  /// Returns the parameter at `index`; the last parameter stands for all that follow.
   const LimiterParameter& parameter(std::size_t index) const {
     return parameters[index < most ? index : most - 1];
   }
@@ -111,7 +111,7 @@ inline constexpr LimiterSignature limiter_signatures[] = {
     {"default", LimiterKind::standard, 0, 0, {}, "default()"},
 };
 
-/// The number of single-letter edits between two words.
+/// Returns the number of single-letter edits between two words.
 inline std::size_t edit_distance(std::string_view one, std::string_view other) {
   std::vector<std::size_t> row(other.size() + 1);
   for (std::size_t j = 0; j <= other.size(); ++j) row[j] = j;
@@ -127,7 +127,7 @@ inline std::size_t edit_distance(std::string_view one, std::string_view other) {
   return row[other.size()];
 }
 
-/// The limiter that whoever wrote `word` may have meant; empty if none is near.
+/// Returns the name of the limiter most similar to `word`; empty if none is similar.
 inline std::string_view nearest_limiter(std::string_view word) {
   std::string folded(word.substr(0, 40));
   for (char& letter : folded) {
@@ -146,8 +146,8 @@ inline std::string_view nearest_limiter(std::string_view word) {
   return nearest;
 }
 
-/// Reads one composition. Whatever is wrong with it is thrown as std::invalid_argument that says in which
-/// column (from 1, in bytes), what stands there and what was expected.
+/// Parses one composition. On an error it throws std::invalid_argument with the column (from 1, in bytes),
+/// the text found there and what was expected.
 class LimiterParser {
  public:
   explicit LimiterParser(std::string_view text) : text_(text) {}
@@ -159,7 +159,7 @@ class LimiterParser {
     return node;
   }
 
-  /// What was read, with one space behind each comma and none elsewhere; numbers as they were written.
+  /// Returns the normalized text: one space after each comma and none elsewhere; numbers as written.
   std::string take_text() { return std::move(tidy_); }
 
  private:
@@ -204,7 +204,7 @@ class LimiterParser {
     fail(start, name, "a limiter; did you mean " + std::string(near) + "?");
   }
 
-  // The overload of `first` that takes so many arguments, which are no fewer and no more than some do.
+  // Returns the overload of `first` with `count` parameters; arguments() has checked that `count` is in range.
   static const LimiterSignature& overload(const LimiterSignature& first, std::size_t count) {
     for (const LimiterSignature& signature : limiter_signatures) {
       const bool fits = count >= signature.least && (count <= signature.most || takes_any_number(signature));
@@ -329,7 +329,7 @@ class LimiterParser {
   }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  // The word or the mark at at_; empty at the end.
+  // Returns the word or punctuation mark at at_; empty at the end.
   std::string_view token() const {
     std::size_t end = at_;
     while (end < text_.size() && !is_space(text_[end]) && !is_mark(text_[end])) ++end;
@@ -342,7 +342,7 @@ class LimiterParser {
                                 ", expected " + expected);
   }
 
-  // In quotes, cut off where it is long, and without what would upset a terminal.
+  // Quotes `found`, truncated if it is long, with non-printing characters escaped.
   static std::string shown(std::string_view found) {
     if (found.empty()) return "the end";
     constexpr std::string_view hex = "0123456789abcdef";

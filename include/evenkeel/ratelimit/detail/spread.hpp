@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random parts of delays that repeat in virtual time.
+// Jitter that repeats in virtual time.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// The sum of two delays, neither negative; the longest there is where it would be more.
+/// Returns the sum of two non-negative delays, saturated at Duration::max().
 constexpr Duration sum_of(Duration one, Duration other) {
   return other > Duration::max() - one ? Duration::max() : one + other;
 }
 
-/// Parts of delays, evenly spread over [0, factor * delay). The random numbers come from the seed and from
-/// the times handed in: the same calls at the same times give the same numbers.
+/// Random fractions of delays, uniform in [0, factor * delay). The random numbers derive from the seed and
+/// from the times passed in: the same calls at the same times give the same numbers.
 class Spread {
  public:
   static bool takes(double factor) { return factor >= 0 && factor <= 1000; }
@@ -33,7 +33,7 @@ class Spread {
   std::uint64_t state() const { return state_; }
 
  private:
-  // splitmix64, stirred with the time; 53 bits make a double in [0, 1).
+  // splitmix64, mixed with the time; 53 bits make a double in [0, 1).
   double fraction(TimePoint now) {
     state_ += 0x9e3779b97f4a7c15ULL;
     std::uint64_t mixed =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of items that take turns: the part of a FairStore that does not depend on the type of keys.
+// Groups of items that take turns: the part of a FairStore that is independent of the key type.
 #pragma once
 
 #include <array>
@@ -21,24 +21,24 @@ inline namespace v0 {
 
 template <class Group = std::string>
 struct FairStoreOptions {
-  /// How many keys of a group are handed out in a row when its turn comes. Asked when a group gets its first
-  /// key, under the queue's lock; must not throw; 0 counts as 1. Default: 1.
+  /// Returns the number of keys of a group that are handed out in a row on its turn. Called when a group gets
+  /// its first key, under the queue's lock; must not throw; 0 counts as 1. Default: 1.
   std::function<std::uint32_t(const Group&)> weight_of = {};
-  /// At most so many keys of one group are in workers' hands at any time. 0: any number.
+  /// Maximum number of keys of one group that workers hold at any time. 0: unlimited.
   std::uint32_t cap = 0;
-  /// The same for each group by itself, asked as weight_of is; then `cap` counts for nothing.
+  /// Per-group cap, called like weight_of; if set, `cap` is ignored.
   std::function<std::uint32_t(const Group&)> cap_of = {};
-  /// Whether keys with a priority below 0, such as first lists and resyncs, wait as long as any group has
-  /// others that may be handed out.
+  /// If true, keys with a priority below 0, such as first lists and resyncs, wait while any group has keys of
+  /// a higher priority that may be handed out.
   bool live_first = true;
 };
 
 namespace detail {
 
-/// Groups by name, each with a PriorityStore. Those with items that may be handed out stand in a ring: the
-/// first hands out as many as its weight says and goes to the end. There are two rings, the second for
-/// groups that have nothing but low priorities, and a place aside for groups at their cap.
-/// A group lives while it has items in the store or in hands; some nodes are kept for reuse.
+/// Groups by name, each with a PriorityStore. Groups with items that may be handed out form a ring: the first
+/// group hands out as many items as its weight and then moves to the end. There are two rings, the second for
+/// groups that have only low priorities, and a list for groups at their cap. A group exists while it has
+/// items in the store or held by workers; some nodes are kept for reuse.
 /// Thread safety: one thread at a time.
 template <class Name>
 class FairGroups {
@@ -84,7 +84,7 @@ class FairGroups {
     return item;
   }
 
-  /// The last pop() did not happen, but that the item is gone.
+  /// Undoes the accounting of the last pop(); the item itself does not return to the store.
   void unpop(View name) {
     Group* group = find(name);
     if (group == nullptr) return;
@@ -131,7 +131,7 @@ class FairGroups {
     std::uint32_t weight = 1;
     std::uint32_t cap = 0;
     std::uint32_t deficit = 0;  // what is left of its turn
-    std::size_t in_hands = 0;   // counted only where there are caps
+    std::size_t in_hands = 0;   // items held by workers; counted only if there are caps
     Where ring = Where::nowhere;
   };
 
@@ -148,7 +148,7 @@ class FairGroups {
   Ring& ring(Where where) { return rings_[static_cast<std::size_t>(where)]; }
   const Ring& ring(Where where) const { return rings_[static_cast<std::size_t>(where)]; }
 
-  // Groups at their cap come last: they are asked only when the store is emptied for good.
+  // Groups at their cap come last: they are used only when the store is being emptied.
   Ring& next_ring() {
     Where where = Where::live;
     while (ring(where).first == nullptr && where != Where::capped) {
@@ -205,8 +205,8 @@ class FairGroups {
     return options_.live_first && group.items.next_priority() < 0 ? Where::low : Where::live;
   }
 
-  // Puts a group where it belongs now; false if nothing is left of it. Whoever comes into a ring comes last
-  // and has its whole turn before it.
+  // Moves a group to the ring it belongs to now; returns false if the group was removed. A group that enters
+  // a ring goes to its end with a full turn.
   bool settle(Group& group) {
     const Where where = place_of(group);
     if (where != group.ring) {
@@ -252,7 +252,7 @@ class FairGroups {
   const bool counts_hands_;
   HashTable<Group> groups_;
   std::array<Ring, 3> rings_;
-  Turn last_;  // what unpop() needs
+  Turn last_;  // state that unpop() restores
   std::size_t size_ = 0;
   Group* free_ = nullptr;  // linked by next
   std::size_t free_count_ = 0;

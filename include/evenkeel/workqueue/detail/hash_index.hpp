@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a queue finds the node of a key: a hash table. Nodes that are not needed are kept for reuse.
+// Hash table from keys to queue nodes. Unused nodes are kept for reuse.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Nodes by key, for keys of any type.
+/// Index of nodes by key, for any key type.
 /// Thread safety: one thread at a time.
 template <class Key>
 class HashIndex {
  public:
   class Node : public QueueNode<Key>, public TableLink<Node> {
    public:
-    /// Only if the index makes nodes with extras.
+    /// Valid only if the index makes nodes with extras.
     NodeExtras& extras() { return static_cast<NodeWithExtras&>(*this).extras; }
     const NodeExtras& extras() const { return static_cast<const NodeWithExtras&>(*this).extras; }
   };
@@ -38,12 +38,12 @@ class HashIndex {
     while (!free_.empty()) destroy(take_free());
   }
 
-  /// The node of `key`, or null.
+  /// Returns the node of `key`, or null.
   Node* find(const Key& key, std::size_t hash) const {
     return nodes_.find(hash, [&](const Node& node) { return node.key() == key; });
   }
 
-  /// The node of `key`, made if there is none.
+  /// Returns the node of `key`, creating it if necessary.
   Node& obtain(const Key& key, std::size_t hash) {
     Node* node = find(key, hash);
     if (node != nullptr) return *node;
@@ -64,17 +64,17 @@ class HashIndex {
     return *node;
   }
 
-  /// Nothing is left to remember of this node's key.
+  /// Releases a node whose key has no state left.
   void release(Node& node) noexcept {
     nodes_.erase(node);
     node.drop_key();
     put_free(node);
   }
 
-  /// Keys that have a node.
+  /// Number of keys that have a node.
   std::size_t size() const { return nodes_.size(); }
 
-  /// Visits the nodes part by part; see HashTable::scan.
+  /// Visits the nodes in parts; see HashTable::scan.
   template <class Visit>
   std::optional<std::uint64_t> scan(std::uint64_t position, std::size_t steps, const Visit& visit) const {
     return nodes_.scan(position, steps, visit);

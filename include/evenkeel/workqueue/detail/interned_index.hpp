@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a queue finds the node of an interned key: it hangs on the key's entry, one per queue. So no hash
-// is computed, no node is looked for, and who adds a key that is queued already can tell without the
-// queue's lock that there is nothing to do.
+// Index from interned keys to queue nodes. Each queue attaches its node to the key's table entry, so a lookup
+// computes no hash and searches no table, and an add of a key that is already queued can be recognized
+// without the queue's lock.
 #pragma once
 
 #include <atomic>
@@ -21,38 +21,40 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// A node lives as long as its key's entry. While there is something to remember of the key it holds a
-/// handle, so that the entry stays; afterwards it is idle, and goes with the entry, whatever becomes of
-/// the queue. A queue that comes to stand at the address of a former one finds its idle nodes and uses
+/// A node lives as long as its key's entry. While the key has state in the queue, the node holds a handle and
+/// so keeps the entry alive; afterwards it is idle and is destroyed with the entry, even if the queue is gone
+/// by then. A queue constructed at the address of a former one finds the idle nodes of that one and reuses
 /// them: they carry no state.
-/// Thread safety: one thread at a time, but for is_covered().
+/// Thread safety: one thread at a time, except for is_covered().
 class InternedIndex {
  public:
   class Node : public QueueNode<RequestKey>, public KeyAttachment {
    public:
     explicit Node(const void* owner) : KeyAttachment(owner) {}
 
-    /// Only if the index makes nodes with extras.
+    /// Valid only if the index makes nodes with extras.
     NodeExtras& extras() { return static_cast<NodeWithExtras&>(*this).extras; }
     const NodeExtras& extras() const { return static_cast<const NodeWithExtras&>(*this).extras; }
 
-    // All changes are exchanges, so that each one sees the one before: what a caller of is_covered wrote
-    // before it asked is seen by whoever is handed the key, however often the value changed in between.
+    // All changes are read-modify-write operations, so that each one synchronizes with the one before: writes
+    // made before is_covered() are visible to the worker that is handed the key, no matter how often the
+    // value changed in between.
 
-    /// Says that the key is queued with its priority, so that an add of no higher one changes nothing.
+    /// Records that the key is queued with its priority, so that an add with the same or a lower one has no
+    /// effect.
     void cover() noexcept { covered_.exchange(code_of(priority()), std::memory_order_acq_rel); }
-    /// Takes that back, because the key is handed out.
+    /// Clears the record because the key is handed out.
     void uncover() noexcept { covered_.exchange(0, std::memory_order_acq_rel); }
 
    private:
     friend class InternedIndex;
-    // Zero: nothing is known. Otherwise the priority, shifted so that all codes are positive.
+    // Zero: not queued. Otherwise the priority, shifted so that all codes are positive.
     static std::int64_t code_of(std::int32_t priority) {
       return std::int64_t{priority} - std::numeric_limits<std::int32_t>::min() + 1;
     }
 
     std::atomic<std::int64_t> covered_ = 0;
-    bool active_ = false;  // it holds a handle on its key
+    bool active_ = false;  // holds a handle to its key
   };
   static constexpr bool knows_without_lock = true;
 
@@ -60,19 +62,19 @@ class InternedIndex {
   InternedIndex(const InternedIndex&) = delete;
   InternedIndex& operator=(const InternedIndex&) = delete;
 
-  /// What nodes of this index are known by: an address in it, another one if they have extras, so that
-  /// an index at the address of a former one finds nodes of its own kind only.
+  /// Address that identifies the nodes of this index. It depends on whether they have extras, so that an
+  /// index at the address of a former one finds nodes of its own type only.
   const void* owner() const { return &owners_[with_extras_ ? 1 : 0]; }
 
-  /// Whether the queue with the index of `owner` will hand out `key`, with this or a higher priority, to
-  /// somebody who then sees all that the caller did before. Thread safety: may be called concurrently with
-  /// everything else.
+  /// Returns true if the queue with the index of `owner` will hand out `key`, with this or a higher priority,
+  /// to a worker that then sees all earlier writes of the caller. Thread safety: may be called concurrently
+  /// with all other members.
   static bool is_covered(const void* owner, const RequestKey& key, std::int32_t priority) noexcept {
     Node* node = node_on(key, owner);
     if (node == nullptr) return false;
     std::int64_t known = node->covered_.load(std::memory_order_relaxed);
     if (Node::code_of(priority) > known) return false;
-    // A read would not do: the write, though of the same value, is what orders this before uncover().
+    // A load is not enough: the write, though of the same value, orders this call before uncover().
     return node->covered_.compare_exchange_strong(known, known, std::memory_order_acq_rel,
                                                   std::memory_order_relaxed);
   }
@@ -82,7 +84,7 @@ class InternedIndex {
     return node != nullptr && node->active_ ? node : nullptr;
   }
 
-  /// Throws std::invalid_argument if the key names nothing or is of another table than those at work.
+  /// Throws std::invalid_argument if the key is empty or belongs to another table than the keys in use.
   Node& obtain(const RequestKey& key, std::size_t /*hash*/) {
     Node* node = node_on(key, owner());
     if (node != nullptr && node->active_) return *node;
@@ -101,16 +103,16 @@ class InternedIndex {
     node.covered_.store(0, std::memory_order_relaxed);
     node.active_ = false;
     --size_;
-    node.drop_key();  // last: the node may go with it
+    node.drop_key();  // last: may destroy the node
   }
 
   std::size_t size() const { return size_; }
 
-  /// Visits the nodes part by part, by way of the table that the keys are of; see HashTable::scan.
+  /// Visits the nodes in parts, through the table of the keys; see HashTable::scan.
   template <class Visit>
   std::optional<std::uint64_t> scan(std::uint64_t position, std::size_t steps, const Visit& visit) const {
     if (size_ == 0) return std::nullopt;
-    std::vector<const Node*> found;  // not visited under the table's lock: who knows what visit locks
+    std::vector<const Node*> found;  // visited outside the table's lock: visit may take other locks
     const auto next = table_->scan(position, steps, [&](const KeyEntry& entry) {
       const auto* node = static_cast<const Node*>(entry.attachment_of(owner()));
       if (node != nullptr && node->active_) found.push_back(node);
@@ -138,10 +140,10 @@ class InternedIndex {
     table_ = key.entry_->table();
   }
 
-  const KeyTableState* table_ = nullptr;  // of the keys at work
+  const KeyTableState* table_ = nullptr;  // table of the keys in use
   std::size_t size_ = 0;
   const bool with_extras_;
-  const char owners_[2] = {};  // here for their addresses
+  const char owners_[2] = {};  // used only for their addresses
 };
 
 }  // namespace detail

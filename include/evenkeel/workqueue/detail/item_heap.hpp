@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A heap of items in which every item knows where it is, so that it can be taken out without a search.
+// Heap whose items know their position, so that removal needs no search.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Items by rank, of which `a.before(b)` says which one is first; no two are equal. Four children per
-/// node, which is faster than two.
-/// Thread safety: one thread at a time. Complexity: what changes it is O(log n), what asks is O(1).
+/// Items ordered by rank: `a.before(b)` is true if a comes first; ranks are distinct. Four children per node,
+/// which is faster than two.
+/// Thread safety: one thread at a time. Complexity: modifying members are O(log n), the others O(1).
 template <class Rank>
 class ItemHeap {
  public:
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
-  /// The rank of the first; the heap must not be empty.
+  /// Returns the rank of the first item; the heap must not be empty.
   const Rank& first_rank() const { return entries_.front().rank; }
-  /// The rank of an item that is in the heap.
+  /// Returns the rank of an item that is in the heap.
   const Rank& rank_of(const QueueItem& item) const { return entries_[item.store_index()].rank; }
 
   /// Throws std::bad_alloc, before anything changed.
@@ -30,7 +30,7 @@ class ItemHeap {
     rise(entries_.size() - 1);
   }
 
-  /// Gives an item that is in the heap another rank.
+  /// Changes the rank of an item that is in the heap.
   void rerank(QueueItem& item, const Rank& rank) {
     const std::size_t index = item.store_index();
     const bool rises = rank.before(entries_[index].rank);
@@ -38,7 +38,7 @@ class ItemHeap {
     rises ? rise(index) : sink(index);
   }
 
-  /// Takes out an item that is in the heap.
+  /// Removes an item that is in the heap.
   void erase(QueueItem& item) {
     const std::size_t index = item.store_index();
     const Entry last = entries_.back();
@@ -49,14 +49,14 @@ class ItemHeap {
     sink(last.item->store_index());
   }
 
-  /// Takes out the first; the heap must not be empty.
+  /// Removes and returns the first item; the heap must not be empty.
   QueueItem& pop() {
     QueueItem& item = *entries_.front().item;
     erase(item);
     return item;
   }
 
-  /// Calls visit(rank) for each, in no particular order.
+  /// Calls visit(rank) for each item, in no particular order.
   template <class Visit>
   void for_each_rank(const Visit& visit) const {
     for (const Entry& entry : entries_) visit(entry.rank);

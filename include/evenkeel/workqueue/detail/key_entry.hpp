@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of a KeyTable and their counts.
+// Entries of a KeyTable and their reference counts.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ namespace detail {
 
 class KeyTableState;
 
-/// What somebody hangs on an entry for himself; it goes with the entry. The owner is an address that
-/// tells one from another.
+/// Data that an owner attaches to an entry; it is destroyed with the entry. The owner is identified by an
+/// address.
 class KeyAttachment {
  public:
   explicit KeyAttachment(const void* owner) : owner_(owner) {}
@@ -35,7 +35,7 @@ class KeyAttachment {
   KeyAttachment* next_ = nullptr;
 };
 
-/// One interned name: how many handles there are, and the characters right behind it, in one block.
+/// One interned name: a handle count, followed by the characters in the same memory block.
 class KeyEntry : public TableLink<KeyEntry> {
  public:
   KeyEntry(const KeyEntry&) = delete;
@@ -48,14 +48,15 @@ class KeyEntry : public TableLink<KeyEntry> {
     }
   }
 
-  /// What `owner` hung on it, or null. The caller has a handle.
+  /// Returns the attachment of `owner`, or null. The caller must hold a handle.
   KeyAttachment* attachment_of(const void* owner) const noexcept {
     KeyAttachment* at = attachments_.load(std::memory_order_acquire);
     while (at != nullptr && at->owner_ != owner) at = at->next_;
     return at;
   }
 
-  /// Hangs something on it for good. The caller has a handle, and has hung nothing on it before.
+  /// Attaches `attachment` permanently. The caller must hold a handle, and its owner must have no attachment
+  /// yet.
   void attach(KeyAttachment& attachment) noexcept {
     attachment.next_ = attachments_.load(std::memory_order_relaxed);
     while (!attachments_.compare_exchange_weak(attachment.next_, &attachment, std::memory_order_release,
@@ -92,11 +93,11 @@ class KeyEntry : public TableLink<KeyEntry> {
   const std::uint32_t name_size_;
 };
 
-/// What the table and its handles share; it lives until the table and the last handle are gone.
+/// State shared by the table and its handles; it lives until the table and the last handle are gone.
 ///
-/// A handle count goes from one to zero only under the lock, and from zero to one never: an entry whose
-/// count is zero is taken out of the table before the lock is released. So a look-up, which runs under
-/// the lock, can never revive an entry that somebody is about to destroy.
+/// A handle count goes from one to zero only under the lock, and never from zero to one: an entry whose count
+/// is zero is removed from the table before the lock is released. So a lookup, which runs under the lock, can
+/// never revive an entry that is about to be destroyed.
 class KeyTableState {
  public:
   static std::size_t hash(std::string_view cluster, std::string_view object_namespace,
@@ -105,7 +106,7 @@ class KeyTableState {
     return static_cast<std::size_t>(cluster.empty() ? of_names : text_hash(cluster, of_names));
   }
 
-  /// The entry with one more handle.
+  /// Returns the entry with one more handle.
   KeyEntry* acquire(std::string_view cluster, std::string_view object_namespace, std::string_view object_name)
       EVENKEEL_EXCLUDES(mutex_) {
     const std::size_t at = hash(cluster, object_namespace, object_name);
@@ -129,7 +130,7 @@ class KeyTableState {
   }
 
   static void add_handle(KeyEntry& entry) noexcept {
-    entry.handles_.fetch_add(1, std::memory_order_relaxed);  // the caller has a handle already
+    entry.handles_.fetch_add(1, std::memory_order_relaxed);  // the caller already has a handle
   }
 
   static void drop_handle(KeyEntry& entry) noexcept {
@@ -148,7 +149,7 @@ class KeyTableState {
     return entries_.size();
   }
 
-  /// Visits the entries part by part, under the lock; see HashTable::scan.
+  /// Visits the entries in parts, under the lock; see HashTable::scan.
   template <class Visit>
   std::optional<std::uint64_t> scan(std::uint64_t position, std::size_t steps, const Visit& visit) const
       EVENKEEL_EXCLUDES(mutex_) {
@@ -156,7 +157,7 @@ class KeyTableState {
     return entries_.scan(position, steps, visit);
   }
 
-  /// The table itself is gone.
+  /// Called when the table itself is destroyed.
   void abandon() noexcept EVENKEEL_EXCLUDES(mutex_) {
     bool unused = false;
     {
@@ -185,8 +186,8 @@ class KeyTableState {
     bool unused = false;
     {
       MutexLock lock(mutex_);
-      // Pairs with the release of every other drop: what their threads did happens before the end.
-      if (entry.handles_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // looked up meanwhile
+      // Pairs with the release of every other drop: what their threads did happens before the destruction.
+      if (entry.handles_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // looked up concurrently
       entries_.erase(entry);
       unused = abandoned_ && entries_.size() == 0;
     }

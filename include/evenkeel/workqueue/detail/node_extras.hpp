@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node carries only in a queue that was asked for it: a queue without metrics and pacing does not
-// pay for either.
+// Optional parts of a node: a queue without metrics and pacing does not pay for them.
 #pragma once
 
 #include <evenkeel/workqueue/detail/pacing.hpp>

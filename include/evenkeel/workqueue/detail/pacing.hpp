@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How runs of one key are held apart: adds that come thick and fast are gathered into one run, and two
-// runs do not start too close to each other. Pure: a record per key, and the time as an argument.
+// Pacing of the runs of one key: debouncing of adds, and a minimum interval between the starts of runs. Pure:
+// a record per key, and the time as an argument.
 #pragma once
 
 #include <stdexcept>
@@ -13,17 +13,17 @@ inline namespace v0 {
 
 namespace detail {
 
-/// What is kept with each key.
+/// Pacing state of a key.
 struct PacingRecord {
   static constexpr TimePoint none = TimePoint::max();
-  TimePoint event_at = none;    // when the adds that were gathered become ready
-  TimePoint give_up_at = none;  // to here, no later, they can be held back
-  TimePoint timer_at = none;    // when the earliest of the delayed adds becomes ready
+  TimePoint event_at = none;    // when the gathered adds become ready
+  TimePoint give_up_at = none;  // latest time until which they can be held back
+  TimePoint timer_at = none;    // when the earliest delayed add becomes ready
   TimePoint last_start = TimePoint::min();
 };
 
-/// Decides when a key that was added may become ready. Asked only for keys that are not ready: what is
-/// ready stays so. A run covers all that was added before it started, delayed adds included.
+/// Decides when a key that was added may become ready. Called only for keys that are not ready, because ready
+/// keys stay ready. A run covers everything that was added before it started, delayed adds included.
 class Pacing {
  public:
   /// Throws std::invalid_argument if a duration is negative or quiet is longer than max_wait.
@@ -38,7 +38,7 @@ class Pacing {
 
   bool is_on() const { return debounce_.quiet > Duration::zero() || min_interval_ > Duration::zero(); }
 
-  /// The key was added without a delay. An urgent add does not wait for quiet, nor does what was gathered.
+  /// Handles an add without a delay. An urgent add, and what was gathered before it, does not wait for quiet.
   TimePoint add(PacingRecord& record, bool urgent, TimePoint now) const {
     if (record.event_at == PacingRecord::none) record.give_up_at = deadline_after(now, debounce_.max_wait);
     if (urgent) record.give_up_at = earlier(record.give_up_at, now);
@@ -46,25 +46,25 @@ class Pacing {
     return earliest(record);
   }
 
-  /// The key was added with a delay that ends at `at`; it is not gathered, but held apart.
+  /// Handles an add with a delay that ends at `at`; it is not debounced but tracked separately.
   TimePoint add_at(PacingRecord& record, TimePoint at) const {
     record.timer_at = earlier(record.timer_at, earlier(at, latest));
     return earliest(record);
   }
 
-  /// The key was handed out.
+  /// Handles the hand-out of the key.
   void started(PacingRecord& record, TimePoint now) const {
     record = PacingRecord();
     record.last_start = now;
   }
 
-  /// Whether the next run must wait, so that the start of the last one must be remembered.
+  /// Returns true if the next run must wait, so that the start of the last one must be remembered.
   bool must_rest(const PacingRecord& record, TimePoint now) const {
     return min_interval_ > Duration::zero() && now < deadline_after(record.last_start, min_interval_);
   }
 
  private:
-  static constexpr TimePoint latest = PacingRecord::none - Duration{1};  // to be told from none
+  static constexpr TimePoint latest = PacingRecord::none - Duration{1};  // distinct from none
 
   static TimePoint earlier(TimePoint a, TimePoint b) { return b < a ? b : a; }
   static TimePoint later(TimePoint a, TimePoint b) { return a < b ? b : a; }

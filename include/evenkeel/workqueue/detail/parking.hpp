@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the workers of a queue wait, and whom to wake. Waking a thread takes longer than everything else
-// that a queue does together.
+// The place where a queue's workers wait, and the choice of the one to wake. Waking a thread costs more than
+// all other work of a queue together.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,19 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// What there is to do, as far as waiting workers are concerned.
+/// Work available to waiting workers.
 struct Demand {
   bool has_work = false;              ///< A key is ready.
-  std::optional<TimePoint> due = {};  ///< When the first delay ends, if there is one.
+  std::optional<TimePoint> due = {};  ///< End of the earliest delay, if there is one.
 };
 
-/// Of the workers that wait, one keeps the time: it waits until the first delay ends, the others for as
-/// long as it takes. At most one wake-up is on its way at any time: a worker that wakes asks again when it
-/// has looked for work, so that the next one is woken only if something is left.
-/// Thread safety: all members but notify() are called under one lock, the one that is waited with.
+/// One of the waiting workers is the timekeeper: it waits until the first delay ends, the others wait without
+/// a deadline. At most one wake-up is in flight at any time: a worker that wakes asks again after it has
+/// looked for work, so the next one is woken only if something is left.
+/// Thread safety: all members except notify() must be called under the lock that workers wait with.
 class Parking {
  public:
-  /// Waits for a wake-up or for the time. May return early.
+  /// Waits for a wake-up or for the first delay to end. May return early.
   void wait(const Clock& clock, MutexLock& lock, const Demand& demand) {
     hurry_timekeeper(demand);
     ++idle_;
@@ -43,10 +43,10 @@ class Parking {
     wake_in_flight_ = false;
   }
 
-  /// Whether anybody waits, so that it is worth asking whom_to_wake.
+  /// Returns true if any worker waits, that is if whom_to_wake() can return one.
   bool has_idle() const { return idle_ > 0; }
 
-  /// For notify() once the lock is released. Null: nobody.
+  /// Returns the condition to pass to notify() after the lock is released, or null for none.
   CondVar* whom_to_wake(const Demand& demand) {
     if (idle_ == 0) return nullptr;
     hurry_timekeeper(demand);
@@ -66,15 +66,15 @@ class Parking {
   }
 
  private:
-  // A delay was added that ends before the one that the timekeeper waits for.
+  // Wakes the timekeeper if a delay was added that ends before the one it waits for.
   void hurry_timekeeper(const Demand& demand) {
     if (!has_timekeeper_ || !demand.due || *demand.due >= timekeeper_due_) return;
     timekeeper_due_ = *demand.due;
     time_.notify_one();
   }
 
-  CondVar work_;  // workers that wait for as long as it takes
-  CondVar time_;  // the one that keeps the time
+  CondVar work_;  // workers that wait without a deadline
+  CondVar time_;  // the timekeeper
   std::size_t idle_ = 0;
   bool has_timekeeper_ = false;
   bool wake_in_flight_ = false;

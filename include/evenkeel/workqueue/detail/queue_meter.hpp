@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue with a name counts and times. No thread, no clock: it is told what happens and when.
+// Counters and timers of a named queue. No thread and no clock: events and times are arguments.
 #pragma once
 
 #include <array>
@@ -15,24 +15,24 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// What the meter keeps with each key.
+/// Metering state of a key.
 struct MeterRecord {
   TimePoint dirty_since{};       // valid while the key is dirty
-  TimePoint held_since{};        // valid while somebody holds it
-  MeterRecord* older = nullptr;  // of the keys that are held, in the order of handing out
+  TimePoint held_since{};        // valid while a worker holds it
+  MeterRecord* older = nullptr;  // list of the held keys, in the order of handing out
   MeterRecord* newer = nullptr;
-  std::uint8_t label = 0;  // which depth it is counted in while it is dirty
+  std::uint8_t label = 0;  // index of the depth that counts it while it is dirty
 };
 
-/// How many keys are dirty, by priority. A key is taken off the label that it was put on, whatever became
-/// of its priority, so no depth is ever negative.
+/// Number of dirty keys by priority. A key is removed from the label it was added to, even if its priority
+/// changed, so no depth is ever negative.
 /// Thread safety: one thread at a time.
 class DepthByPriority {
  public:
   static constexpr std::size_t most_labels = 25;
 
-  /// Counts one more of `priority`; returns the label to take it off again. Complexity: constant for the
-  /// priority of the last one, otherwise at most as many steps as there are labels.
+  /// Counts a key of `priority`; returns the label to pass to its removal. Complexity: constant if `priority`
+  /// is that of the previous call, otherwise linear in the number of labels.
   std::uint8_t add(std::int32_t priority) {
     std::size_t label = last_;
     if (label >= size_ || priorities_[label] != priority) {
@@ -46,7 +46,7 @@ class DepthByPriority {
     return static_cast<std::uint8_t>(label);
   }
   void remove(std::uint8_t label) { --depths_[label]; }
-  /// Nothing is dirty any more; the labels stay.
+  /// Resets all depths; the labels stay.
   void clear() { depths_.fill(0); }
 
   std::vector<LabelledDepth> labelled() const {
@@ -58,7 +58,7 @@ class DepthByPriority {
 
  private:
   std::array<std::int32_t, most_labels> priorities_{};
-  std::array<std::size_t, most_labels + 1> depths_{};  // the last is of all other priorities
+  std::array<std::size_t, most_labels + 1> depths_{};  // the last is for all other priorities
   std::size_t size_ = 0;
   std::size_t last_ = 0;
   bool has_rest_ = false;
@@ -95,10 +95,10 @@ class QueueMeter {
     sum_of_starts_ -= ticks(record.held_since);
     --held_;
   }
-  /// What was dirty will never be handed out.
+  /// Handles a shutdown: dirty keys will not be handed out any more.
   void was_closed() { depth_.clear(); }
 
-  /// All but the name and the lanes, which it does not know.
+  /// Returns all metrics except the name and the lanes, which the meter does not know.
   QueueMetrics metrics(TimePoint now) const {
     QueueMetrics metrics = figures_;
     metrics.depth = depth_.labelled();
@@ -111,7 +111,7 @@ class QueueMeter {
   }
 
  private:
-  // Sums of times are taken modulo 2^64, where only the difference that is asked for has to fit.
+  // Sums of times are modulo 2^64; only the requested difference has to fit.
   static std::uint64_t ticks(TimePoint time) {
     return static_cast<std::uint64_t>(time.time_since_epoch().count());
   }
@@ -121,7 +121,7 @@ class QueueMeter {
 
   static void observe(DurationHistogram& histogram, Duration duration) {
     std::size_t bucket = 0;
-    std::int64_t bound = 10;  // nanoseconds: the bounds of the histogram, exactly
+    std::int64_t bound = 10;  // in nanoseconds: the bounds of the histogram, exactly
     while (bucket < DurationHistogram::bounds.size() && duration.count() > bound) {
       bound *= 10;
       ++bucket;

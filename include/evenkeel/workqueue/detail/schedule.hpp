@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states of a queue's items and how they change. It neither finds items by key nor owns them.
+// State machine of a queue's items. It neither finds items by key nor owns them.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Where a key goes that was added while it was processed, once it is done.
+/// Position of a key that was added while it was processed, once it is done.
 enum class Readd : std::uint8_t {
-  at_back,     ///< Behind everything that is queued by then, as in client-go.
-  keep_place,  ///< Where it was added: it does not wait for what was added later.
+  at_back,     ///< Behind everything queued by then, as in client-go.
+  keep_place,  ///< Where it was added: it does not wait for later adds.
 };
 
 namespace detail {
 
-/// Dirty, processing, stored, waiting and resting are bits of an item. An item is in the store exactly if
-/// it is dirty and not processing; with keep_place also while it is processing, until its turn comes. One
-/// that rests is in no other state. Times are looked at only where there is a meter, but for fire's.
+/// Dirty, processing, stored, waiting and resting are flags of an item. An item is in the store exactly if it
+/// is dirty and not processing; with keep_place also while it is processing, until its turn comes. A resting
+/// item has no other flag. Times are used only if there is a meter, except in fire().
 /// Lifetime: keeps a pointer to the meter, if any; then items have extras.
 template <class Item, class Store>
 class Schedule {
@@ -33,7 +33,7 @@ class Schedule {
   Schedule(Store store, Readd readd, QueueMeter* meter)
       : store_(std::move(store)), meter_(meter), readd_(readd) {}
 
-  /// Makes an item ready: now, or once it is done. A delay that it waits for is dropped.
+  /// Makes an item ready now, or once it is done. Drops a delay that it waits for.
   void add(Item& item, std::int32_t priority, TimePoint now) {
     if (item.has(QueueItem::is_waiting)) {
       heap_.erase(item);
@@ -42,7 +42,7 @@ class Schedule {
     }
     if (item.has(QueueItem::is_dirty)) {
       const bool raised = priority > item.priority_;
-      // Its turn came too early: the store has to see it to give it a new one.
+      // It was popped before it could be used: the store must hold it to move it.
       const bool moves = raised || !touch_needs_raise(store_);
       if (moves && readd_ == Readd::keep_place && !item.has(QueueItem::is_stored)) store(item);
       if (raised) raise(item, priority);
@@ -53,13 +53,13 @@ class Schedule {
     make_dirty(item, now);
   }
 
-  /// Makes an item ready at `at`; the earliest of several times counts. One that is dirty stays so.
+  /// Makes an item ready at `at`; the earliest of several times wins. A dirty item stays dirty.
   void add_at(Item& item, TimePoint at, std::int32_t priority) {
     if (item.has(QueueItem::is_waiting) && at > heap_.time_of(item)) at = heap_.time_of(item);
     wait_until(item, at, priority);
   }
 
-  /// The same, but what the item waits for already does not count.
+  /// Like add_at(), but replaces the time that the item waits for.
   void wait_until(Item& item, TimePoint at, std::int32_t priority) {
     if (item.has(QueueItem::is_dirty)) {
       if (priority > item.priority_) add(item, priority, at);
@@ -75,7 +75,7 @@ class Schedule {
     if (at != heap_.time_of(item)) heap_.move(item, at);
   }
 
-  /// Makes ready what waits for `now` or earlier.
+  /// Makes ready all items whose delay ends at `now` or earlier.
   void fire(TimePoint now) {
     while (!heap_.empty() && heap_.earliest() <= now) {
       const TimePoint at = heap_.earliest();
@@ -83,7 +83,7 @@ class Schedule {
       item.clear(QueueItem::is_waiting);
       try {
         make_dirty(item, at);
-      } catch (...) {  // no room in the store; in the heap there is, where the item was
+      } catch (...) {  // the store is out of memory; the heap still has the item's slot
         heap_.insert(item, at);
         item.set(QueueItem::is_waiting);
         throw;
@@ -91,12 +91,12 @@ class Schedule {
     }
   }
 
-  /// Hands out the next item, which is processing from then on; null if none is ready.
+  /// Hands out the next item, which is processing from then on; returns null if none is ready.
   Item* pop(TimePoint now) {
     while (can_pop()) {
       Item& item = static_cast<Item&>(store_.pop());
       item.clear(QueueItem::is_stored);
-      if (item.has(QueueItem::is_processing)) {  // its turn came too early: done() puts it back
+      if (item.has(QueueItem::is_processing)) {  // popped too early: done() puts it back
         unpop(store_, item);
         continue;
       }
@@ -111,7 +111,7 @@ class Schedule {
     return nullptr;
   }
 
-  /// Ends the processing of an item; true if nothing is left to remember of it.
+  /// Ends the processing of an item; returns true if it has no state left.
   bool done(Item& item, TimePoint now) {
     item.clear(QueueItem::is_processing);
     --processing_;
@@ -127,7 +127,7 @@ class Schedule {
     return false;
   }
 
-  /// Keeps an item that is in no state for a while longer; it leaves with the next end_rest().
+  /// Keeps an item that has no state for a while longer; end_rest() releases it.
   void rest(Item& item) {
     item.set(QueueItem::is_resting);
     resting_.push_back(item);
@@ -137,11 +137,11 @@ class Schedule {
     item.clear(QueueItem::is_resting);
     resting_.remove(item);
   }
-  /// The one that has rested longest, or null.
+  /// Returns the item that has rested longest, or null.
   Item* longest_resting() { return resting_.empty() ? nullptr : static_cast<Item*>(&resting_.front()); }
 
-  /// Ends all delays: an item for which runs(item) is true becomes ready, the others forget them, and
-  /// drop(item) is called for each of which nothing is left then.
+  /// Ends all delays: items for which runs(item) is true become ready, the others lose their delay, and
+  /// drop(item) is called for each that has no state left then.
   template <class Runs, class Drop>
   void end_waiting(const Runs& runs, const Drop& drop) {
     while (!heap_.empty()) {
@@ -156,8 +156,8 @@ class Schedule {
     }
   }
 
-  /// Empties the store for good: what is processing does not run again. drop(item) is called for each
-  /// item of which nothing is left. Nothing may be added afterwards.
+  /// Empties the store permanently: items being processed do not run again. Calls drop(item) for each item
+  /// that has no state left. Nothing may be added afterwards.
   template <class Drop>
   void close(const Drop& drop) {
     closed_ = true;
@@ -180,19 +180,19 @@ class Schedule {
 
   bool is_stored(const Item& item) const { return item.has(QueueItem::is_stored); }
 
-  /// Items that are dirty and not processing.
+  /// Number of items that are dirty and not processing.
   std::size_t ready() const { return ready_; }
-  /// Whether pop() finds an item, or at least one whose turn came too early.
+  /// Returns true if pop() finds an item, even one that is still processing.
   bool can_pop() const { return ready_ > 0 && may_pop(store_); }
-  /// Items that need processing, those that are processing now included.
+  /// Number of items that need processing, including those that are processing now.
   std::size_t dirty() const { return dirty_; }
   std::size_t processing() const { return processing_; }
   std::size_t waiting() const { return heap_.size(); }
-  /// When the first delay ends; there must be one.
+  /// Returns the end of the first delay; there must be one.
   TimePoint earliest() const { return heap_.earliest(); }
-  /// When the delay of an item ends that waits.
+  /// Returns the end of the delay of a waiting item.
   TimePoint time_of(const Item& item) const { return heap_.time_of(item); }
-  /// The place that the next item gets.
+  /// The place number of the next item.
   std::uint64_t next_place() const { return next_place_; }
   const Store& backing_store() const { return store_; }
 
@@ -212,7 +212,7 @@ class Schedule {
     if (!processing) ++ready_;
   }
 
-  // Before anything else is changed, because a store may have no room left.
+  // Called before anything else changes, because the store may run out of memory.
   void store(Item& item) {
     store_.push(item);
     item.set(QueueItem::is_stored);

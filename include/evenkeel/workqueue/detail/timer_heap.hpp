@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delayed items of a queue, earliest first.
+// Delayed items of a queue, earliest first.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Items by (time, order of insertion).
-/// Thread safety: one thread at a time. Complexity: what changes it is O(log n), what asks is O(1).
+/// Items ordered by (time, order of insertion).
+/// Thread safety: one thread at a time. Complexity: modifying members are O(log n), the others O(1).
 class TimerHeap {
  public:
   bool empty() const { return items_.empty(); }
   std::size_t size() const { return items_.size(); }
-  /// The time of the first; the heap must not be empty.
+  /// Returns the time of the first item; the heap must not be empty.
   TimePoint earliest() const { return items_.first_rank().at; }
-  /// The time of an item that is in the heap.
+  /// Returns the time of an item that is in the heap.
   TimePoint time_of(const QueueItem& item) const { return items_.rank_of(item).at; }
 
   /// Throws std::bad_alloc, before anything changed.
   void insert(QueueItem& item, TimePoint at) { items_.insert(item, {at, next_order_++}); }
-  /// Gives an item that is in the heap another time; among equals it counts as inserted now.
+  /// Changes the time of an item that is in the heap; among equal times it counts as inserted now.
   void move(QueueItem& item, TimePoint at) { items_.rerank(item, {at, next_order_++}); }
   void erase(QueueItem& item) { items_.erase(item); }
-  /// Takes out the first; the heap must not be empty.
+  /// Removes and returns the first item; the heap must not be empty.
   QueueItem& pop() { return items_.pop(); }
 
  private:
