@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doing an action once, whoever does it: claim, act, settle. A claim says in the store what is going to be
-// done to what, and by whom, in the transaction that decides it. Settling says that it was done, which
-// consumes its targets: nobody does it to them again. A claim whose owner died is taken over by asking the
-// shared system what had been done.
+// Ensures that an action is done once: claim, act, settle. A claim records in the store which instance acts
+// on which targets, in the same transaction that makes the decision. Settling records that the action was
+// done and consumes the targets, so that no instance acts on them again. If the owner of a claim dies,
+// another instance takes the claim over and asks the shared system what had been done.
 #pragma once
 
 #include <cstdint>
@@ -35,136 +35,141 @@ namespace coordination {
 /// A claim that this process holds.
 struct Claim {
   std::string action = {};
-  /// The fencing token: greater than that of every earlier claim of the action. Whatever can refuse an older
-  /// one gets it.
+  /// The fencing token, greater than that of every earlier claim of the action. Pass it to systems that can
+  /// refuse older tokens.
   std::uint64_t epoch = 0;
   std::vector<Target> targets = {};
   bool partial = false;  ///< See Proceed.
 };
 
-/// A transaction that has been decided, to be committed on the snapshot of its view.
+/// A claim that was decided on, and the commit that makes it, to be committed on the snapshot of its view.
 struct PlannedClaim {
   Commit commit = {};
   Claim claim = {};
 };
-/// What plan_claim() needs besides the gate.
+/// The inputs of plan_claim() besides those of the gate.
 struct Claimant {
   Identity identity = {};
-  bool holds_lock = false;        ///< As the view's lock entry says (lock_held_by()).
-  bool registry_in_reads = true;  ///< That silent instances are silent is a part of the decision; see below.
-  bool range_conflict = true;     ///< What the store can, see Capabilities.
-  bool acting = false;            ///< This process acts for a claim of the action just now.
-  WallTime wall = {};             ///< For people.
+  bool holds_lock = false;        ///< According to the view's lock entry (lock_held_by()).
+  bool registry_in_reads = true;  ///< Makes the silence of silent instances a condition; see plan_claim().
+  bool range_conflict = true;     ///< Capabilities::range_conflict of the store.
+  bool acting = false;            ///< This process is acting for a claim of the action at the moment.
+  WallTime wall = {};             ///< Informational.
 };
-/// The gate says no; or it says yes, and the lock is needed and not held.
+/// The verdict of a gate that is not open; or Proceed with lock_missing, if the lock is needed and not held.
 struct NotClaimed {
   Verdict verdict = {};
   bool lock_missing = false;
 };
 
-/// Evaluates, and plans the claim if the verdict is Proceed. The commit rests upon the guards of the action's
-/// sets and of the facts (so nothing came, changed or went), the claim's key, the own key of the
-/// deny list, that nobody else was put on it, or was taken off it who was left out for that, the lock if
-/// it is needed, and, with `registry_in_reads`, the records of the instances that were left out for being
-/// silent. The number of these conditions does not grow with the number of scopes that take part. It writes
-/// the claim with the next epoch, and its targets by scope; what earlier claims consumed is kept as long as
-/// it is still a member. A run whose instance has another one in the registry, or another scope, gets none.
-/// Pure.
+/// Evaluates the gate, and plans the claim if the verdict is Proceed. The commit is conditional on:
+/// - the guards of the action's sets and of the facts, so that no member or fact was added, changed or
+/// removed;
+/// - the claim's key;
+/// - the caller's key of the deny list;
+/// - the other keys of the deny list: no scope was added, and no scope that was left out for being denied was
+/// removed;
+/// - the lock, if it is needed;
+/// - with `registry_in_reads`, the records of the instances that were left out because they are silent.
+/// The number of conditions does not grow with the number of scopes that take part. The commit writes the
+/// claim with the next epoch and its targets by scope, and keeps what earlier claims consumed for as long as
+/// it is a member. If the registry has another run or another scope for the caller's instance, there is no
+/// claim. Pure.
 EVENKEEL_API std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const View& view,
                                                                const ActionPolicy& policy,
                                                                const Situation& situation,
                                                                const Claimant& claimant, TimePoint now);
 
-/// Whether the view's claim is unsettled and may be taken over by `identity` now: it is past its timeout, or
-/// of this very process, which is not acting. When it may be: its time; nothing if there is none to take
-/// over.
+/// Returns the time at which `claimant` may take over the view's claim: the end of its timeout, or at once if
+/// the claim belongs to this process, which is not acting. Returns nullopt if there is no claim to take over.
 EVENKEEL_API std::optional<TimePoint> take_over_at(const View& view, const Claimant& claimant);
-/// Plans to make the unsettled claim one's own, with the next epoch and the same targets, so that its owner
-/// can settle it no more. Nothing unless it is due, or if the own scope is denied. Pure.
+/// Plans to take over the unsettled claim with the next epoch and the same targets, so that its owner can no
+/// longer settle it. Returns nullopt if that is not due, or if the caller's scope is denied. Pure.
 EVENKEEL_API std::optional<PlannedClaim> plan_take_over(const Layout& layout, const View& view,
                                                         const Claimant& claimant, TimePoint now);
 
-/// What became of a claim.
+/// The result of acting for a claim.
 struct ActReport {
-  /// Nothing was done to these: they are not consumed. Every target: the claim has failed.
+  /// Targets that were not acted upon; they are not consumed. If these are all targets, the claim has failed.
   std::vector<UnitRef> not_done = {};
   std::string note = {};  ///< For people.
 };
-/// Plans to settle: nothing if the claim is no longer what the store has (superseded), or is settled already.
-/// Throws DecodeError. Pure.
+/// Plans to settle. Returns nullopt if the store no longer has this claim (it was superseded), or if it is
+/// already settled. Throws DecodeError. Pure.
 EVENKEEL_API std::optional<Commit> plan_settle(const Layout& layout, const ViewEntries& entries,
                                                const Claim& claim, const Identity& identity,
                                                const ActReport& report, WallTime wall);
-/// Plans to remove what claims remember of members that are no more; writes nothing if there is none, or
-/// while a claim is executing. Pure.
+/// Plans to remove what claims recorded about former members. Writes nothing if there is nothing to remove,
+/// or while a claim is executing. Pure.
 EVENKEEL_API Commit plan_tidy(const Layout& layout, const View& view);
 
-// --- The shell
-// ------------------------------------------------------------------------------------------------
+// --- Shell ---
 
-/// What one action's callbacks do. Both may block; neither is called under a lock.
+/// The callbacks of one action. Both may block; they are called without locks held.
 struct ActionCallbacks {
-  /// Does it, to all targets at once. What it throws counts as "it may have been done": the claim stays
-  /// unsettled, and observe() is asked by the next step.
+  /// Acts on all targets at once. If it throws, the action may have been done: the claim stays unsettled, and
+  /// the next step calls observe().
   std::function<ActReport(const Claim&, std::stop_token)> act = {};
-  /// What has been done to the targets of a claim whose owner, or whose answer, was lost: asks the shared
-  /// system.
+  /// Asks the shared system which targets of a claim have been acted upon, after its owner died or an answer
+  /// was lost.
   std::function<ActReport(const Claim&, std::stop_token)> observe = {};
 };
 
-/// How a step ended.
+/// The result of ActionClaims::step().
 struct StepReport {
   enum class Kind : std::uint8_t {
-    nothing,      ///< Nobody needs it.
-    waits,        ///< See verdict, or lock_missing; ask again at `again`, or on a hint of the store.
-    acted,        ///< Done, and settled (or not known to be: then the next step goes on).
-    taken_over,   ///< An unsettled claim was cleared up.
-    unavailable,  ///< The store does not say: nothing was done.
-    unknown,      ///< A claim was sent, and its answer lost: nothing was done; the next step finds out.
-    superseded,   ///< Somebody took the claim over while this process acted: it was paused for too long.
+    nothing,      ///< No unit needs the action.
+    waits,        ///< See verdict and lock_missing; retry at `again`, or on a hint of the store.
+    acted,        ///< Done, and settled (or the answer to settling was lost; then the next step resolves it).
+    taken_over,   ///< An unsettled claim was taken over and settled.
+    unavailable,  ///< The store did not answer: nothing was done.
+    unknown,      ///< The answer to the claim was lost: nothing was done; the next step resolves it.
+    superseded,   ///< Another instance took the claim over while this process acted: it was paused for too
+                  ///< long.
   };
   Kind kind = Kind::nothing;
   Verdict verdict = {};
-  std::string why = {};                 ///< For people; empty if there is nothing to say.
-  std::optional<Claim> claim = {};      ///< acted, taken_over, superseded.
-  std::optional<TimePoint> again = {};  ///< When time alone may change the answer.
-  bool lock_missing = false;            ///< The gate is open, and the lock is not held.
-  bool executing = false;               ///< There is a claim that is not settled yet.
-  Transacted transacted = {};           ///< Of the claim.
+  std::string why = {};                 ///< For people; may be empty.
+  std::optional<Claim> claim = {};      ///< For acted, taken_over and superseded.
+  std::optional<TimePoint> again = {};  ///< When the passage of time alone may change the result.
+  bool lock_missing = false;            ///< The gate is open, but the lock is not held.
+  bool executing = false;               ///< There is an unsettled claim.
+  Transacted transacted = {};           ///< The transaction of the claim.
 };
 
 struct ActionClaimsOptions {
-  TransactOptions transact = {};  ///< token_key, token and clock are set here.
+  TransactOptions transact = {};  ///< token_key, token and clock are set by ActionClaims.
 };
 
-/// One instance's claims, on top of its ledger. The parts (claim, settle, take over) may be called one by
-/// one; step() is the usual way through them. Thread safety: all members may be called concurrently; one
-/// transaction runs at a time. Blocks: as Store does. Lifetime: not longer than the ledger.
+/// The claims of one instance, on top of its ledger. step() is the usual way to use it; claim(), settle() and
+/// take_over() may also be called individually. Thread safety: all members may be called concurrently;
+/// transactions run one at a time. Blocks: as Store does. Lifetime: must not outlive the ledger.
 class EVENKEEL_API ActionClaims {
  public:
   explicit ActionClaims(Ledger& ledger, ActionClaimsOptions options = {});
 
-  /// A claim; or why there is none, in a report that says waits, nothing, unavailable or unknown. Who has a
-  /// claim acts, and then calls settle(), or abandon().
+  /// Claims the action. Returns the claim, or a report of kind waits, nothing, unavailable or unknown. A
+  /// caller that gets a claim acts, and then calls settle() or abandon().
   std::variant<Claim, StepReport> claim(const ActionPolicy& policy, const Situation& situation,
                                         std::stop_token stop = {});
-  /// Committed: settled. Conflict: superseded. Unknown, Unavailable: try again, or abandon().
+  /// Settles `claim`. Committed: settled. Conflict: superseded. Unknown, Unavailable: retry, or abandon().
   CommitResult settle(const Claim& claim, const ActReport& report, std::stop_token stop = {});
-  /// This process does nothing more about `claim`: it need not be overdue for take_over() by this process.
+  /// Ends this process's work on `claim`, so that its own take_over() need not wait for the claim's timeout.
   void abandon(const Claim& claim);
-  /// The claim of the action that is due to be taken over, with a new epoch; nothing if there is none.
+  /// Takes over the claim of the action if that is due, with a new epoch; returns nullopt if it is not.
   std::optional<Claim> take_over(const ActionPolicy& policy, std::stop_token stop = {});
-  /// Removes what claims remember of members that are no more.
+  /// Removes what claims recorded about former members.
   CommitResult tidy(std::string_view action, std::stop_token stop = {});
 
-  /// Takes over what is due and clears it up; else claims, acts and settles, if the gate says so. Whose
-  /// callbacks throw twice in a row leaves the action to others for two claim timeouts: it may be cut off
-  /// from the shared system, and they not. `take_lock`, if the policy needs the lock, is called when the gate
-  /// is open and the lock is not held; true: it is held now, and the claim is tried once more.
+  /// Takes over and resolves a claim that is due; otherwise claims, acts and settles if the gate is open. An
+  /// instance whose callbacks throw twice in a row leaves the action to the others for two claim timeouts,
+  /// because it may be the only one cut off from the shared system. `take_lock` is called when the gate is
+  /// open and the policy needs a lock that is not held; if it returns true, the claim is tried once more.
   StepReport step(const ActionPolicy& policy, const Situation& situation, const ActionCallbacks& callbacks,
                   const std::function<bool(std::stop_token)>& take_lock = {}, std::stop_token stop = {});
 
-  /// What the gate says now, without claiming: for shadow mode and for people. Throws as Ledger::view().
+  /// Returns the verdict of the gate without claiming, for shadow mode and for people. Throws as
+  /// Ledger::view().
   Verdict evaluate(const ActionPolicy& policy, const Situation& situation, std::stop_token stop = {});
 
  private:
@@ -181,14 +186,14 @@ class EVENKEEL_API ActionClaims {
   std::optional<StepReport> rests(const std::string& action);
 
   struct Failures {
-    unsigned count = 0;  // of callbacks, in a row
+    unsigned count = 0;  // consecutive failures of callbacks
     TimePoint rest_until = TimePoint::min();
   };
   Ledger& ledger_;
   const ActionClaimsOptions options_;
   Mutex transacting_;  // one transaction at a time per token key
   Mutex mutex_;
-  std::set<std::string> acting_ EVENKEEL_GUARDED_BY(mutex_);  // actions that this process has a claim of
+  std::set<std::string> acting_ EVENKEEL_GUARDED_BY(mutex_);  // actions for which this process has a claim
   std::map<std::string, Failures> failures_ EVENKEEL_GUARDED_BY(mutex_);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of an instance's coordination: what is pending where, what the gate said, what became of
-// claims, of the lock and of the store. docs/coordination.md has the names.
+// Metrics of an instance's coordination: pending units, verdicts of the gate, and the results of claims, of
+// the lock and of store operations. docs/coordination.md lists their names.
 #pragma once
 
 #include <array>
@@ -28,12 +28,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// What was asked of a store, and how it ended.
+/// Counts of the operations on a store and their results.
 struct StoreFigures {
   std::uint64_t snapshots = 0;
-  std::uint64_t reads = 0;          ///< get() and scan() of snapshots.
+  std::uint64_t reads = 0;          ///< Calls of get() and scan() of snapshots.
   std::uint64_t read_bytes = 0;     ///< Keys and values that were read.
-  std::uint64_t failed_reads = 0;   ///< Snapshots and reads that threw: no answer, or expired.
+  std::uint64_t failed_reads = 0;   ///< Snapshots and reads that threw: unavailable, or expired.
   std::uint64_t written_bytes = 0;  ///< Keys and values of puts that were committed.
   std::uint64_t committed = 0;
   std::uint64_t conflicts = 0;
@@ -44,8 +44,9 @@ struct StoreFigures {
   friend bool operator==(const StoreFigures&, const StoreFigures&) = default;
 };
 
-/// A way to another store that counts. Whoever wants figures gives this one to the ledger and the lock.
-/// Thread safety: all members may be called concurrently. Lifetime: its snapshots must not outlive it.
+/// A store that forwards to another one and counts. Pass it to the ledger and the lock in place of the inner
+/// store.
+/// Thread safety: all members may be called concurrently. Lifetime: must outlive its snapshots.
 class EVENKEEL_API MeteredStore final : public Store {
  public:
   /// Throws std::invalid_argument if `inner` is null.
@@ -69,44 +70,46 @@ class EVENKEEL_API MeteredStore final : public Store {
   StoreFigures figures_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-/// What one scope has of one action.
+/// The units of one scope that are pending or ready for one action.
 struct ScopeFigures {
   std::size_t pending = 0;
   std::size_t ready = 0;
-  Duration oldest_pending = {};  ///< Since this process first saw it; 0 without any.
+  Duration oldest_pending =
+      {};  ///< Since this process first saw the oldest pending unit; 0 if there is none.
 
   friend bool operator==(const ScopeFigures&, const ScopeFigures&) = default;
 };
 
-/// What one action has come to since the meter was made, and how it stands.
+/// The state of one action in the last view, and its totals since the meter was constructed.
 struct ActionFigures {
-  std::map<std::string, ScopeFigures> scopes = {};     ///< Of the last view.
-  TimePoint seen = TimePoint::min();                   ///< When that was.
-  std::uint64_t epoch = 0;                             ///< Of the newest claim in the last view.
+  std::map<std::string, ScopeFigures> scopes = {};     ///< From the last view.
+  TimePoint seen = TimePoint::min();                   ///< The time of the last view.
+  std::uint64_t epoch = 0;                             ///< Epoch of the newest claim in the last view.
   std::map<std::string, std::uint64_t> verdicts = {};  ///< By "nothing", "proceed", "wait", "blocked".
   std::map<std::string, std::uint64_t> steps = {};     ///< By the name of StepReport::Kind.
 };
 
+/// The metrics of one domain.
 struct CoordinationFigures {
-  std::string domain = {};  ///< The root of the keys; the label of every series.
+  std::string domain = {};  ///< The root of the keys, and the label of every series.
   std::map<std::string, ActionFigures> actions = {};
-  /// Of the last view: how many instances, by mode and presence.
+  /// Number of instances in the last view, by mode and presence.
   std::map<std::pair<std::string, std::string>, std::size_t> instances = {};
 };
 
-/// Counts, for one domain, what ledgers and claims tell that have it as LedgerOptions::meter.
+/// Collects the metrics of one domain from the ledgers and claims that have it as LedgerOptions::meter.
 /// Thread safety: all members may be called concurrently.
 class EVENKEEL_API CoordinationMeter {
  public:
   explicit CoordinationMeter(std::string domain) { figures_.domain = std::move(domain); }
 
-  /// What all have said, as Ledger::view() gives it.
+  /// Records a view of Ledger::view().
   void seen(const View& view, TimePoint now) EVENKEEL_EXCLUDES(mutex_);
-  /// What the gate said: to a claim, in shadow mode, or for people.
+  /// Records a verdict of the gate: for a claim, in shadow mode, or for people.
   void judged(std::string_view action, const Verdict& verdict) EVENKEEL_EXCLUDES(mutex_);
-  /// How a step of ActionClaims ended.
+  /// Records the result of a step of ActionClaims.
   void stepped(std::string_view action, StepReport::Kind kind) EVENKEEL_EXCLUDES(mutex_);
-  /// When the last view of `action` was; TimePoint::min() if there was none.
+  /// Returns the time of the last view of `action`; TimePoint::min() if there was none.
   TimePoint last_seen(std::string_view action) const EVENKEEL_EXCLUDES(mutex_);
 
   CoordinationFigures figures() const EVENKEEL_EXCLUDES(mutex_);
@@ -116,10 +119,10 @@ class EVENKEEL_API CoordinationMeter {
   CoordinationFigures figures_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-/// Give figures to a sink, as families evenkeel_coordination_*; `domain` is their label.
+/// Writes figures to a sink, as families evenkeel_coordination_* with the label `domain`.
 EVENKEEL_API void collect(const CoordinationFigures& figures, MetricSink& sink);
 EVENKEEL_API void collect(const StoreFigures& figures, std::string_view domain, MetricSink& sink);
-/// A process may have a lock for each of several scopes; `scope` is a label, too.
+/// `scope` is a label as well, since a process may have a lock for each of several scopes.
 EVENKEEL_API void collect(const LockFigures& figures, std::string_view domain, std::string_view scope,
                           MetricSink& sink);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes that may neither take the lock nor claim an action: a person's means to stop an instance that does
-// harm, or that cannot be reached any more, without stopping the others.
+// The list of the scopes that may neither take the lock nor claim an action. A person uses it to stop an
+// instance that does harm, or that cannot be reached, without stopping the others.
 #pragma once
 
 #include <stop_token>
@@ -18,44 +18,45 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// A wish: `scope` is to be on the list, or, with `allow`, off it.
+/// A requested change: puts `scope` on the list, or removes it if `allow` is set.
 struct DenyListEntry {
   std::string scope = {};
   bool allow = false;
   friend bool operator==(const DenyListEntry&, const DenyListEntry&) = default;
 };
 
-/// Who is on the list.
+/// A scope on the list.
 struct Denied {
   std::string scope = {};
-  std::string by = {};      ///< Who put it there.
-  std::string reason = {};  ///< What they said.
-  WallTime at = {};         ///< By their calendar.
+  std::string by = {};      ///< The writer that added it.
+  std::string reason = {};  ///< The given reason.
+  WallTime at = {};         ///< When it was added, by the writer's wall clock.
   friend bool operator==(const Denied&, const Denied&) = default;
 };
 
-/// The list that `entries` (those below Layout::denied_prefix()) are, in the order of scopes. A value that
-/// cannot be read denies all the same: the key decides.
+/// Decodes the list from `entries` (those below Layout::denied_prefix()), in the order of scopes. A key whose
+/// value cannot be decoded denies its scope as well.
 EVENKEEL_API std::vector<Denied> denied_of(const Layout& layout, const std::vector<Entry>& entries);
 
-/// What of `wanted` is not as it is to be: empty if there is nothing to write. Of two entries for one scope
-/// the last counts. Source: fdb-kubernetes-operator fdbclient/lock_client.go UpdateDenyList.
+/// Returns those of `wanted` that `present` does not meet; empty if there is nothing to write. If two entries
+/// name the same scope, the last one wins. Source: fdb-kubernetes-operator fdbclient/lock_client.go
+/// UpdateDenyList.
 EVENKEEL_API std::vector<DenyListEntry> changes_of(const std::vector<Denied>& present,
                                                    const std::vector<DenyListEntry>& wanted);
 
-/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: not longer than the
-/// store.
+/// Reads and writes the list.
+/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: must not outlive
+/// the store.
 class EVENKEEL_API DenyList {
  public:
-  /// `writer` is who writes: an instance id, or "coordctl".
-  /// `transact` as for LeaseLock.
+  /// `writer` identifies the caller: an instance id, or "coordctl". `transact` as for LeaseLock.
   DenyList(Store& store, Layout layout, std::string writer, TransactOptions transact = {});
 
-  /// Throws StoreUnavailable; Cancelled.
+  /// Returns the list. Throws StoreUnavailable; Cancelled.
   std::vector<Denied> list(std::stop_token stop = {}) const;
   bool is_denied(std::string_view scope, std::stop_token stop = {}) const;
-  /// Makes the list as `wanted` says, in one transaction; scopes that it does not name stay as they are. The
-  /// list then. Throws StoreUnavailable if it is not known to be done; Cancelled.
+  /// Applies the changes of `wanted` in one transaction; scopes that it does not name are unaffected. Returns
+  /// the new list. Throws StoreUnavailable if the outcome is not known; Cancelled.
   std::vector<Denied> apply(const std::vector<DenyListEntry>& wanted, std::string_view reason = {},
                             std::stop_token stop = {});
 

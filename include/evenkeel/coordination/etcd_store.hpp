@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store of coordination on etcd, version 3.4 or later, through its JSON API: POST /v3/kv/range,
-// /v3/kv/txn, /v3/watch and /v3/auth/authenticate of the client port. No gRPC is needed.
+// A store on etcd 3.4 or later, through its JSON API: POST /v3/kv/range, /v3/kv/txn, /v3/watch and
+// /v3/auth/authenticate of the client port. It does not use gRPC.
 #pragma once
 
 #include <chrono>
@@ -24,69 +24,72 @@ inline namespace v0 {
 namespace coordination {
 
 struct EtcdStoreOptions {
-  /// Members of one cluster, as URLs. One is asked, the next one when that cannot be reached.
+  /// URLs of the members of one cluster. A request goes to the next one when a member cannot be reached.
   std::vector<std::string> endpoints = {"http://127.0.0.1:2379"};
   http::TlsOptions tls = {};
-  /// Where etcd's authentication is on. Its tokens are asked for when needed, and anew when they end. etcd
-  /// does not take the name in a client certificate for a user of this API, and with a login refuses one that
-  /// has a common name.
+  /// Credentials for etcd's authentication. Tokens are requested when needed, and again when they expire.
+  /// etcd does not map the name in a client certificate to a user of this API, and refuses a login over a
+  /// connection whose client certificate has a common name.
   std::string user = {};
   std::string password = {};
   Duration request_timeout = std::chrono::seconds{5};  ///< For one request to one endpoint; > 0.
-  Duration connect_timeout = std::chrono::seconds{2};  ///< Name, connection and TLS handshake; > 0.
-  Duration watch_retry = std::chrono::seconds{1};      ///< From the end of a watch to the next one; > 0.
-  std::size_t page_entries = 1000;                     ///< Of one answer to a scan without a limit; > 0.
-  /// What the servers were started with: --max-txn-ops and --max-request-bytes.
+  Duration connect_timeout = std::chrono::seconds{2};  ///< For name resolution, TCP and TLS handshake; > 0.
+  Duration watch_retry =
+      std::chrono::seconds{1};      ///< Delay between the end of a watch and the next one; > 0.
+  std::size_t page_entries = 1000;  ///< Entries of one response to a scan without a limit; > 0.
+  /// The servers' settings of --max-txn-ops and --max-request-bytes.
   std::size_t max_txn_ops = 128;                  ///< At least 16.
   std::size_t max_request_bytes = 1536UL * 1024;  ///< At least 64 KiB.
-  /// A key that each snapshot asks for, to learn the revision; it need not exist. Where a role grants keys by
-  /// prefix: one of those.
+  /// A key that each snapshot reads in order to learn the revision; it need not exist. Where a role grants
+  /// keys by prefix, set it to one of these.
   std::string revision_key = "/";
-  /// How an endpoint is reached; unset: through libcurl. For tests.
+  /// Creates the transport to an endpoint, for tests. Unset: libcurl.
   std::function<std::shared_ptr<http::Transport>(const std::string& endpoint)> transport = {};
-  std::shared_ptr<const Clock> clock = real_clock();  ///< Of timeouts and of watch_retry.
-  /// Send user and password also over plain http to another machine; unset, that is refused.
+  std::shared_ptr<const Clock> clock = real_clock();  ///< Clock of the timeouts and of watch_retry.
+  /// Sends user and password over plain http to another machine as well. Default: that is refused.
   bool credentials_in_clear = false;
 };
 
-/// Options for "etcd://host:port", "etcds://user:password@one:2379,two:2379" (with TLS; user, password
-/// percent-encoded). Throws std::invalid_argument, which shows the form and no password.
+/// Parses "etcd://host:port" or "etcds://user:password@one:2379,two:2379" (with TLS; user and password are
+/// percent-encoded). Throws std::invalid_argument, whose text shows the form and no password.
 EVENKEEL_API EtcdStoreOptions etcd_options(std::string_view url);
 
-/// A version is a revision of etcd. Reads are linearizable; a snapshot reads at the revision that it began
-/// with, and throws SnapshotExpired once that was compacted. A commit is one transaction: conditions are
-/// compares of mod_revision, and more operations than the server takes in one list are nested.
+/// A store on etcd. A version is a revision of etcd. Reads are linearizable; a snapshot reads at the revision
+/// at which it was taken, and throws SnapshotExpired once that revision was compacted. A commit is one
+/// transaction: conditions are compares of mod_revision, and operations beyond the server's limit for one
+/// list are nested.
 ///
-/// Range conditions. etcd compares the keys that are in a range now: it sees what came and what changed, but
-/// not a key that went while nothing else of the range was written. Whoever erases keys of a range that
-/// others rest upon puts another key of it in the same commit; of the coordination's ranges, which are those
-/// of guard keys, this holds.
+/// Range conditions: etcd compares the keys that are in a range at the time of the commit. It detects added
+/// and changed keys, but not a key that was erased while no other key of the range was written. A commit that
+/// erases keys of a range on which others depend must put another key of the range. The ranges that
+/// coordination reads consist of guard keys, for which this holds.
 ///
-/// Outcomes. A commit that could not be sent, or that etcd refused, is Unavailable; one that was sent and not
-/// answered, or answered with what does not say whether it was applied (a timeout inside the cluster, a
-/// stopped server, a proxy's 502), is Unknown. Reads are asked of the next endpoint instead.
+/// Outcomes: a commit that could not be sent, or that etcd refused, is Unavailable. A commit that was sent
+/// and not answered, or whose answer does not say whether it was applied (a timeout inside the cluster, a
+/// stopped server, a proxy's 502), is Unknown. Reads are retried at the next endpoint instead.
 ///
-/// Thread safety: all members may be called concurrently. Lifetime: snapshots and watches must not outlive
-/// it.
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: must outlive its snapshots and watches.
 class EVENKEEL_API EtcdStore final : public Store {
  public:
-  /// Asks nothing yet. Throws std::invalid_argument for options out of their bounds.
+  /// Sends no request. Throws std::invalid_argument for options out of their bounds.
   explicit EtcdStore(EtcdStoreOptions options = {});
   ~EtcdStore() override;
   EtcdStore(const EtcdStore&) = delete;
   EtcdStore& operator=(const EtcdStore&) = delete;
 
-  /// "etcd http://127.0.0.1:2379", with all endpoints.
+  /// Returns "etcd http://127.0.0.1:2379", with all endpoints.
   std::string name() const override;
-  /// All but server_ttl.
+  /// Returns all capabilities but server_ttl.
   Capabilities capabilities() const override;
-  /// Of max_txn_ops and max_request_bytes; for the usual ones 3072 operations, 96 conditions, 1.3 MiB.
+  /// Derived from max_txn_ops and max_request_bytes; 3072 operations, 96 conditions and 1.3 MiB for the
+  /// defaults.
   Limits limits() const override;
 
   std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop = {}) override;
   CommitResult commit(const Commit& commit, std::stop_token stop = {}) override;
-  /// One connection and one thread for each watch. `hint` is also called when the watch begins, and when it
-  /// runs again after it was cut. It must not destroy its watch.
+  /// Uses one connection and one thread per watch. `hint` is also called when the watch begins, and when it
+  /// is re-established. It must not destroy its own watch.
   std::unique_ptr<StoreWatch> watch(const KeyRange& range, std::function<void()> hint) override;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an action may be done now, and to what: a pure decision about what all instances said. No clock, no
-// store: a view, a policy and the time go in, a verdict with its reason comes out.
+// Decides whether an action may be done now, and to which targets. The decision is a pure function of a view
+// of all instances, a policy and the time, without clock and store; it returns a verdict with its reason.
 #pragma once
 
 #include <chrono>
@@ -21,62 +21,67 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// For whom an action waits.
+/// The units that an action waits for.
 enum class Barrier : std::uint8_t {
-  all_ready,     ///< Until everything that is pending is ready.
-  ready_subset,  ///< The same; but when nothing came for the straggler timeout, what is ready goes alone.
-  none,          ///< For nobody: everything that is pending goes.
+  all_ready,     ///< Waits until all pending units are ready.
+  ready_subset,  ///< As all_ready, but acts on the ready units alone after straggler_timeout without a new
+                 ///< member.
+  none,          ///< Does not wait: acts on all pending units.
 };
-/// Within what the barrier and the quiet window are looked at.
+/// The groups to which the barrier and the quiet window apply separately.
 enum class Partition : std::uint8_t {
-  all,      ///< Everything together.
-  by_kind,  ///< Each kind (for instance a process class) on its own; those that may go, go together.
+  all,      ///< All units form one group.
+  by_kind,  ///< One group for each kind (for instance a process class); groups that may proceed do so
+            ///< together.
 };
-/// What becomes of members whose instance is silent, or not registered (see Liveness).
+/// The treatment of members whose instance is silent or not registered (see Liveness).
 enum class SilentMembers : std::uint8_t {
-  leave_out,      ///< They hold up nobody, and nothing is done to them.
-  take_if_ready,  ///< They hold up nobody; those that are ready are taken along.
-  block,          ///< They count like all others: a dead instance holds up everybody for ever.
+  leave_out,      ///< The action does not wait for them and does not act on them.
+  take_if_ready,  ///< The action does not wait for them; it acts on those that are ready.
+  block,          ///< They count like all others: a dead instance blocks the action without end.
 };
-/// What becomes of members whose scope is on the deny list (see DenyList), while its instance lives.
+/// The treatment of members whose scope is on the deny list (see DenyList) while its instance is live.
 enum class DeniedMembers : std::uint8_t {
-  leave_out,      ///< They hold up nobody, and nothing is done to them: who is not trusted to act is not
-                  ///< trusted to say what others shall do, either.
-  take_if_ready,  ///< They hold up nobody; those that are ready are taken along.
-  block,          ///< They count like all others: a denied instance holds up everybody while it is not ready.
+  leave_out,      ///< The action does not wait for them and does not act on them: an instance that is not
+                  ///< trusted to act is not trusted to publish what others should do, either.
+  take_if_ready,  ///< The action does not wait for them; it acts on those that are ready.
+  block,          ///< They count like all others: a denied instance blocks the action while it is not ready.
 };
 
+/// The rules by which the gate decides about one action.
 struct ActionPolicy {
-  std::string action = {};  ///< "restart": see pending_set().
+  std::string action = {};  ///< The name, for instance "restart"; see pending_set().
   Barrier barrier = Barrier::all_ready;
   Partition partition = Partition::all;
   SilentMembers silent = SilentMembers::leave_out;
   DeniedMembers denied = DeniedMembers::leave_out;
-  /// Nothing is done until for so long no member has come, to pending or to ready. >= 0.
+  /// The action waits until no member has been added to pending or ready for this long. >= 0.
   Duration quiet_window = std::chrono::seconds{30};
-  /// For Barrier::ready_subset: since the last member came. At least 5 quiet windows.
+  /// For Barrier::ready_subset: the time since the last member was added. At least 5 quiet windows.
   Duration straggler_timeout = std::chrono::minutes{5};
-  /// Between the last disruption of the shared system and this action. >= 0.
+  /// Minimum time between the last disruption of the shared system and this action. >= 0.
   Duration minimum_spacing = {};
-  std::size_t batch_limit = 0;  ///< Targets at once, in the order of scope and unit; 0: all.
-  bool needs_lock = true;       ///< Claimed only by the holder of the lock.
-  /// A claim that its owner has not settled after so long may be taken over. > 0; longer than acting takes.
+  std::size_t batch_limit =
+      0;                   ///< Maximum number of targets, taken in the order of scope and unit; 0: no limit.
+  bool needs_lock = true;  ///< Only the holder of the lock may claim.
+  /// Another instance may take over a claim that has not been settled for this long. > 0; must be longer than
+  /// acting takes.
   Duration claim_timeout = std::chrono::minutes{2};
 };
-/// Throws std::invalid_argument, naming the member, for a policy that breaks the bounds above.
+/// Validates the bounds above. Throws std::invalid_argument, which names the member.
 EVENKEEL_API void check(const ActionPolicy& policy);
 
-/// What the instance that asks knows besides the view.
+/// The knowledge of the calling instance in addition to the view.
 struct Situation {
-  std::string scope = {};  ///< Its own.
+  std::string scope = {};  ///< The scope of the calling instance.
   Mode mode = Mode::global;
-  /// When the shared system was last disturbed, by whomever, as far as it tells (for instance its last
-  /// recovery, as now - uptime). Nothing: not known, and the spacing counts from the newest settled claim of
-  /// this action, if there is one.
+  /// When the shared system was last disrupted, by any instance, as reported by that system (for instance now
+  /// - uptime at its last recovery). Unset: unknown; minimum_spacing then counts from the newest settled
+  /// claim of this action, if there is one.
   std::optional<TimePoint> last_disruption = {};
 };
 
-/// Something to act on.
+/// A unit to act on.
 struct Target {
   UnitRef ref = {};
   std::string kind = {};
@@ -86,27 +91,29 @@ struct Target {
   friend bool operator==(const Target&, const Target&) = default;
 };
 
-/// Go: with these, of all instances.
+/// The verdict that the action may be done now, to these targets.
 struct Proceed {
-  std::vector<Target> targets;  ///< In the order of scope and unit; never empty.
-  bool partial = false;         ///< Others are pending, and stay so.
+  std::vector<Target> targets;  ///< Units of all instances, in the order of scope and unit; never empty.
+  bool partial = false;         ///< Other units are pending and stay so.
 };
-/// Not yet: nothing but time is needed.
+/// The verdict that only time has to pass.
 struct WaitUntil {
   TimePoint until;
   std::string why;
 };
-/// Not as things are.
+/// The verdict that something has to change first.
 struct Blocked {
-  std::vector<UnitRef> who;  ///< Units that are not ready; a unit of "" is the scope itself.
+  std::vector<UnitRef> who;  ///< Units that are not ready; an empty unit name means the scope itself.
   std::string why;
-  /// When time alone may change it (an instance falls silent, stragglers are left behind); ask again by then.
+  /// When the passage of time alone may change the verdict (an instance becomes silent, stragglers are left
+  /// behind).
   std::optional<TimePoint> until = {};
 };
-/// Nobody needs the action.
+/// The verdict that no unit needs the action.
 struct Nothing {};
 
-/// A scope whose members did not count, and why: "silent for 61s", "works in mode local", "on the deny list".
+/// A scope whose members did not count, and the reason: "silent for 61s", "works in mode local", "on the deny
+/// list".
 struct LeftOut {
   std::string scope;
   std::string why;
@@ -114,10 +121,11 @@ struct LeftOut {
   friend bool operator==(const LeftOut&, const LeftOut&) = default;
 };
 
+/// The decision of the gate.
 struct Verdict {
   std::variant<Nothing, Proceed, WaitUntil, Blocked> outcome = Nothing{};
-  /// In the order of scopes; whoever has no members in the action's sets is not among them, unless it is in
-  /// another mode.
+  /// In the order of scopes. A scope without members in the action's sets is listed only if its instance is
+  /// in another mode.
   std::vector<LeftOut> left_out = {};
 
   const Proceed* proceed() const noexcept { return std::get_if<Proceed>(&outcome); }
@@ -126,18 +134,19 @@ struct Verdict {
   bool nothing() const noexcept { return std::holds_alternative<Nothing>(outcome); }
 };
 
-/// Decides. In this order: the own scope is denied; something cannot be read; a claim of the action is being
-/// executed; a scope is being moved in pieces, and has been for less than the time of silence; nothing
-/// pending; the quiet window; the barrier; the spacing. Members of scopes in another mode are left out: local
-/// ones act alone, and shadow ones too, so that only who is shadow counts shadow and global ones. Members of
-/// silent and of denied scopes are treated as the policy says. Consumed members count no more. Source:
+/// Evaluates the gate. The first of these that applies determines the verdict: the own scope is denied; a key
+/// cannot be decoded; a claim of the action is executing; a scope is being moved in several commits, and has
+/// been for less than the silence time; nothing is pending; the quiet window; the barrier; the spacing.
+/// Members of scopes in another mode are left out: local and shadow instances act alone, so a global instance
+/// counts only global scopes, and a shadow instance counts shadow and global ones. Members of silent and of
+/// denied scopes are treated as the policy says. Consumed members do not count. Pure. Source:
 /// fdb-kubernetes-operator internal/coordination AllProcessesReady, AllProcessesReadyForExclusion, and their
-/// texts; unlike them, time is observed, and instances that are gone are left out.
+/// texts. Deviations: time is observed, and instances that are gone are left out.
 EVENKEEL_API Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& situation,
                               TimePoint now);
 
-/// For logs and conditions: "waits until 12s from now: last pending process group was added: 18s ago, ...",
-/// "blocked: not all processes are ready: dc3-log-1; dc3 is silent for 41s".
+/// Describes a verdict for logs and conditions: "waits until 12s from now: last pending process group was
+/// added: 18s ago, ...", "blocked: not all processes are ready: dc3-log-1; dc3 is silent for 41s".
 EVENKEEL_API std::string describe(const Verdict& verdict, const View& view, TimePoint now);
 
 }  // namespace coordination

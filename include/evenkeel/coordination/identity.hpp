@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who an instance is to the others, and how far it goes along with them.
+// The identity of an instance, and the mode in which it takes part in coordination.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// An instance in three names, from the one that a person gave to the one that nobody will ever give again.
+/// The three names of an instance, from the one that a person chose to the one that is never reused.
 struct Identity {
-  std::string scope = {};        ///< The part of the keys that is its own, and its name to people: "dc1".
-  std::string instance = {};     ///< The same for as long as it exists: the uid of its resource.
-  std::string incarnation = {};  ///< Of this run of its process: a random text.
+  std::string scope = {};        ///< The part of the key space that it owns, and its display name: "dc1".
+  std::string instance = {};     ///< Stable over restarts: the uid of its resource.
+  std::string incarnation = {};  ///< A random text that identifies this run of the process.
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
+/// The extent to which an instance takes part in coordination.
 enum class Mode : std::uint8_t {
-  local,   ///< Acts alone; takes no part.
-  shadow,  ///< Publishes and evaluates, and acts alone: what global would have done is only told.
-  global,  ///< Acts only in agreement.
+  local,   ///< Acts alone and takes no part.
+  shadow,  ///< Publishes and evaluates the gate, but acts alone; the verdict is only reported.
+  global,  ///< Acts only in agreement with the other instances.
 };
 EVENKEEL_API std::string_view text_of(Mode mode);
-/// Nothing for what is no mode.
+/// Returns nullopt if `text` does not name a mode.
 EVENKEEL_API std::optional<Mode> mode_of(std::string_view text);
 
 }  // namespace coordination

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nobody owns any more: the entries of an instance that was removed, or that works alone now. They are
-// listed for everybody to see, and go only when somebody says so.
+// Finds and removes the entries that no instance owns any more, because their instance was removed or now
+// works alone. They are reported by default, and removed only on request.
 #pragma once
 
 #include <chrono>
@@ -22,51 +22,52 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// A scope that has something in the store, and who owns it.
+/// A scope that has keys in the store, and its owner.
 struct ScopeReport {
   Instance instance = {};
-  std::size_t entries = 0;  ///< Members of sets, and facts.
-  /// It has entries, and its instance is absent or silent: they hold up nobody (see gate.hpp), but stay.
+  std::size_t entries = 0;  ///< Number of members of sets and facts.
+  /// The scope has entries, and its instance is absent or silent. Orphans block nobody (see gate.hpp), but
+  /// stay until they are removed.
   bool orphan = false;
-  /// While it is being moved in pieces: where to. ScopeMigrator::migrate() with any_owner ends that for an
-  /// instance that is gone, there or back.
+  /// The destination, while the scope is being moved in several commits. If the instance is gone,
+  /// ScopeMigrator::migrate() with any_owner completes or reverts the move.
   std::string moving_to = {};
 
   friend bool operator==(const ScopeReport&, const ScopeReport&) = default;
 };
 
 struct JanitorOptions {
-  /// An instance that is silent for so long counts as gone. Longer than LivenessOptions::silence of the
-  /// instances.
+  /// An instance that is silent for this long counts as gone. Must be longer than LivenessOptions::silence of
+  /// the instances.
   Duration silence = std::chrono::minutes{10};
 };
 
-/// What came of a removal.
+/// The result of a removal.
 struct Swept {
-  std::size_t entries = 0;
-  bool removed = false;  ///< False: see `why`; nothing was changed.
+  std::size_t entries = 0;  ///< Number of removed entries.
+  bool removed = false;     ///< False: nothing was changed; see `why`.
   std::string why = {};
 };
 
-/// Watches scopes, and removes what is left of one on request.
-/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: not longer than the
-/// store.
+/// Reports scopes, and removes the entries of one on request.
+/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: must not outlive
+/// the store.
 class EVENKEEL_API Janitor {
  public:
-  /// `writer` is who removes: an instance id, or "coordctl". `transact` as for LeaseLock.
+  /// `writer` identifies the caller: an instance id, or "coordctl". `transact` as for LeaseLock.
   Janitor(Store& store, Layout layout, std::string writer, JanitorOptions options = {},
           TransactOptions transact = {});
 
-  /// All scopes, in order. Silence counts from the first report of this janitor on. Throws StoreUnavailable;
-  /// Cancelled.
+  /// Returns all scopes, in order. Silence counts from the first report of this janitor. Throws
+  /// StoreUnavailable; Cancelled.
   std::vector<ScopeReport> report(std::stop_token stop = {});
-  /// Removes every entry of `scope` and its record, if it is an orphan as report() would say now, and is not
-  /// being moved, from there or to there: half of a move is not to be removed. One transaction. Throws
-  /// StoreUnavailable if it is not known to be done; Cancelled.
+  /// Removes every entry and the record of `scope`, in one transaction, if it is an orphan by the definition
+  /// of report() and neither the source nor the destination of a move in progress. Throws StoreUnavailable if
+  /// the outcome is not known; Cancelled.
   Swept sweep(std::string_view scope, std::stop_token stop = {});
-  /// Removes every entry of `scope`, whoever owns it, but not its record: for an instance that goes from
-  /// global to local, which does it for itself, and for people who know better. An instance that still
-  /// publishes puts them back. Throws as sweep().
+  /// Removes every entry of `scope`, whatever its owner, but not its record: for an instance that changes
+  /// from global to local mode, and for people. A live instance that needs the entries publishes them again.
+  /// Throws as sweep().
   Swept drain(std::string_view scope, std::stop_token stop = {});
 
  private:

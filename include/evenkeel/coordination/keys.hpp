@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How keys are made of elements, so that no scope ever reads another's: "dc1" and "dc10", or one with a '/'
-// in it.
+// Builds keys from escaped elements, so that no scope is a prefix of another: "dc1" and "dc10", or a scope
+// that contains a '/'.
 #pragma once
 
 #include <initializer_list>
@@ -14,18 +14,18 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// An element of a key: '/', '%' and what is not printable ASCII as %XX. Throws std::invalid_argument if it
-/// is empty.
+/// Escapes `text` for use as an element of a key: '/', '%' and bytes that are not printable ASCII become %XX.
+/// Throws std::invalid_argument if `text` is empty.
 EVENKEEL_API std::string key_element(std::string_view text);
-/// The text that key_element() was given. What is no such element comes back as it is.
+/// The inverse of key_element(). Returns `element` unchanged if it is not a valid element.
 EVENKEEL_API std::string key_text(std::string_view element);
 
-/// `root`, then each element after a '/': key_of("/db", {"pendingForRestart", "dc1", "dc1-log-1"}). The root
-/// is taken as it is (it may hold any bytes), without a '/' at its end.
+/// Returns `root` followed by '/' and each element: key_of("/db", {"pendingForRestart", "dc1", "dc1-log-1"}).
+/// `root` may hold any bytes, is not escaped, and must not end with '/'.
 EVENKEEL_API std::string key_of(std::string_view root, std::initializer_list<std::string_view> elements);
-/// The same with a '/' at the end: the prefix of everything below.
+/// Returns key_of() followed by '/': the prefix of all keys below it.
 EVENKEEL_API std::string prefix_of(std::string_view root, std::initializer_list<std::string_view> elements);
-/// The elements after `root`, as texts; nothing if `key` is not below it.
+/// Returns the unescaped elements of `key` after `root`; empty if `key` is not below `root`.
 EVENKEEL_API std::vector<std::string> elements_of(std::string_view root, std::string_view key);
 
 }  // namespace coordination

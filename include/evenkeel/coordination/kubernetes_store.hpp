@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store of coordination in objects of Kubernetes: ConfigMaps of one namespace that all instances can
-// reach. Nothing else has to run; what it can promise depends on how many objects there are.
+// A store in ConfigMaps of one namespace that all instances can reach. It needs no other server; its
+// guarantees depend on the number of ConfigMaps.
 #pragma once
 
 #include <chrono>
@@ -21,78 +21,79 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// Which keys live in one object, and so can be written in one commit.
+/// The partition of the keys into objects. The keys of one object can be written in one commit.
 enum class KubernetesObjects : std::uint8_t {
-  /// One object for each scope, and one for what stands below arbiter/. Each instance writes only its own
-  /// scope's
-  /// object and the arbiter, which RBAC can enforce (resourceNames); they do not slow each other down.
+  /// One object per scope, and one for the keys below arbiter/. Each instance writes only the object of its
+  /// own scope and that of the arbiter, which RBAC can enforce (resourceNames), and instances do not slow
+  /// each other down.
   by_scope,
-  /// One object for everything: commits are atomic over all keys and conflicts are exact, ranges too, but all
+  /// A single object: commits are atomic over all keys, and conflicts are exact, also for ranges. But all
   /// instances write the same object, which holds some thousand entries.
   one,
 };
 
 struct KubernetesStoreOptions {
-  std::string namespace_ = {};  ///< Of all objects; must not be empty.
-  /// Begins the objects' names ("db1-arbiter", "db1-scope-dc1", or just "db1") and is the value of their
+  std::string namespace_ = {};  ///< Namespace of all objects; must not be empty.
+  /// Prefix of the objects' names ("db1-arbiter", "db1-scope-dc1", or just "db1"), and the value of their
   /// label evenkeel.dev/coordination. A DNS label of at most 40 characters.
   std::string name = {};
-  std::string root = {};  ///< Of all keys, without a '/' at its end.
+  std::string root = {};  ///< Prefix of all keys, without a '/' at its end.
   KubernetesObjects objects = KubernetesObjects::by_scope;
-  /// Of one object's data, 1 to 1048576, which is what an API server takes.
+  /// Maximum size of one object's data, 1 to 1048576; the default is the limit of an API server.
   std::size_t max_object_bytes = 1048576;
-  /// Of a snapshot, and of a commit with all that it needs, in which one write gets a third of it; > 0.
+  /// For a snapshot, and for a commit with all its requests, of which one write gets a third of it; > 0.
   Duration timeout = std::chrono::seconds{10};
-  Duration watch_retry = std::chrono::seconds{1};  ///< After a watch was refused; > 0.
+  Duration watch_retry = std::chrono::seconds{1};  ///< Delay after a watch was refused; > 0.
 };
 
-/// Keys are `root`/<set>/<scope>/..., `root`/guard/<set>/<scope>, or below `root`/arbiter/. An object is an
-/// atomic unit: it is replaced, with all that a commit changes in it, if nobody has replaced it since it was
-/// read. Its data are text that people can read: entries ("key version value", escaped like URLs), the last
-/// commits' marks, and what was erased last.
+/// A store in ConfigMaps. Keys are `root`/<set>/<scope>/..., `root`/guard/<set>/<scope>, or below
+/// `root`/arbiter/. An object is updated atomically: it is replaced with all changes of a commit, unless it
+/// was replaced since it was read. Its data is readable text: entries ("key version value", percent-encoded),
+/// the marks of the latest commits, and the most recently erased keys.
 ///
-/// A commit reads the objects that it rests upon anew, looks at its conditions and replaces its object; if
-/// somebody was faster it does so again, so that only what was read can conflict. An answer that was lost is
-/// looked for: each commit leaves a mark in the object, and may be sent twice, because both can never be
-/// applied. So Unknown comes only if the server cannot be asked until the timeout, or if the object was
-/// deleted meanwhile.
+/// A commit reads the objects that it depends on, checks its conditions and replaces its object. If another
+/// writer was faster it repeats this, so only the keys and ranges of its conditions can cause a conflict. A
+/// lost answer is resolved: each commit leaves a mark in the object, and may be sent twice, because at most
+/// one of the two can be applied. So Unknown is returned only if the server cannot be reached until the
+/// timeout, or if the object was deleted in between.
 ///
-/// by_scope promises neither multi_key_atomic nor range_conflict nor snapshot_scan: versions count for each
-/// object alone. A snapshot is one list, and so of one moment all the same. Keys and ranges read in other
-/// objects are compared with a list right before the commit; what changes in them between that list and the
-/// one write goes unnoticed. Ranges need a read_version of this store's last 16 snapshots; any other is a
-/// conflict.
+/// by_scope has neither multi_key_atomic nor range_conflict nor snapshot_scan: versions are counted for each
+/// object separately. A snapshot is one list request, and so is consistent nevertheless. Keys and ranges that
+/// were read in other objects are compared with a list immediately before the write; changes between that
+/// list and the write go unnoticed. Ranges require a read_version of this store's last 16 snapshots; any
+/// other one is a conflict.
 ///
-/// A list transfers what has changed: objects are kept, and after more than 32 KiB a list asks for metadata
-/// first, and then for the objects whose resourceVersion is another one. An object that changes meanwhile, or
-/// more than four, bring the whole list. What is kept decides nothing: equal resourceVersions are equal
-/// objects. Versions start at the time of the object's creation, so those of an object that was deleted never
-/// come back.
+/// Lists transfer only changes: objects are cached, and beyond 32 KiB a list requests metadata first, and
+/// then the objects whose resourceVersion differs. If an object changes between the two, or more than four
+/// differ, the whole list is requested. The cache affects no decision, since equal resourceVersions mean
+/// equal objects. Versions start at the creation time of the object, so the versions of a deleted object are
+/// never reused.
 ///
-/// TooLarge: "commit_bytes", or "object_bytes" for what the object would then have.
-/// Thread safety: all members may be called concurrently. Lifetime: watches must not outlive it.
+/// TooLarge reports "commit_bytes", or "object_bytes" for the resulting size of the object.
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: must outlive its watches.
 class EVENKEEL_API KubernetesStore final : public Store {
  public:
-  /// Asks nothing yet. Throws std::invalid_argument for options out of their bounds.
+  /// Sends no request. Throws std::invalid_argument for options out of their bounds.
   KubernetesStore(Client client, KubernetesStoreOptions options);
   ~KubernetesStore() override;
   KubernetesStore(const KubernetesStore&) = delete;
   KubernetesStore& operator=(const KubernetesStore&) = delete;
 
-  /// "kubernetes https://hub:6443 coordination/db1"
+  /// Returns "kubernetes https://hub:6443 coordination/db1".
   std::string name() const override;
   Capabilities capabilities() const override;
   Limits limits() const override;
   std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop = {}) override;
-  /// Throws std::invalid_argument also for a key that is not below the root and, by scope, for keys of two
-  /// objects and for a range that is not within one scope's set.
+  /// Also throws std::invalid_argument for a key that is not below the root and, with by_scope, for keys of
+  /// two objects and for a range that is not within one scope's set.
   CommitResult commit(const Commit& commit, std::stop_token stop = {}) override;
-  /// One watch and one thread for each. The hint comes for a change of any of the objects, and for each of
-  /// them when the watch begins. It must not destroy its watch.
+  /// Uses one thread and one watch request per watch. Hints are called for a change of any of the objects,
+  /// and once for each object when the watch begins. `hint` must not destroy its own watch.
   std::unique_ptr<StoreWatch> watch(const KeyRange& range, std::function<void()> hint) override;
 
-  /// The name of the object that `key` lives in, for roles and for people. Throws std::invalid_argument for a
-  /// key that is not below the root.
+  /// Returns the name of the object that holds `key`, for roles and for people. Throws std::invalid_argument
+  /// for a key that is not below the root.
   std::string object_of(std::string_view key) const;
 
  private:

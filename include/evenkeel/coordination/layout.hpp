@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything that instances share stands below one root. Every key is of one scope, or of the arbiter,
-// and a commit writes keys of one of them only: so that a store which can change one object at a time keeps
-// each in an object.
+// The layout of the keys below one root. Every key belongs to one scope or to the arbiter, and a commit
+// writes keys of only one of them, so that a store that can replace only one object at a time can keep each
+// in its own object.
 //
 //     <root>/<set>/<scope>/<unit>            a member: pendingForRestart/dc1/dc1-log-1
 //     <root>/processAddresses/<scope>/<unit> facts about a unit
-//     <root>/guard/<set>/<scope>             put again by whatever changes the set
+//     <root>/guard/<set>/<scope>             written with every change of the set
 //     <root>/tokens/<scope>                  the last commit of the scope's owner
-//     <root>/instances/<scope>               who owns the scope, and whether it lives
+//     <root>/instances/<scope>               the registry record of the scope's owner
 //     <root>/arbiter/lock                    the lock
-//     <root>/arbiter/denyList/<scope>        who may not act
-//     <root>/arbiter/claims/<action>         what is being done
-//     <root>/arbiter/targets/<action>/<scope>  to what it was done
-//     <root>/arbiter/upgrades/<version>/<unit>
-//     <root>/arbiter/migrating/<scope>       what moves to another scope in pieces
+//     <root>/arbiter/denyList/<scope>        a denied scope
+//     <root>/arbiter/claims/<action>         the newest claim of an action
+//     <root>/arbiter/targets/<action>/<scope>  the members that claims took
+//     <root>/arbiter/upgrades/<version>/<unit>  a unit that is ready for a version
+//     <root>/arbiter/migrating/<scope>       a move to another scope in several commits
 //     <root>/arbiter/tokens/<writer>         the last commit of a writer of the arbiter's keys
 #pragma once
 
@@ -27,11 +27,11 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// The keys of one domain: of the system that the instances share. Elements may be any text but the empty one
-/// (see keys.hpp), which throws std::invalid_argument. "_prefix" ends with '/'.
+/// The keys of one domain. Elements may be any non-empty text (see keys.hpp); an empty one throws
+/// std::invalid_argument. The results of *_prefix() end with '/'.
 class EVENKEEL_API Layout {
  public:
-  /// `root` without a '/' at its end; any bytes.
+  /// `root` may hold any bytes and must not end with '/'.
   explicit Layout(std::string root) : root_(std::move(root)) {}
   const std::string& root() const noexcept { return root_; }
   std::string all_prefix() const { return root_ + "/"; }
@@ -62,8 +62,8 @@ class EVENKEEL_API Layout {
   std::string migrating_prefix() const;
   std::string arbiter_token(std::string_view writer) const;
 
-  /// "arbiter", or "scope." and the scope: what one commit of any store may write together, because it is
-  /// kept in one object. "arbiter" also for what is no key of this layout.
+  /// Returns the shard of `key`: "arbiter", or "scope." followed by the scope. Every store can write the keys
+  /// of one shard in one commit. Keys outside of this layout belong to "arbiter".
   std::string shard_of(std::string_view key) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instances tell each other: which of their units need an action, and which are prepared for it. An
-// instance says all of it anew, as often as it likes, and the ledger writes what has changed, in one
-// transaction; and it reads what all of them said, at one moment.
+// The sets that instances publish: the units that need an action and the units that are prepared for it. An
+// instance states its complete desired state as often as it likes, and the ledger writes the difference in
+// one transaction. It also reads the sets of all instances as of one version.
 #pragma once
 
 #include <compare>
@@ -35,7 +35,7 @@ namespace coordination {
 
 class CoordinationMeter;
 
-/// A unit of a scope. Two scopes may each have a unit of the same name: they are two units.
+/// A unit of a scope. Units of the same name in two scopes are different units.
 struct UnitRef {
   std::string scope = {};
   std::string unit = {};
@@ -44,33 +44,33 @@ struct UnitRef {
                           const UnitRef&) = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
-// --- What an instance says
-// ------------------------------------------------------------------------------------
+// --- The sets of one instance ---
 
-/// A member of an own set as the store has it.
+/// A member of a set of the own scope, as it is in the store.
 struct OwnMember {
   std::string kind = {};
-  Version since = 0;    ///< Tells this membership from an earlier and a later one of the same unit.
-  std::int64_t at = 0;  ///< When it was added, by the wall clock of then, in seconds; for people.
+  Version since = 0;  ///< Distinguishes this membership from earlier and later ones of the same unit.
+  std::int64_t at =
+      0;  ///< When it was added, by the owner's wall clock, in seconds since 1970; informational.
 
   friend bool operator==(const OwnMember&, const OwnMember&) = default;
 };
 
-/// All that an instance wants to stand below its scope. Built from OwnState::desired(), or anew.
+/// Everything that an instance wants below its scope. Start from OwnState::desired(), or from an empty one.
 class EVENKEEL_API DesiredState {
  public:
-  /// `unit` is to be in `set`; if it is there, it stays as it is (its since, and its kind).
+  /// Adds `unit` to `set`. A unit that the store already has there keeps its since and its kind.
   void add(std::string_view set, std::string_view unit, std::string_view kind = {});
   void remove(std::string_view set, std::string_view unit);
-  /// From all sets and the facts.
+  /// Removes `unit` from all sets and from the facts.
   void remove_unit(std::string_view unit);
-  /// Whatever `keep` says false of is removed from all sets and the facts: units that are no more.
+  /// Removes every unit for which `keep` returns false from all sets and from the facts.
   void keep_only(const std::function<bool(const std::string& unit)>& keep);
-  /// `unit` is to be in `set` with a new since, and with `kind` unless that is empty: for a member that was
-  /// consumed although the action is needed again. Does nothing unless its since is still `consumed`, so that
-  /// saying it twice renews once.
+  /// Adds `unit` to `set` with a new since, and with `kind` unless that is empty: for a member that was
+  /// consumed although the action is needed again. Has no effect unless the member's since is still
+  /// `consumed`, so repeated calls renew it once.
   void renew(std::string_view set, std::string_view unit, Version consumed, std::string_view kind = {});
-  /// What is known of `unit`; empty: nothing is.
+  /// Sets the facts about `unit`; an empty list removes them.
   void set_facts(std::string_view unit, std::vector<std::string> facts);
 
   bool contains(std::string_view set, std::string_view unit) const;
@@ -79,7 +79,7 @@ class EVENKEEL_API DesiredState {
   const std::map<std::string, std::vector<std::string>, std::less<>>& facts() const noexcept {
     return facts_;
   }
-  /// (set, unit) -> the since that is to be replaced.
+  /// (set, unit) -> the since that is to be replaced, see renew().
   const std::map<std::pair<std::string, std::string>, Version>& renewals() const noexcept {
     return renewals_;
   }
@@ -92,33 +92,33 @@ class EVENKEEL_API DesiredState {
   std::map<std::pair<std::string, std::string>, Version> renewals_;
 };
 
-/// What stands below an instance's scope.
+/// Everything that the store has below an instance's scope.
 struct EVENKEEL_API OwnState {
-  Version version = 0;  ///< Of the snapshot.
+  Version version = 0;  ///< The version of the snapshot.
   std::map<std::string, std::map<std::string, OwnMember, std::less<>>, std::less<>> sets = {};
   std::map<std::string, std::vector<std::string>, std::less<>> facts = {};
 
-  /// Null if `unit` is not in `set`.
+  /// Returns null if `unit` is not in `set`.
   const OwnMember* find(std::string_view set, std::string_view unit) const;
   bool contains(std::string_view set, std::string_view unit) const { return find(set, unit) != nullptr; }
-  /// That nothing be changed: what to begin with.
+  /// Returns a desired state that changes nothing, as a starting point.
   DesiredState desired() const;
 };
 
-/// The own entries of one snapshot, as read_own() gives them.
+/// The entries below one scope in one snapshot, as read_own() returns them.
 struct OwnEntries {
   Version version = 0;
-  std::map<std::string, std::vector<Entry>, std::less<>> sets = {};  ///< By set; each in the order of keys.
+  std::map<std::string, std::vector<Entry>, std::less<>> sets = {};  ///< By set; each in key order.
   std::vector<Entry> facts = {};
   std::optional<Entry> record = {};  ///< instances/<scope>
 };
-/// Reads all that stands below `scope` for the sets of `domain`. Throws as StoreSnapshot does.
+/// Reads everything below `scope` for the sets of `domain`. Throws as StoreSnapshot does.
 EVENKEEL_API OwnEntries read_own(StoreSnapshot& snapshot, const Layout& layout, const Domain& domain,
                                  std::string_view scope);
-/// Throws DecodeError, naming the key.
+/// Decodes `entries`. Throws DecodeError, which names the key.
 EVENKEEL_API OwnState own_state(const Layout& layout, const OwnEntries& entries);
 
-/// One key that a publish writes, for logs and metrics.
+/// A key that a publish writes, for logs and metrics.
 struct PublishChange {
   std::string set = {};  ///< facts_table for facts.
   std::string unit = {};
@@ -130,65 +130,65 @@ struct PublishPlan {
   Commit commit = {};  ///< Writes nothing if `changes` is empty.
   std::vector<PublishChange> changes = {};
 };
-/// The smallest commit that makes what is into what is wanted, in all sets and facts together; with each set
-/// that it changes it puts the guard of that set. Pure.
-/// Throws std::invalid_argument for a ready member that is not pending and for a set that `domain` does
-/// not have.
+/// Plans the smallest commit that turns `present` into `desired`, in all sets and facts together. For each
+/// set that it changes it also writes the guard of that set. Pure. Throws std::invalid_argument for a ready
+/// member that is not pending, and for a set that `domain` does not have.
 EVENKEEL_API PublishPlan plan_publish(const Layout& layout, const Domain& domain, std::string_view scope,
                                       const OwnEntries& present, const DesiredState& desired, WallTime wall);
 
-// --- What all of them said
-// ------------------------------------------------------------------------------------
+// --- The sets of all instances ---
 
 /// A member of one of an action's sets, of any scope.
 struct Member {
   UnitRef ref = {};
   std::string kind = {};
   Version since = 0;
-  std::int64_t at = 0;  ///< For people.
-  TimePoint seen = {};  ///< When this process saw this membership first.
+  std::int64_t at = 0;  ///< Informational.
+  TimePoint seen = {};  ///< When this process first saw this membership.
 };
 
-/// The claim of an action as others see it.
+/// The newest claim of an action, as other instances see it.
 struct ClaimView {
   ClaimRecord record = {};
   Version version = 0;
-  TimePoint seen = {};  ///< When this process saw it first as it is.
+  TimePoint seen = {};  ///< When this process first saw it at this version.
 };
 
-/// A scope that is being moved to another one in pieces (see scope_migrator.hpp). Meanwhile both names mean
-/// the same: a unit below both counts once, and what a claim took below the one is consumed below the other.
+/// A scope that is being moved to another one in several commits (see scope_migrator.hpp). During the move
+/// both names mean the same scope: a unit below both counts once, and what a claim took below one is consumed
+/// below the other.
 struct ScopeMove {
   std::string from = {};
   std::string to = {};
-  Version version = 0;  ///< Of Layout::migrating(from).
-  TimePoint seen = {};  ///< When this process saw it first.
+  Version version = 0;  ///< The version of Layout::migrating(from).
+  TimePoint seen = {};  ///< When this process first saw it.
 };
 
-/// Everything that a decision about one action rests upon, at one moment.
+/// Everything that a decision about one action depends on, as of one version.
 struct View {
   std::string action = {};
   Version version = 0;
-  std::vector<Member> pending = {};   ///< In the order of scope and unit; consumed ones are not among them.
-  std::vector<Member> ready = {};     ///< The same.
+  std::vector<Member> pending = {};   ///< In the order of scope and unit, without consumed members.
+  std::vector<Member> ready = {};     ///< Likewise.
   std::vector<Member> consumed = {};  ///< Ready (or only pending) members that a settled claim has taken.
   std::map<UnitRef, std::vector<std::string>> facts = {};
   std::vector<Instance> instances = {};  ///< In the order of scopes.
-  Duration silence = {};                 ///< LivenessOptions::silence, by which some of them are silent.
-  std::vector<std::string> denied = {};  ///< Scopes, in order.
-  std::map<std::string, Version> denied_versions = {};   ///< Of their keys.
+  Duration silence = {};                 ///< The LivenessOptions::silence that `instances` were judged by.
+  std::vector<std::string> denied = {};  ///< Scopes, sorted.
+  std::map<std::string, Version> denied_versions = {};   ///< Versions of the keys of the deny list, by scope.
   std::vector<ScopeMove> moves = {};                     ///< In the order of `from`.
   std::optional<ClaimView> claim = {};                   ///< The newest one.
   std::map<std::string, TargetsRecord> targets = {};     ///< By scope.
-  std::map<std::string, Version> targets_versions = {};  ///< Of their keys.
+  std::map<std::string, Version> targets_versions = {};  ///< Versions of the keys of `targets`, by scope.
   std::optional<Entry> lock = {};
-  /// Keys whose values cannot be read, with the error: a decision that would rest upon one is not taken. A
-  /// registry record is among them only until it was as it is for `silence`: then its instance is gone.
+  /// Keys whose values cannot be decoded, with the error; no decision is made that depends on one of them. A
+  /// registry record is listed until it has been unchanged for `silence`; after that its instance counts as
+  /// gone.
   std::vector<std::string> unreadable = {};
 
-  /// Null if there is none.
+  /// Returns null if `scope` has no record.
   const Instance* instance(std::string_view scope) const;
-  /// What `scope` is called as well, because it is being moved.
+  /// Returns the other names of `scope` during moves.
   std::vector<std::string> other_names(std::string_view scope) const;
 };
 
@@ -207,13 +207,13 @@ struct ViewEntries {
   std::optional<Entry> lock = {};
 };
 
-/// What was read of the sets and facts of each scope, with the version of the guard that says that it has not
-/// changed since: what a view costs then grows with the number of scopes and with what changed, not with all
-/// members. Thread safety: all members may be called concurrently.
+/// Caches the sets and facts of each scope, validated by the versions of the guard keys, so that the cost of
+/// a view grows with the number of scopes and of changes instead of the number of members. Thread safety: all
+/// members may be called concurrently.
 class EVENKEEL_API ViewCache {
  public:
-  /// The entries of `table` (a set, or the facts). Scopes that have no guard are seen only as long as none
-  /// has: whoever writes puts one. Throws as StoreSnapshot does.
+  /// Returns the entries of `table` (a set, or the facts). Scopes without a guard are included only while no
+  /// scope has one; every writer of this library writes guards. Throws as StoreSnapshot does.
   std::vector<Entry> read(StoreSnapshot& snapshot, const Layout& layout, const std::string& table)
       EVENKEEL_EXCLUDES(mutex_);
 
@@ -229,17 +229,17 @@ class EVENKEEL_API ViewCache {
   Version latest_ EVENKEEL_GUARDED_BY(mutex_) = 0;
 };
 
-/// Throws as StoreSnapshot does.
+/// Reads the entries of a view of `action`. Throws as StoreSnapshot does.
 EVENKEEL_API ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action,
                                    ViewCache& cache);
 
-/// Makes views of entries, and remembers for each action since when each thing has been as it is. Pure.
+/// Builds views from entries, and remembers for each action since when each item has been unchanged. Pure.
 /// Thread safety: one thread at a time.
 class EVENKEEL_API Viewer {
  public:
   explicit Viewer(Layout layout, LivenessOptions liveness = {});
-  /// While a scope is being moved in pieces, a member of the old one that also stands below the new one is
-  /// left out (see ScopeMove).
+  /// Builds the view. While a scope is being moved, a member of the old scope that is also below the new one
+  /// is left out (see ScopeMove).
   View view(const ViewEntries& entries, TimePoint now);
 
  private:
@@ -253,50 +253,52 @@ class EVENKEEL_API Viewer {
   Observations seen_;
 };
 
-// --- The shell
-// ------------------------------------------------------------------------------------------------
+// --- Shell ---
 
 struct LedgerOptions {
   Domain domain = {};
   Identity identity = {};
-  Mode mode = Mode::global;  ///< For the registry record that publishing renews.
+  Mode mode = Mode::global;  ///< The mode in the registry record, which each publish renews.
   LivenessOptions liveness = {};
   TransactOptions transact = {};  ///< token_key, token and clock are set by the ledger.
-  /// Is shown every view of this ledger, and told what its ActionClaims come to. Several ledgers of one
-  /// domain may share one. Default: none.
+  /// Receives every view of this ledger and the results of its ActionClaims. The ledgers of one domain may
+  /// share a meter. Default: none.
   std::shared_ptr<CoordinationMeter> meter = {};
   std::shared_ptr<const Clock> clock = real_clock();
 };
 
-/// What came of a publish.
+/// The result of Ledger::publish().
 struct Published {
   Transacted transacted = {};
-  std::vector<PublishChange> changes = {};  ///< What was written, if it was.
+  std::vector<PublishChange> changes = {};  ///< The changes that were written, if the transaction committed.
 
-  /// The store has what was wanted: written now, or it was so.
+  /// True if the store has the desired state, whether or not it had to be written.
   bool done() const noexcept { return transacted.committed(); }
 };
 
-/// An instance's access to what is shared.
+/// An instance's access to the sets of its domain.
 /// Thread safety: all members may be called concurrently. Blocks: as Store does, and for the delays of
-/// transact(). Lifetime: not longer than the store.
+/// transact(). Lifetime: must not outlive the store.
 class EVENKEEL_API Ledger {
  public:
-  /// What is to stand below the scope, given what does. Runs again after a conflict: no effects of its own.
+  /// Returns the desired state of the scope, given its present state. Runs again after a conflict, so it must
+  /// not have side effects.
   using Desire = std::function<DesiredState(const OwnState& own)>;
 
   /// Throws std::invalid_argument for an empty scope, instance or incarnation, and for a bad domain.
   Ledger(Store& store, LedgerOptions options);
 
-  /// Throws StoreUnavailable, SnapshotExpired, DecodeError; Cancelled.
+  /// Returns the state of the own scope. Throws StoreUnavailable, SnapshotExpired, DecodeError; Cancelled.
   OwnState own(std::stop_token stop = {});
-  /// Writes what has changed, all or nothing; nothing if nothing has. Each commit renews the
-  /// registry record. Throws what `desire` throws; std::invalid_argument as plan_publish(); ScopeTaken;
-  /// DecodeError; Cancelled on a stop while reading. What the store does not do stands in Published.
+  /// Writes the difference between the present and the desired state, all or nothing; writes nothing if there
+  /// is no difference. Each commit renews the registry record. Failures of the store are reported in the
+  /// result. Throws what `desire` throws; std::invalid_argument as plan_publish(); ScopeTaken; DecodeError;
+  /// Cancelled on a stop while reading.
   Published publish(const Desire& desire, std::stop_token stop = {});
-  /// Throws StoreUnavailable, SnapshotExpired; Cancelled.
+  /// Returns the view of `action`. Throws StoreUnavailable, SnapshotExpired; Cancelled.
   View view(std::string_view action, std::stop_token stop = {});
-  /// For transactions that rest upon the view: what it is made of, and the view of that. Throws as view().
+  /// The two halves of view(), for transactions that depend on it: the entries, and their view. Throw as
+  /// view().
   ViewEntries read(StoreSnapshot& snapshot, std::string_view action);
   View view(const ViewEntries& entries);
 
@@ -310,7 +312,7 @@ class EVENKEEL_API Ledger {
   Store& store_;
   const LedgerOptions options_;
   const Layout layout_;
-  Mutex publishing_;  // one transaction at a time per token key
+  Mutex publishing_;  // serializes transactions, since they share a token key
   Liveness own_liveness_ EVENKEEL_GUARDED_BY(publishing_);
   bool registered_ EVENKEEL_GUARDED_BY(publishing_) = false;
   Mutex mutex_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part: every instance writes a record of itself again and again. One whose record does not change
-// any more is silent, and what it has pending need not hold up the others for ever.
+// The registry of instances. Every instance renews a record periodically. An instance whose record stops
+// changing is silent, so that its pending units need not block the others.
 #pragma once
 
 #include <chrono>
@@ -26,19 +26,19 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// What InstanceRecord::schema is for what this program writes. Who finds a live instance with a higher one
-/// takes no decision: it may have said what this program cannot read.
+/// The InstanceRecord::schema of this version of the library. An instance that sees a live one with a higher
+/// schema makes no decisions, because it may not be able to decode what that one has published.
 inline constexpr std::uint32_t known_schema = 1;
 
-/// What Layout::instance(scope) says.
+/// The value of Layout::instance(scope).
 struct InstanceRecord {
   std::string instance = {};
   std::string incarnation = {};
   Mode mode = Mode::local;
-  std::uint32_t schema = known_schema;  ///< Of the keys and values that it writes.
+  std::uint32_t schema = known_schema;  ///< Schema of the keys and values that the instance writes.
   std::uint64_t renewals = 0;           ///< Grows with every renewal, so that the record changes.
-  WallTime at = {};                     ///< Of the last one, by its calendar; for people.
-  /// The scope that the instance has instead, since a migration: nobody has this one. Else empty.
+  WallTime at = {};  ///< When it was last renewed, by the instance's wall clock; informational.
+  /// After a migration: the new scope of the instance, which no longer owns this one. Otherwise empty.
   std::string moved_to = {};
 
   friend bool operator==(const InstanceRecord&, const InstanceRecord&) = default;
@@ -48,9 +48,9 @@ EVENKEEL_API std::string encode(const InstanceRecord& record);
 EVENKEEL_API InstanceRecord decode_instance(std::string_view value, std::string_view scope = {});
 
 enum class Presence : std::uint8_t {
-  live,    ///< Its record changed within the time allowed, or was not watched for that long yet.
+  live,    ///< Its record changed within the allowed time, or has not been observed for that long yet.
   silent,  ///< Its record has not changed for longer.
-  absent,  ///< It has no record, or one that cannot be read or says where the scope went.
+  absent,  ///< It has no record, or one that cannot be decoded or that names a new scope.
 };
 EVENKEEL_API std::string_view text_of(Presence presence);
 
@@ -58,36 +58,36 @@ EVENKEEL_API std::string_view text_of(Presence presence);
 struct Instance {
   std::string scope = {};
   InstanceRecord record = {};
-  Version version = 0;  ///< Of its record. For Commit::reads, where a decision rests upon its silence.
+  Version version = 0;  ///< Version of its record, for Commit::reads of decisions that depend on its silence.
   Presence presence = Presence::absent;
-  Duration unchanged = {};  ///< How long its record has been as it is, as far as this process saw.
+  Duration unchanged = {};  ///< Time for which its record has been unchanged, as observed by this process.
 
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
 struct LivenessOptions {
-  /// An instance whose record does not change for so long is silent. Longer than a few of its renewals.
+  /// An instance whose record is unchanged for this long is silent. Must be several renewal intervals.
   Duration silence = std::chrono::seconds{60};
 };
 
-/// Tells who lives, from the records of a snapshot and the times at which this process saw them: pure. A
-/// process that has just begun takes everybody for live until `silence` has passed.
-/// Thread safety: one thread at a time.
+/// Tracks which instances are live, from the records of snapshots and the times at which this process saw
+/// them. Pure. A new process considers every instance live until `silence` has passed. Thread safety: one
+/// thread at a time.
 class EVENKEEL_API Liveness {
  public:
   /// Throws std::invalid_argument unless options.silence > 0.
   explicit Liveness(Layout layout, LivenessOptions options = {});
 
-  /// Takes note of `entries`: all below Layout::instances_prefix(), of one snapshot.
+  /// Records `entries`: all entries below Layout::instances_prefix() in one snapshot.
   void observe(const std::vector<Entry>& entries, TimePoint now);
 
-  /// All that have a record, in the order of scopes.
+  /// Returns all instances that have a record, in the order of scopes.
   std::vector<Instance> instances(TimePoint now) const;
-  /// `scope`, which is absent if it has no record.
+  /// Returns the instance of `scope`, which is absent if it has no record.
   Instance of(std::string_view scope, TimePoint now) const;
-  /// When `scope` will be silent unless its record changes; nothing if it is absent.
+  /// Returns when `scope` will be silent unless its record changes; nullopt if it is absent.
   std::optional<TimePoint> silent_at(std::string_view scope) const;
-  /// Live instances whose mode is not `mode`, in the order of scopes: what agrees on nothing with the others.
+  /// Returns the live instances whose mode is not `mode`, in the order of scopes.
   std::vector<Instance> others_than(Mode mode, TimePoint now) const;
 
  private:
@@ -105,41 +105,42 @@ class EVENKEEL_API Liveness {
   std::map<std::string, Known, std::less<>> known_;
 };
 
-/// Somebody else writes under this scope: two instances were given the same one, or a later run of this one
-/// has begun. Whoever gets this stops writing.
+/// Thrown when another instance, or a later run of this one, owns the scope. The caller must stop writing.
 class EVENKEEL_API ScopeTaken : public Error {
  public:
   using Error::Error;
 };
 
-/// What may be written to the record of `me`: pure. `present` is what is there, `known` whether it is silent,
-/// `registered` whether this run has written it before. Throws ScopeTaken.
+/// Returns the record that `me` may write: pure. `present` is the present record, `known` whether its
+/// instance is silent, `registered` whether this run has written the record before. Throws ScopeTaken. The
+/// cases:
 /// - absent, or of another instance that is silent or has moved away: it is taken;
-/// - of this instance: renewed; of an earlier run of it: taken, unless this run had it before, which was then
-///   succeeded by the other one; moved away: the same;
+/// - of this run: renewed;
+/// - of another run of this instance, or moved away by it: taken, unless this run was registered before and
+/// has
+///   therefore been succeeded (ScopeTaken);
 /// - of another instance that is live: ScopeTaken.
 EVENKEEL_API InstanceRecord next_record(const std::optional<InstanceRecord>& present, Presence known,
                                         const Identity& me, Mode mode, bool registered, WallTime wall);
 
-/// An instance's own record, and its sight of the others'.
-/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: not longer than the
-/// store.
+/// An instance's own registry record, and its observations of the others.
+/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: must not outlive
+/// the store.
 class EVENKEEL_API LivenessRegistry {
  public:
   /// `transact` as for LeaseLock.
   LivenessRegistry(Store& store, Layout layout, Identity me, LivenessOptions options = {},
                    TransactOptions transact = {});
 
-  /// Writes the record again; call it a few times within LivenessOptions::silence. What the others are, from
-  /// the same snapshot. Throws ScopeTaken; StoreUnavailable if it is not known to be written; Cancelled.
+  /// Renews the own record; call it several times within LivenessOptions::silence. Returns all instances, of
+  /// the same snapshot. Throws ScopeTaken; StoreUnavailable if the outcome is not known; Cancelled.
   std::vector<Instance> renew(Mode mode, std::stop_token stop = {});
-  /// Only looks. Throws StoreUnavailable; Cancelled.
+  /// Returns all instances without writing. Throws StoreUnavailable; Cancelled.
   std::vector<Instance> look(std::stop_token stop = {});
-  /// Removes the record: this instance takes no part any more. Its members are to be withdrawn before. Throws
-  /// as renew().
+  /// Removes the record: this instance takes no further part. Withdraw its members before. Throws as renew().
   void retire(std::stop_token stop = {});
 
-  /// What was seen last.
+  /// Returns the instances that were observed last.
   std::vector<Instance> instances() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store in the memory of the process: for tests, for simulations, and for instances that live in one
-// process. It can be as weak as any other: with limits, without conflicts on ranges, in shards.
+// A store in the memory of the process, for tests, simulations, and instances that share a process. Its
+// options can restrict it to the capabilities and limits of any other store.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,21 @@ inline namespace v0 {
 namespace coordination {
 
 struct MemoryStoreOptions {
-  /// What is false here is really not kept: read_ranges are not looked at, each read sees what is latest,
-  /// watch() is null. server_ttl has no effect.
+  /// Capabilities that are false here are really absent: read_ranges are not checked, each read sees the
+  /// latest version, watch() returns null. server_ttl has no effect.
   Capabilities capabilities = {};
   Limits limits = {};
-  std::size_t page_entries = 0;  ///< Of one answer to a scan; 0: all.
-  /// The shard that a key lives in; needed where multi_key_atomic is false.
+  std::size_t page_entries = 0;  ///< Maximum number of entries of one scan; 0: no maximum.
+  /// Returns the shard of a key; required if multi_key_atomic is false.
   std::function<std::string(std::string_view key)> shard_of = {};
 };
 
-/// Keeps every version of every key until compact().
+/// A store that keeps every version of every key until compact().
 /// Thread safety: all members may be called concurrently. Commits are applied one after the other.
 /// Lifetime: snapshots and watches may outlive it.
 class EVENKEEL_API MemoryStore final : public Store {
  public:
-  /// Throws std::invalid_argument if shards are wanted without shard_of.
+  /// Throws std::invalid_argument if multi_key_atomic is false and shard_of is unset.
   explicit MemoryStore(MemoryStoreOptions options = {});
   ~MemoryStore() override;
 
@@ -41,16 +41,16 @@ class EVENKEEL_API MemoryStore final : public Store {
   Limits limits() const override;
   std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop = {}) override;
   CommitResult commit(const Commit& commit, std::stop_token stop = {}) override;
-  /// Hints run on the thread that commits, after the commit and under no lock of the store. A watch must not
-  /// be destroyed by its own hint.
+  /// Hints run on the committing thread, after the commit, while no lock of the store is held. A hint must
+  /// not destroy its own watch.
   std::unique_ptr<StoreWatch> watch(const KeyRange& range, std::function<void()> hint) override;
 
-  /// Of the last commit that was applied.
+  /// Returns the version of the last applied commit.
   Version version() const;
-  /// The store as it was then. Throws std::invalid_argument for a version that is yet to come.
+  /// Returns the store as it was at `version`. Throws std::invalid_argument for a future version.
   std::unique_ptr<StoreSnapshot> snapshot_at(Version version) const;
-  /// Forgets what was before `version`: reads of older snapshots throw SnapshotExpired, and a commit whose
-  /// ranges were read before it meets a conflict.
+  /// Discards the history before `version`: reads of older snapshots throw SnapshotExpired, and a commit
+  /// whose ranges were read before `version` meets a conflict.
   void compact(Version version);
 
  private:

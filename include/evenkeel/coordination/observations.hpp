@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long something has been as it is, as far as this process saw. What has not changed for so long has
-// expired: clocks of other machines say nothing about that.
+// Measures for how long a record has been unchanged, as observed by this process. Expiry is decided by this
+// duration, so the clocks of different machines are never compared.
 #pragma once
 
 #include <map>
@@ -17,17 +17,18 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// When each key was first seen at the version that it has now. A process that has just begun has seen
-/// nothing, so every wait begins anew with it; that is safe. Thread safety: one thread at a time. Source:
+/// The time at which each key was first observed at its present version. A new process has observed nothing,
+/// so every waiting period starts over with it, which is safe. Thread safety: one thread at a time. Source:
 /// client-go leaderelection's observedTime.
 class EVENKEEL_API Observations {
  public:
-  /// `key` has `version` at `now`. Since when that is known.
+  /// Records that `key` has `version` at `now`. Returns when it was first observed at that version.
   TimePoint see(std::string_view key, Version version, TimePoint now);
-  /// Since when `key` is known to have `version`; nothing if it was seen at none or another.
+  /// Returns when `key` was first observed at `version`; nullopt if it was not, or has another version now.
   std::optional<TimePoint> since(std::string_view key, Version version) const;
   void forget(std::string_view key);
-  /// `entries` are all that `range` has: sees each, and forgets what is there no more.
+  /// Records all of `entries`, which are the complete contents of `range`, and forgets the other keys of
+  /// `range`.
   void see_all(const KeyRange& range, const std::vector<Entry>& entries, TimePoint now);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the store has about a domain, as data and as text for people: what `coordctl show` prints,
-// and what an operator may serve.
+// A summary of everything that the store has about a domain, as data and as text. `coordctl show` prints it,
+// and an operator may serve it.
 #pragma once
 
 #include <cstdint>
@@ -26,43 +26,45 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// What one scope has in one set.
+/// The members that one scope has in one set.
 struct SetFigures {
   std::size_t members = 0;
-  /// The oldest and the newest member's time, by the calendars of those who added them; 0: not known.
+  /// When the oldest and the newest member were added, by the wall clocks of their writers; 0: unknown.
   std::int64_t oldest_at = 0;
   std::int64_t newest_at = 0;
 
   friend bool operator==(const SetFigures&, const SetFigures&) = default;
 };
 
-/// All of a domain at one moment.
+/// The state of a domain as of one version.
 struct Overview {
   std::string root = {};
   Version version = 0;
-  std::vector<std::string> sets = {};  ///< Names in order; facts are not among them.
-  /// scope -> set -> figures; a scope without members is there if it has a record.
+  std::vector<std::string> sets = {};  ///< Names, sorted, without facts.
+  /// scope -> set -> figures. A scope without members is included if it has a record.
   std::map<std::string, std::map<std::string, SetFigures>> scopes = {};
   std::vector<Instance> instances = {};
   std::optional<LockRecord> lock = {};
-  bool lock_there = false;       ///< It was taken once; without `lock`, what it says cannot be read.
-  Duration lock_unchanged = {};  ///< How long its record has been so, as far as this process saw.
+  bool lock_there = false;  ///< The lock has a record; if `lock` is unset, it cannot be decoded.
+  Duration lock_unchanged =
+      {};  ///< Time for which its record has been unchanged, as observed by this process.
   std::vector<Denied> denied = {};
   std::map<std::string, ClaimRecord> claims = {};     ///< By action.
-  std::map<std::string, std::string> migrating = {};  ///< From, to.
-  std::map<std::string, std::size_t> upgrades = {};   ///< Units by version.
-  std::vector<std::string> unreadable = {};           ///< Keys, with what is wrong.
+  std::map<std::string, std::string> migrating = {};  ///< Source -> destination.
+  std::map<std::string, std::size_t> upgrades = {};   ///< Version -> number of registered units.
+  std::vector<std::string> unreadable = {};  ///< Keys whose values cannot be decoded, with the error.
 
-  /// Members of `set` in all scopes.
+  /// Returns the number of members of `set` in all scopes.
   EVENKEEL_API std::size_t members(std::string_view set) const;
 };
 
-/// Takes overviews; silence of instances counts from the first one on.
+/// Builds overviews. The silence of instances counts from the first overview.
 /// Thread safety: one thread at a time.
 class EVENKEEL_API Overviewer {
  public:
   explicit Overviewer(Layout layout, LivenessOptions liveness = {});
-  /// Reads everything. What cannot be read stands in Overview::unreadable. Throws as StoreSnapshot.
+  /// Reads the whole domain. Values that cannot be decoded are listed in Overview::unreadable. Throws as
+  /// StoreSnapshot.
   Overview take(StoreSnapshot& snapshot, TimePoint now);
 
  private:
@@ -71,9 +73,10 @@ class EVENKEEL_API Overviewer {
   Observations seen_;
 };
 
-/// A table of scopes and sets ("2/3" are ready of pending), then instances, lock, claims, the deny list and
-/// whatever is unusual. `wall` is now, for ages.
+/// Formats a table of scopes and sets ("2/3": ready of pending), followed by the lock, claims, the deny list
+/// and anomalies. `wall` is the present time, from which ages are computed.
 EVENKEEL_API std::string text_of(const Overview& overview, WallTime wall);
+/// Returns the overview as JSON, for `coordctl show --json`.
 EVENKEEL_API Json json_of(const Overview& overview);
 
 }  // namespace coordination

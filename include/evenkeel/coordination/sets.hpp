@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sets there are, and their names.
+// The sets of a domain and their names.
 #pragma once
 
 #include <string>
@@ -12,25 +12,26 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// The set of the units that need `action`, and the one of those that are prepared for it: "restart" gives
-/// "pendingForRestart" and "readyForRestart", as in the FoundationDB operator's design. Throw
-/// std::invalid_argument for an empty one.
+/// The name of the set of the units that need `action`, and of the set of those that are prepared for it:
+/// "restart" gives "pendingForRestart" and "readyForRestart", as in the FoundationDB operator's design. Both
+/// throw std::invalid_argument if `action` is empty.
 EVENKEEL_API std::string pending_set(std::string_view action);
 EVENKEEL_API std::string ready_set(std::string_view action);
 
-/// The table of what is known of units (their addresses): no set, but kept, diffed and guarded like one.
+/// The table of the facts (addresses) of units. It is not a set, but it is stored, diffed and guarded like
+/// one.
 inline constexpr std::string_view facts_table = "processAddresses";
 
 /// The shared system that instances coordinate about, for instance one database.
 struct Domain {
-  /// Of all keys, see Layout.
+  /// Prefix of all keys, see Layout.
   std::string root = {};
-  /// What needs agreement; each has a pending and a ready set: "exclusion", "inclusion", "restart".
+  /// Actions that need agreement; each has a pending and a ready set: "exclusion", "inclusion", "restart".
   std::vector<std::string> actions = {};
-  /// What only everybody is to know; each has a pending set: "removal".
+  /// States that are only announced to the other instances; each has a pending set: "removal".
   std::vector<std::string> marks = {};
 
-  /// The names of all sets, in order. Throws std::invalid_argument if one has no name or is there twice.
+  /// Returns the names of all sets, sorted. Throws std::invalid_argument if a name is empty or appears twice.
   EVENKEEL_API std::vector<std::string> sets() const;
 };
 

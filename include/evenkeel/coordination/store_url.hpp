@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store from a line of text, for flags: --store=etcd://127.0.0.1:2379.
+// Opens a store by URL, for command-line flags: --store=etcd://127.0.0.1:2379.
 #pragma once
 
 #include <memory>
@@ -16,22 +16,23 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// What the URL does not say. Unset: each backend's own default.
+/// Options that are not part of the URL. Unset members take the default of the backend.
 struct StoreUrlOptions {
-  std::string root = {};                 ///< Of all keys, as Layout has it; kube:// needs it.
-  http::TlsOptions tls = {};             ///< Of etcds://.
-  std::optional<Duration> timeout = {};  ///< For one request to etcd, one transaction of Kubernetes.
-  std::string kubeconfig = {};           ///< Of kube://: a file; empty: as load_config() finds one.
-  /// Sends user name and password of etcd://USER:PASSWORD@HOST over plain http to another machine, too.
+  std::string root = {};                 ///< Prefix of all keys, see Layout; required for kube://.
+  http::TlsOptions tls = {};             ///< For etcds://.
+  std::optional<Duration> timeout = {};  ///< For one request to etcd, or one transaction on Kubernetes.
+  std::string kubeconfig = {};           ///< File for kube://; empty: the default rules of load_config().
+  /// Sends the user and password of etcd://USER:PASSWORD@HOST over plain http to another machine as well.
   /// Default: such a URL is refused.
   bool credentials_in_clear = false;
 };
 
+/// Opens the store that `url` names:
 /// - "etcd://HOST:PORT[,HOST:PORT...]", "etcds://USER:PASSWORD@HOST:PORT": see etcd_options();
-/// - "kube://[CONTEXT/]NAMESPACE/NAME": ConfigMaps, one for each scope; with "?objects=one" one for all;
-/// - "memory:": of this process alone, for tests.
-/// Asks nothing of the store yet. Throws std::invalid_argument for what is none of these, with the forms and
-/// without a password; ConfigError for a kubeconfig that cannot be used.
+/// - "kube://[CONTEXT/]NAMESPACE/NAME": one ConfigMap per scope; with "?objects=one", a single ConfigMap;
+/// - "memory:": the memory of this process, for tests.
+/// Sends no request. Throws std::invalid_argument for any other URL, with a text that lists the forms and
+/// contains no password; ConfigError for an unusable kubeconfig.
 EVENKEEL_API std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& options = {});
 
 }  // namespace coordination

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transaction that is run until it is known what became of it: again after a conflict, and after an answer
-// that was lost only if the lost commit was not, and cannot any more be, applied.
+// Runs a transaction until its outcome is known: retries after a conflict, and after a lost answer only if
+// the lost commit was not applied and can no longer be.
 #pragma once
 
 #include <chrono>
@@ -20,52 +20,51 @@ inline namespace v0 {
 namespace coordination {
 
 struct TransactOptions {
-  /// The key that says which commit of this writer was the last one: read and overwritten by each. One writer
-  /// and one transaction at a time per key; where a commit may write one shard only, a key of that shard.
-  /// Must not be empty.
+  /// A key that identifies the last commit of this writer; every commit reads and overwrites it. There must
+  /// be one writer and one running transaction at a time per key. Where a commit may write only one shard,
+  /// the key must be in that shard. Must not be empty.
   std::string token_key = {};
-  /// What this transaction leaves there, with the number of the run; must never have been used before.
-  /// Empty: a random one.
+  /// The value that this transaction writes to token_key, with the number of the run appended. It must never
+  /// have been used before. Empty: a random one.
   std::string token = {};
-  unsigned max_runs = 6;  ///< Of the body; > 0.
-  /// Before the body runs again, doubled each time up to max_delay, +-50 %. Not before the first repetition
-  /// after a conflict. 0: none at all.
+  unsigned max_runs = 6;  ///< Maximum number of runs of the body; > 0.
+  /// Delay before the body runs again, doubled each time up to max_delay, +-50 %. The first retry after a
+  /// conflict is immediate. 0: no delays.
   Duration delay = std::chrono::milliseconds{20};
   Duration max_delay = std::chrono::seconds{1};
-  std::shared_ptr<const Clock> clock = real_clock();  ///< The delays pass by it.
+  std::shared_ptr<const Clock> clock = real_clock();  ///< Clock of the delays.
 };
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 struct Transacted {
-  /// Committed also where nothing was to be written: the version is that of the snapshot then. Unknown only
-  /// if the truth could not be found out; Conflict if the last run met one too.
+  /// Committed also if there was nothing to write; the version is then that of the snapshot. Unknown only if
+  /// the outcome could not be determined; Conflict if the last allowed run met a conflict.
   CommitResult outcome = Unavailable{};
-  bool wrote = false;      ///< Committed, and by a commit of the body that wrote something.
-  unsigned run = 0;        ///< If Committed: the run of the body, from 0 on, whose commit it was.
-  unsigned runs = 0;       ///< Of the body.
-  unsigned conflicts = 0;  ///< Commits that met one.
-  unsigned unknowns = 0;   ///< Commits whose answer was lost, whatever became of them.
+  bool wrote = false;      ///< Committed, by a commit of the body that wrote something.
+  unsigned run = 0;        ///< If Committed: the run of the body, counted from 0, that was committed.
+  unsigned runs = 0;       ///< Number of runs of the body.
+  unsigned conflicts = 0;  ///< Number of commits that met a conflict.
+  unsigned unknowns = 0;   ///< Number of commits whose answer was lost, whatever their outcome.
 
   bool committed() const noexcept { return std::holds_alternative<Committed>(outcome); }
 };
 
-/// Reads the snapshot and says what is to be written, with the keys and ranges that this rests upon. It runs
-/// more than once, so it must have no effect of its own; a commit that writes nothing ends the transaction.
-/// What it computes besides, it keeps for each run, see Transacted::run.
+/// The body of a transaction: reads the snapshot and returns the writes, with the keys and ranges that they
+/// depend on. It may run several times, so it must not have side effects; a commit that writes nothing ends
+/// the transaction. Bodies that compute other results keep them for each run, see Transacted::run.
 using TransactBody = std::function<Commit(StoreSnapshot& snapshot)>;
 
-/// Runs `body` on a snapshot and commits what it wants; sets read_version and adds the token. After a
-/// conflict or an expired snapshot it runs the body again on a new one. After Unknown it first looks at the
-/// token key: it holds the lost commit's token, so that was applied; or not, then the body runs again, and
-/// since both commits rest on the token key as it was, at most one is ever applied. If the body then wants to
-/// write nothing, the token alone is written, so that the lost commit cannot come late.
+/// Runs `body` on a snapshot and commits what it returns, with read_version and the token added. After a
+/// conflict or an expired snapshot the body runs again on a new snapshot. After Unknown, transact() reads the
+/// token key. If it holds the token of the lost commit, that commit was applied. Otherwise the body runs
+/// again; both commits are conditional on the old token, so at most one of them is ever applied. If the body
+/// then has nothing to write, the token alone is written, so that the lost commit cannot be applied late.
 ///
-/// An Unavailable store ends it at once, unless there is an Unknown to find out about.
-/// Errors: throws std::invalid_argument for bad options and what the body throws (while a commit is Unknown
-/// too: it stays so). A stop ends it as Unavailable, or Unknown where a commit is.
-/// Blocks: as long as the store, and for the delays.
-/// Source: FoundationDB's Database.run and its commit_unknown_result, with the token that its documentation
-/// asks callers to write themselves.
+/// Ends at once if the store is Unavailable, unless an Unknown commit is still to be resolved.
+/// Errors: throws std::invalid_argument for bad options, and what the body throws (even while a commit is
+/// Unknown, which then stays unresolved). A stop ends it as Unavailable, or as Unknown if a commit is
+/// unresolved. Blocks: as Store does, and for the delays. Source: FoundationDB's Database.run and its
+/// commit_unknown_result, with the token that its documentation asks callers to write themselves.
 EVENKEEL_API Transacted transact(Store& store, const TransactBody& body, const TransactOptions& options,
                                  const std::stop_token& stop = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sub-reconcilers of the FoundationDB operator that need the agreement of all instances: exclude, change
-// coordinators, restart, remove and include. One ProcessGroupCoordinator serves one resource: one scope.
+// coordinators, restart, remove and include. A ProcessGroupCoordinator serves one resource and its scope.
 #pragma once
 
 #include <chrono>
@@ -37,19 +37,20 @@ class Ledger;
 class Store;
 struct DenyListEntry;
 
-/// Below what the FoundationDB operator keeps its keys.
+/// The root below which the FoundationDB operator keeps its keys.
 inline constexpr std::string_view fdb_lock_prefix = "\xff\x02/org.foundationdb.kubernetes-operator";
 
-/// Within what groups that are pending for exclusion wait for each other.
+/// The partition of the groups that are pending for exclusion; the groups of one partition wait for each
+/// other.
 enum class ReadyBy : std::uint8_t {
-  all,                 ///< Everything goes at once: one exclusion, as late as the slowest replacement.
+  all,                 ///< All groups: one exclusion, as late as the slowest replacement.
   transaction_system,  ///< The classes of the transaction system, for one recovery; each other class alone.
   process_class,       ///< Each class alone.
 };
 
-/// The name of a policy is set by the coordinator, as are the partitions.
+/// Options of a ProcessGroupCoordinator, which sets the name and the partition of each policy itself.
 struct ProcessGroupOptions {
-  Identity identity = {};  ///< Its scope is the operator's processGroupIDPrefix.
+  Identity identity = {};  ///< The scope is the operator's processGroupIDPrefix.
   Mode mode = Mode::local;
   std::string root = std::string(fdb_lock_prefix);
   ReadyBy ready_by = ReadyBy::transaction_system;
@@ -58,101 +59,104 @@ struct ProcessGroupOptions {
   ActionPolicy restart = {};
   ProcessGroupTimes times = {};
   LivenessOptions liveness = {};
-  LeaseLockOptions lock = {};  ///< Its holder_silence is that of `liveness`, unless it is 0.
+  LeaseLockOptions lock = {};  ///< A holder_silence other than 0 is replaced by that of `liveness`.
   TransactOptions transact = {};
-  /// Is told of all that is decided in modes shadow and global. All coordinators of a domain in a process may
-  /// share one. With it, finish() looks at what it has not seen for a sixth of LivenessOptions::silence, so
-  /// that it tells the truth of actions that this instance has no part in. Default: none.
+  /// Receives all decisions in modes shadow and global. All coordinators of a domain in a process may share
+  /// one. If set, finish() reads the view of each action that the meter has not seen for a sixth of
+  /// LivenessOptions::silence, so that actions in which this instance takes no part are up to date as well.
+  /// Default: none.
   std::shared_ptr<CoordinationMeter> meter = {};
-  /// A restart that waits for the database to have run for long enough is tried again no sooner than this. >
-  /// 0.
+  /// Minimum delay before a restart is retried that waits for a longer uptime of the database. > 0.
   Duration least_restart_retry = std::chrono::seconds{15};
-  Duration retry = std::chrono::seconds{2};  ///< After which a step that waits is tried again. > 0.
+  Duration retry = std::chrono::seconds{2};  ///< Delay before a waiting step is retried. > 0.
   std::shared_ptr<const Clock> clock = real_clock();
 };
 
-/// How far the deletion of a group is.
+/// The progress of the deletion of a group.
 enum class RemovalState : std::uint8_t {
-  present,      ///< Not begun, or not allowed.
-  terminating,  ///< Under way.
+  present,      ///< Not started, or not allowed.
+  terminating,  ///< In progress.
   gone,         ///< Nothing is left.
 };
-/// Begins to delete what a group is made of, if that has not begun, and says how far it is.
+/// Starts to delete the resources of a group, if that has not started, and returns the progress.
 using RemoveGroup = std::function<RemovalState(const ProcessGroup&)>;
 
-/// What a coordinator has done since it was made.
+/// Statistics of a coordinator since it was constructed.
 struct ProcessGroupFigures {
-  std::uint64_t exclusions = 0;  ///< Calls, not groups; likewise below.
+  std::uint64_t exclusions = 0;  ///< Number of calls, not of groups; likewise below.
   std::uint64_t inclusions = 0;
   std::uint64_t restarts = 0;
   std::uint64_t coordinator_changes = 0;
-  std::uint64_t waits = 0;         ///< Steps that were prepared and had no agreement.
-  std::uint64_t shadow_goes = 0;   ///< In shadow mode: acted alone, and would have been allowed to.
-  std::uint64_t shadow_waits = 0;  ///< ... and would have had to wait.
+  std::uint64_t waits = 0;         ///< Steps that were prepared but had no agreement.
+  std::uint64_t shadow_goes = 0;   ///< In shadow mode: steps that global mode would have allowed.
+  std::uint64_t shadow_waits = 0;  ///< In shadow mode: steps that global mode would have made wait.
 };
 
-/// For what an action waits, for conditions and people.
+/// The reason why an action waits, for conditions and people.
 struct ActionWait {
   std::string why = {};
-  /// The scopes that hold it up, in order: more than time is needed, and it is they who have to do something
-  /// (or to fall silent). Empty otherwise.
+  /// The scopes that block it, in order: they have to act (or to become silent) before it can proceed. Empty
+  /// if only time is needed.
   std::vector<std::string> blocked_by = {};
 
   friend bool operator==(const ActionWait&, const ActionWait&) = default;
 };
 
-/// ProcessGroupCoordinator::waits() as conditions for the resource's status, see set_condition(); both are
-/// always there. CoordinationPending is True while an action waits, whatever for: "restart: blocked: not all
-/// processes are ready: dc3-log-1". CoordinationBlocked is True while scopes hold one up, and names them:
-/// "restart: by dc3: blocked: not all processes are ready: dc3-log-1".
+/// Converts ProcessGroupCoordinator::waits() to conditions of the resource's status, see set_condition();
+/// both are always present. CoordinationPending is True while an action waits, for whatever reason: "restart:
+/// blocked: not all processes are ready: dc3-log-1". CoordinationBlocked is True while scopes block an
+/// action, and names them: "restart: by dc3: blocked: not all processes are ready: dc3-log-1".
 EVENKEEL_API std::vector<Condition> conditions_of(const std::map<std::string, ActionWait>& waits);
 
-/// The steps of one resource, to be called in the order in which they stand here, with the resource as the
-/// step before left it. A step changes the ProcessCluster where it finds something; the caller saves it.
+/// The steps of one resource. Call them in the order of their declaration, each with the resource as the step
+/// before left it. A step updates the ProcessCluster; the caller saves it.
 ///
 /// In mode global a disruptive step publishes that its groups are ready, and acts, for all instances, when
-/// all are; in mode local it acts for its own groups, and the store is not used but for upgrades; in mode
-/// shadow it acts as in local, publishes as in global, and tells what global would have done. A step that
-/// waits answers later(), so that the steps after it run; its reason is what it waits for.
+/// all are. In mode local it acts for its own groups, and uses the store only for upgrades. In mode shadow it
+/// acts as in local, publishes as in global, and reports what global would have done. A step that waits
+/// returns later() with the reason, so that the following steps run.
 ///
-/// A store that does not answer, or has values that nobody of ours wrote, is no agreement: the disruptive
-/// steps say so and wait, the others go on. Errors: DatabaseError. Cancelled.
-/// Thread safety: one thread at a time. Blocks: as AdminClient and Store do. Lifetime: not longer than both.
+/// A store that does not answer, or whose values cannot be decoded, counts as no agreement: the disruptive
+/// steps report that and wait, the others proceed.
+/// Errors: DatabaseError; Cancelled.
+/// Thread safety: one thread at a time, except for collect().
+/// Blocks: as AdminClient and Store do.
+/// Lifetime: must not outlive the database client and the store.
 /// Source: fdb-kubernetes-operator controllers/{update_status, exclude_processes, change_coordinators,
-/// bounce_processes, remove_process_groups}.go; docs/adr/0013 has what is different, and why.
+/// bounce_processes, remove_process_groups}.go; docs/adr/0013 lists the deviations and their reasons.
 class EVENKEEL_API ProcessGroupCoordinator {
  public:
-  /// `store` may be null in mode local: then an upgrade waits for nobody else. Throws std::invalid_argument
-  /// for a null store in another mode and for options that break the bounds of their members.
+  /// `store` may be null in mode local; an upgrade then waits for no other instance. Throws
+  /// std::invalid_argument for a null store in another mode and for options out of their bounds.
   ProcessGroupCoordinator(AdminClient& database, Store* store, ProcessGroupOptions options);
   ~ProcessGroupCoordinator();
 
   using WantedCommandLine = std::function<std::string(const ProcessGroup&)>;
-  /// Asks the database for its status, which is that of all steps of this pass. Sets and clears the condition
-  /// MissingProcesses, and, with `wanted`, IncorrectCommandLine.
+  /// Reads the status of the database, which all steps of this pass use. Sets and clears the conditions
+  /// MissingProcesses and, if `wanted` is set, IncorrectCommandLine.
   Step update_status(ProcessCluster& cluster, const WantedCommandLine& wanted = {},
                      std::stop_token stop = {});
-  /// Makes the deny list as the resource says.
+  /// Applies the entries of the resource to the deny list.
   Step update_lock_configuration(const std::vector<DenyListEntry>& wanted, std::stop_token stop = {});
-  /// Publishes the sets of the scope, without what is no more, and that this instance lives. Answers later(),
-  /// within which that has to be said again.
+  /// Publishes the sets of the scope, without former members, and renews the registry record. Returns later()
+  /// with the time by which that must be repeated.
   Step operator_coordination(ProcessCluster& cluster, std::stop_token stop = {});
   Step exclude_processes(ProcessCluster& cluster, std::stop_token stop = {});
   Step change_coordinators(ProcessCluster& cluster, std::stop_token stop = {});
   Step bounce_processes(ProcessCluster& cluster, std::stop_token stop = {});
   Step remove_process_groups(ProcessCluster& cluster, const RemoveGroup& remove, std::stop_token stop = {});
-  /// Releases the lock if nothing is left to do, as LeaseLockOptions::release says.
+  /// Releases the lock if nothing is left to do, according to LeaseLockOptions::release.
   Step finish(const ProcessCluster& cluster, std::stop_token stop = {});
 
   const ProcessGroupOptions& options() const noexcept;
   ProcessGroupFigures figures() const;
-  /// For which action this instance waits for what, as of the last pass. An action that it does not wait for
-  /// is not there.
+  /// Returns why each action of this instance waits, as of the last pass. Actions that do not wait are
+  /// absent.
   std::map<std::string, ActionWait> waits() const;
-  /// Gives the figures of its lock to `sink`; those of the rest are with the meter and the store. Unlike all
-  /// else, this may be called at any time by any thread.
+  /// Writes the statistics of its lock to `sink`; the other figures are those of the meter and the store.
+  /// Unlike the other members, this one may be called at any time from any thread.
   void collect(MetricSink& sink) const;
-  /// Null in mode local.
+  /// Returns null in mode local.
   Ledger* ledger() noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may be a coordinator of the database, and who is to be. Pure.
+// Chooses the coordinators of the database. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,33 +19,34 @@ namespace coordination {
 /// A process that may be a coordinator.
 struct CoordinatorCandidate {
   const DatabaseProcess* process = nullptr;
-  std::int64_t priority = 0;  ///< Far below 0 if the process is yet to be upgraded, and so to go down once.
+  std::int64_t priority = 0;  ///< Far below 0 if the process has yet to be upgraded, and so to restart once.
 };
 
-/// All processes that may be one: of an eligible class, with a locality, neither excluded nor under
-/// maintenance, and of a group that stays: `doomed` are those that are pending for removal, of all instances.
-/// Lifetime: of the candidates, as `status`. Source: selectCandidates.
+/// Returns all processes that may be coordinators: of an eligible class, with a locality, neither excluded
+/// nor under maintenance, and not in `doomed`, the groups of all instances that are pending for removal.
+/// Lifetime: the result must not outlive `status`. Source: selectCandidates.
 EVENKEEL_API std::vector<CoordinatorCandidate> coordinator_candidates(const ProcessCluster& cluster,
                                                                       const DatabaseStatus& status,
                                                                       const GroupIds& doomed);
 
+/// A choice of coordinators.
 struct CoordinatorChoice {
-  std::vector<std::string> coordinators = {};  ///< As the connection string names them.
-  std::optional<std::string> failure = {};     ///< Why there is no such choice.
+  std::vector<std::string> coordinators = {};  ///< As named in the connection string.
+  std::optional<std::string> failure = {};     ///< Why no choice is possible.
 };
-/// As many as wanted, spread over zones, data centers and data halls as far as that goes, never more than
-/// ProcessCluster::coordinator_limits says, those with a higher priority first; the same for the same input.
+/// Chooses the wanted number of coordinators, spread over zones, data centers and data halls as far as
+/// possible, within ProcessCluster::coordinator_limits, higher priorities first. Deterministic.
 /// Source: ChooseDistributedProcesses, SelectCoordinators.
 EVENKEEL_API CoordinatorChoice choose_coordinators(const ProcessCluster& cluster,
                                                    const DatabaseStatus& status, const GroupIds& doomed);
 
-/// Why the present coordinators cannot stay; nothing if they can. That one is marked for removal is no
-/// reason: the exclusion changes the coordinators before it takes away a process, once for all instances; but
-/// one that is removed without exclusion is. Source: CheckCoordinatorValidity.
+/// Returns why the present coordinators cannot stay; nullopt if they can. A coordinator that is marked for
+/// removal is not a reason, because the exclusion changes the coordinators before it removes a process, once
+/// for all instances; but one that is removed without exclusion is. Source: CheckCoordinatorValidity.
 EVENKEEL_API std::optional<std::string> undesired_coordinators(const ProcessCluster& cluster,
                                                                const DatabaseStatus& status);
 
-/// The groups, of all instances, that have a coordinator among their processes.
+/// Returns the groups, of all instances, that have a coordinator among their processes.
 EVENKEEL_API GroupIds coordinator_groups(const DatabaseStatus& status);
 
 }  // namespace coordination

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes are to be restarted, and which of them are prepared for it. Pure.
+// Determines which processes must be restarted, and which of them are prepared for it. Pure.
 #pragma once
 
 #include <optional>
@@ -17,28 +17,32 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
+/// The groups that must be restarted.
 struct RestartPlan {
-  std::vector<std::string> pending = {};    ///< Groups that need it and are prepared but for an address.
-  std::vector<std::string> ready = {};      ///< Of these, those that the database knows.
-  std::vector<std::string> addresses = {};  ///< Of the ready ones.
-  std::optional<std::string> wait = {};     ///< Why nobody is ready yet; `ready` is empty then.
+  std::vector<std::string> pending = {};    ///< Prepared groups that need a restart; may lack an address.
+  std::vector<std::string> ready = {};      ///< Those of them that the database reports.
+  std::vector<std::string> addresses = {};  ///< Addresses of the ready groups.
+  std::optional<std::string> wait = {};     ///< Why no group is ready yet; `ready` is then empty.
 };
-/// Groups whose command line is not as wanted, whose Pod is, and which have their new configuration. As long
-/// as one that is not ignored has not (or has no address), nobody is ready: a process would be restarted into
-/// the old one. In an upgrade to a version that does not understand the running one, all running processes
-/// have to be ready. Source: getProcessesReadyForRestart, checkIfEnoughProcessesAreRunning.
+/// Plans restarts. A group is pending if its command line differs from the desired one, while its Pod is up
+/// to date and has the new configuration. While a group that is not ignored lacks the configuration (or an
+/// address), no group is ready, because a process would restart with the old one. In an upgrade to a version
+/// that cannot communicate with the running one, all running processes must be ready.
+/// Source: getProcessesReadyForRestart, checkIfEnoughProcessesAreRunning.
 EVENKEEL_API RestartPlan plan_restart(const ProcessCluster& cluster, const DatabaseStatus& status,
                                       const ProcessGroupTimes& times, WallTime now);
 
-/// The addresses of the groups' processes. Those of the class test are not among them.
+/// Returns the addresses of the groups' processes, without those of the class test.
 EVENKEEL_API std::vector<std::string> addresses_of(const DatabaseStatus& status, const GroupIds& groups);
 
+/// The restarts of an upgrade.
 struct UpgradeNeed {
-  std::vector<std::string> addresses = {};  ///< Of processes that run another version and may be restarted.
-  std::vector<std::string> not_ready = {};  ///< Groups of processes that nobody has registered.
+  std::vector<std::string> addresses = {};  ///< Processes that run another version and may be restarted.
+  std::vector<std::string> not_ready = {};  ///< Groups of processes that are not registered.
 };
-/// What an upgrade to `version` has to restart: all processes of the database, of whichever operator.
-/// `registered` are the groups that their operators have prepared. Source: getUpgradeAddressesFromStatus.
+/// Returns the processes that an upgrade to `version` must restart: all processes of the database, of all
+/// operators. `registered` are the groups that their operators have prepared. Source:
+/// getUpgradeAddressesFromStatus.
 EVENKEEL_API UpgradeNeed upgrade_need(const DatabaseStatus& status, const GroupIds& registered,
                                       std::string_view version);
 

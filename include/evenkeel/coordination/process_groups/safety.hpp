@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the database is well enough to be disturbed. Pure; each function gives the reason why not, in the
-// words of the FoundationDB operator (pkg/fdbstatus/status_checks.go), or nothing.
+// Safety checks before the database is disrupted. Pure; each check returns the reason for a refusal, in the
+// words of the FoundationDB operator (pkg/fdbstatus/status_checks.go), or nullopt.
 #pragma once
 
 #include <optional>
@@ -15,19 +15,21 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// Why something may not be done now; nothing if it may.
+/// The reason why an operation is not allowed now; nullopt if it is allowed.
 using Refusal = std::optional<std::string>;
 
-/// How long the database has been undisturbed: since its last recovery, or since the youngest process that is
-/// neither excluded nor of the class test began, whichever is less. Source: GetMinimumUptimeAndAddressMap.
+/// Returns how long the database has been undisturbed: the time since its last recovery, or since the start
+/// of the youngest process that is neither excluded nor of the class test, whichever is less.
+/// Source: GetMinimumUptimeAndAddressMap.
 EVENKEEL_API Duration minimum_uptime(const DatabaseStatus& status);
 
 EVENKEEL_API Refusal refuse_exclusion(const DatabaseStatus& status, const ProcessGroupTimes& times);
-/// In addition, the recovery must have come far enough: fully_recovered or all_logs_recruited.
+/// Like refuse_exclusion(), but also requires that recovery has reached fully_recovered or
+/// all_logs_recruited.
 EVENKEEL_API Refusal refuse_inclusion(const DatabaseStatus& status, const ProcessGroupTimes& times);
 EVENKEEL_API Refusal refuse_restart(const DatabaseStatus& status, const ProcessGroupTimes& times);
-/// A missing coordinator is replaced sooner than one that only should not be one, and also while the database
-/// is not available.
+/// A missing coordinator is replaced sooner than an undesired one, and even while the database is
+/// unavailable.
 EVENKEEL_API Refusal refuse_coordinator_change(const DatabaseStatus& status, const ProcessGroupTimes& times);
 
 }  // namespace coordination

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a ProcessGroupCoordinator as those of a Pipeline.
+// The steps of a ProcessGroupCoordinator, as steps of a Pipeline.
 #pragma once
 
 #include <functional>
@@ -17,25 +17,28 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// How the steps find in a resource of yours what they need. All but the ones that say so must be there.
+/// Maps a resource type to the input and output of the steps. All members are required unless marked
+/// optional.
 template <ObjectType T>
 struct ProcessGroupAdapter {
-  /// The coordinator of the object: the same one each time, for it remembers what it has seen.
+  /// Returns the coordinator of the object: the same one for each call, because it keeps what it has
+  /// observed.
   std::function<std::shared_ptr<ProcessGroupCoordinator>(Context&, const T&)> coordinator = {};
   std::function<ProcessCluster(const T&)> read = {};
-  /// Saves process_groups and connection_string, where they differ from what read() gave.
+  /// Saves process_groups and connection_string if they differ from the result of read().
   std::function<void(Context&, const T&, const ProcessCluster&)> write = {};
   /// See RemoveGroup.
   std::function<RemovalState(Context&, const T&, const ProcessGroup&)> remove = {};
-  /// What the group's processes are to be started with. Optional: else IncorrectCommandLine is yours to set.
+  /// Returns the desired command line of the group's processes. Optional: if unset, set IncorrectCommandLine
+  /// yourself.
   std::function<std::string(const T&, const ProcessGroup&)> wanted_command_line = {};
-  /// Whom the resource denies or allows the lock. Optional.
+  /// Returns the deny list entries of the resource. Optional.
   std::function<std::vector<DenyListEntry>(const T&)> deny_list = {};
 };
 
 namespace detail {
 
-/// Calls `step` with the object's coordinator and cluster, and saves what it changed.
+/// Calls `step` with the object's coordinator and cluster, and saves its changes.
 template <ObjectType T, class Call>
 Step run_process_group_step(const ProcessGroupAdapter<T>& adapter, Context& context, const T& object,
                             const Call& call) {
@@ -52,16 +55,16 @@ Step run_process_group_step(const ProcessGroupAdapter<T>& adapter, Context& cont
 
 }  // namespace detail
 
-/// Adds them in the FoundationDB operator's order and by its names: updateStatus, updateLockConfiguration,
-/// operatorCoordination, excludeProcesses, changeCoordinators, bounceProcesses, removeProcessGroups, finish.
-/// Steps of your own that bring the object's status up to date come before.
+/// Adds the steps in the FoundationDB operator's order and with its names: updateStatus,
+/// updateLockConfiguration, operatorCoordination, excludeProcesses, changeCoordinators, bounceProcesses,
+/// removeProcessGroups, finish. Add your own steps that update the object's status before.
 ///
 ///     ek::Pipeline<RingCluster> steps;
 ///     steps.step("pods", create_pods);
 ///     ek::coordination::add_process_group_steps(steps, adapter);
 ///     manager.add(ek::controller_for<RingCluster>(steps));
 ///
-/// Thread safety: as that of the adapter's functions; objects are reconciled one at a time each.
+/// Thread safety: that of the adapter's functions; each object is reconciled by one thread at a time.
 template <ObjectType T>
 void add_process_group_steps(Pipeline<T>& pipeline, ProcessGroupAdapter<T> given) {
   const auto adapter = std::make_shared<const ProcessGroupAdapter<T>>(std::move(given));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is prepared for an upgrade to a version that does not understand the running one: then all processes of
-// the database restart at once, and every instance registers its own before.
+// The registry of groups that are prepared for an upgrade to a version that cannot communicate with the
+// running one. In such an upgrade all processes of the database restart at once, and every instance registers
+// its own before.
 #pragma once
 
 #include <stop_token>
@@ -19,21 +20,23 @@ inline namespace v0 {
 namespace coordination {
 
 /// The groups that are registered for a version, at upgrades/<version>/<group> below the arbiter.
-/// Thread safety: all members may be called concurrently but for one writer's add(), withdraw() and clear().
-/// Blocks as Store does. Lifetime: not longer than the store. Source: fdb-kubernetes-operator
+/// Thread safety: all members may be called concurrently, but only one thread at a time may call add(),
+/// withdraw() and clear() for one writer.
+/// Blocks as Store does. Lifetime: must not outlive the store. Source: fdb-kubernetes-operator
 /// fdbclient/lock_client.go AddPendingUpgrades, GetPendingUpgrades, ClearPendingUpgrades.
 class EVENKEEL_API UpgradeRegistry {
  public:
-  /// `writer` is the instance that writes; `transact` as for LeaseLock.
+  /// `writer` is the id of the writing instance; `transact` as for LeaseLock.
   UpgradeRegistry(Store& store, Layout layout, std::string writer, TransactOptions transact = {});
 
-  /// Registers the groups; writes nothing if they are. Throws StoreUnavailable if it is not known to be done.
+  /// Registers the groups; writes nothing if they are registered. Throws StoreUnavailable if the outcome is
+  /// not known.
   void add(std::string_view version, const std::vector<std::string>& groups, std::stop_token stop = {});
-  /// Throws StoreUnavailable; Cancelled.
+  /// Returns the groups that are registered for `version`. Throws StoreUnavailable; Cancelled.
   GroupIds registered(std::string_view version, std::stop_token stop = {}) const;
-  /// Forgets these groups, of whatever version. Throws as add().
+  /// Removes these groups from all versions. Throws as add().
   void withdraw(const GroupIds& groups, std::stop_token stop = {});
-  /// Forgets all groups of all versions. Throws as add().
+  /// Removes all groups of all versions. Throws as add().
   void clear(std::stop_token stop = {});
 
  private:
