@@ -124,21 +124,38 @@ TEST(RegularExpression, ReadsLongExpressionsInLittleTime) {
   EXPECT_TRUE(RegularExpression("(?i)^(" + wide + "]){1000}$").found_in(std::string(1000, 'Q')));
 }
 
+std::string problem(std::string_view expression) {
+  try {
+    RegularExpression{expression};
+    return "";
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+}
+
 // Source: Go regexp/syntax/parse.go parser.repeat.
 TEST(RegularExpression, RefusesStackedRepetitions) {
-  const auto problem = [](std::string_view expression) -> std::string {
-    try {
-      RegularExpression{expression};
-      return "";
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-  };
-  EXPECT_EQ(problem("a**"), "error parsing regexp: invalid nested repetition operator: `**`");
-  EXPECT_EQ(problem("a{2}{3}"), "error parsing regexp: invalid nested repetition operator: `{2}{3}`");
-  EXPECT_EQ(problem("a+?*"), "error parsing regexp: invalid nested repetition operator: `+?*`");
+  EXPECT_EQ(problem("a**"), "error parsing regexp: bad repetition operator: **");
+  EXPECT_EQ(problem("a{2}{3}"), "error parsing regexp: bad repetition operator: {2}{3}");
+  EXPECT_EQ(problem("a+?*"), "error parsing regexp: bad repetition operator: +?*");
   EXPECT_EQ(problem("(a*)*"), "");
   EXPECT_EQ(problem("a*?b+?"), "");
+}
+
+TEST(RegularExpression, ReadsNamedGroupsInBothForms) {
+  EXPECT_TRUE(RegularExpression("^(?<n>a)(?P<m>b)$").found_in("ab"));
+  EXPECT_TRUE(RegularExpression("^[(?<]+$").found_in("(?<"));
+  EXPECT_TRUE(RegularExpression("^[](?<]+$").found_in("](?<"));
+  EXPECT_TRUE(RegularExpression("^[^](?<]+$").found_in("Pn>"));
+  EXPECT_TRUE(RegularExpression("^\\Q(?<n>\\E(?<n>a)$").found_in("(?<n>a"));
+  EXPECT_TRUE(RegularExpression("^\\(?<n>$").found_in("<n>"));
+  EXPECT_NE(problem("(?<n"), "");
+}
+
+TEST(RegularExpression, KnowsClassesOfUnicode) {
+  EXPECT_TRUE(RegularExpression("^\\p{Lu}\\p{Greek}\\pN$").found_in("Äω٣"));
+  EXPECT_FALSE(RegularExpression("^\\P{L}$").found_in("ä"));
+  EXPECT_TRUE(RegularExpression("(?i)^ä$").found_in("Ä"));
 }
 
 }  // namespace

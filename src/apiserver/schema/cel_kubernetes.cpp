@@ -359,7 +359,7 @@ CelValue found(const std::string& subject, const std::string& pattern, bool all,
     spend(budget, match_cost(subject.size(), pattern.size(), expression.size()));
     expression.each_match(subject, [&](const RegularExpression::Match& match) {
       matches.push_back(subject.substr(match.place, match.size));
-      spend(budget, match_cost(match.read, pattern.size(), expression.size()));
+      spend(budget, match_cost(match.searched / 10, pattern.size(), expression.size()));
       return all;
     });
   } catch (const std::invalid_argument& problem) {
