@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes in a document: base64 on the wire, plain in the program. Secrets are made of them.
+// Binary data in a document: base64 on the wire, plain bytes in the program. Secrets consist of it.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A run of bytes. Errors about them never show them.
+/// A byte string. Errors never show its contents.
 class EVENKEEL_API Bytes {
  public:
   Bytes() = default;
@@ -25,9 +25,9 @@ class EVENKEEL_API Bytes {
   operator const std::string&() const noexcept { return bytes_; }
   bool empty() const noexcept { return bytes_.empty(); }
 
-  /// The bytes in base64, as on the wire.
+  /// Returns the bytes in base64, as on the wire.
   std::string base64() const;
-  /// Nothing if `text` is not base64 of the standard alphabet, with its padding; line breaks are skipped.
+  /// Returns nullopt if `text` is not base64 of the standard alphabet, with padding; line breaks are skipped.
   static std::optional<Bytes> from_base64(std::string_view text);
 
   auto operator<=>(const Bytes&) const = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CustomResourceDefinitions from C++ types: the schema from the table of fields, the rest from constants
-// in the type.
+// CustomResourceDefinitions generated from C++ types: the schema from the field table, the rest from
+// constants of the type.
 #pragma once
 
 #include <concepts>
@@ -16,22 +16,22 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A column that kubectl get prints: `static constexpr ek::PrinterColumn columns[] = {{.name = "Ready",
-/// .type = "integer", .json_path = ".status.readyReplicas"}};` in the type. A column Age is added to
-/// those that a type has, unless it has one.
+/// A column printed by kubectl get: `static constexpr ek::PrinterColumn columns[] = {{.name = "Ready", .type
+/// = "integer", .json_path = ".status.readyReplicas"}};` in the type. A column Age is appended unless the
+/// type defines one.
 struct PrinterColumn {
   std::string_view name = {};
   std::string_view type = "string";  ///< "string", "integer", "number", "boolean" or "date".
-  std::string_view json_path = {};   ///< Begins with a dot: ".spec.size".
+  std::string_view json_path = {};   ///< Starts with a dot: ".spec.size".
   std::string_view description = {};
-  std::string_view format =
-      {};  ///< One of "int32", "int64", "float", "double", "byte", "date", "date-time", "password".
-  std::int32_t priority = 0;  ///< Greater than 0: only with -o wide.
+  /// One of "int32", "int64", "float", "double", "byte", "date", "date-time", "password".
+  std::string_view format = {};
+  std::int32_t priority = 0;  ///< Greater than 0: shown only with -o wide.
 };
 
-/// The scale subresource: `static constexpr ek::ScaleSubresource scale{...}` in the type. Without it a
-/// type that has integers spec.replicas and status.replicas, or else status.readyReplicas, gets one with
-/// these paths; `enabled = false` prevents it.
+/// The scale subresource: `static constexpr ek::ScaleSubresource scale{...}` in the type. Without it, a type
+/// with the integers spec.replicas and status.replicas, or else status.readyReplicas, gets one with these
+/// paths; `enabled = false` prevents this.
 struct ScaleSubresource {
   std::string_view spec_replicas_path = ".spec.replicas";
   std::string_view status_replicas_path = ".status.replicas";
@@ -39,21 +39,21 @@ struct ScaleSubresource {
   bool enabled = true;
 };
 
-/// What a type's constants say, collected by crd_for<T>().
+/// The constants of a type, collected by crd_for<T>().
 struct CrdOptions {
   std::span<const PrinterColumn> columns = {};
   const ScaleSubresource* scale = nullptr;
   std::span<const std::string_view> categories = {};  ///< `static constexpr std::string_view categories[]`
   std::string_view description = {};                  ///< `static constexpr std::string_view description`
   /// `static constexpr std::string_view api_approved`: value of the annotation api-approved.kubernetes.io,
-  /// which the API server requires for groups that end in .k8s.io or .kubernetes.io; a URL, or a text that
+  /// which the API server requires for groups that end in .k8s.io or .kubernetes.io: a URL, or a text that
   /// begins with "unapproved". Empty: "unapproved".
   std::string_view api_approved = {};
 };
 
 namespace detail {
 
-// False only if T says installs_crd and its group has no dot.
+// False only if T sets installs_crd and its group has no dot.
 template <class T>
 constexpr bool can_install_crd() {
   if constexpr (requires { typename std::bool_constant<T::resource.installs_crd>; })
@@ -70,7 +70,7 @@ constexpr bool is_word(std::string_view word, std::initializer_list<std::string_
   return false;
 }
 
-/// Rules of the API server.
+/// Validation rules of the API server.
 /// Source: apiextensions-apiserver pkg/apis/apiextensions/validation, ValidateCustomResourceColumnDefinition.
 constexpr ConstantProblem problem_of(const PrinterColumn& column) {
   if (column.name.empty()) return ConstantProblem::name;
@@ -87,7 +87,8 @@ constexpr ConstantProblem problem_of_columns(const Columns& columns) {
   }
   return ConstantProblem::none;
 }
-/// Source: the same package, ValidateCustomResourceDefinitionSubresources.
+/// Source: apiextensions-apiserver pkg/apis/apiextensions/validation,
+/// ValidateCustomResourceDefinitionSubresources.
 constexpr ConstantProblem problem_of(const ScaleSubresource& scale) {
   const bool good = scale.spec_replicas_path.starts_with(".spec.") &&
                     scale.status_replicas_path.starts_with(".status.") &&
@@ -101,7 +102,7 @@ concept ColumnOrColumns = std::same_as<std::remove_cvref_t<T>, PrinterColumn> ||
   requires std::same_as<std::remove_cvref_t<decltype(columns[0])>, PrinterColumn>;
 };
 
-/// Columns that would be ignored.
+/// Columns that would be ignored because of their name or type.
 template <class T>
 concept HasIgnoredColumns = requires {
   requires ColumnOrColumns<decltype(T::column)>;
@@ -119,8 +120,8 @@ concept HasIgnoredCategories = requires {
       std::same_as<decltype(T::category), const std::string_view>;
 };
 
-/// The first problem of T's columns, or else of its scale. Constants that are not constexpr are checked by
-/// crd_for() only.
+/// Returns the first problem of T's columns, or else of its scale. Constants that are not constexpr are
+/// checked only by crd_for().
 template <class T>
 constexpr ConstantProblem constant_problem() {
   if constexpr (requires {
@@ -134,7 +135,7 @@ constexpr ConstantProblem constant_problem() {
   return ConstantProblem::none;
 }
 
-/// Fails to compile, with a message, if a constant of T is wrong or would be ignored.
+/// Fails to compile, with a message, if a constant of T is invalid or would be ignored.
 template <class T>
 struct CheckedConstants {
   using P = ConstantProblem;
@@ -157,22 +158,21 @@ struct CheckedConstants {
 
 }  // namespace detail
 
-/// The structural OpenAPI schema of a type.
-/// - The initialisers of plain members are the defaults, but not below `status`. A plain member whose
-///   initialiser its own bounds refuse has no default and is required, as is an empty string that must
-///   match a pattern (default_to() and no_default say otherwise); so is a plain struct with a required
-///   member.
-/// - A type that contains itself is described once; further in, anything is allowed.
+/// Returns the structural OpenAPI schema of a type.
+/// - Initialisers of plain members become defaults, but not below `status`. A plain member has no default and
+///   is required if its initialiser violates its own bounds, or is an empty string that must match a pattern
+///   (default_to() and no_default override this); so is a plain struct with a required member.
+/// - A recursive type is described once; nested occurrences accept anything.
 EVENKEEL_API Json schema_of(const TypeInfo& type);
 template <class T>
 Json schema_of() {
   return schema_of(type_info<T>());
 }
 
-/// The definition of an object's kind, as apiextensions.k8s.io/v1 wants it: one version, served and
-/// stored; subresource status if the type has a member `status`. Throws std::invalid_argument, which names
-/// the type and the field or column, if the type has no group, kind or plural, a group without a dot, or a
-/// default, a column or a path that the API server would refuse.
+/// Returns the apiextensions.k8s.io/v1 definition of an object's kind: one version, served and stored, with
+/// the status subresource if the type has a member `status`. Throws std::invalid_argument, with the type and
+/// the field or column, if the type has no group, kind or plural, if its group has no dot, or if the API
+/// server would reject a default, a column or a path.
 EVENKEEL_API Json crd_for(const TypeInfo& type, const CrdOptions& options);
 template <ObjectType T>
 Json crd_for() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects without a C++ type: any kind as its document (DynamicObject), or no more than its metadata
+// Objects without a C++ type: any kind as its full document (DynamicObject) or as its metadata only
 // (PartialObject).
 #pragma once
 
@@ -20,23 +20,23 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// An object of any kind: its document, and names for what every object has. Nothing in the document is
-/// lost by reading and writing it.
-/// Lifetime: views that accessors return are valid until the document changes.
+/// An object of any kind: its document, with accessors for the members that all objects have. Reading and
+/// writing it back loses nothing.
+/// Lifetime: views returned by accessors are valid until the document changes.
 class EVENKEEL_API DynamicObject {
  public:
   DynamicObject() : body_(Json::object()) {}
   explicit DynamicObject(Json body) : body_(std::move(body)) {}
-  /// A new object of this kind.
+  /// Creates a new object of this kind.
   DynamicObject(const ResourceId& resource, std::string_view namespace_, std::string_view name);
 
   const Json& body() const noexcept { return body_; }
   Json& body() noexcept { return body_; }
-  /// A member of the document: object["spec"]["replicas"].
+  /// Accesses a member of the document: object["spec"]["replicas"].
   const Json& operator[](std::string_view member) const noexcept { return body_[member]; }
   Json& operator[](std::string_view member) { return body_[member]; }
 
-  // What is absent or of the wrong type reads as "" or 0.
+  // Absent members and members of the wrong type read as "" or 0.
   std::string_view api_version() const noexcept { return text({"apiVersion"}); }
   std::string_view kind() const noexcept { return text({"kind"}); }
   std::string_view name() const noexcept { return text({"metadata", "name"}); }
@@ -49,7 +49,7 @@ class EVENKEEL_API DynamicObject {
 
   std::map<std::string, std::string> labels() const { return texts("labels"); }
   std::map<std::string, std::string> annotations() const { return texts("annotations"); }
-  /// One label or annotation; nothing if absent.
+  /// Returns the value of one label or annotation; nullopt if absent.
   std::optional<std::string_view> label(std::string_view name) const noexcept;
   std::optional<std::string_view> annotation(std::string_view name) const noexcept;
   void set_label(std::string_view name, std::string_view value) { body_["metadata"]["labels"][name] = value; }
@@ -58,14 +58,14 @@ class EVENKEEL_API DynamicObject {
   }
   std::vector<std::string> finalizers() const;
 
-  /// The metadata as a struct. Throws DecodeError.
+  /// Returns the metadata as a struct. Throws DecodeError.
   ObjectMeta metadata() const;
-  /// The object as a typed one. Throws DecodeError, also if it is of another kind.
+  /// Returns the object as a typed one. Throws DecodeError, also if it is of another kind.
   template <Described T>
   T as() const {
     return from_tree<T>(body_, what());
   }
-  /// "Pod default/web-0", for messages.
+  /// Returns "Pod default/web-0", for messages.
   std::string what() const;
 
   bool operator==(const DynamicObject&) const = default;

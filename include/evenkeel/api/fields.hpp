@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a struct describes itself, once: EVENKEEL_FIELDS makes a constexpr table of its fields (wire name,
-// accessor, type, attributes). One interpreter in src/ walks such tables to encode, decode and make schemas.
+// Descriptions of structs: EVENKEEL_FIELDS makes a constexpr table of a struct's fields (wire name, accessor,
+// type, attributes). One interpreter in src/ uses the tables to encode, decode and generate schemas.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct EnumValue {
 };
 
 struct OptionalOps {
-  const void* (*get)(const void* self) noexcept;  ///< Null when empty.
+  const void* (*get)(const void* self) noexcept;  ///< Returns null when empty.
   void* (*emplace)(void* self);
 };
 struct ListOps {
@@ -56,35 +56,35 @@ struct MapOps {
   using Visit = void (*)(void* context, std::string_view key, const void* value);
   std::size_t (*size)(const void* self) noexcept;
   void (*each)(const void* self, void* context, Visit visit);
-  void* (*insert)(void* self, std::string_view key);  ///< A fresh value, in the place of an older one.
+  void* (*insert)(void* self, std::string_view key);  ///< Returns a new value; replaces an existing one.
   void (*clear)(void* self) noexcept;
-  bool sorted;  ///< each() goes by key.
+  bool sorted;  ///< each() visits in order of keys.
 };
 struct RecordOps {
   void* (*create)();
   void (*destroy)(void* record) noexcept;
 };
-/// A class that is one JSON string.
+/// Operations of a class whose wire form is one JSON string.
 struct TextOps {
-  std::string_view expected;  ///< For errors: "an RFC 3339 time".
+  std::string_view expected;  ///< Expected form, for errors: "an RFC 3339 time".
   std::string_view format;    ///< The schema's `format`, may be empty.
   void (*append)(const void* self, std::string& out);
-  bool (*parse)(void* self, std::string_view text);  ///< False if `text` is not one.
+  bool (*parse)(void* self, std::string_view text);  ///< Returns false if `text` is invalid.
   bool (*is_zero)(const void* self) noexcept;
-  bool numbers = false;  ///< A JSON number is taken as its text (quantities: `cpu: 2`).
+  bool numbers = false;  ///< A JSON number is accepted as its text (quantities: `cpu: 2`).
   bool secret = false;   ///< Errors do not show the text.
 };
 
-/// What the interpreter knows about a type. Tables are constants: they live as long as the program.
+/// Type description used by the interpreter. Tables are constants with static lifetime.
 struct TypeInfo {
   TypeKind kind = TypeKind::record;
   bool is_signed = false;
-  std::uint8_t size = 0;                ///< Of integers, numbers and enumerations, in bytes.
+  std::uint8_t size = 0;                ///< Size in bytes of integers, numbers and enumerations.
   std::string_view name = {};           ///< As written in the source; records and enumerations only.
-  const TypeInfo& (*item)() = nullptr;  ///< Of optionals, lists and maps.
+  const TypeInfo& (*item)() = nullptr;  ///< Element type of optionals, lists and maps.
   std::span<const Field> fields = {};
   std::span<const EnumValue> values = {};
-  const ResourceInfo* resource = nullptr;  ///< Of records that are objects with a kind.
+  const ResourceInfo* resource = nullptr;  ///< Set for records that are objects with a kind.
   std::span<const CelRule> rules = {};     ///< `static constexpr ek::CelRule rules[]` in the struct.
   const OptionalOps* optional = nullptr;
   const ListOps* list = nullptr;
@@ -92,7 +92,7 @@ struct TypeInfo {
   const RecordOps* record = nullptr;
   const TextOps* text = nullptr;
 
-  /// The field called `wire` on the wire, or null.
+  /// Returns the field with wire name `wire`, or null.
   const Field* find(std::string_view wire) const noexcept {
     for (const Field& field : fields) {
       if (field.wire == wire) return &field;
@@ -101,7 +101,7 @@ struct TypeInfo {
   }
 };
 
-/// Described by EVENKEEL_FIELDS. The description of a base class does not count.
+/// A type with its own EVENKEEL_FIELDS; the description of a base class does not count.
 template <class T>
 concept Described = std::is_class_v<T> && requires {
   evenkeel_type_info(static_cast<T**>(nullptr), evenkeel_field_lookup{});
@@ -114,11 +114,11 @@ concept ObjectType = Described<T> && requires(T& object) {
   { object.metadata } -> std::same_as<ObjectMeta&>;
 };
 
-/// The table of T.
+/// Returns the table of T.
 template <class T>
 const TypeInfo& type_info();
 
-// ---- How tables are made ----
+// ---- Construction of the tables ----
 
 namespace detail {
 
@@ -135,8 +135,8 @@ Record record_of(Value Record::*);
 template <class Record, class Value>
 Value member_value_of(Value Record::*);
 
-/// `Record` is the described type and not the class that declares the member: that one may be a base class,
-/// which need not begin where the record does.
+/// `Record` is the described type, not the class that declares the member: that may be a base class, whose
+/// address can differ from the record's.
 template <class Record, auto Member>
 void* access(void* record) noexcept {
   return &(static_cast<Record*>(record)->*Member);
@@ -153,7 +153,6 @@ constexpr FieldSpec field_spec(std::string_view name, bool attributed) {
           .attributed = attributed};
 }
 
-/// Specs and attributes each begin with an unused entry, so that neither array is ever of size zero.
 template <std::size_t N>
 constexpr std::size_t name_bytes(const FieldSpec (&specs)[N]) {
   std::size_t bytes = 0;
@@ -161,7 +160,7 @@ constexpr std::size_t name_bytes(const FieldSpec (&specs)[N]) {
   return bytes;
 }
 
-/// snake_case to camelCase; one trailing underscore is dropped. Returns the length written.
+/// Converts snake_case to camelCase and drops one trailing underscore. Returns the length written.
 constexpr std::size_t write_camel(std::string_view member, char* out) {
   if (!member.empty() && member.back() == '_') member.remove_suffix(1);
   std::size_t length = 0;
@@ -242,7 +241,7 @@ constexpr TypeInfo record_info(std::string_view name, std::span<const Field> fie
   return info;
 }
 
-/// One enumerator with room for the PascalCase of its name.
+/// One enumerator, with space for its name in PascalCase.
 struct EnumSpec {
   std::int64_t value = 0;
   std::array<char, 64> text = {};
@@ -393,7 +392,7 @@ constexpr TypeKind evenkeel_leaf_kind(Json**, FieldLookup) {
 
 // ---- The macros ----
 
-// (name, attributes...) or name: the entry's first part, and whether it has parentheses.
+// Splits an entry, which is (name, attributes...) or name: its first part, and whether it has parentheses.
 #define EVENKEEL_PP_PROBE(...) ~, 1
 #define EVENKEEL_PP_SECOND(a, b, ...) b
 #define EVENKEEL_PP_PICK_SECOND(...) EVENKEEL_PP_SECOND(__VA_ARGS__)
@@ -417,6 +416,7 @@ constexpr TypeKind evenkeel_leaf_kind(Json**, FieldLookup) {
 #define EVENKEEL_PP_NOTE(entry) \
   EVENKEEL_PP_CONCAT(EVENKEEL_PP_NOTE_, EVENKEEL_PP_IN_PARENTHESES(entry))(entry)
 
+// Specs and notes each begin with an unused entry, so that neither array is empty.
 #define EVENKEEL_PP_BODY(Type, partial, ...)                                                                 \
   using EvenkeelSelf = Type;                                                                                 \
   static constexpr ::evenkeel::detail::FieldSpec specs[] = {                                                 \
@@ -435,22 +435,22 @@ constexpr TypeKind evenkeel_leaf_kind(Json**, FieldLookup) {
     EVENKEEL_PP_BODY(Type, partial, __VA_ARGS__)                                    \
   }
 
-/// Describes the struct `Type`: EVENKEEL_FIELDS(Type, member, (member, attributes...), ...), up to 80
-/// members, in the order in which they are written to the wire. Members of base classes are listed, too. At
-/// namespace scope: the type's namespace or the global one, before anything uses the description. No
-/// semicolon is needed.
+/// Describes the struct `Type`: EVENKEEL_FIELDS(Type, member, (member, attributes...), ...), with up to 80
+/// members, in the order in which they are written to the wire. Members of base classes are listed, too.
+/// Place it at namespace scope, in the type's namespace or the global one, before the first use of the
+/// description. No semicolon is needed.
 ///
-/// Does not compile if a member of an aggregate is not listed, if two fields have one name on the wire, if an
-/// attribute does not fit its member's type, or if `metadata` is missing in a type that has a `resource`.
+/// Does not compile if a member of an aggregate is not listed, if two fields have the same wire name, if an
+/// attribute does not fit its member's type, or if a type with a `resource` has no `metadata`.
 #define EVENKEEL_FIELDS(Type, ...) \
   [[maybe_unused]] inline EVENKEEL_PP_FUNCTION(Type, false __VA_OPT__(, ) __VA_ARGS__)
-/// Describes some members of a struct. Those that are not listed are the program's own: they are not encoded,
-/// and decoding leaves them alone.
+/// Describes some members of a struct. The others are private to the program: they are neither encoded nor
+/// decoded.
 #define EVENKEEL_FIELDS_PARTIAL(Type, ...) \
   [[maybe_unused]] inline EVENKEEL_PP_FUNCTION(Type, true __VA_OPT__(, ) __VA_ARGS__)
 
-/// The same in two steps, for types that many files include: declared beside the type, defined once in a
-/// .cpp, in the same namespace.
+/// EVENKEEL_FIELDS in two parts, for types that many files include: declared beside the type, and defined
+/// once in a .cpp file, in the same namespace.
 #define EVENKEEL_DECLARE_FIELDS(Type) \
   EVENKEEL_API const ::evenkeel::TypeInfo& evenkeel_type_info(Type**, ::evenkeel::FieldLookup);
 #define EVENKEEL_DEFINE_FIELDS(Type, ...) EVENKEEL_PP_FUNCTION(Type, false __VA_OPT__(, ) __VA_ARGS__)
@@ -461,8 +461,8 @@ constexpr TypeKind evenkeel_leaf_kind(Json**, FieldLookup) {
 #define EVENKEEL_PP_VALUE(entry) \
   EVENKEEL_PP_CONCAT(EVENKEEL_PP_VALUE_, EVENKEEL_PP_IN_PARENTHESES(entry))(entry),
 
-/// Describes an enumeration: EVENKEEL_ENUM(Policy, always, on_failure, (none, "")). The words on the wire
-/// are the enumerators in PascalCase ("OnFailure") unless given. Placed like EVENKEEL_FIELDS.
+/// Describes an enumeration: EVENKEEL_ENUM(Policy, always, on_failure, (none, "")). The wire values are the
+/// enumerators in PascalCase ("OnFailure") unless given. Placed like EVENKEEL_FIELDS.
 #define EVENKEEL_ENUM(Type, ...)                                                                             \
   [[maybe_unused]] inline const ::evenkeel::TypeInfo& evenkeel_type_info(Type**, ::evenkeel::FieldLookup) {  \
     using EvenkeelSelf = Type;                                                                               \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that is a number or a word: ports, maxUnavailable.
+// A value that is an integer or a string: ports, maxUnavailable.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// An integer of 32 bits, as JSON number, or a string ("http", "25%").
+/// A 32-bit integer, encoded as a JSON number, or a string ("http", "25%").
 class EVENKEEL_API IntOrString {
  public:
   IntOrString() = default;  ///< 0.
@@ -25,13 +25,14 @@ class EVENKEEL_API IntOrString {
 
   bool is_integer() const noexcept { return value_.index() == 0; }
   bool is_string() const noexcept { return value_.index() == 1; }
-  /// The number, or 0 for a string.
+  /// Returns the integer, or 0 for a string.
   std::int32_t integer() const noexcept;
-  /// The string, or "" for a number.
+  /// Returns the string, or "" for an integer.
   const std::string& string() const noexcept;
-  /// Either, as text.
+  /// Returns either value as text.
   std::string str() const;
-  /// The number, or the percentage "25%" of `total`, rounded up or down. Nothing if it is another string.
+  /// Returns the integer, or the percentage "25%" of `total`, rounded up or down. Returns nullopt for any
+  /// other string.
   /// Source: apimachinery intstr.GetScaledValueFromIntOrPercent.
   enum class Round : std::uint8_t { up, down };
   std::optional<std::int64_t> scaled(std::int64_t total, Round round) const;

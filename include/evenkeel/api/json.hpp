@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON document as a value: what dynamic objects, patches and the embedded API server are made of.
-// Parsing is done in src/; no third-party type stands here. api/nlohmann.hpp converts.
+// A JSON document as a value, used for dynamic objects, patches and the embedded API server. The parser is in
+// src/, so there is no third-party type in this header; api/nlohmann.hpp converts.
 #pragma once
 
 #include <concepts>
@@ -20,8 +20,8 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Input that is not what it should be. what() is "where: expected X, found Y"; `where` names the
-/// object and the field, as far as they are known: "pods/default/web-0: spec.replicas".
+/// Input that is malformed or has an unexpected type. what() is "where: expected X, found Y"; `where` names
+/// the object and the field, as far as they are known: "pods/default/web-0: spec.replicas".
 class EVENKEEL_API DecodeError : public Error {
  public:
   DecodeError(std::string where, const std::string& problem)
@@ -36,10 +36,10 @@ class EVENKEEL_API DecodeError : public Error {
   std::string problem_;
 };
 
-/// A JSON value: null, bool, integer (64 bits, signed), number, string, array or object. Objects are
-/// kept sorted by name, so that equal documents have equal text, as the API server writes them.
-/// Regular: copies are deep, == compares by value; an integer and a number of the same value are equal.
-/// Thread safety: as for standard containers.
+/// A JSON value: null, bool, integer (64 bits, signed), number, string, array or object. Members of objects
+/// are sorted by name, as the API server writes them, so that equal documents have equal text. Regular:
+/// copies are deep, == compares by value; an integer and a number of the same value are equal.
+/// Thread safety: like standard containers.
 class EVENKEEL_API Json {
  public:
   using Array = std::vector<Json>;
@@ -58,7 +58,7 @@ class EVENKEEL_API Json {
     bool empty() const noexcept { return size() == 0; }
     Json* find(std::string_view name) noexcept;
     const Json* find(std::string_view name) const noexcept;
-    /// The value of `name`, inserted as null if absent.
+    /// Returns the value of `name`, inserted as null if absent.
     Json& operator[](std::string_view name);
     bool erase(std::string_view name);
     void reserve(std::size_t count);
@@ -72,7 +72,7 @@ class EVENKEEL_API Json {
   Json() noexcept;
   Json(std::nullptr_t) noexcept;
   Json(bool value) noexcept;
-  /// Integers above int64's maximum become the nearest double.
+  /// Integers above the maximum of int64 become the nearest double.
   Json(std::integral auto value) noexcept : Json(wrapped(value)) {}
   Json(double value) noexcept;
   Json(std::string value) noexcept;
@@ -90,15 +90,15 @@ class EVENKEEL_API Json {
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
   static Json array(std::initializer_list<Json> items = {});
 
-  /// Reads a document; throws DecodeError with line and column. `name` is what the error calls the
-  /// input. Duplicate members: the last wins. Nesting deeper than 512 is refused.
+  /// Parses a document; throws DecodeError with line and column. `name` stands for the input in errors. Of
+  /// duplicate members the last wins. Nesting deeper than 512 levels is rejected.
   static Json parse(std::string_view text, std::string_view name = "JSON");
-  /// Compact text; with indent >= 0, one member a line.
+  /// Returns compact text; with indent >= 0, one member per line.
   std::string dump(int indent = -1) const;
   void dump_to(std::string& out) const;
 
   Kind kind() const noexcept;
-  /// "null", "boolean", "integer", "number", "string", "array" or "object".
+  /// Returns "null", "boolean", "integer", "number", "string", "array" or "object".
   std::string_view kind_name() const noexcept;
   bool is_null() const noexcept { return kind() == Kind::null; }
   bool is_bool() const noexcept { return kind() == Kind::boolean; }
@@ -108,7 +108,7 @@ class EVENKEEL_API Json {
   bool is_array() const noexcept { return kind() == Kind::array; }
   bool is_object() const noexcept { return kind() == Kind::object; }
 
-  /// The value; throws DecodeError if it is of another kind. as_number() takes integers too.
+  /// Returns the value; throws DecodeError if it is of another kind. as_number() accepts integers, too.
   bool as_bool() const;
   std::int64_t as_integer() const;
   double as_number() const;
@@ -119,34 +119,34 @@ class EVENKEEL_API Json {
   const Object& as_object() const;
   Object& as_object();
 
-  /// The value, or `otherwise` if it is of another kind (also when absent: see at()).
+  /// Returns the value, or `otherwise` if it is of another kind (also when absent: see at()).
   bool bool_or(bool otherwise) const noexcept;
   std::int64_t integer_or(std::int64_t otherwise) const noexcept;
   std::string string_or(std::string_view otherwise) const;
 
-  /// Member or item; null if it does not exist or this is no object or array. Never throws, never
-  /// inserts. The reference lives as long as this document is unchanged.
+  /// Returns a member or item; null if it does not exist or this is not an object or array. Never throws,
+  /// never inserts. The reference is valid until this document changes.
   const Json& operator[](std::string_view member) const noexcept;
   const Json& operator[](const char* member) const noexcept { return (*this)[std::string_view(member)]; }
   const Json& operator[](std::integral auto index) const noexcept {
     return item(static_cast<std::size_t>(index));
   }
-  /// The member, inserted as null if absent. A null value becomes an object first; any other kind throws.
-  /// Inserting moves the other members: `json["a"] = json["b"]` needs a copy of the right side first.
+  /// Returns the member, inserted as null if absent. A null value becomes an object first; any other kind
+  /// throws. Insertion moves the other members: `json["a"] = json["b"]` needs a copy of the right side first.
   Json& operator[](std::string_view member);
   Json& operator[](const char* member) { return (*this)[std::string_view(member)]; }
   Json& operator[](std::integral auto index) { return item(static_cast<std::size_t>(index)); }
 
-  /// Member `name`, or nullptr if absent or this is no object.
+  /// Returns member `name`, or nullptr if it is absent or this is not an object.
   const Json* find(std::string_view name) const noexcept;
   Json* find(std::string_view name) noexcept;
   bool contains(std::string_view name) const noexcept { return find(name) != nullptr; }
-  /// Walks members (and array indexes) by name; null if any step is absent: at({"metadata", "name"}).
+  /// Follows a path of members (and array indexes); null if any step is absent: at({"metadata", "name"}).
   const Json& at(std::initializer_list<std::string_view> path) const noexcept;
-  /// Removes a member; returns whether it was there.
+  /// Removes a member; returns whether it existed.
   bool erase(std::string_view name);
   void push_back(Json item);
-  /// Items or members; 0 for other kinds.
+  /// Number of items or members; 0 for other kinds.
   std::size_t size() const noexcept;
   bool empty() const noexcept { return size() == 0; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// To and from nlohmann::json, for programs that use it. The only public header with a third-party type.
+// Conversion to and from nlohmann::json. The only public header with a third-party type.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A copy of `value`.
+/// Returns a copy of `value`.
 inline nlohmann::json to_nlohmann(const Json& value) {
   switch (value.kind()) {
     case Json::Kind::null:
@@ -39,8 +39,8 @@ inline nlohmann::json to_nlohmann(const Json& value) {
   return out;
 }
 
-/// A copy of `value`. Integers above the signed range become numbers; binary values, which JSON does not
-/// have, throw DecodeError.
+/// Returns a copy of `value`. Integers above the signed range become numbers; binary values, which JSON does
+/// not have, throw DecodeError.
 inline Json from_nlohmann(const nlohmann::json& value) {
   using Kind = nlohmann::json::value_t;
   switch (value.type()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patches: computed from two documents, applied to one, and the typed change carried onto a document
-// that knows more fields than the type.
+// Computing and applying patches, and applying a typed change to a document that has more fields than the
+// type.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ inline namespace v0 {
 
 enum class PatchType : std::uint8_t {
   json,       ///< RFC 6902: a list of operations.
-  merge,      ///< RFC 7386: a document; null removes; lists are replaced.
-  strategic,  ///< Kubernetes' own merge, by list keys; built-in kinds only.
-  apply,      ///< Server-side apply: the fields that the field owner wants.
+  merge,      ///< RFC 7386: a document in which null removes; lists are replaced.
+  strategic,  ///< Kubernetes' strategic merge, by list keys; built-in kinds only.
+  apply,      ///< Server-side apply: the fields that the field owner sets.
 };
 
-/// "application/merge-patch+json" and so on.
+/// Returns the media type, such as "application/merge-patch+json".
 EVENKEEL_API std::string_view content_type(PatchType type) noexcept;
 
-/// What is sent in a PATCH request.
+/// The body of a PATCH request and its type.
 struct Patch {
   PatchType type = PatchType::merge;
   std::string body = {};
@@ -44,35 +44,36 @@ struct Patch {
 class EVENKEEL_API PatchError : public Error {
  public:
   PatchError(std::size_t operation, const std::string& what) : Error(what), operation_(operation) {}
-  /// Index of the failing operation.
+  /// Index of the failed operation.
   std::size_t operation() const { return operation_; }
 
  private:
   std::size_t operation_;
 };
 
-/// The merge patch that makes `after` of `before`; {} if they are equal. A merge patch cannot say null:
-/// members of `after` that are null count as absent.
+/// Returns the merge patch that turns `before` into `after`; {} if they are equal. A merge patch cannot set
+/// null, so null members of `after` count as absent.
 EVENKEEL_API Json merge_patch(const Json& before, const Json& after);
-/// RFC 7386.
+/// Applies a merge patch (RFC 7386).
 EVENKEEL_API Json apply_merge_patch(Json target, const Json& patch);
 
-/// A JSON patch that makes `after` of `before`; [] if they are equal. Lists are changed from the first
-/// to the last item that differs.
+/// Returns a JSON patch that turns `before` into `after`; [] if they are equal. Lists are changed from the
+/// first to the last item that differs.
 EVENKEEL_API Json json_patch(const Json& before, const Json& after);
-/// RFC 6902, all operations; either all of them apply or it throws PatchError.
+/// Applies a JSON patch (RFC 6902, all operations). Throws PatchError if any operation fails; `target` is
+/// taken by value.
 EVENKEEL_API Json apply_json_patch(Json target, const Json& patch);
 
-/// Carries a typed change onto the document that the object was read from. `raw` is that document,
-/// `before` what the type made of it, `after` the same edited; the result is `raw` with the difference
-/// of the two, and everything in it that `before` does not know.
-/// - Members that are equal before and after are left as they stand in `raw`; members that went are
-///   removed, with all in them.
-/// - Lists are matched item by item: equal items first (those in their old place, then in order), then
-///   objects by their key (`type`'s list_map keys, or else `name`), then objects without a key by their
-///   place. A matched item keeps what the type does not declare; any other is as `after` has it.
-/// - With a `type`, a plain nested struct that is left out because nothing in it is set counts as {}:
-///   unsetting its last field does not remove what others wrote beside it.
+/// Applies a typed change to the document that the object was read from. `raw` is that document, `before` its
+/// decoded and re-encoded form, `after` the edited form. The result is `raw` with the difference between the
+/// two applied, including everything in `raw` that `before` lacks.
+/// - Members that are equal before and after keep their value in `raw`; removed members are removed with
+///   their contents.
+/// - Lists are matched item by item: equal items first (those at the same index, then in order), then objects
+///   by key (`type`'s list_map keys, or else `name`), then objects without a key by index. A matched item
+///   keeps the fields that the type does not declare; any other item is taken from `after`.
+/// - With a `type`, a plain nested struct that is omitted because nothing in it is set counts as {}:
+///   unsetting its last field does not remove fields of other writers beside it.
 EVENKEEL_API Json overlay(const Json& raw, const Json& before, const Json& after);
 EVENKEEL_API Json overlay(const TypeInfo& type, const Json& raw, const Json& before, const Json& after);
 template <Described T>

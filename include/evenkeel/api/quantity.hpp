@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amounts of resources as Kubernetes writes them: "500m" of a CPU, "1536Mi" of memory.
+// Resource quantities in Kubernetes' notation: "500m" of a CPU, "1536Mi" of memory.
 #pragma once
 
 #include <compare>
@@ -13,10 +13,10 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A fixed-point number, exact to nano, with the family of suffixes that it is printed with. Comparison
-/// is by value alone: "1000m" == "1". Range: +-1.7e29; sums and texts beyond it stop there. Texts with
-/// binary suffixes stop at 2^63-1 and finer parts than nano are rounded away from zero, as Kubernetes
-/// does it.
+/// A fixed-point number, exact to nano, with the suffix family that it is printed with. Comparison is by
+/// value alone: "1000m" == "1". The range is +-1.7e29; sums and parsed texts saturate there. As in
+/// Kubernetes, texts with binary suffixes saturate at 2^63-1, and fractions finer than nano are rounded away
+/// from zero.
 /// Source: apimachinery resource.Quantity.
 class EVENKEEL_API Quantity {
  public:
@@ -29,20 +29,20 @@ class EVENKEEL_API Quantity {
   Quantity() = default;  ///< 0.
   Quantity(std::int64_t value, Format format = Format::decimal);
   static Quantity milli(std::int64_t value, Format format = Format::decimal);
-  /// Nothing if `text` is no quantity.
+  /// Returns nullopt if `text` is not a quantity.
   static std::optional<Quantity> parse(std::string_view text);
 
-  /// The canonical text: no fraction, the largest suffix that keeps the value.
+  /// Returns the canonical text: no fraction, the largest suffix that keeps the value exact.
   std::string str() const;
   Format format() const noexcept { return format_; }
   bool is_zero() const noexcept { return nanos_ == 0; }
 
-  /// The value in whole units, or thousandths, rounded away from zero; the nearest that fits.
+  /// Returns the value in whole units, or thousandths, rounded away from zero and saturated.
   std::int64_t value() const noexcept;
   std::int64_t milli_value() const noexcept;
   double approximate() const noexcept;
 
-  /// Sums take the format of the left side, or of the right side if the left is zero.
+  /// Sums take the format of the left operand, or of the right one if the left is zero.
   Quantity& operator+=(const Quantity& other) noexcept;
   Quantity& operator-=(const Quantity& other) noexcept;
   friend Quantity operator+(Quantity a, const Quantity& b) noexcept { return a += b; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kind is called: group, version, kind and plural, and where its objects live.
+// Identification of a kind: group, version, kind, plural and scope.
 #pragma once
 
 #include <string>
@@ -14,27 +14,27 @@ inline namespace v0 {
 
 enum class Scope : unsigned char { namespaced, cluster };
 
-/// Names of a kind known at compile time: `static constexpr ResourceInfo resource{...}` in the type.
+/// Identification of a kind at compile time: `static constexpr ResourceInfo resource{...}` in the type.
 struct ResourceInfo {
   std::string_view group = "";  ///< "" is the core group.
   std::string_view version = "v1";
   std::string_view kind = "";
   std::string_view plural = "";
   Scope scope = Scope::namespaced;
-  std::string_view short_name = "";  ///< For kubectl; used by the CRD only.
-  /// The program owns the kind: its `--print-crds` prints the CustomResourceDefinition made from the type.
-  /// Leave it false for kinds of Kubernetes and of other projects, whose types declare only the fields that
-  /// the program uses: a definition made from such a type would remove all other fields from the stored
-  /// objects.
+  std::string_view short_name = "";  ///< Short name in kubectl; used only by the CRD.
+  /// True if the program owns the kind: its `--print-crds` prints the CustomResourceDefinition generated from
+  /// the type. Leave it false for kinds of Kubernetes and of other projects, whose types declare only the
+  /// fields that the program uses: a definition generated from such a type would remove all other fields from
+  /// stored objects.
   bool installs_crd = false;
 
-  /// "v1" or "apps/v1".
+  /// Returns "v1" or "apps/v1".
   std::string api_version() const {
     return group.empty() ? std::string(version) : std::string(group) + "/" + std::string(version);
   }
 };
 
-/// The same with strings of its own, for kinds known at run time only.
+/// Owning form of ResourceInfo, for kinds known only at run time.
 struct ResourceId {
   std::string group = {};
   std::string version = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times as Kubernetes writes them: RFC 3339 in UTC, to the second (Time) or the microsecond (MicroTime).
-// Lengths of time in fields are std::chrono::nanoseconds, written as Go does: "1h30m0s".
+// Times in Kubernetes' notation: RFC 3339 in UTC, to the second (Time) or the microsecond (MicroTime).
+// Durations in fields are std::chrono::nanoseconds, written in Go's notation: "1h30m0s".
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A moment to the second: "2026-01-31T08:00:00Z". Finer parts are cut off, so that what is written and
-/// read back is equal.
+/// A point in time with a resolution of seconds: "2026-01-31T08:00:00Z". Fractions are truncated, so that a
+/// value survives a round trip unchanged.
 class EVENKEEL_API Time {
  public:
   Time() = default;  ///< The epoch.
@@ -26,7 +26,7 @@ class EVENKEEL_API Time {
   WallTime value() const { return value_; }
   operator WallTime() const { return value_; }
   std::string str() const;
-  /// Takes any offset and fraction; nothing if `text` is no RFC 3339 time.
+  /// Accepts any offset and fraction; returns nullopt if `text` is not an RFC 3339 time.
   static std::optional<Time> parse(std::string_view text);
   auto operator<=>(const Time&) const = default;
 
@@ -34,7 +34,8 @@ class EVENKEEL_API Time {
   WallTime value_{};
 };
 
-/// A moment to the microsecond: "2026-01-31T08:00:00.000000Z". Leases and Events use it.
+/// A point in time with a resolution of microseconds: "2026-01-31T08:00:00.000000Z". Used in Leases and
+/// Events.
 class EVENKEEL_API MicroTime {
  public:
   MicroTime() = default;  ///< The epoch.
@@ -43,7 +44,7 @@ class EVENKEEL_API MicroTime {
   WallTime value() const { return value_; }
   operator WallTime() const { return value_; }
   std::string str() const;
-  /// Takes any offset and fraction, also none; nothing if `text` is no RFC 3339 time.
+  /// Accepts any offset and an optional fraction; returns nullopt if `text` is not an RFC 3339 time.
   static std::optional<MicroTime> parse(std::string_view text);
   auto operator<=>(const MicroTime&) const = default;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client of an API server: typed reads and writes, blocking or with a completion.
+// API server client: typed reads and writes, blocking or with a completion.
 #pragma once
 
 #include <concepts>
@@ -42,38 +42,38 @@ namespace detail {
 class ClientState;
 }
 
-/// Called exactly once, on the transport's thread (or on the caller's, where nothing had to be sent); must
+/// Called exactly once, on the transport's thread (or on the caller's, if no request was necessary); must
 /// neither block nor throw.
 template <class T>
 using Completion = std::function<void(Outcome<T>)>;
 
-/// Objects of a kind, as of one moment of the server.
+/// Objects of a kind at one revision of the server.
 template <class T>
 struct List {
   std::vector<Snapshot<T>> items = {};
-  std::string resource_version = {};  ///< A watch goes on from here.
-  std::string continue_token = {};    ///< Not empty: the list was limited and there are more.
+  std::string resource_version = {};  ///< A watch can start from here.
+  std::string continue_token = {};    ///< Not empty: the list was limited and there are more objects.
 };
 
 /// A list whose items are not decoded yet. The texts are valid as long as `bodies` are.
 struct RawList {
   std::vector<std::string_view> items = {};
   std::vector<std::shared_ptr<const std::string>> bodies = {};
-  std::vector<std::size_t> ends = {};  ///< Of bodies[i]: the first item that is not its.
+  std::vector<std::size_t> ends = {};  ///< ends[i] is one past the last item of bodies[i].
   std::string resource_version = {};
   std::string continue_token = {};
 };
 
-/// How many instances there should be and are, for kinds that scale.
+/// Desired and observed replicas, for kinds with the scale subresource.
 struct Scale {
-  std::int64_t replicas = 0;         ///< Wanted.
+  std::int64_t replicas = 0;         ///< Desired.
   std::int64_t status_replicas = 0;  ///< Observed.
   std::string selector = {};
   std::string resource_version = {};
 };
 
-/// A kind whose C++ type declares every field, so that replacing a whole object loses nothing; it says so by
-/// `static constexpr bool complete = true`.
+/// A kind whose C++ type declares every field, so that replacing a whole object loses nothing; the type
+/// states this by `static constexpr bool complete = true`.
 template <class T>
 concept CompleteType = ObjectType<T> && requires {
   requires T::complete;
@@ -84,38 +84,39 @@ concept CompleteType = ObjectType<T> && requires {
   "what "                                                                                                  \
   "changed; a type that does declare them says `static constexpr bool complete = true`"
 
-/// A handle on a server and an identity, with what with() bound to it. Cheap to copy.
+/// A handle to a server, an identity and the options bound by with(). Cheap to copy.
 ///
-/// Blocking calls end with the answer, or throw: ApiError (the server refused), TransportError (no answer),
-/// Cancelled (the bound stop token), DecodeError (an answer that is no such object), std::invalid_argument
-/// (a key without a name, a namespaced kind without a namespace). Refusals and breaks after which that is
-/// safe are tried again within the call's deadline, see RetryOptions. Each call has a form that takes a
-/// completion instead and returns at once; a token that has to be fetched first is fetched on another thread.
+/// Blocking calls return the response, or throw: ApiError (the server rejected the request), TransportError
+/// (no response), Cancelled (the bound stop token), DecodeError (a response that is not such an object),
+/// std::invalid_argument (a key without a name, or without a namespace for a namespaced kind). Rejections and
+/// broken connections are retried within the call's deadline if that is safe, see RetryOptions. Each call has
+/// an overload that takes a completion and returns immediately; if a token has to be fetched first, another
+/// thread fetches it.
 ///
-/// Writes never drop what a type does not declare: they are server-side apply or merge patches computed from
-/// what was read. Warnings of the server are logged, each message once.
+/// Writes never drop fields that a type does not declare: they are server-side apply or merge patches
+/// computed from the object as read. Warnings of the server are logged, each distinct message once.
 /// Thread safety: all members may be called concurrently.
-/// Blocks: not on the transport's thread, that is, not in a completion.
+/// Blocks: must not be called on the transport's thread, that is, in a completion.
 class EVENKEEL_API Client {
  public:
-  /// Throws std::invalid_argument if `config.server` is no URL.
+  /// Throws std::invalid_argument if `config.server` is not a URL.
   explicit Client(Config config, ClientOptions options = {});
 
-  /// The same client with these options on every call.
+  /// Returns a client that applies these options to every call.
   [[nodiscard]] Client with(CallOptions options) const;
   const CallOptions& call_options() const noexcept { return call_; }
   const Config& config() const noexcept;
   const std::shared_ptr<const Clock>& clock() const noexcept;
   const std::shared_ptr<http::Transport>& transport() const noexcept;
   const Log& log() const noexcept;
-  /// What its requests and those of its copies amount to; see client/request_meter.hpp.
+  /// Metrics of the requests of this client and its copies; see client/request_meter.hpp.
   const std::shared_ptr<RequestMeter>& meter() const noexcept;
-  /// The client for objects of one kind without a C++ type; see client/resource_client.hpp.
+  /// Returns a client for objects of one kind without a C++ type; see client/resource_client.hpp.
   ResourceClient resource(ResourceId id) const;
 
   // ---- Reads ----
 
-  /// The object; throws ApiError if it does not exist.
+  /// Returns the object; throws ApiError if it does not exist.
   template <ObjectType T>
   Snapshot<T> get(const ObjectKey& key) const {
     return decode<T>(object_request(http::Method::get, T::resource, key));
@@ -125,7 +126,8 @@ class EVENKEEL_API Client {
     return start<T>(object_request(http::Method::get, T::resource, key), std::move(done));
   }
 
-  /// The object, or an empty snapshot. A kind that the server does not serve is an error all the same.
+  /// Returns the object, or an empty snapshot if it does not exist. Throws ApiError if the server does not
+  /// serve the kind.
   template <ObjectType T>
   Snapshot<T> find(const ObjectKey& key) const {
     const auto response = find_raw(object_request(http::Method::get, T::resource, key));
@@ -143,8 +145,8 @@ class EVENKEEL_API Client {
         });
   }
 
-  /// All objects that the options select, page by page; consistent: all pages show the same moment, and if
-  /// the server forgets it half-way, the whole list is read anew in one piece.
+  /// Lists all objects that the options select, page by page. Consistent: all pages show the same revision;
+  /// if that expires on the server in between, the whole list is read again in one request.
   template <ObjectType T>
   List<T> list(const ListOptions& options = {}) const {
     return typed<T>(list_raw(T::resource, options));
@@ -158,7 +160,7 @@ class EVENKEEL_API Client {
 
   // ---- Writes ----
 
-  /// Creates the object; with a generate_name instead of a name, the server chooses one.
+  /// Creates the object; if it has a generate_name instead of a name, the server chooses the name.
   template <ObjectType T>
   Snapshot<T> create(const T& object) const {
     return decode<T>(create_request(T::resource, object.metadata, to_json(object)));
@@ -168,7 +170,7 @@ class EVENKEEL_API Client {
     return start<T>(create_request(T::resource, object.metadata, to_json(object)), std::move(done));
   }
 
-  /// Replaces the whole object, if nobody else wrote since it was read.
+  /// Replaces the whole object; fails with a conflict if it was written since it was read.
   template <ObjectType T>
   Snapshot<T> update(const T& object) const {
     static_assert(CompleteType<T>, EVENKEEL_PP_UPDATE_HINT);
@@ -180,9 +182,10 @@ class EVENKEEL_API Client {
     return start<T>(update_request(T::resource, key_of(object), to_json(object)), std::move(done));
   }
 
-  /// Sends what `edit` changes in the object, and nothing if that is nothing. What the type does not declare
-  /// stays, also inside lists; a change that touches a list is refused with a conflict if anybody wrote
-  /// since the object was read. The status is ignored by the server for kinds that have it apart.
+  /// Sends the changes made by `edit`; sends no request if there are none. Fields that the type does not
+  /// declare are preserved, also inside lists; a change that touches a list fails with a conflict if the
+  /// object was written since it was read. The server ignores status changes for kinds with a status
+  /// subresource.
   template <ObjectType T, class Edit>
   requires(!std::same_as<Edit, Patch>) Snapshot<T> patch(const Snapshot<T>& object, Edit edit)
   const {
@@ -203,9 +206,9 @@ class EVENKEEL_API Client {
     return start_edit<T>(object, after, "", std::move(done));
   }
 
-  /// Patches the status alone, as patch() does: `edit` gets a reference to it. Plain members of the status
-  /// count as set, also those that the edit leaves at their defaults: what the server lacks of them is sent
-  /// along, once. Optional members are sent only when they are set.
+  /// Patches only the status; like patch(), but `edit` gets a reference to the status. Plain members of the
+  /// status count as set, even if the edit leaves them at their defaults: those missing on the server are
+  /// sent along, once. Optional members are sent only if set.
   template <ObjectType T, class Edit>
   Snapshot<T> patch_status(const Snapshot<T>& object, Edit edit) const {
     static_assert(detail::CheckedStatusEdit<Edit, T>::passed);
@@ -224,7 +227,7 @@ class EVENKEEL_API Client {
     return start_edit<T>(object, after, "status", std::move(done));
   }
 
-  /// Sends a patch as it stands.
+  /// Sends `patch` as it is.
   template <ObjectType T>
   Snapshot<T> patch(const ObjectKey& key, Patch patch, const PatchOptions& options = {}) const {
     return decode<T>(patch_request(T::resource, key, std::move(patch), options));
@@ -235,8 +238,8 @@ class EVENKEEL_API Client {
     return start<T>(patch_request(T::resource, key, std::move(patch), options), std::move(done));
   }
 
-  /// Server-side apply: makes the object if it does not exist, and has the bound field owner own exactly the
-  /// fields that `object` sets.
+  /// Server-side apply: creates the object if it does not exist, and makes the bound field owner own exactly
+  /// the fields set in `object`.
   template <ObjectType T>
   Snapshot<T> apply(const T& object, const ApplyOptions& options = {}) const {
     return decode<T>(apply_request(T::resource, type_info<T>(), &object, "", options));
@@ -246,7 +249,7 @@ class EVENKEEL_API Client {
                                     Completion<Snapshot<T>> done) const {
     return start<T>(apply_request(T::resource, type_info<T>(), &object, "", options), std::move(done));
   }
-  /// The same for the status alone; nothing else of `object` is sent.
+  /// Like apply(), for the status only; no other part of `object` is sent.
   template <ObjectType T>
   Snapshot<T> apply_status(const T& object, const ApplyOptions& options = {}) const {
     return decode<T>(apply_request(T::resource, type_info<T>(), &object, "status", options));
@@ -257,7 +260,7 @@ class EVENKEEL_API Client {
     return start<T>(apply_request(T::resource, type_info<T>(), &object, "status", options), std::move(done));
   }
 
-  /// Deletes the object; one that is gone already is success.
+  /// Deletes the object; succeeds if it does not exist.
   template <ObjectType T>
   void remove(const ObjectKey& key, const DeleteOptions& options = {}) const {
     remove_object(T::resource, key, options);
@@ -267,7 +270,7 @@ class EVENKEEL_API Client {
                                      Completion<std::monostate> done) const {
     return remove_object(T::resource, key, options, std::move(done));
   }
-  /// Deletes all objects that `which` selects, of one namespace for namespaced kinds.
+  /// Deletes all objects that `which` selects, within one namespace for namespaced kinds.
   template <ObjectType T>
   void remove_all(const ListOptions& which, const DeleteOptions& options = {}) const {
     raw(remove_all_request(T::resource, which, options));
@@ -281,7 +284,7 @@ class EVENKEEL_API Client {
     });
   }
 
-  /// Reads and sets how many instances there should be.
+  /// Reads or sets the desired number of replicas.
   template <ObjectType T>
   Scale scale(const ObjectKey& key) const {
     return read_scale(raw(scale_request(T::resource, key, std::nullopt)), object_name(T::resource, key));
@@ -290,7 +293,7 @@ class EVENKEEL_API Client {
   Scale scale(const ObjectKey& key, std::int64_t replicas) const {
     return read_scale(raw(scale_request(T::resource, key, replicas)), object_name(T::resource, key));
   }
-  /// Without `replicas` it only reads.
+  /// Only reads if `replicas` is not set.
   template <ObjectType T>
   std::shared_ptr<http::Call> scale(const ObjectKey& key, std::optional<std::int64_t> replicas,
                                     Completion<Scale> done) const {
@@ -302,22 +305,22 @@ class EVENKEEL_API Client {
         });
   }
 
-  // ---- The calls underneath, for those who speak in requests ----
+  // ---- Untyped calls ----
 
-  /// Sends the request with credentials, deadline and retries. Throws ApiError for any status but 2xx.
+  /// Sends the request with credentials, deadline and retries. Throws ApiError for any status other than 2xx.
   http::Response raw(const RestRequest& request) const;
   std::shared_ptr<http::Call> raw(const RestRequest& request, http::Completion done) const;
-  /// The same, but empty if the server says that this object does not exist.
+  /// Like raw(), but returns nullopt if the object does not exist.
   std::optional<http::Response> find_raw(const RestRequest& request) const;
   RawList list_raw(const ResourceId& resource, const ListOptions& options) const;
   std::shared_ptr<http::Call> list_raw(const ResourceId& resource, const ListOptions& options,
                                        Completion<RawList> done) const;
-  /// Starts a stream with credentials. Any status is handed to the handler; nothing is retried; of what is
-  /// bound, only the deadline applies.
+  /// Starts a stream with credentials. Every status is passed to the handler; nothing is retried; of the
+  /// bound options, only the deadline applies.
   std::shared_ptr<http::Call> stream(const RestRequest& request,
                                      std::shared_ptr<http::StreamHandler> handler) const;
-  /// Waits for `delay`, changed by up to `jitter` of it; throws Cancelled if the bound stop token ends it,
-  /// and TransportError with `timeout` if the bound deadline would pass.
+  /// Waits for `delay`, changed by a random fraction of up to `jitter`; throws Cancelled if the bound stop
+  /// token is triggered, and TransportError with `timeout` if the bound deadline would pass.
   void pause(Duration delay, double jitter = 0) const;
 
  private:
@@ -328,7 +331,7 @@ class EVENKEEL_API Client {
     const TypeInfo& type;
     const void* before;
     const void* after;
-    std::string_view raw;  // what `before` was decoded from, or empty
+    std::string_view raw;  // the document `before` was decoded from, or empty
     std::string subresource;
   };
 
@@ -360,7 +363,7 @@ class EVENKEEL_API Client {
   void mark_write(RestRequest& request) const;
   TimePoint call_deadline() const;
 
-  /// No response if the edit changed nothing.
+  /// Returns nullopt if the edit changed nothing.
   std::optional<http::Response> send_edit(const Edited& edited) const;
   std::shared_ptr<http::Call> send_edit(const Edited& edited,
                                         Completion<std::optional<http::Response>> done) const;
@@ -375,7 +378,7 @@ class EVENKEEL_API Client {
   static void edit_status(T& object, Edit& edit) {
     if constexpr (std::invocable<Edit&, decltype(object.status)&>) {
       edit(object.status);
-    } else {  // an optional status, and an edit that wants what is in it
+    } else {  // an optional status, and an edit that takes its value
       if (!object.status) object.status.emplace();
       edit(*object.status);
     }
@@ -432,7 +435,7 @@ class EVENKEEL_API Client {
                      });
   }
 
-  /// The outcome after `decode`, which may throw.
+  /// Applies `decode`, which may throw, to the outcome.
   template <class To, class From, class Decode>
   static Outcome<To> decoded(Outcome<From> outcome, Decode decode) {
     if (!outcome.ok()) return Outcome<To>(outcome.error());

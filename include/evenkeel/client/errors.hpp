@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server says when it refuses: its Status, and the exception that carries it.
+// Errors returned by the API server: its Status, and the exception that carries it.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// One cause of a refusal, mostly a field that is not valid.
+/// One cause of an error, usually an invalid field.
 struct StatusCause {
   std::string reason = {};  ///< "FieldValueInvalid", ...
   std::string message = {};
@@ -24,25 +24,26 @@ struct StatusCause {
   bool operator==(const StatusCause&) const = default;
 };
 
-/// The server's account of a failure. Every part may be missing: proxies and load balancers answer with
-/// pages of their own, whose text then is the message.
+/// The server's description of a failure. Every part may be missing: proxies and load balancers respond with
+/// pages of their own, whose text then becomes the message.
 struct Status {
-  int code = 0;             ///< Of the HTTP answer, or of an ERROR event in a watch.
-  std::string reason = {};  ///< "NotFound", "Conflict", ...; derived from the code if the server gave none.
+  int code = 0;             ///< Status code of the HTTP response, or of an ERROR event in a watch.
+  std::string reason = {};  ///< "NotFound", "Conflict", ...; derived from the code if the server sent none.
   std::string message = {};
-  std::string kind = {};  ///< details.kind, which is the plural: "pods".
+  std::string kind = {};  ///< details.kind, which holds the plural: "pods".
   std::string name = {};  ///< details.name
   std::vector<StatusCause> causes = {};
-  /// From details.retryAfterSeconds or the header, which wins. At most a day; a negative number is none.
+  /// From details.retryAfterSeconds or the header, which takes precedence. At most a day; negative numbers
+  /// are ignored.
   std::optional<Duration> retry_after = {};
 
-  /// Reads what came with `code`, whatever it is; never throws for its contents.
+  /// Decodes the body of a response with status `code`; never throws because of its contents.
   EVENKEEL_API static Status decode(int code, std::string_view body);
   EVENKEEL_API static Status decode(const http::Response& response);
   bool operator==(const Status&) const = default;
 };
 
-/// The server answered with a failure. what() is "get ConfigMap default/web: 404 NotFound: configmaps "web"
+/// The server responded with an error. what() is "get ConfigMap default/web: 404 NotFound: configmaps "web"
 /// not found".
 class EVENKEEL_API ApiError : public Error {
  public:
@@ -58,14 +59,14 @@ class EVENKEEL_API ApiError : public Error {
   bool is_bad_request() const noexcept { return code() == 400; }
   bool is_unauthorized() const noexcept { return code() == 401; }
   bool is_forbidden() const noexcept { return code() == 403; }
-  /// Neither the object nor, see is_no_such_resource(), perhaps its kind exists.
+  /// The object does not exist, or its kind does not; see is_no_such_resource().
   bool is_not_found() const noexcept { return code() == 404; }
-  /// The kind itself is not served: a missing CustomResourceDefinition or a wrong version.
+  /// The server does not serve the kind: a missing CustomResourceDefinition or a wrong version.
   bool is_no_such_resource() const noexcept { return code() == 404 && status_.name.empty(); }
-  /// Somebody else wrote in between; read again and retry.
+  /// Another client wrote in between; read again and retry.
   bool is_conflict() const noexcept { return code() == 409 && !is_already_exists(); }
   bool is_already_exists() const noexcept { return status_.reason == "AlreadyExists"; }
-  /// What was asked for has left the server's history: a resourceVersion or a continue token.
+  /// The requested resourceVersion or continue token is no longer in the server's history.
   bool is_gone() const noexcept { return code() == 410; }
   bool is_invalid() const noexcept { return code() == 422; }
   bool is_too_many_requests() const noexcept { return code() == 429; }

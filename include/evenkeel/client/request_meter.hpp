@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client's requests amount to: how many, how they ended, how long they took and how large they were.
+// Metrics of a client's requests: their number, results, durations and sizes.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// The figures of one server at one moment. `code` is an answer's status, or "<error>" where none came.
+/// Snapshot of the metrics of one server. `code` is the response's status, or "<error>" if there was none.
 struct RequestMetrics {
   static constexpr std::array<double, 12> seconds{0.005, 0.025, 0.1, 0.25, 0.5,  1.0,
                                                   2.0,   4.0,   8.0, 15.0, 30.0, 60.0};
@@ -31,39 +31,40 @@ struct RequestMetrics {
   };
   struct Verb {
     Histogram<seconds.size()> duration = {};
-    Histogram<sizes.size()> request_size = {};   ///< Of bodies, in bytes.
-    Histogram<sizes.size()> response_size = {};  ///< Likewise.
+    Histogram<sizes.size()> request_size = {};   ///< Body sizes in bytes.
+    Histogram<sizes.size()> response_size = {};  ///< Body sizes in bytes.
   };
   using CodeAndMethod = std::pair<std::string, std::string>;
 
   std::string host = {};  ///< "10.0.0.1:6443"
-  std::map<CodeAndMethod, std::uint64_t> requests =
-      {};  ///< Each try counts; watches and streamed lists, too.
-  std::map<CodeAndMethod, std::uint64_t> retries =
-      {};                                  ///< What was tried again, by how the try before ended.
-  std::map<std::string, Verb> verbs = {};  ///< By method; of collected answers.
+  /// Counts every attempt, including watches and streamed lists.
+  std::map<CodeAndMethod, std::uint64_t> requests = {};
+  /// Counts retries, by the result of the previous attempt.
+  std::map<CodeAndMethod, std::uint64_t> retries = {};
+  std::map<std::string, Verb> verbs = {};  ///< By method; only responses read as a whole.
 
-  /// Adds the figures of another client of the same server.
+  /// Adds the metrics of another client of the same server.
   EVENKEEL_API RequestMetrics& operator+=(const RequestMetrics& other);
 };
 
-/// Gives `metrics` to `sink` under client-go's names (rest_client_requests_total and so on).
+/// Writes `metrics` to `sink` under client-go's names (rest_client_requests_total and so on).
 /// Source: controller-runtime pkg/metrics/client_go_adapter.go, where all but the first are off by default.
 EVENKEEL_API void collect(const RequestMetrics& metrics, MetricSink& sink);
 
-/// Counts; a client has one, which its copies share. Thread safety: all members may be called concurrently.
+/// Counts requests; a client has one, which its copies share. Thread safety: all members may be called
+/// concurrently.
 class EVENKEEL_API RequestMeter {
  public:
   explicit RequestMeter(std::string host) { metrics_.host = std::move(host); }
 
-  /// A try ended with an answer; `took` from sending it to the end of its body.
+  /// Records an attempt that got a response; `took` is the time from sending to the end of the body.
   void answered(http::Method method, int status, Duration took, std::size_t request_size,
                 std::size_t response_size) EVENKEEL_EXCLUDES(mutex_);
-  /// A stream was answered, or not: `status` 0.
+  /// Records the response of a stream; `status` 0: there was none.
   void streamed(http::Method method, int status) EVENKEEL_EXCLUDES(mutex_);
-  /// A try ended without an answer.
+  /// Records an attempt that got no response.
   void failed(http::Method method, Duration took) EVENKEEL_EXCLUDES(mutex_);
-  /// What ended with `status`, 0 for no answer, is tried again.
+  /// Records that an attempt that ended with `status`, 0 for no response, is retried.
   void retried(http::Method method, int status) EVENKEEL_EXCLUDES(mutex_);
 
   RequestMetrics metrics() const EVENKEEL_EXCLUDES(mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client for objects of one kind that has no C++ type.
+// Client for objects of one kind without a C++ type.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// As Client, for DynamicObject: `client.resource({"apps", "v1", "Deployment", "deployments"}).get(key)`.
-/// What holds there of errors, retries and completions holds here.
+/// Like Client, for DynamicObject: `client.resource({"apps", "v1", "Deployment", "deployments"}).get(key)`.
+/// Errors, retries and completions are those of Client.
 /// Thread safety: all members may be called concurrently.
 class EVENKEEL_API ResourceClient {
  public:
@@ -33,15 +33,15 @@ class EVENKEEL_API ResourceClient {
 
   Object create(const DynamicObject& object) const;
   CallHandle create(const DynamicObject& object, Completion<Object> done) const;
-  /// Replaces the object; with a resourceVersion in it, only if nobody else wrote since.
+  /// Replaces the object; if it has a resourceVersion, fails with a conflict if it was written since.
   Object update(const DynamicObject& object) const;
   CallHandle update(const DynamicObject& object, Completion<Object> done) const;
-  /// The same for one subresource: "status".
+  /// Replaces one subresource: "status".
   Object update(const DynamicObject& object, std::string subresource) const;
   CallHandle update(const DynamicObject& object, std::string subresource, Completion<Object> done) const;
 
-  /// Sends what `edit` changes; a change that touches a list is refused with a conflict if anybody wrote
-  /// since the object was read.
+  /// Sends the changes made by `edit`; a change that touches a list fails with a conflict if the object was
+  /// written since it was read.
   Object patch(const Object& object, const Edit& edit, std::string subresource = {}) const;
   CallHandle patch(const Object& object, const Edit& edit, std::string subresource,
                    Completion<Object> done) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call to the API server in its own terms: resource, name, subresource; and the URL that it becomes.
+// A request in terms of the API: resource, name, subresource; and its URL.
 #pragma once
 
 #include <optional>
@@ -19,24 +19,26 @@ struct RestRequest {
   http::Method method = http::Method::get;
   ResourceId resource = {};
   std::string namespace_ = {};  ///< Empty for cluster-scoped kinds, and for lists of all namespaces.
-  std::string name = {};        ///< Empty for lists, creations and deletions of many.
+  std::string name = {};        ///< Empty for lists, creations and deletions of collections.
   std::string subresource = {};
   std::vector<std::pair<std::string, std::string>> query = {};
-  std::string content_type = {};  ///< Of the body.
+  std::string content_type = {};  ///< Media type of the body.
   std::string body = {};
   std::string accept = {};                    ///< Empty: "application/json".
   std::optional<Duration> idle_timeout = {};  ///< For streams.
 };
 
-/// Path and query, percent-encoded: "/apis/apps/v1/namespaces/default/deployments/web/scale?dryRun=All".
-/// Throws std::invalid_argument if a name cannot be part of a path (empty where it must not be, ".", "..",
-/// or with "/" or "%" in it), or the resource has no plural or version.
+/// Returns path and query, percent-encoded:
+/// "/apis/apps/v1/namespaces/default/deployments/web/scale?dryRun=All". Throws std::invalid_argument if a
+/// name cannot be part of a path (empty where it is required, ".", "..", or containing "/" or "%"), or if the
+/// resource has no plural or version.
 EVENKEEL_API std::string target_of(const RestRequest& request);
 
-/// The call for people: "get Pod default/web-0", "list Pod in default", "patch Demo/status default/a".
+/// Describes the call for messages: "get Pod default/web-0", "list Pod in default", "patch Demo/status
+/// default/a".
 EVENKEEL_API std::string describe(const RestRequest& request);
 
-/// The object for people, as in decode errors: "pods/default/web-0".
+/// Names the object for messages, as in decode errors: "pods/default/web-0".
 EVENKEEL_API std::string object_path(const RestRequest& request);
 
 }  // namespace v0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trying again: what may be sent a second time and when (a core), and the loop around a conflict.
+// Retry loop for conflicts.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,11 @@ inline namespace v0 {
 
 struct ConflictOptions {
   int max_attempts = 5;
-  Duration delay = std::chrono::milliseconds{10};  ///< Between attempts, +-10 %.
+  Duration delay = std::chrono::milliseconds{10};  ///< Delay between attempts, +-10 %.
 };
 
-/// Calls `attempt` until it ends otherwise than with a conflict; the last conflict is thrown on. Each
-/// attempt must read the object again. Waits end with the client's stop token and deadline.
-/// Source: client-go retry.RetryOnConflict with DefaultRetry.
+/// Calls `attempt` until it succeeds or fails with an error other than a conflict; the last conflict is
+/// rethrown. Each attempt must read the object again. Waits end with the client's stop token and deadline.
 template <class Attempt>
 auto retry_on_conflict(const Client& client, Attempt attempt, ConflictOptions options = {})
     -> decltype(attempt()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting until an object is as somebody wants it: for programs that set things up, not for reconcilers,
-// which answer requeue_after() instead of holding a worker.
+// Waits for a condition of an object, for programs that set things up. Reconcilers return requeue_after()
+// instead, which does not block a worker.
 #pragma once
 
 #include <concepts>
@@ -19,10 +19,10 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Blocks until `condition(const Snapshot<T>&)` holds for the object at `key`, and returns what it held for:
-/// an empty snapshot, if it held for the object's absence. Nothing once `stop` is requested. The object is
-/// followed by a watch, not polled; that survives broken connections and restarts of the server.
-/// Throws what Client::list() throws, and what Watch::next() does.
+/// Blocks until `condition(const Snapshot<T>&)` is true for the object at `key`, and returns that snapshot:
+/// an empty one if the condition was true for the object's absence. Returns nullopt once `stop` is requested.
+/// It watches the object instead of polling, and survives broken connections and server restarts. Throws the
+/// errors of Client::list() and of Watch::next().
 template <ObjectType T, std::predicate<const Snapshot<T>&> Condition>
 std::optional<Snapshot<T>> wait_until(const Client& client, const ObjectKey& key, Condition condition,
                                       const std::stop_token& stop) {

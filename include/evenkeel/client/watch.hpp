@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watch that stays alive, for programs without a cache.
+// A watch that reconnects, for programs without a cache.
 #pragma once
 
 #include <cstddef>
@@ -23,27 +23,27 @@ inline namespace v0 {
 enum class WatchEventType : std::uint8_t {
   added,
   modified,
-  deleted,   ///< With the object as it was last.
-  bookmark,  ///< No object; only if asked for.
-  gone,      ///< The server has forgotten what came after the last event: list again, then restart().
+  deleted,   ///< With the last state of the object.
+  bookmark,  ///< No object; only if requested.
+  gone,      ///< The server's history no longer covers the last event: list again, then restart().
 };
 
 template <class T>
 struct WatchEvent {
   WatchEventType type = WatchEventType::bookmark;
   Snapshot<T> object = {};
-  std::string resource_version = {};  ///< A later watch may go on from here.
+  std::string resource_version = {};  ///< A later watch can start from here.
 };
 
 struct WatchOptions {
-  std::string namespace_ = {};  ///< Empty: all.
+  std::string namespace_ = {};  ///< Empty: all namespaces.
   std::string label_selector = {};
   std::string field_selector = {};
-  /// What was listed before. Empty: the watch begins with an `added` for every object that there is.
+  /// The version of a previous list. Empty: the watch begins with an `added` for every existing object.
   std::string resource_version = {};
-  bool bookmarks = false;                     ///< Deliver them too.
+  bool bookmarks = false;                     ///< Deliver bookmarks, too.
   std::optional<Duration> idle_timeout = {};  ///< Silence after which a connection is replaced; unset: 150 s.
-  std::size_t max_buffered_bytes = 4UL << 20;  ///< Read ahead of next(); then the server is held back.
+  std::size_t max_buffered_bytes = 4UL << 20;  ///< Read-ahead limit, above which the server is throttled.
 };
 
 namespace detail {
@@ -74,10 +74,11 @@ class EVENKEEL_API RawWatch {
 
 }  // namespace detail
 
-/// Follows the objects of a kind through everything that ends a single watch: the server's time limit, cut
-/// and silent connections, restarts of the server. It goes on after the last event that next() returned, so
-/// none is lost; after a break an event may come twice if the watch began without a resource_version and the
-/// server had not yet told one. Breaks are logged and answered with 0.8 to 30 s of patience.
+/// Watches the objects of a kind across everything that ends a single watch request: the server's time limit,
+/// broken and silent connections, server restarts. It resumes after the last event that next() returned, so
+/// no event is lost; after a disconnect an event may be delivered twice if the watch started without a
+/// resource_version and the server had not yet sent one. Disconnects are logged and followed by a back-off of
+/// 0.8 to 30 s.
 ///
 ///     auto pods = client.list<Pod>();
 ///     Watch<Pod> watch(client, {.resource_version = pods.resource_version});
@@ -86,7 +87,7 @@ class EVENKEEL_API RawWatch {
 ///       ...
 ///     }
 ///
-/// It has no thread: connections are made and kept while somebody waits in next().
+/// It has no thread: connections are made and kept only while a caller is in next().
 /// Thread safety: one thread at a time.
 template <ObjectType T>
 class Watch {
@@ -94,10 +95,10 @@ class Watch {
   explicit Watch(Client client, WatchOptions options = {})
       : raw_(std::move(client), T::resource, std::move(options)) {}
 
-  /// The next event; nothing once `stop` is requested. Throws ApiError if the server refuses the watch before
-  /// it was ever established (an unknown kind, a bad selector, no permission), TransportError if TLS fails
-  /// then, and DecodeError if an object is not of this type; the watch may be used on after that one. Throws
-  /// std::invalid_argument after `gone`, if restart() was not called.
+  /// Returns the next event; nullopt once `stop` is requested. Throws ApiError if the server rejects the
+  /// watch before it was first established (an unknown kind, an invalid selector, no permission),
+  /// TransportError if TLS fails at that stage, and DecodeError if an object is not of this type, after which
+  /// the watch remains usable. Throws std::invalid_argument after `gone` if restart() was not called.
   std::optional<WatchEvent<T>> next(const std::stop_token& stop) {
     auto event = raw_.next(stop);
     if (!event) return std::nullopt;
@@ -109,7 +110,7 @@ class Watch {
     return result;
   }
 
-  /// Goes on from a list that was just read.
+  /// Continues from the version of a new list.
   void restart(std::string resource_version) { raw_.restart(std::move(resource_version)); }
 
  private:

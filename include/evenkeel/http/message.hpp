@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and responses as plain values; what moves them is http/transport.hpp.
+// HTTP requests and responses as plain values; http/transport.hpp sends them.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@ enum class Method : std::uint8_t { get, post, put, patch, delete_ };
 /// "GET", "POST", "PUT", "PATCH" or "DELETE".
 EVENKEEL_API std::string_view method_name(Method method) noexcept;
 
-/// Header lines in order; names compare without regard to case.
+/// Header lines in order; names are compared case-insensitively.
 class EVENKEEL_API Headers {
  public:
   Headers() = default;
   Headers(std::initializer_list<std::pair<std::string, std::string>> lines) : lines_(lines) {}
 
-  /// The first value of `name`, or nullptr.
+  /// Returns the first value of `name`, or nullptr.
   const std::string* find(std::string_view name) const noexcept;
   /// Replaces all lines of `name`.
   void set(std::string_view name, std::string value);
@@ -42,14 +42,14 @@ class EVENKEEL_API Headers {
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
-/// A check whether a write may leave, for example of a leader's (election/elector.hpp).
+/// A check that can refuse to send a write, for example because leadership was lost (election/elector.hpp).
 /// Thread safety: called concurrently, also on a transport's thread; must not block.
 class WriteGuard {
  public:
   virtual ~WriteGuard() = default;
-  /// Throws an Error to hold the write back.
+  /// Throws an Error to prevent the write.
   virtual void check() const = 0;
-  /// The moment from which check() throws as things stand; it may move on later.
+  /// Returns the time from which check() will throw, as currently known; it may become later.
   virtual TimePoint valid_until() const noexcept { return TimePoint::max(); }
 };
 
@@ -62,8 +62,9 @@ struct Request {
   std::optional<TimePoint> deadline = {};
   /// Longest silence of a stream before it counts as dead; unset: the transport's default (150 s).
   std::optional<Duration> idle_timeout = {};
-  /// Asked each time that bytes of the request are about to leave: what its check() throws ends the exchange.
-  /// A request that waits for its answer at valid_until() ends with TransportErrorCode::timeout.
+  /// Checked each time that bytes of the request are about to be sent; an exception from its check() ends the
+  /// exchange. A request that still waits for its response at valid_until() ends with
+  /// TransportErrorCode::timeout.
   std::shared_ptr<const WriteGuard> guard = {};
 };
 
@@ -73,9 +74,9 @@ struct Response {
   std::string body = {};
 };
 
-/// Percent-encodes everything but letters, digits and "-._~".
+/// Percent-encodes everything except letters, digits and "-._~".
 EVENKEEL_API std::string percent_encode(std::string_view text);
-/// Undoes it ("+" stays "+" unless `plus_is_space`); broken escapes are kept as they are.
+/// Reverses percent_encode() ("+" stays "+" unless `plus_is_space`); invalid escapes are kept as they are.
 EVENKEEL_API std::string percent_decode(std::string_view text, bool plus_is_space = false);
 
 }  // namespace http

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way in which bytes reach an API server: libcurl in production (http/curl_transport.hpp), an API
-// server core in the same process in tests (testing/in_process_transport.hpp). Everything above is the same.
+// The only path to an API server: libcurl in production (http/curl_transport.hpp), an API server core in the
+// same process in tests (testing/in_process_transport.hpp). All code above is identical.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ inline namespace v0 {
 
 enum class TransportErrorCode : std::uint8_t {
   resolve,      ///< The host name has no address.
-  connect,      ///< Nothing listens, or it did not answer in time.
-  tls,          ///< The certificates do not fit, or no TLS is spoken.
+  connect,      ///< Connection refused or not established in time.
+  tls,          ///< The certificates do not match, or the peer does not speak TLS.
   timeout,      ///< The deadline passed, or a stream was silent for too long.
-  interrupted,  ///< The connection broke before the answer was whole.
-  protocol,     ///< What came back is not HTTP, or breaks a limit.
-  closed,       ///< The transport itself is shutting down.
+  interrupted,  ///< The connection broke before the response was complete.
+  protocol,     ///< The response is not HTTP, or exceeds a limit.
+  closed,       ///< The transport is shutting down.
 };
 
-/// No (whole) answer came. what() carries method, URL and reason.
+/// No complete response was received. what() has method, URL and reason.
 class EVENKEEL_API TransportError : public Error {
  public:
   TransportError(TransportErrorCode code, const std::string& what) : Error(what), code_(code) {}
@@ -39,7 +39,7 @@ class EVENKEEL_API TransportError : public Error {
   TransportErrorCode code_;
 };
 
-/// What became of an asynchronous call: a value, or the exception that a blocking call would have thrown.
+/// The result of an asynchronous call: a value, or the exception that a blocking call would have thrown.
 template <class T>
 class Outcome {
  public:
@@ -47,7 +47,7 @@ class Outcome {
   Outcome(std::exception_ptr error) : result_(std::move(error)) {}
 
   bool ok() const noexcept { return result_.index() == 0; }
-  /// The value; throws the error if there is none.
+  /// Returns the value; throws the error if there is none.
   T& value() & {
     rethrow();
     return std::get<0>(result_);
@@ -56,7 +56,7 @@ class Outcome {
     rethrow();
     return std::get<0>(std::move(result_));
   }
-  /// The error, or null.
+  /// Returns the error, or null.
   std::exception_ptr error() const noexcept { return ok() ? nullptr : std::get<1>(result_); }
 
  private:
@@ -68,14 +68,14 @@ class Outcome {
 
 namespace http {
 
-/// A running exchange. Dropping the handle does not end it.
+/// A running exchange. Dropping the handle does not cancel it.
 class EVENKEEL_API Call {
  public:
   virtual ~Call() = default;
-  /// Ends the exchange soon; its completion or on_end still comes, once, with Cancelled if nothing came
+  /// Cancels the exchange; its completion or on_end is still called once, with Cancelled unless it ended
   /// before. Idempotent; any thread.
   virtual void cancel() noexcept = 0;
-  /// For streams: stop and restart reading from the socket (back-pressure). Any thread; no-ops elsewhere.
+  /// For streams: stops and resumes reading from the socket (back-pressure). Any thread; otherwise no-ops.
   virtual void pause() noexcept {}
   virtual void resume() noexcept {}
 };
@@ -86,27 +86,28 @@ class EVENKEEL_API StreamHandler {
  public:
   virtual ~StreamHandler() = default;
   virtual void on_response(int status, const Headers& headers) = 0;
-  /// A piece of the body of any size; cut anywhere. Valid during the call.
+  /// Receives a piece of the body, of any size and with any boundaries. Valid during the call.
   virtual void on_data(std::string_view piece) = 0;
-  /// Null: the server ended the body properly. Otherwise a TransportError or Cancelled.
+  /// Receives the end. Null: the server completed the body. Otherwise a TransportError or Cancelled.
   virtual void on_end(std::exception_ptr error) = 0;
 };
 
 /// Called exactly once, on the transport's thread; must neither block nor throw.
 using Completion = std::function<void(Outcome<Response>)>;
 
-/// Thread safety: all members may be called concurrently. Lifetime: destruction ends what still runs (with
-/// TransportErrorCode::closed) and joins its thread; it must not happen on that thread.
+/// Sends requests. Thread safety: all members may be called concurrently. Lifetime: destruction ends running
+/// exchanges (with TransportErrorCode::closed) and joins the transport's thread; it must not happen on that
+/// thread.
 class EVENKEEL_API Transport {
  public:
   virtual ~Transport() = default;
-  /// Sends a request and collects the whole answer. Any status is an answer, not an error.
+  /// Sends a request and collects the whole response. Every status is a response, not an error.
   virtual std::shared_ptr<Call> send(Request request, Completion completion) = 0;
-  /// Sends a request whose answer is read as it comes, on a connection of its own.
+  /// Sends a request and streams its response, on a dedicated connection.
   virtual std::shared_ptr<Call> stream(Request request, std::shared_ptr<StreamHandler> handler) = 0;
 
-  /// send(), waiting for the answer. Throws TransportError; Cancelled when `stop` is requested. A transport
-  /// without a thread of its own does here what brings the answer.
+  /// Blocking form of send(). Throws TransportError; Cancelled when `stop` is requested. A transport without
+  /// a thread does the necessary work in this call.
   virtual Response fetch(Request request, std::stop_token stop = {});
 };
 

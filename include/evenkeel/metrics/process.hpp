@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system knows of this process, as metrics.
+// Metrics of this process from the operating system.
 #pragma once
 
 #include <evenkeel/base/export.hpp>
@@ -8,9 +8,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Gives processor time, memory, file descriptors, start time and network bytes of this process to `sink`,
-/// under the names of Prometheus' client libraries (process_cpu_seconds_total and so on). What /proc does not
-/// tell is left out. Thread safety: may be called concurrently, with different sinks.
+/// Writes CPU time, memory, file descriptors, start time and network bytes of this process to `sink`, under
+/// the names of Prometheus' client libraries (process_cpu_seconds_total and so on). Values that /proc does
+/// not provide are omitted. Thread safety: may be called concurrently, with different sinks.
 EVENKEEL_API void collect_process(MetricSink& sink);
 
 }  // namespace v0

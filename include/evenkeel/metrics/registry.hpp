@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's own metrics: what it counts itself, and whom else to ask when somebody wants to know.
+// A program's own metrics: counters, gauges and histograms, and callbacks that collect others.
 #pragma once
 
 #include <functional>
@@ -20,16 +20,16 @@ namespace detail {
 class MetricFamily;
 }
 
-/// A number that only grows, one for each combination of label values: `moves.add(1, {{"zone", zone}})`. A
-/// family without labels is there with 0 from the start, one with labels from the first call for each.
-/// Copies count into the same family, and may outlive the registry.
-/// Thread safety: all members may be called concurrently, of all copies.
-/// Errors: std::invalid_argument if the labels are not those of the registration, in whichever order.
+/// A monotonically increasing number, one for each combination of label values: `moves.add(1, {{"zone",
+/// zone}})`. A family without labels starts with a series at 0; a family with labels gets each series at its
+/// first use. Copies refer to the same family and may outlive the registry.
+/// Thread safety: all members may be called concurrently, on all copies.
+/// Errors: std::invalid_argument if the labels, in any order, are not those of the registration.
 class EVENKEEL_API Counter {
  public:
-  /// Throws std::invalid_argument, too, if `by` is negative or no number.
+  /// Also throws std::invalid_argument if `by` is negative or NaN.
   void add(double by = 1, MetricLabels labels = {}) const;
-  /// Forgets the series, if it is there: of an object that is no more.
+  /// Removes the series, if it exists, for example when its object was deleted.
   void remove(MetricLabels labels) const;
 
  private:
@@ -38,7 +38,7 @@ class EVENKEEL_API Counter {
   std::shared_ptr<detail::MetricFamily> family_;
 };
 
-/// A number that goes up and down. Otherwise as Counter.
+/// A number that goes up and down. Otherwise like Counter.
 class EVENKEEL_API Gauge {
  public:
   void set(double value, MetricLabels labels = {}) const;
@@ -51,7 +51,7 @@ class EVENKEEL_API Gauge {
   std::shared_ptr<detail::MetricFamily> family_;
 };
 
-/// Numbers by their size. Otherwise as Counter.
+/// A histogram of observed values. Otherwise like Counter.
 class EVENKEEL_API Histogram {
  public:
   void observe(double value, MetricLabels labels = {}) const;
@@ -63,13 +63,12 @@ class EVENKEEL_API Histogram {
   std::shared_ptr<detail::MetricFamily> family_;
 };
 
-/// What a manager serves beside its own figures: see Manager::metrics(). Registering and counting are
+/// Metrics that a manager serves besides its own; see Manager::metrics(). Registration and updates are
 /// possible at any time, also while it runs.
 ///
-/// Names are registered once: a second registration, of a metric or of a source, throws
-/// std::invalid_argument, as does a name that Prometheus would not take, a label that is twice there, and a
-/// name that begins with what a manager serves itself (controller_runtime_, evenkeel_, leader_election_,
-/// process_, rest_client_, workqueue_).
+/// Names are unique: a second registration, of a metric or of a source, throws std::invalid_argument, as does
+/// a name that is invalid in Prometheus, a duplicate label, and a name with a prefix reserved for the manager
+/// (controller_runtime_, evenkeel_, leader_election_, process_, rest_client_, workqueue_).
 /// Thread safety: all members may be called concurrently.
 /// Source: prometheus/client_golang Registry.MustRegister and its vectors, as controller-runtime has them in
 /// metrics.Registry; unlike there, no registry is global.
@@ -83,17 +82,17 @@ class EVENKEEL_API MetricRegistry {
       EVENKEEL_EXCLUDES(mutex_);
   Gauge gauge(std::string name, std::string help, std::vector<std::string> labels = {})
       EVENKEEL_EXCLUDES(mutex_);
-  /// `bounds` are those of client_golang if they are not given: 5 ms to 10 s. Throws std::invalid_argument,
-  /// too, if there are none, or if they do not ascend.
+  /// `bounds` default to those of client_golang: 5 ms to 10 s. Also throws std::invalid_argument if `bounds`
+  /// is empty or not ascending.
   Histogram histogram(std::string name, std::string help, std::vector<std::string> labels = {},
                       std::vector<double> bounds = default_bounds()) EVENKEEL_EXCLUDES(mutex_);
-  /// Has `collect` asked each time: for parts that keep figures of their own. `name` is for errors. It is
-  /// called on the thread that collects, by several at once, with no lock held, as long as the registry is
-  /// there; it should not block.
+  /// Registers a callback that is called on each collection, for components with their own metrics. `name` is
+  /// used in errors. `collect` is called on the collecting thread, possibly concurrently, with no lock held,
+  /// for the lifetime of the registry; it should not block.
   void add(std::string name, std::function<void(MetricSink&)> collect) EVENKEEL_EXCLUDES(mutex_);
 
-  /// Gives everything to `sink`, in the order of registration. Throws Error, with the name in front, for what
-  /// a source or the sink throws: then the answer to a scrape is 500, as in controller-runtime.
+  /// Writes everything to `sink`, in the order of registration. Errors of a source or of the sink are thrown
+  /// as Error, prefixed with the name; the scrape is then answered with 500, as in controller-runtime.
   void collect(MetricSink& sink) const EVENKEEL_EXCLUDES(mutex_);
 
   static std::vector<double> default_bounds();

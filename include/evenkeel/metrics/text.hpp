@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics as the text that Prometheus scrapes.
+// Prometheus text exposition format.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Gathers what it is given and writes it in Prometheus' text exposition format 0.0.4, families in the
-/// order in which they came first. Make one per scrape: collect(*this) of everything, then str().
+/// Collects series and formats them in Prometheus' text exposition format 0.0.4, with families in the order
+/// of their first appearance. Make one per scrape: collect into it, then call str().
 /// Thread safety: one thread at a time.
 class EVENKEEL_API PrometheusText final : public MetricSink {
  public:
-  /// What an HTTP answer with str() says of it.
+  /// Content type of a response with str().
   static constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
 
   PrometheusText();
@@ -25,8 +25,8 @@ class EVENKEEL_API PrometheusText final : public MetricSink {
   PrometheusText(const PrometheusText&) = delete;
   PrometheusText& operator=(const PrometheusText&) = delete;
 
-  /// These throw std::invalid_argument if a name is not one by Prometheus' rules, if the family is known
-  /// with another kind or help, or if the series was given already.
+  /// These throw std::invalid_argument if a name is invalid in Prometheus, if the family already has another
+  /// type or help, or if the series was already written.
   void counter(std::string_view name, std::string_view help, MetricLabels labels, double value) override;
   void gauge(std::string_view name, std::string_view help, MetricLabels labels, double value) override;
   void histogram(std::string_view name, std::string_view help, MetricLabels labels,

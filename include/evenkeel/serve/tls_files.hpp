@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate of a server, as files.
+// Certificate files of a server.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http {
 
-/// PEM files, read again when they change. While what they hold cannot be used, the last that could be stays
-/// in use, and the log says why.
+/// PEM files, reread when they change. While their contents are invalid, the last valid ones stay in use and
+/// the reason is logged.
 struct TlsFiles {
-  std::string certificate = {};  ///< With its chain. Empty: no TLS.
+  std::string certificate = {};  ///< Certificate with its chain. Empty: no TLS.
   std::string key = {};
 };
 

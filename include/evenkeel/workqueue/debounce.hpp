@@ -11,8 +11,8 @@ inline namespace v0 {
 /// latest `max_wait` after the first add. Disabled if quiet is zero.
 struct Debounce {
   Duration quiet = Duration::zero();  ///< Not negative.
-  Duration max_wait =
-      Duration::zero();  ///< At least `quiet`; bounds the delay under a steady stream of adds.
+  /// At least `quiet`; bounds the delay under a steady stream of adds.
+  Duration max_wait = Duration::zero();
 };
 
 }  // namespace v0

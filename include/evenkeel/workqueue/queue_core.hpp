@@ -25,8 +25,8 @@ struct QueueCoreOptions {
   Readd readd = Readd::at_back;  ///< Position of a key added while it is processed.
   bool metered = false;          ///< If true, there is a meter().
   Debounce debounce = {};        ///< Off by default.
-  Duration min_interval =
-      Duration::zero();  ///< Minimum time between the starts of two runs of a key; zero: none.
+  /// Minimum time between the starts of two runs of a key; zero: none.
+  Duration min_interval = Duration::zero();
 };
 
 /// A queue of keys as a state machine. Every key is stored once: adding a queued key again has no effect

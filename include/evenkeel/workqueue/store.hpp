@@ -16,12 +16,12 @@ inline namespace v0 {
 
 /// A backing store holds the ready items in an order of its choice.
 /// - `push(item)`: adds an item that is in no store. Occasionally its place() is earlier than that of items
-/// in the store: it was popped before its turn could be used, and belongs before them (ItemList::insert
-/// handles this).
+///   in the store: it was popped before its turn could be used, and belongs before them (ItemList::insert
+///   handles this).
 /// - `pop()`: removes and returns the next item; called only if size() > 0.
 /// - `size()`: the number of items, in constant time.
 /// - `touch(item, place)`: an item in the store was added again, possibly with a higher priority(). The store
-/// may move it; an item that moves behind others gets `place`. size() must not change.
+///   may move it; an item that moves behind others gets `place`. size() must not change.
 ///
 /// All are called under the queue's lock and must not call the queue. Only push() may throw, only for lack of
 /// memory, and before it has changed anything; add() passes the exception on, and the key is not queued. A
@@ -33,9 +33,9 @@ inline namespace v0 {
 ///
 /// Optional, for a store that limits how many of its items workers hold:
 /// - `can_pop() -> bool`, const: returns true if an item may be handed out now. If it returns false, pop() is
-/// called only to empty the store permanently, and may return any item.
+///   called only to empty the store permanently, and may return any item.
 /// - `done(item)`: a worker has finished an item; if the item was added again it is pushed next. Called once
-/// for every pop(), except those that unpop() reverts or that empty the store.
+///   for every pop(), except those that unpop() reverts or that empty the store.
 ///
 /// Optional: `unpop(item)`, for stores that share out turns or have done(): the item that pop() returned last
 /// is already held by a worker and is not handed out, so the cost of that turn is refunded. The item returns
@@ -43,9 +43,9 @@ inline namespace v0 {
 ///
 /// Optional, for metrics and introspection, each const and also called under the lock:
 /// - `level(item) -> std::int64_t`: items of a higher level come first; items of one level are ordered by
-/// place().
+///   place().
 /// - `lane(item) -> std::string`: the name of the part of the store that holds the item, which is in the
-/// store.
+///   store.
 /// - `lanes() -> std::vector<LabelledDepth>`: the number of items in each part; a few parts, not hundreds.
 template <class S, class Node>
 concept BackingStore = requires(S& store, const S& asked, Node& node, std::uint64_t place) {

@@ -36,8 +36,8 @@ struct WorkQueueOptions {
   Readd readd = Readd::at_back;              ///< Position of a key added while it is processed.
   bool charge_waiting = true;  ///< If true, add_rate_limited also charges a key that already waits.
   Debounce debounce = {};      ///< Gathers adds that come close together; off by default.
-  Duration min_interval =
-      Duration::zero();  ///< Minimum time between the starts of two runs of a key; zero: none.
+  /// Minimum time between the starts of two runs of a key; zero: none.
+  Duration min_interval = Duration::zero();
   std::shared_ptr<const Clock> clock = nullptr;  ///< real_clock() if null.
 };
 

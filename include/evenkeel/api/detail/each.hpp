@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EVENKEEL_PP_EACH(m, a, b, c) makes m(a) m(b) m(c), for up to 80 entries: a chain by count, which the
-// preprocessor walks faster than a recursive one.
+// EVENKEEL_PP_EACH(m, a, b, c) expands to m(a) m(b) m(c), for up to 80 entries. One macro per count expands
+// faster than a recursive one.
 #pragma once
 
 #define EVENKEEL_PP_E1(m, a) m(a)

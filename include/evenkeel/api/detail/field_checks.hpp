@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that EVENKEEL_FIELDS makes at compile time: every member is listed, names on the wire differ, and
-// each attribute fits its member's type.
+// Compile-time checks of EVENKEEL_FIELDS: every member is listed, wire names are distinct, and each attribute
+// fits its member's type.
 #pragma once
 
 #include <concepts>
@@ -21,13 +21,14 @@ inline namespace v0 {
 struct ObjectMeta;
 struct TypeInfo;
 
-/// Lets descriptions be found in this namespace, in the type's own and in the global one.
+/// Makes argument-dependent lookup find descriptions in this namespace, in the type's own and in the global
+/// one.
 struct FieldLookup {};
 
 }  // namespace v0
 }  // namespace evenkeel
 
-/// Part of how descriptions are found; not for use.
+/// Part of the lookup of descriptions; not for use.
 struct evenkeel_field_lookup : evenkeel::FieldLookup {};
 
 namespace evenkeel {
@@ -61,10 +62,10 @@ concept MapLike = requires(T value) {
 template <class T>
 using Pointee = std::remove_cvref_t<decltype(*std::declval<T&>())>;
 
-/// The part of a member's type that decides which attributes fit it.
+/// The properties of a member's type that decide which attributes it accepts.
 struct Shape {
-  TypeKind kind = TypeKind::json;  ///< Without optionals around it.
-  TypeKind item = TypeKind::json;  ///< Of lists and maps, likewise.
+  TypeKind kind = TypeKind::json;  ///< Kind without enclosing optionals.
+  TypeKind item = TypeKind::json;  ///< Kind of the items of lists and maps, without optionals.
   bool is_optional = false;
 };
 
@@ -94,7 +95,7 @@ constexpr Shape shape_of() {
   }
 }
 
-/// Stands for a class, by its address.
+/// Identifies a class by its address.
 template <class T>
 inline constexpr char class_mark = 0;
 
@@ -103,14 +104,14 @@ struct FieldSpec {
   std::string_view member = {};
   void* (*access)(void*) noexcept = nullptr;
   const TypeInfo& (*type)() = nullptr;
-  const char* owner = nullptr;  ///< class_mark of the class that declares the member.
+  const char* owner = nullptr;  ///< class_mark of the declaring class.
   Shape shape = {};
   bool attributed = false;
 };
 
 // ---- Members that are not listed ----
 
-/// Initialises any member or base class. Never evaluated.
+/// Converts to any member or base class. Never evaluated.
 template <class Record>
 struct AnyPart {
   template <class U>
@@ -120,14 +121,14 @@ struct AnyPart {
 template <class Record, const auto& specs>
 constexpr bool lists_all();
 
-/// Initialises any base class. Never evaluated.
+/// Converts to any base class. Never evaluated.
 template <class Record>
 struct AnyBase {
   template <class U>
   requires(!std::same_as<U, Record> && std::is_base_of_v<U, Record>) operator U() const;
 };
 
-/// Initialises a base class with a member, of its own or of its bases, that is not listed. Never evaluated.
+/// Converts to a base class that has an unlisted member, own or inherited. Never evaluated.
 template <class Record, const auto& specs>
 struct UnlistedBase {
   template <class U>
@@ -135,7 +136,7 @@ struct UnlistedBase {
       const;
 };
 
-/// True if `count` fillers can initialise Record, an aggregate: its bases and members, in order.
+/// True if `count` fillers can initialise the aggregate Record: its bases and members, in order.
 template <class Record, class Filler, std::size_t count>
 inline constexpr bool can_fill = []<std::size_t... I>(std::index_sequence<I...>) {
   return requires {
@@ -144,7 +145,7 @@ inline constexpr bool can_fill = []<std::size_t... I>(std::index_sequence<I...>)
 }
 (std::make_index_sequence<count>());
 
-/// The greatest number of fillers, from `count` on.
+/// Returns the maximum number of fillers, starting at `count`.
 template <class Record, class Filler, std::size_t count>
 constexpr std::size_t most_fillers() {
   if constexpr (can_fill<Record, Filler, count + 1>) {
@@ -154,7 +155,7 @@ constexpr std::size_t most_fillers() {
   }
 }
 
-/// True if the base class after the first `count` ones is not listed in full.
+/// True if the base class at index `count` has an unlisted member.
 template <class Record, const auto& specs, std::size_t count>
 inline constexpr bool is_base_unlisted = []<std::size_t... I>(std::index_sequence<I...>) {
   return requires {
@@ -170,8 +171,8 @@ constexpr std::size_t listed_of(const FieldSpec (&specs)[N]) {
   return count;
 }
 
-/// True if `specs` has all members of Record and of its base classes. Only aggregates can be counted: of any
-/// other class this is true.
+/// Returns true if `specs` has all members of Record and of its base classes. Only aggregates can be counted;
+/// for any other class it returns true.
 template <class Record, const auto& specs>
 constexpr bool lists_all() {
   if constexpr (!std::is_aggregate_v<Record>) {
@@ -203,7 +204,7 @@ concept HasRules = requires {
   requires std::same_as<decltype(T::rules[0]), const CelRule&>;
 };
 
-/// Rules that would be ignored, because of their name or their type.
+/// Rules that would be ignored because of their name or type.
 template <class T>
 concept HasIgnoredRules = requires {
   requires RuleOrRules<decltype(T::rule)>;
@@ -289,9 +290,9 @@ constexpr FieldProblem attribute_problem(const Shape& shape, const Attributes& n
   return list_problem(shape, notes);
 }
 
-// ---- The verdict ----
+// ---- Result ----
 
-/// The first problem of a description, and the field that has it.
+/// The first problem of a description, and the field concerned.
 struct Finding {
   FieldProblem problem = FieldProblem::none;
   char field[64] = {};
@@ -332,7 +333,7 @@ constexpr Finding examine(const Fields& fields) {
   return field_finding(specs, fields);
 }
 
-/// Fails to compile, with a message, if something is wrong. Its arguments name record and field.
+/// Fails to compile, with a message, if there is a problem. Its arguments name the record and the field.
 template <class Record, Finding found>
 struct CheckedRecord {
   using P = FieldProblem;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compile-time checks of the edits that patch(), patch_status() and their kin take: an edit that gets a copy
-// of the object changes nothing.
+// Compile-time checks of the edits passed to patch(), patch_status() and similar functions: an edit that
+// takes a copy of the object has no effect.
 #pragma once
 
 #include <concepts>
@@ -30,13 +30,13 @@ struct FirstParameter<R (F::*)(P) const noexcept> {
   using type = P;
 };
 
-/// `[](auto&& object)`, which can be called with a temporary, but takes a reference.
+/// A generic `[](auto&& object)`, which can be called with a temporary but takes a reference.
 template <class Edit, class T>
 concept Forwards = requires {
   requires std::is_rvalue_reference_v<typename FirstParameter<decltype(&Edit::template operator()<T>)>::type>;
 };
 
-/// Takes a T by value or by const reference. Of a class with several call operators this is false.
+/// Takes T by value or by const reference. False for a class with several call operators.
 template <class Edit, class T>
 concept EditsACopy = std::invocable<Edit&, T> && !Forwards<Edit, T> &&
                      (
