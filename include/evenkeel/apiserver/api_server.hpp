@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The embedded API server: Kubernetes' API over HTTP on a loopback port, in this process, for kubectl, for
+// The embedded API server: the Kubernetes API over HTTP on a loopback port, in this process, for kubectl, for
 // the library's own client and for clients in any language.
 #pragma once
 
@@ -25,53 +25,54 @@ namespace apiserver {
 struct ApiServerOptions {
   std::string host = "127.0.0.1";  ///< Address or name to listen on.
   std::uint16_t port = 0;          ///< 0: a free one; see ApiServer::port().
-  /// Speaks TLS, with certificates made at start for `host`, localhost and the loopback addresses. Clients
-  /// find the authority in kubeconfig() and config().
+  /// Use TLS, with certificates generated at start for `host`, localhost and the loopback addresses. The
+  /// authority is in kubeconfig() and config().
   bool tls = false;
-  /// If set, requests must carry this bearer token, or another one of `tokens`.
+  /// If set, requests must have this bearer token, or one of `tokens`.
   std::string token = {};
-  /// More tokens and whom they stand for.
+  /// Additional tokens and their users.
   std::vector<TokenUser> tokens = {};
-  /// With tls: kubeconfig() and config() carry a client certificate instead of a token.
+  /// With tls: kubeconfig() and config() have a client certificate instead of a token.
   bool client_certificate = false;
-  std::vector<FaultRule> faults = {};  ///< Injected from the start.
+  std::vector<FaultRule> faults = {};  ///< Rules that are active from the start.
   ApiServerCoreOptions core = {};
-  std::shared_ptr<const Clock> clock = real_clock();  ///< What timestamps come from.
-  /// As in SharedCoreOptions; called on the server's thread.
+  std::shared_ptr<const Clock> clock = real_clock();  ///< Clock for timestamps.
+  /// See SharedCoreOptions; called on the server's thread.
   std::function<void(const ServedRequest&)> on_request = {};
-  /// A client that takes no byte of an answer or watch for so long is cut.
+  /// A connection is closed if its client reads no byte of a response or watch for this long.
   Duration write_timeout = std::chrono::seconds{60};
 };
 
-/// Serves from the constructor on, on one thread of its own, until stop() or destruction. Who takes watch
-/// events too slowly is cut when core.max_unread_bytes wait for it, or after write_timeout.
+/// Serves from construction until stop() or destruction, on one dedicated thread. A client that reads watch
+/// events too slowly is disconnected when core.max_unread_bytes are pending, or after write_timeout.
 /// Thread safety: all members may be called concurrently.
 class EVENKEEL_API ApiServer {
  public:
-  /// Throws Error if the address cannot be listened on; std::invalid_argument for options that make no sense.
+  /// Throws Error if the address cannot be listened on; std::invalid_argument for invalid options.
   explicit ApiServer(ApiServerOptions options = {});
-  /// A server for a core that others use as well; of `options` core, faults, tokens, clock and on_request
-  /// are the core's own and must not be set here.
+  /// A server for a shared core; core, faults, tokens, clock and on_request are those of the core and must
+  /// not be set in `options`.
   ApiServer(std::shared_ptr<SharedCore> core, ApiServerOptions options);
   ~ApiServer();
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
 
   std::uint16_t port() const;
-  /// "http://127.0.0.1:41234", "https://..." with TLS.
+  /// Returns "http://127.0.0.1:41234", or "https://..." with TLS.
   std::string url() const;
-  /// How our own client gets here: server, authority, and token or client certificate.
+  /// Returns the configuration of a client: server, authority, and token or client certificate.
   Config config() const;
-  /// The same for kubectl, as YAML. kubectl takes no token from a kubeconfig without TLS.
+  /// Like config(), for kubectl, as YAML. Without TLS, kubectl ignores the token of a kubeconfig.
   std::string kubeconfig() const;
-  /// The authority that signed the server's certificate, as PEM; empty without TLS.
+  /// Returns the authority that signed the server's certificate, as PEM; empty without TLS.
   std::string certificate_authority() const;
-  /// A way to the same core without sockets, with a thread of its own; tokens are asked for there, too.
+  /// Returns a transport to the same core without sockets, with a dedicated thread; it requires tokens as
+  /// well.
   std::shared_ptr<http::Transport> transport() const;
-  /// The core that the server serves.
+  /// Returns the core that the server serves.
   const std::shared_ptr<SharedCore>& core() const;
 
-  /// As in SharedCore.
+  /// See SharedCore.
   FaultId inject(FaultRule rule);
   void remove_fault(FaultId id);
   void clear_faults();
@@ -79,9 +80,10 @@ class EVENKEEL_API ApiServer {
   std::size_t cut_watches();
   void install(std::string_view manifest);
 
-  /// Connections that are open now.
+  /// Returns the number of open connections.
   std::size_t connections() const;
-  /// Ends all connections, watches included, and joins the thread. Idempotent; not from on_request.
+  /// Closes all connections, watches included, and joins the thread. Idempotent; must not be called from
+  /// on_request.
   void stop() noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be made to go wrong between a client and the embedded API server, as rules: which requests, how
-// often, and what happens to them. The rules work the same through sockets and in the same process.
+// Fault injection between a client and the embedded API server. Rules select requests, and specify how often
+// and which faults occur. They have the same effect through sockets and in-process transports.
 #pragma once
 
 #include <chrono>
@@ -17,121 +17,119 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// When a connection is dropped without an answer.
+/// Drops the connection without a response.
 enum class FaultDrop : std::uint8_t {
   never,
   before,  ///< The request has no effect.
-  after,   ///< The request has its effect, but the client is not told.
+  after,   ///< The request has its effect, but the client gets no response.
 };
 
-/// How a connection ends that a rule drops or cuts.
+/// The way in which a rule that drops or cuts ends a connection.
 enum class FaultEnding : std::uint8_t {
-  close,     ///< The server closes it (FIN): less came than Content-Length, or a chunk, said.
+  close,     ///< The server closes it (FIN), before the end announced by Content-Length or the last chunk.
   reset,     ///< The server resets it (RST).
-  silence,   ///< It stays open, but nothing comes any more until the client or the server's stop() ends it.
-  complete,  ///< As if nothing were missing: Content-Length says what came, a watch gets its last chunk.
+  silence,   ///< It stays open without data until the client or the server's stop() ends it.
+  complete,  ///< A regular end: Content-Length is that of the bytes sent; a watch gets its last chunk.
 };
 
-/// What comes in place of an answer's body. Its request has its effect all the same.
+/// Replacement of a response's body. The request has its effect.
 enum class FaultBody : std::uint8_t {
   usual,
-  garbage,    ///< Bytes that are no JSON; in a watch a line of them, which is its last.
-  html,       ///< A page of HTML with its Content-Type, as from a proxy that wants a login first.
-  no_object,  ///< Of a watch: an ADDED event without an object, which is its last.
+  garbage,    ///< Invalid JSON; in a watch, as its last line.
+  html,       ///< A page of HTML with its Content-Type, like that of a proxy that requires a login.
+  no_object,  ///< For watches: an ADDED event without an object, as the last event.
 };
 
-/// Which bookmarks a watch sends of those it should.
+/// Selects the bookmarks that a watch sends.
 enum class FaultBookmarks : std::uint8_t {
   all,
-  initial,  ///< Only the one that ends a streaming list's initial events.
+  initial,  ///< Only the one that ends the initial events of a streaming list.
   none,
 };
 
-/// One rule: which requests, how often, and what happens. The first rule that selects a request decides what
-/// happens to it; rules are asked in the order in which they were injected. What only a watch can have
-/// (cut_after_events, cut_after_time, event_delay, bookmarks, no_object) selects watches only; a lag selects
-/// reads that a watch cache answers only.
+/// One rule: which requests, how often, and which fault. The first rule, in the order of injection, that
+/// selects a request applies to it. Faults of watches (cut_after_events, cut_after_time, event_delay,
+/// bookmarks, no_object) select watches only; a lag selects only reads that are served from a watch cache.
 struct FaultRule {
-  // Which requests. An empty member matches everything.
+  // Which requests. Empty members match everything.
 
   /// "get", "list", "watch", "create", "update", "patch", "delete" or "deletecollection".
   std::string verb = {};
-  /// Plural, with the group and a subresource where wanted: "pods", "deployments.apps", "demos/status".
-  /// Without a subresource the main resource alone matches; "*" matches every resource and subresource.
+  /// Plural, optionally with group and subresource: "pods", "deployments.apps", "demos/status". Without a
+  /// subresource only the main resource matches; "*" matches all resources and subresources.
   std::string resource = {};
   std::string namespace_ = {};
   std::string name = {};
-  std::string user = {};  ///< Name of the user that the server took the caller for.
+  std::string user = {};  ///< Name of the authenticated user.
 
-  // How often.
+  // Frequency.
 
-  std::size_t skip = 0;      ///< Lets so many requests that match pass first.
-  std::size_t count = 0;     ///< Fires at most so often; 0: no limit.
-  double probability = 1.0;  ///< Of each request that matches; 0 to 1.
-  std::uint64_t seed = 1;    ///< Of the random numbers of this rule.
+  std::size_t skip = 0;      ///< Number of matching requests that are not affected first.
+  std::size_t count = 0;     ///< Maximum number of times that the rule applies; 0: unlimited.
+  double probability = 1.0;  ///< Probability for each matching request; 0 to 1.
+  std::uint64_t seed = 1;    ///< Seed of the random numbers of this rule.
 
-  // What happens: first.
+  // Faults: delay.
 
-  /// Waits before anything else happens; alone, the request is then answered as usual.
+  /// Delay before anything else; by itself, the request is then answered normally.
   Duration delay = {};
 
-  // What happens: instead of the answer, one of these.
+  // Faults: replacement of the response, one of these.
 
-  /// Answers with a Status of this code instead of doing anything, unless 0. With one of the cuts and a watch
-  /// the watch begins, and gets the Status as an ERROR event between two events at that point.
+  /// Unless 0: responds with a Status of this code and does nothing else. For a watch with one of the cuts,
+  /// the watch begins and gets the Status as an ERROR event at the cut, between two events.
   int status = 0;
-  std::string reason = {};   ///< Of the Status; empty: the usual one for the code.
-  std::string message = {};  ///< Of the Status; empty: one that says that it was injected.
-  /// Retry-After of the answer and details.retryAfterSeconds of the Status.
+  std::string reason = {};   ///< Reason of the Status; empty: the usual one for the code.
+  std::string message = {};  ///< Message of the Status; empty: one that says that it was injected.
+  /// Retry-After of the response and details.retryAfterSeconds of the Status.
   std::optional<std::chrono::seconds> retry_after = {};
   FaultDrop drop = FaultDrop::never;
-  /// With one of the cuts a watch gets it between two events at that point, otherwise at once.
+  /// For a watch with one of the cuts, sent at the cut, between two events; otherwise at once.
   FaultBody body = FaultBody::usual;
 
-  // What happens: in the middle of the answer. What comes first, cuts.
+  // Faults: cut of the response. The first condition that is met applies.
 
-  /// Cuts after so many bytes of the answer's body, be it inside a watch event. An answer that is not longer
-  /// is not touched, and does not count.
+  /// Cuts after this number of bytes of the body, even inside a watch event. Responses that are not longer
+  /// are not affected and do not count.
   std::optional<std::size_t> cut_after = {};
-  /// Adds a random number of bytes, 0 to cut_spread, to cut_after: anew for each request.
+  /// Upper bound of a random number of bytes, drawn for each request, that is added to cut_after.
   std::size_t cut_spread = 0;
-  /// Cuts a watch after so many events, bookmarks included.
+  /// Cuts a watch after this number of events, bookmarks included.
   std::optional<std::size_t> cut_after_events = {};
-  /// Cuts a watch when it has run for so long.
+  /// Cuts a watch after this time.
   std::optional<Duration> cut_after_time = {};
-  /// How a drop or a cut ends the connection; unset: close, and complete after an event that the rule adds.
+  /// End of the connection on a drop or cut; unset: close, and complete after an event that the rule adds.
   std::optional<FaultEnding> ending = {};
 
-  // What happens: to what reads see.
+  // Faults: staleness of reads.
 
-  /// A watch is told of each change so much later than it happened, in order. What it begins with is not
-  /// held back.
+  /// Delay of the events of a watch, in order. The initial events are not delayed.
   Duration event_delay = {};
   FaultBookmarks bookmarks = FaultBookmarks::all;
-  /// The watch cache learns of each change so much later than it happened. Watches and reads that a cache
-  /// answers (resourceVersion=0, or a version: then at least that one) see what it knows; others see what is.
+  /// Delay from a change to the watch cache. Watches and reads that are served from the cache
+  /// (resourceVersion=0, or not older than a version) see its state; other reads see the current state.
   Duration lag = {};
-  /// The watch cache learns of a change only when so many more, of anything, were made.
+  /// Number of later changes, of any resource, after which a change reaches the watch cache.
   std::uint64_t lag_versions = 0;
 };
 
-/// Names a rule that was injected.
+/// Identifies an injected rule.
 using FaultId = std::uint64_t;
 
-/// How often a rule was applied.
+/// Counters of a rule.
 struct FaultCounts {
-  std::uint64_t matched = 0;  ///< Requests that fit the first group of members.
-  std::uint64_t fired = 0;    ///< Requests to which the rule did something.
+  std::uint64_t matched = 0;  ///< Requests that match the selecting members.
+  std::uint64_t fired = 0;    ///< Requests to which the rule was applied.
 };
 
-/// Throws std::invalid_argument if `rule` does nothing or a member is out of its bounds; names the member.
+/// Throws std::invalid_argument naming the member if `rule` has no effect or a member is out of range.
 EVENKEEL_API void check(const FaultRule& rule);
 
-/// Reads the form used on command lines, members joined by commas, dashes for underscores:
+/// Parses the form used on command lines, members joined by commas, with dashes for underscores:
 /// "verb=watch,resource=pods,cut-after=1000,cut-spread=500,count=3", "status=429,retry-after=2",
-/// "delay=200ms,probability=0.1,seed=7", "verb=update,drop=after,ending=reset", "lag=2s". `namespace=` is
+/// "delay=200ms,probability=0.1,seed=7", "verb=update,drop=after,ending=reset", "lag=2s". `namespace=` sets
 /// `namespace_`.
-/// Throws std::invalid_argument naming what is wrong.
+/// Throws std::invalid_argument naming the invalid part.
 EVENKEEL_API FaultRule parse_fault_rule(std::string_view text);
 
 }  // namespace apiserver

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transport without sockets: requests go straight to an API server core in this process, in real time on
-// a thread, or step by step in virtual time.
+// A transport without sockets: requests go directly to an API server core in this process, in real time on a
+// thread, or step by step in virtual time.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@ inline namespace v0 {
 namespace apiserver {
 
 struct InProcessTransportOptions {
-  /// Nothing happens but in pump(): no thread is started, and all handlers are called by pump().
+  /// No thread is started: pump() does all work and calls all handlers.
   bool pumped = false;
-  /// Who all requests come from; unset: whom the request's token names.
+  /// The caller of all requests; unset: the user of the request's token.
   std::optional<Caller> caller = {};
-  /// Streams are given to their handlers in pieces of at most so many bytes; 0: as they come.
+  /// Maximum number of bytes of a stream passed to a handler at once; 0: unlimited.
   std::size_t largest_piece = 0;
 };
 
-/// Answers like a server behind sockets, fault rules included. Requests are answered one after the other, in
-/// the order in which they were sent (those that a rule delays, when their time comes). Times are those of
-/// the core's clock: deadlines, delays, idle_timeout (only if a request sets it), bookmarks.
-/// Thread safety: all members may be called concurrently, but for pump() and next_due(), which one thread
-/// calls at a time and no handler may call. Handlers may call everything else.
-/// Lifetime: keeps the core alive; destruction ends what still runs with TransportErrorCode::closed.
+/// Responds like a server behind sockets, including fault rules. Requests are answered sequentially, in the
+/// order in which they were sent (those that a rule delays, when the delay is over). Times are those of the
+/// core's clock: deadlines, delays, idle_timeout (only if a request sets it), bookmarks.
+/// Thread safety: all members may be called concurrently, except pump() and next_due(), which one thread
+/// calls at a time and no handler may call. Handlers may call all others.
+/// Lifetime: keeps the core alive; the destructor ends running requests with TransportErrorCode::closed.
 class EVENKEEL_API InProcessTransport final : public http::Transport {
  public:
   explicit InProcessTransport(const std::shared_ptr<SharedCore>& core = std::make_shared<SharedCore>(),
@@ -42,13 +42,13 @@ class EVENKEEL_API InProcessTransport final : public http::Transport {
   std::shared_ptr<http::Call> stream(http::Request request,
                                      std::shared_ptr<http::StreamHandler> handler) override;
 
-  /// Does everything that is due at the clock's present time, what handlers ask for on the way included:
-  /// answers requests, delivers watch events, lets the core do what time brings. Returns how many answers
-  /// and pieces were delivered; 0 means that nothing will happen before next_due() or the next request.
+  /// Does all work that is due at the clock's current time, including requests made by handlers during the
+  /// call: answers requests, delivers watch events, runs the core's timed work. Returns the number of
+  /// responses and chunks delivered; 0 means that nothing will happen before next_due() or the next request.
   /// Throws std::invalid_argument unless options.pumped.
   std::size_t pump();
-  /// When pump() has something to do next, as far as time alone decides it; now, if something waits already.
-  /// Throws as pump() does.
+  /// Returns the time of the next work for pump(), as far as it depends on time alone; now, if work is
+  /// pending. Throws like pump().
   std::optional<TimePoint> next_due() const;
 
  private:

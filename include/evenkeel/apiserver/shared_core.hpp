@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An API server core that several ways in share: sockets (testing/api_server.hpp) and transports in the same
-// process (testing/in_process_transport.hpp), with callers, faults and a clock.
+// An API server core shared by several transports: sockets (apiserver/api_server.hpp) and in-process
+// transports (apiserver/in_process_transport.hpp), with authentication, faults and a clock.
 #pragma once
 
 #include <cstddef>
@@ -27,16 +27,16 @@ class Backend;
 class CoreHost;
 }  // namespace detail
 
-/// A bearer token and who shows it.
+/// A bearer token and its user.
 struct TokenUser {
   std::string token = {};
   Caller caller = {};
-  /// From then on, by the core's clock, requests with it are answered with 401. Watches that run go on, as
-  /// with a real server.
+  /// Expiry by the core's clock; later requests with it get 401. Running watches continue, as with a real
+  /// server.
   std::optional<WallTime> expires = {};
 };
 
-/// A request that was answered, for logs and assertions.
+/// A completed request, for logs and assertions.
 struct ServedRequest {
   http::Method method = http::Method::get;
   std::string target = {};  ///< As sent: path and query.
@@ -46,48 +46,50 @@ struct ServedRequest {
 
 struct SharedCoreOptions {
   ApiServerCoreOptions core = {};
-  /// Who may come in; empty: everybody, as the default Caller. Otherwise a request without a known token
-  /// (or, over TLS, a client certificate of the server's own authority) is answered with 401.
+  /// Accepted tokens; empty: all requests are accepted, as the default Caller. Otherwise a request without a
+  /// known token (or, over TLS, without a client certificate signed by the server's authority) gets 401.
   std::vector<TokenUser> tokens = {};
-  /// Injected from the start.
+  /// Rules that are active from the start.
   std::vector<FaultRule> faults = {};
-  /// What timestamps come from, and what a transport without sockets waits with.
+  /// Clock for timestamps and for the delays of transports without sockets.
   std::shared_ptr<const Clock> clock = real_clock();
-  /// Called for each request when its answer is known, on the thread that serves it; must not throw or block.
+  /// Called for each request when its response is known, on the thread that serves it; must not throw or
+  /// block.
   std::function<void(const ServedRequest&)> on_request = {};
 };
 
-/// Owns a core and its faults.
-/// Thread safety: all members may be called concurrently. Lifetime: held by each way in that was made for it.
+/// The owner of a core and its faults.
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: kept alive by each transport and server.
 class EVENKEEL_API SharedCore {
  public:
-  /// Throws std::invalid_argument for options that ApiServerCore or check(FaultRule) refuse.
+  /// Throws std::invalid_argument for options that ApiServerCore or check(FaultRule) reject.
   explicit SharedCore(SharedCoreOptions options = {});
   ~SharedCore();
   SharedCore(const SharedCore&) = delete;
   SharedCore& operator=(const SharedCore&) = delete;
 
-  /// Answers a request as the default Caller, past all faults. A watch is ended at once.
+  /// Answers a request as the default Caller, bypassing all faults. A watch ends at once.
   http::Response handle(const http::Request& request);
-  /// Creates the objects of a manifest (YAML documents or JSON, Lists too); what is there already stays as
-  /// it is. Throws DecodeError, or Error with kind, name and the server's message for what it refuses.
+  /// Creates the objects of a manifest (YAML documents or JSON, Lists too); existing objects are not changed.
+  /// Throws DecodeError, or Error with kind, name and the server's message if one is rejected.
   void install(std::string_view manifest);
 
-  /// Adds a rule after those that are there. Throws std::invalid_argument as check() does.
+  /// Adds a rule after the existing ones. Throws std::invalid_argument like check().
   FaultId inject(FaultRule rule);
-  /// Takes a rule away; its counts remain. Running watches that it holds back catch up, and are not cut any
-  /// more; a connection that it made silent stays so. Unknown ids are ignored.
+  /// Removes a rule; its counters remain. Running watches that it delays catch up, and are not cut any more;
+  /// a connection that it silenced stays silent. Unknown ids are ignored.
   void remove_fault(FaultId id);
   void clear_faults();
-  /// Zero for unknown ids.
+  /// Returns zeros for unknown ids.
   FaultCounts fault_counts(FaultId id) const;
-  /// Ends all running watches as if their connections had broken; returns how many there were.
+  /// Ends all running watches as if their connections had broken; returns their number.
   std::size_t cut_watches();
 
-  /// Runs `action` on the core, while nobody else uses it.
+  /// Runs `action` with exclusive access to the core.
   void with(const std::function<void(ApiServerCore&)>& action);
 
-  /// For the ways in.
+  /// For servers and transports.
   const std::shared_ptr<detail::CoreHost>& host() const { return host_; }
 
  private:

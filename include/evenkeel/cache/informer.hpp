@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a store equal to a collection of the server, by list and watch, and tells handlers what changes.
+// Keeps a store equal to the objects of one kind on the server by list and watch, and notifies handlers of
+// changes.
 #pragma once
 
 #include <chrono>
@@ -31,36 +32,37 @@ class ServerLog;
 }
 
 struct InformerOptions {
-  std::string namespace_ = {};      ///< Empty: all of them.
+  std::string namespace_ = {};      ///< Empty: all namespaces.
   std::string label_selector = {};  ///< "app=web"; checked by the server.
   std::string field_selector = {};  ///< "metadata.name=web-0"; checked by the server.
   WireForm form = WireForm::whole;
-  /// Every so often all objects are told again as updates without a change (ObjectEvent::resync), from the
-  /// first list on. Zero: never. Nothing is asked of the server. Of a shared informer the first one counts.
+  /// Period after which all objects are delivered again as updates without a change (ObjectEvent::resync),
+  /// counted from the first list. Zero: never. Sends no request. A shared informer uses the value of its
+  /// first declaration.
   Duration resync = Duration::zero();
-  bool index_owners = true;                  ///< For fast lists by owner.
-  std::size_t buffer_bytes = 1u << 20;       ///< Read ahead of the store at most about so much.
+  bool index_owners = true;                  ///< Index objects by owner, for fast lists by owner.
+  std::size_t buffer_bytes = 1u << 20;       ///< Approximate limit of data read ahead of the store.
   std::size_t max_object_bytes = 64u << 20;  ///< A larger object is an error.
-  ReflectorOptions reflector = {};           ///< Without `random`, one is made.
+  ReflectorOptions reflector = {};           ///< If `random` is empty, a generator is created.
 };
 
-/// Where an informer's lists and watches come from: a client, or a script in tests.
+/// Source of an informer's lists and watches: a client, or a script in tests.
 class EVENKEEL_API CollectionSource {
  public:
   virtual ~CollectionSource() = default;
-  /// Sends a ListRequest or WatchRequest; any status is handed to the handler. May throw instead, with the
-  /// handler untouched. Called by one thread at a time.
+  /// Sends a ListRequest or WatchRequest; responses of any status are passed to the handler. May throw
+  /// instead, in which case the handler is not called. Called by one thread at a time.
   virtual std::shared_ptr<http::Call> stream(const ReflectorStep& step,
                                              std::shared_ptr<http::StreamHandler> handler) = 0;
 };
 
-/// On which thread a handler is called.
+/// Selects the thread that calls a handler.
 enum class Delivery : std::uint8_t {
-  /// On the cache's own threads, at once. For handlers that only put a key into a queue: while they run, no
-  /// object of this informer is stored, and with one cache thread none of any other.
+  /// On the cache's own threads, immediately. For handlers that only add a key to a queue: no object of this
+  /// informer is stored while they run, and with one cache thread none of any other informer.
   direct,
-  /// On a thread of the handler's own. It may take its time: events wait for it in memory (two handles each,
-  /// and the states that they hold), those of others do not. With a cache without threads as direct.
+  /// On a thread dedicated to the handler. It may be slow: its events wait in memory (two handles each, and
+  /// the states that they hold) without delaying other handlers. In a cache without threads: like direct.
   queued,
 };
 
@@ -68,26 +70,27 @@ struct HandlerOptions {
   Delivery delivery = Delivery::queued;
 };
 
-/// Names a handler that was added. Never reused by the same informer.
+/// Identifies a handler of an informer. Never reused by the same informer.
 using HandlerId = std::uint64_t;
 
-/// How an informer is doing.
+/// State of an informer, for probes and explanations.
 struct InformerHealth {
-  bool synced = false;                        ///< The whole collection was seen once.
-  std::string activity = "stopped";           ///< "listing", "watching", "waiting", or "stopped".
-  std::string last_error = {};                ///< Of the server or the connection; empty once it works again.
-  WatchProblem problem = WatchProblem::none;  ///< The same in one word.
-  std::optional<TimePoint> failing_since = {};  ///< When the first of the tries was made that failed since.
+  bool synced = false;               ///< All objects were listed once.
+  std::string activity = "stopped";  ///< "listing", "watching", "waiting", or "stopped".
+  std::string last_error = {};       ///< Of the server or the connection; empty once requests succeed again.
+  WatchProblem problem = WatchProblem::none;    ///< Category of last_error.
+  std::optional<TimePoint> failing_since = {};  ///< Time of the first of the consecutive failed attempts.
   std::optional<TimePoint> next_attempt = {};   ///< While "waiting".
   std::string resource_version = {};
-  std::optional<TimePoint> last_event = {};  ///< When the last event or list came.
+  std::optional<TimePoint> last_event = {};  ///< Time of the last event or list.
   std::size_t objects = 0;
-  std::size_t bytes = 0;  ///< Of all objects held.
+  std::size_t bytes = 0;  ///< Memory of all objects held.
   ReflectorCounters counters = {};
 };
 
+/// A reflector with a store of the objects of one kind and the handlers of their events.
 /// Thread safety: all members may be called concurrently.
-/// Lifetime: the destructor is stop(). It must not be called by a handler.
+/// Lifetime: the destructor calls stop(); a handler must not destroy its informer.
 class EVENKEEL_API Informer {
  public:
   struct Parts {
@@ -95,11 +98,11 @@ class EVENKEEL_API Informer {
     std::shared_ptr<CollectionSource> source = {};
     std::shared_ptr<detail::JobRunner> runner = {};
     Log log = {};
-    /// Shared by all informers of one server, so that its outage is one line; null: one of its own.
+    /// Shared by all informers of one server, so that an outage is logged once; null: not shared.
     std::shared_ptr<detail::ServerLog> server_log = {};
   };
 
-  /// Does nothing until start(). Throws std::invalid_argument for reflector options out of bounds.
+  /// The informer is idle until start(). Throws std::invalid_argument for reflector options out of bounds.
   Informer(Parts parts, InformerOptions options);
   ~Informer();
   Informer(const Informer&) = delete;
@@ -111,20 +114,22 @@ class EVENKEEL_API Informer {
   std::size_t size() const;
 
   void start();
-  /// Ends the stream and waits for the handlers that run. What was read stays readable. Final.
+  /// Ends the stream and waits for running handlers. Objects that were read stay readable. Final.
   void stop();
 
-  /// Events begin with an addition (`initial`) of each object that is there, then on_synced() once the
-  /// whole collection was told, then what changes; nothing is missed or told twice in between.
+  /// Events begin with an addition (`initial`) of each object that exists, followed by on_synced() once all
+  /// of them were delivered, followed by changes. No event is missed or delivered twice in between.
   HandlerId add_handler(std::shared_ptr<EventHandler> handler, HandlerOptions options = {});
-  /// Returns when the handler does not run any more and will not again; but by itself it may be called.
+  /// Removes a handler and blocks until it has returned and will not be called again. A handler may remove
+  /// itself; the call then returns immediately.
   void remove_handler(HandlerId id);
-  /// Whether on_synced() of this handler has returned.
+  /// Returns true once on_synced() of this handler has returned.
   bool handler_synced(HandlerId id) const;
 
-  /// Whether the whole collection was seen once.
+  /// Returns true once all objects were listed once.
   bool synced() const;
-  /// Blocks until then; false if stopped before. Direct handlers have been told when it returns.
+  /// Blocks until synced(); returns false if `stop` is triggered first. On return, direct handlers have been
+  /// notified.
   bool wait_for_sync(std::stop_token stop) const;
   InformerHealth health() const;
   /// See ObjectStore::written().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an informer tells: that an object was added, changed or deleted.
+// Events that an informer delivers: an object was added, changed or deleted.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,11 @@ enum class EventType : std::uint8_t {
 /// One change of one object, as seen by a cache.
 struct ObjectEvent {
   EventType type = EventType::added;
-  const WireObject* object =
-      nullptr;  ///< The object now; of deleted ones, the last state that is known. Never null.
-  const WireObject* old = nullptr;   ///< The state before; updates only.
-  bool initial = false;              ///< Part of the first list.
-  bool resync = false;               ///< Told again without a change.
-  bool final_state_unknown = false;  ///< Deleted while nobody watched: `object` may be out of date.
+  const WireObject* object = nullptr;  ///< Current state; for deletions, the last known one. Never null.
+  const WireObject* old = nullptr;     ///< Previous state; updates only.
+  bool initial = false;                ///< Part of the first list.
+  bool resync = false;                 ///< Delivered again without a change.
+  bool final_state_unknown = false;    ///< Deleted during a gap of the watch: `object` may be out of date.
 };
 
 /// Receives the events of one informer, in the order in which they happened to each object.
@@ -34,7 +33,7 @@ class EVENKEEL_API EventHandler {
  public:
   virtual ~EventHandler() = default;
   virtual void on_event(const ObjectEvent& event) noexcept = 0;
-  /// All objects of the first list were told. Called once.
+  /// Called once, when all objects of the first list were delivered.
   virtual void on_synced() noexcept {}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of one collection, read by many threads while one keeps them equal to the server's.
+// The objects of one kind, read by many threads while one thread applies the server's changes.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// All objects of a collection at one moment, sorted by namespace and name. Cheap to copy; what happens to
-/// the store later does not reach it.
-/// Thread safety: as a std::shared_ptr to something const.
+/// An immutable copy of a store, sorted by namespace and name. Cheap to copy; later changes of the store do
+/// not affect it.
+/// Thread safety: that of a std::shared_ptr to a const object.
 class EVENKEEL_API StoreSnapshot {
  public:
   class Iterator {
@@ -55,7 +55,7 @@ class EVENKEEL_API StoreSnapshot {
     const detail::ObjectTree* tree_ = nullptr;
     detail::ObjectTree::Place place_;
   };
-  /// A run of neighbours. Valid as long as the snapshot.
+  /// A range of adjacent objects. Valid as long as the snapshot.
   struct Range {
     Iterator first;
     Iterator last;
@@ -67,9 +67,9 @@ class EVENKEEL_API StoreSnapshot {
   bool empty() const noexcept { return size() == 0; }
   Iterator begin() const { return {&*tree_, {0, 0}}; }
   Iterator end() const { return {&*tree_, tree_->end()}; }
-  /// Those of one namespace; costs what it returns.
+  /// Returns the objects of one namespace; the cost is linear in their number.
   Range in_namespace(std::string_view namespace_) const;
-  /// Empty if there is none.
+  /// Returns the object, or an empty handle.
   WireObject find(std::string_view namespace_, std::string_view name) const;
 
  private:
@@ -79,13 +79,13 @@ class EVENKEEL_API StoreSnapshot {
   detail::Counted<detail::ObjectTree> tree_;
 };
 
-/// One change that a store went through.
+/// One change of a store.
 struct StoreDelta {
   EventType type = EventType::added;
-  WireObject object = {};            ///< The object now; of deleted ones, the last state that is known.
-  WireObject old = {};               ///< The state before, for updates and deletions.
-  bool final_state_unknown = false;  ///< Deleted while nobody looked: `object` is the last state seen.
-  bool resync = false;               ///< Told again without a change.
+  WireObject object = {};            ///< Current state; for deletions, the last known one.
+  WireObject old = {};               ///< Previous state, for updates and deletions.
+  bool final_state_unknown = false;  ///< Deleted during a gap of the watch: `object` may be out of date.
+  bool resync = false;               ///< Delivered again without a change.
 };
 
 struct ObjectStoreOptions {
@@ -93,51 +93,52 @@ struct ObjectStoreOptions {
 };
 
 /// A map from namespace and name to object, with an index by owner.
-/// The writer's members keep what is newer: where resourceVersions can be compared, an older state of an
-/// object is ignored, as is the same state again. An object of another uid is another object: the first is
-/// reported as deleted, then the second as added.
-/// Thread safety: apply(), remove() and replace() one thread at a time; all others may be called
-/// concurrently, and with those. A reader takes a snapshot under a lock that is held for some tens of
-/// nanoseconds, by a writer for one change; it reads without a lock.
+/// The writer's members keep the newer state: where resourceVersions can be compared, an older state of an
+/// object is ignored, and so is an equal one. An object with another uid is another object: the deletion of
+/// the first is reported, then the addition of the second.
+/// Thread safety: apply(), remove() and replace() by one thread at a time; all others may be called
+/// concurrently, also with these. Readers take a snapshot under a lock that is held for some tens of
+/// nanoseconds (by a writer: for one change) and then read without a lock.
 class EVENKEEL_API ObjectStore {
  public:
   explicit ObjectStore(ObjectStoreOptions options = {});
 
   StoreSnapshot snapshot() const EVENKEEL_EXCLUDES(mutex_);
-  /// What the server told last, without own writes. Empty if there is none.
+  /// Returns the last state received from the server, without the program's own writes. Empty if there is
+  /// none.
   WireObject stored(std::string_view namespace_, std::string_view name) const {
     return snapshot().find(namespace_, name);
   }
-  /// The object, own writes included. Empty if there is none.
+  /// Returns the object, including own writes. Empty if there is none.
   WireObject find(std::string_view namespace_, std::string_view name) const EVENKEEL_EXCLUDES(mutex_);
-  /// All objects for which `selects` is true (all, if it is empty), of one namespace if one is given, own
-  /// writes included, sorted by namespace and name.
+  /// Returns all objects for which `selects` is true (all if it is empty), of one namespace if given,
+  /// including own writes, sorted by namespace and name.
   std::vector<WireObject> list(std::optional<std::string_view> namespace_ = {},
                                const std::function<bool(const WireObject&)>& selects = {}) const
       EVENKEEL_EXCLUDES(mutex_);
-  /// Those that have an owner reference with this uid, sorted by namespace and name.
-  /// Without an index of owners it looks at every object.
+  /// Returns the objects that have an owner reference with this uid, sorted by namespace and name. Linear in
+  /// the number of objects without an index of owners.
   std::vector<WireObject> by_owner(std::string_view uid) const EVENKEEL_EXCLUDES(mutex_);
   std::size_t size() const { return snapshot().size(); }
-  /// The server answered a write of ours with this state: find(), list() and by_owner() give it until the
-  /// server's own account has passed it. Ignored where resourceVersions cannot be compared.
+  /// Records the state with which the server answered a write of this program: find(), list() and by_owner()
+  /// return it until the watch has delivered it or a newer one. Ignored if resourceVersions cannot be
+  /// compared.
   void written(const WireObject& object) EVENKEEL_EXCLUDES(mutex_);
-  /// The server's account has reached this resourceVersion.
+  /// Records that the watch has reached this resourceVersion.
   void reached(std::string_view version) EVENKEEL_EXCLUDES(mutex_);
-  /// Memory of the objects held.
+  /// Returns the memory of the objects held, in bytes.
   std::size_t bytes() const EVENKEEL_EXCLUDES(mutex_);
 
-  /// `object` was added or changed. Gives nothing, one delta, or two if it is another object of the same
-  /// name.
+  /// Applies an addition or update. Returns no delta, one, or two if it is another object with the same name.
   std::vector<StoreDelta> apply(const WireObject& object) EVENKEEL_EXCLUDES(mutex_);
-  /// `object` is gone; it is the last state.
+  /// Applies a deletion; `object` is the last state.
   std::vector<StoreDelta> remove(const WireObject& object) EVENKEEL_EXCLUDES(mutex_);
-  /// The collection is exactly `objects`, at once for readers. Of several of one key the last counts.
+  /// Replaces all objects by `objects`, atomically for readers. Of several with one key the last one is used.
   /// Deletions come first, then updates and additions, each sorted.
   std::vector<StoreDelta> replace(std::vector<WireObject> objects) EVENKEEL_EXCLUDES(mutex_);
 
  private:
-  // Children of one owner, by key. The views point into the objects.
+  // Objects of one owner, by key. The keys are views into the objects.
   using Children = std::map<detail::TreeKey, WireObject>;
   struct UidHash {
     using is_transparent = void;
@@ -147,7 +148,7 @@ class EVENKEEL_API ObjectStore {
   };
   using Owners = std::unordered_map<std::string, Children, UidHash, std::equal_to<>>;
 
-  // Own writes that the watch has not brought yet; few, and mostly none.
+  // Own writes that the watch has not delivered yet; usually none.
   using OwnWrites = std::map<std::pair<std::string, std::string>, WireObject>;
   using Selects = std::function<bool(const WireObject&)>;
 

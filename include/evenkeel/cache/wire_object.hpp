@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object as caches keep it: its JSON as it came over the wire, without managedFields, and in front of it
-// the places of what is asked for most, all in one block of memory.
+// An object as caches keep it: its JSON as received, without managedFields, preceded by the offsets of
+// frequently used fields, in one block of memory.
 #pragma once
 
 #include <compare>
@@ -28,8 +28,8 @@ namespace detail {
 struct WireBlock;
 struct WireBuilder;
 
-/// Items of a block by index: what ranges over labels, annotations and owners are. Equal if their items are,
-/// in the same order (API servers sort labels and annotations by name). Valid as long as the object.
+/// A range over items of a block: labels, annotations or owners. Equal if the items are equal in the same
+/// order (API servers sort labels and annotations by name). Valid as long as the object.
 template <class Item, Item (*At)(const WireBlock*, std::size_t)>
 class WireRange {
  public:
@@ -108,16 +108,16 @@ namespace detail {
 EVENKEEL_API WireOwner wire_owner(const WireBlock* block, std::size_t at);
 }
 
-/// What is kept of an object.
+/// Selects the parts of an object that are kept.
 enum class WireForm : std::uint8_t {
-  whole,          ///< The JSON without managedFields, and the metadata's places in it.
+  whole,          ///< The JSON without managedFields, and offsets of its metadata.
   metadata_only,  ///< Names, labels, annotations, owners and so on; no JSON.
 };
 
-/// A counted handle on an immutable object in wire form; may be empty. Copies share the block. All views
-/// that it gives live as long as any handle on the same block.
-/// Accessors other than operator bool, == and bytes() need a handle that is not empty.
-/// Thread safety: as for std::shared_ptr: handles are values, the block may be shared by threads.
+/// A reference-counted handle to an immutable object in wire form; may be empty. Copies share the block. All
+/// views that it returns live as long as any handle to the same block.
+/// Accessors other than operator bool, == and bytes() require a non-empty handle.
+/// Thread safety: that of std::shared_ptr: handles are values, the block may be shared by threads.
 class EVENKEEL_API WireObject {
  public:
   using Pairs = detail::WireRange<detail::WirePair, detail::wire_pair>;
@@ -131,7 +131,7 @@ class EVENKEEL_API WireObject {
   ~WireObject();
 
   explicit operator bool() const noexcept { return block_ != nullptr; }
-  /// Whether both are handles on the same block (or empty); contents are not compared.
+  /// Returns true if both refer to the same block or both are empty; contents are not compared.
   bool operator==(const WireObject& other) const noexcept { return block_ == other.block_; }
 
   std::string_view api_version() const noexcept;
@@ -141,27 +141,27 @@ class EVENKEEL_API WireObject {
   std::string_view uid() const noexcept;
   std::string_view resource_version() const noexcept;
   std::int64_t generation() const noexcept;
-  bool is_being_deleted() const noexcept;  ///< It has a deletionTimestamp.
+  bool is_being_deleted() const noexcept;  ///< Returns true if a deletionTimestamp is set.
   ObjectKey key() const;
 
   Pairs labels() const noexcept;
   Pairs annotations() const noexcept;
   Owners owners() const noexcept;
-  /// The value of a label, or nothing.
+  /// Returns the value of a label, or std::nullopt.
   std::optional<std::string_view> label(std::string_view name) const noexcept;
   std::optional<std::string_view> annotation(std::string_view name) const noexcept;
 
   WireForm form() const noexcept;
   /// The JSON without metadata.managedFields, with apiVersion and kind; empty if metadata only.
   std::string_view raw() const noexcept;
-  /// The object as a T: a described type, DynamicObject, or PartialObject, which is all that a metadata-only
-  /// object can become. The snapshot keeps the wire form alive. Empty for an empty handle.
-  /// Throws DecodeError naming object and field; std::invalid_argument for a T that needs what was not kept.
+  /// Decodes the object as a T: a described type, DynamicObject, or PartialObject, the only possibility for a
+  /// metadata-only object. The snapshot keeps the wire form alive. Empty for an empty handle.
+  /// Throws DecodeError naming object and field; std::invalid_argument if T needs parts that were not kept.
   template <class T>
   Snapshot<T> decode() const;
-  /// "Pod default/web-0", for messages.
+  /// Returns "Pod default/web-0", for messages.
   std::string what() const;
-  /// Memory taken, in bytes; 0 for an empty handle.
+  /// Returns the memory in use, in bytes; 0 for an empty handle.
   std::size_t bytes() const noexcept;
 
  private:
@@ -192,8 +192,8 @@ Snapshot<T> WireObject::decode() const {
   }
 }
 
-/// How resourceVersions compare: by number where both are numbers, and equal if equal as text. Nothing:
-/// they cannot be ordered. Only those of one kind may be compared.
+/// Compares resourceVersions: by number if both are numbers; equal if their text is equal; otherwise
+/// std::nullopt, as they cannot be ordered. Only versions of the same kind may be compared.
 /// Source: KEP-5504 (decimal numbers without leading zeros, of any length).
 EVENKEEL_API std::optional<std::strong_ordering> compare_resource_versions(std::string_view left,
                                                                            std::string_view right) noexcept;
@@ -209,12 +209,12 @@ struct WireEvent {
 
 struct WireScannerOptions {
   WireForm form = WireForm::whole;
-  /// Put in where an item names none (in lists of built-in kinds), and in metadata-only objects.
+  /// Used if an item has no apiVersion or kind (in lists of built-in kinds), and for metadata-only objects.
   std::string api_version = {};
   std::string kind = {};
 };
 
-/// Makes wire objects from JSON text. Keeps its working memory between calls.
+/// Makes wire objects from JSON text. Reuses its working memory between calls.
 /// Thread safety: one thread at a time.
 class EVENKEEL_API WireScanner {
  public:
@@ -223,10 +223,10 @@ class EVENKEEL_API WireScanner {
   WireScanner(WireScanner&&) noexcept;
   WireScanner& operator=(WireScanner&&) noexcept;
 
-  /// Reads one object. Throws DecodeError, naming the object as far as it can be made out, if the text is
-  /// not an object with a metadata.name.
+  /// Reads one object. Throws DecodeError, naming the object if possible, if the text is not an object with a
+  /// metadata.name.
   WireObject object(std::string_view text);
-  /// Reads one frame of a watch. Throws DecodeError in the same way.
+  /// Reads one frame of a watch. Throws DecodeError like object().
   WireEvent event(std::string_view frame);
 
  private:

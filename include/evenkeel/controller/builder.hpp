@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a controller is put together: controller_for<Demo>(reconcile).owns<ConfigMap>().
+// The fluent description of a controller: controller_for<Demo>(reconcile).owns<ConfigMap>().
 #pragma once
 
 #include <concepts>
@@ -27,21 +27,21 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Which events of a watched kind cause a reconcile, and of whom.
+/// Selects the events of a watched kind that cause a reconcile, and the keys that they add.
 struct TriggerOptions {
-  Predicate when = {};                        ///< Events that it refuses are not acted on.
-  OwnerMatch owner = OwnerMatch::controller;  ///< For owns(): which owners are told.
-  /// Of the keys that are added. Default: 0, and Lane::slow for first lists and resyncs.
+  Predicate when = {};                        ///< Events for which it returns false are ignored.
+  OwnerMatch owner = OwnerMatch::controller;  ///< For owns(): the owners whose keys are added.
+  /// Priority of the added keys. Default: 0, and Lane::slow for first lists and resyncs.
   std::optional<Priority> priority = {};
-  Duration delay = Duration::zero();  ///< From an event to its reconcile; a sooner reason wins.
-  /// What the cache keeps of the kind. With metadata only, mappings take a WireObject, and reads of whole
-  /// objects go to the server.
+  Duration delay = Duration::zero();  ///< Delay from an event to its reconcile; an earlier due time wins.
+  /// Form in which the cache keeps the kind. With metadata only, mappings take a WireObject, and reads of
+  /// whole objects go to the server.
   WireForm form = WireForm::whole;
 };
 
 namespace detail {
 
-/// "Demo" to "demo".
+/// Returns "demo" for "Demo".
 EVENKEEL_API std::string default_name(std::string_view kind);
 
 template <ObjectType T>
@@ -69,7 +69,7 @@ WatchSpec watch_of(KeyMapping mapping, TriggerOptions options, Delivery delivery
               }};
 }
 
-// The keys of all objects that the cache holds of a kind.
+// Returns the keys of all objects of a kind that the cache holds.
 EVENKEEL_API std::vector<ObjectKey> all_keys(const Informer& informer);
 
 // `more` is one key or a range of them.
@@ -81,12 +81,12 @@ void add_keys(std::vector<ObjectKey>& keys, const Keys& more) {
     keys.insert(keys.end(), std::begin(more), std::end(more));
 }
 
-// A mapping that is given the cache as well.
+// A mapping that takes the cache as its second argument.
 template <class F, class T>
 concept CacheMapping =
     std::invocable<F&, const T&, const Cache&> || std::invocable<F&, const WireObject&, const Cache&>;
 
-// `More` is what a mapping takes behind the object: nothing, or the cache.
+// `More` are the arguments after the object: none, or the cache.
 template <class F, class T, class... More>
 struct MappingResult : std::invoke_result<F&, const T&, More...> {};
 template <class F, class T, class... More>
@@ -108,7 +108,7 @@ struct CheckedMapping {
   static constexpr bool passed = true;
 };
 
-// A mapping of the program's own: of the typed object, or of its wire form where metadata is enough.
+// Wraps a mapping of the program: of the typed object, or of its wire form where metadata is enough.
 template <ObjectType T, class F>
 KeyMapping mapping_of(F function) {
   static_assert(CheckedMapping<F, T>::passed);
@@ -121,7 +121,7 @@ KeyMapping mapping_of(F function) {
   };
 }
 
-// Makes the key mapping of a function that reads the cache; each watch has a copy of the function.
+// Wraps a mapping that reads the cache; each watch has a copy of the function.
 template <ObjectType T, class F>
 KeyMapping mapping_with(F function, const Cache& cache) {
   static_assert(CheckedMapping<F, T, const Cache&>::passed);
@@ -137,18 +137,18 @@ KeyMapping mapping_with(F function, const Cache& cache) {
 
 }  // namespace detail
 
-/// Watches for Controller::watch(): U itself, whose key is the one to reconcile;
+/// Returns a watch of U that reconciles the U itself, for Controller::watch().
 template <ObjectType U>
 WatchSpec watch_object(TriggerOptions options = {}) {
   return detail::watch_of<U>(map_to_object(), std::move(options));
 }
-/// U, for its owner of the kind `owner`: watch_owned<Pod>(Demo::resource);
+/// Returns a watch of U that reconciles its owner of the kind `owner`: watch_owned<Pod>(Demo::resource).
 template <ObjectType U>
 WatchSpec watch_owned(ResourceId owner, TriggerOptions options = {}) {
   const OwnerMatch match = options.owner;
   return detail::watch_of<U>(map_to_owner(std::move(owner), match), std::move(options));
 }
-/// U, for what `mapping` says of it; see ControllerBuilder::watches().
+/// Returns a watch of U that reconciles the keys that `mapping` returns; see ControllerBuilder::watches().
 template <ObjectType U, class F>
 WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
   if constexpr (detail::CacheMapping<F, U>) {
@@ -163,7 +163,7 @@ WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
   }
 }
 
-/// Describes a controller; hand it to Manager::add(). What is not said has a default.
+/// A fluent description of a controller, for Manager::add(). Every setting has a default.
 /// Thread safety: one thread at a time.
 template <ObjectType T>
 class ControllerBuilder {
@@ -189,35 +189,35 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// Reconciles what `mapping` says of each U that changes: it gets a `const U&`, or a `const WireObject&`
-  /// for what metadata tells, and returns an ObjectKey or a range of them. It is called for
-  /// the state before and the state after a change, on a thread of its own: it may take its time, and holds
-  /// up no other watch. If it takes a `const Cache&` as well, it can look up what refers to the U:
+  /// Reconciles the keys that `mapping` returns for each U that changes. `mapping` takes a `const U&`, or a
+  /// `const WireObject&` if metadata is enough, and returns an ObjectKey or a range of them. It is called for
+  /// the states before and after a change, on a dedicated thread: a slow mapping does not delay other
+  /// watches. If it takes a `const Cache&` as well, it can look up the objects that refer to the U:
   ///
   ///     .watches<Secret>([](const Secret& secret, const Cache& cache) { return users_of(secret, cache); })
   ///
-  /// An exception of the mapping is logged, and it is called for the same states again: after 1 s, and then
-  /// after twice as long each time, up to 5 min. A key without a name is refused, and that is logged.
+  /// An exception thrown by the mapping is logged, and the mapping is called for the same states again: after
+  /// 1 s, then after twice the previous delay, up to 5 min. A key without a name is rejected and logged.
   template <ObjectType U, class F>
   ControllerBuilder& watches(F mapping, TriggerOptions options = {}) {
     spec_.watches.push_back(watch_mapped<U>(std::move(mapping), std::move(options)));
     return *this;
   }
 
-  /// Events of any watch pass only if this lets them, and their own predicate does, too. Sources are not
-  /// asked. Several of them all have to agree.
+  /// Adds a predicate that events of every watch must meet in addition to the watch's own one. Does not apply
+  /// to sources. If called several times, all predicates must be met.
   ControllerBuilder& filter(Predicate when) {
     filter_ = std::move(filter_) && std::move(when);
     return *this;
   }
 
-  /// Reconciles the keys that the program pushes into a channel.
+  /// Reconciles the keys that are pushed into a channel.
   ControllerBuilder& source(std::string name, KeyChannel channel) {
     spec_.sources.push_back(
         {.name = std::move(name), .subscribe = [channel](KeySink sink) { return channel.subscribe(sink); }});
     return *this;
   }
-  /// Reconciles what `mapping` says of each object that the program pushes; see watches().
+  /// Reconciles the keys that `mapping` returns for each object pushed into the channel; see watches().
   template <ObjectType U, class F>
   ControllerBuilder& source(const EventChannel<U>& channel, F mapping, TriggerOptions options = {}) {
     WatchSpec watch = watch_mapped<U>(std::move(mapping), std::move(options));
@@ -229,7 +229,7 @@ class ControllerBuilder {
     channels_.push_back(std::move(watch));
     return *this;
   }
-  /// Runs `run(const KeySink&, std::stop_token)` on a thread of its own while the controller runs: see
+  /// Runs `run(const KeySink&, std::stop_token)` on a dedicated thread while the controller runs; see
   /// SourceFunction.
   template <class F>
   requires std::invocable<F&, const KeySink&, std::stop_token> ControllerBuilder& source(
@@ -238,14 +238,14 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// Reconciles every object of the kind that the cache holds once in each period, after all that is more
-  /// urgent. The first time is a period after the controller's start.
+  /// Reconciles every object of the kind that the cache holds once in each period, at low priority. The first
+  /// time is one period after the controller's start.
   ControllerBuilder& every(Duration period) {
     return every(period, [form = form_](Cache& cache) {
       return detail::all_keys(detail::informer_of<T>(cache, form));
     });
   }
-  /// The same for what `keys(Cache&)` returns, a std::vector<ObjectKey>.
+  /// Like every(period), but for the keys that `keys(Cache&)` returns, a std::vector<ObjectKey>.
   template <class F>
   requires std::invocable<F&, Cache&> ControllerBuilder& every(Duration period, F keys,
                                                                KeyOptions options = {
@@ -254,9 +254,9 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// Before an object goes, `clean_up(context, object)` runs; it is kept until that returns done. The
-  /// finalizer is added when the object is first seen. `name` is qualified: "demo.example.com/cleanup".
-  /// Several run in the order given.
+  /// Adds a finalizer: when an object is deleted, `clean_up(context, object)` runs, and the object is kept
+  /// until that returns done. The finalizer is added when the object is first reconciled. `name` is
+  /// qualified: "demo.example.com/cleanup". Several finalizers run in the order in which they were added.
   template <class F>
   ControllerBuilder& finalize(std::string name, F clean_up) {
     static_assert(std::invocable<F&, Context&, const T&>,
@@ -268,20 +268,21 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// A name for logs, metrics and flags, unique in its manager: see ControllerOptions::name. Default: the
-  /// kind in lower case.
+  /// Sets the name for logs, metrics and flags, unique in its manager; see ControllerOptions::name. Default:
+  /// the kind in lower case.
   ControllerBuilder& named(std::string name) {
     spec_.options.name = std::move(name);
     return *this;
   }
 
-  /// Which instances of the program reconcile, if they stand for election; see ControllerOptions::runs_on.
+  /// Selects the instances of the program that reconcile, if there is leader election; see
+  /// ControllerOptions::runs_on.
   ControllerBuilder& runs_on(RunsOn where) {
     spec_.options.runs_on = where;
     return *this;
   }
 
-  /// Replaces all options but a name that was given before.
+  /// Replaces all options except a name set before.
   ControllerBuilder& with(ControllerOptions options) {
     if (options.name.empty()) options.name = std::move(spec_.options.name);
     spec_.options = std::move(options);
@@ -306,9 +307,10 @@ class ControllerBuilder {
   WireForm form_ = WireForm::whole;
 };
 
-/// A controller for objects of kind T. `reconciler` is called with (Context&, const T&) while the object
-/// exists and is not being deleted, or with (Context&, const Request&) whatever became of it; the first form
-/// wins if both fit. With several workers it is called concurrently, for different objects.
+/// Returns the description of a controller for objects of kind T. `reconciler` is called with (Context&,
+/// const T&) while the object exists and is not being deleted, or with (Context&, const Request&) whether or
+/// not it exists; the first form wins if both fit. With several workers it is called concurrently, for
+/// different objects.
 template <ObjectType T, class F>
 ControllerBuilder<T> controller_for(F reconciler, TriggerOptions options = {}) {
   static_assert(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reconciler works with during one run: a client bound to the run, and all that is implied by it.
+// The argument of a reconcile: a client bound to the run, cached reads, log, deadline and stop token.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ using Request = RequestKey;
 
 namespace detail {
 
-/// The object that is being reconciled, whatever its type.
+/// The type-erased object that is being reconciled.
 struct Primary {
   virtual ~Primary() = default;
   const TypeInfo* type = nullptr;
-  const void* object = nullptr;  // what the reconciler was given a reference to
+  const void* object = nullptr;  // the object that the reconciler has a reference to
   const ObjectMeta* metadata = nullptr;
   const ResourceInfo* resource = nullptr;
 };
@@ -49,21 +49,21 @@ struct PrimaryOf final : Primary {
     resource = &T::resource;
   }
   Snapshot<T> original;
-  Snapshot<T> latest;  // what the last write of this run answered
+  Snapshot<T> latest;  // after the last write of this run
 };
 
 }  // namespace detail
 
 struct ContextApplyOptions {
-  /// Makes the object that is being reconciled the controller of what is applied, unless `object` names a
-  /// controller or is the reconciled object itself. An error where that is not legal: the owner has a
-  /// namespace and the object is in another or in none, or the owner does not exist. False: no owner; nothing
-  /// collects the object when the reconciled one is gone, so a finalizer has to.
+  /// Makes the object that is being reconciled the controller of the applied object, unless `object` names a
+  /// controller or is the reconciled object itself. It is an error if the reconciled object has a namespace
+  /// and the applied object has another or none, or if the reconciled object does not exist. False: no owner
+  /// is set; the garbage collector does not delete the applied object, so a finalizer must.
   bool own = true;
   bool force = true;  ///< Takes over fields that another field owner holds.
 };
 
-/// What a Context is made of. Controllers fill it; a test of a reconciler may, too.
+/// Construction parameters of a Context. Controllers fill them in; unit tests of reconcilers may, too.
 struct ContextOptions {
   Client client;           ///< Unbound; the context binds it.
   Cache* cache = nullptr;  ///< Null: every read is live.
@@ -79,8 +79,9 @@ struct ContextOptions {
 };
 
 /// One run of a reconciler. Every call made through it carries the run's deadline, stop token and field
-/// owner, so that none escapes them. Thread safety: one thread at a time; what client() returns may be used
-/// by others. Lifetime: valid during the reconcile only, as are the references that it gives.
+/// owner.
+/// Thread safety: one thread at a time; the client returned by client() may be used by other threads.
+/// Lifetime: valid during the reconcile only, as are the references that it returns.
 class EVENKEEL_API Context {
  public:
   explicit Context(ContextOptions options);
@@ -91,38 +92,38 @@ class EVENKEEL_API Context {
   const Request& request() const { return options_.request; }
   /// Namespace and name of the object to reconcile.
   const ObjectKey& key() const { return key_; }
-  /// 1, and one more for each failure since the last success.
+  /// Returns 1 plus the number of failures since the last success.
   std::uint64_t attempt() const { return options_.attempt; }
-  /// With leader election, the term that this instance leads in: greater than that of every leader before.
-  /// Send it along to systems that can refuse an older one (docs/election.md).
+  /// Returns the term of this instance's leadership, with leader election: greater than that of every earlier
+  /// leader. Pass it to systems that can reject an older one (docs/election.md).
   std::optional<std::uint64_t> term() const { return options_.term; }
-  /// A logger that knows controller, object, reconcile id and attempt.
+  /// Returns a logger with controller, object, reconcile id and attempt bound.
   const Log& log() const;
-  /// The client, bound to this run.
+  /// Returns the client, bound to this run.
   const Client& client() const { return client_; }
   /// Triggered when the controller stops and the grace period is over.
   const std::stop_token& stop() const { return options_.stop; }
-  /// When this run has to be over; nothing without a reconcile timeout.
+  /// Returns the end of the reconcile timeout, or std::nullopt if there is none.
   std::optional<TimePoint> deadline() const { return deadline_; }
   const Clock& clock() const { return *options_.clock; }
-  /// Throws Cancelled if the run should end: stop() was triggered or deadline() has passed. For long loops.
+  /// Throws Cancelled if stop() was triggered or deadline() has passed. For long loops.
   void check() const;
 
   // ---- Reads: from the cache if the kind is declared there (for, owns, watches), else from the server ----
 
-  /// The object, or an empty snapshot.
+  /// Returns the object, or an empty snapshot.
   template <ObjectType T>
   Snapshot<T> find(const ObjectKey& key) {
     if (options_.cache != nullptr) return options_.cache->find<T>(key, client_);
     return client_.find<T>(key);
   }
-  /// All objects of a kind, of one namespace or of all.
+  /// Returns all objects of a kind, in one namespace or in all.
   template <ObjectType T>
   std::vector<Snapshot<T>> list(const ListOptions& options = {}) {
     if (options_.cache != nullptr) return options_.cache->list<T>(options, client_);
     return client_.list<T>(options).items;
   }
-  /// All objects of a kind that `owner` owns, by its uid: in its namespace, or in all if it is
+  /// Returns all objects of a kind that `owner` owns, by its uid: in its namespace, or in all if it is
   /// cluster-scoped. See Cache::owned_by().
   template <ObjectType T, ObjectType Owner>
   std::vector<Snapshot<T>> owned_by(const Owner& owner) {
@@ -135,16 +136,17 @@ class EVENKEEL_API Context {
 
   // ---- Writes ----
 
-  /// Server-side apply of what `object` sets. An empty namespace means that of the object being reconciled.
-  /// Throws std::invalid_argument, and sends nothing, if the object that is being reconciled cannot own it;
-  /// see ContextApplyOptions::own.
+  /// Sends a server-side apply of the fields that `object` sets. An empty namespace means that of the object
+  /// being reconciled. Throws std::invalid_argument without sending a request if the object being reconciled
+  /// cannot own it; see ContextApplyOptions::own.
   template <ObjectType T>
   Snapshot<T> apply(T object, ContextApplyOptions options = {}) {
     imply(T::resource, object.metadata, options);
     return wrote(client_.apply(object, {.force = options.force}));
   }
 
-  /// Sends what `edit` changes, and nothing if that is nothing. `object` must be the one being reconciled.
+  /// Sends the changes made by `edit`; sends no request if there are none. `object` must be the one being
+  /// reconciled.
   template <ObjectType T, class Edit>
   Snapshot<T> patch(const T& object, Edit edit) {
     return patch(current(object), std::move(edit));
@@ -153,8 +155,8 @@ class EVENKEEL_API Context {
   Snapshot<T> patch(const Snapshot<T>& object, Edit edit) {
     return wrote(client_.patch(object, std::move(edit)));
   }
-  /// Patches the status, as patch() does: `edit` gets a reference to it. The first call also sends the plain
-  /// members that are at their defaults, see Client::patch_status().
+  /// Like patch(), but edits only the status: `edit` gets a reference to it. The first call also sends plain
+  /// members that have their default values; see Client::patch_status().
   template <ObjectType T, class Edit>
   Snapshot<T> patch_status(const T& object, Edit edit) {
     return patch_status(current(object), std::move(edit));
@@ -164,7 +166,7 @@ class EVENKEEL_API Context {
     return wrote(client_.patch_status(object, std::move(edit)));
   }
 
-  /// Deletes the object; one that is gone already is success.
+  /// Deletes the object; succeeds if it does not exist.
   template <ObjectType T>
   void remove(const ObjectKey& key, const DeleteOptions& options = {}) {
     client_.remove<T>(key, options);
@@ -176,14 +178,14 @@ class EVENKEEL_API Context {
 
   // ---- For the library ----
 
-  /// Says which object is being reconciled; null if it does not exist.
+  /// Sets the object being reconciled; null if it does not exist.
   void set_primary(std::unique_ptr<detail::Primary> primary);
-  /// The object being reconciled as the last write of this run left it; the kind must be T.
+  /// Returns the object being reconciled after the last write of this run; the kind must be T.
   template <ObjectType T>
   Snapshot<T> latest() const {
     return static_cast<const detail::PrimaryOf<T>&>(*primary_).latest;
   }
-  /// Takes note of what a write answered: reads give it from now on, and later patches are based on it.
+  /// Records the server's answer to a write: later reads return it, and later patches are based on it.
   template <ObjectType T>
   Snapshot<T> wrote(Snapshot<T> object) {
     if (options_.cache != nullptr) options_.cache->written(object);
@@ -195,7 +197,7 @@ class EVENKEEL_API Context {
   }
 
  private:
-  // The snapshot behind a reference that the reconciler was given, as of the last write of this run.
+  // Returns the snapshot behind a reference that the reconciler has, after the last write of this run.
   template <ObjectType T>
   Snapshot<T> current(const T& object) const {
     if (primary_ == nullptr || primary_->type != &type_info<T>() || primary_->object != &object)

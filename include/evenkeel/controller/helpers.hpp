@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What reconcilers do all the time: create or change an object, set a condition of the status.
+/// Common tasks of reconcilers: creating or updating an object, setting a condition of the status.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// What create_or_update() had to do.
+/// The write that create_or_update() made.
 enum class Written : std::uint8_t { unchanged, created, updated };
 
 template <class T>
@@ -27,14 +27,14 @@ struct WriteOutcome {
   Written written = Written::unchanged;
 };
 
-/// Creates the object at `key`, or changes it, so that it is as `edit(T&)` makes it; sends nothing if it is
-/// so already. `edit` gets what is there, or an object with a name and no more; it must set only what this
-/// program decides, keep namespace and name, and may be called twice. What is there is read as
-/// Context::find() reads; if that is out of date, the server is asked. To own the object, call
-/// set_controller_reference(owner, object) in `edit`. A whole object of one's own is simpler with
-/// Context::apply().
-/// Throws ApiError: Conflict only if `edit` changes a list that somebody else changed at the same time.
-/// Source: controller-runtime controllerutil.CreateOrUpdate; unlike it, only what changed is sent.
+/// Creates the object at `key`, or updates it, so that it is as `edit(T&)` makes it; sends no request if
+/// there is no difference. `edit` gets the existing object, or one that has only a name; it must set only
+/// fields that this program decides, must not change namespace and name, and may be called twice. The
+/// existing object is read as Context::find() does; if the cached state is out of date, it is read from the
+/// server. To own the object, call set_controller_reference(owner, object) in `edit`. For objects that the
+/// program specifies as a whole, Context::apply() is simpler.
+/// Throws ApiError: Conflict only if `edit` changes a list that another client changed concurrently.
+/// Source: controller-runtime controllerutil.CreateOrUpdate; unlike it, sends only the difference.
 template <ObjectType T, class Edit>
 WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit edit) {
   static_assert(detail::CheckedEdit<Edit, T>::passed);
@@ -49,7 +49,7 @@ WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit ed
     } catch (const ApiError& error) {
       if (!error.is_already_exists()) throw;
     }
-    found = context.client().get<T>(key);  // the cache did not know of it yet
+    found = context.client().get<T>(key);  // not yet in the cache
   }
   const std::string before = found->metadata.resource_version;
   Snapshot<T> changed = context.patch(found, [&edit](T& object) { std::invoke(edit, object); });
@@ -57,8 +57,8 @@ WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit ed
   return {std::move(changed), same ? Written::unchanged : Written::updated};
 }
 
-/// Sets a condition in the status of the object that is being reconciled, and sends that if it changes
-/// anything: last_transition_time changes with the condition's status only, and is the clock's time;
+/// Sets a condition in the status of the object being reconciled, and sends it if it differs:
+/// last_transition_time changes only if the condition's status does, and is the clock's time;
 /// observed_generation is the object's, unless it is set. T's status has `std::vector<Condition> conditions`.
 template <ObjectType T>
 Snapshot<T> set_condition(Context& context, const T& object, Condition condition) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles of durations in fixed memory: how long it takes from an event to its reconcile.
+// Quantiles of durations in fixed memory, for the latency from an event to its reconcile.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A histogram whose buckets grow by 1/16 of a power of two: quantiles are at most 6.25 % too high,
-/// between 1 us and 2^40 ns (18 minutes). Shorter durations count as 1 us, longer ones as the longest.
-/// Thread safety: as for standard containers; a controller keeps it under its own lock.
+/// A histogram whose buckets grow by 1/16 of a power of two: quantiles are at most 6.25 % too high, between 1
+/// us and 2^40 ns (18 minutes). Shorter durations count as 1 us, longer ones as the maximum.
+/// Thread safety: that of standard containers; a controller guards it by its own lock.
 /// Complexity: 4 KB; record() is O(1), quantile() O(buckets).
 class LatencyHistogram {
  public:
@@ -30,7 +30,7 @@ class LatencyHistogram {
 
   std::uint64_t count() const noexcept { return count_; }
 
-  /// The smallest bucket bound that at least `share` (0 to 1) of all durations do not exceed; zero if
+  /// Returns the smallest bucket bound that at least `share` (0 to 1) of all durations do not exceed; zero if
   /// there are none.
   Duration quantile(double share) const noexcept {
     if (count_ == 0) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens inside a controller, for those who record, count or explain it.
+// Notifications of what happens inside a controller, for recorders, metrics and explanations.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,27 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Who had a key added.
+/// Origin of an added key.
 enum class AddCause : std::uint8_t {
   event,   ///< A watch; see KeyAdded::event.
-  source,  ///< A source of the program's own: a channel, a timer.
+  source,  ///< A source of the program: a channel, a timer.
   call,    ///< Controller::enqueue().
 };
 
-/// What became of a key that was added.
+/// Effect of an added key.
 enum class AddVerdict : std::uint8_t {
-  queued,  ///< It runs as soon as it is its turn and `delay` is over.
-  waits,   ///< It is in back-off, which this event does not cut short (see EventGate): its retry answers.
-  held,    ///< It runs, and the event is minor: the end of the run decides whether it runs once more.
+  queued,  ///< Runs in its turn once `delay` is over.
+  waits,   ///< In back-off, which this event does not shorten (see EventGate); the retry covers the event.
+  held,    ///< Running, and the event is minor: whether it runs again is decided at the end of the run.
 };
 
-/// Views and pointers in these are valid during the call only.
+/// The key that was added. Views and pointers are valid during the call only.
 struct KeyAdded {
   const RequestKey& key;
   AddCause cause = AddCause::event;
   AddVerdict verdict = AddVerdict::queued;
   std::string_view source = {};        ///< "configmaps (v1)", or the name of the source.
-  const ObjectEvent* event = nullptr;  ///< Of AddCause::event.
+  const ObjectEvent* event = nullptr;  ///< For AddCause::event.
   Priority priority = {};
   Duration delay = {};
   TimePoint at = {};
@@ -46,11 +46,11 @@ struct KeyAdded {
 struct RunBegan {
   const RequestKey& key;
   std::string_view reconcile_id = {};
-  std::uint64_t attempt = 1;               ///< As Context::attempt().
-  std::size_t worker = 0;                  ///< Counted from 0; nobody else in the controller has it now.
-  Priority priority = {};                  ///< That the key was handed out with.
-  std::optional<Duration> waited = {};     ///< Since the first event that this run answers, if one is known.
-  std::optional<TimePoint> deadline = {};  ///< Of the reconcile timeout.
+  std::uint64_t attempt = 1;            ///< As Context::attempt().
+  std::size_t worker = 0;               ///< Index from 0; unique among the controller's running reconciles.
+  Priority priority = {};               ///< Priority with which the key was handed out.
+  std::optional<Duration> waited = {};  ///< Time since the first event that this run handles, if known.
+  std::optional<TimePoint> deadline = {};  ///< End of the reconcile timeout.
   TimePoint at = {};
 };
 
@@ -61,23 +61,23 @@ struct RunEnded {
   std::size_t worker = 0;
   const ReconcileOutcome& outcome;
   Duration took = {};
-  std::optional<Duration> next_try_in = {};  ///< Of what is tried again by itself.
+  std::optional<Duration> next_try_in = {};  ///< For runs that are retried without an event.
   TimePoint at = {};
 };
 
-/// Told of what happens in one controller; ControllerEnvironment::observers has them.
-/// Members are called on the cache's threads, those of sources and workers, under no lock, several at once;
-/// they must neither block nor throw. Of one key, began() and ended() alternate.
-/// Lifetime: the controller shares in it.
+/// Interface for observers of one controller; see ControllerEnvironment::observers.
+/// Members are called on the threads of the cache, sources and workers, under no lock and concurrently; they
+/// must neither block nor throw. For one key, run_began() and run_ended() alternate.
+/// Lifetime: shared with the controller.
 class EVENKEEL_API ControllerObserver {
  public:
   virtual ~ControllerObserver() = default;
-  /// A key was added. This is called after the queue was told: the run may have begun.
+  /// Called when a key was added. The queue already has it: the run may have begun.
   virtual void key_added(const KeyAdded&) noexcept {}
   virtual void run_began(const RunBegan&) noexcept {}
-  /// The run ended and its settlement is done, but the key is still held.
+  /// Called when the run has ended and its result was applied, while the key is still held.
   virtual void run_ended(const RunEnded&) noexcept {}
-  /// An event was refused by the watch's predicate.
+  /// Called when a watch's predicate rejected an event.
   virtual void event_refused(std::string_view source, const ObjectEvent& event) noexcept {
     static_cast<void>(source), static_cast<void>(event);
   }

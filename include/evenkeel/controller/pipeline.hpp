@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reconciler in ordered steps, each of which goes on, ends the run, or asks to be looked at again later
-// while the steps after it still run.
+// A reconciler made of ordered steps. Each step continues with the next one, ends the run, or requests
+// another run later while the remaining steps still run.
 #pragma once
 
 #include <concepts>
@@ -22,14 +22,14 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// The answer of one step. A Result is one, too: done() goes on with the next step, requeue() and
-/// requeue_after() end the run there.
+/// Outcome of one step. Converts from Result: done() continues with the next step, requeue() and
+/// requeue_after() end the run.
 class EVENKEEL_API Step {
  public:
   enum class Kind : std::uint8_t {
     go_on,  ///< The next step runs.
-    stop,   ///< No later step runs; result() is that of the run.
-    later,  ///< The next step runs, and the whole runs again after result().delay() at the latest.
+    stop,   ///< No later step runs; result() is the result of the run.
+    later,  ///< The next step runs, and all steps run again after at most result().delay().
   };
 
   Step(Result result = {})
@@ -44,18 +44,18 @@ class EVENKEEL_API Step {
   Result result_;
 };
 
-/// The step has done its part.
+/// The step is complete; continues with the next one.
 inline Step go_on() {
   return {};
 }
 
-/// The run ends here, as done() unless `result` says otherwise: what comes later has nothing to do now.
+/// Ends the run with `result`, done() by default: the later steps have nothing to do now.
 inline Step stop_here(Result result = {}) {
   return {Step::Kind::stop, std::move(result)};
 }
 
-/// Not there yet, but nothing that later steps need: they run, and the whole is run again after `delay`. A
-/// delay that is not positive is the same as go_on().
+/// Continues with the next step, and runs all steps again after `delay`: for work that is incomplete but that
+/// later steps do not depend on. A delay that is not positive has the effect of go_on().
 inline Step later(Duration delay, std::string reason = {}) {
   return {delay > Duration::zero() ? Step::Kind::later : Step::Kind::go_on,
           requeue_after(delay, std::move(reason))};
@@ -63,13 +63,14 @@ inline Step later(Duration delay, std::string reason = {}) {
 
 namespace detail {
 
-/// What a run makes of the answers of its steps. Pure.
+/// Combines the outcomes of the steps of a run into its result. Pure.
 class EVENKEEL_API StepSummary {
  public:
-  /// Takes the answer of the step `name`; whether the next one runs.
+  /// Adds the outcome of the step `name`; returns true if the next one runs.
   bool add(std::string_view name, const Step& step);
-  /// That of the whole: what ended the run, or the shortest delay asked for; the reasons of all, each with
-  /// the name of its step, in order. A requeue under the limiter wins over delays.
+  /// Returns the result of the run: that of the step that ended it, or the shortest requested delay, with the
+  /// reasons of all steps in order, each prefixed by the name of its step. A rate-limited requeue takes
+  /// precedence over delays.
   Result result() const;
 
  private:
@@ -79,21 +80,22 @@ class EVENKEEL_API StepSummary {
   std::string reasons_;
 };
 
-/// Writes to the run's log that a step failed; the exception that is being handled goes on.
+/// Logs that a step failed; the exception that is being handled is not consumed.
 EVENKEEL_API void report_failed_step(const Context& context, std::string_view name);
 
 }  // namespace detail
 
-/// Steps that are run in the order of adding, for each object of the kind T:
+/// Steps that run in the order in which they were added, for each object of the kind T:
 ///
 ///     ek::Pipeline<Demo> steps;
 ///     steps.step("config", apply_config).step("rollout", wait_for_rollout).step("status", write_status);
 ///     manager.add(ek::controller_for<Demo>(steps));
 ///
-/// A step is called as a reconciler is, with (Context&, const T&), and returns Step, Result or nothing, which
-/// is go_on(). Each gets the object as the writes of the steps before left it. What a step throws ends the
-/// run, is told with the step's name, and is retried as any failure: no later step runs.
-/// Thread safety: as that of the steps; with several workers they are called concurrently.
+/// A step is called like a reconciler, with (Context&, const T&), and returns Step, Result or nothing, which
+/// means go_on(). Each step gets the object as the writes of the earlier steps left it. An exception thrown
+/// by a step ends the run, is logged with the step's name, and is retried like any failure: no later step
+/// runs.
+/// Thread safety: that of the steps; with several workers they are called concurrently.
 /// Source: the sub-reconcilers of the FoundationDB operator.
 template <ObjectType T>
 class Pipeline {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which events are worth a reconcile.
+// Conditions on events that cause a reconcile.
 #pragma once
 
 #include <concepts>
@@ -15,10 +15,10 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Decides whether an event goes on to the handler. Made by the functions below, from any callable
-/// `bool(const ObjectEvent&)`, and out of others with `&&`, `||` and `!`. An empty one lets everything
-/// through. It is called on the cache's threads, one event at a time for each watch; it must not block. If it
-/// throws, the event goes through and the error is logged.
+/// Decides whether an event is passed to the handler. Made by the functions below, from any callable
+/// `bool(const ObjectEvent&)`, and from other predicates with `&&`, `||` and `!`. An empty predicate passes
+/// every event. Called on the cache's threads, for one event of a watch at a time; it must not block. If it
+/// throws, the event passes and the error is logged.
 class EVENKEEL_API Predicate {
  public:
   Predicate() = default;
@@ -37,31 +37,31 @@ class EVENKEEL_API Predicate {
   std::function<bool(const ObjectEvent&)> decide_;
 };
 
-/// Updates pass only if metadata.generation changed (which the server counts up when the spec changes, not
-/// when the status does), if the deletion began, or if the object became another one of the same name. Kinds
-/// that have no generation pass if anything changed. Creations and deletions pass.
+/// Passes updates only if metadata.generation changed (which the server increments when the spec changes, but
+/// not when the status does), if deletion began, or if the object was replaced by another with the same name.
+/// For kinds without a generation, passes updates if anything changed. Passes creations and deletions.
 EVENKEEL_API Predicate generation_changed();
 
-/// Updates pass only if a label was added, changed or removed. Creations and deletions pass.
+/// Passes updates only if a label was added, changed or removed. Passes creations and deletions.
 EVENKEEL_API Predicate labels_changed();
 
-/// Updates pass only if an annotation was added, changed or removed. Creations and deletions pass.
+/// Passes updates only if an annotation was added, changed or removed. Passes creations and deletions.
 EVENKEEL_API Predicate annotations_changed();
 
-/// Updates pass only if metadata.resourceVersion changed, so that resyncs do not. Creations and deletions
-/// pass.
+/// Passes updates only if metadata.resourceVersion changed, which excludes resyncs. Passes creations and
+/// deletions.
 EVENKEEL_API Predicate resource_version_changed();
 
-/// Events of objects whose labels a selector matches, "app=web,tier in (front,back)". An update passes if
-/// either state matches, so that leaving the selection is noticed. Throws DecodeError for what is no
-/// selector.
+/// Passes events of objects whose labels match a selector, "app=web,tier in (front,back)". An update passes
+/// if either state matches, so that an object that stops matching is noticed. Throws DecodeError for an
+/// invalid selector.
 EVENKEEL_API Predicate matches_labels(std::string_view selector);
 
-/// Events of these types only: events_of({EventType::added, EventType::deleted}).
+/// Passes events of these types only: events_of({EventType::added, EventType::deleted}).
 EVENKEEL_API Predicate events_of(std::initializer_list<EventType> types);
 
-/// Updates pass only if what `part(object)` gives differs between the two states; it may be anything with ==.
-/// Creations and deletions pass. The object is decoded, which costs more than the predicates above:
+/// Passes updates only if the values of `part(object)`, of any type with ==, differ between the two states.
+/// Passes creations and deletions. Decodes the object, which costs more than the predicates above:
 /// changed<Demo>([](const Demo& demo) { return demo.spec.replicas; }).
 template <class T, std::invocable<const T&> F>
 Predicate changed(F part) {

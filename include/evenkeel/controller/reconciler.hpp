@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be a reconciler, and how each form is called.
+// The forms of a reconciler function.
 #pragma once
 
 #include <concepts>
@@ -17,18 +17,18 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Called with the object, while it exists and is not being deleted. Returns Result or nothing (done).
+/// A function called with the object while it exists and is not being deleted. Returns Result or void (done).
 template <class F, class T>
 concept ObjectReconciler = std::invocable<F&, Context&, const T&>;
 
-/// Called with the key, whatever became of the object. Returns Result or nothing (done).
+/// A function called with the key, whether or not the object exists. Returns Result or void (done).
 template <class F>
 concept RequestReconciler = std::invocable<F&, Context&, const Request&>;
 
-/// Any reconciler, its form forgotten.
+/// Any reconciler, type-erased.
 using ReconcileFunction = std::function<Result(Context&)>;
 
-/// Work to be done before an object of a kind goes.
+/// A clean-up function that runs before an object of a kind is removed.
 template <ObjectType T>
 struct Finalizer {
   std::string name;
@@ -49,8 +49,8 @@ Result call_reconciler(F& function, Arguments&&... arguments) {
   }
 }
 
-// Changes the finalizers of an object; empty if it is gone. What was read must still be the latest: a change
-// of a list is refused with a conflict otherwise.
+// Changes the finalizers of an object; returns an empty snapshot if it does not exist. `object` must be the
+// latest state: a change of a list fails with a conflict otherwise.
 template <ObjectType T, class Edit>
 Snapshot<T> edit_finalizers(Context& context, const Snapshot<T>& object, Edit edit) {
   try {
@@ -73,7 +73,7 @@ Snapshot<T> with_finalizers(Context& context, Snapshot<T> object,
   }));
 }
 
-// Runs the clean-ups whose finalizers are still there, and takes each off when it is done.
+// Runs the clean-ups whose finalizers are still present, and removes each finalizer when it is done.
 template <ObjectType T>
 Result run_finalizers(Context& context, Snapshot<T> object, const std::vector<Finalizer<T>>& finalizers) {
   for (const Finalizer<T>& finalizer : finalizers) {
@@ -81,7 +81,7 @@ Result run_finalizers(Context& context, Snapshot<T> object, const std::vector<Fi
     context.set_primary(std::make_unique<PrimaryOf<T>>(object));
     Result result = finalizer.clean_up(context, *object);
     if (result.kind() != Result::Kind::done) return result;
-    // The clean-up may have written to the object: what it left is what the change is based on.
+    // The clean-up may have written to the object: base the change on its latest state.
     object = edit_finalizers(context, context.latest<T>(),
                              [&](ObjectMeta& metadata) { remove_finalizer(metadata, finalizer.name); });
   }
@@ -90,7 +90,7 @@ Result run_finalizers(Context& context, Snapshot<T> object, const std::vector<Fi
 
 }  // namespace detail
 
-/// Makes one function of a reconciler and the finalizers of its kind.
+/// Combines a reconciler and the finalizers of its kind into one function.
 template <ObjectType T, class F>
 requires ObjectReconciler<F, T> || RequestReconciler<F> ReconcileFunction
 reconcile_function(F function, std::vector<Finalizer<T>> finalizers = {}) {

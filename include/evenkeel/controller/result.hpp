@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reconciler answers: done, or when to look again. Failures are exceptions, not results.
+// The result of a reconcile: done, or when to run again. Failures are exceptions, not results.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// The answer of one reconcile. Made by done(), requeue() and requeue_after(); throwing instead means
-/// "failed, try again with back-off".
+/// The result of one reconcile. Made by done(), requeue() and requeue_after(); a failure is reported by
+/// throwing and retried with back-off.
 class [[nodiscard]] Result {
  public:
   enum class Kind : std::uint8_t {
-    done,           ///< Forgets earlier failures; the next run comes from an event.
-    requeue,        ///< Runs again when the rate limiter says so; failures keep counting.
-    requeue_after,  ///< Forgets earlier failures; runs again after delay().
+    done,           ///< Resets the back-off; the next run is caused by an event.
+    requeue,        ///< Runs again when the rate limiter permits; failures are still counted.
+    requeue_after,  ///< Resets the back-off; runs again after delay().
   };
 
   Result() = default;
@@ -31,10 +31,10 @@ class [[nodiscard]] Result {
 
   Kind kind() const noexcept { return kind_; }
   Duration delay() const noexcept { return delay_; }
-  /// For logs: why the object is not done yet.
+  /// Returns the reason why the object is not done yet, for logs.
   const std::string& reason() const noexcept { return reason_; }
-  /// The same with a priority for the next run: requeue_after(1h).with_priority(Lane::slow). Without one the
-  /// next run keeps the priority of this one.
+  /// Returns a copy with a priority for the next run: requeue_after(1h).with_priority(Lane::slow). Without
+  /// one the next run keeps the priority of this one.
   Result with_priority(Priority priority) const {
     Result copy = *this;
     copy.priority_ = priority.value;
@@ -52,24 +52,25 @@ class [[nodiscard]] Result {
   std::optional<std::int32_t> priority_;
 };
 
-/// The object is as it should be.
+/// The object is in its desired state.
 inline Result done() {
   return {};
 }
 
-/// Not there yet: run again, rate-limited as after a failure, without calling it one.
+/// The object is not in its desired state yet: run again, rate-limited like a failure, but not counted as
+/// one.
 inline Result requeue(std::string reason = {}) {
   return {Result::Kind::requeue, Duration::zero(), std::move(reason)};
 }
 
-/// Run again after `delay`, with the back-off reset. A delay that is not positive is the same as done().
+/// Run again after `delay`, with the back-off reset. A delay that is not positive has the effect of done().
 inline Result requeue_after(Duration delay, std::string reason = {}) {
   if (delay <= Duration::zero()) return {};
   return {Result::Kind::requeue_after, delay, std::move(reason)};
 }
 
-/// Thrown by a reconciler for what no retry can cure: counted and logged, not retried until the next
-/// event. Nested inside another exception (std::throw_with_nested) it counts the same.
+/// Thrown by a reconciler for an error that no retry can fix: it is counted and logged, and not retried until
+/// the next event. Also recognised if nested inside another exception (std::throw_with_nested).
 class EVENKEEL_API TerminalError : public Error {
  public:
   using Error::Error;

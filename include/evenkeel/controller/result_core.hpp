@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from the end of one reconcile: the calls on the queue and what is counted. Pure, so that
-// the whole table is tested row by row.
+// The consequences of the end of a reconcile: the calls on the queue, and the counters. Pure, so that each
+// row of the table can be tested.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// How one reconcile ended.
+/// The way in which a reconcile ended.
 enum class OutcomeKind : std::uint8_t {
   success,
   requeue,
   requeue_after,
-  error,           ///< It threw; retried with back-off.
-  conflict,        ///< It threw an ApiError of reason Conflict: somebody else wrote. Retried, told quietly.
+  error,     ///< It threw an exception; retried with back-off.
+  conflict,  ///< It threw an ApiError with reason Conflict: a concurrent write. Retried, logged at a low
+             ///< level.
   terminal_error,  ///< It threw a TerminalError; not retried.
-  cancelled,       ///< It gave up because the controller is stopping.
+  cancelled,       ///< It was cancelled because the controller is stopping.
 };
 
-/// The label that counts it: "success", "requeue", "requeue_after", "error", "conflict", "terminal_error"
-/// or "cancelled".
+/// Returns the label of its counter: "success", "requeue", "requeue_after", "error", "conflict",
+/// "terminal_error" or "cancelled".
 EVENKEEL_API std::string_view outcome_name(OutcomeKind kind) noexcept;
 
 struct ReconcileOutcome {
   OutcomeKind kind = OutcomeKind::success;
-  Duration delay = {};       ///< Of requeue_after.
+  Duration delay = {};       ///< For requeue_after.
   std::string message = {};  ///< The error, or the reason of a requeue.
-  bool panic =
-      false;  ///< What was thrown says that the program is wrong: std::logic_error, or no std::exception.
-  std::optional<Priority> priority = {};  ///< Of the next run, if the result set one.
-  bool timed_out = false;  ///< The reconcile timeout fired, not a shorter one of the reconciler's own.
+  bool panic = false;        ///< The exception indicates a bug: a std::logic_error, or not a std::exception.
+  std::optional<Priority> priority = {};  ///< Priority of the next run, if the result set one.
+  bool timed_out = false;  ///< The reconcile timeout expired, not a shorter one inside the reconciler.
 };
 
 /// Calls on the queue, in this order: forget, then the add. Marking the key done comes after both.
@@ -46,42 +46,42 @@ struct QueueCalls {
   enum class Add : std::uint8_t { none, rate_limited, after };
   bool forget = false;
   Add add = Add::none;
-  Duration delay = {};  ///< Of Add::after.
+  Duration delay = {};  ///< For Add::after.
   bool operator==(const QueueCalls&) const = default;
 };
 
-/// What a controller counted since it started.
+/// Counters of a controller since its start.
 struct ReconcileCounts {
-  std::uint64_t reconciles = 0;  ///< Ended reconciles; the sum of the outcomes below.
+  std::uint64_t reconciles = 0;  ///< Completed reconciles; the sum of the outcomes below.
   std::uint64_t success = 0;
   std::uint64_t requeue = 0;
   std::uint64_t requeue_after = 0;
-  std::uint64_t error = 0;  ///< Without conflicts; with terminal errors.
+  std::uint64_t error = 0;  ///< Excluding conflicts; including terminal errors.
   std::uint64_t conflict = 0;
   std::uint64_t cancelled = 0;
-  std::uint64_t terminal_error = 0;  ///< Of `error`.
+  std::uint64_t terminal_error = 0;  ///< Included in `error`.
   std::uint64_t panics = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t retries = 0;  ///< Rate-limited adds: errors, conflicts and requeues.
 
-  /// Counts one ended reconcile.
+  /// Counts one completed reconcile.
   EVENKEEL_API void add(const ReconcileOutcome& outcome) noexcept;
   EVENKEEL_API ReconcileCounts& operator+=(const ReconcileCounts& other) noexcept;
   bool operator==(const ReconcileCounts&) const = default;
 };
 
-/// The outcome of a reconcile that returned.
+/// Returns the outcome of a reconcile that returned.
 EVENKEEL_API ReconcileOutcome outcome_of(const Result& result);
 
-/// The outcome of a reconcile that threw. Causes nested with std::throw_with_nested count too: a
+/// Returns the outcome of a reconcile that threw. Causes nested with std::throw_with_nested count too: a
 /// TerminalError anywhere makes it terminal, else a conflict anywhere makes it a conflict. `stopping`: the
-/// reconcile's stop token was triggered, so that Cancelled is no failure.
+/// reconcile's stop token was triggered, so that Cancelled is not a failure.
 EVENKEEL_API ReconcileOutcome outcome_of(std::exception_ptr thrown, bool stopping);
 
-/// The result table: what the queue is told. Errors and requeues go through the rate limiter and keep the
-/// count of failures; success, requeue_after and terminal errors forget it. Nothing is said for a
-/// cancelled run: its queue is shut down.
-/// Source: controller-runtime reconcileHandler; unlike it a terminal error forgets.
+/// The result table: returns the calls on the queue that follow from an outcome. Errors and requeues go
+/// through the rate limiter and keep the failure count; success, requeue_after and terminal errors reset it.
+/// A cancelled run makes no call: its queue is shut down.
+/// Source: controller-runtime reconcileHandler; unlike it a terminal error resets the failure count.
 EVENKEEL_API QueueCalls queue_calls(const ReconcileOutcome& outcome) noexcept;
 
 }  // namespace v0

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where keys come from if not from a watch: channels, timers, and whatever a program has on threads of its
-// own.
+// Sources of keys other than watches: channels, timers, and functions with their own threads.
 #pragma once
 
 #include <functional>
@@ -24,29 +23,30 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// How a key is added.
+/// Options of an added key.
 struct KeyOptions {
   Priority priority = {};
-  Duration delay = Duration::zero();  ///< Not before; of several delays of a key the shortest counts.
+  Duration delay = Duration::zero();  ///< Minimum delay; if a key has several, the shortest one counts.
 };
 
-/// The door of one controller's queue for one source. Copies are the same door; it stays usable when the
-/// controller is gone, and then does nothing. Thread safety: all members may be called concurrently.
+/// The entry to one controller's queue for one source. Copies refer to the same entry; it may outlive the
+/// controller and then has no effect.
+/// Thread safety: all members may be called concurrently.
 class EVENKEEL_API KeySink {
  public:
   class Receiver;
   explicit KeySink(std::shared_ptr<Receiver> receiver) : receiver_(std::move(receiver)) {}
 
-  /// A key without a name is refused, which is logged.
+  /// Adds a key. A key without a name is rejected and logged.
   void add(const ObjectKey& key, KeyOptions options = {}) const;
-  /// The keys that there are at the start have all been added; see SourceOptions::initial.
+  /// Reports that all keys that exist at the start have been added; see SourceOptions::initial.
   void synced() const;
 
  private:
   std::shared_ptr<Receiver> receiver_;
 };
 
-/// Whom a sink tells; controllers are.
+/// Interface for the receivers of a sink's keys, implemented by controllers.
 class EVENKEEL_API KeySink::Receiver {
  public:
   virtual ~Receiver() = default;
@@ -54,30 +54,31 @@ class EVENKEEL_API KeySink::Receiver {
   virtual void on_synced() noexcept = 0;
 };
 
-/// A function with a thread of its own, from the controller's start to its stop. It may block, adds keys to
-/// the sink, and returns when its stop token is triggered, or earlier, if nothing more will come. What it
-/// throws ends the controller.
+/// A function that runs on a dedicated thread from the controller's start to its stop. It may block, adds
+/// keys to the sink, and returns when its stop token is triggered, or earlier if there are no more keys. An
+/// exception that it throws ends the controller.
 using SourceFunction = std::function<void(const KeySink& sink, std::stop_token stop)>;
 
 struct SourceOptions {
-  /// It has keys to tell at the start: no worker starts before it called KeySink::synced().
+  /// The source has keys at the start: no worker starts before it calls KeySink::synced().
   bool initial = false;
 };
 
-/// Brings keys from the program's threads into the controllers that it was given to, each of them:
+/// Passes keys from the program's threads to every controller that subscribes to it:
 ///
 ///     ek::KeyChannel calls;
 ///     manager.add(ek::controller_for<Demo>(reconcile).source("calls", calls));
 ///     calls.push({"default", "web"});  // from any thread, at any time
 ///
-/// It keeps no keys but those that are pushed while it has no controller at all: the first one gets them.
-/// Copies are the same channel. Thread safety: all members may be called concurrently. Never blocks.
+/// Keys are buffered only while there is no subscriber at all: the first one gets them. Copies refer to the
+/// same channel. Never blocks.
+/// Thread safety: all members may be called concurrently.
 class EVENKEEL_API KeyChannel {
  public:
   KeyChannel();
   void push(const ObjectKey& key, KeyOptions options = {}) const;
 
-  /// For controllers: has `sink` told of all keys from now on. Returns what ends that.
+  /// For controllers: passes all keys from now on to `sink`. Returns a function that unsubscribes.
   std::function<void()> subscribe(KeySink sink) const;
 
  private:
@@ -87,12 +88,12 @@ class EVENKEEL_API KeyChannel {
 
 namespace detail {
 
-/// Tells handlers of objects, as events of type `generic`.
+/// Passes objects to handlers, as events of type `generic`.
 class EVENKEEL_API EventRelay {
  public:
   EventRelay();
   void push(const WireObject& object) const;
-  /// Returns what ends it.
+  /// Returns a function that unsubscribes.
   std::function<void()> subscribe(std::shared_ptr<EventHandler> handler) const;
 
  private:
@@ -100,19 +101,20 @@ class EVENKEEL_API EventRelay {
   std::shared_ptr<State> state_;
 };
 
-/// The wire form of an object of the kind `resource`, given as JSON.
+/// Returns the wire form of an object of the kind `resource`, given as JSON.
 EVENKEEL_API WireObject wire_form(const ResourceInfo& resource, std::string_view json);
 
 }  // namespace detail
 
-/// Brings objects from the program's threads into controllers, as events that go through predicate and
-/// mapping like those of a watch. For things that are no resources of the server but look like them.
-/// Copies are the same channel. Thread safety: all members may be called concurrently. Predicates and mapping
-/// run on the pusher's thread.
+/// Passes objects from the program's threads to controllers, as events that go through predicate and mapping
+/// like those of a watch. For things that look like resources but do not exist on the server. Copies refer to
+/// the same channel.
+/// Thread safety: all members may be called concurrently. Predicates and mapping run on the thread that calls
+/// push().
 template <ObjectType U>
 class EventChannel {
  public:
-  /// Without a controller this does nothing.
+  /// Has no effect without a subscriber.
   void push(const U& object) const { relay_.push(detail::wire_form(U::resource, to_json(object))); }
   const detail::EventRelay& relay() const noexcept { return relay_; }
 
@@ -120,11 +122,11 @@ class EventChannel {
   detail::EventRelay relay_;
 };
 
-/// Adds keys again and again.
+/// A periodic source of keys.
 struct TimerSpec {
   std::string name = {};
-  Duration period = {};  ///< Since the controller's start; what is late does not come twice. > 0.
-  /// Called on a thread of the controller; must not block long.
+  Duration period = {};  ///< From the controller's start; missed periods are not made up. > 0.
+  /// Called on a thread of the controller; must return quickly.
   std::function<std::vector<ObjectKey>(Cache& cache)> keys = {};
   KeyOptions options = {.priority = Lane::slow};
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leader election on a Lease: of several instances, at most one leads at a time. It needs no runtime.
+// Leader election on a Lease: of several instances, at most one is the leader at a time. Usable without the
+// controller runtime.
 #pragma once
 
 #include <chrono>
@@ -18,88 +19,88 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A write through a guarded client that came too late: this instance is not the leader, or not any more.
+/// Thrown by writes through a guarded client while this instance is not the leader.
 class NotLeader : public Error {
  public:
   using Error::Error;
 };
 
 struct ElectionOptions {
-  std::string name = {};        ///< Of the Lease.
-  std::string namespace_ = {};  ///< Empty: the client's configuration says.
-  /// Who this instance is; no two may be the same. Empty: host name, "_" and a random part.
+  std::string name = {};        ///< Name of the Lease.
+  std::string namespace_ = {};  ///< Empty: from the client's configuration.
+  /// Identity of this instance; must be unique. Empty: host name, "_" and a random part.
   std::string identity = {};
-  /// After so long without a sign of the leader others take over. Whole seconds, rounded up.
+  /// Time without a renewal after which another candidate may take over. Whole seconds, rounded up.
   Duration lease_duration = std::chrono::seconds{15};
-  /// A leader that could not renew for so long leads no more.
+  /// Time without a successful renewal after which the leader loses leadership.
   Duration renew_deadline = std::chrono::seconds{10};
-  /// Between two renewals, and between the reads of a candidate that cannot watch.
+  /// Interval between renewals, and between reads of a candidate that cannot watch.
   Duration retry_period = std::chrono::seconds{2};
-  /// A leader that stops frees the Lease, so that the next one need not wait for its end.
+  /// Release the Lease when the leader stops, so that the next one need not wait for its expiry.
   bool release_on_stop = true;
-  /// Called with each new holder, oneself included, "" when it becomes free. On the elector's thread; must
-  /// neither block nor throw.
+  /// Called with each new holder, this instance included, and with "" when the Lease becomes free. Called on
+  /// the elector's thread; must neither block nor throw.
   std::function<void(const std::string& holder)> on_new_holder = {};
 };
 
-/// One time of leading.
+/// A period during which this instance is the leader.
 struct Leadership {
-  /// leaseTransitions of the Lease, which every term raises: a later leader's is greater, as long as nobody
-  /// deletes the Lease. Send it along to whatever can refuse older ones (docs/election.md).
+  /// leaseTransitions of the Lease, which is incremented with each term: a later leader has a greater one,
+  /// unless the Lease is deleted. Pass it to systems that can reject older terms (docs/election.md).
   std::uint64_t term = 0;
-  /// Requested when it is over: somebody else may lead from the Lease's end on.
+  /// Requested when leadership ends; another instance may become leader once the Lease has expired.
   std::stop_token lost = {};
 };
 
 enum class ElectionEnd : std::uint8_t {
-  stopped,   ///< The stop token was requested, before or while leading.
-  finished,  ///< What was done while leading returned by itself.
-  lost,      ///< The Lease was not renewed in time, or somebody else has it.
+  stopped,   ///< The stop token was requested, before or during leadership.
+  finished,  ///< The `lead` function returned on its own.
+  lost,      ///< The Lease was not renewed in time, or another candidate holds it.
 };
 
-/// Takes part in an election. A Lease is taken when it is free, or when its duration passed since this
-/// instance saw it change; clocks of different machines are never compared. It is watched, so that a freed
-/// one is taken at once; where watching is forbidden it is read every retry_period. Rights that are needed:
-/// get, create, update, and if possible watch, of leases.
+/// A candidate in a leader election. It takes the Lease when that is free, or when its duration has passed
+/// since this instance saw it change; clocks of different machines are never compared. The Lease is watched,
+/// so that a released one is taken at once; if watching is forbidden, it is read every retry_period. Required
+/// permissions: get, create, update and preferably watch of leases.
 ///
 ///     ek::Elector elector(client, {.name = "my-operator"});
 ///     elector.run(stop, [&](const ek::Leadership& leadership) {
 ///       work(elector.guarded(client), leadership.lost);   // returns when `lost` is requested
 ///     });
 ///
-/// The client should be one of its own, so that its connections carry nothing else.
-/// Thread safety: all members may be called concurrently, run() by one thread at a time. Lifetime: outlives
-/// run(); guarded clients may outlive it, and then write nothing. Source: client-go tools/leaderelection;
-/// deviations in docs/election.md.
+/// Use a separate client, whose connections carry nothing else.
+/// Thread safety: all members may be called concurrently, run() by one thread at a time.
+/// Lifetime: outlives run(); guarded clients may outlive it, and then reject all writes.
+/// Source: client-go tools/leaderelection; deviations in docs/election.md.
 class EVENKEEL_API Elector {
  public:
-  /// Throws std::invalid_argument without a name, or unless lease_duration > renew_deadline > 1.2 *
+  /// Throws std::invalid_argument if the name is empty, or unless lease_duration > renew_deadline > 1.2 *
   /// retry_period > 0 and lease_duration >= 1 s.
   Elector(Client client, ElectionOptions options);
   ~Elector();
   Elector(const Elector&) = delete;
   Elector& operator=(const Elector&) = delete;
 
-  /// One campaign: waits until this instance is the leader, calls `lead` on this thread, and gives leadership
-  /// up when that returns; blocks for at most renew_deadline then, to free the Lease. Renewing goes on on a
-  /// thread of its own meanwhile. `lead` is to return when `leadership.lost` or `stop` is requested; what it
-  /// throws is thrown on. A server that does not answer or refuses is tried again until `stop`. May be called
-  /// again, for another campaign.
+  /// Waits until this instance is the leader, calls `lead` on this thread, and releases the Lease when that
+  /// returns, which blocks for at most renew_deadline. The Lease is renewed on a dedicated thread during the
+  /// call. `lead` must return when `leadership.lost` or `stop` is requested; its exceptions propagate.
+  /// Requests that fail or get no response are retried until `stop`. May be called again.
   ElectionEnd run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead);
 
-  /// Whether this instance leads now; looks at the clock, so it is right also if the process slept.
+  /// Returns true if this instance is the leader now; reads the clock, so it is correct even after the
+  /// process was suspended.
   bool is_leader() const noexcept;
   /// Throws NotLeader unless is_leader().
   void check() const;
-  /// `client`, whose writes throw NotLeader unless this instance is the leader when they are about to be
-  /// sent.
+  /// Returns a copy of `client` whose writes throw NotLeader unless this instance is the leader at the time
+  /// of sending.
   Client guarded(const Client& client) const;
 
   const std::string& identity() const noexcept;
-  /// Who holds the Lease, as far as a running campaign knows; empty: nobody, or not known.
+  /// Returns the holder of the Lease, as last seen by run(); empty: none, or unknown.
   std::string holder() const;
-  /// For a liveness probe: what is wrong if leadership was lost longer than `tolerance` ago and `lead` has
-  /// not returned. Empty: nothing.
+  /// For a liveness probe: returns the problem if leadership was lost longer than `tolerance` ago and `lead`
+  /// has not returned; empty otherwise.
   std::string trouble(Duration tolerance = std::chrono::seconds{20}) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a manager serves over HTTP: metrics, probes, and what is for debugging. docs/operations.md shows it.
+// The HTTP endpoints of a manager: metrics, probes and debugging. docs/operations.md describes them.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Whether /debug/explain answers why an object is not reconciled: docs/explain.md.
+/// Access to /debug/explain, which reports why an object is not reconciled: docs/explain.md.
 enum class Explanations : std::uint8_t {
   off,
-  on,  ///< To who has the token, or asks from this machine: errors of reconciles are in them.
+  on,  ///< For clients that have the token or are on this machine: responses contain errors of reconciles.
 };
 
-/// Two addresses, as in controller-runtime: metrics may want TLS and a token, which probes cannot bring. If
-/// both are the same, one site serves both.
+/// Two addresses, as in controller-runtime: metrics may need TLS and a token, which probes cannot use. If
+/// both are equal, one site serves both.
 struct EndpointOptions {
   /// "host:port" or ":port", see http::SiteOptions. Empty or "0": not served. Serves /metrics and the routes
-  /// that were given to Manager::route(), /debug/log-level among them.
+  /// added by Manager::route(), including /debug/log-level.
   std::string metrics_address = {};
   http::TlsFiles metrics_tls = {};
-  /// Holds the token that metrics are given for; others may have it only from this machine, and only what is
-  /// for debugging. Empty: metrics are for anyone.
+  /// File with the bearer token that /metrics requires. Clients without it are accepted only from this
+  /// machine, and only for debugging routes. Empty: /metrics requires no token.
   std::string metrics_token_file = {};
-  /// Serves /healthz and /readyz, without TLS and for anyone: the kubelet asks. Empty or "0": not served.
+  /// Serves /healthz and /readyz, without TLS and authentication, for the kubelet. Empty or "0": not served.
   std::string probe_address = {};
-  Explanations explanations = Explanations::off;  ///< At the address of the metrics.
+  Explanations explanations = Explanations::off;  ///< Served at metrics_address.
 
   bool serves_metrics() const { return !metrics_address.empty() && metrics_address != "0"; }
   bool serves_probes() const { return !probe_address.empty() && probe_address != "0"; }

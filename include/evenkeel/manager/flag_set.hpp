@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags that a program adds to those of ek::run().
+// The program's own flags, in addition to those of ek::run().
 #pragma once
 
 #include <concepts>
@@ -20,10 +20,10 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Words of --help about a flag whose value the program reads itself.
+/// Text of --help for a flag whose value the program parses itself.
 struct FlagText {
   std::string value = "VALUE";    ///< Kind of the value, in capitals.
-  std::string default_text = {};  ///< Printed in parentheses behind the help text; empty: nothing.
+  std::string default_text = {};  ///< Printed in parentheses after the help text; empty: nothing.
 };
 
 namespace detail {
@@ -37,31 +37,32 @@ struct ProgramFlag {
   std::function<void(std::string_view)> take = {};
 };
 
-// Throw std::invalid_argument with the range in words.
+// Throw std::invalid_argument with a message that contains the range.
 EVENKEEL_API std::int64_t parse_signed(std::string_view text, std::int64_t least, std::int64_t most);
 EVENKEEL_API std::uint64_t parse_unsigned(std::string_view text, std::uint64_t most);
 EVENKEEL_API void refuse_word(std::string_view text, const std::vector<std::string>& words);
 
 }  // namespace detail
 
-/// The program's own flags: each has a name, the variable that it sets and a help text, to which --help
-/// appends the variable's value at the time of add() as the default. Flags are read before ek::run() calls
-/// `setup`; a value that cannot be read ends the program with code 2 and a message that names the flag.
+/// The program's own flags. Each has a name, the variable that it sets and a help text, to which --help
+/// appends the variable's value at the time of add() as the default. Flags are parsed before ek::run() calls
+/// `setup`; an invalid value ends the program with exit code 2 and a message that names the flag.
 ///
 ///     std::string image = "nginx:1.27";
 ///     ek::FlagSet flags;
 ///     flags.add("--default-image", image, "Image of objects that name none");
 ///     return ek::run(argc, argv, {.name = "demo-operator", .flags = flags}, setup);
 ///
-/// Each add() throws std::invalid_argument if the name is not of the form "--default-image", or taken. Names
-/// of ek::run() itself are refused when it starts. Thread safety: as for standard containers. Lifetime: the
-/// variables outlive ek::run().
+/// Each add() throws std::invalid_argument if the name is not of the form "--default-image", or is taken.
+/// Names used by ek::run() itself are rejected when it starts.
+/// Thread safety: that of standard containers.
+/// Lifetime: the variables must outlive ek::run().
 class EVENKEEL_API FlagSet {
  public:
   FlagSet& add(std::string name, std::string& target, std::string help, std::string value = "TEXT");
-  /// `--name` sets it, `--name=false` resets it.
+  /// Adds a switch: `--name` sets it to true, `--name=false` to false.
   FlagSet& add(std::string name, bool& target, std::string help);
-  /// Refuses numbers that the type cannot hold.
+  /// Adds an integer; numbers out of the range of the type are rejected.
   template <std::integral T>
   requires(!std::same_as<T, bool>) FlagSet& add(std::string name, T& target, std::string help) {
     const auto take = [&target](std::string_view text) {
@@ -74,14 +75,14 @@ class EVENKEEL_API FlagSet {
     return add(std::move(name), take, std::move(help),
                {.value = "NUMBER", .default_text = std::to_string(target)});
   }
-  /// A finite number.
+  /// Adds a finite number.
   FlagSet& add(std::string name, double& target, std::string help);
-  /// "500ms", "30s", "1h30m"; not negative.
+  /// Adds a duration: "500ms", "30s", "1h30m"; not negative.
   FlagSet& add(std::string name, Duration& target, std::string help);
-  /// May be given several times. The first value given replaces the default ones.
+  /// Adds a list; the flag may be repeated. The first value given replaces the defaults.
   FlagSet& add(std::string name, std::vector<std::string>& target, std::string help,
                std::string value = "TEXT");
-  /// One of these words.
+  /// Adds a choice between these words.
   template <class E>
   requires std::is_enum_v<E> FlagSet& add(std::string name, E& target,
                                           std::initializer_list<std::pair<std::string_view, E>> words,
@@ -103,18 +104,19 @@ class EVENKEEL_API FlagSet {
     };
     return add(std::move(name), take, std::move(help), {.value = "WORD", .default_text = now});
   }
-  /// Calls `take` with the value; what it throws as std::invalid_argument is printed behind the flag's name.
+  /// Adds a flag whose value is passed to `take`; the message of a std::invalid_argument that it throws is
+  /// printed after the flag's name.
   FlagSet& add(std::string name, std::function<void(std::string_view)> take, std::string help,
                FlagText text = {});
 
-  /// In the order of adding. For ek::run().
+  /// Returns the flags in the order in which they were added. For ek::run().
   const std::vector<detail::ProgramFlag>& all() const noexcept;
 
  private:
   FlagSet& push(detail::ProgramFlag flag);
 
-  // Shared between copies, and replaced by add(): copying cannot throw. With a member that can, g++ 12 warns
-  // at -O3 about `{.endpoint = {...}, .flags = flags}`, that members of the former may be used uninitialized.
+  // Shared between copies and replaced by add(), so that copying cannot throw. If it can, g++ 12 warns at -O3
+  // that members of `{.endpoint = {...}, .flags = flags}` may be used uninitialized.
   std::shared_ptr<const std::vector<detail::ProgramFlag>> flags_ = {};
 };
 

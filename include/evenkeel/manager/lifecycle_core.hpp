@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order the parts of a manager start and stop, and when patience ends. Pure: what happened and
-// the time come in, what to do comes out.
+// The order in which the parts of a manager start and stop, and the time limits of stopping. Pure: input by
+// calls, time as an argument, actions as results.
 #pragma once
 
 #include <chrono>
@@ -17,28 +17,27 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Parts start stage by stage, in this order.
+/// Stages of starting; parts start stage by stage, in this order.
 enum class Stage : std::uint8_t {
-  servers,      ///< What others call: they must find it before anything is listed.
+  servers,      ///< Endpoints for other programs, which must be reachable before anything is listed.
   caches,       ///< Informers.
-  others,       ///< Tasks of the program's own that every instance runs.
-  election,     ///< What waits for leadership; see open().
-  controllers,  ///< Reconcilers, and tasks of the leader.
+  others,       ///< Tasks of the program that run on every instance.
+  election,     ///< Leader election; later stages wait for leadership, see open().
+  controllers,  ///< Reconcilers, and tasks that run on the leader.
 };
 
 struct LifecycleOptions {
-  /// How long running work may take to end by itself after a stop; then its stop tokens are triggered.
-  /// Negative: forever.
+  /// Time for running work to end after a stop, before its stop tokens are triggered. Negative: unlimited.
   Duration grace_period = std::chrono::seconds{30};
-  /// How long it may take to end after that; then it is reported as stuck.
+  /// Time for running work to end after that, before it is reported as stuck.
   Duration cancel_period = std::chrono::seconds{5};
 };
 
-/// What the owner of the parts has to do.
+/// A command for the owner of the parts.
 struct LifecycleAction {
   enum class Kind : std::uint8_t {
-    start,   ///< Then say started() or ended().
-    stop,    ///< Take no new work, let running work finish; then say ended().
+    start,   ///< Start the part, then call started() or ended().
+    stop,    ///< Stop accepting work, let running work finish, then call ended().
     cancel,  ///< Trigger the stop tokens of running work.
   };
   Kind kind = Kind::start;
@@ -46,13 +45,15 @@ struct LifecycleAction {
   bool operator==(const LifecycleAction&) const = default;
 };
 
-/// Orders the life of a manager's parts.
+/// Decides when each part of a manager starts and stops.
 ///
-/// A stage starts when every part of the earlier stages said started(), and of the election stage also
-/// open(); within a stage parts start together. Stopping goes others, controllers, election, caches, servers,
-/// each stage when all parts of the one before have ended: so leadership is given up when nothing works with
-/// it any more. A part that ends with an error stops everything; one that ends without is fine. If that part
-/// was the election, there is no grace period: somebody else may begin. Thread safety: one thread at a time.
+/// A stage starts when all parts of the earlier stages have started, and the election stage has also been
+/// opened; the parts of a stage start together. Stages stop in the order others, controllers, election,
+/// caches, servers, each when all parts of the previous one have ended: leadership is released when no work
+/// that depends on it is left. A part that ends with an error stops all others; one that ends without an
+/// error does not. If the election part ends, there is no grace period, as another instance may become
+/// leader.
+/// Thread safety: one thread at a time.
 /// Source: controller-runtime runnable groups and engageStopProcedure; unlike them, running work is not
 /// cancelled before the grace period is over.
 class EVENKEEL_API LifecycleCore {
@@ -61,30 +62,30 @@ class EVENKEEL_API LifecycleCore {
 
   explicit LifecycleCore(LifecycleOptions options = {}) : options_(options) {}
 
-  /// Adds a part and returns its number, counted from 0. After start() it is started as soon as its stage is.
+  /// Adds a part and returns its number, counted from 0. After start() it starts as soon as its stage does.
   /// Throws std::invalid_argument once stopping.
   std::size_t add(std::string name, Stage stage, Actions& actions);
 
   Actions start();
   Actions started(std::size_t part, TimePoint now);
-  /// A part of the election stage has become leader: what waits for it may start.
+  /// Records that a part of the election stage acquired leadership: the later stages may start.
   Actions open(std::size_t part);
-  /// `error` empty: it ended by itself or because it was told to.
+  /// Records the end of a part. Empty `error`: it ended by itself or on request.
   Actions ended(std::size_t part, std::string_view error, TimePoint now);
   Actions stop(TimePoint now);
-  /// To be called when deadline() has passed; early calls do nothing.
+  /// Handles timeouts; call it when deadline() has passed. Early calls do nothing.
   Actions tick(TimePoint now);
 
-  /// When tick() has something to do.
+  /// Returns the time of the next tick().
   std::optional<TimePoint> deadline() const;
   bool stopping() const { return stopping_; }
-  /// Everything has ended, or what has not is stuck (see stuck()).
+  /// Returns true if all parts have ended or are stuck (see stuck()).
   bool finished() const;
-  /// Names of the parts that outlived both periods.
+  /// Returns the names of the parts that did not end within both periods.
   std::vector<std::string> stuck() const;
-  /// Names of the parts that had to be cancelled because the grace period was over.
+  /// Returns the names of the parts that were cancelled because the grace period was over.
   const std::vector<std::string>& cancelled() const { return cancelled_; }
-  /// The first error that a part ended with, "name: error"; empty if none.
+  /// Returns the first error that a part ended with, "name: error"; empty if none.
   const std::string& error() const { return error_; }
 
  private:
@@ -93,7 +94,7 @@ class EVENKEEL_API LifecycleCore {
     std::string name;
     Stage stage;
     State state;
-    bool holds_back;  // what comes after its stage
+    bool holds_back;  // later stages wait for it
   };
 
   void start_stages(Actions& actions);

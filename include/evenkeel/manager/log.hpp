@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default log sink: text for people or JSON for machines, one line each, through spdlog (in src/).
+// The default log sink: text or JSON, one line per message, written through spdlog (in src/).
 #pragma once
 
 #include <atomic>
@@ -23,16 +23,16 @@ enum class LogFormat : std::uint8_t {
 };
 
 struct LogOptions {
-  LogLevel level = LogLevel::info;  ///< Lines below it are dropped.
+  LogLevel level = LogLevel::info;  ///< Minimum level of messages.
   LogFormat format = LogFormat::text;
-  std::string file = {};  ///< Appended to; empty: standard error.
-  /// Receives each line, without its end, instead of file or standard error. Called from any thread,
-  /// concurrently; must not throw.
+  std::string file = {};  ///< File to append to; empty: standard error.
+  /// Receives each line, without line end, instead of the file or standard error. Called concurrently from
+  /// any thread; must not throw.
   std::function<void(std::string_view line)> writer = {};
 };
 
-/// A sink whose level may change while it is used. A key that a line repeats is written once, with the
-/// value given last.
+/// A sink whose level may be changed at run time. If a key occurs several times in a message, it is written
+/// once, with its last value.
 /// Thread safety: all members may be called concurrently.
 class EVENKEEL_API StandardLog : public LogSink {
  public:
@@ -52,16 +52,16 @@ class EVENKEEL_API StandardLog : public LogSink {
   std::atomic<LogLevel> level_;
 };
 
-/// Throws Error if the file cannot be opened.
+/// Creates a sink. Throws Error if the file cannot be opened.
 EVENKEEL_API std::shared_ptr<StandardLog> make_log(LogOptions options = {});
 
-/// One line as the sink writes it, without its end.
+/// Returns a message as the sink writes it, without line end.
 EVENKEEL_API std::string format_log_line(LogFormat format, WallTime time, LogLevel level,
                                          std::string_view message, LogFields bound, LogFields fields);
 
-/// "debug", "info", "warn", "error" or "off".
+/// Returns "debug", "info", "warn", "error" or "off".
 EVENKEEL_API std::string_view log_level_name(LogLevel level) noexcept;
-/// The level of that name, or nothing.
+/// Returns the level with this name, or std::nullopt.
 EVENKEEL_API std::optional<LogLevel> parse_log_level(std::string_view name) noexcept;
 
 }  // namespace v0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds an operator together: client, cache and controllers, started and stopped in order.
+// The owner of client, cache and controllers, which starts and stops them in order.
 #pragma once
 
 #include <chrono>
@@ -42,34 +42,34 @@ class Part;
 }  // namespace detail
 
 struct ManagerOptions {
-  std::string name = "evenkeel";  ///< The field owner of what controllers write, unless they have one.
+  std::string name = "evenkeel";  ///< Default field owner of the controllers' writes.
   Log log = {};                   ///< Silent by default; see make_log().
   std::shared_ptr<const Clock> clock = real_clock();
-  LifecycleOptions lifecycle = {};                 ///< How patient a stop is.
-  std::size_t workers = 1;                         ///< Of controllers that set no number.
-  std::optional<Duration> reconcile_timeout = {};  ///< Of controllers that set none.
-  std::optional<Duration> sync_timeout = {};       ///< Of controllers that set none.
-  /// Called with the options of each controller that is added, as the program gave them, and may change them:
-  /// how an operator's users get a say. What it leaves unset comes from the options above.
+  LifecycleOptions lifecycle = {};                 ///< Time limits of stopping.
+  std::size_t workers = 1;                         ///< Default for controllers.
+  std::optional<Duration> reconcile_timeout = {};  ///< Default for controllers.
+  std::optional<Duration> sync_timeout = {};       ///< Default for controllers.
+  /// Called with the options of each added controller, which it may change, for example by flags. Options
+  /// that are left unset have the defaults above.
   std::function<void(ControllerOptions& options)> adjust_controller = {};
   CacheOptions cache = CacheOptions();  ///< Log and clock are filled in.
-  /// With it, controllers and tasks of the leader run only while this instance leads. Its caches are filled
-  /// before, so that a successor begins at once. Default: no election.
+  /// Leader election: controllers and tasks of the leader run only while this instance is the leader. Caches
+  /// are filled before, so that a new leader can begin at once. Default: no election.
   std::optional<ElectionOptions> election = {};
-  /// What the election talks through. Default: the same server and identity as the manager's client, with
-  /// connections of its own.
+  /// Client for the election. Default: same server and identity as the manager's client, with separate
+  /// connections.
   std::optional<Client> election_client = {};
-  /// Called first on each thread that manager and controllers start, with a name for it.
+  /// Called first on each thread that manager and controllers start, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
 };
 
-/// Parts did not end within the grace period, and were cancelled.
+/// Thrown if parts did not end within the grace period and were cancelled.
 class EVENKEEL_API GracePeriodExceeded : public Error {
  public:
   GracePeriodExceeded(std::vector<std::string> cancelled, std::vector<std::string> stuck);
-  /// What ended only after its stop token was triggered, or never.
+  /// Returns the parts that ended only after their stop tokens were triggered, or not at all.
   const std::vector<std::string>& cancelled() const noexcept { return cancelled_; }
-  /// What runs still; destroying the manager waits for it.
+  /// Returns the parts that are still running; the manager's destructor waits for them.
   const std::vector<std::string>& stuck() const noexcept { return stuck_; }
 
  private:
@@ -77,29 +77,29 @@ class EVENKEEL_API GracePeriodExceeded : public Error {
   std::vector<std::string> stuck_;
 };
 
-/// This instance led, and leads no more. What it did was cancelled, and none of its reconcilers' writes went
-/// out since.
+/// Thrown if this instance was the leader and lost leadership. Its work was cancelled, and reconcilers have
+/// sent no write since.
 class EVENKEEL_API LeadershipLost : public Error {
  public:
   using Error::Error;
 };
 
-/// What happened while a manager ran.
+/// Summary of a manager's run.
 struct Totals {
   std::size_t objects = 0;        ///< Objects of the reconciled kinds that the cache holds.
   ReconcileCounts counts = {};    ///< Of all controllers.
   LatencyHistogram latency = {};  ///< From event to reconcile, of all controllers.
-  Duration uptime = {};           ///< Since run() began.
+  Duration uptime = {};           ///< Time since run() was called.
 };
 
-/// Runs controllers over one client and one cache.
+/// Runs controllers with one client and one cache.
 ///
-/// run() starts the cache, then tasks, waits for leadership if there is an election, starts controllers, and
-/// blocks until the stop token is triggered or a part fails. On the way out no key is handed out any more,
-/// running reconciles go on to their end within the grace period, and only then are cancelled; then
-/// leadership is given up. It installs nothing: no signal handler, no flag, no global; several managers may
-/// run in one process. Thread safety: all members may be called concurrently, but for run(), which is called
-/// once. Lifetime: destruction joins every thread that the manager started.
+/// run() starts the cache and tasks, waits for leadership if there is an election, starts controllers, and
+/// blocks until the stop token is triggered or a part fails. On stopping, no further keys are handed out;
+/// running reconciles may finish within the grace period and are cancelled after it; then leadership is
+/// released. It installs no signal handlers, flags or globals; several managers may run in one process.
+/// Thread safety: all members may be called concurrently, except run(), which is called once.
+/// Lifetime: the destructor joins all threads that the manager started.
 class EVENKEEL_API Manager {
  public:
   explicit Manager(Client client, ManagerOptions options = {});
@@ -107,76 +107,78 @@ class EVENKEEL_API Manager {
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
 
-  /// Adds a controller: controller_for<Demo>(reconcile).owns<ConfigMap>(). While the manager runs, it starts
-  /// at once. Throws std::invalid_argument if the name is taken or the manager is stopping.
+  /// Adds a controller: controller_for<Demo>(reconcile).owns<ConfigMap>(). It starts at once if the manager
+  /// is running. Throws std::invalid_argument if the name is taken or the manager is stopping.
   Controller& add(ControllerSpec spec);
-  /// Adds a task with a thread of its own. It runs until its stop token is triggered, or ends by itself; if
-  /// it throws, the manager ends with that.
+  /// Adds a task that runs on a dedicated thread until it returns or its stop token is triggered. An
+  /// exception that it throws ends the manager.
   void add_task(std::string name, std::function<void(std::stop_token)> task,
                 RunsOn where = RunsOn::every_instance);
 
-  /// Unbound: for use outside of reconciles.
+  /// Returns the client, for use outside of reconciles.
   const Client& client() const noexcept;
-  /// The same, but with an election its writes throw NotLeader unless this instance is the leader. What
-  /// reconcilers get.
+  /// Returns the client that reconcilers use: with an election, its writes throw NotLeader unless this
+  /// instance is the leader.
   const Client& leader_client() const noexcept;
-  /// Whether this instance leads; without an election always.
+  /// Returns true if this instance is the leader; always true without an election.
   bool is_leader() const noexcept;
   Cache& cache() noexcept;
   const Cache& cache() const noexcept;
   const Log& log() const noexcept;
   const Clock& clock() const noexcept;
 
-  /// Blocks until `stop` is triggered and everything has ended. Throws what a part failed with, its name in
-  /// front, GracePeriodExceeded, or LeadershipLost.
+  /// Blocks until `stop` is triggered and all parts have ended. Throws GracePeriodExceeded, LeadershipLost,
+  /// or the error of a part, prefixed with the part's name.
   void run(std::stop_token stop);
 
-  // ---- What others ask: metrics, probes, and what is for debugging. docs/operations.md ----
+  // ---- For operations: metrics, probes and debugging. docs/operations.md ----
 
-  /// Serves all of it over HTTP while run() runs; manager/endpoint.hpp has the options. Before run(). Throws
-  /// std::invalid_argument for an address or files that make no sense; run() fails if they cannot be used.
+  /// Serves metrics, probes and debugging over HTTP during run(); see manager/endpoint.hpp. Must be called
+  /// before run(). Throws std::invalid_argument for an invalid address or combination of files; run() fails
+  /// if they cannot be used.
   void serve(EndpointOptions options);
-  /// Tells a probe whether the program is well (/healthz: else it is started anew) or can do its work
-  /// (/readyz): `check` returns nothing, or what is wrong; it is called by several threads at once. The
-  /// manager has checks of its own. Throws std::invalid_argument if the name is taken.
+  /// Adds a check to the liveness probe (/healthz; a failure restarts the program) or the readiness probe
+  /// (/readyz). `check` returns the problem, or "" if there is none; it is called concurrently. The manager
+  /// has checks of its own as well. Throws std::invalid_argument if the name is taken.
   void add_health_check(std::string name, std::function<std::string()> check);
   void add_readiness_check(std::string name, std::function<std::string()> check);
-  /// Has the endpoint's metrics site answer for `path`, see http::Server::route(); nothing without an
-  /// endpoint.
+  /// Adds a route to the metrics site, see http::Server::route(). Has no effect without an endpoint.
   void route(std::string path, std::function<http::Response(const http::ServerCall&)> handler,
              const http::RouteOptions& options);
-  /// For hosts that have a server of their own: the answer to "/healthz", "/readyz/ping?verbose" and so on.
+  /// For hosts with their own HTTP server: returns the response to "/healthz", "/readyz/ping?verbose" and so
+  /// on.
   http::Response answer_probe(std::string_view target);
-  /// The same for "/debug/explain": `call.rest` is what follows it, "demo/default/web". docs/explain.md
+  /// Like answer_probe(), for "/debug/explain": `call.rest` is the rest of the path, "demo/default/web". See
+  /// docs/explain.md.
   http::Response answer_explain(const http::ServerCall& call) const;
-  /// Where the program registers metrics of its own, which are served beside the manager's; before run() or
-  /// while it runs. metrics/registry.hpp, docs/metrics.md
+  /// Returns the registry for metrics of the program, which are served with the manager's. May be used before
+  /// and during run(). See metrics/registry.hpp and docs/metrics.md.
   MetricRegistry& metrics() noexcept;
-  /// For hosts that have metrics of their own: gives those of controllers, queues, cache, client and election
-  /// to `sink`, and what is registered with metrics(), but none of the process.
+  /// For hosts with their own metrics: passes the metrics of controllers, queues, cache, client and election
+  /// and those registered with metrics() to `sink`, without those of the process.
   void collect(MetricSink& sink) const;
 
   Totals totals() const;
-  /// How the watches of all controllers are doing.
+  /// Returns the state of the watches of all controllers.
   std::vector<WatchHealth> watch_health() const;
-  /// The CustomResourceDefinitions of those kinds that controllers reconcile or watch and that say
-  /// ResourceInfo::installs_crd, in the order of adding, each once. Throws std::invalid_argument for a kind
-  /// of which crd_for() can make none.
+  /// Returns the CustomResourceDefinitions of the kinds that controllers reconcile or watch and that set
+  /// ResourceInfo::installs_crd, in the order of adding, without duplicates. Throws std::invalid_argument for
+  /// a kind for which crd_for() has no definition.
   std::vector<Json> crds() const;
-  /// All other kinds that controllers reconcile or watch, those of Kubernetes itself included, in the order
-  /// of adding, each once.
+  /// Returns all other kinds that controllers reconcile or watch, built-in ones included, in the order of
+  /// adding, without duplicates.
   std::vector<ResourceId> kinds_without_crd() const;
 
  private:
   class Impl;
 
-  // For what lives in files of its own.
+  // Used by other files of the implementation.
   detail::Operations& operations() const noexcept;
   const std::function<void(std::string_view)>& on_thread_start() const noexcept;
   const Client* election_client() const noexcept;  // null without an election
   std::string election_name() const;               // empty without one
   std::vector<Controller*> controllers() const;
-  std::string blocked_reason() const;  // why no controller runs here; empty if they do
+  std::string blocked_reason() const;  // the reason why no controller runs here; empty if they do
   void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
 
   std::unique_ptr<Impl> impl_;

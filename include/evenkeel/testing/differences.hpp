@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How two documents differ, in words: what reports of tests are made of.
+// Differences between two documents, as text for reports of tests.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// What changed from one document to another, a line for each place, in order of their paths:
+/// Returns the changes from one document to another, a line for each path, in the order of paths:
 /// `status.readyReplicas: 1 -> 3`, `metadata.finalizers[0]: added "a/b"`, `spec.image: removed "web:1"`.
 EVENKEEL_API std::vector<std::string> differences(const Json& before, const Json& after);
 
-/// Why `document` does not contain `part`, a line for each place: `status.readyReplicas: expected 3, found
-/// 1`; empty if it does. Of objects, the members that `part` names are compared; lists and plain values must
-/// be equal, but for members that objects inside a list have beyond those named. Null in `part` means absent.
+/// Returns the reasons why `document` does not contain `part`, a line for each path: `status.readyReplicas:
+/// expected 3, found 1`; empty if it does. For objects, only the members of `part` are compared; lists and
+/// scalars must be equal, except for additional members of objects inside lists. Null in `part` means absent.
 EVENKEEL_API std::vector<std::string> missing(const Json& part, const Json& document);
 
 }  // namespace testing

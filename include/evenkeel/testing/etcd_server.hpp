@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for etcd in memory: the part of its JSON API (/v3) that coordination/etcd_store.hpp uses, for
-// tests and demonstrations where etcd is not installed, and for faults that a real one does not have on
-// demand.
+// An in-memory substitute for etcd: the part of its JSON API (/v3) that coordination/etcd_store.hpp uses, for
+// tests and demonstrations without etcd, and for faults that a real one does not produce on demand.
 #pragma once
 
 #include <chrono>
@@ -30,53 +29,54 @@ struct EtcdUser {
 struct EtcdServerOptions {
   std::string host = "127.0.0.1";  ///< Address or name to listen on.
   std::uint16_t port = 0;          ///< 0: a free one; see EtcdServer::port().
-  /// With any, authentication is on; each may do everything.
+  /// If not empty, authentication is on; each user has all permissions.
   std::vector<EtcdUser> users = {};
-  std::size_t max_txn_ops = 128;                  ///< As etcd's flag.
-  std::size_t max_request_bytes = 1536UL * 1024;  ///< As etcd's flag.
-  /// Injected from the start. The resource of a rule is "kv/range", "kv/txn", "kv/put" and so on,
-  /// "auth/authenticate" or "watch"; its verb is "watch" for a watch, else "create".
+  std::size_t max_txn_ops = 128;                  ///< Like etcd's flag.
+  std::size_t max_request_bytes = 1536UL * 1024;  ///< Like etcd's flag.
+  /// Rules that are active from the start. The resource of a rule is "kv/range", "kv/txn", "kv/put" and so
+  /// on, "auth/authenticate" or "watch"; its verb is "watch" for a watch, else "create".
   std::vector<apiserver::FaultRule> faults = {};
-  std::shared_ptr<const Clock> clock = real_clock();  ///< What faults wait with.
-  /// As in SharedCoreOptions; called on the server's thread.
+  std::shared_ptr<const Clock> clock = real_clock();  ///< Clock for the delays of faults.
+  /// See SharedCoreOptions; called on the server's thread.
   std::function<void(const apiserver::ServedRequest&)> on_request = {};
 };
 
-/// Serves from the constructor on, on one thread of its own, until stop() or destruction: kv/range, kv/put,
+/// Serves from construction until stop() or destruction, on one dedicated thread: kv/range, kv/put,
 /// kv/deleterange, kv/txn (nested ones, all compares), kv/compaction, watch, auth/authenticate, and GET
-/// /version and /health. There are no leases, sorted ranges or roles; a field that it does not know is
-/// refused, not passed over. Everything is gone when it ends. Thread safety: all members may be called
-/// concurrently. Source: etcd 3.4.23 and 3.6.8, whose answers tests/coordination compares with its own.
+/// /version and /health. There are no leases, sorted ranges or roles; requests with unknown fields are
+/// rejected. Data is not persistent.
+/// Thread safety: all members may be called concurrently.
+/// Source: etcd 3.4.23 and 3.6.8, whose responses tests/coordination compares with those of this server.
 class EVENKEEL_API EtcdServer {
  public:
-  /// Throws Error if the address cannot be listened on; std::invalid_argument for options that make no sense.
+  /// Throws Error if the address cannot be listened on; std::invalid_argument for invalid options.
   explicit EtcdServer(EtcdServerOptions options = {});
   ~EtcdServer();
   EtcdServer(const EtcdServer&) = delete;
   EtcdServer& operator=(const EtcdServer&) = delete;
 
   std::uint16_t port() const;
-  /// "http://127.0.0.1:41234": an endpoint.
+  /// Returns the endpoint, "http://127.0.0.1:41234".
   std::string url() const;
-  /// A way to the same data without sockets, with a thread of its own.
+  /// Returns a transport to the same data without sockets, with a dedicated thread.
   std::shared_ptr<http::Transport> transport() const;
 
-  /// Forgets what was before `revision`; 0: before the present one. Throws std::invalid_argument for one that
-  /// is forgotten already, or is yet to come.
+  /// Compacts the history before `revision`; 0: before the current one. Throws std::invalid_argument for a
+  /// compacted or future revision.
   void compact(std::uint64_t revision = 0);
-  /// Tokens that were given out are good no more, as after their time.
+  /// Invalidates all issued tokens, as if they had expired.
   void forget_tokens();
   std::uint64_t revision() const;
 
-  /// As in SharedCore.
+  /// See SharedCore.
   apiserver::FaultId inject(apiserver::FaultRule rule);
   void remove_fault(apiserver::FaultId id);
   void clear_faults();
   apiserver::FaultCounts fault_counts(apiserver::FaultId id) const;
   std::size_t cut_watches();
 
-  /// Ends all connections, watches included, and joins the thread; the data stays for transport().
-  /// Idempotent; not from on_request.
+  /// Closes all connections, watches included, and joins the thread; the data remains available to
+  /// transport(). Idempotent; must not be called from on_request.
   void stop() noexcept;
 
  private:

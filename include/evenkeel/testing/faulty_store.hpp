@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can go wrong between an instance and the store that it shares with others, by script or by seed: for
-// tests of whoever builds on coordination/store.hpp.
+// Faults between an instance and the store that it shares with others, scripted or random: for tests of code
+// that uses coordination/store.hpp.
 #pragma once
 
 #include <cstddef>
@@ -18,30 +18,30 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// What becomes of one commit.
+/// The fault of one commit.
 enum class StoreFault : std::uint8_t {
   none,
-  conflict,         ///< Conflict, although there may be none; nothing is applied.
-  unknown_applied,  ///< Applied if it can be; the answer is Unknown.
-  unknown_lost,     ///< Never applied; the answer is Unknown.
-  unknown_late,     ///< The answer is Unknown; deliver() applies it, if it still can be applied then.
+  conflict,         ///< Conflict, even if there is none; nothing is applied.
+  unknown_applied,  ///< Applied if possible; the result is Unknown.
+  unknown_lost,     ///< Not applied; the result is Unknown.
+  unknown_late,     ///< The result is Unknown; applied by deliver(), if still possible then.
   unavailable,      ///< Unavailable; nothing is applied.
 };
 
-/// Shares of all calls, 0 to 1; those of the commits together at most 1.
+/// Probabilities of faults, 0 to 1; the sum of those of commits is at most 1.
 struct StoreFaultRates {
   double conflict = 0;
   double unknown_applied = 0;
   double unknown_lost = 0;
   double unknown_late = 0;
   double unavailable = 0;
-  double snapshot_unavailable = 0;  ///< Of snapshots and of the reads from them.
-  double snapshot_expired = 0;      ///< Of the reads from snapshots.
-  /// Before each call: the oldest commit that is late arrives.
+  double snapshot_unavailable = 0;  ///< For snapshots and reads from them.
+  double snapshot_expired = 0;      ///< For reads from snapshots.
+  /// Probability that the oldest delayed commit is delivered before a call.
   double delivery = 0.5;
 };
 
-/// What was asked of the store, and what it answered.
+/// Counters of the calls and their results.
 struct StoreCounts {
   std::size_t snapshots = 0;
   std::size_t reads = 0;  ///< get() and scan() of snapshots.
@@ -51,13 +51,14 @@ struct StoreCounts {
   std::size_t unknowns = 0;
   std::size_t unavailable = 0;  ///< Commits and reads.
   std::size_t late_applied = 0;
-  std::size_t read_bytes = 0;     ///< Keys and values of entries that were read.
-  std::size_t written_bytes = 0;  ///< Keys and values of the puts that were sent.
+  std::size_t read_bytes = 0;     ///< Keys and values of the entries read.
+  std::size_t written_bytes = 0;  ///< Keys and values of the puts sent.
 };
 
-/// A way to another store that loses, delays and refuses. Instances that share one store get one of these
-/// each. Without script, rates and cut it only counts. Thread safety: all members may be called concurrently;
-/// then a seed decides nothing about their order.
+/// A decorator of a store that loses, delays and rejects calls. Each of the instances that share a store gets
+/// its own one. Without script, rates and cut it only counts.
+/// Thread safety: all members may be called concurrently; the seed then does not determine the order of
+/// calls.
 class EVENKEEL_API FaultyStore final : public coordination::Store {
  public:
   /// Throws std::invalid_argument if `inner` is null.
@@ -72,16 +73,17 @@ class EVENKEEL_API FaultyStore final : public coordination::Store {
   std::unique_ptr<coordination::StoreWatch> watch(const coordination::KeyRange& range,
                                                   std::function<void()> hint) override;
 
-  /// The next commits meet these, one each, instead of what the rates say.
+  /// Sets the faults of the next commits, one each, which take precedence over the rates.
   void script(std::vector<StoreFault> faults);
-  /// From now on, decided by `seed`. Throws std::invalid_argument for shares that are none.
+  /// Sets rates and seed of random faults. Throws std::invalid_argument for values out of range.
   void set_rates(const StoreFaultRates& rates, std::uint64_t seed);
-  /// Cut off: snapshots and reads throw StoreUnavailable, commits are Unavailable; until it is false again.
+  /// Cuts the connection: until it is set to false, snapshots and reads throw StoreUnavailable and commits
+  /// return Unavailable.
   void set_cut(bool cut);
-  /// Applies all commits that are late, in the order in which they were sent; returns how many were applied
-  /// and did not meet a conflict. Works while cut off, too.
+  /// Applies all delayed commits, in the order in which they were sent; returns how many were applied without
+  /// a conflict. Works while cut off, too.
   std::size_t deliver();
-  /// Commits that are late.
+  /// Returns the number of delayed commits.
   std::size_t undelivered() const;
   StoreCounts counts() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workbench for controllers: the real controller, queue, cache and client over the embedded API server's
-// core, on the calling thread and in virtual time. No server, no socket, no thread; an hour takes no time.
+// A test harness for controllers: the real controller, queue, cache and client over the core of the embedded
+// API server, on the calling thread and in virtual time, without sockets and threads.
 #pragma once
 
 #include <chrono>
@@ -41,40 +41,41 @@ struct Event;
 namespace testing {
 
 struct HarnessOptions {
-  /// Of uids, generated names and jitter: equal seeds and equal programs give equal stories.
+  /// Seed of uids, generated names and jitter: equal seeds and equal programs give equal runs.
   std::uint64_t seed = 1;
-  /// The field owner of controllers that set none, as ManagerOptions::name.
+  /// Default field owner of controllers, like ManagerOptions::name.
   std::string name = "evenkeel";
-  std::optional<Duration> reconcile_timeout = {};  ///< Of controllers that set none.
-  /// Caches hear of a change so much later than it happens, first lists excepted: what a busy cluster does to
-  /// a controller that believes its cache. Own writes through the Context are seen at once, as always.
+  std::optional<Duration> reconcile_timeout = {};  ///< Default for controllers.
+  /// Delay from a change to its arrival in caches, except for first lists; simulates a busy cluster. Own
+  /// writes through the Context are visible at once, as always.
   Duration cache_lag = Duration::zero();
-  /// What goes wrong between the controllers and the server; what the test itself does is spared.
+  /// Faults between the controllers and the server; requests of the test itself are not affected.
   std::vector<apiserver::FaultRule> faults = {};
-  /// Reconcilers may fail. Without it, a run that throws ends the call that did it with UnexpectedFailure,
-  /// unless it threw a conflict, which every controller meets, or a fault of this harness hit it.
+  /// Accept failing reconciles. Otherwise a reconcile that throws ends the call that ran it with
+  /// UnexpectedFailure, except for conflicts, which are normal, and for failures caused by a fault of this
+  /// harness.
   bool expect_failures = false;
-  std::size_t max_runs = 1000;  ///< More runs in one call are an error: TooManyRuns.
+  std::size_t max_runs = 1000;  ///< Limit of runs per call; TooManyRuns is thrown beyond it.
   LogLevel log_level = LogLevel::debug;
 };
 
-/// A request of a controller that was to change something, and what it changed.
+/// A mutating request of a controller and its effect.
 struct Write {
   std::string verb = {};      ///< "create", "update", "patch", "apply", "delete" or "deletecollection".
   std::string resource = {};  ///< "configmaps", "demos.demo.evenkeel.dev", "demos.demo.evenkeel.dev/status"
   ObjectKey key = {};
   Json sent = {};            ///< The body.
-  int status = 0;            ///< Of the answer; 0: none came.
-  std::string message = {};  ///< Why it was refused, or why no answer came.
-  Json before = {};          ///< The object; null if it did not exist.
-  Json after = {};           ///< The object; null if it is gone.
-  Duration at = {};          ///< Since the harness was made.
+  int status = 0;            ///< Of the response; 0: there was none.
+  std::string message = {};  ///< Error of the server, or the reason for a missing response.
+  Json before = {};          ///< Object before the write; null if it did not exist.
+  Json after = {};           ///< Object after the write; null if it does not exist.
+  Duration at = {};          ///< Time since the construction of the harness.
 
   bool ok() const { return status >= 200 && status < 300; }
-  /// What it did to the object, as differences() says it, but for what the server keeps books of: uid,
+  /// Returns the change of the object, formatted by differences(), without the server-managed fields uid,
   /// resourceVersion, generation, creationTimestamp and managedFields.
   EVENKEEL_API std::vector<std::string> changes() const;
-  /// `patch demos.demo.evenkeel.dev/status default/web: status.readyReplicas: 1 -> 2`
+  /// Returns `patch demos.demo.evenkeel.dev/status default/web: status.readyReplicas: 1 -> 2`.
   EVENKEEL_API std::string str() const;
 };
 
@@ -82,49 +83,50 @@ struct Write {
 struct ReconcileRun {
   std::string controller = {};
   ObjectKey key = {};
-  std::uint64_t attempt = 1;  ///< As Context::attempt().
-  Duration at = {};           ///< Its start, since the harness was made.
+  std::uint64_t attempt = 1;  ///< See Context::attempt().
+  Duration at = {};           ///< Start, as time since the construction of the harness.
   ReconcileOutcome outcome = {};
-  std::exception_ptr error = {};      ///< What it threw.
-  std::vector<Write> writes = {};     ///< Of this run, refused ones included.
-  std::vector<std::string> log = {};  ///< Lines written meanwhile, see log_line().
+  std::exception_ptr error = {};      ///< The exception thrown.
+  std::vector<Write> writes = {};     ///< Writes of this run, including rejected ones.
+  std::vector<std::string> log = {};  ///< Lines logged during the run, see log_line().
 
-  /// Its head, writes and log, a line each.
+  /// Returns a heading, the writes and the log, a line each.
   EVENKEEL_API std::string str() const;
 };
 
-/// Controllers run on and on; what() shows the last runs and what they write.
+/// Thrown if the controllers did not converge; what() contains the last runs and their writes.
 class EVENKEEL_API TooManyRuns : public Error {
  public:
   using Error::Error;
 };
 
-/// A run threw although the test did not say that it may, see HarnessOptions::expect_failures; what() shows
-/// the run with its error, and the story before it.
+/// Thrown if a reconcile threw although the test does not expect failures, see
+/// HarnessOptions::expect_failures; what() contains the run with its error, and the history before it.
 class EVENKEEL_API UnexpectedFailure : public Error {
  public:
   using Error::Error;
 };
 
-/// A small world: a server's core, controllers, and a clock that moves only when nothing is left to do now.
+/// A simulated cluster: a server's core, controllers, and a clock that moves only when no work is left.
 ///
 /// settle(), run_for() and step() do the work: events reach caches between two runs (and while a run waits),
-/// keys go through the controllers' own queues, with their back-off, predicates and owner mappings, and one
-/// run at a time is done, in the order of time. A reconciler's blocking calls, waits and sleeps through its
-/// clock move the time. What the test does through the other members happens past caches and faults.
-/// Thread safety: one thread at a time; a reconciler must not start threads of its own that use its context.
-/// Lifetime: references into runs() are valid until the next call that works. Moved-from: destroy only.
+/// keys go through the controllers' own queues, with back-off, predicates and owner mappings, and reconciles
+/// run one at a time, in the order of time. Blocking calls, waits and sleeps of a reconciler advance the
+/// clock. Requests of the test through the other members bypass caches and faults.
+/// Thread safety: one thread at a time; a reconciler must not start threads that use its context.
+/// Lifetime: references into runs() are valid until the next call that does work. A moved-from harness can
+/// only be destroyed.
 class EVENKEEL_API Harness {
  public:
-  /// Throws std::invalid_argument for options that FaultRule or the server's core refuse.
+  /// Throws std::invalid_argument for options that FaultRule or the server's core reject.
   explicit Harness(HarnessOptions options = {});
   ~Harness();
   Harness(Harness&&) noexcept;
   Harness& operator=(Harness&&) noexcept;
 
-  // ---- The world ----
+  // ---- Setup and external changes ----
 
-  /// Adds a controller, and the definitions of the custom kinds that it watches.
+  /// Adds a controller, and creates the definitions of the custom kinds that it watches.
   void add(ControllerSpec spec);
   /// See create_objects().
   void create(const Objects& objects);
@@ -133,7 +135,7 @@ class EVENKEEL_API Harness {
   Snapshot<T> edit(const ObjectKey& key, Edit edit) {
     return client().patch(client().get<T>(key), std::move(edit));
   }
-  /// The same for the status, as whoever runs the object would: a Deployment becomes available.
+  /// Like edit(), but edits the status, as another controller would: a Deployment becomes available.
   template <ObjectType T, class Edit>
   Snapshot<T> edit_status(const ObjectKey& key, Edit edit) {
     return client().patch_status(client().get<T>(key), std::move(edit));
@@ -142,48 +144,50 @@ class EVENKEEL_API Harness {
   void remove(const ObjectKey& key, const DeleteOptions& options = {}) {
     client().remove<T>(key, options);
   }
-  /// Has `action` happen so much later, also in the middle of a run that waits.
+  /// Runs `action` after `delay`, even in the middle of a run that waits.
   void after(Duration delay, std::function<void()> action);
-  /// Adds a key to a controller's queue (by name; the only one if empty), as a source of its own would.
-  /// Throws std::invalid_argument if there is no such controller.
+  /// Adds a key to a controller's queue (by name; the only one if empty), like a source. Throws
+  /// std::invalid_argument if there is no such controller.
   void enqueue(const ObjectKey& key, std::string_view controller = {});
-  /// As SharedCore does.
+  /// See SharedCore::inject().
   apiserver::FaultId inject(apiserver::FaultRule rule);
   void remove_fault(apiserver::FaultId id);
   apiserver::FaultCounts fault_counts(apiserver::FaultId id) const;
-  /// Ends the controllers and their caches as a crash would, and starts them anew on the same server.
+  /// Ends the controllers and their caches as a crash would, and starts new ones on the same server.
   void restart();
 
   // ---- Work ----
 
-  /// Does one run that is due now; nothing if none is. Throws UnexpectedFailure.
+  /// Does one run that is due now; returns std::nullopt if none is. Throws UnexpectedFailure.
   std::optional<ReconcileRun> step();
-  /// Does all that is due, moves the time to what is due next, and goes on until nothing is due, or `limit`
-  /// of virtual time is over; true in the first case. Throws TooManyRuns and UnexpectedFailure.
+  /// Does all work that is due, then advances the time to the next due time, until no work is left or `limit`
+  /// of virtual time has passed; returns true in the first case. Throws TooManyRuns and UnexpectedFailure.
   bool settle(Duration limit = std::chrono::minutes{10});
-  /// The same, but all of `time` passes.
+  /// Like settle(), but until exactly `time` has passed.
   void run_for(Duration time);
 
-  // ---- What there is to see ----
+  // ---- Results ----
 
   const std::vector<ReconcileRun>& runs() const noexcept;
-  /// The last run. Throws Error if there was none.
+  /// Returns the last run. Throws Error if there was none.
   const ReconcileRun& last() const;
-  /// The writes of all runs, in order.
+  /// Returns the writes of all runs, in order.
   std::vector<Write> writes() const;
-  /// The writes that changed something.
+  /// Returns the writes that changed an object.
   std::vector<Write> changes() const;
-  /// Log lines of controllers, client and cache, in order.
+  /// Returns the log lines of controllers, client and cache, in order.
   std::vector<std::string> log() const;
-  /// Kubernetes Events that were written, in the order of their names; include evenkeel/api/kinds/core.hpp.
+  /// Returns the Kubernetes Events that were written, in the order of their names; include
+  /// evenkeel/api/kinds/core.hpp.
   std::vector<Snapshot<core_v1::Event>> events() const;
-  /// The whole story, a line for each run, write and log line: for messages of failed tests. Runs in a row
-  /// that differ in time and attempt only are shown once, with their number: "(x20, until 41s)".
+  /// Returns the complete history, a line for each run, write and log line, for messages of failed tests.
+  /// Consecutive runs that differ only in time and attempt are shown once, with their number: "(x20, until
+  /// 41s)".
   std::string str() const;
-  /// Virtual time since the harness was made.
+  /// Returns the virtual time since construction.
   Duration elapsed() const;
 
-  /// The object as the server has it, or an empty snapshot.
+  /// Returns the object as stored by the server, or an empty snapshot.
   template <ObjectType T>
   Snapshot<T> find(const ObjectKey& key) const {
     return client().find<T>(key);
@@ -196,11 +200,13 @@ class EVENKEEL_API Harness {
   std::vector<Snapshot<T>> list(const ListOptions& options = {}) const {
     return client().list<T>(options).items;
   }
-  /// The controllers' cache, as it is now: for tests of functions that take one. Valid until restart().
+  /// Returns the controllers' cache in its current state, for tests of functions that take one. Valid until
+  /// restart().
   const Cache& cache() const noexcept;
-  /// The test's own client: it goes straight to the server, past caches, faults and the record of writes.
+  /// Returns the test's own client: it accesses the server without caches and faults, and its writes are not
+  /// recorded.
   const Client& client() const noexcept;
-  /// The clock of everything; moves with the work.
+  /// Returns the clock of the harness; it advances with the work.
   const std::shared_ptr<const Clock>& clock() const noexcept;
 
  private:

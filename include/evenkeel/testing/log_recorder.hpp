@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log sink that keeps what is written, for tests to look at and to wait for.
+// A log sink that records messages, for assertions and waits.
 #pragma once
 
 #include <chrono>
@@ -17,27 +17,29 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// A line of a log as text: `INFO rolling out object=default/web ready=1`; the logger's own fields first.
+/// Formats a message as text: `INFO rolling out object=default/web ready=1`; the logger's bound fields come
+/// first.
 EVENKEEL_API std::string log_line(LogLevel level, std::string_view message, LogFields bound,
                                   LogFields fields);
 
-/// Keeps every line, as log_line() writes it: `const auto log = std::make_shared<LogRecorder>();`
-/// `Log(log)`. Thread safety: all members may be called concurrently.
+/// Records every message, formatted by log_line(): `const auto log = std::make_shared<LogRecorder>();`
+/// `Log(log)`.
+/// Thread safety: all members may be called concurrently.
 class EVENKEEL_API LogRecorder final : public LogSink {
  public:
-  /// Lines below `least` are not kept.
+  /// Messages below `least` are not recorded.
   explicit LogRecorder(LogLevel least = LogLevel::debug) : least_(least) {}
 
   bool enabled(LogLevel level) const noexcept override { return level >= least_; }
   void write(LogLevel level, std::string_view message, LogFields bound, LogFields fields) noexcept override;
 
   std::vector<std::string> lines() const;
-  /// Those that contain `part`, in the order written.
+  /// Returns the lines that contain `part`, in the order written.
   std::vector<std::string> lines_with(std::string_view part) const;
-  /// The lines since the last call, which are forgotten.
+  /// Returns and removes the lines since the last call.
   std::vector<std::string> take();
-  /// Blocks until `count` lines contain `part` and returns them. Throws WaitTimeout, which shows the last
-  /// lines, if that takes longer than `timeout` in real time.
+  /// Blocks until `count` lines contain `part` and returns them. Throws WaitTimeout, which contains the last
+  /// lines, after `timeout` of real time.
   std::vector<std::string> wait_for(std::string_view part, std::size_t count = 1,
                                     Duration timeout = std::chrono::seconds{30}) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test puts on a server before it begins: typed objects, documents, manifests, all in one list.
+// Initial objects of a test: typed objects, documents and manifests in one list.
 #pragma once
 
 #include <functional>
@@ -21,12 +21,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// One object, or the objects of a manifest; made implicitly from whichever a test has.
-/// Thread safety: as for standard containers.
+/// One object, or the objects of a manifest; converts implicitly from each form.
+/// Thread safety: that of standard containers.
 class EVENKEEL_API Object {
  public:
-  /// An object of a C++ type. For a kind that is not built into the API server the CustomResourceDefinition
-  /// that the type describes is created first, whether or not the type says installs_crd.
+  /// An object of a C++ type. For a kind that is not built into the API server, the CustomResourceDefinition
+  /// that the type describes is created first, even if the type does not set installs_crd.
   template <ObjectType T>
   Object(const T& object) : documents_{to_tree(object)}, resource_(T::resource) {
     if constexpr (requires { object.status; }) leave_untouched_status(to_tree(T{}));
@@ -35,19 +35,20 @@ class EVENKEEL_API Object {
   /// An object of any kind, with apiVersion and kind.
   Object(Json document);
   Object(const DynamicObject& object);
-  /// YAML or JSON, several documents and Lists too. Throws DecodeError.
+  /// Parses YAML or JSON, also several documents and Lists. Throws DecodeError.
   Object(std::string_view manifest);
   Object(const std::string& manifest) : Object(std::string_view(manifest)) {}
   Object(const char* manifest) : Object(std::string_view(manifest)) {}
 
   const std::vector<Json>& documents() const noexcept { return documents_; }
-  /// The kind, if the object has a C++ type; no plural otherwise.
+  /// Returns the kind if the object has a C++ type; otherwise a ResourceId with an empty plural.
   const ResourceId& resource() const noexcept { return resource_; }
-  /// Makes the CustomResourceDefinition that the C++ type describes; null for objects without one.
+  /// Returns a function that makes the CustomResourceDefinition of the C++ type; null for objects without
+  /// one.
   const std::function<Json()>& crd() const noexcept { return crd_; }
 
  private:
-  // A status that nobody set is none: nobody has written one yet.
+  // Removes a status that equals the default: it was not set.
   void leave_untouched_status(const Json& untouched);
 
   std::vector<Json> documents_;
@@ -57,15 +58,14 @@ class EVENKEEL_API Object {
 
 using Objects = std::vector<Object>;
 
-/// Creates objects as they stand, in their order, and what they need first: their namespaces, and the
-/// definitions of kinds that have a C++ type. Definitions among the objects are waited for until they are
-/// served.
+/// Creates objects as given, in their order, after their prerequisites: namespaces, and the definitions of
+/// kinds that have a C++ type. After creating a definition, waits until it is served.
 ///
-/// Unlike a plain create, which the server would refuse or cut down: a status is written as well, through the
-/// subresource where there is one; an object with a deletion timestamp is created and deleted, and must
-/// therefore have a finalizer; an owner reference without uid gets that of the owner, which comes before it;
-/// resourceVersion, uid, generation and managedFields are left to the server.
-/// Throws ApiError for what the server refuses, Error naming the object for what cannot be.
+/// Unlike a plain create: the status is written as well, through the subresource if there is one; an object
+/// with a deletion timestamp is created and deleted, and must therefore have a finalizer; an owner reference
+/// without a uid gets that of the owner, which must come before it; resourceVersion, uid, generation and
+/// managedFields are left to the server.
+/// Throws ApiError for errors of the server, and Error naming the object if it cannot be created as given.
 EVENKEEL_API void create_objects(const Client& client, const Objects& objects);
 
 }  // namespace testing

@@ -15,15 +15,15 @@ inline namespace v0 {
 namespace testing {
 
 struct RunOptions {
-  /// The object whose key is reconciled by run_once(). Default: the first of `objects` that is of the kind.
+  /// The object that run_once() reconciles. Default: the first of `objects` that is of the kind.
   std::optional<ObjectKey> key = {};
-  Duration limit = std::chrono::minutes{10};  ///< Of virtual time; run() returns when it is over.
+  Duration limit = std::chrono::minutes{10};  ///< Limit of virtual time; run() returns when it is over.
   HarnessOptions harness = {};
 };
 
 namespace detail {
 
-// The T of a callable (Context&, const T&) that is no template.
+// The T of a callable (Context&, const T&) that is not a template.
 template <class F>
 struct ReconciledOf;
 template <class R, class T>
@@ -57,34 +57,37 @@ EVENKEEL_API Harness run_once(ControllerSpec spec, const Objects& objects, const
 
 }  // namespace detail
 
-/// A reconciler that tells by its signature what it reconciles: (Context&, const Demo&).
+/// A reconciler whose signature determines the kind that it reconciles: (Context&, const Demo&).
 template <class F>
 concept TellingReconciler = requires {
   typename detail::Reconciled<F>;
 }
 &&ObjectType<detail::Reconciled<F>>;
 
-/// Creates `objects` and runs a controller, as controller_for() describes it, until nothing is due in virtual
-/// time: requeues, delays, back-offs and what its own writes cause included. What happened is in the Harness.
-/// Throws what Harness::create() and Harness::settle() throw: also UnexpectedFailure, if the reconciler
-/// throws and `options.harness.expect_failures` is not set; what it throws is in the runs.
+/// Creates `objects` and runs a controller, described by controller_for(), until no work is left in virtual
+/// time, including requeues, delays, back-offs and events of its own writes. Returns the harness with the
+/// results. Throws what Harness::create() and Harness::settle() throw, in particular UnexpectedFailure if the
+/// reconciler throws and `options.harness.expect_failures` is not set; the exceptions of the reconciler are
+/// in the runs.
 inline Harness run(ControllerSpec spec, const Objects& objects, const RunOptions& options = {}) {
   return detail::run(std::move(spec), objects, options);
 }
-/// The same for a plain function. It is watched and called as controller_for<T>(reconcile) would.
+/// Like run(ControllerSpec), for a plain function: it is watched and called as by
+/// controller_for<T>(reconcile).
 template <TellingReconciler F>
 Harness run(F reconcile, const Objects& objects, const RunOptions& options = {}) {
   return detail::run(controller_for<detail::Reconciled<F>>(std::move(reconcile)), objects, options);
 }
-/// For functions that do not tell the type: run<Demo>([](Context& context, const Request&) { ... }, objects).
+/// For functions whose signature does not determine the type: run<Demo>([](Context& context, const Request&)
+/// { ... }, objects).
 template <ObjectType T, class F>
 requires ObjectReconciler<F, T> || RequestReconciler<F> Harness run(F reconcile, const Objects& objects,
                                                                     const RunOptions& options = {}) {
   return detail::run(controller_for<T>(std::move(reconcile)), objects, options);
 }
 
-/// As run(), but for one single run of one key; harness.last() is that run.
-/// Throws std::invalid_argument if `options` has no key and no object is of the kind, and as run() does.
+/// Like run(), but runs one key once; harness.last() is that run. Throws std::invalid_argument if `options`
+/// has no key and no object is of the kind, and what run() throws.
 inline Harness run_once(ControllerSpec spec, const Objects& objects, const RunOptions& options = {}) {
   return detail::run_once(std::move(spec), objects, options);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A manager that runs beside a test.
+// A manager that runs on its own thread during a test.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// Runs a manager on a thread of its own from the constructor on, until stop() or destruction, which wait for
-/// its end. Destroyed without stop(), it swallows what run() threw: end a test with stop().
-/// Thread safety: one thread at a time. Lifetime: the manager outlives it.
+/// Runs a manager on a dedicated thread from construction until stop() or destruction, which wait for its
+/// end. The destructor swallows exceptions of run(): end a test with stop().
+/// Thread safety: one thread at a time.
+/// Lifetime: the manager must outlive it.
 class EVENKEEL_API RunningManager {
  public:
   explicit RunningManager(Manager& manager);
@@ -24,13 +25,14 @@ class EVENKEEL_API RunningManager {
   RunningManager(const RunningManager&) = delete;
   RunningManager& operator=(const RunningManager&) = delete;
 
-  /// Blocks until the cache has read all that the controllers watch. Throws what run() threw if the manager
-  /// ended before, and WaitTimeout, which names what is missing and why, after `timeout` of real time.
+  /// Blocks until the cache has listed everything that the controllers watch. Throws the exception of run()
+  /// if the manager has ended, and WaitTimeout, which contains the missing kinds and the reasons, after
+  /// `timeout` of real time.
   void wait_until_synced(Duration timeout = std::chrono::seconds{30});
-  /// Asks it to stop, and waits as wait() does.
+  /// Requests a stop, and waits like wait().
   void stop();
   void request_stop() noexcept;
-  /// Blocks until run() has returned; throws what it threw, once.
+  /// Blocks until run() has returned; throws the exception of run(), once.
   void wait();
 
  private:

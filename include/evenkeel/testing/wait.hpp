@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Waiting for what a running program does to a server, for tests with sockets and threads: the embedded
-/// server, a real control plane, or any other. Tests in virtual time (testing/harness.hpp) need none of it.
+/// Waits for effects of a running program on a server, for tests with sockets and threads: the embedded
+/// server, a real control plane, or any other. Tests in virtual time (testing/harness.hpp) do not need them.
 ///
-/// Nothing is polled: a watch tells when to look again. Each function looks at the server itself, not at a
-/// cache, and throws WaitTimeout, which names what was waited for and shows what was there instead, when
-/// `timeout` is over in real time. A server that refuses or does not answer is asked again until then.
+/// The functions do not poll: a watch triggers each check. They read from the server, not from a cache, and
+/// throw WaitTimeout, which contains what was expected and what was found, after `timeout` of real time.
+/// Failed requests are retried until then.
 /// Thread safety: may be called concurrently.
 #pragma once
 
@@ -31,8 +31,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// What was waited for did not come. what() is "waited 30s for Demo default/web to be ready: " and what was
-/// seen last.
+/// Thrown if the condition was not met in time. what() is "waited 30s for Demo default/web to be ready: " and
+/// the state that was seen last.
 class EVENKEEL_API WaitTimeout : public Error {
  public:
   WaitTimeout(Duration waited, const std::string& what, const std::string& seen);
@@ -42,30 +42,30 @@ struct WaitOptions {
   Duration timeout = std::chrono::seconds{30};
 };
 
-/// Which Event is meant. What is empty matches everything.
+/// Selects Events. Empty members match everything.
 struct EventMatch {
   std::string namespace_ = {};
   std::string reason = {};
   std::string type = {};     ///< "Normal" or "Warning".
-  std::string kind = {};     ///< Of the object that it is about,
-  std::string name = {};     ///< and its name.
-  std::string message = {};  ///< A part of the message.
+  std::string kind = {};     ///< Kind of the object that it is about.
+  std::string name = {};     ///< Name of the object that it is about.
+  std::string message = {};  ///< A substring of the message.
 };
 
 namespace detail {
 
-/// Calls `look` until it answers "", anew whenever something changes in the watched collection; what else it
-/// answers is what was seen. `watch` names the collection, or one object of it.
+/// Calls `look` whenever something changes in the watched resource, until it returns "" for success;
+/// otherwise it returns a description of what it saw. `watch` selects a resource or a single object.
 EVENKEEL_API void wait_for(const Client& client, const RestRequest& watch, const std::string& what,
                            const WaitOptions& options,
                            const std::function<std::string(const Client& client)>& look);
 
-/// "Demo default/web to be ready"
+/// Returns "Demo default/web to be ready".
 EVENKEEL_API std::string wish(const ResourceId& resource, const ObjectKey& key, std::string_view what);
-/// The document as people read it, without managedFields.
+/// Formats a document for people, without managedFields.
 EVENKEEL_API std::string shown(std::string_view raw);
 EVENKEEL_API std::string shown(const std::vector<std::string_view>& raws);
-/// What a document lacks of `part`, and the document; "" if nothing.
+/// Returns the members of `part` that a document lacks, followed by the document; "" if none.
 EVENKEEL_API std::string lacking(const Json& part, std::string_view raw);
 
 }  // namespace detail
@@ -85,7 +85,7 @@ Snapshot<T> wait_for(const Client& client, const ObjectKey& key, std::string_vie
   return found;
 }
 
-/// Waits until the object exists and contains `part`, see missing(); the failure says what differs.
+/// Waits until the object exists and contains `part`, see missing(); the exception lists the differences.
 template <ObjectType T>
 Snapshot<T> wait_for(const Client& client, const ObjectKey& key, const Json& part,
                      const WaitOptions& options = {}) {
@@ -126,9 +126,9 @@ std::vector<Snapshot<T>> wait_for_list(const Client& client, const ListOptions& 
   return found;
 }
 
-/// The Events that are there and match, in the order of their names.
+/// Returns the existing Events that match, in the order of their names.
 EVENKEEL_API std::vector<Snapshot<core_v1::Event>> events(const Client& client, const EventMatch& match);
-/// Waits for an Event; the failure lists those that are there.
+/// Waits for an Event; the exception lists the existing ones.
 EVENKEEL_API Snapshot<core_v1::Event> wait_for_event(const Client& client, const EventMatch& match,
                                                      const WaitOptions& options = {});
 

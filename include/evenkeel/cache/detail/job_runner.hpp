@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few threads that run jobs which become ready now or at a time: what informers work on, behind the
-// transport's thread, so that no watch needs a thread of its own.
+// A small thread pool for jobs that become ready now or at a given time. Informers work on it, behind the
+// transport's thread, so that no watch needs a dedicated thread.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Something that a JobRunner runs; never twice at once.
+/// A task that a JobRunner runs, never concurrently with itself.
 class EVENKEEL_API Job {
  public:
   virtual ~Job() = default;
-  /// Does what there is to do. On one of the runner's threads, under no lock. A wake() that comes meanwhile
-  /// makes it run again.
+  /// Does the work that is pending. Called on one of the runner's threads, under no lock. A wake() during the
+  /// call makes it run again.
   virtual void run() noexcept = 0;
 
  private:
@@ -39,9 +39,10 @@ class EVENKEEL_API Job {
   TimePoint due_ = TimePoint::max();
 };
 
-/// Thread safety: all members may be called concurrently. Lifetime: every job must be forgotten before it
-/// goes, and all before the runner does. The destructor joins the threads. Without threads (0), jobs run in
-/// pump() only, which one thread calls at a time.
+/// A thread pool whose jobs can also be delayed. The destructor joins the threads. With 0 threads, jobs run
+/// in pump() only, which one thread calls at a time.
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: every job must be forgotten before its destruction, and all jobs before that of the runner.
 class EVENKEEL_API JobRunner {
  public:
   JobRunner(std::shared_ptr<const Clock> clock, std::size_t threads);
@@ -49,16 +50,17 @@ class EVENKEEL_API JobRunner {
   JobRunner(const JobRunner&) = delete;
   JobRunner& operator=(const JobRunner&) = delete;
 
-  /// Runs `job` soon.
+  /// Runs `job` as soon as a thread is free.
   void wake(Job& job) EVENKEEL_EXCLUDES(mutex_);
-  /// Runs `job` at `when`, instead of any earlier wake_at() that is still to come; max() for never.
+  /// Runs `job` at `when`; replaces an earlier wake_at() that is still pending. max(): never.
   void wake_at(Job& job, TimePoint when) EVENKEEL_EXCLUDES(mutex_);
-  /// Never runs `job` again. Blocks while it runs, unless called by it.
+  /// Never runs `job` again. Blocks while it is running, unless called by the job itself.
   void forget(Job& job) EVENKEEL_EXCLUDES(mutex_);
 
-  /// Runs what is ready and due on the calling thread, until nothing is; returns how many jobs it ran.
+  /// Runs ready and due jobs on the calling thread until there are none; returns the number of runs.
   std::size_t pump() EVENKEEL_EXCLUDES(mutex_);
-  /// When pump() has something to do next: now, or when a job is due; nothing if none is.
+  /// Returns the time of the next work for pump(): now, or when the next job is due; std::nullopt if there is
+  /// none.
   std::optional<TimePoint> next_due() const EVENKEEL_EXCLUDES(mutex_);
 
   const Clock& clock() const noexcept { return *clock_; }
@@ -66,7 +68,8 @@ class EVENKEEL_API JobRunner {
 
  private:
   void work() EVENKEEL_EXCLUDES(mutex_);
-  // Whether somebody should be woken for it; threads of the runner look anyway when they are done.
+  // Returns true if a waiting thread must be woken; the runner's busy threads look for jobs when they are
+  // done.
   bool push(Job& job) EVENKEEL_REQUIRES(mutex_);
   void set_due(Job& job, TimePoint when) EVENKEEL_REQUIRES(mutex_);
   void wake_due() EVENKEEL_REQUIRES(mutex_);
@@ -74,7 +77,7 @@ class EVENKEEL_API JobRunner {
 
   const std::shared_ptr<const Clock> clock_;
   mutable Mutex mutex_;
-  CondVar changed_;   // there is a job to run, or the first due time moved, or the end has come
+  CondVar changed_;   // a job is ready, the earliest due time moved, or the runner is ending
   CondVar finished_;  // a job stopped running
   std::deque<Job*> ready_ EVENKEEL_GUARDED_BY(mutex_);
   std::multimap<TimePoint, Job*> due_ EVENKEEL_GUARDED_BY(mutex_);

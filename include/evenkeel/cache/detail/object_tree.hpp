@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sorted set of wire objects whose versions share what did not change: a reader keeps the version that it
-// took while the writer goes on. Two levels: the tree lists leaves, a leaf lists objects.
+// A sorted set of wire objects whose versions share unchanged parts: readers keep the version that they took
+// while the writer makes new ones. It has two levels: a tree of leaves, and leaves of objects.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Where objects of a collection are sorted: by namespace, then by name.
+/// Sort order of objects: by namespace, then by name.
 struct TreeKey {
   std::string_view namespace_;
   std::string_view name;
@@ -28,8 +28,8 @@ inline TreeKey tree_key(const WireObject& object) {
   return {object.namespace_(), object.name()};
 }
 
-/// A counted pointer that can tell whether it is the only one. shared_ptr cannot: its use_count() does not
-/// synchronise with the handle that went last.
+/// A reference-counted pointer that can report whether it is the only one. shared_ptr cannot: its use_count()
+/// does not synchronise with the release of the last other handle.
 template <class T>
 class Counted {
  public:
@@ -44,14 +44,14 @@ class Counted {
     return *this;
   }
   ~Counted() {
-    // Release pairs with the acquire of whoever frees, or of is_unique().
+    // Release pairs with the acquire of the thread that deletes the node, or of is_unique().
     if (node_ != nullptr && node_->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
   }
 
   T* operator->() const noexcept { return node_; }
   T& operator*() const noexcept { return *node_; }
   explicit operator bool() const noexcept { return node_ != nullptr; }
-  /// Whether no other handle exists. True stays true only if nobody can copy this handle meanwhile.
+  /// Returns true if no other handle exists. This stays true only if no other thread can copy this handle.
   bool is_unique() const noexcept { return node_->handles.load(std::memory_order_acquire) == 1; }
 
  private:
@@ -67,8 +67,9 @@ struct TreeLeaf {
   std::vector<WireObject> objects;  // sorted; never empty in a tree
 };
 
-/// Thread safety: one writer of a version that nobody else holds; a version that is shared is never changed.
-/// Complexity: find is logarithmic; insert and erase also move up to one leaf, and if the version is shared
+/// A persistent sorted tree with copy-on-write leaves.
+/// Thread safety: one writer of a version that has no other reader; a shared version is never changed.
+/// Complexity: find is logarithmic; insert and erase also move up to one leaf and, if the version is shared,
 /// copy one leaf and the list of leaves (one pointer for each 64 to 128 objects).
 struct EVENKEEL_API ObjectTree {
   static constexpr std::size_t leaf_size = 128;
@@ -82,18 +83,18 @@ struct EVENKEEL_API ObjectTree {
   ObjectTree(const ObjectTree& other) : leaves(other.leaves), size(other.size) {}
   ObjectTree& operator=(const ObjectTree&) = delete;
 
-  /// A tree of these, which must be sorted and without duplicates.
+  /// Returns a tree of these objects, which must be sorted and without duplicates.
   static Counted<ObjectTree> of(std::vector<WireObject> sorted);
 
-  /// The first object that is not before `key`; the end if there is none.
+  /// Returns the position of the first object that is not before `key`, or end().
   Place lower_bound(const TreeKey& key) const noexcept;
   Place end() const noexcept { return {leaves.size(), 0}; }
   Place next(Place place) const noexcept;
   const WireObject& operator[](Place place) const noexcept { return leaves[place.leaf]->objects[place.at]; }
-  /// The object of this key, or null.
+  /// Returns the object with this key, or null.
   const WireObject* find(const TreeKey& key) const noexcept;
 
-  /// Puts `object` in or in the place of the one of its key. Copies leaves that other versions share.
+  /// Inserts `object`, or replaces the one with its key. Copies leaves that other versions share.
   void put(WireObject object);
   void erase(const TreeKey& key);
 
