@@ -56,7 +56,7 @@ bool same_resource(const ResourceId& left, const ResourceId& right) {
   return left.plural == right.plural && left.group == right.group && left.version == right.version;
 }
 
-/// The namespace that a read of this kind is about; none for cluster-scoped kinds, as on the server.
+/// Returns the namespace of a read of this kind; empty for cluster-scoped kinds, as on the server.
 std::string scope_of(const ResourceId& resource, const std::string& namespace_) {
   return resource.scope == Scope::namespaced ? namespace_ : std::string();
 }
@@ -101,7 +101,7 @@ class Cache::Impl {
     return result;
   }
 
-  /// A synced informer that holds every object of this namespace (of all, if it is empty).
+  /// Returns a synced informer that holds every object of this namespace (of all namespaces if it is empty).
   const Informer* serving(const ResourceId& resource, const std::string& namespace_) const {
     MutexLock lock(mutex_);
     for (const auto& informer : informers_) {
@@ -169,7 +169,7 @@ void Cache::start() {
 }
 
 void Cache::stop() {
-  impl_->stopping_.request_stop();  // a thread of the cache may be waiting for a token
+  impl_->stopping_.request_stop();  // a thread of the cache may be blocked on a token
   for (Informer* informer : impl_->all()) informer->stop();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps count of the calls of a callback, so that its owner can end them without a lock held during one.
+// Tracks the running calls of a callback, so that its owner can end them without holding a lock during a
+// call.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +16,14 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Which threads are let in together.
+/// Concurrency of the calls.
 enum class GateEntry : std::uint8_t {
-  shared,  ///< All of them.
-  single,  ///< One at a time; others wait. A thread that is inside may enter again.
+  shared,  ///< Any number of threads.
+  single,  ///< One thread at a time; others wait. A thread that is inside may enter again.
 };
 
-/// Calls enter before they call and leave afterwards. Its lock is held at neither end for longer than it
-/// takes to count. Thread safety: all members may be called concurrently.
+/// A gate that calls enter before and leave after calling. Its lock is held only to count them.
+/// Thread safety: all members may be called concurrently.
 class CallGate {
  public:
   explicit CallGate(GateEntry entry) : single_(entry == GateEntry::single) {}
@@ -36,15 +37,15 @@ class CallGate {
     }
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
-    /// False: the gate is closed; do not call.
+    /// False: the gate is closed; do not make the call.
     explicit operator bool() const { return gate_ != nullptr; }
 
    private:
     CallGate* gate_;
   };
 
-  /// Lets no call in any more, and waits for those of other threads. False: a call of this very thread is
-  /// inside, and goes on.
+  /// Closes the gate to further calls and waits for those of other threads. Returns false if the calling
+  /// thread itself is inside a call, which then continues.
   bool close() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     closed_ = true;

@@ -8,7 +8,8 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// Errors of connections count bytes and milliseconds, those of servers carry versions: not another failure.
+// Errors of connections contain bytes and milliseconds, those of servers contain versions: ignore the numbers
+// when comparing.
 std::string signature(WatchProblem problem, std::string_view error) {
   std::string text(watch_problem_name(problem));
   if (problem != WatchProblem::other) return text;

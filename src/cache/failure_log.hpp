@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which failures of a collection are worth a line in the log: one that goes on is said once.
+// Decides which failures of an informer are logged: a persistent failure is logged once.
 #pragma once
 
 #include <chrono>
@@ -13,21 +13,22 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// A failure is said when it begins, or becomes another one. Its end is said if its begin was. One that comes
-/// back soon after its end is not said again: a watch that opens and breaks at once, for hours, is two lines.
+/// A failure is logged when it begins or changes, and its end is logged if its begin was. A failure that
+/// recurs soon after its end is not logged again: a watch that opens and breaks immediately, for hours,
+/// causes two lines.
 /// Thread safety: one thread at a time.
 class FailureLog {
  public:
-  /// How long after its end a failure is still the same when it comes back.
+  /// Time after its end for which a recurring failure counts as the same.
   static constexpr Duration quiet = std::chrono::minutes{10};
 
-  /// A try failed: whether to say so.
+  /// Records a failed attempt; returns true if it is to be logged.
   bool failed(WatchProblem problem, std::string_view error, TimePoint now);
-  /// All is well: whether to say so.
+  /// Records success; returns true if it is to be logged.
   bool works(TimePoint now);
 
  private:
-  std::string said_;  // what was said last, numbers left out
+  std::string said_;  // logged last, without numbers
   TimePoint ended_at_{};
   bool failing_ = false;
   bool end_is_news_ = false;

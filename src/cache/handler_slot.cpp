@@ -20,7 +20,7 @@ std::shared_ptr<HandlerSlot> HandlerSlot::make(HandlerId id, std::shared_ptr<Eve
 }
 
 HandlerSlot::~HandlerSlot() {
-  // If it was not joined, the handler closed its own slot, and this is its thread, which ends now.
+  // If it was not joined, the handler closed its own slot, and this is its thread, which is about to end.
   MutexLock lock(joining_);
   join_or_leave(std::move(thread_));
 }
@@ -76,7 +76,7 @@ void HandlerSlot::close() {
     waiting_.clear();
     changed_.notify_all();
   }
-  if (!gate_.close()) return;  // the handler itself called
+  if (!gate_.close()) return;  // called by the handler itself
   MutexLock lock(joining_);
   if (thread_.joinable()) thread_.join();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One handler of an informer and the way in which it is called.
+// One handler of an informer, and the delivery of its events.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ inline namespace v0 {
 namespace detail {
 
 /// Thread safety: tell() and tell_synced() one thread at a time; all others may be called concurrently.
-/// Lifetime: its thread holds a share of it, so that a handler may remove itself and still take its time.
+/// Lifetime: its thread shares ownership, so that a handler may remove itself and still take its time.
 class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
  public:
   static std::shared_ptr<HandlerSlot> make(HandlerId id, std::shared_ptr<EventHandler> handler,
@@ -35,7 +35,7 @@ class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
   void tell(const StoreDelta& delta, bool initial);
   void tell_synced();
   bool synced() const noexcept { return synced_.load(std::memory_order_acquire); }
-  /// No call begins after this, and none runs any more unless it is the caller's own.
+  /// Begins no further call, and waits for a running one unless it is the caller's own.
   void close();
 
  private:

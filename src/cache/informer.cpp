@@ -22,9 +22,9 @@ namespace {
 using detail::HandlerSlot;
 using detail::StreamInput;
 
-/// Inputs worked on before other informers get their turn.
+/// Number of inputs processed before other informers get their turn.
 constexpr int inputs_per_turn = 32;
-/// Of an answer that is an error, no more is read.
+/// Limit of the bytes read of an error response.
 constexpr std::size_t max_error_bytes = 64u << 10;
 
 Informer::Parts with_server_log(Informer::Parts parts) {
@@ -40,7 +40,7 @@ ReflectorOptions with_random(ReflectorOptions options) {
   return options;
 }
 
-/// What a stream's exception means to the reflector.
+/// Classifies a stream's exception for the reflector.
 ReflectorFailure failure_of(std::exception_ptr error) {
   ReflectorFailure failure;
   try {
@@ -62,7 +62,7 @@ ReflectorFailure failure_of(std::exception_ptr error) {
 
 }  // namespace
 
-/// The driver of one reflector. All but the members of the interface run in run(), one call at a time.
+/// The driver of one reflector. All members except those of the interface run in run(), one call at a time.
 class Informer::Impl final : public detail::Job {
  public:
   Impl(Parts parts, InformerOptions options)
@@ -123,7 +123,7 @@ class Informer::Impl final : public detail::Job {
   void publish();
   void log_failure();
 
-  // Of run() only.
+  // Used by run() only.
   WireScanner scanner_;
   Reflector reflector_;
   std::shared_ptr<detail::StreamInbox> inbox_;
@@ -133,15 +133,15 @@ class Informer::Impl final : public detail::Job {
   http::Headers error_headers_;
   int status_ = 0;
   Activity activity_ = Activity::idle;
-  TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for a streamed first state
+  TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for a streamed initial list
   TimePoint resync_due_ = TimePoint::max();
-  TimePoint head_due_ = TimePoint::max();  // when the head of the answer must be there
+  TimePoint head_due_ = TimePoint::max();  // time limit for the response headers
   Duration head_timeout_{};                // of the running request
   std::optional<TimePoint> last_event_;
   std::optional<TimePoint> failing_since_;
   detail::FailureLog failure_log_;
-  bool unreachable_ = false;  // reported to the server's log, and not yet that it works again
-  std::vector<std::shared_ptr<HandlerSlot>> told_;  // handlers that know everything so far
+  bool unreachable_ = false;                        // reported to the server's log, but not its recovery
+  std::vector<std::shared_ptr<HandlerSlot>> told_;  // handlers that have received all changes so far
 
   std::atomic<bool> started_ = false;  // pairs with the load in run()
   mutable Mutex mutex_;
@@ -165,7 +165,7 @@ void Informer::Impl::run() noexcept {
   if (turns == inputs_per_turn) parts_.runner->wake(*this);
 }
 
-/// Tells new handlers what is there, and lets those that left go.
+/// Delivers the existing objects to new handlers, and drops removed handlers.
 void Informer::Impl::greet() {
   std::vector<std::shared_ptr<HandlerSlot>> slots;
   {
@@ -184,7 +184,7 @@ void Informer::Impl::greet() {
   }
 }
 
-/// Does what the reflector wants next, if the last thing is over.
+/// Performs the reflector's next step if the previous one is complete.
 void Informer::Impl::advance() {
   if (due_ <= now()) {
     due_ = TimePoint::max();
@@ -204,7 +204,7 @@ void Informer::Impl::advance() {
   }
 }
 
-/// Gives up a request that the server took and did not answer.
+/// Cancels a request that the server accepted but did not answer.
 void Informer::Impl::check_head() {
   if (head_due_ > now()) return;
   const bool listing = activity_ == Activity::listing;
@@ -215,7 +215,7 @@ void Informer::Impl::check_head() {
           .status = {}});
 }
 
-/// Tells everything again when it is time. The wake-up for the other due time may have been used up.
+/// Delivers all objects again when it is time. The wake-up for the other due time may have been used up.
 void Informer::Impl::resync() {
   if (options_.resync <= Duration::zero() || !reflector_.synced()) return;
   if (resync_due_ <= now()) {
@@ -292,7 +292,7 @@ void Informer::Impl::take_list(std::string_view piece) {
   list_splitter_.feed(piece);
   while (const auto text = list_splitter_.next()) {
     WireObject object = scanner_.object(*text);
-    // On a relist most objects are as they were: then what is stored is kept, and the copy goes at once.
+    // On a relist most objects are unchanged: keep the stored one, and free the copy at once.
     const WireObject stored = store_.stored(object.namespace_(), object.name());
     const bool same = stored && stored.uid() == object.uid() && !object.resource_version().empty() &&
                       stored.resource_version() == object.resource_version();
@@ -325,7 +325,7 @@ void Informer::Impl::ended(const std::exception_ptr& error) {
     return failed({.kind = ReflectorFailure::Kind::refused, .message = refusal.what(), .status = status});
   }
   if (activity_ == Activity::watching) {
-    // A frame that is not whole was cut; the server will send it again.
+    // An incomplete frame was cut off; the server will send it again.
     reflector_.watch_ended(std::nullopt, now());
     return finish_stream();
   }
@@ -364,7 +364,7 @@ void Informer::Impl::store(ReflectorChange change) {
   }
   if (!change.first) return;
   due_ = activity_ == Activity::watching ? TimePoint::max() : due_;
-  publish();  // whoever begins when its handler is synced reads from the cache already
+  publish();  // a handler may read from the cache as soon as it is synced
   for (const auto& slot : told_) slot->tell_synced();
 }
 
@@ -428,7 +428,7 @@ void Informer::Impl::stop() {
   }
   inbox_->close();
   parts_.runner->forget(*this);
-  inbox_->end_stream();  // one that run() may have begun meanwhile
+  inbox_->end_stream();  // a stream that run() has opened concurrently
   for (const auto& slot : slots) slot->close();
 }
 

@@ -44,7 +44,7 @@ void JobRunner::wake(Job& job) {
     MutexLock lock(mutex_);
     if (!push(job)) return;
   }
-  changed_.notify_one();  // not under the lock, which whoever is woken takes first
+  changed_.notify_one();  // not under the lock, which the woken thread acquires first
 }
 
 void JobRunner::wake_at(Job& job, TimePoint when) {
@@ -81,12 +81,13 @@ void JobRunner::run_one(MutexLock& lock) {
   job.queued_ = false;
   job.running_ = true;
   runners_[&job] = std::this_thread::get_id();
-  // Whoever waits for jobs next also watches the times, as this thread will be busy.
+  // The next waiting thread also waits for the due times, as this thread will be busy.
   if (!ready_.empty() || !due_.empty()) changed_.notify_one();
   lock.unlock();
   job.run();
   lock.lock();
-  // A job that was forgotten by itself may be gone after the notification; one that was not is still there.
+  // If the job called forget() on itself, it may be destroyed after the notification; otherwise it still
+  // exists.
   job.running_ = false;
   runners_.erase(&job);
   if (std::exchange(job.again_, false)) push(job);

@@ -12,7 +12,7 @@ using detail::TreeKey;
 
 StoreSnapshot::Range StoreSnapshot::in_namespace(std::string_view namespace_) const {
   const Iterator first(&*tree_, tree_->lower_bound({namespace_, {}}));
-  // No namespace sorts between this one and itself with a zero byte behind it.
+  // No namespace sorts between this one and itself followed by a zero byte.
   std::string after(namespace_);
   after += '\0';
   return {first, Iterator(&*tree_, tree_->lower_bound({after, {}}))};
@@ -25,7 +25,7 @@ WireObject StoreSnapshot::find(std::string_view namespace_, std::string_view nam
 
 namespace {
 
-/// Whether `candidate` is a state of before `stored`, or that state itself.
+/// Returns true if `candidate` is an older state than `stored`, or the same.
 bool is_not_newer(const WireObject& candidate, const WireObject& stored) {
   const auto order = compare_resource_versions(candidate.resource_version(), stored.resource_version());
   if (!order) return false;
@@ -55,8 +55,8 @@ StoreDelta update(const WireObject& object, const WireObject& old) {
   return {.type = EventType::updated, .object = object, .old = old};
 }
 
-/// What makes `now` out of `before`; both sorted. Objects in the same state are taken from `before`, so that
-/// what `now` read again is freed.
+/// Returns the changes from `before` to `now`; both are sorted. Unchanged objects are taken from `before`, so
+/// that the copies in `now` are freed.
 std::vector<StoreDelta> difference(const StoreSnapshot& before, std::vector<WireObject>& now) {
   std::vector<StoreDelta> deleted;
   std::vector<StoreDelta> changed;
@@ -170,7 +170,8 @@ void ObjectStore::written(const WireObject& object) {
   const std::string_view version = object.resource_version();
   if (!compare_resource_versions(version, "0")) return;
   MutexLock lock(mutex_);
-  // Nothing reached yet: nothing is served from here yet either. Reached already: told, or deleted since.
+  // Nothing reached yet: reads are not served from here yet. Already reached: delivered by the watch, or
+  // deleted since.
   if (compare_resource_versions(reached_, version) != std::strong_ordering::less) return;
   WireObject& own = own_writes_[{std::string(object.namespace_()), std::string(object.name())}];
   if (!own || is_older(own, object)) own = object;
@@ -179,7 +180,7 @@ void ObjectStore::written(const WireObject& object) {
 void ObjectStore::reached(std::string_view version) {
   MutexLock lock(mutex_);
   if (reached_ == version) return;
-  // A version that went back is a server that was restored: what we wrote may not have happened there.
+  // The version decreased, so the server was restored: our writes may be lost.
   if (compare_resource_versions(version, reached_) != std::strong_ordering::greater) own_writes_.clear();
   reached_ = version;
   std::erase_if(own_writes_, [version](const auto& entry) {
@@ -212,7 +213,7 @@ std::vector<StoreDelta> ObjectStore::remove(const WireObject& object) {
   if (old.uid() == object.uid()) {
     deltas.push_back({.type = EventType::deleted, .object = object, .old = old});
   } else {
-    deltas.push_back(tombstone(old));  // that which went just now was never seen
+    deltas.push_back(tombstone(old));  // the state before this deletion was never seen
   }
   commit(deltas);
   return deltas;
@@ -222,7 +223,7 @@ std::vector<StoreDelta> ObjectStore::replace(std::vector<WireObject> objects) {
   std::stable_sort(objects.begin(), objects.end(), [](const WireObject& left, const WireObject& right) {
     return tree_key(left) < tree_key(right);
   });
-  // Of equal keys the last one stays: unique() keeps first ones, so it walks backwards.
+  // The last of equal keys stays: unique() keeps the first ones, hence the reverse iterators.
   const auto kept = std::unique(
       objects.rbegin(), objects.rend(),
       [](const WireObject& left, const WireObject& right) { return tree_key(left) == tree_key(right); });
@@ -232,7 +233,7 @@ std::vector<StoreDelta> ObjectStore::replace(std::vector<WireObject> objects) {
   for (const WireObject& object : objects) bytes += object.bytes();
   auto tree = ObjectTree::of(std::move(objects));
   Owners owners;
-  const bool first = size() == 0;  // then the index is made without the lock, too
+  const bool first = size() == 0;  // the index is also built without the lock then
   if (first) {
     for (const StoreDelta& delta : deltas) index(owners, delta);
   }
@@ -243,7 +244,7 @@ std::vector<StoreDelta> ObjectStore::replace(std::vector<WireObject> objects) {
     std::swap(owners_, owners);
   else
     for (const StoreDelta& delta : deltas) index(owners_, delta);
-  lock.unlock();  // the old tree is freed without the lock
+  lock.unlock();  // free the old tree without the lock
   return deltas;
 }
 

@@ -18,7 +18,7 @@ bool before(const WireObject& object, const TreeKey& key) {
 Counted<ObjectTree> ObjectTree::of(std::vector<WireObject> sorted) {
   Counted<ObjectTree> tree(new ObjectTree);
   tree->size = sorted.size();
-  // Leaves are left a quarter empty, so that the first insertions do not split them.
+  // Leave a quarter of each leaf empty, so that the first insertions do not split it.
   constexpr std::size_t fill = leaf_size - leaf_size / 4;
   tree->leaves.reserve(sorted.size() / fill + 1);
   for (std::size_t at = 0; at < sorted.size(); at += fill) {
@@ -74,7 +74,7 @@ void ObjectTree::put(WireObject object) {
   objects.insert(objects.begin() + static_cast<std::ptrdiff_t>(place.at), std::move(object));
   ++size;
   if (objects.size() <= leaf_size) return;
-  // Appending in order, the common case, leaves full leaves behind; elsewhere both halves get room.
+  // Appending in order, the common case, leaves full leaves behind; elsewhere, both halves get space.
   const bool at_end = place.leaf + 1 == leaves.size() && place.at + 1 == objects.size();
   const auto middle = objects.begin() + static_cast<std::ptrdiff_t>(at_end ? leaf_size : leaf_size / 2);
   Counted<TreeLeaf> upper(new TreeLeaf);
@@ -87,7 +87,7 @@ void ObjectTree::erase(const TreeKey& key) {
   const Place place = lower_bound(key);
   if (place == end() || tree_key((*this)[place]) != key) return;
   std::vector<WireObject>& objects = own(place.leaf);
-  objects.erase(objects.begin() + static_cast<std::ptrdiff_t>(place.at));  // may end the life of key's texts
+  objects.erase(objects.begin() + static_cast<std::ptrdiff_t>(place.at));  // may free the strings of `key`
   --size;
   const auto leaf = leaves.begin() + static_cast<std::ptrdiff_t>(place.leaf);
   if (objects.empty()) {

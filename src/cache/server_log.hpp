@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line in the log when a server goes and one when it is back, however many collections notice.
+// Logs one line when a server becomes unreachable and one when it recovers, for any number of informers.
 #pragma once
 
 #include <evenkeel/base/mutex.hpp>
@@ -11,15 +11,16 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Shared by the informers of one server. Thread safety: all members may be called concurrently.
+/// Shared by the informers of one server.
+/// Thread safety: all members may be called concurrently.
 class ServerLog {
  public:
-  /// A collection cannot reach the server: returns true if a line is due.
+  /// Records that an informer cannot reach the server; returns true if a line is due.
   bool failed(TimePoint now) EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return log_.failed(WatchProblem::unreachable, {}, now);
   }
-  /// A collection that could not reach the server has an answer: returns true if a line is due.
+  /// Records that an informer that could not reach the server got a response; returns true if a line is due.
   bool works(TimePoint now) EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return log_.works(now);

@@ -38,7 +38,7 @@ void StreamInbox::attach(std::shared_ptr<http::Call> call) {
   const bool pause = paused_;
   if (wanted) call_ = call;
   lock.unlock();
-  // The stream may have sent much, or have lost its reader, before its call was known.
+  // The stream may have delivered much data, or may have been closed, before its call was known.
   if (!wanted)
     call->cancel();
   else if (pause)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the transport's thread hands to the cache's threads: the pieces of the running stream, and no more of
-// them than fit.
+// A bounded buffer between the transport's thread and the cache's threads for the data of the running stream.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// One thing that a stream did.
+/// One event of a stream.
 struct StreamInput {
   enum class Kind : std::uint8_t { opened, data, ended };
   Kind kind = Kind::data;
@@ -30,22 +29,22 @@ struct StreamInput {
   std::exception_ptr error = {};
 };
 
-/// Holds the input of one stream at a time. A new stream makes what the last one still sends go nowhere.
+/// Holds the input of one stream at a time; input of older streams is discarded.
 /// Thread safety: all members may be called concurrently.
 class StreamInbox : public std::enable_shared_from_this<StreamInbox> {
  public:
   StreamInbox(std::shared_ptr<JobRunner> runner, Job& job, std::size_t bytes)
       : runner_(std::move(runner)), job_(&job), limit_(bytes) {}
 
-  /// The handler for the next stream; ends and forgets the one before.
+  /// Ends the current stream and returns the handler for the next one.
   std::shared_ptr<http::StreamHandler> open();
-  /// The call that open()'s handler belongs to.
+  /// Sets the call that open()'s handler belongs to.
   void attach(std::shared_ptr<http::Call> call);
-  /// The oldest input; false if there is none.
+  /// Takes the oldest input; returns false if there is none.
   bool take(StreamInput& input);
-  /// Ends the running stream; nothing comes of it any more.
+  /// Ends the current stream and discards its input.
   void end_stream();
-  /// end_stream(), and never wakes the job again.
+  /// Calls end_stream(), and never wakes the job again.
   void close();
 
  private:
@@ -55,7 +54,7 @@ class StreamInbox : public std::enable_shared_from_this<StreamInbox> {
   void apply_pause() EVENKEEL_EXCLUDES(pausing_, mutex_);
 
   const std::shared_ptr<JobRunner> runner_;
-  Mutex pausing_;  // held while a call is told paused_, so that the last word told is the last one decided
+  Mutex pausing_;  // held during call->pause(), so that its last call matches paused_
   Mutex mutex_;
   Job* job_ EVENKEEL_GUARDED_BY(mutex_);  // null once closed
   const std::size_t limit_;

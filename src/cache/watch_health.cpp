@@ -8,7 +8,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-// Nobody reads more than milliseconds.
+// Milliseconds are sufficient for people.
 std::string rounded(Duration duration) {
   return format_duration(std::chrono::floor<std::chrono::milliseconds>(duration));
 }

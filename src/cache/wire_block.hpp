@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a WireObject: header, tables of places, then text. One allocation, freed by the last handle.
+// The memory layout of a WireObject: header, tables of offsets, then text. One allocation, freed by the last
+// handle.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// A piece of text of the block: where it starts, counted from the block's first byte, and its size.
+/// A range of text in the block: offset from the block's first byte, and size.
 struct WirePlace {
   std::uint32_t at = 0;
   std::uint32_t size = 0;
@@ -29,11 +30,11 @@ struct WireOwnerPlaces {
   std::uint32_t controller = 0;
 };
 
-/// Followed in memory by label_count + annotation_count WirePairPlaces, owner_count WireOwnerPlaces, the
-/// texts that do not stand in the JSON as they are, and the JSON.
+/// Followed in memory by label_count + annotation_count WirePairPlaces, owner_count WireOwnerPlaces, strings
+/// that are escaped in the JSON, and the JSON.
 struct WireBlock {
   std::atomic<std::uint32_t> handles{1};
-  std::uint32_t bytes = 0;  // of the whole block
+  std::uint32_t bytes = 0;  // size of the whole block
   std::int64_t generation = 0;
   WirePlace api_version;
   WirePlace kind;

@@ -31,7 +31,7 @@ void keep(WireBlock* block) noexcept {
 }
 
 void drop(WireBlock* block) noexcept {
-  // Release pairs with the acquire of whoever frees: all reads through other handles happen before.
+  // Release pairs with the acquire of the thread that frees: all reads through other handles happen before.
   if (block == nullptr || block->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   block->~WireBlock();
   ::operator delete(block);

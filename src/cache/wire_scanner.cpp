@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads metadata with simdjson's on-demand parser, which skips what nobody asks for, and builds the block.
+// Reads metadata with simdjson's on-demand parser, which skips unused values, and builds the block.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -18,7 +18,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// A text found in the document: a view into it as it stands, or into working memory if it held escapes.
+/// A string of the document: a view of the document, or of working memory if it had escapes.
 struct Found {
   std::string_view text = {};
   bool verbatim = false;
@@ -34,7 +34,7 @@ struct FoundOwner {
   bool controller = false;
 };
 
-/// Everything of one object, before the block is made. Reused, so that its vectors keep their memory.
+/// The metadata of one object, before the block is built. Reused, so that its vectors keep their memory.
 struct FoundObject {
   std::string_view document = {};
   Found api_version, kind, namespace_, name, uid, resource_version;
@@ -60,11 +60,11 @@ struct FoundObject {
   }
 };
 
-/// Lays a FoundObject out in one block: measures first, then writes.
+/// Writes a FoundObject into one block: measures first, then writes.
 struct WireBuilder {
   const FoundObject& from;
   bool whole;
-  std::string_view stamp;  // members put in after the document's first brace
+  std::string_view stamp;  // members inserted after the document's first brace
   std::size_t text_at = 0;
   std::size_t raw_at = 0;
   WireBlock* block = nullptr;
@@ -180,7 +180,7 @@ namespace ondemand = simdjson::ondemand;
 using detail::Found;
 using detail::FoundObject;
 
-/// A value of the wrong kind; becomes a DecodeError once the object's name is known.
+/// A value of the wrong type; becomes a DecodeError once the object's name is known.
 struct Problem {
   std::string path;
   std::string text;
@@ -208,7 +208,7 @@ const char* type_name(ondemand::json_type type) {
   throw Problem{path, std::string("expected ") + expected + ", found " + type_name(found)};
 }
 
-/// False if the value is null; throws Problem if it is neither null nor of the wanted type.
+/// Returns false if the value is null; throws Problem if it is neither null nor of the wanted type.
 bool is(ondemand::value& value, ondemand::json_type wanted, const char* path) {
   const ondemand::json_type type = value.type();
   if (type == wanted) return true;
@@ -337,7 +337,7 @@ void read_metadata(ondemand::value& value, FoundObject& found) {
   }
 }
 
-/// What can be made out of a broken object's name, for the error text.
+/// Extracts a malformed object's name as far as possible, for the error text.
 std::string known_name(std::string_view text, std::string_view kind) {
   const auto member = [text](std::string_view quoted, std::size_t from) -> std::string_view {
     const std::size_t at = text.find(quoted, from);
@@ -361,7 +361,7 @@ std::string known_name(std::string_view text, std::string_view kind) {
 struct WireScanner::State {
   explicit State(WireScannerOptions given) : options(std::move(given)) {}
 
-  /// Buffers above this are given back after the object that needed them.
+  /// Larger buffers are freed after the object that needed them.
   static constexpr std::size_t kept_buffer = 1u << 20;
 
   WireScannerOptions options;
@@ -376,7 +376,7 @@ struct WireScanner::State {
   void put_names_in(WireForm form);
 };
 
-/// Copies the text to where the parser may read past its end. Indented text is made compact.
+/// Copies the text into a buffer with the parser's padding. Indented text is made compact.
 void WireScanner::State::load(std::string_view text) {
   if (padded.size() > kept_buffer && text.size() < kept_buffer / 4) {
     padded = std::string();
@@ -385,7 +385,7 @@ void WireScanner::State::load(std::string_view text) {
   if (padded.size() < text.size() + simdjson::SIMDJSON_PADDING)
     padded.resize(text.size() + text.size() / 4 + simdjson::SIMDJSON_PADDING);
   std::size_t size = text.size();
-  // A newline stands in no JSON string, so text without one is taken as compact already.
+  // JSON strings contain no raw newline, so text without one is assumed to be compact already.
   if (text.find('\n') == std::string_view::npos) {
     std::memcpy(padded.data(), text.data(), size);
   } else if (simdjson::minify(text.data(), text.size(), padded.data(), size) != simdjson::SUCCESS) {
@@ -397,7 +397,7 @@ void WireScanner::State::load(std::string_view text) {
 
 void WireScanner::State::scan(std::string_view text, WireForm form) {
   found.clear();
-  // Names are put in behind the first byte, which has to be the bracket.
+  // Names are inserted after the first byte, which has to be the brace.
   while (!text.empty() && detail::is_json_space(text.front())) text.remove_prefix(1);
   load(text);
   ondemand::document document = parser.iterate(simdjson::padded_string_view(
@@ -418,7 +418,8 @@ void WireScanner::State::scan(std::string_view text, WireForm form) {
   if (form == WireForm::whole && found.name.text.empty()) throw Problem{"metadata.name", "missing"};
 }
 
-/// Names apiVersion and kind where the document does not: all items of a list are then alike.
+/// Inserts apiVersion and kind where the document has none, so that list items have the same form as other
+/// objects.
 void WireScanner::State::put_names_in(WireForm form) {
   stamp.clear();
   if (form == WireForm::metadata_only) {
@@ -476,7 +477,7 @@ std::optional<WatchType> watch_type(std::string_view name) {
   return std::nullopt;
 }
 
-/// Type and object of a frame written as every API server writes it: {"type":"ADDED","object":{...}}.
+/// Returns type and object of a frame in the form that API servers write: {"type":"ADDED","object":{...}}.
 std::optional<std::pair<std::string_view, std::string_view>> usual_frame(std::string_view frame) {
   constexpr std::string_view head = "{\"type\":\"";
   constexpr std::string_view middle = "\",\"object\":";
@@ -486,7 +487,7 @@ std::optional<std::pair<std::string_view, std::string_view>> usual_frame(std::st
   const std::string_view type = frame.substr(head.size(), end - head.size());
   frame = frame.substr(end + middle.size());
   frame.remove_suffix(1);
-  // Only if nothing follows the object; anything else is left to the careful way.
+  // Only if nothing follows the object; any other frame is parsed completely.
   detail::ContainerScan scan;
   if (frame.empty() || frame[0] != '{' || scan.feed(frame) != frame.size() || !scan.done())
     return std::nullopt;

@@ -12,7 +12,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// What a server that counts generations would count: all but metadata and status.
+// Returns the content whose changes increment a generation: all but metadata and status.
 Json counted_content(const WireObject& object) {
   Json document = Json::parse(object.raw(), object.what());
   document.erase("metadata");
@@ -25,7 +25,7 @@ bool same_content(const WireObject& before, const WireObject& now) {
   if (before.form() != WireForm::whole || now.form() != WireForm::whole) return false;
   try {
     return counted_content(before) == counted_content(now);
-  } catch (const Error&) {  // unreadable: an attempt too many is better than one too few
+  } catch (const Error&) {  // unreadable: an extra attempt is better than a missing one
     return false;
   }
 }

@@ -29,7 +29,7 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// Names stand in log lines, labels of metrics, flags and files.
+// Names are used in log lines, metric labels, flags and files.
 void check_name(const std::string& name) {
   constexpr std::size_t longest = 63;
   if (name.empty()) throw std::invalid_argument("Controller: a name is needed");
@@ -57,7 +57,7 @@ ControllerSpec checked(ControllerSpec spec) {
 
 }  // namespace
 
-/// The life of a controller: waiting for the caches, workers, the end.
+/// The lifecycle of a controller: waiting for the caches, running workers, stopping.
 class Controller::Impl {
  public:
   Impl(ControllerSpec spec, ControllerEnvironment environment);
@@ -98,7 +98,7 @@ class Controller::Impl {
   mutable Mutex mutex_;
   CondVar changed_;
   bool synced_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  bool stepping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // step() began
+  bool stepping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // step() was called
   bool stopping_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::exception_ptr error_ EVENKEEL_GUARDED_BY(mutex_);
   std::thread first_worker_;
@@ -189,7 +189,7 @@ void Controller::Impl::name_thread(const std::string& role) const {
   if (environment_.on_thread_start) environment_.on_thread_start(spec_.options.name + "/" + role);
 }
 
-// The first worker waits for the caches, starts the others, works, and tells when all have ended.
+// The first worker waits for the caches, starts the others, works, and reports the end of all.
 void Controller::Impl::run_first_worker(const std::function<void(std::exception_ptr)>& on_end) noexcept {
   try {
     name_thread("0");
@@ -239,7 +239,7 @@ bool Controller::Impl::wait_for_sync() {
   return false;
 }
 
-// Once for each set of kinds and problems; `said` is the last.
+// Logs once for each set of kinds and problems; `said` is the last one.
 void Controller::Impl::say_what_is_missing(std::string& said) const {
   const TimePoint now = environment_.clock->now();
   std::string missing;
@@ -290,7 +290,7 @@ detail::ControllerMoment Controller::Impl::moment(std::string_view blocked_reaso
   return moment;
 }
 
-// ---- The shell that users see
+// ---- The public class
 
 Controller::Controller(ControllerSpec spec, ControllerEnvironment environment)
     : impl_(std::make_unique<Impl>(std::move(spec), std::move(environment))) {}

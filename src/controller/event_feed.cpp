@@ -20,7 +20,7 @@ WatchSpec bound(WatchSpec spec, const Cache& cache) {
   return spec;
 }
 
-// The text of the exception that is being handled.
+// Returns the text of the exception that is being handled.
 std::string what_was_thrown() {
   try {
     throw;
@@ -33,7 +33,7 @@ std::string what_was_thrown() {
 
 }  // namespace
 
-// Turns the events of one watch into keys. The cache may hold it longer than the controller lives.
+// Converts the events of one watch into keys. The cache may hold it after the controller is destroyed.
 class EventFeed::Watch final : public EventHandler {
  public:
   Watch(EventFeed& feed, WatchId id, WatchSpec spec)
@@ -95,7 +95,7 @@ class EventFeed::Watch final : public EventHandler {
   const WatchId id_;
   const WatchSpec spec_;
   const std::string source_;
-  EventFeed& feed_;  // used inside of the gate only
+  EventFeed& feed_;  // used inside the gate only
   CallGate gate_{GateEntry::single};
   mutable Mutex mutex_;
   Attachment attachment_ EVENKEEL_GUARDED_BY(mutex_);
@@ -120,7 +120,7 @@ void EventFeed::remove(WatchId id) noexcept {
   lock.unlock();
   if (!node) return;
   node.mapped()->remove();
-  on_synced_();  // nobody waits for it any more
+  on_synced_();  // a removed watch blocks nobody
 }
 
 void EventFeed::detach() noexcept {
@@ -243,7 +243,7 @@ void EventFeed::add(Watch& watch, const ObjectEvent& event, const ObjectKey& key
       .delay = spec.delay};
   const TimePoint now = environment_.clock->now();
   AddVerdict verdict = AddVerdict::queued;
-  // Asked in this order because comparing two states of an object is the dear part.
+  // In this order because comparing two states of an object is the expensive part.
   if (spec.primary && queue_.concerns(request) && is_minor(event)) {
     verdict = queue_.add_minor(request, options, now, origin_of(event, watch.source()));
   } else {

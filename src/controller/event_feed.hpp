@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of events into a controller's queue: predicate, mapping, priority, gate.
+// The path of events into a controller's queue: predicate, mapping, priority, gate.
 #pragma once
 
 #include <atomic>
@@ -23,31 +23,32 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// The watches of a controller. No predicate, mapping or observer is called under a lock. An event whose
+/// The watches of a controller. Predicates, mappings and observers are called under no lock. An event whose
 /// mapping throws is mapped again later: by a thread that is started for the first such event, or by
-/// map_due(). Thread safety: all members may be called concurrently. Lifetime: detach() before what it refers
-/// to goes; the cache may hold its handlers longer.
+/// map_due().
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: call detach() before destroying the referenced objects; the cache may hold its handlers longer.
 class EventFeed {
  public:
-  /// `on_synced` is called, on the cache's threads, whenever a watch has told its first list.
+  /// `on_synced` is called on the cache's threads whenever a watch has delivered its first list.
   EventFeed(const ControllerEnvironment& environment, GatedQueue& queue, Log log,
             std::function<void()> on_synced)
       : environment_(environment), queue_(queue), log_(std::move(log)), on_synced_(std::move(on_synced)) {}
   ~EventFeed() { detach(); }
 
-  /// From now on it may start a thread of its own; `on_thread_start` is called first on it, with its role.
+  /// Permits it to start a thread; `on_thread_start` is called first on it, with its role.
   void start(std::function<void(const std::string&)> on_thread_start);
   WatchId attach(WatchSpec spec);
-  /// None of its events reaches the queue any more when this returns.
+  /// Removes a watch; on return none of its events reaches the queue any more.
   void remove(WatchId id) noexcept;
-  /// No event reaches the queue any more when this returns.
+  /// Detaches all watches; on return no event reaches the queue any more.
   void detach() noexcept;
   bool all_synced() const;
-  /// Without start(): maps what failed before and is due, on the calling thread.
+  /// Without start(): maps failed events that are due, on the calling thread.
   void map_due();
-  /// Without start(): when map_due() has something to do next.
+  /// Without start(): returns the time of the next map_due().
   std::optional<TimePoint> next_due() const;
-  /// How the watches are doing, in the order of attach().
+  /// Returns the state of the watches, in the order of attach().
   std::vector<WatchHealth> health(const std::string& controller) const;
 
  private:
@@ -67,7 +68,7 @@ class EventFeed {
   const Log log_;
   const std::function<void()> on_synced_;
   mutable Mutex mutex_;
-  CondVar changed_;  // something failed, or the end
+  CondVar changed_;  // a mapping failed, or the feed is ending
   std::map<WatchId, std::shared_ptr<Watch>> watches_ EVENKEEL_GUARDED_BY(mutex_);
   WatchId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   RemapCore remaps_ EVENKEEL_GUARDED_BY(mutex_);

@@ -136,7 +136,7 @@ std::vector<TimelineEntry> timeline_of(const ExplainFacts& facts) {
   return lines;
 }
 
-// What the story says of the time since the key's last run.
+// The recorded events since the end of the key's last run.
 struct Aftermath {
   const FlightEntry* last_end = nullptr;
   const FlightEntry* last_refusal = nullptr;

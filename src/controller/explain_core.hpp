@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what is known of a key to the reason why it is not being reconciled.
+// Derives the reason why a key is not being reconciled from its records.
 #pragma once
 
 #include <cstddef>
@@ -19,41 +19,41 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// What is known when somebody asks.
+/// The input of an explanation.
 struct ExplainFacts {
   std::string controller = {};
   std::string object = {};
   std::uint64_t hash = 0;  ///< RequestKey::hash() of the object.
   TimePoint now = {};
   WallTime wall_now = {};
-  std::string blocked_reason = {};  ///< Why the controller does not run here; empty: it does.
+  std::string blocked_reason = {};  ///< Reason why the controller does not run here; empty: it does.
   bool synced = true;
   bool stopping = false;
   std::vector<WatchExplanation> watches = {};
   KeyInfo<RequestKey> queue = {};
   std::optional<std::size_t> place = {};  ///< 1 is next.
-  std::string first_in_queue = {};        ///< Who is, if it is somebody else.
+  std::string first_in_queue = {};        ///< The first key, if it is another one.
   std::size_t queued = 0;
   std::size_t workers = 1;
   std::vector<RunInFlight> runs = {};  ///< Of all keys, the longest first.
-  std::optional<bool> exists = {};     ///< Whether the cache holds the object, if it can tell.
+  std::optional<bool> exists = {};     ///< True if the cache holds the object; unset if unknown.
   KeyFlight flight = {};
 };
 
 Explanation explain(const ExplainFacts& facts);
 
-/// A run in words: whose it is must be known to the caller, since a run knows the hash of its key only.
+/// Describes a run. `object` must be given because a run contains only the hash of its key.
 RunExplanation explain_run(const RunInFlight& run, const std::string& object, const std::string& controller,
                            TimePoint now, WallTime wall_now);
 FailureExplanation explain_failure(const LastFailure& failure, TimePoint now, WallTime wall_now);
 /// "default/web has been reconciled for 12m3s, longer than 10m: ..."
 std::string stuck_sentence(const RunExplanation& run);
 
-/// The state of a controller in one sentence.
+/// Describes the state of a controller in one sentence.
 std::string verdict_of(const Troubles& troubles, const std::string& blocked_reason, bool synced,
                        bool stopping, const std::vector<WatchExplanation>& watches);
 
-/// A length of time for people: "250us", "1.28s", "12m3s".
+/// Formats a duration for people: "250us", "1.28s", "12m3s".
 std::string format_span(Duration span);
 
 }  // namespace detail

@@ -21,7 +21,7 @@ std::string time_text(WallTime time) {
   return MicroTime(time).str();
 }
 
-// "name            value", in a column that all names fit.
+// Appends "name            value", with a column that is wide enough for all names.
 void line(std::string& out, std::string_view name, const std::string& value) {
   if (value.empty()) return;
   out.append(name);

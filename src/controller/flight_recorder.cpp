@@ -8,11 +8,12 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// What a text and a failure take beside their characters: the objects, and the blocks of their containers.
+// Memory of a text and of a failure in addition to the characters: the objects, and the blocks of their
+// containers.
 constexpr std::size_t text_overhead = sizeof(std::string) + 16;
 constexpr std::size_t failure_overhead = sizeof(LastFailure) + 96;
 
-// At most max_text bytes, not cut inside a character of UTF-8.
+// Returns at most max_text bytes, not cut inside a UTF-8 character.
 std::string_view cut(std::string_view text) {
   if (text.size() <= FlightRecorder::max_text) return text;
   std::size_t size = FlightRecorder::max_text;
@@ -24,8 +25,8 @@ std::size_t raised(std::size_t budget) {
   return budget == 0 ? 0 : std::max(budget, FlightRecorder::min_budget);
 }
 
-// What `record`, which came before the run began, tells of the run's cause: that is the first which asked for
-// the key after the run before had begun.
+// Updates the run's cause from `record`, which precedes the run: the cause is the first record that requested
+// the key after the previous run had begun.
 void learn_cause(FlightRun& run, const FlightRecord& record) {
   if (record.key != run.key || record.time() > run.since) return;
   if (record.kind == FlightKind::started) {
@@ -104,7 +105,7 @@ std::size_t FlightRecorder::bytes() const {
   return total;
 }
 
-// Runs that end alike one after another share a text.
+// Consecutive runs that end alike share a text.
 std::uint32_t FlightRecorder::keep(std::string_view text) {
   text = cut(text);
   if (!texts_.empty() && texts_.back() == text) return newest_text_;
@@ -115,7 +116,7 @@ std::uint32_t FlightRecorder::keep(std::string_view text) {
   }
   texts_.emplace_back(text);
   text_bytes_ += size;
-  if (++newest_text_ == 0) {  // 0 says that there is no text: those with numbers before it are given up
+  if (++newest_text_ == 0) {  // 0 means no text: texts with older numbers are dropped
     newest_text_ = 1;
     text_bytes_ = size;
     texts_.erase(texts_.begin(), texts_.end() - 1);

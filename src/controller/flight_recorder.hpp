@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened to the keys of a controller lately, kept in a fixed amount of memory: the answer to "why was
-// this object not reconciled" must be there when somebody asks, not only from then on.
+// The recent history of a controller's keys in a fixed amount of memory, so that the answer to "why was this
+// object not reconciled" is available when the question comes up.
 #pragma once
 
 #include <cstddef>
@@ -23,44 +23,44 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Why a key was added to the queue.
+/// The reason for which a key was added to the queue.
 enum class AddedBy : std::uint8_t {
-  nobody,   ///< It is not known.
-  event,    ///< An object that a watch tells of was created, changed or deleted.
+  nobody,   ///< Unknown.
+  event,    ///< An object was created, changed or deleted, as reported by a watch.
   initial,  ///< The object was in the first list of a watch.
-  resync,   ///< A watch told of the object again, without a change.
-  source,   ///< A source of the program's own.
+  resync,   ///< A watch delivered the object again, without a change.
+  source,   ///< A source of the program.
   call,     ///< Controller::enqueue().
-  held,     ///< Events that came during the run before and were held until its end.
-  requeue,  ///< The result of the run before: requeue() or requeue_after().
-  retry,    ///< The failure of the run before.
+  held,     ///< Events that came during the previous run and were held until its end.
+  requeue,  ///< The result of the previous run: requeue() or requeue_after().
+  retry,    ///< The failure of the previous run.
 };
 
-/// What became of an event.
+/// The handling of an event.
 enum class EventFate : std::uint8_t {
-  added,    ///< The key is to run, if it was not already.
-  refused,  ///< A predicate refused it. Its key is that of the object, whatever it maps to.
-  held,     ///< It came during a run and gives no reason to run again before a retry.
-  waits,    ///< It gives no reason to run before the retry that is due.
+  added,    ///< The key was added, unless it was queued already.
+  refused,  ///< A predicate rejected it. Its key is that of the object, whatever it maps to.
+  held,     ///< It came during a run and is covered by a retry, if there is one.
+  waits,    ///< It is covered by the retry that is due.
 };
 
-/// What makes a key run.
+/// The cause of a run.
 struct Cause {
   AddedBy by = AddedBy::nobody;
-  EventType type = EventType::added;  ///< Of event and initial.
-  std::uint16_t source = 0;           ///< FlightRecorder::source() names it; of retry and requeue none.
+  EventType type = EventType::added;  ///< For event and initial.
+  std::uint16_t source = 0;           ///< See FlightRecorder::source(); unused for retry and requeue.
   bool operator==(const Cause&) const = default;
 };
 
 enum class FlightKind : std::uint8_t {
-  event,    ///< Something said that the key may need work.
+  event,    ///< An event or call that may add the key.
   waits,    ///< The key waits after a run.
   started,  ///< A run began.
   ended,    ///< A run ended.
 };
 
-/// One happening. The members without a name of their own mean something else for each kind; the functions
-/// below read them. Trivial, so that a budget costs no memory until it is used.
+/// One record. The meaning of the generic members depends on the kind; use the functions below. Trivial, so
+/// that a budget costs no memory until it is used.
 struct FlightRecord {
   TimePoint::rep at;  ///< Nanoseconds of the steady clock.
   std::uint64_t key;  ///< RequestKey::hash().
@@ -71,18 +71,18 @@ struct FlightRecord {
   std::uint16_t number;
 
   TimePoint time() const { return TimePoint(Duration(at)); }
-  /// Of event.
+  /// For event.
   Cause cause() const { return {static_cast<AddedBy>(detail), static_cast<EventType>(value), number}; }
   EventFate fate() const { return static_cast<EventFate>(extra); }
-  /// Of waits: why and how long.
+  /// For waits: reason and delay.
   AddedBy reason() const { return static_cast<AddedBy>(detail); }
   Duration delay() const { return Duration(value); }
-  /// Of started and ended.
+  /// For started and ended.
   std::size_t worker() const { return number; }
-  /// Of started.
+  /// For started.
   std::uint64_t run() const { return static_cast<std::uint64_t>(value); }
   std::uint64_t attempt() const { return extra; }
-  /// Of ended.
+  /// For ended.
   OutcomeKind outcome() const { return static_cast<OutcomeKind>(detail & 0x1f); }
   bool timed_out() const { return (detail & timed_out_bit) != 0; }
   bool panic() const { return (detail & panic_bit) != 0; }
@@ -94,47 +94,49 @@ struct FlightRecord {
 };
 static_assert(sizeof(FlightRecord) == 32);
 
-/// A run that goes on.
+/// A run in progress.
 struct FlightRun {
   std::uint64_t key = 0;  ///< RequestKey::hash().
   std::size_t worker = 0;
-  std::uint64_t id = 0;  ///< The reconcile id, which is written in sixteen hexadecimal digits.
+  std::uint64_t id = 0;  ///< The reconcile id, formatted as sixteen hexadecimal digits.
   std::uint64_t attempt = 1;
   TimePoint since = {};
-  TimePoint limit = TimePoint::max();  ///< From then on it counts as stuck.
-  TimePoint warn_at = limit;           ///< When that is to be said next.
-  Cause cause = {};                    ///< What made the key run, as far as that is known.
+  TimePoint limit = TimePoint::max();  ///< The run is stuck after this time.
+  TimePoint warn_at = limit;           ///< Time of the next warning.
+  Cause cause = {};                    ///< Cause of the run, as far as known.
 };
 
-/// The failure that a key's last run ended with.
+/// The failure of a key's last run.
 struct LastFailure {
   RequestKey key = {};
   TimePoint at = {};
   OutcomeKind kind = OutcomeKind::error;
-  std::uint64_t attempt = 1;  ///< Of the run that failed.
+  std::uint64_t attempt = 1;  ///< Attempt of the run that failed.
   bool timed_out = false;
   std::string text = {};  ///< Cut to FlightRecorder::max_text.
 };
 
-/// Records happenings in a ring, texts of errors and reasons in another, the last failure of each key that
-/// fails, and the runs that go on. When there is no room the oldest goes, and how much went is known. A key
-/// is known by its hash: two keys with one hash are told as one.
+/// Records events in one ring and texts of errors and reasons in another, the last failure of each failing
+/// key, and the runs in progress. When there is no space the oldest are overwritten, and their number is
+/// counted. Keys are identified by their hashes: two keys with the same hash are treated as one.
 ///
-/// Of the budget five eighths are records, one eighth texts and a quarter failures. Memory is taken as it is
-/// needed.
-/// Thread safety: one thread at a time. Complexity: recording is constant; of() looks at every record.
+/// Five eighths of the budget are for records, one eighth for texts and a quarter for failures. Memory is
+/// allocated on demand.
+/// Thread safety: one thread at a time.
+/// Complexity: recording is constant; of() is linear in the number of records.
 class FlightRecorder {
  public:
-  static constexpr std::size_t max_text = 512;         ///< Bytes of a text; longer ones are cut.
-  static constexpr std::size_t min_budget = 1u << 12;  ///< A smaller budget, but for 0, counts as this.
+  static constexpr std::size_t max_text = 512;  ///< Maximum number of bytes of a text; longer ones are cut.
+  static constexpr std::size_t min_budget =
+      1u << 12;  ///< Minimum budget, except 0; smaller ones are raised to it.
 
-  /// At most `budget` bytes; 0: nothing is recorded but the runs that go on, which are outside of it.
+  /// Uses at most `budget` bytes; 0: records only runs in progress, which are not part of the budget.
   explicit FlightRecorder(std::size_t budget);
 
   bool on() const { return capacity_ != 0; }
   std::size_t capacity() const { return capacity_; }  ///< In records.
 
-  /// The number of a source of events, for Cause. Names beyond the 65,536th are told as the last.
+  /// Returns the number of a source of events, for Cause. Names after the 65,536th share the last number.
   std::uint16_t number_of(std::string_view source);
   std::string_view source(std::uint16_t number) const {
     return number < sources_.size() ? std::string_view(sources_[number]) : std::string_view();
@@ -150,7 +152,7 @@ class FlightRecorder {
               .detail = static_cast<std::uint8_t>(cause.by),
               .number = cause.source};
   }
-  /// A run began; its cause is looked for when somebody asks.
+  /// Records the start of a run; its cause is determined on demand.
   void started(const FlightRun& run) {
     last_sign_ = run.since;
     runs_.push_back(run);
@@ -163,7 +165,7 @@ class FlightRecorder {
               .detail = 0,
               .number = static_cast<std::uint16_t>(run.worker)};
   }
-  /// The run of `attempt` ended after `duration`.
+  /// Records that the run of `attempt` ended after `duration`.
   void ended(TimePoint at, const RequestKey& key, std::size_t worker, std::uint64_t attempt,
              Duration duration, const ReconcileOutcome& outcome) {
     end_run(key.hash());
@@ -184,7 +186,7 @@ class FlightRecorder {
       forget(key.hash());
     }
   }
-  /// `key` is to run again after `delay`, because of `reason`.
+  /// Records that `key` is to run again after `delay`, because of `reason`.
   void waits(TimePoint at, std::uint64_t key, AddedBy reason, Duration delay) {
     if (capacity_ == 0) return;
     next() = {.at = at.time_since_epoch().count(),
@@ -196,30 +198,30 @@ class FlightRecorder {
               .number = 0};
   }
 
-  /// What is known of `key`, the oldest first, the newest `most` of them.
+  /// Returns the newest `most` records of `key`, oldest first.
   std::vector<FlightRecord> of(std::uint64_t key, std::size_t most) const;
-  /// The text of a record that ended; empty if there was none. Nothing: it was overwritten.
+  /// Returns the text of an ended record; empty if there was none, std::nullopt if it was overwritten.
   std::optional<std::string_view> text(const FlightRecord& record) const;
-  /// Of a key whose last run failed, unless it was pushed out by failures of others.
+  /// Returns the failure of a key's last run, or null if there is none or it was evicted.
   const LastFailure* failure(std::uint64_t key) const;
-  /// The last failures, the latest first.
+  /// Returns the last failures, most recent first.
   const std::list<LastFailure>& failures() const { return by_age_; }
 
-  /// The runs that go on, each with its cause.
+  /// Returns the runs in progress, each with its cause.
   std::vector<FlightRun> runs() const;
-  /// The same, with causes that may be missing, and whose warn_at may be changed.
+  /// Returns the runs in progress, possibly without causes; warn_at may be changed.
   std::vector<FlightRun>& runs_to_watch() { return runs_; }
   std::vector<FlightRun> unexplained_runs() const { return runs_; }
 
-  /// When a run last began or ended.
+  /// Returns the time at which a run last began or ended.
   std::optional<TimePoint> last_sign() const { return last_sign_; }
 
   std::uint64_t recorded() const { return recorded_; }
-  /// Records that were overwritten.
+  /// Returns the number of overwritten records.
   std::uint64_t lost() const { return recorded_ > capacity_ ? recorded_ - capacity_ : 0; }
-  /// When the oldest record that is left was written.
+  /// Returns the time of the oldest remaining record.
   std::optional<TimePoint> since() const;
-  /// What the recorder uses of its budget now, about.
+  /// Returns the approximate number of bytes in use.
   std::size_t bytes() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a flight recorder knows, with the texts that its records refer to: copies, to be read after the lock
-// under which the recorder works was released.
+// Copies of a flight recorder's data with the texts of its records, which can be read without the lock of the
+// recorder.
 #pragma once
 
 #include <cstddef>
@@ -17,33 +17,33 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// One happening.
+/// One record.
 struct FlightEntry {
   FlightRecord record = {};
-  std::string source = {};               ///< Of events: "configmaps (v1)".
-  std::optional<std::string> text = {};  ///< Of ends of runs: error or reason; nothing if it was overwritten.
+  std::string source = {};               ///< For events: "configmaps (v1)".
+  std::optional<std::string> text = {};  ///< For ended runs: error or reason; unset if it was overwritten.
 };
 
-/// A run that goes on.
+/// A run in progress.
 struct RunInFlight {
   FlightRun run = {};
-  std::string source = {};  ///< Of the cause.
+  std::string source = {};  ///< Source of the cause.
 };
 
-/// What is known of one key.
+/// The history of one key.
 struct KeyFlight {
-  std::vector<FlightEntry> story = {};  ///< The oldest first.
+  std::vector<FlightEntry> story = {};  ///< Oldest first.
   std::optional<LastFailure> failure = {};
-  std::optional<TimePoint> since = {};  ///< Nothing older is known.
-  std::uint64_t lost = 0;               ///< Records that were overwritten, of this key and others.
+  std::optional<TimePoint> since = {};  ///< Start of the history.
+  std::uint64_t lost = 0;               ///< Overwritten records, of this and other keys.
   bool recording = true;
 };
 
-/// The newest `most` records of a key.
+/// Returns the newest `most` records of a key.
 KeyFlight flight_of(const FlightRecorder& recorder, std::uint64_t key, std::size_t most);
-/// The runs that go on, the longest first.
+/// Returns the runs in progress, longest first.
 std::vector<RunInFlight> runs_of(const FlightRecorder& recorder);
-/// The last failures, the latest first.
+/// Returns the last failures, most recent first.
 std::vector<LastFailure> failures_of(const FlightRecorder& recorder, std::size_t most);
 
 }  // namespace detail

@@ -28,7 +28,7 @@ Inspector::Keys Inspector::keys_by_turn() const {
   return keys;
 }
 
-// A run knows the hash of its key; the queue has the key, because it is held.
+// A run contains the hash of its key; the queue has the key, because it is being processed.
 RunExplanation Inspector::named(const RunInFlight& run, const Keys& keys) const {
   const auto found =
       std::find_if(keys.begin(), keys.end(), [&](const auto& key) { return key.key.hash() == run.run.key; });
@@ -129,7 +129,7 @@ std::optional<TimePoint> Inspector::look_for_stuck() {
   return look.next;
 }
 
-// Keys that are ready, and nobody takes them, though nobody is busy.
+// Detects keys that are ready but not taken although workers are idle.
 std::string Inspector::wedge(const ControllerMoment& moment, const Keys& keys, TimePoint now) const {
   if (!moment.synced || moment.stopping || !moment.blocked_reason.empty()) return {};
   std::optional<TimePoint> last;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at a controller from outside: gathers what explains a key, and finds what is stuck.
+// Inspects a controller: collects the data that explains a key, and finds stuck runs.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// How a controller is doing when somebody asks.
+/// The state of a controller at one moment.
 struct ControllerMoment {
-  std::string blocked_reason = {};  ///< Why it does not run here; empty: it does.
+  std::string blocked_reason = {};  ///< Reason why it does not run here; empty: it does.
   bool synced = false;
   bool stopping = false;
   std::vector<WatchExplanation> watches = {};
 };
 
-/// Thread safety: all members may be called concurrently. Lifetime: keeps references to all that it is made
-/// of.
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: keeps references to its constructor arguments.
 class Inspector {
  public:
   Inspector(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log)
@@ -41,7 +41,7 @@ class Inspector {
   Troubles troubles(std::size_t most, ControllerMoment moment);
   std::optional<TimePoint> look_for_stuck();
   std::string trouble(const ControllerMoment& moment);
-  /// How many runs are stuck, and how long the longest lasts.
+  /// Collects the number of stuck runs and the duration of the longest run.
   void collect(MetricSink& sink) const;
 
  private:

@@ -16,7 +16,7 @@ namespace detail {
 
 namespace {
 
-// The exception that is being handled, with the source's name in front.
+// Returns the exception that is being handled, prefixed with the source's name.
 std::exception_ptr named(const std::string& source) noexcept {
   try {
     try {
@@ -51,7 +51,7 @@ class KeySources::Receiver final : public KeySink::Receiver {
  private:
   const std::string name_;
   std::atomic<bool> synced_;
-  KeySources& sources_;  // used inside of the gate only
+  KeySources& sources_;  // used inside the gate only
   CallGate gate_{GateEntry::shared};
 };
 

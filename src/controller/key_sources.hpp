@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sources of a controller that are no watches: channels, timers, functions with threads of their own.
+// The sources of a controller other than watches: channels, timers, functions with their own threads.
 #pragma once
 
 #include <exception>
@@ -23,38 +23,39 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: all members may be called concurrently, but for subscribe() and start(), which come once
-/// each and in this order. Lifetime: join() and detach() before what it refers to goes.
+/// Thread safety: all members may be called concurrently, except subscribe() and start(), which are called
+/// once each and in this order.
+/// Lifetime: call join() and detach() before destroying the referenced objects.
 class KeySources {
  public:
   struct Calls {
-    std::function<void()> on_synced = {};                     ///< A source that is waited for has told.
-    std::function<void(std::exception_ptr)> on_failure = {};  ///< A source threw.
-    std::function<void(const std::string& role)> on_thread_start = {};  ///< First on each thread.
+    std::function<void()> on_synced = {};                     ///< A source with initial keys is synced.
+    std::function<void(std::exception_ptr)> on_failure = {};  ///< A source threw an exception.
+    std::function<void(const std::string& role)> on_thread_start = {};  ///< Called first on each thread.
   };
 
   /// Throws std::invalid_argument for a timer without a period.
   KeySources(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
              Calls calls);
 
-  /// Has channels tell from now on.
+  /// Subscribes to the channels.
   void subscribe();
-  /// Starts the threads, if there are any to start. Timers begin.
+  /// Starts the threads, if any, and the timers.
   void start();
-  /// For simulations: timers begin, no thread is started, nothing is waited for.
+  /// For simulations: starts the timers, but no thread, and waits for no source.
   void start_without_threads();
   /// Adds the keys of the timers that are due.
   void fire_timers();
   std::optional<TimePoint> next_due() const;
-  /// Triggers the stop tokens of sources; no timer comes any more.
+  /// Triggers the stop tokens of sources and stops the timers.
   void stop() noexcept;
-  /// Waits for their threads.
+  /// Waits for the threads.
   void join();
-  /// No key reaches the queue any more when this returns.
+  /// Detaches all sources; on return no key reaches the queue any more.
   void detach() noexcept;
 
   bool all_synced() const;
-  /// The sources that are waited for and have not told, with "; " between them.
+  /// Returns the names of the sources that are not synced, separated by "; ".
   std::string waiting_for() const;
 
   /// Adds a key on behalf of `source`.
@@ -73,8 +74,8 @@ class KeySources {
   const Calls calls_;
   std::vector<std::shared_ptr<Receiver>> receivers_;  // one for each source; set by the constructor
   std::stop_source stop_;
-  std::vector<std::thread> threads_;                // of start() and join()
-  std::vector<std::function<void()>> unsubscribe_;  // of subscribe() and detach()
+  std::vector<std::thread> threads_;                // used by start() and join()
+  std::vector<std::function<void()>> unsubscribe_;  // used by subscribe() and detach()
   mutable Mutex mutex_;
   TimerCore timers_ EVENKEEL_GUARDED_BY(mutex_);
 };

@@ -17,7 +17,7 @@ bool is_update(const ObjectEvent& event) {
   return event.type == EventType::updated && event.old != nullptr;
 }
 
-// Servers keep both sorted, but nothing says that they must.
+// Servers sort both, but this is not guaranteed.
 template <class Range>
 bool same_pairs(const Range& left, const Range& right) {
   if (left.size() != right.size()) return false;

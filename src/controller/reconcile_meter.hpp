@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a controller's runs amount to, and how that is given to a sink. No lock, no clock.
+// Counters and durations of a controller's runs, and their export as metrics. No lock, no clock.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: as for standard containers; it is copied out of a lock to be collected.
+/// Thread safety: that of standard containers; it is copied under a lock and collected without it.
 class ReconcileMeter {
  public:
   /// Upper bounds in seconds, each included in its bucket.
@@ -28,9 +28,9 @@ class ReconcileMeter {
   void ended(const ReconcileOutcome& outcome, Duration took) noexcept;
 
   const ReconcileCounts& counts() const noexcept { return counts_; }
-  /// Under controller-runtime's names. What never happened is 0, not missing. Conflicts are a result of their
-  /// own and no errors.
-  /// `workers` of the controller could run at once, `active` of them do.
+  /// Collects under controller-runtime's names. Counters that never changed are 0, not missing. Conflicts are
+  /// a separate result, not errors.
+  /// `workers`: the maximum number of concurrent runs, `active`: the current number.
   void collect(MetricSink& sink, std::string_view controller, std::size_t workers, std::size_t active) const;
 
  private:

@@ -28,7 +28,7 @@ std::optional<Duration> RemapCore::failed(Remap remap, TimePoint now) {
   Id id{remap.watch, remap.states.back().key()};
   if (const auto found = waiting_.find(id); found != waiting_.end()) {
     Remap& known = found->second.remap;
-    // An attempt that was taken out is older than what failed since.
+    // A state that was taken out for an attempt is older than those that failed since.
     const bool is_older = remap.failures > 0;
     Remap merged = is_older ? std::move(remap) : std::move(known);
     const Remap& newer = is_older ? known : remap;

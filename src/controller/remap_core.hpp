@@ -20,28 +20,31 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// The states of one object that a mapping has not told the keys of.
+/// The states of one object that a mapping failed for.
 struct Remap {
   WatchId watch = 0;
-  EventType type = EventType::added;    ///< Of the newest event.
-  std::vector<WireObject> states = {};  ///< Oldest first; the last is the object now, or as it was deleted.
+  EventType type = EventType::added;  ///< Type of the newest event.
+  std::vector<WireObject> states =
+      {};  ///< Oldest first; the last is the current state, or that at the deletion.
   std::size_t failures = 0;
 };
 
-/// Driver: failed() after each mapping that threw; take_due() when next_due() has come, then map each state,
-/// and failed() again if that throws.
+/// Driver: call failed() after each mapping that threw; when next_due() has come, call take_due(), map each
+/// state, and call failed() again if that throws.
 class RemapCore {
  public:
   static constexpr Duration first_delay = std::chrono::seconds{1};
   static constexpr Duration longest_delay = std::chrono::minutes{5};
-  /// A deleted object will have no other event; its mapping is given up after this many failures.
+  /// Maximum number of failures for a deleted object, which has no further events; its mapping is given up
+  /// then.
   static constexpr std::size_t max_failures_of_deleted = 10;
-  /// States kept of an object whose mapping keeps failing; of more, the oldest and the newest are kept.
+  /// Maximum number of states kept for an object whose mapping keeps failing; the oldest and the newest are
+  /// kept.
   static constexpr std::size_t max_states = 8;
 
-  /// Notes one more failure. Returns how long it is until the next attempt; nothing: it was given up.
+  /// Records a failure. Returns the delay until the next attempt; std::nullopt: it was given up.
   std::optional<Duration> failed(Remap remap, TimePoint now);
-  /// What is due, taken out.
+  /// Removes and returns the states that are due.
   std::vector<Remap> take_due(TimePoint now);
   std::optional<TimePoint> next_due() const;
   std::size_t size() const { return waiting_.size(); }

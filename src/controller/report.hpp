@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log line that the end of a reconcile is worth.
+// The log message for the end of a reconcile.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// "5ms", "1.28s", "250us": three decimals at most, without zeros at the end.
+/// Formats "5ms", "1.28s", "250us": at most three decimals, without trailing zeros.
 std::string format_delay(Duration delay);
 
-/// Failures are errors, with the delay until the next try; conflicts, requeues and success are for debugging,
-/// but for the success that ends a row of failures. `attempt` is the run's, `log` carries it.
+/// Logs failures at error level, with the delay until the next attempt; conflicts, requeues and successes at
+/// debug level, except the first success after failures. `attempt` is that of the run, and is bound to `log`.
 void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attempt, Duration next_try_in);
 
-/// A warning if a run outlasted its timeout without failing for it: it made no call after its deadline, and
-/// paid no attention to its stop token.
+/// Logs a warning if a run exceeded its timeout without failing: it made no call after its deadline, and
+/// ignored its stop token.
 void report_overrun(const Log& log, const ReconcileOutcome& outcome, Duration timeout, Duration took);
 
 }  // namespace detail

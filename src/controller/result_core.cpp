@@ -8,7 +8,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-// What is known of an exception after walking from it to its causes.
+// The properties of an exception and its nested causes.
 struct Causes {
   std::string message;
   bool terminal = false;
@@ -76,7 +76,7 @@ ReconcileOutcome outcome_of(const Result& result) {
       outcome.kind = OutcomeKind::requeue;
       break;
     case Result::Kind::requeue_after:
-      // A result made by hand may carry what requeue_after() refuses.
+      // A Result constructed directly may have a delay that requeue_after() does not produce.
       outcome.kind = result.delay() > Duration::zero() ? OutcomeKind::requeue_after : OutcomeKind::success;
       outcome.delay = result.delay();
       break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for runs, to find the lines of one run among those of all.
+// Ids of runs, which identify the log lines of one run.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,9 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Sixteen hexadecimal digits that no other run of this or another process is likely to have; with a seed
-/// always the same ones. Thread safety: all members may be called concurrently.
+/// Generates sixteen hexadecimal digits that are unique with high probability, also across processes; with a
+/// seed, the sequence is deterministic.
+/// Thread safety: all members may be called concurrently.
 class RunIds {
  public:
   explicit RunIds(std::optional<std::uint64_t> seed)

@@ -92,7 +92,7 @@ ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic) {
   return outcome;
 }
 
-// Returns when the key is tried again, if it is.
+// Returns the delay until the next attempt, if there is one.
 std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const RunEnd& end) {
   const QueueCalls calls = queue_calls(end.outcome);
   const Priority priority = end.outcome.priority.value_or(claim.priority());

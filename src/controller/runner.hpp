@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a reconciler and its settlement: what the queue is told, what is counted and logged.
+// Executes one run of a reconciler and applies its result: calls on the queue, counters, log.
 #pragma once
 
 #include <atomic>
@@ -32,13 +32,13 @@ class Runner {
         log_(std::move(log)),
         run_ids_(environment.seed) {}
 
-  /// Reconciles a key. Throws what ends the controller, see OnPanic.
+  /// Reconciles a key. Throws exceptions that end the controller, see OnPanic.
   void run(const RequestQueue::Claim& claim, std::size_t worker);
   /// Triggers the stop tokens of running reconciles.
   void cancel() noexcept { cancel_.request_stop(); }
-  /// As of now.
+  /// Returns the current values.
   ReconcileMeter meter() const;
-  /// Reconciles that run now.
+  /// Returns the number of running reconciles.
   std::size_t active() const noexcept { return active_.load(std::memory_order_relaxed); }
 
  private:
@@ -54,7 +54,7 @@ class Runner {
   const Log log_;
   RunIds run_ids_;
   std::stop_source cancel_;
-  std::atomic<std::size_t> active_ = 0;  // a figure, which orders nothing
+  std::atomic<std::size_t> active_ = 0;  // statistics only, no ordering required
   mutable Mutex mutex_;
   ReconcileMeter meter_ EVENKEEL_GUARDED_BY(mutex_);
 };

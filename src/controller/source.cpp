@@ -46,7 +46,7 @@ class KeyChannel::State {
   }
 
  private:
-  // The most urgent of what was asked for counts, as in the queue.
+  // The most urgent request counts, as in the queue.
   void keep(const ObjectKey& key, const KeyOptions& options) EVENKEEL_REQUIRES(mutex_) {
     const auto [at, added] = kept_.try_emplace(key, options);
     if (added) return;

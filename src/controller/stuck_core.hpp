@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a run that goes on is worth a word: once it is over its limit, and each time it has become twice as
-// long.
+// Decides when a long run is logged: when it exceeds its limit, and each time its duration has doubled.
 #pragma once
 
 #include <optional>
@@ -15,25 +14,24 @@ inline namespace v0 {
 namespace detail {
 
 struct StuckOptions {
-  std::optional<Duration> after = {};  ///< From the start of a run. Unset: see limit_of().
+  std::optional<Duration> after = {};  ///< Limit since the start of a run. Unset: see limit_of().
 };
 
-/// How long past its own deadline a run may last: what was sent to the server has the deadline in it, and is
-/// over then.
+/// Tolerance after a run's own deadline: requests to the server carry the deadline and have ended by then.
 inline constexpr Duration stuck_tolerance = std::chrono::seconds{30};
-/// How long a run without a deadline may last.
+/// Limit of a run without a deadline.
 inline constexpr Duration stuck_default = std::chrono::minutes{10};
 
-/// From when on a run counts as stuck: `options.after` its start; if that is not set, stuck_tolerance after
-/// its deadline; without one, stuck_default after its start.
+/// Returns the time at which a run becomes stuck: `options.after` after its start; if that is not set,
+/// stuck_tolerance after its deadline; without one, stuck_default after its start.
 TimePoint limit_of(TimePoint start, std::optional<TimePoint> deadline, const StuckOptions& options);
 
 struct StuckLook {
-  std::vector<FlightRun> to_tell = {};  ///< Runs that are stuck, and of which that is to be said now.
-  std::optional<TimePoint> next = {};   ///< When to look again; nothing: no run goes on.
+  std::vector<FlightRun> to_tell = {};  ///< Stuck runs that are to be logged now.
+  std::optional<TimePoint> next = {};   ///< Time of the next check; unset: nothing is running.
 };
 
-/// Looks at the runs that go on, and notes in them when to tell of each again.
+/// Checks the runs in progress, and sets the time of the next warning in them.
 StuckLook look_at(std::vector<FlightRun>& runs, TimePoint now);
 
 }  // namespace detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When which timer of a controller is due. Pure: the time comes in.
+// Decides when the timers of a controller are due. Pure: time is an argument.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ namespace detail {
 /// Thread safety: one thread at a time.
 class TimerCore {
  public:
-  /// Adds the next timer; they are numbered from 0. Throws std::invalid_argument unless `period` > 0.
+  /// Adds a timer; timers are numbered from 0. Throws std::invalid_argument unless `period` > 0.
   void add(Duration period);
-  /// The periods begin. Once.
+  /// Starts the periods. Called once.
   void start(TimePoint now);
 
-  /// Those that are due, in the order of their due times. The next time of each is the first of its steps
-  /// after `now`: what is late comes once.
+  /// Returns the due timers, in the order of their due times. The next time of each is its first period
+  /// boundary after `now`: missed ones are skipped.
   std::vector<std::size_t> fire(TimePoint now);
-  /// When fire() has something next; nothing without timers or before start().
+  /// Returns the time of the next fire(); std::nullopt without timers or before start().
   std::optional<TimePoint> next_due() const;
 
  private:

@@ -12,12 +12,13 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// A candidate that polls does so after 1 to 2.2 retry periods, as client-go's do.
+// A candidate that polls does so after 1 to 2.2 retry periods, as in client-go.
 constexpr double jitter = 1.2;
-constexpr unsigned most_conflicts = 5;  // in a row, before a pause is made
-// A calendar that is set back by more is followed; by less, renewals go on from the last one's time.
+constexpr unsigned most_conflicts = 5;  // in a row, before a pause
+// If the wall clock is set back by more than this, its time is used; otherwise renewals continue from the
+// last one's time.
 constexpr auto longest_step_back = std::chrono::hours{1};
-// leaseTransitions is an int32 of the API server, which refuses a Lease with a larger one.
+// leaseTransitions is an int32 in the API server, which rejects a Lease with a larger one.
 constexpr std::int64_t most_transitions = INT32_MAX;
 
 std::string counter_is_full(const ElectionCoreOptions& options) {
@@ -49,7 +50,7 @@ ElectionCore::Step ElectionCore::next(TimePoint now, WallTime wall) {
 
 ElectionCore::Step ElectionCore::leader_step(TimePoint now, WallTime wall) {
   if (must_look_) return now >= look_at_ ? send(Purpose::look, now, wall) : Step{.wake = look_at_};
-  // A creation that is under way may leave a Lease that has to be freed.
+  // A creation that is in flight may leave a Lease that has to be released.
   if (resigning_ && !known_) return {.wake = term_->valid_until};
   if (now < write_at_) return {.wake = write_at_};
   return send(resigning_ ? Purpose::free : Purpose::claim, now, wall);
@@ -64,8 +65,7 @@ ElectionCore::Step ElectionCore::candidate_step(TimePoint now, WallTime wall) {
                                     : Step{.wake = polls ? look_at_ : TimePoint::max()};
   }
   if (is_claimable && now >= write_at_) return send(Purpose::claim, now, wall);
-  // Also while a claim has to wait: a read that is due is sent, or the wake would be a moment that has
-  // passed.
+  // Also while a claim has to wait: otherwise the wake-up would be at a time in the past.
   if (polls && now >= look_at_) return send(Purpose::look, now, wall);
   const TimePoint expires = must_look_     ? TimePoint::max()
                             : is_claimable ? write_at_
@@ -82,7 +82,8 @@ bool ElectionCore::is_free(TimePoint now) const {
 ElectionCore::Step ElectionCore::send(Purpose purpose, TimePoint now, WallTime wall) {
   Request request{.id = ++last_id_, .deadline = deadline_after(now, options_.renew_deadline)};
   if (purpose != Purpose::look) {
-    // Others see a renewal by its change, also if the calendar stands still or is set back a little.
+    // Candidates detect a renewal by its change, so the time increases even if the clock stands still or is
+    // set back a little.
     if (last_written_ - wall <= longest_step_back) {
       wall = std::max(wall, last_written_ + std::chrono::microseconds{1});
     }
@@ -111,7 +112,7 @@ Json ElectionCore::claim(WallTime wall) const {
   if (!term_) {
     spec["leaseTransitions"] = next_term().value();
     spec["acquireTime"] = time;
-  } else if (!known_) {  // somebody deleted it under us
+  } else if (!known_) {  // another client deleted it
     spec["leaseTransitions"] =
         std::max(static_cast<std::int64_t>(term_->number), last_transitions_.value_or(0));
     spec["acquireTime"] = time;
@@ -122,7 +123,7 @@ Json ElectionCore::claim(WallTime wall) const {
   return lease;
 }
 
-// None: the counter is at its end. A Lease that is made anew then counts from 0.
+// std::nullopt: the counter is at its maximum. A Lease that is then created counts from 0.
 std::optional<std::int64_t> ElectionCore::next_term() const {
   if (!last_transitions_) return 0;
   if (*last_transitions_ < most_transitions) return *last_transitions_ + 1;
@@ -134,7 +135,7 @@ Json ElectionCore::freed(WallTime wall) const {
   const std::string time = MicroTime(wall).str();
   Json& spec = lease["spec"];
   spec["holderIdentity"] = "";
-  spec["leaseDurationSeconds"] = 1;  // for those who do not take an empty holder for nobody
+  spec["leaseDurationSeconds"] = 1;  // for clients that do not treat an empty holder as free
   spec["renewTime"] = time;
   spec["acquireTime"] = time;
   return lease;
@@ -160,7 +161,8 @@ void ElectionCore::answered(std::uint64_t id, Json lease, TimePoint now) {
   } else {
     conflicts_ = 0;
   }
-  // Nothing was seen since it was sent, so it counts whatever its version: a restored server counts anew.
+  // Nothing was observed since it was sent, so it is used whatever its version: a restored server counts from
+  // a lower version.
   if (nothing_seen_since(*request)) newest_.clear();
   take(record, now);
   if (request->purpose == Purpose::claim && !end_) claimed(*request, record, now);
@@ -169,19 +171,19 @@ void ElectionCore::answered(std::uint64_t id, Json lease, TimePoint now) {
 void ElectionCore::claimed(const Pending& write, const LeaseRecord& record, TimePoint now) {
   const TimePoint valid_until = deadline_after(write.sent, options_.renew_deadline);
   if (!resigning_) write_at_ = std::max(write_at_, deadline_after(write.sent, options_.retry_period));
-  if (record.holder != options_.identity) return;  // a server that answers something else than was written
-  // The watch may have been faster and know of what came after this write.
+  if (record.holder != options_.identity) return;  // the server returned something else than was written
+  // The watch may have been faster and have delivered a later change.
   const bool holds = known_ && known_->holder == options_.identity;
   if (term_) {
     if (!holds) {
-      write_at_ = now;  // deleted since: to be made again at once
+      write_at_ = now;  // deleted since: create it again at once
     } else if (now < term_->valid_until) {
       term_->valid_until = std::max(term_->valid_until, valid_until);
     }
   } else if (!resigning_ && holds && known_->claims_as(record) && now < valid_until) {
     term_ = Term{.number = static_cast<std::uint64_t>(record.transitions), .valid_until = valid_until};
   } else {
-    write_at_ = now;  // the answer took so long that it is of no use: claim again, if the Lease is free
+    write_at_ = now;  // the response took too long to be useful: claim again if the Lease is free
   }
 }
 
@@ -191,7 +193,7 @@ void ElectionCore::missing(std::uint64_t id, TimePoint now) {
   ++changes_;
   must_look_ = false;
   forget_lease();
-  // A create that is refused so, for want of its namespace, is not repeated at once.
+  // A create that fails this way, because its namespace is missing, is not repeated at once.
   write_at_ = request->creates ? deadline_after(now, options_.retry_period) : now;
   look_at_ = deadline_after(now, jittered(options_.retry_period));
 }
@@ -200,7 +202,7 @@ void ElectionCore::conflicted(std::uint64_t id, TimePoint now) {
   const auto request = finish(id);
   if (!request || !nothing_seen_since(*request)) return;
   must_look_ = true;
-  // At once, but not for ever: a server may say so of every write.
+  // Immediately, but a limited number of times: a server may return this for every write.
   look_at_ = ++conflicts_ < most_conflicts ? now : deadline_after(now, options_.retry_period);
 }
 
@@ -214,7 +216,7 @@ void ElectionCore::failed(std::uint64_t id, TimePoint now) {
   } else {
     write_at_ = again;
   }
-  if (resigning_ && request->creates) {  // only a look tells whether there is something to free
+  if (resigning_ && request->creates) {  // only a read shows whether there is anything to release
     must_look_ = true;
     look_at_ = again;
   }
@@ -229,7 +231,7 @@ void ElectionCore::take(LeaseRecord record, TimePoint now) {
   known_ = std::move(record);
   holder_ = known_->holder;
   if (!term_ || holder_ == options_.identity) return;
-  // The watch may tell of the release, and of the next holder, before the release is answered.
+  // The watch may deliver the release, and the next holder, before the response to the release.
   const bool released = resigning_ && (holder_.empty() || awaits(Purpose::free));
   finish_campaign(released ? End::released : End::taken);
 }
@@ -243,7 +245,7 @@ void ElectionCore::seen_deleted(Json lease, TimePoint now) {
   if (term_) write_at_ = TimePoint::min();
 }
 
-// Who held it when it was deleted may still lead.
+// The holder at the time of the deletion may still be leading.
 void ElectionCore::forget_lease() {
   if (known_ && !known_->holder.empty() && known_->holder != options_.identity) held_until_ = expiry();
   known_.reset();
@@ -256,7 +258,7 @@ void ElectionCore::resign(TimePoint now) {
   if (!term_ || !options_.release) return finish_campaign(End::resigned);
   if (has_nothing_to_free()) return finish_campaign(End::released);
   write_at_ = now;
-  // A renewal whose answer is awaited may have its effect before or after; its version tells.
+  // A renewal that is in flight may have its effect before or after; its version shows which.
   if (!pending_.empty()) last_sent_ = TimePoint::min();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of a campaign: when to read and write the Lease, when it is ours, and when it is no longer.
-// No thread, lock, clock or client; time is an argument. The shell is elector.cpp.
+// The decisions of leader election: when to read and write the Lease, and when this instance is the leader.
+// No thread, lock, clock or client; time is an argument. The driver is elector.cpp.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +24,22 @@ struct ElectionCoreOptions {
   Duration lease_duration = {};
   Duration renew_deadline = {};
   Duration retry_period = {};
-  bool release = true;     ///< Whether a resigning leader frees the Lease.
-  std::uint64_t seed = 1;  ///< Of the jitter between a candidate's reads.
+  bool release = true;     ///< A resigning leader releases the Lease.
+  std::uint64_t seed = 1;  ///< Seed of the jitter between a candidate's reads.
 };
 
-/// One campaign, from the first read of the Lease until it was lost, released or given up.
+/// One candidacy, from the first read of the Lease until leadership is lost, released or given up.
 ///
-/// A claim expires when its duration has passed since this instance saw it change: no two clocks are ever
-/// compared. A leader counts its own time from before it sent the write, so it stops earlier than any other
-/// can begin. Writes carry the resourceVersion that they were decided on; whoever comes second gets a
-/// conflict. An answer that takes long does not keep the next try from being made: whichever comes first
-/// counts.
+/// A claim expires when its duration has passed since this instance saw it change: clocks are never compared.
+/// A leader's own time starts before it sends the write, so it stops earlier than any other candidate can
+/// begin. Writes carry the resourceVersion that they were decided on; the later of two gets a conflict. A
+/// slow response does not delay the next attempt: the first of them to complete counts.
 ///
 /// Thread safety: one thread at a time.
 /// Source: client-go tools/leaderelection. Deviations: candidates that see the Lease change need not poll;
-/// tries overlap; the leader's time starts when a write is sent; a deleted Lease is
-/// respected until its end by who knew it; each term raises leaseTransitions, also when
-/// the same identity holds it anew.
+/// attempts overlap; the leader's time starts when a write is sent; candidates that have seen a Lease respect
+/// it until its expiry even if it is deleted; each term increments leaseTransitions, also when the same
+/// identity holds it again.
 class ElectionCore {
  public:
   enum class Ask : std::uint8_t { get, create, update };
@@ -48,49 +47,49 @@ class ElectionCore {
     std::uint64_t id = 0;
     Ask ask = Ask::get;
     Json body = {};
-    TimePoint deadline = {};  ///< An answer after it is of no use.
+    TimePoint deadline = {};  ///< A response after it is useless.
   };
   struct Step {
-    std::optional<Request> request = {};  ///< To be sent; then ask again.
-    TimePoint wake = TimePoint::max();    ///< Without a request: when to ask again.
+    std::optional<Request> request = {};  ///< Request to send; then call next() again.
+    TimePoint wake = TimePoint::max();    ///< Without a request: time of the next call.
   };
   enum class End : std::uint8_t {
     not_renewed,  ///< The renew deadline passed.
-    taken,        ///< Somebody else holds the Lease.
-    released,     ///< It was freed.
-    resigned,     ///< Given up without anything to free, or without freeing it.
+    taken,        ///< Another candidate holds the Lease.
+    released,     ///< The Lease was released.
+    resigned,     ///< Ended without a Lease to release, or without releasing it.
   };
   struct Term {
     std::uint64_t number = 0;    ///< leaseTransitions
-    TimePoint valid_until = {};  ///< The first moment that is not ours.
+    TimePoint valid_until = {};  ///< First moment after the end of leadership.
   };
 
   explicit ElectionCore(ElectionCoreOptions options);
 
-  /// What to do now; `wall` is what the Lease says of the time, for people.
+  /// Returns the next step; `wall` is the time written into the Lease, for people.
   Step next(TimePoint now, WallTime wall);
 
-  // How request `id` ended. Unknown ids are ignored.
+  // Results of request `id`. Unknown ids are ignored.
   void answered(std::uint64_t id, Json lease, TimePoint now);
   void missing(std::uint64_t id, TimePoint now);     ///< 404
   void conflicted(std::uint64_t id, TimePoint now);  ///< 409
-  void failed(std::uint64_t id, TimePoint now);      ///< Whether it had its effect is not known.
+  void failed(std::uint64_t id, TimePoint now);      ///< It is unknown if it had its effect.
 
-  // What a watch of the Lease says.
+  // Observations of a watch of the Lease.
   void watching(bool alive) { watching_ = alive; }
   void seen(Json lease, TimePoint now) { take(LeaseRecord::read(std::move(lease)), now); }
-  /// The event carries the last state of the Lease, so it may tell of a holder that was never seen.
+  /// The event carries the last state of the Lease, which may name a holder that was never seen.
   void seen_deleted(Json lease, TimePoint now);
 
-  /// Gives up: a leader frees the Lease, if it is to, a candidate ends.
+  /// Ends the candidacy; a leader releases the Lease if `release` is set.
   void resign(TimePoint now);
 
   const std::optional<Term>& term() const { return term_; }
   const std::optional<End>& end() const { return end_; }
   bool is_resigning() const { return resigning_; }
-  /// Who holds the Lease, as far as is known; empty: nobody.
+  /// Returns the last known holder of the Lease; empty: none.
   const std::string& holder() const { return holder_; }
-  /// The reason for which a free Lease is not claimed; empty: none.
+  /// Returns the reason why a free Lease is not claimed; empty: none.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -99,7 +98,7 @@ class ElectionCore {
     Purpose purpose = Purpose::look;
     TimePoint sent = {};
     bool creates = false;
-    std::uint64_t changes = 0;  // that were known when it was sent
+    std::uint64_t changes = 0;  // value of changes_ at the time of sending
   };
 
   Step leader_step(TimePoint now, WallTime wall);
@@ -123,19 +122,19 @@ class ElectionCore {
 
   const ElectionCoreOptions options_;
   std::uint64_t random_;
-  std::optional<LeaseRecord> known_;         // none: there is no Lease, or it was not read yet
-  TimePoint held_until_ = TimePoint::min();  // a Lease that was deleted meanwhile, by somebody else
-  std::string newest_;         // version of the newest Lease that was known, also after it was deleted
-  std::uint64_t changes_ = 0;  // of what is known: Leases taken, deletions
-  TimePoint observed_at_{};    // when the claim was first seen as it is
-  std::optional<std::int64_t> last_transitions_;  // of any Lease that was known
+  std::optional<LeaseRecord> known_;         // empty: there is no Lease, or it was not read yet
+  TimePoint held_until_ = TimePoint::min();  // expiry of a Lease that another client deleted
+  std::string newest_;                       // version of the newest known Lease, kept after a deletion
+  std::uint64_t changes_ = 0;                // number of changes of known_: Leases read, deletions
+  TimePoint observed_at_{};                  // first time at which the claim was seen in its present form
+  std::optional<std::int64_t> last_transitions_;  // of any known Lease
   std::string holder_;
   std::string problem_;
   bool must_look_ = true;
   bool watching_ = false;
   bool resigning_ = false;
-  TimePoint look_at_ = TimePoint::min();   // the next read, if there is to be one
-  TimePoint write_at_ = TimePoint::min();  // no write before
+  TimePoint look_at_ = TimePoint::min();   // time of the next read, if any
+  TimePoint write_at_ = TimePoint::min();  // earliest time of the next write
   TimePoint last_sent_ = TimePoint::min();
   WallTime last_written_{};  // the time in the last write
   std::uint64_t last_id_ = 0;

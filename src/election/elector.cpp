@@ -36,7 +36,8 @@ std::uint64_t random_number() {
   return number;
 }
 
-// Two instances on one host, or two hosts of one name, must not take each other's Lease for theirs.
+// Two instances on one host, or on two hosts with the same name, must not mistake each other's Lease for
+// their own.
 std::string own_identity() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
@@ -74,8 +75,8 @@ std::string text_of(const std::exception_ptr& error) {
   }
 }
 
-/// The end of the term, shared with guarded clients and with their requests. It holds no client, so that it
-/// does not matter which thread lets go of it last.
+/// The end of the term, shared with guarded clients and their requests. It holds no client, so that any
+/// thread may release the last reference.
 class TermGuard final : public WriteGuard {
  public:
   TermGuard(std::shared_ptr<const Clock> clock, std::string identity, std::string name)
@@ -113,15 +114,15 @@ class Elector::State final {
   std::string trouble(Duration tolerance) const;
 
  private:
-  // The campaign that runs. Answers that come after its end find another one, or none.
+  // The running candidacy. Responses after its end find another one, or none.
   struct Campaign {
     explicit Campaign(ElectionCoreOptions options) : core(std::move(options)) {}
     ElectionCore core;
     std::stop_source lost;
-    std::optional<std::uint64_t> term;  // once elected, also after it was lost
+    std::optional<std::uint64_t> term;  // once elected, also after leadership was lost
     std::vector<std::weak_ptr<http::Call>> calls;
-    std::size_t on_their_way = 0;  // requests whose completion has not come
-    std::string problem;           // of the core, as it was logged
+    std::size_t on_their_way = 0;  // requests that have not completed
+    std::string problem;           // the core's problem, as it was logged
   };
   using CampaignPtr = std::shared_ptr<Campaign>;
   using Core = ElectionCore;
@@ -132,7 +133,7 @@ class Elector::State final {
   void send(const CampaignPtr& campaign, Core::Request request);
   void landed(const CampaignPtr& campaign, std::uint64_t id, Outcome<ResourceClient::Object> outcome);
   void judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) EVENKEEL_REQUIRES(mutex_);
-  // The lock is released around what is called; returns whether it was.
+  // The lock is released around callbacks; returns true if it was.
   bool publish(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void note_trouble(const std::string& problem) EVENKEEL_REQUIRES(mutex_);
   bool wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop);
@@ -145,11 +146,11 @@ class Elector::State final {
   const Log log_;
   const std::shared_ptr<TermGuard> guard_;
   mutable Mutex mutex_;
-  CondVar changed_;  // the core has something new to decide, or run() to see
+  CondVar changed_;  // the core has a new decision, or run() has a change to see
   CampaignPtr campaign_ EVENKEEL_GUARDED_BY(mutex_);
   std::string holder_ EVENKEEL_GUARDED_BY(mutex_);
   std::string last_problem_ EVENKEEL_GUARDED_BY(mutex_);
-  std::optional<TimePoint> lost_at_ EVENKEEL_GUARDED_BY(mutex_);  // while lead() has not returned since
+  std::optional<TimePoint> lost_at_ EVENKEEL_GUARDED_BY(mutex_);  // set until lead() returns
 };
 
 ElectionCoreOptions Elector::State::core_options() const {
@@ -176,7 +177,7 @@ std::string Elector::State::trouble(Duration tolerance) const {
   return "leadership was lost " + format_duration(since) + " ago, and what it did goes on";
 }
 
-// ---- A campaign
+// ---- A candidacy
 
 ElectionEnd Elector::State::run(const std::stop_token& stop,
                                 const std::function<void(const Leadership&)>& lead) {
@@ -192,7 +193,7 @@ ElectionEnd Elector::State::run(const std::stop_token& stop,
   try {
     driver = std::thread([this, campaign] { drive(campaign); });
     follower = std::jthread([this, campaign](const std::stop_token& end) { follow(campaign, end); });
-  } catch (...) {  // there is no thread to be had
+  } catch (...) {  // no thread could be started
     if (driver.joinable()) {
       resign(campaign, stop, false);
       driver.join();
@@ -232,13 +233,13 @@ bool Elector::State::wait_for_term(const CampaignPtr& campaign, const std::stop_
   return campaign->term.has_value() && !stop.stop_requested();
 }
 
-// Returns when the driver has nothing more to do and every request has come back.
+// Returns when the driver has ended and every request has completed.
 ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led) {
   MutexLock lock(mutex_);
   const bool lost = campaign->lost.stop_requested();
   lost_at_.reset();
   campaign->core.resign(clock_->now());
-  // From here on nothing is written any more but the release itself.
+  // After this, only the release is written.
   guard_->set(TimePoint::min());
   changed_.notify_all();
   while (!campaign->core.end()) clock_->wait(changed_, lock);
@@ -257,7 +258,7 @@ ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_
   return stop.stop_requested() ? ElectionEnd::stopped : ElectionEnd::finished;
 }
 
-// The elector's thread: does what the core says, when it says so.
+// The elector's thread: performs the core's steps when they are due.
 void Elector::State::drive(const CampaignPtr& campaign) noexcept {
   MutexLock lock(mutex_);
   for (;;) {
@@ -265,18 +266,18 @@ void Elector::State::drive(const CampaignPtr& campaign) noexcept {
     const bool looked_away = publish(*campaign, lock);
     if (campaign->core.end()) break;
     if (step.request) {
-      ++campaign->on_their_way;  // before the end of the campaign can be seen
+      ++campaign->on_their_way;  // before the end of the candidacy can be seen
       lock.unlock();
       send(campaign, std::move(*step.request));
       lock.lock();
-    } else if (!looked_away) {  // else an answer may have come that nobody was there to be woken for
+    } else if (!looked_away) {  // otherwise a notification may have been missed
       clock_->wait_until(changed_, lock, step.wake);
     }
   }
   changed_.notify_all();
 }
 
-// Tells the world what has changed in the core.
+// Publishes the changes of the core.
 bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
   bool looked_away = false;
   const auto& term = campaign.core.term();
@@ -297,7 +298,7 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
     const std::string holder = campaign.core.holder();
     const std::string last_problem = last_problem_;
     lock.unlock();
-    campaign.lost.request_stop();  // runs the user's stop callbacks; before a log that may be slow
+    campaign.lost.request_stop();  // runs the user's stop callbacks; before the log, which may be slow
     log_.error("lost leadership",
                {{"term", *campaign.term}, {"why", why}, {"holder", holder}, {"last_problem", last_problem}});
     lock.lock();
@@ -349,7 +350,7 @@ void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
     campaign->calls.push_back(call);
     if (!campaign->core.end()) return;
   }
-  call->cancel();  // the campaign ended meanwhile, and cancelled what it knew of
+  call->cancel();  // the candidacy ended concurrently and cancelled the calls that it knew
 }
 
 void Elector::State::landed(const CampaignPtr& campaign, std::uint64_t id,
@@ -380,14 +381,14 @@ void Elector::State::judge(Campaign& campaign, std::uint64_t id, const std::exce
   campaign.core.failed(id, now);
 }
 
-// The same problem every two seconds is one line.
+// A problem that recurs every two seconds is logged once.
 void Elector::State::note_trouble(const std::string& problem) {
   if (campaign_ == nullptr || campaign_->core.end() || problem == last_problem_) return;
   last_problem_ = problem;
   log_.warn("the Lease could not be read or written; it is tried again", {{"error", problem}});
 }
 
-// The follower's thread: hands what the watch says to the core.
+// The follower's thread: passes the events of the watch to the core.
 void Elector::State::follow(const CampaignPtr& campaign, const std::stop_token& stop) noexcept {
   try {
     detail::RawWatch watch(

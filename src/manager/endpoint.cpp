@@ -41,8 +41,8 @@ http::Response log_level(const Log& log, const http::ServerCall& call) {
   return answer;
 }
 
-// The servers, from the moment in which the manager starts to that in which everything else has ended. Probes
-// have a server, and thereby a thread, of their own: metrics and routes of the program may block theirs.
+// Runs the HTTP servers, from the start of the manager until all other parts have ended. Probes have their
+// own server and thread: metrics and routes of the program may block theirs.
 class EndpointPart final : public detail::Part {
  public:
   using ThreadStart = std::function<void(std::string_view)>;
@@ -95,7 +95,7 @@ class EndpointPart final : public detail::Part {
                  [log = log_](const http::ServerCall& call) { return log_level(log, call); },
                  {.access = http::Access::trusted, .methods = {http::Method::get, http::Method::put}});
     if (options.explanations == Explanations::on) add_explanations(server);
-    // A route may be given to the manager after this part has gone with the run.
+    // A route may be added to the manager after the run, when this part no longer exists.
     operations_.hand_routes_to(
         [server = std::weak_ptr(served_.back().server)](const detail::EndpointRoute& route) {
           if (const auto there = server.lock()) there->route(site, route.path, route.handler, route.options);
@@ -112,7 +112,7 @@ class EndpointPart final : public detail::Part {
             .body = text.str()};
   }
 
-  // A family's series follow each other.
+  // The series of a family must be adjacent.
   void collect_connections(MetricSink& sink) const {
     for (const Served& one : served_) {
       sink.gauge("evenkeel_endpoint_connections", "Connections to an address of the endpoint",

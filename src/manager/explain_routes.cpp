@@ -12,7 +12,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// Tells our answers from those of a server that has no such page.
+// Distinguishes these responses from those of a server without such a page.
 constexpr const char* marker = "X-Evenkeel-Explain";
 
 http::Response text_answer(int status, std::string body) {

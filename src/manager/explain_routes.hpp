@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator answers at /debug/explain.
+// The responses to /debug/explain.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Whom the questions are about.
+/// The controllers that can be asked about.
 struct ExplainSubjects {
   std::vector<Controller*> controllers = {};
-  std::string blocked_reason = {};  ///< Why no controller runs here; empty: they do.
+  std::string blocked_reason = {};  ///< Reason why no controller runs here; empty: they do.
 };
 
-/// The answer to "" (which controllers there are), "demo" (what is wrong with one), "demo/default/web" and
-/// "demo/web" (why is it not reconciled). As JSON with "?format=json", else as text. 404, with what there is
-/// instead, for what there is not.
+/// Answers "" (list of controllers), "demo" (problems of a controller), "demo/default/web" and "demo/web"
+/// (reason why an object is not reconciled). JSON with "?format=json", else text. 404, with the available
+/// names, for unknown ones.
 http::Response answer_explain(std::string_view question, const http::Target& target,
                               const ExplainSubjects& subjects);
 

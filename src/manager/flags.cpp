@@ -26,7 +26,7 @@ const std::map<std::string, LogLevel> log_levels = {{"debug", LogLevel::debug},
                                                     {"off", LogLevel::off}};
 const std::map<std::string, LogFormat> log_formats = {{"text", LogFormat::text}, {"json", LogFormat::json}};
 
-// One word of a fixed set, or an error that lists the set.
+// Adds a flag whose value is one of a set of words; the error lists the set.
 template <class Value>
 void add_choice(CLI::App& app, const std::string& flag, const std::map<std::string, Value>& choices,
                 Value& target, const std::string& help) {
@@ -45,7 +45,7 @@ void add_choice(CLI::App& app, const std::string& flag, const std::map<std::stri
       ->type_name("WORD");
 }
 
-// Anything that a parser of a value says becomes the message of the flag.
+// Converts any exception of a value's parser into an error message for the flag.
 template <class Take>
 void take_value(const std::string& flag, Take take) {
   try {
@@ -67,7 +67,7 @@ CLI::Option* add_duration(CLI::App& app, const std::string& flag, std::optional<
       ->type_name("DURATION");
 }
 
-// A setting of controllers: of all with "VALUE", of one with "NAME=VALUE". May be given for several.
+// Adds a setting of controllers: of all with "VALUE", of one with "NAME=VALUE". May be repeated.
 template <class Value, class Parse>
 void add_setting(CLI::App& app, const std::string& flag, std::optional<Value> ControllerSettings::*setting,
                  SettingsSource& source, Parse parse, const std::string& help, const std::string& type) {
@@ -92,7 +92,7 @@ void add_setting(CLI::App& app, const std::string& flag, std::optional<Value> Co
       ->type_name("[NAME=]" + type);
 }
 
-// A help text with the default behind it.
+// Returns a help text followed by the default.
 std::string with_default(const std::string& help, const std::string& value) {
   return value.empty() ? help : help + " (" + value + ")";
 }
@@ -225,7 +225,7 @@ void add_program_flags(CLI::App& app, const RunOptions& program) {
       option = app.add_option_function<std::vector<std::string>>(flag.name, take, help)
                    ->allow_extra_args(false)
                    ->type_name(flag.text.value);
-      // Without a bound CLI11 puts "..." behind the name of the value. `take` refuses a second one by itself.
+      // Without a bound CLI11 appends "..." to the name of the value. `take` rejects a second one by itself.
       if (!flag.repeated) option->expected(1, 1 << 20);
     }
     option->group("Flags of " + program.name);
@@ -236,7 +236,7 @@ std::string flag_name(const std::string& argument) {
   return argument.substr(0, argument.find('='));
 }
 
-// Single-letter edits between two words (Levenshtein).
+// Returns the Levenshtein distance of two words.
 std::size_t edit_distance(const std::string& one, const std::string& other) {
   std::vector<std::size_t> row(other.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -251,10 +251,10 @@ std::size_t edit_distance(const std::string& one, const std::string& other) {
   return row.back();
 }
 
-// The flag that is spelt most like `word`; empty if none is near.
+// Returns the flag that is most similar to `word`; empty if none is similar.
 std::string nearest_flag(const CLI::App& app, const std::string& word) {
   std::string nearest;
-  std::size_t least = 3;  // more than two letters apart is another word
+  std::size_t least = 3;  // a larger distance is not considered a spelling mistake
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
       const std::size_t distance = edit_distance(word, "--" + name);
@@ -266,7 +266,7 @@ std::string nearest_flag(const CLI::App& app, const std::string& word) {
   return nearest;
 }
 
-// In the order of the command line; CLI11's own message has them in the reverse order.
+// In the order of the command line; CLI11's message has the reverse order.
 std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
   const std::vector<std::string> rest = app.remaining(true);
   for (int at = 1; at < argc; ++at) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of an operator: what ek::run() understands. docs/flags.md is the table for people.
+// The command line of ek::run(). docs/flags.md is the table for users.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct Flags {
   std::string context = {};
   std::string namespace_ = {};
   std::string config = {};
-  SettingsSource settings = {};  ///< What flags say of controllers.
+  SettingsSource settings = {};  ///< Settings of controllers given by flags.
   ElectionFlags election = {};
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
@@ -39,18 +39,18 @@ struct Flags {
   bool print_crds = false;
 };
 
-/// Either flags to go on with, or a text to print and the exit code to end with.
+/// Either parsed flags, or a text to print and an exit code.
 struct FlagsOutcome {
   Flags flags = {};
-  std::optional<int> exit_code = {};  ///< 0 after --help and --version, 2 for a flag that is wrong.
-  std::string text = {};              ///< For standard output if the code is 0, else for standard error.
+  std::optional<int> exit_code = {};  ///< 0 after --help and --version, 2 for an invalid flag.
+  std::string text = {};  ///< Printed to standard output if the code is 0, else to standard error.
 };
 
-/// Reads the flags of `program` and ours; --help names the defaults that `program` sets. Throws
-/// std::invalid_argument if a flag of the program has the name of one of ours.
+/// Parses the flags of `program` and those of the library; --help shows the defaults that `program` sets.
+/// Throws std::invalid_argument if a flag of the program has the name of one of the library.
 FlagsOutcome parse_flags(int argc, const char* const* argv, const RunOptions& program);
 
-/// Throws std::invalid_argument, which names the flag, for durations that an election cannot have.
+/// Throws std::invalid_argument naming the flag if the durations of an election are invalid.
 void check_election_flags(const ElectionOptions& election);
 
 }  // namespace detail

@@ -63,11 +63,11 @@ class GuardedCheck {
   }
 
  private:
-  // The call that runs, or a new one.
+  // Returns the running call, or starts one.
   std::shared_ptr<Call> running_call() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     if (call_ && !is_over(*call_)) return call_;
-    if (thread_.joinable()) thread_.join();  // it has nothing left to do
+    if (thread_.joinable()) thread_.join();  // its call has ended
     auto call = std::make_shared<Call>();
     call->began = clock_->now();
     thread_ = std::thread([call, check = check_, start = on_thread_start_] {

@@ -11,7 +11,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// Upstream: groups of k8s.io/api, k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator, Kubernetes 1.36.
+// Source: groups of k8s.io/api, k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator, Kubernetes 1.36.
 constexpr std::array<std::string_view, 23> kubernetes_groups = {"",
                                                                 "admissionregistration.k8s.io",
                                                                 "apiextensions.k8s.io",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds that the controllers of a manager use, and the CustomResourceDefinitions among them.
+// The kinds that a manager's controllers use, and the CustomResourceDefinitions among them.
 #pragma once
 
 #include <functional>
@@ -21,16 +21,17 @@ struct UsedKind {
   bool installs_crd = false;
 };
 
-/// The reconciled kind first, then the watched ones; channels of the program's own objects are left out.
+/// Returns the reconciled kind, followed by the watched ones; channels of the program's own objects are left
+/// out.
 std::vector<UsedKind> kinds_of(const ControllerSpec& spec);
-/// The definitions of those that say installs_crd, in order, each once.
+/// Returns the definitions of the kinds with installs_crd, in order, without duplicates.
 std::vector<Json> crds_of(const std::vector<UsedKind>& kinds);
-/// All others, in order, each once.
+/// Returns all other kinds, in order, without duplicates.
 std::vector<ResourceId> without_crd(const std::vector<UsedKind>& kinds);
 
-/// True for the API groups that kube-apiserver itself serves, "" and "apps" among them.
+/// Returns true for the API groups that kube-apiserver itself serves, such as "" and "apps".
 bool is_kubernetes_group(const std::string& group);
-/// "Certificate (cert-manager.io/v1), Pod (v1)"; empty for none.
+/// Returns "Certificate (cert-manager.io/v1), Pod (v1)"; empty if there are none.
 std::string list_kinds(const std::vector<ResourceId>& kinds);
 
 }  // namespace detail

@@ -91,13 +91,13 @@ LifecycleCore::Actions LifecycleCore::stop(TimePoint now) {
 void LifecycleCore::begin_stop(TimePoint now) {
   stopping_ = true;
   if (options_.grace_period >= Duration::zero()) grace_deadline_ = deadline_after(now, options_.grace_period);
-  // What never started has nothing to end.
+  // Parts that never started need not be stopped.
   for (Part& part : parts_) {
     if (part.state == State::added) part.state = State::ended;
   }
 }
 
-// A part that is still starting is waited for: stopping what is half started is a race for every owner.
+// Waits for parts that are still starting: stopping a part during its start would be a race for every owner.
 void LifecycleCore::stop_stages(Actions& actions) {
   for (const Stage stage : stop_order) {
     bool over = true;
@@ -122,7 +122,7 @@ LifecycleCore::Actions LifecycleCore::tick(TimePoint now) {
     grace_over_ = true;
     cancel_deadline_ = deadline_after(now, options_.cancel_period);
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      // The stages behind these are stopped, and then cancelled at once, as soon as these end.
+      // Later stages are stopped, and then cancelled at once, as soon as these end.
       if (parts_[i].state != State::stopping && parts_[i].state != State::starting) continue;
       cancel(i, actions);
     }

@@ -37,7 +37,7 @@ void append_number(std::string& out, double number) {
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
-// RFC 3339 in UTC, with `fraction` digits after the second: 3 or 6.
+// Appends RFC 3339 in UTC, with `fraction` digits after the second: 3 or 6.
 void append_time(std::string& out, WallTime time, int fraction) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);
@@ -116,7 +116,7 @@ void for_each_field(LogFields bound, LogFields fields, F each) {
   }
 }
 
-// Hands each line to the program's own function.
+// Passes each line to a function of the program.
 class WriterSink final : public spdlog::sinks::sink {
  public:
   explicit WriterSink(std::function<void(std::string_view)> writer) : writer_(std::move(writer)) {}
@@ -145,7 +145,7 @@ spdlog::sink_ptr make_sink(LogOptions& options) {
   }
 }
 
-// The logger is the library's own: it is not registered with spdlog, whose globals stay the program's.
+// The logger belongs to the library: it is not registered with spdlog, whose globals are left to the program.
 class SpdlogLog final : public StandardLog {
  public:
   explicit SpdlogLog(LogOptions options)
@@ -162,7 +162,7 @@ class SpdlogLog final : public StandardLog {
       const std::string line = format_log_line(format_, now, level, message, bound, fields);
       logger_.log(spdlog::level::info, spdlog::string_view_t(line.data(), line.size()));
     } catch (...) {
-      // No memory for a line: the line is lost, the program goes on.
+      // Out of memory: the line is lost, the program continues.
     }
   }
 
@@ -207,7 +207,7 @@ std::string format_log_line(LogFormat format, WallTime time, LogLevel level, std
     out += ' ';
     out += padded[static_cast<std::size_t>(level)];
     out += ' ';
-    // A line break in a message must not look like a line of its own.
+    // A line break in a message must not begin a new line.
     for (const char c : message) out += c == '\n' || c == '\r' ? ' ' : c;
   } else {
     out += R"({"ts":")";

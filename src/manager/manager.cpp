@@ -110,7 +110,8 @@ class TaskPart final : public detail::Part {
   std::jthread thread_;
 };
 
-// Campaigns on a thread of its own. While it leads, what waits for leadership runs.
+// Runs the elector on a dedicated thread. Parts that wait for leadership run while this instance is the
+// leader.
 class ElectionPart final : public detail::Part {
  public:
   ElectionPart(Elector& elector, std::function<void(std::uint64_t term)> elected,
@@ -215,10 +216,10 @@ class Manager::Impl {
   LifecycleCore::Actions added_ EVENKEEL_GUARDED_BY(mutex_);
   std::exception_ptr first_error_ EVENKEEL_GUARDED_BY(mutex_);
   std::optional<TimePoint> began_ EVENKEEL_GUARDED_BY(mutex_);
-  std::optional<TimePoint> stuck_look_ EVENKEEL_GUARDED_BY(mutex_);  // when to look for stuck runs
+  std::optional<TimePoint> stuck_look_ EVENKEEL_GUARDED_BY(mutex_);  // time of the next check for stuck runs
   std::vector<std::unique_ptr<Controller>> controllers_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<detail::UsedKind> kinds_
-      EVENKEEL_GUARDED_BY(mutex_);  // in the order of adding, with repetitions
+      EVENKEEL_GUARDED_BY(mutex_);  // in the order of adding, with duplicates
   std::deque<std::unique_ptr<detail::Part>> parts_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
@@ -231,7 +232,7 @@ CacheOptions cache_options(const ManagerOptions& options) {
   return cache;
 }
 
-// The election gets connections of its own, so that nothing else keeps a renewal waiting.
+// The election gets separate connections, so that no other request delays a renewal.
 std::optional<Client> client_for_election(const Client& client, const ManagerOptions& options) {
   if (!options.election) return std::nullopt;
   if (options.election_client) return options.election_client;
@@ -259,7 +260,7 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
   add_checks();
 }
 
-// The names are those of controller-runtime and the API server, as far as these have such checks.
+// The names are those of controller-runtime and the API server, where these have such checks.
 void Manager::Impl::add_checks() {
   for (detail::Probe* probe : {&operations_.healthz(), &operations_.readyz()}) {
     probe->add("ping", [] { return std::string(); });
@@ -274,7 +275,7 @@ bool Manager::Impl::stopping() const {
 }
 
 void Manager::Impl::add_election() {
-  constexpr std::size_t number = 1;  // behind the cache
+  constexpr std::size_t number = 1;  // position after the cache
   const auto elected = [this](std::uint64_t term) {
     term_.store(term, std::memory_order_relaxed);
     post({Happening::Kind::open, number, nullptr});
@@ -283,7 +284,7 @@ void Manager::Impl::add_election() {
            std::make_unique<ElectionPart>(*elector_, elected, options_.on_thread_start));
 }
 
-// Whatever run() left behind is ended in the order in which it is declared: tasks, controllers, cache.
+// Parts that outlived run() end in the reverse order of declaration: tasks, controllers, cache.
 Manager::Impl::~Impl() = default;
 
 Controller& Manager::Impl::add(ControllerSpec spec) {
@@ -387,7 +388,7 @@ void Manager::Impl::perform(const LifecycleCore::Actions& actions) {
   }
 }
 
-// Tells the core what happened since the last time.
+// Passes the events since the last call to the core.
 void Manager::Impl::take_news(LifecycleCore::Actions& actions, const std::stop_token& stop) {
   const TimePoint now = options_.clock->now();
   const auto append = [&](const LifecycleCore::Actions& more) {
@@ -448,7 +449,7 @@ void Manager::Impl::run(const std::stop_token& stop) {
   finish();
 }
 
-// One timer for the runs of all controllers; while none goes on it is not set.
+// One timer for the runs of all controllers; it is not set while nothing runs.
 void Manager::Impl::look_at(TimePoint when) {
   MutexLock lock(mutex_);
   if (stuck_look_ && *stuck_look_ <= when) return;

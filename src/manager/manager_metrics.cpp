@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a manager's parts count, given to a sink. docs/metrics.md lists it.
+// Exports the counters of a manager's parts. docs/metrics.md lists them.
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-// One series per collection and family; a family's series follow each other.
+// One series per kind and family; the series of a family are adjacent.
 class CollectionFigures {
  public:
   CollectionFigures(const std::vector<CollectionHealth>& all, MetricSink& sink) : all_(all), sink_(sink) {}
@@ -94,7 +94,7 @@ void collect_cache(const Cache& cache, TimePoint now, MetricSink& sink) {
                {}, static_cast<double>(cache.live_reads()));
 }
 
-// Of one server all clients count together, as in client-go.
+// Adds up all clients of one server, as client-go does.
 void collect_requests(const Client& client, const Client* election, MetricSink& sink) {
   RequestMetrics requests = client.meter()->metrics();
   if (election != nullptr && election->meter() != client.meter()) {

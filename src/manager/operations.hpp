@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a manager can be asked over HTTP, whoever carries the questions: our endpoint, or a host's own server.
+// The responses to operational HTTP requests, independent of the server: that of the library, or that of a
+// host program.
 #pragma once
 
 #include <functional>
@@ -44,13 +45,13 @@ class Operations {
   Probe& healthz() { return healthz_; }
   Probe& readyz() { return readyz_; }
   MetricRegistry& metrics() { return metrics_; }
-  /// A check of the program in a form that cannot hold up a probe, see guard_check(); null for a null one.
+  /// Wraps a check of the program so that it cannot block a probe, see guard_check(); null for a null one.
   Probe::Check guarded(Probe::Check check) const;
-  /// Of "/healthz", "/readyz" or one of their checks; 404 for any other path.
+  /// Answers "/healthz", "/readyz" or one of their checks; 404 for any other path.
   http::Response answer_probe(const http::Target& target);
 
   void add(EndpointRoute route) EVENKEEL_EXCLUDES(mutex_);
-  /// Gives all routes to `take`, now and later; in place of whoever took them before.
+  /// Passes all present and future routes to `take`, which replaces an earlier receiver.
   void hand_routes_to(TakeRoute take) EVENKEEL_EXCLUDES(mutex_);
 
  private:
@@ -64,9 +65,9 @@ class Operations {
   TakeRoute take_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-/// What keeps a controller from doing its work: kinds that were not listed yet, or that the server does not
-/// know or does not let it follow any more. Empty: nothing. That the server cannot be reached for a while
-/// does not count once the kinds were listed: no replica of the program is better off.
+/// Returns the reason why a controller cannot work: kinds that were not listed yet, or that the server does
+/// not know or no longer permits to watch. Empty: none. An unreachable server does not count once the kinds
+/// were listed: it affects all replicas of the program alike.
 std::string unready(const Controller& controller, TimePoint now);
 
 }  // namespace detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a manager starts and stops.
+// A component with a start/stop lifecycle.
 #pragma once
 
 #include <exception>
@@ -9,16 +9,16 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Something that is started, stopped and cancelled. start() and stop() answer through the two functions, at
-/// once or later, from any thread. Thread safety: start(), stop() and cancel() come from one thread at a
-/// time.
+/// A component that is started, stopped and cancelled. start() and stop() report completion through the two
+/// functions, immediately or later, from any thread.
+/// Thread safety: start(), stop() and cancel() are called by one thread at a time.
 class Part {
  public:
   using Started = std::function<void()>;
   using Ended = std::function<void(std::exception_ptr)>;
 
   virtual ~Part() = default;
-  /// May throw instead of saying ended.
+  /// May throw instead of calling `ended`.
   virtual void start(Started started, Ended ended) = 0;
   virtual void stop() = 0;
   virtual void cancel() = 0;

@@ -12,7 +12,7 @@ inline namespace v0 {
 namespace detail {
 
 void check_server(const Client& client, const Log& log) {
-  // Any answer will do, and most may not even read this: what counts is that there is one.
+  // Any response will do, even 403: it proves that the server is there.
   const RestRequest question{.method = http::Method::get,
                              .resource = {"", "v1", "Namespace", "namespaces", Scope::cluster},
                              .name = "default"};
@@ -24,7 +24,7 @@ void check_server(const Client& client, const Log& log) {
                 {{"error", error.what()}});
     }
   } catch (const Cancelled&) {
-    // Asked to stop already; whoever runs next sees that.
+    // A stop was requested already; the caller notices it next.
   } catch (const TransportError& error) {
     if (error.code() == TransportErrorCode::tls) throw;
     log.warn("the server does not answer; waiting until it does", {{"error", error.what()}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A first look at the server, to tell what waiting cures from what it does not.
+// A first request to the server, which distinguishes permanent errors from temporary ones.
 #pragma once
 
 #include <evenkeel/base/log.hpp>
@@ -9,8 +9,9 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Throws Error if the server's certificate is not trusted, or it speaks no TLS where it should: no waiting
-/// cures that. Anything else (no answer, refused credentials) is only logged: it may pass.
+/// Throws Error if the server's certificate is not trusted, or if it does not speak TLS where it should:
+/// these do not go away by waiting. All other failures (no response, rejected credentials) are only logged,
+/// as they may be temporary.
 /// Blocks: 10 s at most.
 void check_server(const Client& client, const Log& log);
 

@@ -36,7 +36,7 @@ void Probe::add(std::string name, Check check) {
   }
 }
 
-// Logs when a check's answer becomes another one; running times in it do not count.
+// Calls a check, and logs if its result changed; durations in the text are ignored.
 std::string Probe::ask(const std::string& name, const Check& check) {
   std::string problem = "something that is no std::exception was thrown";
   try {

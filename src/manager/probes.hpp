@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named checks, and what a probe is answered: 200 if all of them are fine.
+// Named checks, and the response of a probe: 200 if all of them pass.
 #pragma once
 
 #include <functional>
@@ -17,12 +17,14 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Of one kind of probe. Thread safety: all members may be called concurrently; checks are called under no
-/// lock, by several threads at once. Source: controller-runtime pkg/healthz; unlike it, what is wrong stands
-/// in the answer to all checks, too: each check alone tells it to anyone anyway.
+/// The checks of one kind of probe.
+/// Thread safety: all members may be called concurrently; checks are called under no lock, by several threads
+/// at once.
+/// Source: controller-runtime pkg/healthz; unlike it, the response to all checks also contains the errors,
+/// which the response to each single check contains anyway.
 class Probe {
  public:
-  /// Empty: fine; else what is wrong. What it throws is wrong, too.
+  /// Returns "" for success, or the problem. An exception is a failure, too.
   using Check = std::function<std::string()>;
   struct Result {
     std::string name = {};
@@ -33,10 +35,10 @@ class Probe {
   /// `name` is for the log: "healthz".
   Probe(std::string name, Log log) : name_(std::move(name)), log_(std::move(log)) {}
 
-  /// Throws std::invalid_argument if the name is empty, taken, or has a control character.
+  /// Throws std::invalid_argument if the name is empty, taken, or contains a control character.
   void add(std::string name, Check check) EVENKEEL_EXCLUDES(mutex_);
-  /// Answers for one check, or for all if `check` is empty. `target` may exclude checks, and ask for all
-  /// words.
+  /// Answers for one check, or for all if `check` is empty. `target` may exclude checks and request verbose
+  /// output.
   http::Response answer(std::string_view check, const http::Target& target) EVENKEEL_EXCLUDES(mutex_);
 
  private:
@@ -47,11 +49,11 @@ class Probe {
   const Log log_;
   Mutex mutex_;
   std::map<std::string, Check, std::less<>> checks_ EVENKEEL_GUARDED_BY(mutex_);
-  // The stable part of each check's last answer.
+  // The stable part of each check's last result.
   std::map<std::string, std::string> problems_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-/// The text of an answer to all checks. Pure.
+/// Returns the text of a response for all checks. Pure.
 std::string probe_text(std::string_view probe, const std::vector<Probe::Result>& results,
                        const std::set<std::string>& unknown_excludes, bool verbose);
 

@@ -28,7 +28,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-// docs/flags.md is the table for people.
+// docs/flags.md is the table for users.
 enum ExitCode : int {
   exit_ok = 0,
   exit_failed = 1,
@@ -48,7 +48,7 @@ double milliseconds(Duration duration) {
 }
 
 std::string totals_line(const std::string& name, const Totals& totals) {
-  // Put together by hand: the order is for people who look at it.
+  // Built by hand to order the members for people.
   std::string line = R"({"name":)" + Json(name).dump();
   const auto add = [&](const char* key, const Json& value) {
     line += std::string(",\"") + key + "\":" + value.dump();
@@ -87,12 +87,12 @@ ManagerOptions manager_options(const RunOptions& options, const detail::Flags& f
   return manager;
 }
 
-// "none" and "off" for what is not there, so that every line has the same fields.
+// "none" and "off" for absent values, so that every line has the same fields.
 std::string limit(const std::optional<Duration>& duration, const char* absent) {
   return duration && *duration > Duration::zero() ? format_duration(*duration) : absent;
 }
 
-// Has `settings` decide about each controller that is added, and logs what is in force.
+// Lets `settings` decide about each controller that is added, and logs the effective values.
 void adjust_controllers(ManagerOptions& manager, std::shared_ptr<detail::Settings> settings) {
   const auto decide = [settings = std::move(settings), before = manager.adjust_controller, log = manager.log,
                        workers = manager.workers,
@@ -113,7 +113,7 @@ void adjust_controllers(ManagerOptions& manager, std::shared_ptr<detail::Setting
   manager.adjust_controller = decide;
 }
 
-// `purpose` tells connections apart in the server's log.
+// `purpose` distinguishes connections in the server's log.
 Client make_client(const Config& config, const RunOptions& options, const ManagerOptions& manager,
                    const std::string& purpose = {}) {
   return Client(config, {.clock = manager.clock,
@@ -122,17 +122,17 @@ Client make_client(const Config& config, const RunOptions& options, const Manage
                          .field_owner = manager.name});
 }
 
-// A program that is started without 0, 1 or 2 would open sockets and files under these numbers, and then
-// write its log into them. The library itself leaves the process's descriptors alone.
+// A program that is started without descriptors 0, 1 or 2 would open sockets and files under these numbers,
+// and then write its log into them. The library itself does not change the process's descriptors.
 void fill_standard_descriptors() {
   for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
     if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
-    const int opened = ::open("/dev/null", O_RDWR);  // the lowest that is free
+    const int opened = ::open("/dev/null", O_RDWR);  // the lowest free one
     if (opened > number) ::close(opened);
   }
 }
 
-// No file is read and no server asked: what is printed depends on the program alone.
+// Reads no file and sends no request: the output depends on the program alone.
 int print_crds(const RunOptions& options, ManagerOptions manager_options,
                const std::function<void(Manager&)>& setup) {
   Config nowhere;
@@ -151,7 +151,7 @@ int print_crds(const RunOptions& options, ManagerOptions manager_options,
   std::string text;
   for (const Json& crd : crds) text += (text.empty() ? "" : "---\n") + detail::to_yaml(crd);
   print(stdout, text);
-  // Nobody expects definitions of Kubernetes' own kinds beside those of the program.
+  // Definitions of Kubernetes' own kinds are not expected in the output.
   std::erase_if(left_out, [](const ResourceId& kind) { return detail::is_kubernetes_group(kind.group); });
   if (!left_out.empty()) {
     print(stderr, options.name + ": --print-crds: left out, as they do not say installs_crd: " +
@@ -177,7 +177,7 @@ int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions&
     code = exit_failed;
   }
   print(stdout, totals_line(options.name, manager.totals()));
-  // A reconciler that heeds no stop token would keep the destructor waiting; the process is going anyway.
+  // A reconciler that ignores its stop token would block the destructor; the process ends anyway.
   if (stuck) std::_Exit(code);
   return code;
 }
@@ -187,7 +187,7 @@ int wrong_usage(const RunOptions& options, const std::string& problem) {
   return exit_usage;
 }
 
-// The log must not end with "starting" if the program's own part of it failed.
+// The log must not end with "starting" if the program's own setup failed.
 bool set_up(Manager& manager, const std::function<void(Manager&)>& setup, const Log& log) {
   try {
     setup(manager);

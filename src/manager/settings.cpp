@@ -23,7 +23,7 @@ std::string quoted(std::string_view text) {
   return "\"" + std::string(text) + "\"";
 }
 
-// What `first` says, else what `second` says.
+// Returns `first`, with unset members from `second`.
 ControllerSettings merged(ControllerSettings first, const ControllerSettings& second) {
   const auto fill = [&](auto member) {
     if (!(first.*member)) first.*member = second.*member;
@@ -46,7 +46,7 @@ ControllerSettings of(const SettingsSource& source, const std::string& name) {
   return found == source.controllers.end() ? ControllerSettings{} : found->second.settings;
 }
 
-// What of `defaults` the program left open.
+// Returns the members of `defaults` that the program does not set.
 ControllerSettings left_open(ControllerSettings defaults, const ControllerOptions& options) {
   if (options.workers) defaults.workers.reset();
   if (options.limiter) defaults.rate_limiter.reset();

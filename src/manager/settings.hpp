@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator's users say of its controllers, by flags and in a file, and which of it counts.
-// docs/flags.md is the description for people.
+// Settings of an operator by flags and a file, and their precedence. docs/flags.md is the description for
+// users.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Of one controller, or of all. What is unset is not spoken of.
+/// Settings of one controller, or of all. Unset members are not specified.
 struct ControllerSettings {
   std::optional<std::size_t> workers = {};
   std::optional<LimiterText> rate_limiter = {};
   std::optional<Duration> reconcile_timeout = {};
   std::optional<EventGate> event_gate = {};
-  std::optional<std::string> store = {};  ///< One of the words that parse_store() takes.
+  std::optional<std::string> store = {};  ///< A word that parse_store() accepts.
   std::optional<Debounce> debounce = {};
   std::optional<Duration> min_interval = {};
   std::optional<Duration> stuck_after = {};
@@ -35,7 +35,7 @@ struct ControllerSettings {
   std::optional<std::size_t> flight_recorder = {};  ///< Bytes.
 };
 
-/// Of the manager's endpoint; see EndpointOptions.
+/// Settings of the manager's endpoint; see EndpointOptions.
 struct EndpointSettings {
   std::optional<std::string> metrics_address = {};
   std::optional<std::string> metrics_cert_file = {};
@@ -45,11 +45,11 @@ struct EndpointSettings {
   std::optional<Explanations> explanations = {};
 };
 
-/// What `flags` say, else what `file` says, else what `program` says.
+/// Merges settings; `flags` take precedence over `file`, and `file` over `program`.
 EndpointOptions endpoint_options(const EndpointSettings& flags, const EndpointSettings& file,
                                  EndpointOptions program);
 
-/// All that one source says: the command line, or a file.
+/// The settings of one source: the command line, or a file.
 struct SettingsSource {
   struct Named {
     ControllerSettings settings = {};
@@ -60,17 +60,18 @@ struct SettingsSource {
   EndpointSettings endpoint = {};
 };
 
-/// Whose word counts: a flag that names the controller, the file's section of it, the program, a flag that
-/// names none, the defaults of the file.
+/// Order of precedence: a flag that names the controller, its section in the file, the program, a flag
+/// without a name, the defaults of the file.
 /// Thread safety: all members may be called concurrently.
 class Settings {
  public:
   Settings(SettingsSource flags, SettingsSource file) : flags_(std::move(flags)), file_(std::move(file)) {}
 
-  /// Puts what users say into `options`, as far as it counts, and remembers the name as a known one. Returns
-  /// the text of the limiter that is in force.
+  /// Sets the members of `options` that users specify and that take precedence, and records the controller's
+  /// name as known. Returns the text of the effective limiter.
   std::string apply(ControllerOptions& options) EVENKEEL_EXCLUDES(mutex_);
-  /// The complaint about a name that no controller has that apply() saw; nothing if there is none.
+  /// Returns an error message for a name of which apply() has seen no controller; std::nullopt if there is
+  /// none.
   std::optional<std::string> unknown_name() const EVENKEEL_EXCLUDES(mutex_);
 
  private:
@@ -80,7 +81,7 @@ class Settings {
   std::set<std::string> known_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-/// How values are written. Each throws std::invalid_argument, which says what was found and what is expected.
+/// Parsers of values. Each throws std::invalid_argument with the value found and what is expected.
 std::size_t parse_workers(std::string_view text);
 Duration parse_timeout(std::string_view text);           ///< "500ms", "1h30m", "0"; not negative.
 EventGate parse_event_gate(std::string_view text);       ///< "on" or "off".
@@ -90,7 +91,7 @@ std::size_t parse_size(std::string_view text);           ///< Bytes: "0", "65536
 Explanations parse_explanations(std::string_view text);  ///< "on" or "off".
 std::string parse_bind_address(std::string_view text);   ///< "host:port", ":port", or "0".
 
-/// The backing store that goes by one of these words.
+/// Returns the backing store with this name.
 AnyStore<RequestKey> make_store(std::string_view word);
 
 }  // namespace detail

@@ -19,7 +19,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-/// One map of the file, and where it stands in it.
+/// A map in the file, with its position.
 class Section {
  public:
   using Read = std::function<void(const YAML::Node& key, const YAML::Node& value)>;
@@ -32,7 +32,7 @@ class Section {
     }
   }
 
-  /// Calls `read` for each member in the order of the file. Refuses a name that comes twice.
+  /// Calls `read` for each member in the order of the file. Rejects duplicate names.
   void each(const Read& read) const {
     if (!node_.IsMap()) return;
     std::set<std::string> seen;
@@ -48,8 +48,8 @@ class Section {
     }
   }
 
-  /// Calls the one of `fields` that has the member's name; refuses members that are none of them. What a
-  /// field throws as std::invalid_argument becomes the problem with it.
+  /// Calls the one of `fields` that has the member's name; rejects unknown members. A std::invalid_argument
+  /// thrown by a field becomes the message for it.
   void read(const std::vector<Field>& fields) const {
     each([&](const YAML::Node& key, const YAML::Node& value) {
       std::string expected;
@@ -84,7 +84,7 @@ const std::string& text_of(const YAML::Node& value) {
   return value.Scalar();
 }
 
-// A field that is text, read by `parse` into `target`.
+// Returns a text field that `parse` reads into `target`.
 template <class Target, class Parse>
 Section::Field text_field(std::string_view name, Target& target, Parse parse) {
   return {name, [&target, parse](const YAML::Node& value) { target = parse(text_of(value)); }};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration file of an operator: what --config names.
+// The configuration file of an operator, given by --config.
 #pragma once
 
 #include <string>
@@ -13,8 +13,9 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// The file is missing, no YAML, or says something that nobody understands. The message names file, line,
-/// controller and field: `operator.yaml:7: controllers.demo.workers: "none" is no number from 1 to 4096`.
+/// Thrown if the file is missing, is not YAML, or contains an invalid setting. The message contains file,
+/// line, controller and field: `operator.yaml:7: controllers.demo.workers: ...`.
+/// 4096`.
 class SettingsError : public Error {
  public:
   using Error::Error;
@@ -22,7 +23,7 @@ class SettingsError : public Error {
 
 /// Reads `defaults`, `controllers` and `endpoint`. Throws SettingsError.
 SettingsSource read_settings(const std::string& path);
-/// The same of a text; `path` is for messages.
+/// Parses the text of such a file; `path` is for messages.
 SettingsSource parse_settings(const std::string& text, const std::string& path);
 
 }  // namespace detail

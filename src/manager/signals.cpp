@@ -15,7 +15,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// A signal handler can reach nothing but globals. Both are lock-free, so it may use them.
+// A signal handler can only access globals. Both are lock-free, as handlers require.
 std::atomic<int> signal_pipe = -1;
 std::atomic<int> signals_seen = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -61,7 +61,7 @@ SignalStop::SignalStop() {
 SignalStop::~SignalStop() {
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &previous[i], nullptr);
   signal_pipe = -1;
-  ::close(write_end_);  // the reader's end of file, if no signal came
+  ::close(write_end_);  // end of file for the reader, if no signal came
   reader_.join();
   ::close(read_end_);
 }

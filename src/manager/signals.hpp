@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM as a stop token, for programs that are an operator and nothing else.
+// SIGINT and SIGTERM as a stop token, for programs that consist of an operator only.
 #pragma once
 
 #include <stop_token>
@@ -9,9 +9,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// While it lives, the first SIGINT or SIGTERM triggers token(); the second ends the process at once with 128
-/// plus the signal's number. One at a time in a process. Destruction puts back the handlers that were there
-/// before.
+/// During its lifetime, the first SIGINT or SIGTERM triggers token(); the second ends the process at once
+/// with 128 plus the signal's number. At most one per process. The destructor restores the previous handlers.
 class SignalStop {
  public:
   SignalStop();

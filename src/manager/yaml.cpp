@@ -14,7 +14,8 @@ bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
 }
 
-// Words of letters, digits and a few marks that start with a letter and mean nothing else in YAML 1.1 or 1.2.
+// Words of letters, digits and a few marks that start with a letter and have no other meaning in YAML 1.1 or
+// 1.2.
 bool plain(std::string_view text) {
   static constexpr std::array<std::string_view, 9> taken = {"true", "false", "yes", "no", "on",
                                                             "off",  "null",  "y",   "n"};
@@ -56,7 +57,7 @@ void append_value(std::string& out, const Json& value, std::size_t indent) {
   }
 }
 
-// The first line of an item stands behind its dash.
+// The first line of an item follows its dash.
 void append_item(std::string& out, const Json& item, std::size_t indent) {
   out.append(indent, ' ');
   out += '-';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON documents as YAML for people's eyes: what --print-crds prints.
+// Formats JSON documents as YAML for people: the output of --print-crds.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Block style, members in the order of the document, strings quoted unless they can be read as nothing
-/// but strings. Any YAML reader gives the same document back.
+/// Returns block style, members in the order of the document, strings quoted unless they are unambiguous. Any
+/// YAML parser restores the document.
 std::string to_yaml(const Json& document);
 
 }  // namespace detail

@@ -29,7 +29,7 @@ std::string item_path(const std::string& path, std::size_t index) {
   return path + "[" + std::to_string(index) + "]";
 }
 
-// The names of two objects, each once, in order.
+// Returns the names of the members of two objects, without duplicates, in order.
 std::vector<std::string> names_of(const Json& left, const Json& right) {
   std::vector<std::string> names;
   for (const Json* side : {&left, &right}) {

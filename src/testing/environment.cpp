@@ -54,7 +54,7 @@ bool is_definition(const Json& object) {
          object["apiVersion"].string_or("").starts_with("apiextensions.k8s.io/");
 }
 
-// The lists of a definition's served versions.
+// Returns the list paths of a definition's served versions.
 std::vector<std::string> collections(const Json& definition) {
   const Json& spec = definition["spec"];
   std::vector<std::string> targets;
@@ -105,7 +105,7 @@ struct Environment::State {
     }
   }
 
-  // Discovery lists it, and its lists can be read.
+  // Waits until discovery contains it and its lists can be read.
   void await_served(const Json& definition) {
     for (const std::string& collection : collections(definition)) {
       plane.wait_until(Component::api_server, apiserver::object_text(definition) + " to be served",

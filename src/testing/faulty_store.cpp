@@ -178,7 +178,7 @@ class FaultyStore::State {
     return applied;
   }
 
-  /// In [0, 1), by splitmix64.
+  /// Returns a random number in [0, 1), by splitmix64.
   double draw() EVENKEEL_REQUIRES(mutex_) {
     random_ += 0x9e3779b97f4a7c15ULL;
     std::uint64_t z = random_;

@@ -26,7 +26,7 @@ namespace testing {
 namespace {
 
 constexpr std::size_t runs_shown = 5;
-/// A run that waits longer than this for something without a deadline waits for ever.
+/// Limit of a wait without a deadline; a run that waits longer is considered blocked.
 constexpr Duration patience = std::chrono::hours{1};
 
 apiserver::SharedCoreOptions core_options(const HarnessOptions& options, std::shared_ptr<const Clock> clock) {
@@ -37,7 +37,7 @@ apiserver::SharedCoreOptions core_options(const HarnessOptions& options, std::sh
   return made;
 }
 
-// What is due first; nothing if neither is.
+// Returns the earlier time; std::nullopt if neither is set.
 std::optional<TimePoint> earlier(std::optional<TimePoint> one, std::optional<TimePoint> other) {
   if (!one || !other) return one ? one : other;
   return std::min(*one, *other);
@@ -73,7 +73,7 @@ class Harness::Impl {
   std::vector<std::string> log_;
 
  private:
-  // What does not survive a crash.
+  // The state that is lost in a crash.
   struct Process {
     Process(const Client& client, CacheOptions options) : cache(client, std::move(options)) {}
     KeyTable keys;
@@ -103,7 +103,7 @@ class Harness::Impl {
   std::vector<ControllerSpec> specs_;
   std::multimap<TimePoint, std::function<void()>> actions_;
   std::unique_ptr<Process> process_;
-  std::size_t turn_of_ = 0;  // which controller is asked first
+  std::size_t turn_of_ = 0;  // the controller that is tried first
   TimePoint run_start_{};
   bool running_ = false;
   apiserver::FaultId last_fault_ = 0;  // ids are 1 and up, those of the options first
@@ -143,7 +143,7 @@ Harness::Impl::~Impl() {
   end_process();
 }
 
-// The streams of its cache are cancelled; the transport lets go of them when it is pumped, and they of it.
+// The streams of its cache are cancelled; the transport and the streams release each other when it is pumped.
 void Harness::Impl::end_process() {
   process_.reset();
   transport_->drop_late();
@@ -180,7 +180,7 @@ void Harness::Impl::add(ControllerSpec spec) {
   specs_.push_back(std::move(spec));
 }
 
-// Each life of a process begins with the reconciler as it was added: what it remembers is lost.
+// Each start of a process begins with a copy of the reconciler as it was added: its state is lost.
 void Harness::Impl::host(const ControllerSpec& added) {
   ControllerSpec spec = added;
   spec.reconcile = [this, inner = added.reconcile, name = spec.options.name](Context& context) {
@@ -284,14 +284,14 @@ void Harness::Impl::check_last() const {
 
 // ---- Time
 
-// Does what is due now, but for runs.
+// Does the work that is due now, except runs.
 std::size_t Harness::Impl::turn() {
   std::size_t total = 0;
   while (const std::size_t done = transport_->pump() + process_->cache.pump()) total += done;
   return total;
 }
 
-// Somebody waits on this thread: whatever is due happens; if that is nothing, time passes.
+// A thread waits: do the work that is due; if there is none, advance the clock.
 void Harness::Impl::pass(TimePoint deadline) {
   if (turn() > 0) return;
   std::optional<TimePoint> next = next_event();
@@ -319,7 +319,7 @@ bool Harness::Impl::all_synced() const {
                      [](const CollectionHealth& one) { return one.informer.synced; });
 }
 
-// The next moment at which anything at all happens.
+// Returns the time of the next event of any kind.
 std::optional<TimePoint> Harness::Impl::next_event() const {
   const TimePoint now = clock_->now();
   std::optional<TimePoint> next;
@@ -332,8 +332,8 @@ std::optional<TimePoint> Harness::Impl::next_event() const {
   return next;
 }
 
-// The next moment at which something happens that a test would wait for: bookmarks and ends of watches come
-// for ever, and change nothing.
+// Returns the time of the next event that a test would wait for: bookmarks and timeouts of watches recur
+// without end and change nothing.
 std::optional<TimePoint> Harness::Impl::next_work() const {
   std::optional<TimePoint> next = transport_->next_wanted();
   if (!actions_.empty()) next = earlier(next, actions_.begin()->first);
@@ -373,7 +373,7 @@ void Harness::Impl::run_for(Duration time) {
   work_until(end);
 }
 
-// ---- The story
+// ---- The history
 
 std::string Harness::Impl::story_of_last() const {
   std::string text = "Harness: more than " + std::to_string(options_.max_runs) +
@@ -389,7 +389,7 @@ std::string Harness::Impl::str() const {
   return text + std::to_string(runs_.size()) + " runs in " + apiserver::seconds_text(elapsed());
 }
 
-// ---- The shell that users see
+// ---- The public class
 
 Harness::Harness(HarnessOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Harness::~Harness() = default;
@@ -488,7 +488,7 @@ ObjectKey key_for(const ControllerSpec& spec, const Objects& objects, const RunO
                               ", and RunOptions.key is not set");
 }
 
-// The mapping without all keys but one.
+// Returns the mapping restricted to one key.
 KeyMapping only(ObjectKey key, KeyMapping inner) {
   return [key = std::move(key), inner = std::move(inner)](const WireObject& object,
                                                           std::vector<ObjectKey>& keys) {

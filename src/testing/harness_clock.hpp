@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of a Harness: whoever waits by it on the harness's own thread makes the time pass.
+// The clock of a Harness: waiting by it on the harness's own thread advances the time.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// Thread safety: all members may be called concurrently, but for advance_to() and set_pass(). Threads other
-/// than the one that made it are parked until the time comes, as by a ManualClock.
+/// Thread safety: all members may be called concurrently, except advance_to() and set_pass(). Threads other
+/// than the creating one block until the time comes, as with a ManualClock.
 class HarnessClock final : public Clock {
  public:
   TimePoint now() const noexcept override { return clock_.now(); }
@@ -22,7 +22,7 @@ class HarnessClock final : public Clock {
   void wait(CondVar& condition, MutexLock& lock) const override {
     wait_until(condition, lock, TimePoint::max());
   }
-  // Whoever waits takes and gives its lock in a way that the analysis cannot follow.
+  // The lock is released and acquired in a way that the analysis cannot follow.
   void wait_until(CondVar& condition, MutexLock& lock,
                   TimePoint deadline) const override EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
     if (std::this_thread::get_id() != owner_) return clock_.wait_until(condition, lock, deadline);
@@ -40,7 +40,8 @@ class HarnessClock final : public Clock {
   void advance_to(TimePoint when) {
     if (when > now()) clock_.advance(when - now());
   }
-  /// Called with the time that is waited for, max() for none: lets something happen, or time pass.
+  /// Sets the function that a wait calls with its deadline, max() for none: it does work, or advances the
+  /// time.
   void set_pass(std::function<void(TimePoint)> pass) { pass_ = std::move(pass); }
 
  private:

@@ -20,7 +20,7 @@ Json without_books(Json object) {
   return object;
 }
 
-// "0s demo default/web attempt 2: error: boom" in its parts.
+// Formats "0s demo default/web attempt 2: error: boom".
 std::string head_of(const ReconcileRun& run) {
   std::string text = ": " + std::string(outcome_name(run.outcome.kind));
   if (run.outcome.kind == OutcomeKind::requeue_after)
@@ -47,7 +47,7 @@ std::string text_of(const ReconcileRun& run, std::size_t times, Duration last) {
   return text + head_of(run) + body_of(run);
 }
 
-// A log line without the fields that differ between equal runs.
+// Returns a log line without the fields that differ between equal runs.
 std::string without_counters(const std::string& line) {
   std::string text;
   for (std::size_t at = 0; at < line.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The story of a harness as text.
+// Formats the history of a harness.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
 
-/// The runs, a few lines each. Neighbours that are equal but for time, attempt, reconcile id and delays are
-/// shown once, with how many there were.
+/// Formats the runs, a few lines each. Consecutive runs that are equal except for time, attempt, reconcile id
+/// and delays are shown once, with their number.
 std::string story(std::span<const ReconcileRun> runs);
 
 }  // namespace testing::detail

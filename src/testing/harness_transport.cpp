@@ -38,7 +38,7 @@ bool is_apply(const http::Request& request) {
   return type != nullptr && type->starts_with("application/apply-patch");
 }
 
-// The path of the object that a request is about, without subresource; empty while its name is not known.
+// Returns the path of the object of a request, without subresource; empty while its name is unknown.
 std::string object_path(const http::Request& request, const apiserver::RequestTarget& target,
                         const std::string& name) {
   std::string path = request.target.substr(0, request.target.find('?'));
@@ -49,7 +49,7 @@ std::string object_path(const http::Request& request, const apiserver::RequestTa
 
 }  // namespace
 
-/// What is on its way longer than it should be.
+/// Deliveries that are delayed.
 struct HarnessTransport::LateQueue {
   struct Piece {
     TimePoint due;
@@ -59,7 +59,7 @@ struct HarnessTransport::LateQueue {
   std::deque<Piece> pieces;
 };
 
-/// Hands on what a watch delivers, some time later.
+/// Passes on the data of a watch after a delay.
 class HarnessTransport::LateHandler final : public http::StreamHandler {
  public:
   LateHandler(std::shared_ptr<LateQueue> queue, std::shared_ptr<HarnessClock> clock, Duration lag,
@@ -102,7 +102,7 @@ HarnessTransport::HarnessTransport(std::shared_ptr<apiserver::SharedCore> core,
           core_, apiserver::InProcessTransportOptions{.pumped = true})) {}
 
 HarnessTransport::~HarnessTransport() {
-  drop_late();  // what ends with the transport ends at once
+  drop_late();  // pending deliveries end at once with the transport
 }
 
 std::shared_ptr<http::Call> HarnessTransport::send(http::Request request, http::Completion completion) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to the server of a Harness: that of the controllers, which records what they write and delivers
-// late if asked to, and that of the test, which goes straight to the core.
+// The transports of a Harness: that of the controllers, which records writes and optionally delays watch
+// events, and that of the test, which accesses the core directly.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// The controllers' way. Blocking calls do the transport's work themselves and wait by the clock.
+/// The controllers' transport. Blocking calls do the transport's work themselves and wait by the clock.
 /// Thread safety: one thread at a time.
 class HarnessTransport final : public http::Transport {
  public:
@@ -32,13 +32,13 @@ class HarnessTransport final : public http::Transport {
                                      std::shared_ptr<http::StreamHandler> handler) override;
   http::Response fetch(http::Request request, std::stop_token stop = {}) override;
 
-  /// Does what is due now; returns how much that was.
+  /// Does the work that is due now; returns the number of deliveries.
   std::size_t pump();
-  /// When time alone brings something.
+  /// Returns the time of the next work, as far as it depends on time alone.
   std::optional<TimePoint> next_due() const;
-  /// When something is due that somebody waits for: an answer, or a piece that is late.
+  /// Returns the time of the next delivery that a caller waits for: a response, or delayed data.
   std::optional<TimePoint> next_wanted() const;
-  /// From now on what watches deliver is late; or is not, and what was late is forgotten.
+  /// Start and end the delay of watch events; drop_late() discards the delayed ones.
   void start_lag();
   void drop_late();
   const std::shared_ptr<apiserver::InProcessTransport>& inner() const { return inner_; }
@@ -61,7 +61,7 @@ class HarnessTransport final : public http::Transport {
   std::size_t unanswered_ = 0;
 };
 
-/// The test's way: straight to the core, past faults.
+/// The test's transport: accesses the core directly, without faults.
 /// Thread safety: one thread at a time.
 class DirectTransport final : public http::Transport {
  public:

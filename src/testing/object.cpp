@@ -38,7 +38,7 @@ std::pair<std::string, std::string> group_and_version(const std::string& api_ver
   return {api_version.substr(0, slash), api_version.substr(slash + 1)};
 }
 
-/// Creates objects one after the other; remembers what it learnt on the way.
+/// Creates objects one after the other; caches what it learns about kinds.
 class Seeder {
  public:
   explicit Seeder(const Client& client) : client_(client) {}

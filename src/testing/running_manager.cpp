@@ -42,12 +42,12 @@ struct RunningManager::State {
 
   Manager& manager;
   Mutex mutex;
-  CondVar changed;  // it ended, or nobody waits for the cache any more
+  CondVar changed;  // it ended, or the wait for the cache is over
   bool ended EVENKEEL_GUARDED_BY(mutex) = false;
   bool answered EVENKEEL_GUARDED_BY(mutex) = false;
   std::exception_ptr error EVENKEEL_GUARDED_BY(mutex);
-  std::stop_source given_up;  // waiting for the cache has no point any more
-  std::jthread thread;        // last: it uses the rest
+  std::stop_source given_up;  // ends the wait for the cache
+  std::jthread thread;        // last: it uses the other members
 };
 
 RunningManager::RunningManager(Manager& manager) : state_(std::make_unique<State>(manager)) {

@@ -17,10 +17,10 @@ namespace testing {
 namespace {
 
 constexpr std::size_t objects_shown = 10;
-/// How long to leave a server alone whose watch cannot be had.
+/// Pause after a failed attempt to watch.
 constexpr Duration breather = std::chrono::milliseconds{100};
 
-/// A watch of which only the fact matters that something came.
+/// A watch handler that only reports that an event arrived.
 class Bell final : public http::StreamHandler {
  public:
   void on_response(int status, const http::Headers&) override {
@@ -49,7 +49,7 @@ class Bell final : public http::StreamHandler {
     MutexLock lock(mutex_);
     rung_ = false;
   }
-  /// Whether it can ring again.
+  /// Waits for an event; returns false once no further one can arrive.
   bool wait(TimePoint deadline) {
     MutexLock lock(mutex_);
     while (!rung_ && !ended_ && !refused_ && real_clock()->now() < deadline)
@@ -66,7 +66,7 @@ class Bell final : public http::StreamHandler {
   bool ended_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
-/// A running watch; cancelled when it goes.
+/// A running watch, cancelled by the destructor.
 class Watching {
  public:
   Watching(const Client& client, RestRequest request) : bell_(std::make_shared<Bell>()) {
@@ -149,7 +149,7 @@ void wait_for(const Client& client, const RestRequest& watch, const std::string&
   const TimePoint deadline = deadline_after(real_clock()->now(), options.timeout);
   std::unique_ptr<Watching> watching;
   for (;;) {
-    // The watch stands before the look: what changes after the look rings.
+    // The watch is established before the check: a change after the check is noticed.
     if (!watching) watching = begin_watch(client, watch, deadline);
     if (watching) watching->bell().quiet();
     std::string seen;

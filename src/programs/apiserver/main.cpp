@@ -65,7 +65,7 @@ void log_request(const ek::apiserver::ServedRequest& request) {
   std::fputs(line.c_str(), stderr);
 }
 
-// The token that stops being good: it goes where tokens with a lifetime go.
+// Moves the token that expires to the tokens with a lifetime.
 void limit_token(Flags& flags) {
   if (flags.token_lifetime.empty()) return;
   const std::optional<ek::Duration> time = ek::parse_duration(flags.token_lifetime);
@@ -101,7 +101,7 @@ void serve(Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  // On the heap: g++ 12 warns that options on the stack are uninitialised when it inlines their destructor.
   const auto flags = std::make_unique<Flags>();
   CLI::App app("An API server of Kubernetes' API in memory, for tests and demonstrations.", name);
   app.set_version_flag("--version", "evenkeel-apiserver " EVENKEEL_VERSION);

@@ -18,7 +18,7 @@
 namespace evenkeel::program {
 namespace {
 
-constexpr int wrong_flag = 2;  // as operators end, see docs/flags.md
+constexpr int wrong_flag = 2;  // as for operators, see docs/flags.md
 
 // Reports that a file could not be used, with the system's reason.
 [[noreturn]] void fail(const std::string& file, const char* what) {
@@ -35,8 +35,7 @@ std::string read_file(const std::string& path) {
 }
 
 void write_private_file(const std::string& path, const std::string& text) {
-  // A new file under a name that nobody can have prepared: an existing one may be readable for others or a
-  // link.
+  // A new file with an unpredictable name: an existing one may be readable by others or be a link.
   std::string draft = path + ".XXXXXX";
   const int file = ::mkostemp(draft.data(), O_CLOEXEC);
   if (file < 0) fail(path, "cannot write");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs that serve an API have in common: files, signals, and how they begin and end.
+// Common parts of the programs that serve an API: files, signals, start and end.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,21 @@
 
 namespace evenkeel::program {
 
-/// Throws Error with the file and the system's reason.
+/// Reads a whole file. Throws Error with the file and the system's reason.
 std::string read_file(const std::string& path);
 
-/// Writes a file that may carry a token or a key: for the owner's eyes only, and never half written under its
-/// own name. Throws Error with the file and the system's reason.
+/// Writes a file that may contain a token or a key: readable by the owner only, and visible under its name
+/// only when complete. Throws Error with the file and the system's reason.
 void write_private_file(const std::string& path, const std::string& text);
 
-/// Blocks the signals that end the program, in all threads that are started from now on, so that
-/// serve_until_told() gets them. Call it first.
+/// Blocks the signals that end the program, in all threads that are started later, so that serve_until_told()
+/// receives them. Must be called first.
 sigset_t block_signals();
 
-/// Prints "NAME is ready at URL" on standard output and waits for a signal.
+/// Prints "NAME is ready at URL" to standard output and waits for a signal.
 void serve_until_told(const std::string& name, const std::string& url, const sigset_t& signals);
 
-/// Parses the flags and runs `serve`. Returns the exit code: 0; 1 if something failed; 2 if a flag is wrong.
+/// Parses the flags and runs `serve`. Returns the exit code: 0; 1 if something failed; 2 for an invalid flag.
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& serve);
 
 }  // namespace evenkeel::program

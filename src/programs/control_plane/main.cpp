@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real control plane as a program, in the manner of evenkeel-apiserver: for kubectl, and for tests of
-// operators in any language that are to run against both.
+// A real control plane as a program, with the interface of evenkeel-apiserver: for kubectl, and for tests of
+// operators in any language that run against both.
 #include <chrono>
 #include <csignal>
 #include <cstdint>

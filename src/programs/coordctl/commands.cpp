@@ -35,7 +35,7 @@ void print(const std::string& text) {
 }
 
 std::shared_ptr<co::Store> open(const CoordFlags& flags) {
-  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  // On the heap: g++ 12 warns that options on the stack are uninitialised when it inlines their destructor.
   const auto options = std::make_unique<co::StoreUrlOptions>();
   options->root = flags.root;
   options->kubeconfig = flags.kubeconfig;
@@ -55,7 +55,7 @@ Duration duration_of(const std::string& text, const char* flag) {
   throw std::invalid_argument(std::string(flag) + ": \"" + text + "\" is no length of time like 30s or 10m");
 }
 
-/// Sleeps until something may have changed, or `interval` has passed.
+/// Waits until something may have changed, or `interval` has passed.
 class Doorbell {
  public:
   Doorbell(co::Store& store, const co::KeyRange& range)
@@ -77,10 +77,11 @@ class Doorbell {
   Mutex mutex_;
   CondVar condition_;
   bool rung_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  std::unique_ptr<co::StoreWatch> watch_;  // The last one: its hints end before what they use.
+  std::unique_ptr<co::StoreWatch> watch_;  // last, as its callback uses the other members
 };
 
-/// Looks until `scope` was silent for as long as the janitor asks; false if it wrote meanwhile.
+/// Reads until `scope` was silent for as long as the janitor requires; returns false if it wrote during that
+/// time.
 bool wait_for_silence(co::Janitor& janitor, const std::string& scope, Duration silence) {
   std::optional<co::Version> first;
   const Clock& clock = *real_clock();
@@ -98,7 +99,7 @@ bool wait_for_silence(co::Janitor& janitor, const std::string& scope, Duration s
   }
 }
 
-/// What watch prints: the overview, and what the gate says of it.
+/// Prints the overview and the gate's decisions for the watch command.
 class Looker {
  public:
   Looker(const Target& target, const CoordFlags& flags)
@@ -224,7 +225,7 @@ int drain(const CoordFlags& flags) {
 
 int migrate(const CoordFlags& flags) {
   const Target target(flags);
-  // A person has no instance: what is moved stays that of its own.
+  // A person is not an instance: migrated records keep their instance.
   const co::Identity writer{flags.to, flags.writer, flags.writer};
   co::ScopeMigrator migrator(*target.store, target.layout, writer, {.any_owner = flags.any_owner});
   const co::Migration migration = migrator.migrate(flags.scope);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What coordctl does: each command asks or changes the store once, and says what came of it.
+// The commands of coordctl: each reads or changes the store once and reports the result.
 #pragma once
 
 #include <cstddef>
@@ -12,33 +12,33 @@
 
 namespace evenkeel::program {
 
-/// How the program ends; wrong flags are 2.
+/// Exit codes; 2 is for invalid flags.
 inline constexpr int done = 0;
 inline constexpr int failed = 1;
-inline constexpr int refused = 3;  ///< Nothing was changed, and standard error says why.
+inline constexpr int refused = 3;  ///< Nothing was changed; standard error has the reason.
 
 struct CoordFlags {
   std::string store = {};
   std::string root = {};
   std::string kubeconfig = {};
-  std::string ca_file = {};           ///< Of etcds://.
-  bool credentials_in_clear = false;  ///< Of etcd://.
-  std::string writer = {};            ///< Stands in what is written.
+  std::string ca_file = {};           ///< For etcds://.
+  bool credentials_in_clear = false;  ///< For etcd://.
+  std::string writer = {};            ///< Writer named in the records.
 
   bool json = false;                 ///< show
   std::string interval = "2s";       ///< watch
-  std::size_t times = 0;             ///< watch: tables to print, 0: until it is stopped.
+  std::size_t times = 0;             ///< watch: number of tables to print; 0: unlimited.
   std::string scope = {};            ///< deny, allow, drain, migrate, janitor
   std::string reason = {};           ///< deny
   std::string to = {};               ///< migrate
   bool any_owner = false;            ///< migrate
   std::string silence = "10m";       ///< janitor
-  bool wait = false;                 ///< janitor: until the scope has been silent for that long
-  std::string quiet_window = "30s";  ///< watch: that of the operators
-  std::string silent_after = "1m";   ///< watch: likewise
+  bool wait = false;                 ///< janitor: wait until the scope has been silent for that long
+  std::string quiet_window = "30s";  ///< watch: as configured in the operators
+  std::string silent_after = "1m";   ///< watch: as configured in the operators
 };
 
-/// The store and the keys that the flags name. Throws std::invalid_argument, ConfigError.
+/// The store and the keys that the flags select. Throws std::invalid_argument, ConfigError.
 struct Target {
   explicit Target(const CoordFlags& flags);
 
@@ -47,7 +47,7 @@ struct Target {
 };
 
 int show(const CoordFlags& flags);
-/// Prints the table anew whenever something in it changes; the store's hints make that soon.
+/// Prints the table again whenever it changes; hints of the store shorten the delay.
 int watch(const CoordFlags& flags);
 int deny(const CoordFlags& flags);
 int allow(const CoordFlags& flags);

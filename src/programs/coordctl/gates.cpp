@@ -17,7 +17,7 @@ namespace {
 
 namespace co = coordination;
 
-/// Seconds are enough for people; tenths of them where there are few.
+/// Seconds are precise enough for people; tenths if there are few seconds.
 std::string length_text(Duration length) {
   using Tenths = std::chrono::duration<std::int64_t, std::deci>;
   const Duration least = std::max(length, Duration::zero());

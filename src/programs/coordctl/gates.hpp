@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the gate says of each action, for who watches: how long the quiet window still is, or who is waited
+// The gate's decision for each action, for people: the remaining quiet window, or the units that are waited
 // for.
 #pragma once
 
@@ -14,16 +14,17 @@
 
 namespace evenkeel::program {
 
-/// "restart: quiet window, 12s left", "restart: waits for dc3 (16 not ready)", "restart: open for 32 units;
-/// without dc3: silent for 2m0s".
+/// Returns "restart: quiet window, 12s left", "restart: waits for dc3 (16 not ready)", or "restart: open for
+/// 32 units; without dc3: silent for 2m0s".
 std::string gate_line(const coordination::View& view, const coordination::Verdict& verdict, TimePoint now);
 
-/// Asks the gate again and again, as an instance in mode global would that waits for everybody to be ready.
-/// Windows and silence count from what this object saw first. Thread safety: one thread at a time.
+/// Evaluates the gate repeatedly, like an instance in mode global that waits for all units to be ready.
+/// Windows and silence are measured from the first observation of this object.
+/// Thread safety: one thread at a time.
 class Gates {
  public:
   Gates(coordination::Layout layout, Duration quiet_window, coordination::LivenessOptions liveness);
-  /// A line for each of the actions that somebody needs. Throws as StoreSnapshot does.
+  /// Returns a line for each action that some unit needs. Throws as StoreSnapshot does.
   std::vector<std::string> lines(coordination::StoreSnapshot& snapshot,
                                  const std::vector<std::string>& actions, TimePoint now);
 
@@ -34,7 +35,7 @@ class Gates {
   coordination::ViewCache cache_;
 };
 
-/// "restart" for "readyForRestart": the actions that somebody among `sets` is ready for.
+/// Returns "restart" for "readyForRestart": the actions for which `sets` contains ready units.
 std::vector<std::string> actions_of(const std::vector<std::string>& sets);
 
 }  // namespace evenkeel::program

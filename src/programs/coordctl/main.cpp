@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program with which people look at what operator instances share, and mend it. docs/coordination.md
+// The command-line tool to inspect and repair the shared state of operator instances. docs/coordination.md
 // describes it.
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace {
 
 using evenkeel::program::CoordFlags;
 
-constexpr int wrong_flag = 2;  // as operators end, see docs/flags.md
+constexpr int wrong_flag = 2;  // as for operators, see docs/flags.md
 
 using Command = int (*)(const CoordFlags&);
 

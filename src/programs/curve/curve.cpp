@@ -20,7 +20,7 @@ namespace {
 using Key = std::uint32_t;
 using Queue = QueueCore<Key, FifoStore>;
 
-// At one moment; a bucket may be as large as that.
+// Limit at one moment; a bucket may be as large as that.
 constexpr std::uint64_t most_requeues = 1'000'000;
 
 void check(const StormOptions& options) {
@@ -84,11 +84,12 @@ class Simulation {
     return next;
   }
 
-  // All that fails before it has failed, and nothing happens between now_ and `next`.
+  // Requires that all failures before the newcomer's are processed, and that nothing happens between now_ and
+  // `next`.
   void ask_newcomer(TimePoint next) {
     if (!options_.newcomer || storm_.newcomer_waits || TimePoint{*options_.newcomer} >= next) return;
     const TimePoint at{*options_.newcomer};
-    AnyLimiter<Key> asked = limiter_;  // the newcomer must not change the curve of the others
+    AnyLimiter<Key> asked = limiter_;  // the newcomer must not change the curve of the other objects
     storm_.newcomer_waits = asked.when(options_.objects, at);
   }
 
@@ -101,7 +102,7 @@ class Simulation {
     });
   }
 
-  // Whatever becomes ready in `happen` came back.
+  // Counts the keys that become ready in `happen`.
   template <class Happen>
   void counting(const Happen& happen) {
     const std::size_t before = queue_.ready();
@@ -122,7 +123,7 @@ class Simulation {
   const TimePoint end_;
   Queue queue_;
   TimePoint now_{};
-  std::deque<Run> running_;  // they all take equally long, so the first to start ends first
+  std::deque<Run> running_;  // all take equally long, so the first to start ends first
   TimePoint moment_{};
   std::uint64_t this_moment_ = 0;  // requeues at moment_
   Storm storm_;

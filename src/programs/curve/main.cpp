@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evenkeel-curve: how often failing objects come back under a rate limiter, as a table and as a picture.
+// evenkeel-curve: requeues of failing objects under a rate limiter, as a table and a picture.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,7 @@ namespace {
 
 namespace ek = evenkeel;
 
-constexpr int wrong_flag = 2;  // as operators end, see docs/flags.md
+constexpr int wrong_flag = 2;  // as for operators, see docs/flags.md
 
 struct Flags {
   std::string limiter = "default()";
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : wrong_flag;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // a gnuplot that ends early is reported, not died of
+  std::signal(SIGPIPE, SIG_IGN);  // a gnuplot that exits early is reported instead
   try {
     run(flags);
     return EXIT_SUCCESS;

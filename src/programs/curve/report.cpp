@@ -22,7 +22,7 @@ std::uint64_t sum(const Column& column) {
   return std::accumulate(column.requeues.begin(), column.requeues.end(), std::uint64_t{0});
 }
 
-// `cells` right-aligned under each other, two spaces apart.
+// Appends `cells`, right-aligned in their columns, two spaces apart.
 void append_row(std::string& out, const std::vector<std::string>& cells,
                 const std::vector<std::size_t>& widths) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -84,7 +84,7 @@ std::string gnuplot_script(const std::vector<Column>& columns, const std::string
                            const std::string& file, Picture picture) {
   const std::size_t seconds = columns.front().requeues.size();
   const std::string width =
-      std::to_string(std::clamp<std::size_t>(180 / seconds, 1, 8));  // of a bar, in pixels
+      std::to_string(std::clamp<std::size_t>(180 / seconds, 1, 8));  // width of a bar, in pixels
   std::string script = "$requeues << EOD\n";
   for (std::size_t second = 0; second < seconds; ++second) {
     script += std::to_string(second);
@@ -108,7 +108,7 @@ std::string gnuplot_script(const std::vector<Column>& columns, const std::string
 }
 
 void run_gnuplot(const std::string& script) {
-  constexpr int not_found = 127;  // as a shell ends when there is no such program
+  constexpr int not_found = 127;  // exit code of a shell if there is no such program
   std::FILE* gnuplot = ::popen("gnuplot", "w");
   if (gnuplot == nullptr) throw Error("cannot start a shell to run gnuplot");
   const bool written = std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();

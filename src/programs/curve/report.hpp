@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requeue curves as text: a table, comma-separated values, or a script that has gnuplot draw them.
+// Requeue curves as text: a table, comma-separated values, or a gnuplot script.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace evenkeel {
 inline namespace v0 {
 namespace curve {
 
-/// The requeues per second of so many objects.
+/// The requeues per second for a number of objects.
 struct Column {
   std::uint32_t objects = 1;
   std::vector<std::uint64_t> requeues = {};
 };
 
-/// One row for each second, one column for each number of objects, sums below. Columns are equally long.
+/// Formats one row per second, one column per number of objects, and the sums. Columns have equal length.
 std::string table(const std::vector<Column>& columns);
 
-/// The same without sums: second,1,100,10000.
+/// Formats comma-separated values without sums: second,1,100,10000.
 std::string comma_separated(const std::vector<Column>& columns);
 
 enum class Picture : std::uint8_t { svg, png };
@@ -28,8 +28,8 @@ enum class Picture : std::uint8_t { svg, png };
 std::string gnuplot_script(const std::vector<Column>& columns, const std::string& title,
                            const std::string& file, Picture picture);
 
-/// Has gnuplot run `script`. Throws evenkeel::Error that says what to install if there is no gnuplot, or
-/// that it failed.
+/// Runs `script` in gnuplot. Throws evenkeel::Error if gnuplot is not installed (naming the package) or
+/// fails.
 void run_gnuplot(const std::string& script);
 
 }  // namespace curve

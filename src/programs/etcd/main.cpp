@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stand-in for etcd as a program: for demonstrations of the coordination where etcd is not installed.
+// The etcd substitute as a program, for demonstrations of the coordination without etcd.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -54,7 +54,7 @@ void serve(Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  // On the heap: g++ 12 warns that options on the stack are uninitialised when it inlines their destructor.
   const auto flags = std::make_unique<Flags>();
   CLI::App app("A stand-in for etcd in memory: the part of its JSON API that Evenkeel's coordination uses.",
                name);

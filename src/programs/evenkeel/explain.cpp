@@ -44,7 +44,7 @@ http::Response ask(const ExplainFlags& flags) {
   return transport->fetch(std::move(request));
 }
 
-// What a status means for who asked; the body says more.
+// Returns a hint for the user about a status; the body has the details.
 std::string_view hint_for(int status) {
   if (status == 401 || status == 403) {
     return "; explanations are given on the operator's own machine (kubectl port-forward) or to who has the "
@@ -76,7 +76,7 @@ int explain(const ExplainFlags& flags) {
   }
   std::string_view body = answer.body;
   while (body.ends_with('\n')) body.remove_suffix(1);
-  // An answer of ours is a sentence that says what is known instead.
+  // Responses of evenkeel contain a sentence with the known names instead.
   const std::string_view hint =
       answer.headers.find("X-Evenkeel-Explain") != nullptr ? std::string_view() : hint_for(answer.status);
   std::fprintf(stderr, "evenkeel explain: %s answered %d: %.*s%.*s\n", flags.url.c_str(), answer.status,

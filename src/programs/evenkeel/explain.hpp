@@ -12,16 +12,16 @@ struct ExplainFlags {
   std::string url = "http://127.0.0.1:8080";
   std::string token_file = {};
   std::string ca_file = {};           ///< Authorities of the operator's certificate; empty: the system's.
-  std::string server_name = {};       ///< Name that the certificate must carry; empty: the host of `url`.
-  bool credentials_in_clear = false;  ///< Send the token also over plain http to another machine.
+  std::string server_name = {};       ///< Name that the certificate must have; empty: the host of `url`.
+  bool credentials_in_clear = false;  ///< Permit sending the token over plain http to another machine.
   bool json = false;
 };
 
-/// The target of the request: "/debug/explain/demo/default/web".
+/// Returns the request target, "/debug/explain/demo/default/web".
 std::string explain_target(const ExplainFlags& flags);
 
-/// Prints the answer on standard output, or what is wrong on standard error. Returns the exit code: 0, or 1
-/// if the operator gave no answer or does not know what is asked for.
+/// Prints the response to standard output, or the error to standard error. Returns the exit code: 0, or 1 if
+/// the operator did not respond or does not know the object.
 int explain(const ExplainFlags& flags);
 
 }  // namespace evenkeel::program

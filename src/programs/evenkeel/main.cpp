@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that people ask when an operator does not do what they expect. docs/explain.md describes it.
+// The command-line tool for diagnosing a running operator. docs/explain.md describes it.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int wrong_flag = 2;  // as operators end, see docs/flags.md
+constexpr int wrong_flag = 2;  // as for operators, see docs/flags.md
 
 void declare_explain(CLI::App& app, evenkeel::program::ExplainFlags& flags) {
   CLI::App* explain = app.add_subcommand("explain", "Why is an object not being reconciled?");
