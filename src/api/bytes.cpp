@@ -14,7 +14,7 @@ constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 
 constexpr std::uint8_t no_letter = 255;
 
-/// The value of each letter, or no_letter.
+/// Value of each base64 letter, or no_letter.
 constexpr std::array<std::uint8_t, 256> digit_values = [] {
   std::array<std::uint8_t, 256> out = {};
   for (auto& value : out) value = no_letter;

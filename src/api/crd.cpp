@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view quantity_pattern =
     R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
 
-/// A record as its constructor makes it: where defaults come from.
+/// A default-constructed record, the source of defaults.
 class Prototype {
  public:
   explicit Prototype(const TypeInfo& type) : object_(type.record->create(), type.record->destroy) {}
@@ -88,10 +88,11 @@ bool allows_text(const Attributes& notes, const std::string& text) {
   if (notes.max_length >= 0 && length > notes.max_length) return false;
   const auto end = notes.values.begin() + notes.value_count;
   if (notes.value_count > 0 && std::find(notes.values.begin(), end, text) == end) return false;
-  return notes.pattern.empty() || !text.empty();  // patterns are the server's dialect: not judged here
+  // Patterns use the server's dialect and are not evaluated here.
+  return notes.pattern.empty() || !text.empty();
 }
 
-/// Whether the field's own bounds accept `value`.
+/// Returns true if `value` is within the field's own bounds.
 bool allows(const Attributes& notes, const Json& value) {
   if (value.is_number()) {
     if (notes.minimum && value.as_number() < *notes.minimum) return false;
@@ -104,7 +105,7 @@ bool allows(const Attributes& notes, const Json& value) {
   return notes.max_items < 0 || size <= notes.max_items;
 }
 
-/// The first integer in `value` above int64's maximum, which the API server cannot hold.
+/// Returns the first integer in `value` above int64's maximum, which the API server cannot represent.
 std::optional<std::uint64_t> too_large(const TypeInfo& type, const void* value) {
   std::optional<std::uint64_t> found;
   switch (type.kind) {
@@ -140,7 +141,7 @@ std::optional<std::uint64_t> too_large(const TypeInfo& type, const void* value) 
 
 class SchemaWriter {
  public:
-  /// The schema of a type. `value` is what defaults come from, null if there is none.
+  /// Returns the schema of a type. Defaults are taken from `value`; null if there is none.
   Json write(const TypeInfo& type, const void* value, bool defaults) {
     switch (type.kind) {
       case TypeKind::boolean:
@@ -223,7 +224,8 @@ class SchemaWriter {
     out["properties"][field.wire] = std::move(schema);
   }
 
-  /// Gives the schema its default, if it has one. False if the field must be required instead.
+  /// Sets the default in the schema, if the field has one. Returns false if the field must be required
+  /// instead.
   bool set_default(const Field& field, const Attributes& notes, const void* value, Json& schema) const {
     const TypeInfo& type = field.type();
     if (!notes.default_json.empty()) {
@@ -250,7 +252,7 @@ class SchemaWriter {
     void* record_of_field = const_cast<void*>(record.get());
     try {
       Json given = Json::parse(text, "default_to");
-      // As a member and as text, which keeps integers exact.
+      // Decoded as a member, from text, which keeps integers exact.
       from_json(*open_.back(), record_of_field, "{" + Json(field.wire).dump() + ":" + std::string(text) + "}",
                 "default_to");
       check_size(field, field.access(record_of_field));
@@ -277,13 +279,13 @@ class SchemaWriter {
     }
   }
 
-  /// For the field of the record that is being written.
+  /// Throws for a field of the record being written.
   [[noreturn]] void refuse(const Field& field, const std::string& problem) const {
     throw std::invalid_argument("schema of " + std::string(open_.back()->name) + ": " +
                                 std::string(field.wire) + ": " + problem);
   }
 
-  /// Whether an encoder would write the initial value; moments are never defaults.
+  /// Returns true if an encoder would write the initial value; times are never defaults.
   static bool is_written(const TypeInfo& type, const Attributes& notes, const void* value) {
     switch (type.kind) {
       case TypeKind::optional:
@@ -340,7 +342,7 @@ class SchemaWriter {
     add_rules(schema, std::span(notes.rules).first(notes.rule_count));
   }
 
-  /// A key must be required or have a default; a list whose keys have neither is one value.
+  /// A key must be required or have a default; a list whose keys have neither is made atomic.
   static void annotate_list(Json& schema, const Attributes& notes) {
     if (notes.list_type == ListType::set) schema["x-kubernetes-list-type"] = "set";
     if (notes.list_type == ListType::atomic) schema["x-kubernetes-list-type"] = "atomic";
@@ -367,7 +369,7 @@ class SchemaWriter {
     return false;
   }
 
-  std::vector<const TypeInfo*> open_;  // the records on the way to here
+  std::vector<const TypeInfo*> open_;  // the enclosing records
 };
 
 bool has_integer(const TypeInfo& type, std::string_view record, std::string_view name) {
@@ -462,7 +464,7 @@ Json names_of(const ResourceInfo& resource, const CrdOptions& options) {
   return names;
 }
 
-// Upstream: validateAPIApproval in apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go.
+// Source: validateAPIApproval in apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go.
 Json metadata_of(const ResourceInfo& resource, const CrdOptions& options) {
   Json metadata = Json::object({{"name", std::string(resource.plural) + "." + std::string(resource.group)}});
   if (resource.group.ends_with(".k8s.io") || resource.group.ends_with(".kubernetes.io")) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading half of the interpreter: one walk over the tables, from text (simdjson, on demand) or from
-// a tree.
+// Decoder: one walk over the field tables, from text (simdjson, on demand) or from a tree.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -21,7 +20,7 @@ namespace {
 
 namespace od = simdjson::ondemand;
 
-/// simdjson found something that is no JSON. Turned into a DecodeError with line and column.
+/// simdjson found malformed JSON. Converted to a DecodeError with line and column.
 struct Malformed {
   simdjson::error_code code;
 };
@@ -33,7 +32,7 @@ T checked(simdjson::simdjson_result<T>&& result) {
   return value;
 }
 
-/// A number as it stands in the document.
+/// A number in the document's own precision.
 struct Number {
   Json::Kind kind = Json::Kind::integer;
   std::int64_t integer = 0;
@@ -49,7 +48,7 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-/// A value in text that is being scanned. Each value is read at most once, in the order of the document.
+/// A value in text that is being scanned. Each value is read at most once, in document order.
 class TextValue {
  public:
   explicit TextValue(od::value value) : value_(value) {}
@@ -92,7 +91,7 @@ class TextValue {
     out.number = checked(value_.get_double());
     return out;
   }
-  /// The number's own characters; does not read it.
+  /// Returns the number's characters without parsing it.
   std::string_view token() {
     std::string_view text = value_.raw_json_token();
     while (!text.empty() &&
@@ -116,7 +115,7 @@ class TextValue {
 
  private:
   static std::string_view key_of(od::field& field) {
-    // Ends at the closing quote, which the index of the text has seen.
+    // Ends at the closing quote, which simdjson has already found.
     const char* begin = field.key().raw();
     const char* end = begin;
     while (*end != '"' && *end != '\\') ++end;
@@ -127,7 +126,7 @@ class TextValue {
   od::value value_;
 };
 
-/// The same over a tree.
+/// Like TextValue, for a tree.
 class TreeValue {
  public:
   explicit TreeValue(const Json& value) : value_(&value) {}
@@ -143,7 +142,7 @@ class TreeValue {
       out.integer = value_->as_integer();
     } else {
       out.number = value_->as_number();
-      // What was above the signed range when the tree was made.
+      // Recovers integers that were above the signed range when the tree was made.
       if (out.number >= 0x1p63 && out.number < 0x1p64) out.large = static_cast<std::uint64_t>(out.number);
     }
     return out;
@@ -164,7 +163,7 @@ class TreeValue {
   const Json* value_;
 };
 
-/// The way from the document's root to a value, kept on the stack and read only for errors.
+/// The path from the document's root to a value, kept on the stack and used only for errors.
 struct Place {
   const Place* parent = nullptr;
   std::string_view name = {};
@@ -228,7 +227,7 @@ class Decoder {
     }
   }
 
-  /// The root: like any record, but its apiVersion and kind, if there, must be the type's.
+  /// Decodes the root: like any record, but apiVersion and kind, if present, must match the type.
   void top(const TypeInfo& type, void* target, Value value) {
     resource_ = type.kind == TypeKind::record ? type.resource : nullptr;
     this->value(type, target, value, Place{});
@@ -379,7 +378,7 @@ class Decoder {
 
   void check_depth(const Place& place) const {
     if (place.depth > max_json_depth) {
-      // The path would be as long as the document is deep.
+      // The path would be as long as the document is deep, so it is omitted.
       throw DecodeError(what_, "nested deeper than " + std::to_string(max_json_depth) + " levels");
     }
   }
@@ -427,7 +426,7 @@ class Decoder {
     });
   }
 
-  /// Documents mostly list their fields in one order: the search starts after the last hit.
+  /// Documents usually have their fields in declaration order, so the search starts after the last match.
   static const Field* find_field(const TypeInfo& type, std::string_view name, std::size_t& next) {
     const std::size_t count = type.fields.size();
     for (std::size_t tried = 0; tried < count; ++tried) {
@@ -457,8 +456,8 @@ class Decoder {
   const ResourceInfo* resource_ = nullptr;
 };
 
-/// simdjson wants a few bytes behind the text and a parser with buffers. Both are kept per thread, as
-/// long as documents are of ordinary size.
+/// simdjson needs padding after the text and a parser with buffers. Both are cached per thread for documents
+/// of ordinary size.
 class Scratch {
  public:
   od::document scan(std::string_view text) {
@@ -479,7 +478,7 @@ class Scratch {
   std::size_t capacity_ = 0;
 };
 
-/// Takes the thread's scratch and puts it back. A decode inside of a decode finds none and makes its own.
+/// Borrows the thread's scratch. A nested decode finds none and makes its own.
 class BorrowedScratch {
  public:
   BorrowedScratch() : scratch_(std::move(kept())) {
@@ -525,7 +524,7 @@ void from_json(const TypeInfo& type, void* object, std::string_view text, std::s
   try {
     scan_into(type, object, text, what);
   } catch (const Malformed& malformed) {
-    // The careful parser knows line and column.
+    // The slower parser reports line and column.
     static_cast<void>(Json::parse(text, name));
     throw DecodeError(std::string(name),
                       std::string("malformed JSON: ") + simdjson::error_message(malformed.code));

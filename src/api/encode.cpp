@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writing half of the interpreter: one walk over the tables, onto text or onto a tree.
+// Encoder: one walk over the field tables, to text or to a tree.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -14,7 +14,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-/// Writes text. A member that turns out to be empty is cut off again.
+/// Writes text. A member that turns out to be empty is truncated again.
 class TextSink {
  public:
   struct Mark {
@@ -65,7 +65,8 @@ class TextSink {
   bool first_ = true;
 };
 
-/// Builds a tree. places_ is the way to the value being written; each parent stands still meanwhile.
+/// Builds a tree. places_ is the path to the value being written; parents do not move while a child is
+/// written.
 class TreeSink {
  public:
   using Mark = std::string_view;
@@ -126,7 +127,7 @@ bool is_zero(const TypeInfo& type, const void* value) {
   }
 }
 
-/// Whether a field is left out before anything in it is looked at.
+/// Returns true if a field is omitted without examining its contents.
 bool left_out(const Field& field, const TypeInfo& type, const void* value) {
   switch (type.kind) {
     case TypeKind::optional:
@@ -201,8 +202,8 @@ class Encoder {
     sink_.integer(bits);
   }
 
-  /// A value without a word is one that no program should have made: its number is written, so that the
-  /// server's refusal names it.
+  /// An undeclared enumerator is a bug in the program: its number is written, so that the server's error
+  /// shows it.
   void enumeration(const TypeInfo& type, const void* value) {
     const std::int64_t number = load_integer(type, value);
     for (const EnumValue& each : type.values) {
@@ -263,7 +264,7 @@ class Encoder {
     sink_.close_object();
   }
 
-  /// Returns whether any member was written.
+  /// Returns true if any member was written.
   bool record(const TypeInfo& type, const void* object) {
     bool any = false;
     sink_.open_object();

@@ -27,14 +27,14 @@ auto lower_bound_of(auto begin, auto end, std::string_view name) {
   });
 }
 
-/// Collects the members of one object in the order in which they arrive. Sorted or small input goes straight
-/// into the object; the rest is sorted once at the end, because each insertion into a sorted vector moves
-/// what is behind it. Of several members with one name the last wins.
+/// Collects the members of one object in order of arrival. Sorted or small input goes directly into the
+/// object; the rest is sorted once at the end, because each insertion into a sorted vector moves the elements
+/// after it. Of several members with the same name the last wins.
 class MemberCollector {
  public:
   explicit MemberCollector(std::size_t count = 0) { members_.reserve(count); }
 
-  /// The slot of the next member; valid until the next call.
+  /// Returns the slot of the next member; valid until the next call.
   Json& add(std::string_view name) {
     if (late_.empty() && (members_.size() < few || (members_.end() - 1)->name < name)) return members_[name];
     return late_.emplace_back(Json::Member{std::string(name), Json()}).value;
@@ -57,14 +57,14 @@ class MemberCollector {
     for (Json::Member& member : all) members_[member.name] = std::move(member.value);
   }
 
-  /// Objects of up to this many members are cheaper to keep sorted than to sort.
+  /// Up to this many members, insertion in order is cheaper than sorting at the end.
   static constexpr std::size_t few = 64;
 
   Json::Object members_;
-  std::vector<Json::Member> late_;  ///< in the order of arrival, all behind `members_`.
+  std::vector<Json::Member> late_;  ///< in order of arrival, all after `members_`.
 };
 
-/// Builds a Json from nlohmann's events. Keeps the stack of open containers; refuses deep nesting.
+/// Builds a Json from nlohmann's events. Keeps the stack of open containers; rejects deep nesting.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Builder(std::string_view name) : name_(name) {}
@@ -90,7 +90,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
     std::string text = error.what();
-    // nlohmann prefixes "[json.exception.parse_error.101] "; what follows says line, column and reason.
+    // nlohmann prefixes "[json.exception.parse_error.101] "; line, column and reason follow.
     if (const auto end = text.find("] "); end != std::string::npos) text.erase(0, end + 2);
     throw DecodeError(name_, text);
   }
@@ -126,7 +126,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
   struct Open {
     Json* container;
-    MemberCollector members;  ///< of an object
+    MemberCollector members;  ///< if it is an object
   };
 
   std::string name_;
@@ -136,7 +136,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::string key_;
 };
 
-/// The scanner's document as a value; nothing if it is nested too deep.
+/// Converts the scanner's document; returns false if it is nested too deep.
 bool take_scanned(const simdjson::dom::element& from, Json& out, std::size_t depth) {
   using Type = simdjson::dom::element_type;
   switch (from.type()) {
@@ -182,8 +182,8 @@ bool take_scanned(const simdjson::dom::element& from, Json& out, std::size_t dep
   return true;
 }
 
-/// The fast way, which says nothing about what is wrong with a document: the other parser does that. The
-/// scanner's buffers are kept per thread while documents are of ordinary size.
+/// Fast path, which does not report what is wrong with a document: the other parser does. The scanner's
+/// buffers are cached per thread for documents of ordinary size.
 std::optional<Json> scan(std::string_view text) {
   static thread_local std::unique_ptr<simdjson::dom::parser> kept;
   if (!kept) kept = std::make_unique<simdjson::dom::parser>();
@@ -282,7 +282,7 @@ Json* Json::Object::find(std::string_view name) noexcept {
   return const_cast<Json*>(static_cast<const Object*>(this)->find(name));
 }
 Json& Json::Object::operator[](std::string_view name) {
-  // Documents mostly arrive in order: the end is tried first.
+  // Documents are usually sorted, so the end is tried first.
   if (members_.empty() || members_.back().name < name)
     return members_.emplace_back(Member{std::string(name), Json()}).value;
   const auto place = lower_bound_of(members_.begin(), members_.end(), name);
@@ -319,7 +319,7 @@ Json::Json(Object value) noexcept : value_(std::move(value)) {}
 Json::Json(const Json&) = default;
 Json::Json(Json&&) noexcept = default;
 Json& Json::operator=(const Json& other) {
-  Json copy(other);  // `other` may be a part of this
+  Json copy(other);  // `other` may be a part of *this
   return *this = std::move(copy);
 }
 Json& Json::operator=(Json&& other) noexcept {

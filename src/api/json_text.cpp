@@ -9,7 +9,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-/// The length of the well-formed UTF-8 sequence that `text` begins with, or 0.
+/// Returns the length of the well-formed UTF-8 sequence at the beginning of `text`, or 0.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
@@ -85,10 +85,10 @@ void append_json_string(std::string& out, std::string_view text) {
 
 void append_json_number(std::string& out, double value) {
   if (!std::isfinite(value)) {
-    out += "null";  // JSON has no other word for it
+    out += "null";  // JSON cannot represent it
     return;
   }
-  if (value == 0) value = 0;  // without its sign: "-0" is read as the integer 0
+  if (value == 0) value = 0;  // drop the sign: "-0" would be read as the integer 0
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   out.append(buffer.data(), end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing JSON text piece by piece.
+// Incremental writing of JSON text.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// The nesting that documents may have, here and in what is decoded from them.
+/// Maximum nesting of documents, here and in the decoder.
 inline constexpr int max_json_depth = 512;
 
-/// Appends `text` in quotes, with what JSON wants escaped. Bytes that are not UTF-8 become U+FFFD, so that
-/// whatever comes in, what goes out is one line of well-formed UTF-8. Exported for the log.
+/// Appends `text` as a quoted and escaped JSON string. Bytes that are not UTF-8 become U+FFFD, so that the
+/// output is always one line of well-formed UTF-8. Exported for the log.
 EVENKEEL_API void append_json_string(std::string& out, std::string_view text);
-/// Appends the shortest text that reads back as the same number; null for what is not finite.
+/// Appends the shortest text that parses to the same number; null if the number is not finite.
 void append_json_number(std::string& out, double value);
 void append_json_integer(std::string& out, std::int64_t value);
 

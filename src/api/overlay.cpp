@@ -13,11 +13,11 @@ namespace {
 const Json nothing;
 const Json empty_object = Json::object();
 
-/// What the tables say about the place that the walk is at; all unknown without a type.
+/// Type information for the current position of the walk; all unknown without a type.
 struct Shape {
   const TypeInfo* type = nullptr;
-  const Attributes* attributes = nullptr;  // of the field that led here
-  bool is_field = false;                   // of a record, not an entry of a map or list
+  const Attributes* attributes = nullptr;  // of the field that contains it
+  bool is_field = false;                   // a field of a record, not an entry of a map or list
 
   Shape bare() const {
     Shape out = *this;
@@ -36,7 +36,7 @@ struct Shape {
     if (here.type == nullptr || here.type->kind != TypeKind::list) return {};
     return {&here.type->item()};
   }
-  /// A struct that is not optional: it is always there, written or not.
+  /// Returns true for a non-optional struct, which always exists, whether it is written or not.
   bool is_plain_record() const { return is_field && type != nullptr && type->kind == TypeKind::record; }
   std::span<const std::string_view> keys() const {
     static constexpr std::string_view by_name[] = {"name"};
@@ -88,7 +88,7 @@ bool has_keys(const Json& item, std::span<const std::string_view> keys) {
   return item.is_object();
 }
 
-/// Keys that are absent in both are equal: Kubernetes defaults some of them (a port's protocol).
+/// Keys that are absent in both count as equal: Kubernetes defaults some of them (a port's protocol).
 bool same_keys(const Json& a, const Json& b, std::span<const std::string_view> keys) {
   bool any = false;
   for (const std::string_view key : keys) {
@@ -98,7 +98,7 @@ bool same_keys(const Json& a, const Json& b, std::span<const std::string_view> k
   return any;
 }
 
-/// Says for each item of a list after the change which item before it was.
+/// Maps each item of a list after the change to the matching item before it.
 class Matcher {
  public:
   Matcher(const Json::Array& before, const Json::Array& after, std::span<const std::string_view> keys)
@@ -143,7 +143,7 @@ class Matcher {
 };
 
 Json carry_array(const Shape& shape, const Json& raw, const Json& before, const Json& after) {
-  // A type makes one item of each item that it reads; anything else cannot be matched.
+  // Decoding makes one item of each item in the list; any other length cannot be matched.
   if (!raw.is_array() || !before.is_array() || raw.size() != before.size()) return after;
   const Json::Array& wanted = after.as_array();
   const auto match = Matcher(before.as_array(), wanted, shape.keys()).run();

@@ -10,7 +10,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-/// What is wrong with one operation, before it is known which one it is.
+/// The problem of one operation, before its index is known.
 struct Problem {
   std::string text;
 };
@@ -72,7 +72,7 @@ void append_step(std::string& pointer, std::string_view step) {
   }
 }
 
-/// An index as RFC 6901 writes it: no sign, no leading zero, at most `last`.
+/// Parses an index by RFC 6901: no sign, no leading zero, at most `last`.
 std::size_t parse_index(std::string_view step, std::size_t last) {
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
@@ -175,7 +175,7 @@ std::string name_of(std::size_t index, const Json& operation) {
   return name;
 }
 
-// ---- Differences as JSON patch ----
+// ---- Computing JSON patches ----
 
 void diff(const std::string& path, const Json& before, const Json& after, Json::Array& out);
 

@@ -62,15 +62,15 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// The digits of a number without its point, and how many of them stood behind it.
+/// The digits of a number without the decimal point, and the number of decimals.
 struct Digits {
   Wide value = 0;
   int decimals = 0;
-  bool inexact = false;  // digits beyond what a Wide holds were dropped
+  bool inexact = false;  // digits that do not fit into Wide were dropped
   bool any = false;
 };
 
-/// Takes a number off `text`. Digits past the 28th behind the point, or that would overflow, are dropped.
+/// Consumes a number from `text`. Digits after the 28th decimal, or that would overflow, are dropped.
 Digits take_number(std::string_view& text) {
   Digits out;
   bool fraction = false;
@@ -92,7 +92,7 @@ Digits take_number(std::string_view& text) {
   return out;
 }
 
-/// value * 10^power, away from zero if it does not divide.
+/// Returns value * 10^power, rounded away from zero.
 Wide scale_up(Wide value, int power, bool inexact) {
   for (; power > 0 && value != 0 && value != largest; --power) value = saturating_multiply(value, 10);
   for (; power < 0 && value != 0; ++power) {
@@ -102,12 +102,13 @@ Wide scale_up(Wide value, int power, bool inexact) {
   return inexact ? saturating_add(value, 1) : value;
 }
 
-/// digits * 2^power in nanos. The whole and the fraction are taken apart, so that nothing is lost.
+/// Returns digits * 2^power in nanos. The integral and the fractional part are converted separately, without
+/// loss.
 Wide binary_nanos(const Digits& digits, int power) {
   Wide unit = 1;
   for (int i = 0; i < digits.decimals; ++i) unit *= 10;
   const Wide whole = saturating_multiply(saturating_multiply(digits.value / unit, Wide{1} << power), nano);
-  // The fraction, one binary place at a time: what is left stays below `unit`.
+  // The fraction, one binary digit at a time; the remainder stays below `unit`.
   Wide rest = digits.value % unit;
   Wide parts = 0;
   for (int i = 0; i < power; ++i) {
@@ -157,7 +158,7 @@ std::string binary_text(Wide units) {
   return digits_of(units) + (power == 0 ? std::string() : std::string(binary_suffixes[power - 1].text));
 }
 
-/// nanos / unit away from zero, within what fits.
+/// Returns nanos / unit, rounded away from zero and saturated.
 std::int64_t rounded(Wide nanos, Wide unit) {
   Wide value = nanos / unit;
   if (nanos % unit != 0) value += nanos > 0 ? 1 : -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers and numbers of any size behind a pointer.
+// Access to integers and floating-point numbers of any size through a pointer.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ std::int64_t load_as(const void* from) {
   return static_cast<std::int64_t>(value);
 }
 
-/// The integer; unsigned ones of 64 bits come as their bits.
+/// Returns the integer; unsigned 64-bit values keep their bit pattern.
 inline std::int64_t load_integer(const TypeInfo& type, const void* from) {
   switch (type.size) {
     case 1:
@@ -35,7 +35,7 @@ inline bool is_unsigned_64(const TypeInfo& type) {
   return type.size == 8 && !type.is_signed;
 }
 
-/// Writes the low bytes of `value`. The machines that we run on are little-endian.
+/// Writes the low bytes of `value`. Supported machines are little-endian.
 inline void store_integer(const TypeInfo& type, void* to, std::int64_t value) {
   std::memcpy(to, &value, type.size);
 }

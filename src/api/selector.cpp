@@ -13,7 +13,7 @@ bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// The common rule of label values and of the last part of names.
+/// Checks the common rule of label values and of the last part of label names.
 bool is_label_text(std::string_view text) {
   if (text.empty() || text.size() > 63 || !is_alphanumeric(text.front()) || !is_alphanumeric(text.back()))
     return false;
@@ -41,7 +41,7 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
   return value;
 }
 
-/// Words, and the marks , ( ) ! = == != < >; blanks separate and mean nothing.
+/// Tokenizer: words, and the marks , ( ) ! = == != < >; blanks separate tokens.
 class SelectorReader {
  public:
   explicit SelectorReader(std::string_view text) : text_(text), rest_(text) {}
@@ -113,7 +113,7 @@ class SelectorReader {
     return key;
   }
 
-  /// Nothing at all is the empty value: "a=" and "a=,b=c".
+  /// An empty token is the empty value: "a=" and "a=,b=c".
   std::string value() {
     const std::string_view next = peek();
     if (next.empty() || next == ",") return {};
@@ -174,7 +174,7 @@ bool all_match(const LabelSelector& selector, auto&& find) {
                      });
 }
 
-/// Reads one term of a field selector off `text`, up to a comma that is not escaped.
+/// Parses one term of a field selector from `text`, up to an unescaped comma.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view text) : text_(text) {}

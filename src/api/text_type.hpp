@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for classes that are one JSON string: str() writes it, parse() reads it, T() is zero.
+// Tables of classes encoded as one JSON string: str() writes it, parse() reads it, T() is zero.
 #pragma once
 
 #include <string>

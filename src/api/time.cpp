@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Reads from the front of a text; every step fails by returning false.
+/// Consumes a text from the front; every step returns false on failure.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -31,7 +31,7 @@ class Reader {
     text_.remove_prefix(1);
     return true;
   }
-  /// A fraction of a second, to microseconds; further digits are read and dropped.
+  /// Reads a fraction of a second, to microseconds; further digits are ignored.
   bool fraction(microseconds& out) {
     std::size_t count = 0;
     std::int64_t value = 0;
@@ -81,7 +81,7 @@ std::optional<WallTime> parse_rfc3339(std::string_view text) {
   if (!date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
   const WallTime time = WallTime(std::chrono::sys_days(date)) + std::chrono::hours(hour) +
                         std::chrono::minutes(minute) + std::chrono::seconds(second) + fraction - offset;
-  // In UTC the year may be one that four digits cannot hold: what is written could not be read again.
+  // The year in UTC may not fit into four digits, and the written form could not be parsed again.
   const std::chrono::year utc =
       std::chrono::year_month_day(std::chrono::floor<std::chrono::days>(time)).year();
   if (utc < std::chrono::year(0) || utc > std::chrono::year(9999)) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers of 128 bits, for sums and products that must not overflow.
+// 128-bit integers, for sums and products that must not overflow.
 #pragma once
 
 namespace evenkeel {

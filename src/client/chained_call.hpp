@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One handle for calls that follow each other.
+// One handle for a sequence of calls.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: all members may be called concurrently.
+/// A call consisting of several steps. Thread safety: all members may be called concurrently.
 class ChainedCall final : public http::Call {
  public:
   void cancel() noexcept override {
@@ -25,13 +25,14 @@ class ChainedCall final : public http::Call {
     if (running) running->cancel();
   }
 
-  /// Whether a further step may start.
+  /// Returns true if no further step may start.
   bool cancelled() {
     MutexLock lock(mutex_);
     return cancelled_;
   }
 
-  /// Starts a step. Steps follow each other, but one may end, and start the next, before `start` returns.
+  /// Starts a step. Steps run one after the other, but one may end, and start the next, before `start`
+  /// returns.
   template <class Start>
   void step(Start start) {
     std::uint64_t mine = 0;

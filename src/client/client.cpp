@@ -41,7 +41,7 @@ std::string_view validation_word(FieldValidation validation) {
   return "Warn";
 }
 
-/// The DeleteOptions document, or "" if nothing is asked for.
+/// Returns the DeleteOptions document, or "" if all options are default.
 std::string delete_body(const DeleteOptions& options) {
   Json body = Json::object();
   if (options.propagation) body["propagationPolicy"] = propagation_word(*options.propagation);
@@ -99,14 +99,14 @@ ResourceClient Client::resource(ResourceId id) const {
   return ResourceClient(*this, std::move(id));
 }
 
-// ---- The calls underneath ----
+// ---- Untyped calls ----
 
 http::Response Client::raw(const RestRequest& request) const {
   const std::stop_token stop = call_.stop.value_or(std::stop_token());
   detail::CallPlan plan(*state_, request, call_, state_->next_seed());
   for (;;) {
     const detail::TokenWait wait{.stop = stop, .deadline = plan.deadline};
-    http::Request wire = state_->dress(request, plan.target, plan.deadline, wait);
+    http::Request wire = state_->prepare(request, plan.target, plan.deadline, wait);
     const http::Headers sent = wire.headers;
     plan.attach_guard(wire);
     Duration delay{};
@@ -125,10 +125,10 @@ http::Response Client::raw(const RestRequest& request) const {
           state_->credentials.refresh(sent, wait)) {
         continue;
       }
-      error = plan.judge(response, state_->clock->now(), delay);
+      error = plan.classify(response, state_->clock->now(), delay);
     } catch (const Error&) {
       if (status == 0) state_->meter->failed(request.method, took());
-      error = plan.judge(std::current_exception(), state_->clock->now(), delay);
+      error = plan.classify(std::current_exception(), state_->clock->now(), delay);
     }
     if (error) std::rethrow_exception(error);
     state_->meter->retried(request.method, status);
@@ -153,8 +153,9 @@ std::optional<http::Response> Client::find_raw(const RestRequest& request) const
 
 namespace {
 
-/// Notes a 401, so that the next call does not come with the same token; hands everything on. It does not
-/// keep the client alive: who has closed a stream and drops the client must be the last to hold it.
+/// Records a 401, so that the next call does not use the same token; forwards everything else. It does not
+/// keep the client alive: the thread that drops the client after closing a stream must hold the last
+/// reference.
 class AuthorizedStream final : public http::StreamHandler {
  public:
   AuthorizedStream(const std::shared_ptr<detail::ClientState>& state, const http::Request& sent,
@@ -185,7 +186,7 @@ class AuthorizedStream final : public http::StreamHandler {
   const std::weak_ptr<detail::ClientState> state_;
   const std::shared_ptr<RequestMeter> meter_;
   const http::Method method_;
-  bool answered_ = false;  // its members are called one at a time
+  bool answered_ = false;  // members are called one at a time
   const http::Headers sent_;
   const std::string call_;
   const std::shared_ptr<http::StreamHandler> inner_;
@@ -197,7 +198,7 @@ std::shared_ptr<http::Call> Client::stream(const RestRequest& request,
                                            std::shared_ptr<http::StreamHandler> handler) const {
   const detail::TokenWait wait{.stop = call_.stop.value_or(std::stop_token()),
                                .deadline = call_.deadline.value_or(TimePoint::max())};
-  http::Request wire = state_->dress(request, target_of(request), call_.deadline, wait);
+  http::Request wire = state_->prepare(request, target_of(request), call_.deadline, wait);
   auto wrapped = std::make_shared<AuthorizedStream>(state_, wire, describe(request), std::move(handler));
   return state_->transport->stream(std::move(wire), std::move(wrapped));
 }
@@ -308,7 +309,7 @@ RestRequest Client::apply_request(const ResourceId& resource, const TypeInfo& ty
                                   std::string subresource, const ApplyOptions& options) const {
   Json document = to_tree(type, object);
   Json& metadata = document["metadata"];
-  metadata.erase("managedFields");  // the server refuses an apply that carries them
+  metadata.erase("managedFields");  // the server rejects an apply that contains them
   const ObjectKey key{metadata["namespace"].string_or(""), metadata["name"].string_or("")};
   if (subresource == "status") {
     Json part = Json::object({{"apiVersion", document["apiVersion"]}, {"kind", document["kind"]}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits: the patch that carries a typed change onto what the server holds.
+// Edits: patches that apply a typed change to the object on the server.
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/client/client.hpp>
 
@@ -17,8 +17,8 @@ ObjectKey key_in(const Json& document) {
           document.at({"metadata", "name"}).string_or("")};
 }
 
-/// The object as a document; for an edit of a subresource only that and the metadata, as nothing else can
-/// differ.
+/// Returns the object as a document; for an edit of a subresource only that and the metadata, because nothing
+/// else can differ.
 Json document_of(const TypeInfo& type, const void* object, std::string_view subresource) {
   if (subresource.empty()) return to_tree(type, object);
   std::vector<Field> fields;
@@ -30,7 +30,7 @@ Json document_of(const TypeInfo& type, const void* object, std::string_view subr
   return to_tree(part, object);
 }
 
-/// What was read, and again only the subresource: the rest would be copied and compared for nothing.
+/// Parses the object as read; for an edit of a subresource only that, because the rest cannot differ.
 Json raw_of(std::string_view text, std::string_view subresource, const std::string& what) {
   Json whole = Json::parse(text, what);
   if (subresource.empty() || !whole.is_object()) return whole;
@@ -39,7 +39,7 @@ Json raw_of(std::string_view text, std::string_view subresource, const std::stri
   return part;
 }
 
-/// The subresource whose plain members the server is to have all; none if what it has is not known.
+/// Returns the subresource whose plain members must all be sent; empty if the server's state is unknown.
 std::string member_to_complete(std::string_view raw, const std::string& subresource) {
   return raw.empty() ? std::string() : subresource;
 }
@@ -95,7 +95,7 @@ std::shared_ptr<http::Call> Client::send_edit(const Edited& edited, Completion<M
   }
   if (patch) return send(*patch, done);
 
-  // The list to change is not known whole: read it first.
+  // The list to change is not fully known: read it first.
   auto handle = std::make_shared<detail::ChainedCall>();
   auto shared = std::make_shared<const detail::EditPlan>(std::move(plan));
   handle->step([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists: one page after the other.
+// Paged lists.
 #include <evenkeel/client/client.hpp>
 
 #include "client/chained_call.hpp"
@@ -9,7 +9,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-/// The pages of an asynchronous list; kept alive by the call that runs.
+/// State of an asynchronous list; kept alive by the running call.
 struct ListFlow : std::enable_shared_from_this<ListFlow> {
   ListFlow(Client client_, const ResourceId& resource, const ListOptions& options, Completion<RawList> done_)
       : client(std::move(client_)), core(resource, options), done(std::move(done_)) {}
@@ -20,12 +20,12 @@ struct ListFlow : std::enable_shared_from_this<ListFlow> {
     }
     handle->step([this] {
       return client.raw(core.next_request(), [self = shared_from_this()](Outcome<http::Response> outcome) {
-        self->landed(std::move(outcome));
+        self->on_response(std::move(outcome));
       });
     });
   }
 
-  void landed(Outcome<http::Response> outcome) {
+  void on_response(Outcome<http::Response> outcome) {
     if (!outcome.ok()) return core.take_error(outcome.error()) ? next() : done(outcome.error());
     try {
       if (!core.take(std::move(outcome).value())) return next();

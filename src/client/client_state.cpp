@@ -13,7 +13,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-constexpr std::size_t most_warnings = 1000;  // remembered; then they start to repeat
+constexpr std::size_t most_warnings = 1000;  // maximum remembered; further ones may repeat
 
 std::shared_ptr<http::Transport> transport_for(const Config& config, const ClientOptions& options) {
   if (options.transport) return options.transport;
@@ -29,7 +29,7 @@ Config checked(Config config) {
   return config;
 }
 
-// "10.0.0.1:6443" of "https://10.0.0.1:6443/path".
+// Returns "10.0.0.1:6443" for "https://10.0.0.1:6443/path".
 std::string host_of(const std::string& server) {
   const std::size_t scheme = server.find("://");
   const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
@@ -41,7 +41,7 @@ std::uint64_t first_seed(const Clock& clock, const void* self) {
          reinterpret_cast<std::uintptr_t>(self);
 }
 
-/// The text of `299 - "text"`, with its escapes undone; "" if it is no warning of the API server.
+/// Returns the unescaped text of `299 - "text"`; "" if it is not a warning of the API server.
 std::string warning_text(std::string_view value) {
   if (!value.starts_with("299 ")) return {};
   const auto open = value.find('"');
@@ -71,8 +71,8 @@ ClientState::ClientState(Config config_, ClientOptions options)
 
 namespace {
 
-http::Request undressed(const RestRequest& request, const std::string& target,
-                        std::optional<TimePoint> deadline) {
+http::Request without_credentials(const RestRequest& request, const std::string& target,
+                                  std::optional<TimePoint> deadline) {
   http::Request out{
       .method = request.method, .target = target, .deadline = deadline, .idle_timeout = request.idle_timeout};
   out.headers.add("Accept", request.accept.empty() ? "application/json" : request.accept);
@@ -83,18 +83,18 @@ http::Request undressed(const RestRequest& request, const std::string& target,
 
 }  // namespace
 
-http::Request ClientState::dress(const RestRequest& request, const std::string& target,
-                                 std::optional<TimePoint> deadline, const TokenWait& wait) {
-  http::Request out = undressed(request, target, deadline);
-  credentials.dress(out.headers, wait);
+http::Request ClientState::prepare(const RestRequest& request, const std::string& target,
+                                   std::optional<TimePoint> deadline, const TokenWait& wait) {
+  http::Request out = without_credentials(request, target, deadline);
+  credentials.add_to(out.headers, wait);
   http::detail::check_request(out);
   return out;
 }
 
-std::optional<http::Request> ClientState::dress_at_once(const RestRequest& request, const std::string& target,
-                                                        std::optional<TimePoint> deadline) {
-  http::Request out = undressed(request, target, deadline);
-  if (!credentials.dress_at_once(out.headers)) return std::nullopt;
+std::optional<http::Request> ClientState::try_prepare(const RestRequest& request, const std::string& target,
+                                                      std::optional<TimePoint> deadline) {
+  http::Request out = without_credentials(request, target, deadline);
+  if (!credentials.try_add_to(out.headers)) return std::nullopt;
   http::detail::check_request(out);
   return out;
 }
@@ -130,7 +130,7 @@ CallPlan::CallPlan(const ClientState& state, const RestRequest& request_, const 
   if (options.deadline) deadline = std::min(deadline, *options.deadline);
 }
 
-std::exception_ptr CallPlan::judge(const http::Response& response, TimePoint now, Duration& delay) {
+std::exception_ptr CallPlan::classify(const http::Response& response, TimePoint now, Duration& delay) {
   Status status = Status::decode(response);
   const auto wait = retry.after(status);
   if (wait && deadline_after(now, *wait) < deadline) {
@@ -140,7 +140,7 @@ std::exception_ptr CallPlan::judge(const http::Response& response, TimePoint now
   return std::make_exception_ptr(ApiError(describe(request), std::move(status)));
 }
 
-std::exception_ptr CallPlan::judge(std::exception_ptr error, TimePoint now, Duration& delay) {
+std::exception_ptr CallPlan::classify(std::exception_ptr error, TimePoint now, Duration& delay) {
   try {
     std::rethrow_exception(error);
   } catch (const TransportError& broken) {
@@ -157,16 +157,16 @@ std::exception_ptr CallPlan::judge(std::exception_ptr error, TimePoint now, Dura
 
 namespace {
 
-/// One asynchronous call through all its tries. Each step hands on a share of it, so it lives until `done`.
-/// Its share of the client ends before that: whoever was told `done` may drop the client and leave, and the
-/// transport's thread must not be the last to hold it then.
+/// One asynchronous call with all its attempts. Each step holds a reference, so it lives until `done`. Its
+/// reference to the client ends before that: the callee of `done` may drop the client, and the transport's
+/// thread must not hold the last reference then.
 class AsyncCall final : public http::Call, public std::enable_shared_from_this<AsyncCall> {
  public:
   AsyncCall(std::shared_ptr<ClientState> state, CallPlan plan, std::stop_token stop, http::Completion done)
       : state_(std::move(state)), plan_(std::move(plan)), stop_(std::move(stop)), done_(std::move(done)) {}
 
   void start() {
-    // Before anything runs, and not under the mutex: on a stopped token it calls back at once.
+    // Before anything runs, and not under the mutex: on a stopped token it calls back immediately.
     if (stop_.stop_possible()) waker_.emplace(stop_, Cancel{weak_from_this()});
     send();
   }
@@ -183,7 +183,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       waiting = std::exchange(waiting_, 0);
       if (waiting != 0) state = state_;
     }
-    fetching_.request_stop();  // not under the mutex: it ends a program
+    fetching_.request_stop();  // not under the mutex: it may end a program
     if (running) running->cancel();
     if (waiting != 0) state->delayer.drop(waiting);
   }
@@ -200,19 +200,19 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
     if (is_cancelled()) return finish(std::make_exception_ptr(plan_.cancelled()));
     std::optional<http::Request> request;
     try {
-      request = state_->dress_at_once(plan_.request, plan_.target, plan_.deadline);
+      request = state_->try_prepare(plan_.request, plan_.target, plan_.deadline);
     } catch (...) {
       return finish(std::current_exception());
     }
     if (request) return send(std::move(*request));
-    // A token has to be fetched, which may take long: not on the caller's thread.
+    // Fetching a token may take long, so it must not run on the caller's thread.
     later(state_->clock->now(), [self = shared_from_this()] { self->fetch_token(); });
   }
 
   void fetch_token() {
     http::Request request;
     try {
-      request = state_->dress(plan_.request, plan_.target, plan_.deadline, token_wait());
+      request = state_->prepare(plan_.request, plan_.target, plan_.deadline, token_wait());
     } catch (...) {
       return finish(is_cancelled() ? std::make_exception_ptr(plan_.cancelled()) : std::current_exception());
     }
@@ -222,7 +222,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
   TokenWait token_wait() const { return {.stop = fetching_.get_token(), .deadline = plan_.deadline}; }
 
   void send(http::Request request) {
-    const std::shared_ptr<ClientState> state = state_;  // the completion may come before this returns
+    const std::shared_ptr<ClientState> state = state_;  // the completion may run before this returns
     try {
       plan_.attach_guard(request);
     } catch (...) {
@@ -239,23 +239,24 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
     }
     std::shared_ptr<http::Call> call;
     try {
-      call = state->transport->send(
-          std::move(request),
-          [self = shared_from_this()](Outcome<http::Response> outcome) { self->landed(std::move(outcome)); });
-    } catch (...) {  // refused by the transport, perhaps on the delayer's thread
+      call = state->transport->send(std::move(request),
+                                    [self = shared_from_this()](Outcome<http::Response> outcome) {
+                                      self->on_response(std::move(outcome));
+                                    });
+    } catch (...) {  // rejected by the transport, perhaps on the delayer's thread
       return finish(std::current_exception());
     }
     bool late = false;
     {
       MutexLock lock(mutex_);
-      // Its completion may have come before send() returned, and another try may be under way.
+      // The completion may have run before send() returned, and another attempt may be in flight.
       if (in_flight_ && tries_ == mine) running_ = call;
       late = cancelled_;
     }
     if (late) call->cancel();
   }
 
-  void landed(Outcome<http::Response> outcome) {
+  void on_response(Outcome<http::Response> outcome) {
     {
       MutexLock lock(mutex_);
       in_flight_ = false;
@@ -277,17 +278,17 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
         return later(
             now, [self = shared_from_this(), response = std::move(response)] { self->refused(response); });
       }
-      error = plan_.judge(response, now, delay);
+      error = plan_.classify(response, now, delay);
     } else {
       state_->meter->failed(method, now - sent_at_);
-      error = plan_.judge(outcome.error(), now, delay);
+      error = plan_.classify(outcome.error(), now, delay);
     }
     if (error) return finish(std::move(error));
     state_->meter->retried(method, status);
     later(deadline_after(now, delay), [self = shared_from_this()] { self->send(); });
   }
 
-  /// After a 401, off the transport's thread: getting a fresh token may block.
+  /// Handles a 401, off the transport's thread: getting a fresh token may block.
   void refused(const http::Response& response) {
     try {
       if (state_->credentials.refresh(sent_headers_, token_wait())) return send();
@@ -335,22 +336,23 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
     done(std::move(outcome));
   }
 
-  std::shared_ptr<ClientState> state_;  // swapped away under the mutex, by whoever finishes
-  CallPlan plan_;                       // one step at a time touches it
-  http::Headers sent_headers_;          // likewise
-  std::size_t sent_bytes_ = 0;          // likewise
-  TimePoint sent_at_{};                 // likewise
+  std::shared_ptr<ClientState> state_;  // swapped out under the mutex by the step that finishes
+  CallPlan plan_;                       // used by one step at a time
+  http::Headers sent_headers_;          // used by one step at a time
+  std::size_t sent_bytes_ = 0;          // used by one step at a time
+  TimePoint sent_at_{};                 // used by one step at a time
   const std::stop_token stop_;
   std::stop_source fetching_;  // requested when the call is cancelled
   http::Completion done_;
   Mutex mutex_;
   std::shared_ptr<http::Call> running_ EVENKEEL_GUARDED_BY(mutex_);
-  std::uint64_t waiting_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // its number with the delayer, or 0
+  std::uint64_t waiting_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // its number at the delayer, or 0
   std::uint64_t tries_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   bool in_flight_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool cancelled_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool finished_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  std::optional<std::stop_callback<Cancel>> waker_;  // set before the first try, reset by whoever finishes
+  // Set before the first attempt, reset by the step that finishes.
+  std::optional<std::stop_callback<Cancel>> waker_;
 };
 
 }  // namespace

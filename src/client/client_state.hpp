@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all copies of a client share, and the life of one call with its retries.
+// State shared by all copies of a client, and the plan of one call with its retries.
 #pragma once
 
 #include <atomic>
@@ -21,18 +21,20 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: all members may be called concurrently; the public fields never change.
+/// State shared by all copies of a client. Thread safety: all members may be called concurrently; the public
+/// fields never change.
 class ClientState {
  public:
   ClientState(Config config_, ClientOptions options);
 
-  /// The request as it goes out, with credentials, for which it waits as long as `wait` says.
-  http::Request dress(const RestRequest& request, const std::string& target,
-                      std::optional<TimePoint> deadline, const TokenWait& wait);
-  /// The same where the credentials are at hand, else nothing.
-  std::optional<http::Request> dress_at_once(const RestRequest& request, const std::string& target,
-                                             std::optional<TimePoint> deadline);
-  /// Logs each warning of the server once, with the call ("update Widget default/web") that met it first.
+  /// Returns the HTTP request with credentials, for which it waits within the limits of `wait`.
+  http::Request prepare(const RestRequest& request, const std::string& target,
+                        std::optional<TimePoint> deadline, const TokenWait& wait);
+  /// Like prepare(), if the credentials are available without blocking; otherwise nullopt.
+  std::optional<http::Request> try_prepare(const RestRequest& request, const std::string& target,
+                                           std::optional<TimePoint> deadline);
+  /// Logs each distinct warning of the server once, with the first call ("update Widget default/web") that
+  /// got it.
   void note_warnings(const http::Headers& headers, const std::string& call) EVENKEEL_EXCLUDES(mutex_);
   std::uint64_t next_seed() { return seed_.fetch_add(0x9e3779b97f4a7c15ULL); }
 
@@ -53,7 +55,7 @@ class ClientState {
   std::unordered_set<std::string> warnings_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-/// What is known about a call before it is sent, the same for the blocking and the asynchronous form.
+/// Properties of a call before it is sent, common to its blocking and asynchronous form.
 struct CallPlan {
   RestRequest request;
   std::string target;
@@ -65,19 +67,19 @@ struct CallPlan {
   CallPlan(const ClientState& state, const RestRequest& request, const CallOptions& options,
            std::uint64_t seed);
 
-  /// Throws what the guard of a write throws. The transport asks it again, when bytes are about to leave.
+  /// Throws the error of a write's guard. The transport checks it again when bytes are about to be sent.
   void attach_guard(http::Request& wire) const {
     if (!guard || request.method == http::Method::get) return;
     guard->check();
     wire.guard = guard;
   }
-  /// What follows an answer or a break: null with `delay` set: try again after it; else the error.
-  std::exception_ptr judge(const http::Response& response, TimePoint now, Duration& delay);
-  std::exception_ptr judge(std::exception_ptr error, TimePoint now, Duration& delay);
+  /// Decides what follows a response or a failure: null, retry after `delay`; otherwise the error.
+  std::exception_ptr classify(const http::Response& response, TimePoint now, Duration& delay);
+  std::exception_ptr classify(std::exception_ptr error, TimePoint now, Duration& delay);
   Cancelled cancelled() const { return Cancelled(describe(request) + ": cancelled"); }
 };
 
-/// The asynchronous form. Starts at once and keeps itself alive until it has called `done`.
+/// Starts the asynchronous form of a call, which keeps itself alive until it has called `done`.
 std::shared_ptr<http::Call> start_call(std::shared_ptr<ClientState> state, CallPlan plan,
                                        std::stop_token stop, http::Completion done);
 

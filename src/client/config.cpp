@@ -106,7 +106,7 @@ Config in_cluster_config(const LoadConfigOptions& options) {
 Config load_config(const LoadConfigOptions& options) {
   if (!options.kubeconfig.empty()) return load_file(options.kubeconfig, options.context);
   if (const auto list = variable(options, "KUBECONFIG")) return load_list(*list, options.context);
-  // A context is a name in a file; a pod has none.
+  // A context is a name in a file; pods have none.
   const bool in_cluster = variable(options, "KUBERNETES_SERVICE_HOST").has_value();
   if (in_cluster && options.context.empty()) return in_cluster_config(options);
   const auto home = variable(options, "HOME");

@@ -9,7 +9,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-/// The first credential that would go over the wire, or "".
+/// Returns the name of the first credential that would be sent, or "".
 std::string_view first_credential(const Config& config) {
   if (!config.token_file.empty()) return "token_file";
   if (!config.exec.empty()) return "exec";
@@ -27,7 +27,7 @@ void check_values(const Config& config) {
   check("token", config.token);
   check("username", config.username);
   check("password", config.password);
-  // The first colon ends the user in what is sent (RFC 7617).
+  // In the encoded form the first colon ends the user name (RFC 7617).
   if (config.username.find(':') != std::string::npos)
     throw ConfigError(where, "", "username", "must not hold a colon");
   const Impersonation& who = config.impersonate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of a configuration's credentials before any of them is sent.
+// Validation of a configuration's credentials before any of them is sent.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Returns why `token` cannot be sent, or "": "the token holds control byte 0x0d at position 3".
+/// Returns why `token` cannot be sent, or "" if it can: "the token holds control byte 0x0d at position 3".
 std::string token_problem(std::string_view token);
 
 /// Throws ConfigError that names the field ("impersonate.groups[1]") if a credential or an impersonated name
-/// cannot be the value of a header, or if a credential would be sent in the clear although
+/// cannot be a header value, or if a credential would be sent in clear text although
 /// Config::credentials_in_clear is not set.
 void check_credentials(const Config& config);
 

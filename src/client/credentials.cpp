@@ -18,7 +18,7 @@ namespace detail {
 namespace {
 
 constexpr Duration token_file_period = std::chrono::seconds{60};
-// Who asks meanwhile gets the same error: calls that waited in line do not run a broken program each.
+// Calls within this time get the same error, so that queued calls do not each run a broken program.
 constexpr Duration pause_after_failure = std::chrono::seconds{1};
 
 std::string fixed_header(const Config& config) {
@@ -65,8 +65,8 @@ Credentials::Credentials(const Config& config, std::shared_ptr<const Clock> cloc
       impersonate_(impersonation_headers(config.impersonate)),
       token_(config.token) {}
 
-void Credentials::dress(http::Headers& headers, const TokenWait& wait) {
-  if (dress_at_once(headers)) return;
+void Credentials::add_to(http::Headers& headers, const TokenWait& wait) {
+  if (try_add_to(headers)) return;
   std::string header;
   {
     const StopWaker waker(wait.stop, mutex_, changed_);
@@ -77,7 +77,7 @@ void Credentials::dress(http::Headers& headers, const TokenWait& wait) {
   if (!header.empty()) headers.set("Authorization", header);
 }
 
-bool Credentials::dress_at_once(http::Headers& headers) {
+bool Credentials::try_add_to(http::Headers& headers) {
   std::string header = fixed_;
   if (header.empty()) {
     MutexLock lock(mutex_);
@@ -95,7 +95,7 @@ bool Credentials::refresh(const http::Headers& headers, const TokenWait& wait) {
   MutexLock lock(mutex_);
   const std::string* used = headers.find("Authorization");
   const std::string before = used != nullptr ? *used : "";
-  // Another thread may have fetched a new one since the refused call was dressed.
+  // Another thread may have fetched a new token since the rejected request was prepared.
   if (authorization(lock, wait) != before) return true;
   fresh_until_ = TimePoint::min();
   return authorization(lock, wait) != before;
@@ -111,7 +111,7 @@ std::string Credentials::header() const {
   return token_.empty() ? std::string() : "Bearer " + token_;
 }
 
-// The lock is released while a token is fetched or waited for.
+// Releases the lock while a token is fetched or waited for.
 std::string Credentials::authorization(MutexLock& lock, const TokenWait& wait) {
   while (refreshable() && clock_->now() >= fresh_until_) {
     if (wait.stop.stop_requested()) throw Cancelled("cancelled before a token was there");
@@ -138,7 +138,7 @@ void Credentials::fetch(MutexLock& lock, const TokenWait& wait) {
   is_fetching_ = true;
   const std::string last = token_;
   lock.unlock();
-  // A program that had less time than it may take, for the sake of this caller, may serve another one.
+  // A program whose time was cut short by this caller's deadline may succeed for another caller.
   bool is_shared = !exec_.empty() && exec_limit(wait, clock_->now()) == exec_plugin_limit;
   Token token;
   std::exception_ptr failure;
@@ -176,7 +176,7 @@ Credentials::Token Credentials::read_token(const std::string& last) const {
     problem = text->empty() ? "the token file is empty" : token_problem(*text);
   }
   if (problem.empty()) return {std::move(*text), fresh_until};
-  if (!last.empty()) return {last, fresh_until};  // the last good one serves
+  if (!last.empty()) return {last, fresh_until};  // keep using the last valid one
   throw ConfigError(token_file_, "", "", problem);
 }
 
@@ -187,8 +187,8 @@ Credentials::Token Credentials::run_plugin(const TokenWait& wait) const {
   if (const std::string problem = token_problem(credential.token); !problem.empty())
     throw ConfigError("credential program " + exec_.command, "", "", problem);
   if (!credential.expires) return {credential.token, TimePoint::max()};
-  // A minute early, so that no call leaves with a token that expires on its way.
-  // Bounded before it becomes a Duration, which cannot hold the way to the year 9999.
+  // A minute early, so that no call is sent with a token that expires in transit. Clamped before it becomes a
+  // Duration, which cannot represent the time until the year 9999.
   const WallTime::duration left = *credential.expires - clock_->wall_now() - std::chrono::minutes{1};
   constexpr WallTime::duration least = std::chrono::seconds{1}, most = std::chrono::hours{24 * 365};
   return {credential.token, deadline_after(now, std::clamp(left, least, most))};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers that say who is calling, kept fresh.
+// Authentication headers, kept up to date.
 #pragma once
 
 #include <exception>
@@ -17,28 +17,28 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// How long somebody waits for a token.
+/// Limits of a wait for a token.
 struct TokenWait {
   std::stop_token stop = {};
   TimePoint deadline = TimePoint::max();
 };
 
-/// Thread safety: all members may be called concurrently. A file is read and a program run by one thread at a
-/// time, without a lock held; the others wait for it, each as long as it wants to.
+/// Credentials of a client. Thread safety: all members may be called concurrently. One thread at a time reads
+/// a file or runs a program, without holding a lock; the others wait for it, each up to its own limit.
 class Credentials {
  public:
   Credentials(const Config& config, std::shared_ptr<const Clock> clock);
 
-  /// Adds Authorization and Impersonate headers. May read a file or run a program. Throws ConfigError where
-  /// that fails, Cancelled and TransportError when `wait` is over.
-  void dress(http::Headers& headers, const TokenWait& wait = {}) EVENKEEL_EXCLUDES(mutex_);
-  /// Adds them if that needs neither; false: nothing was added.
-  bool dress_at_once(http::Headers& headers) EVENKEEL_EXCLUDES(mutex_);
-  /// Whether there is a file or program to get another token from.
+  /// Adds Authorization and Impersonate headers. May read a file or run a program. Throws ConfigError if that
+  /// fails, Cancelled or TransportError when a limit of `wait` is reached.
+  void add_to(http::Headers& headers, const TokenWait& wait = {}) EVENKEEL_EXCLUDES(mutex_);
+  /// Adds the headers if that requires neither; returns false if nothing was added.
+  bool try_add_to(http::Headers& headers) EVENKEEL_EXCLUDES(mutex_);
+  /// Returns true if there is a file or program to get another token from.
   bool refreshable() const { return !token_file_.empty() || !exec_.empty(); }
-  /// After a 401: fetches the token again; true if it is another than `headers` carried.
+  /// Handles a 401: fetches the token again; returns true if it differs from the one in `headers`.
   bool refresh(const http::Headers& headers, const TokenWait& wait = {}) EVENKEEL_EXCLUDES(mutex_);
-  /// Has the next dress() fetch the token again, if it still is the one in `headers`. Does not block.
+  /// Makes the next add_to() fetch the token again if it is still the one in `headers`. Does not block.
   void expire(const http::Headers& headers) EVENKEEL_EXCLUDES(mutex_);
 
  private:
@@ -58,14 +58,15 @@ class Credentials {
   const ExecPlugin exec_;
   const std::string server_;
   const http::TlsOptions tls_;
-  const std::string fixed_;  // what never changes: a basic or static bearer header, or ""
+  const std::string fixed_;  // a basic or static bearer header, or ""
   http::Headers impersonate_;
   Mutex mutex_;
   std::string token_ EVENKEEL_GUARDED_BY(mutex_);  // from the file or the program
   TimePoint fresh_until_ EVENKEEL_GUARDED_BY(mutex_) = TimePoint::min();
-  CondVar changed_;  // a thread has fetched a token, or failed to
+  CondVar changed_;  // notified when a thread has fetched a token, or failed to
   bool is_fetching_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  std::exception_ptr failure_ EVENKEEL_GUARDED_BY(mutex_);  // of the program, which is not run again at once
+  // Error of the program, which is not run again immediately.
+  std::exception_ptr failure_ EVENKEEL_GUARDED_BY(mutex_);
   TimePoint failed_until_ EVENKEEL_GUARDED_BY(mutex_) = TimePoint::min();
 };
 

@@ -28,7 +28,7 @@ struct Delayer::State {
         tasks.erase(tasks.begin());
         lock.unlock();
         task(Reason::due);
-        task = nullptr;  // what it holds may end this delayer
+        task = nullptr;  // destroying its captures may destroy this delayer
         lock.lock();
       }
     }
@@ -55,7 +55,7 @@ Delayer::~Delayer() {
     thread.swap(state_->thread);
     state_->changed.notify_all();
   }
-  join_or_leave(std::move(thread));  // it owns a share of the state
+  join_or_leave(std::move(thread));  // the thread owns a reference to the state
   for (auto& [when, numbered] : left) numbered.second(Reason::dropped);
 }
 

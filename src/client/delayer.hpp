@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs functions later, on one thread that exists only once something was delayed.
+// Runs functions later, on one thread that is started on first use.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: all members may be called concurrently. Lifetime: destruction drops what is still delayed,
-/// by running it with `dropped`; it may happen on the delayer's own thread.
+/// Runs delayed tasks. Thread safety: all members may be called concurrently. Lifetime: the destructor drops
+/// pending tasks by running them with `dropped`; it may run on the delayer's own thread.
 class Delayer {
  public:
   enum class Reason : unsigned char { due, dropped };
@@ -26,9 +26,9 @@ class Delayer {
   Delayer(const Delayer&) = delete;
   Delayer& operator=(const Delayer&) = delete;
 
-  /// Runs `task` at `when`, on the delayer's thread. Returns a number for drop().
+  /// Runs `task` at `when`, on the delayer's thread. Returns an id for drop().
   std::uint64_t at(TimePoint when, Task task);
-  /// Runs the task now, on the caller's thread, with `dropped`, unless it ran or is running.
+  /// Runs the task now, on the caller's thread, with `dropped`, unless it has run or is running.
   void drop(std::uint64_t number);
 
  private:

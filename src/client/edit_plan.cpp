@@ -18,7 +18,7 @@ bool has_list(const Json& document) {
                      [](const Json::Member& member) { return has_list(member.value); });
 }
 
-/// Whether `patch` replaces or removes a list that `raw` has, or brings a new one.
+/// Returns true if `patch` replaces or removes a list of `raw`, or adds a new one.
 bool touches_list(const Json& raw, const Json& patch) {
   if (patch.is_null()) return has_list(raw);
   if (!patch.is_object()) return has_list(patch);

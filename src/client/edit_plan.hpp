@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is sent for an edited object.
+// Patches for edited objects.
 #pragma once
 
 #include <optional>
@@ -13,22 +13,23 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// An edit as documents. `type` may be null: then the documents are whole, as those of dynamic objects are.
+/// An edit in terms of documents. `type` may be null: then the documents are complete, like those of dynamic
+/// objects.
 struct EditPlan {
   const TypeInfo* type = nullptr;
   Json before;
   Json after;
-  /// Also sends the members of this one, and of objects in it, that `after` has and the server lacks: plain
-  /// members at their defaults, which are equal before and after. Items of lists stay as they are. Empty:
-  /// off.
+  /// Name of a member that is completed: all of its members, and of objects in it, that `after` has and the
+  /// server lacks are sent as well, that is plain members at their defaults, which are equal before and
+  /// after. Items of lists are not completed. Empty: disabled.
   std::string complete_member = {};
 
-  /// The merge patch that carries the edit onto `raw`, the document that `before` was read from; null if
-  /// there is nothing to send. If it replaces or removes a list, it holds the resourceVersion that was read,
-  /// because otherwise it would undo what others did to that list since.
+  /// Returns the merge patch that applies the edit to `raw`, the document that `before` was decoded from;
+  /// null if there is nothing to send. If it replaces or removes a list, it contains the resourceVersion of
+  /// `raw`, because otherwise it would undo concurrent changes of that list.
   Json patch_onto(const Json& raw) const;
-  /// The same where `raw` is not known: nothing if a list must be replaced, since its items may have members
-  /// that the type does not declare.
+  /// Like patch_onto() if `raw` is not available; nullopt if a list must be replaced, because its items may
+  /// have members that the type does not declare.
   std::optional<Json> patch_alone() const;
 };
 

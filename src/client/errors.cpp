@@ -12,9 +12,9 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-constexpr std::size_t longest_text = 2048;  // of a body that is no Status; what a person can read
+constexpr std::size_t longest_text = 2048;  // limit for a body that is not a Status
 
-/// The reason that the server uses for a code, where it gave none.
+/// Returns the reason that the server uses for a code, for responses without one.
 std::string_view reason_of(int code) {
   switch (code) {
     case 400:
@@ -52,7 +52,7 @@ std::string_view reason_of(int code) {
   }
 }
 
-/// One readable line: control characters become spaces, runs of spaces one.
+/// Returns one readable line: control characters become spaces, runs of spaces become one.
 std::string one_line(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, longest_text)) {
@@ -67,14 +67,14 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-/// Bounded before it becomes a Duration, which holds 292 years.
+/// Clamped before it becomes a Duration, which can represent 292 years.
 Duration clamped(std::int64_t seconds) {
   constexpr auto most = std::chrono::duration_cast<std::chrono::seconds>(limits::retry_after).count();
   return std::chrono::seconds{std::min<std::int64_t>(seconds, most)};
 }
 
-/// The seconds of a Retry-After header; nothing for a date, which client-go does not read either, and for
-/// what is no number at all. A number that no integer holds counts as the greatest.
+/// Parses the seconds of a Retry-After header; nullopt for a date, which client-go does not parse either, and
+/// for anything else that is not a number. Numbers that overflow count as the maximum.
 std::optional<Duration> retry_after_of(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   std::int64_t seconds = 0;
@@ -83,7 +83,7 @@ std::optional<Duration> retry_after_of(std::string_view text) {
   return clamped(seconds);
 }
 
-/// The code of a Status; 0 for what is none.
+/// Returns the code of a Status; 0 if it is not a valid code.
 int code_of(const Json& code) {
   const std::int64_t number = code.integer_or(0);
   return number > 0 && number < 1000 ? static_cast<int>(number) : 0;
@@ -135,7 +135,7 @@ Status Status::decode(int code, std::string_view body) {
 Status Status::decode(const http::Response& response) {
   Status status = decode(response.status, response.body);
   if (const std::string* header = response.headers.find("Retry-After")) {
-    if (const auto told = retry_after_of(*header)) status.retry_after = told;
+    if (const auto delay = retry_after_of(*header)) status.retry_after = delay;
   }
   return status;
 }

@@ -48,7 +48,7 @@ struct FileEnd {
   throw ConfigError("credential program " + plugin.command, "", "", text);
 }
 
-/// KUBERNETES_EXEC_INFO: what the program is told.
+/// Returns KUBERNETES_EXEC_INFO, the input of the program.
 std::string exec_info(const ExecPlugin& plugin, const std::string& server, const http::TlsOptions& tls) {
   Json spec = Json::object({{"interactive", false}});
   if (plugin.provide_cluster_info) {
@@ -87,7 +87,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// Closes what the child would inherit beside 0, 1 and 2, whoever opened it.
+/// Closes all inherited descriptors except 0, 1 and 2.
 void close_the_rest(posix_spawn_file_actions_t& actions) {
 #if __GLIBC_PREREQ(2, 34)
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
@@ -102,7 +102,7 @@ void close_the_rest(posix_spawn_file_actions_t& actions) {
 #endif
 }
 
-/// Starts the program with its output in `output`.
+/// Starts the program with its output going to `output`.
 pid_t start(const ExecPlugin& plugin, std::vector<std::string> environment, int output) {
   std::vector<std::string> arguments{plugin.command};
   arguments.insert(arguments.end(), plugin.args.begin(), plugin.args.end());
@@ -127,14 +127,14 @@ pid_t start(const ExecPlugin& plugin, std::vector<std::string> environment, int 
   return pid;
 }
 
-/// A run of the program, until it has ended.
+/// One execution of the program.
 class Run {
  public:
   enum class End : unsigned char { ended, late, overflowing, cancelled };
 
   Run(pid_t pid, int input, int cancelled) : pid_(pid), input_(input), cancelled_(cancelled) {}
 
-  /// Reads its output until it ends; kills its group if it does not.
+  /// Reads its output until it ends; kills its process group if it does not end in time.
   End wait(Duration limit) {
     const auto end = std::chrono::steady_clock::now() + limit;
     for (bool reads = true; !has_ended();) {
@@ -144,7 +144,7 @@ class Run {
       if (output_.size() > longest_output) return kill_group(End::overflowing);
       pollfd waiting[] = {{.fd = cancelled_, .events = POLLIN, .revents = 0},
                           {.fd = reads ? input_ : -1, .events = POLLIN, .revents = 0}};
-      // Its end is looked for again and again: an agent that it left behind may keep the output open.
+      // Polls for its end, because a background process that it started may keep the output open.
       if (poll(waiting, 2, static_cast<int>(std::min<std::int64_t>(left, pause_))) < 0) continue;
       if (waiting[0].revents != 0) return kill_group(End::cancelled);
       if (waiting[1].revents != 0) reads = read_some();
@@ -163,7 +163,7 @@ class Run {
 
   bool has_ended() {
     const pid_t ended = waitpid(pid_, &status_, WNOHANG);
-    return ended == pid_ || (ended < 0 && errno == ECHILD);  // the host may collect its children itself
+    return ended == pid_ || (ended < 0 && errno == ECHILD);  // the host may reap its children itself
   }
   bool has_output() const {
     pollfd waiting{.fd = input_, .events = POLLIN, .revents = 0};
@@ -190,8 +190,8 @@ class Run {
   std::string output_;
 };
 
-/// The expiry of a credential, if it has one. A value that is no time is refused, as client-go refuses it:
-/// read as absent, it would make a token that is kept until the server refuses it.
+/// Returns the expiry of a credential, if it has one. An invalid time is an error, as in client-go: treated
+/// as absent, the token would be used until the server rejects it.
 std::optional<WallTime> expiry_of(const ExecPlugin& plugin, const Json& status) {
   const Json& value = status["expirationTimestamp"];
   if (value.is_null()) return std::nullopt;
@@ -209,7 +209,7 @@ ExecCredential read_exec_credential(const ExecPlugin& plugin, std::string_view o
   } catch (const DecodeError&) {
     fail(plugin, "printed no JSON");
   }
-  const Json& document = parsed;  // reads what is absent as null; a document that can be changed throws
+  const Json& document = parsed;  // absent members read as null; a mutable document would throw
   if (document["kind"].string_or("") != "ExecCredential") fail(plugin, "printed no ExecCredential");
   const Json& status = document["status"];
   std::string token = status["token"].string_or("");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t block_size = 64;
 
-/// One bit per byte of a block.
+/// Bit masks of a block, one bit per byte.
 struct Block {
   std::uint64_t quotes = 0;
   std::uint64_t backslashes = 0;
@@ -28,7 +28,7 @@ struct Block {
   Block block;
   for (unsigned part = 0; part < 4; ++part) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16 * part));
-    // '[' and '{', and ']' and '}', differ in this bit only.
+    // '[' and '{' differ in this bit only, and so do ']' and '}'.
     const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     const auto mask = [part](__m128i hits) {
       return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(hits))) << (16 * part);
@@ -55,7 +55,7 @@ struct Block {
 }
 #endif
 
-/// Bytes that follow a backslash which is not itself escaped. `carry` is that of the block before.
+/// Returns the bytes that follow an unescaped backslash. `carry` is the state of the previous block.
 [[gnu::always_inline]] inline std::uint64_t escaped_bytes(std::uint64_t backslashes, bool& carry) noexcept {
   if (backslashes == 0) {
     const std::uint64_t first = carry ? 1 : 0;
@@ -63,7 +63,7 @@ struct Block {
     return first;
   }
   std::uint64_t escaped = carry ? 1 : 0;
-  // Runs of backslashes are short and rare: take each unescaped one, which makes the next byte escaped.
+  // Runs of backslashes are short and rare: process each unescaped one, which escapes the next byte.
   std::uint64_t rest = backslashes & ~escaped;
   carry = false;
   while (rest != 0) {
@@ -80,7 +80,7 @@ struct Block {
   return escaped;
 }
 
-/// Bit i of the result: the number of set bits up to and including i is odd.
+/// Sets bit i of the result if the number of set bits up to and including i is odd.
 [[gnu::always_inline]] inline std::uint64_t prefix_xor(std::uint64_t bits) noexcept {
   for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
@@ -103,7 +103,7 @@ template <class Dummy>
     const std::uint64_t opens = block.opens & ~strings;
     const std::uint64_t closes = block.closes & ~strings;
     const auto closed = static_cast<std::uint64_t>(std::popcount(closes));
-    if (closed < depth) {  // the end cannot be in this block
+    if (closed < depth) {  // the value cannot end in this block
       depth += static_cast<std::uint64_t>(std::popcount(opens)) - closed;
       continue;
     }
@@ -162,7 +162,9 @@ std::size_t ContainerScan::feed(std::string_view text) noexcept {
 std::size_t ContainerScan::feed_bytes(const char* data, std::size_t size) noexcept {
   for (std::size_t at = 0; at < size; ++at) {
     const char c = data[at];
-    // As in blocks: a backslash escapes a quote or another one, also outside of strings, where none belongs.
+    // Like in blocks, a backslash escapes a quote or another backslash, even outside strings, where it is
+    // invalid.
+    // invalid.
     const bool escaped = std::exchange(escaped_, false);
     if (c == '\\') {
       escaped_ = !escaped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where a JSON value ends in text that arrives in pieces, 64 bytes at a time where it can. It counts
-// brackets outside of strings and checks nothing else: who reads the value checks it.
+// Finds the end of a JSON value in text that arrives in pieces, 64 bytes at a time if possible. Counts
+// brackets outside strings and validates nothing else; that is left to the parser of the value.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,13 @@ inline bool is_json_space(char c) noexcept {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/// Eats one object or array whose first bracket is the first byte fed.
-/// Thread safety: one thread at a time. Complexity: linear for pieces of any size, 1 byte too.
+/// Scans one object or array whose first bracket is the first byte fed.
+/// Thread safety: one thread at a time. Complexity: linear, for pieces of any size, even 1 byte.
 class EVENKEEL_API ContainerScan {
  public:
   void reset() noexcept { *this = {}; }
-  /// Eats up to and including the closing bracket, or all; returns how many bytes.
+  /// Consumes up to and including the closing bracket, or all of `text`; returns the number of bytes
+  /// consumed.
   std::size_t feed(std::string_view text) noexcept;
   bool done() const noexcept { return done_; }
 
@@ -37,11 +38,11 @@ class EVENKEEL_API ContainerScan {
   bool done_ = false;
 };
 
-/// Eats one JSON value of any kind. The first byte fed is the value's first.
+/// Scans one JSON value of any kind. The first byte fed is the value's first.
 class ValueScan {
  public:
   void reset() noexcept { *this = {}; }
-  /// Eats the value or all of `text`; a number, true, false or null ends before the byte that follows it.
+  /// Consumes the value or all of `text`; a number, true, false or null ends before the byte that follows it.
   std::size_t feed(std::string_view text) noexcept;
   bool done() const noexcept { return done_; }
 
@@ -53,7 +54,7 @@ class ValueScan {
 
   ContainerScan container_;
   Kind kind_ = Kind::unknown;
-  bool opened_ = false;   // strings: the opening quote was eaten
+  bool opened_ = false;   // strings: the opening quote was consumed
   bool escaped_ = false;  // strings: the last byte escapes the next one
   bool done_ = false;
 };

@@ -14,7 +14,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-/// Reads the members of one map, and says where it stands when one is not what it should be.
+/// Reads the members of one map, and reports the position of invalid ones.
 class Reader {
  public:
   Reader(std::string file, std::string context, std::string prefix, const YAML::Node& node)
@@ -29,7 +29,7 @@ class Reader {
   }
 
   YAML::Node member(const std::string& name) const {
-    // Null for what is absent: yaml-cpp's own word for that throws when it is asked for its type.
+    // Null if absent: yaml-cpp's undefined node throws when its type is read.
     if (!node_.IsDefined() || !node_.IsMap()) return {};
     const YAML::Node value = node_[name];
     return value.IsDefined() ? value : YAML::Node();
@@ -39,7 +39,7 @@ class Reader {
     return value.IsDefined() && !value.IsNull();
   }
 
-  /// The text, or "" if absent or null.
+  /// Returns the text, or "" if absent or null.
   std::string text(const std::string& name) const {
     if (!has(name)) return {};
     const YAML::Node value = member(name);
@@ -47,7 +47,7 @@ class Reader {
     return value.Scalar();
   }
 
-  /// The text, which goes into a header.
+  /// Returns a text that will be used in a header.
   std::string header_text(const std::string& name) const {
     std::string value = text(name);
     check_header(name, value);
@@ -67,7 +67,7 @@ class Reader {
     return true;
   }
 
-  /// Decoded base64. Its text is never shown: it may be a key.
+  /// Returns decoded base64. Errors never show its text, which may be a key.
   std::string data(const std::string& name) const {
     const std::string encoded = text(name);
     auto decoded = Bytes::from_base64(encoded);
@@ -75,7 +75,7 @@ class Reader {
     return decoded->value();
   }
 
-  /// The path of a file that can be read, or "".
+  /// Returns the path of a readable file, or "".
   std::string path(const std::string& name) const {
     if (!has(name)) return {};
     std::string path = relative_to(text(name), file_);
@@ -195,7 +195,7 @@ void take_user(Config& config, const Reader& user, const std::string& file) {
   if (user.has("auth-provider")) user.fail("auth-provider", "no longer supported; use exec");
   if (!user.has("exec")) return;
   take_exec(config.exec, user.child("exec"));
-  // A bare name is looked up on PATH, anything with a slash is relative to the file.
+  // A bare name is looked up in PATH, anything with a slash is relative to the file.
   if (config.exec.command.find('/') != std::string::npos)
     config.exec.command = relative_to(config.exec.command, file);
 }
@@ -270,7 +270,7 @@ Config Kubeconfig::resolve(const std::string& wanted) const {
   const Entry& user = find(users_, "user", user_name, entry, name);
   Config with_user = config;
   take_user(with_user, Reader(user.file, name, "user " + quoted(user_name), user.node), user.file);
-  return config.server.starts_with("https://") ? with_user : config;  // no credential in the clear
+  return config.server.starts_with("https://") ? with_user : config;  // no credentials over plain http
 }
 
 }  // namespace detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubeconfig files, merged: of each name the first file wins.
+// Merged kubeconfig files: for each name the first file wins.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ namespace detail {
 
 class Kubeconfig {
  public:
-  /// Adds a file that the earlier ones override. Throws ConfigError.
+  /// Adds a file with lower precedence than the earlier ones. Throws ConfigError.
   void add(const std::string& file, std::string_view text);
-  /// What `context`, or the current one if that is empty, stands for. Throws ConfigError.
+  /// Returns the configuration for `context`, or for the current one if that is empty. Throws ConfigError.
   Config resolve(const std::string& context) const;
 
  private:

@@ -15,7 +15,8 @@ void split_list(const std::string& body, RawList& list, const std::string& what)
   try {
     ListSplitter splitter;
     splitter.feed(body);
-    while (const auto item = splitter.next()) list.items.push_back(*item);  // whole, hence a view into body
+    while (const auto item = splitter.next())
+      list.items.push_back(*item);  // complete, hence a view into body
     const ListMetadata& metadata = splitter.finish();
     list.resource_version = metadata.resource_version;
     list.continue_token = metadata.continue_token;
@@ -43,7 +44,7 @@ RestRequest ListCore::next_request() const {
   add("fieldSelector", options_.field_selector);
   if (const std::size_t limit = page_limit(); limit > 0) add("limit", std::to_string(limit));
   add("continue", continue_);
-  if (continue_.empty()) {  // the token carries the version
+  if (continue_.empty()) {  // the token contains the version
     add("resourceVersion", options_.resource_version);
     add("resourceVersionMatch", options_.resource_version_match);
   }
@@ -73,7 +74,7 @@ bool ListCore::take_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const ApiError& refusal) {
-    // The token that the caller brought is the caller's affair, and so is half a list.
+    // The caller is responsible for its own token, and for a limited list.
     if (!refusal.is_gone() || continue_.empty() || !options_.continue_token.empty() || options_.limit != 0)
       return false;
   } catch (...) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list page by page: which request is next, and when it is whole. No sockets.
+// Decisions of a paged list: the next request, and the end of the list. No sockets.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,16 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: one thread at a time.
+/// State of one paged list. Thread safety: one thread at a time.
 class ListCore {
  public:
   ListCore(const ResourceId& resource, const ListOptions& options);
 
   RestRequest next_request() const;
-  /// Takes a page; true when the list is whole. Throws DecodeError.
+  /// Handles a page; returns true when the list is complete. Throws DecodeError.
   bool take(http::Response response);
-  /// Takes the refusal of a page. True: begin anew, in one piece; false: the error is the caller's.
+  /// Handles an error of a page. Returns true to start over without paging; false: the error is for the
+  /// caller.
   bool take_error(const std::exception_ptr& error);
   RawList result() { return std::move(list_); }
 
@@ -29,12 +30,12 @@ class ListCore {
   const ResourceId resource_;
   const ListOptions options_;
   RawList list_;
-  std::string continue_;   // of the next page
+  std::string continue_;   // token of the next page
   std::size_t bytes_ = 0;  // of all pages
   bool whole_ = false;     // paging was given up
 };
 
-/// Cuts the items out of the text of a list; the views point into `body`, which must not move.
+/// Splits the text of a list into items; the views point into `body`, which must not move.
 void split_list(const std::string& body, RawList& list, const std::string& what);
 
 }  // namespace detail

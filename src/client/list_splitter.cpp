@@ -10,7 +10,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-/// What comes next in the text.
+/// The expected next part of the text.
 enum class Place : std::uint8_t {
   start,         // {
   first_member,  // a name or }
@@ -18,7 +18,7 @@ enum class Place : std::uint8_t {
   name,          // the rest of a name
   colon,
   value_start,
-  value,        // the rest of a value that is no item
+  value,        // the rest of a value that is not an item
   after_value,  // , or }
   first_item,   // { or ]
   item_start,   // {
@@ -60,13 +60,13 @@ struct ListSplitter::State {
   ListSplitterOptions options;
   ListMetadata metadata;
   std::string_view rest;
-  std::string partial;  // of the name, value or item that a cut goes through
+  std::string partial;  // of the name, value or item that spans pieces
   std::string name;     // of the member whose value is being read
   detail::ValueScan scan;
   std::size_t offset = 0;  // of rest in the body
   std::size_t items = 0;
   Place place = Place::start;
-  bool taken = false;  // partial was handed out and is dropped by the next call
+  bool taken = false;  // partial was returned and is dropped by the next call
   bool seen_items = false;
 
   [[noreturn]] void fail(const std::string& problem) const {
@@ -131,7 +131,7 @@ std::optional<std::string_view> ListSplitter::State::next() {
   return std::nullopt;
 }
 
-/// The whole text of what is being scanned, or nothing (and all of `rest` set aside) if it goes on.
+/// Returns the whole text being scanned, or nullopt (with all of `rest` saved) if it continues.
 std::optional<std::string_view> ListSplitter::State::take(std::size_t bound, const char* what) {
   const std::size_t size = scan.feed(rest);
   const std::string_view text = rest.substr(0, size);
@@ -148,7 +148,7 @@ std::optional<std::string_view> ListSplitter::State::take(std::size_t bound, con
   return partial;
 }
 
-/// Eats one byte of punctuation, or notes that a name, value or item begins at it.
+/// Consumes one byte of punctuation, or records that a name, value or item begins at it.
 void ListSplitter::State::step(char c) {
   switch (place) {
     case Place::first_member:

@@ -28,7 +28,7 @@ HistogramView view(const RequestMetrics::Histogram<Size>& histogram, const std::
   return {bounds.data(), histogram.counts.data(), bounds.size(), histogram.sum};
 }
 
-// As client-go writes it.
+// In client-go's form.
 std::string code_text(int status) {
   return status == 0 ? "<error>" : std::to_string(status);
 }

@@ -25,7 +25,7 @@ List<DynamicObject> dynamic_list(RawList raw, const ResourceId& resource) {
   for (std::size_t body = 0; body < raw.bodies.size(); ++body) {
     for (std::size_t i = list.items.size(); i < raw.ends[body]; ++i) {
       DynamicObject object(Json::parse(raw.items[i], resource.plural));
-      // The server leaves these out of the items of built-in kinds.
+      // The server omits these in the items of built-in kinds.
       if (object.kind().empty()) object["kind"] = resource.kind;
       if (object.api_version().empty()) object["apiVersion"] = resource.api_version();
       list.items.emplace_back(std::move(object), raw.items[i], raw.bodies[body]);
@@ -133,7 +133,7 @@ ResourceClient::CallHandle ResourceClient::update(const DynamicObject& object, s
 
 namespace {
 
-/// The patch of an edit, or null if it changes nothing.
+/// Returns the patch of an edit, or null if it changes nothing.
 Json edited(const Object& object, const ResourceClient::Edit& edit) {
   if (!object) throw std::invalid_argument("ResourceClient: the snapshot to change is empty");
   DynamicObject after = *object;
@@ -171,7 +171,7 @@ ResourceClient::CallHandle ResourceClient::patch(const ObjectKey& key, Patch pat
 
 RestRequest ResourceClient::apply_request(const DynamicObject& object, const ApplyOptions& options) const {
   Json document = object.body();
-  document["metadata"].erase("managedFields");  // the server refuses an apply that carries them
+  document["metadata"].erase("managedFields");  // the server rejects an apply that contains them
   return client_.patch_request(resource_, object.key(), Patch::apply(document), {.force = options.force});
 }
 

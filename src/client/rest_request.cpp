@@ -8,7 +8,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-/// "/segment". The server refuses what client-go's IsValidPathSegmentName refuses; so do we, before sending.
+/// Returns "/segment". Rejects the same names as client-go's IsValidPathSegmentName, which the server
+/// rejects, too.
 std::string segment(const std::string& text, const char* what) {
   if (text.empty() || text == "." || text == ".." || text.find_first_of("/%") != std::string::npos) {
     throw std::invalid_argument(std::string(what) + " \"" + text + "\" cannot be part of a path");

@@ -20,28 +20,28 @@ Duration jittered(Duration delay, double share, std::uint64_t& random) {
 }
 
 std::optional<Duration> RetryCore::after(const Status& status) {
-  // The server turned the request away before it did anything: any method may come back.
-  if (status.code == 429) return told(status.retry_after.value_or(options_.default_retry_after));
-  if (status.code == 503 && status.retry_after) return told(*status.retry_after);
-  // It may have done part of the work: only reads.
+  // The server rejected the request before processing it: safe to retry for any method.
+  if (status.code == 429) return retry_after(status.retry_after.value_or(options_.default_retry_after));
+  if (status.code == 503 && status.retry_after) return retry_after(*status.retry_after);
+  // The server may have processed a part of it: safe to retry only for reads.
   if (status.code < 500 || !read_) return std::nullopt;
-  return status.retry_after ? told(*status.retry_after) : blind();
+  return status.retry_after ? retry_after(*status.retry_after) : back_off();
 }
 
 std::optional<Duration> RetryCore::after(TransportErrorCode code) {
   if (code != TransportErrorCode::interrupted || !read_) return std::nullopt;
-  return blind();
+  return back_off();
 }
 
-std::optional<Duration> RetryCore::told(Duration delay) {
+std::optional<Duration> RetryCore::retry_after(Duration delay) {
   if (retries_ >= options_.max_retries) return std::nullopt;
   ++retries_;
   return delay;
 }
 
-std::optional<Duration> RetryCore::blind() {
+std::optional<Duration> RetryCore::back_off() {
   if (blind_retries_ >= options_.max_blind_retries) return std::nullopt;
-  const auto delay = told(options_.first_delay * (std::int64_t{1} << std::min(blind_retries_, 20)));
+  const auto delay = retry_after(options_.first_delay * (std::int64_t{1} << std::min(blind_retries_, 20)));
   if (!delay) return std::nullopt;
   ++blind_retries_;
   return jittered(*delay, 0.2, random_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether a call may be sent again, and when. No clock, no randomness of its own.
+// Decides whether and when a call is retried. No clock, and no source of randomness.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: one thread at a time.
+/// Retry state of one call. Thread safety: one thread at a time.
 class RetryCore {
  public:
   RetryCore(RetryOptions options, http::Method method, std::uint64_t seed)
       : options_(options), read_(method == http::Method::get), random_(seed) {}
 
-  /// How long to wait before the next try; nothing: give up.
+  /// Returns the delay before the next attempt; nullopt: give up.
   std::optional<Duration> after(const Status& status);
   std::optional<Duration> after(TransportErrorCode code);
 
  private:
-  std::optional<Duration> told(Duration delay);
-  std::optional<Duration> blind();
+  std::optional<Duration> retry_after(Duration delay);
+  std::optional<Duration> back_off();
 
   const RetryOptions options_;
   const bool read_;
@@ -35,7 +35,7 @@ class RetryCore {
   int blind_retries_ = 0;
 };
 
-/// `delay` changed by up to `share` of it in either direction; advances `random`.
+/// Returns `delay` changed by up to `share` of it in either direction; advances `random`.
 Duration jittered(Duration delay, double share, std::uint64_t& random);
 
 }  // namespace detail

@@ -18,10 +18,11 @@ namespace detail {
 namespace {
 
 constexpr std::size_t longest_refusal = 64UL * 1024;
-/// An event that comes this long after the connection was made ends a trouble: the next one is news.
+/// An event this long after the connection was made ends a period of failures: the next failure is logged
+/// again.
 constexpr Duration quiet_end = std::chrono::minutes{2};
 
-/// One connection: filled on the transport's thread, emptied by whoever calls next().
+/// One connection: filled on the transport's thread, drained by the caller of next().
 class Inflow final : public http::StreamHandler {
  public:
   explicit Inflow(std::size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -39,7 +40,7 @@ class Inflow final : public http::StreamHandler {
       answer_.body += piece.substr(0, longest_refusal - std::min(longest_refusal, answer_.body.size()));
       return;
     }
-    splitter_.feed(piece);  // throws for a frame without end, which ends the stream with that error
+    splitter_.feed(piece);  // throws if a frame is too long, which ends the stream with that error
     while (const auto frame = splitter_.next()) {
       bytes_ += frame->size();
       frames_.emplace_back(*frame);
@@ -59,7 +60,7 @@ class Inflow final : public http::StreamHandler {
     changed.notify_all();
   }
 
-  /// The handle comes after the stream may have begun.
+  /// Called after the stream may already have started.
   void set_call(std::shared_ptr<http::Call> call) {
     MutexLock lock(mutex);
     if (ended_) return;
@@ -87,7 +88,7 @@ class Inflow final : public http::StreamHandler {
     }
     return frame;
   }
-  /// Not under the mutex, because a transport may deliver at once.
+  /// Not under the mutex, because a transport may deliver data immediately.
   void resume_if_due() {
     std::shared_ptr<http::Call> call;
     {
@@ -116,7 +117,7 @@ class Inflow final : public http::StreamHandler {
   std::shared_ptr<http::Call> to_resume_ EVENKEEL_GUARDED_BY(mutex);
 };
 
-/// A frame taken apart. `object` is a view into the frame.
+/// A parsed frame. `object` is a view into the frame.
 struct Frame {
   std::string type;
   std::string_view object;
@@ -143,7 +144,7 @@ void read_metadata(simdjson::ondemand::object metadata, Frame& frame) {
   }
 }
 
-/// Throws simdjson_error if it is no object with type and object.
+/// Throws simdjson_error if it is not an object with the members type and object.
 Frame take_apart(std::string& text) {
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   simdjson::ondemand::parser parser;
@@ -231,7 +232,7 @@ class RawWatch::State {
     add("labelSelector", options_.label_selector);
     add("fieldSelector", options_.field_selector);
     add("resourceVersion", core_.resource_version());
-    // Spread, so that the watches of many clients do not come back together.
+    // Randomized, so that the watches of many clients do not reconnect together.
     add("timeoutSeconds", std::to_string(300 + core_.random_below(300)));
     return request;
   }
@@ -244,7 +245,7 @@ class RawWatch::State {
     accepted_ = false;
     try {
       inflow_->set_call(client_.with({.stop = stop}).stream(request(), inflow_));
-    } catch (const Error&) {  // no credential to be had
+    } catch (const Error&) {  // no credentials available
       inflow_.reset();
       if (stop.stop_requested()) return;
       if (!established_) throw;
@@ -258,7 +259,7 @@ class RawWatch::State {
     inflow_.reset();
   }
 
-  /// Waits for a frame or the end; an event if there is one to deliver.
+  /// Waits for a frame or the end; returns an event if there is one to deliver.
   std::optional<RawWatchEvent> read(const std::stop_token& stop) {
     const std::shared_ptr<Inflow> inflow = inflow_;
     std::optional<std::string> frame;
@@ -373,7 +374,7 @@ class RawWatch::State {
     return std::nullopt;
   }
 
-  /// Says once what goes on failing for the same reason, numbers left out; repeats are lines of level debug.
+  /// Logs a recurring failure once per distinct reason, ignoring numbers; repeats are logged at level debug.
   void note(const std::exception_ptr& error) {
     try {
       std::rethrow_exception(error);
@@ -394,9 +395,9 @@ class RawWatch::State {
   std::shared_ptr<Inflow> inflow_;
   TimePoint connected_at_{};
   TimePoint head_due_{};
-  std::string noted_;         // the reason that was logged last
-  bool accepted_ = false;     // this connection
-  bool established_ = false;  // any
+  std::string noted_;         // the reason logged last
+  bool accepted_ = false;     // on this connection
+  bool established_ = false;  // on any connection
 };
 
 RawWatch::RawWatch(Client client, const ResourceId& resource, WatchOptions options)

@@ -13,10 +13,9 @@ namespace {
 
 constexpr Duration first_delay = std::chrono::milliseconds{800};
 constexpr Duration longest_delay = std::chrono::seconds{30};
-constexpr Duration healthy =
-    std::chrono::minutes{2};  // a connection that lasted so long starts the ladder anew
+constexpr Duration healthy = std::chrono::minutes{2};  // a connection of this length resets the back-off
 constexpr Duration very_short = std::chrono::seconds{1};
-constexpr unsigned free_reconnects = 3;  // after very short connections in a row that brought something
+constexpr unsigned free_reconnects = 3;  // after consecutive very short connections that delivered something
 
 }  // namespace
 
@@ -36,7 +35,7 @@ void WatchCore::event(bool added, const std::string& resource_version) {
 
 void WatchCore::ended(TimePoint now) {
   closed(now);
-  // The server's own time limit is no failure; a server that ends each watch at once is one.
+  // The server's own time limit is not a failure; a server that ends each watch immediately is one.
   if (hurried() || (events_ == 0 && now - connected_at_ < very_short)) return back_off(now);
   failures_ = 0;
   reconnect(now);
@@ -57,8 +56,8 @@ void WatchCore::refused(const std::string& call, const Status& status, TimePoint
   }
   back_off(now);
   if (!status.retry_after) return;
-  const Duration told = std::min(*status.retry_after, limits::watch_retry_after);
-  retry_at_ = std::max(retry_at_, deadline_after(now, told));
+  const Duration delay = std::min(*status.retry_after, limits::watch_retry_after);
+  retry_at_ = std::max(retry_at_, deadline_after(now, delay));
 }
 
 void WatchCore::broken(const std::exception_ptr& error, std::optional<TransportErrorCode> code,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a YAML node is, in words for errors.
+// Names of YAML node types for errors.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -8,7 +8,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// "text", "a list", "a map" or "nothing".
+/// Returns "text", "a list", "a map" or "nothing".
 inline const char* kind_of(const YAML::Node& node) {
   switch (node.Type()) {
     case YAML::NodeType::Scalar:

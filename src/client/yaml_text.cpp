@@ -11,7 +11,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-/// Notes where the last node began, and makes nothing.
+/// Records the position of the last node, and builds nothing.
 class LastMark final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
@@ -37,7 +37,8 @@ class LastMark final : public YAML::EventHandler {
   YAML::Mark mark_;
 };
 
-/// Whether a line begins with "---" or "...": nowhere in a document may one (YAML 1.2, 9.1.2).
+/// Returns true if a line begins with "---" or "...", which is not allowed within a document (YAML 1.2,
+/// 9.1.2).
 bool is_marker(std::string_view line, std::string_view marker) {
   if (!line.starts_with(marker)) return false;
   const std::string_view rest = line.substr(marker.size());
@@ -49,11 +50,11 @@ bool is_content(std::string_view line) {
   return first != std::string_view::npos && line[first] != '#';
 }
 
-/// Throws at the first line of a second document that holds anything. Returns how many documents there can
-/// be, empty ones included.
+/// Throws at the first line of a second non-empty document. Returns the maximum number of documents, empty
+/// ones included.
 int count_documents(std::string_view text) {
   bool first_has_content = false;
-  bool ended = false;  // the document that has content
+  bool ended = false;  // the document with content has ended
   int number = 0;
   int documents = 1;
   while (!text.empty()) {
@@ -89,7 +90,7 @@ YAML::Node load_yaml(const std::string& text) {
   YAML::Parser parser(input);
   LastMark last;
   while (left > 0 && parser.HandleNextDocument(last)) --left;
-  // Had it read all, another call would have found nothing.
+  // If everything had been parsed, another call would have found nothing.
   if (left == 0 && parser) throw YAML::ParserException(last.mark(), "the text after this cannot be read");
   return YAML::Load(text);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One YAML document from a text.
+// Loading of a single YAML document from text.
 #pragma once
 
 #include <string>
@@ -12,10 +12,11 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Returns the document in `text`, null if there is none. Throws YAML::ParserException for what is not YAML,
-/// for text that the parser would leave unread ("," or "[a] b"), and for a second document that holds
-/// anything: `a second document; expected one`.
-/// YAML::LoadAll is no way to do that: yaml-cpp 0.7 never gets past a comma at the begin of a document.
+/// Returns the document in `text`, null if there is none. Throws YAML::ParserException for invalid YAML, for
+/// text that the parser would leave unread ("," or "[a] b"), and for a second non-empty document: `a second
+/// document; expected one`.
+///
+/// YAML::LoadAll cannot be used: yaml-cpp 0.7 never gets past a comma at the beginning of a document.
 EVENKEEL_API YAML::Node load_yaml(const std::string& text);
 
 }  // namespace detail

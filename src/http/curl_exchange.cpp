@@ -32,7 +32,7 @@ TransportErrorCode code_of(CURLcode code) {
     case CURLE_COULDNT_CONNECT:
     case CURLE_PROXY:
     case CURLE_OPERATION_TIMEDOUT:
-      return TransportErrorCode::connect;  // only the connect phase has a limit in curl
+      return TransportErrorCode::connect;  // curl limits only the connect phase
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
@@ -59,18 +59,18 @@ void set(CURL* easy, CURLoption option, T value) {
 }
 
 void set_blob(CURL* easy, CURLoption option, const std::string& data) {
-  // Not copied: the exchange holds the material for as long as the handle.
+  // Not copied: the exchange owns the material for as long as the handle.
   curl_blob blob{.data = const_cast<char*>(data.data()), .len = data.size(), .flags = CURL_BLOB_NOCOPY};
   set(easy, option, &blob);
 }
 
-/// A socket that no child process inherits.
+/// Opens a socket that child processes do not inherit.
 curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/// Unacknowledged data or probes end the connection after `*dead_peer_timeout`, not after a quarter of an
-/// hour.
+/// Makes unacknowledged data or probes end the connection after `*dead_peer_timeout`, instead of after a
+/// quarter of an hour.
 int limit_silence(void* dead_peer_timeout, curl_socket_t socket, curlsocktype) {
   const auto limit = *static_cast<const Duration*>(dead_peer_timeout);
   const auto ms = static_cast<unsigned>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
@@ -110,7 +110,7 @@ Endpoint parse_endpoint(const CurlTransportOptions& options) {
   endpoint.url = endpoint.base;
   if (!endpoint.tls || options.tls.server_name.empty() || options.tls.server_name == host) return endpoint;
 
-  // curl takes the name to verify from the URL, so the URL carries it and the connection is sent elsewhere.
+  // curl takes the name to verify from the URL, so the URL contains it and the connection is redirected.
   endpoint.host_header = "Host: " + (port.empty() ? host : authority_of(host, port));
   if (port.empty()) port = "443";
   endpoint.url = scheme + "://" + authority_of(options.tls.server_name, port) + path;
@@ -148,13 +148,13 @@ void CurlExchange::attach(CURL* easy, const Endpoint& endpoint, const CurlTransp
   tls_ = std::move(tls);
   max_header_bytes_ = options.max_header_bytes;
   max_body_bytes_ = options.max_body_bytes;
-  dress_request(endpoint, options);
-  dress_body();
-  dress_connection(endpoint, options);
-  if (endpoint.tls) dress_tls(options);
+  configure_request(endpoint, options);
+  configure_body();
+  configure_connection(endpoint, options);
+  if (endpoint.tls) configure_tls(options);
 }
 
-void CurlExchange::dress_request(const Endpoint& endpoint, const CurlTransportOptions& options) {
+void CurlExchange::configure_request(const Endpoint& endpoint, const CurlTransportOptions& options) {
   set(easy_, CURLOPT_PRIVATE, static_cast<void*>(this));
   set(easy_, CURLOPT_ERRORBUFFER, error_text_);
   set(easy_, CURLOPT_URL, (endpoint.url + request_.target).c_str());
@@ -170,7 +170,7 @@ void CurlExchange::dress_request(const Endpoint& endpoint, const CurlTransportOp
     set(easy_, CURLOPT_USERAGENT, options.user_agent.c_str());
   }
   for (const auto& [name, value] : request_.headers) {
-    // "Name;" is curl's spelling of a header without a value; one of blanks alone it would leave out.
+    // curl's syntax for a header without a value is "Name;"; it would omit one whose value is only blanks.
     const bool blank = value.find_first_not_of(' ') == std::string::npos;
     add_header(blank ? name + ";" : name + ": " + value);
   }
@@ -184,7 +184,7 @@ void CurlExchange::dress_request(const Endpoint& endpoint, const CurlTransportOp
   set(easy_, CURLOPT_HTTPHEADER, header_lines_);
 }
 
-void CurlExchange::dress_body() {
+void CurlExchange::configure_body() {
   if (request_.method == Method::get && request_.body.empty()) {
     set(easy_, CURLOPT_HTTPGET, 1L);
     return;
@@ -193,7 +193,7 @@ void CurlExchange::dress_body() {
     set(easy_, CURLOPT_CUSTOMREQUEST, "DELETE");
     return;
   }
-  // Read by callback rather than from POSTFIELDS, because only then can a second sending be refused.
+  // Read by callback instead of POSTFIELDS, because only then can a second transmission be refused.
   set(easy_, CURLOPT_POST, 1L);
   set(easy_, CURLOPT_CUSTOMREQUEST, std::string(method_name(request_.method)).c_str());
   set(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
@@ -203,7 +203,7 @@ void CurlExchange::dress_body() {
   set(easy_, CURLOPT_SEEKDATA, static_cast<void*>(this));
 }
 
-void CurlExchange::dress_connection(const Endpoint& endpoint, const CurlTransportOptions& options) {
+void CurlExchange::configure_connection(const Endpoint& endpoint, const CurlTransportOptions& options) {
   const auto ms = [](Duration d) {
     return static_cast<long>(std::chrono::ceil<std::chrono::milliseconds>(d).count());
   };
@@ -221,7 +221,8 @@ void CurlExchange::dress_connection(const Endpoint& endpoint, const CurlTranspor
   if (options.proxy) {
     set(easy_, CURLOPT_PROXY, options.proxy->c_str());
   } else if (endpoint.loopback) {
-    set(easy_, CURLOPT_PROXY, "");  // not that of the environment, to which it is another machine
+    // Ignore the environment's proxy, for which this host would be another machine.
+    set(easy_, CURLOPT_PROXY, "");
   }
   if (!endpoint.connect_to.empty()) {
     connect_to_ = curl_slist_append(nullptr, endpoint.connect_to.c_str());
@@ -237,11 +238,10 @@ void CurlExchange::dress_connection(const Endpoint& endpoint, const CurlTranspor
   }
 }
 
-// libcurl 7.88 looks at all connections to a host alike: once one of them speaks HTTP/2, it sends requests
-// also into the HTTP/1.1 connection of a running stream, where nobody answers them. Connections whose TLS
-// options differ are never confused, so streams name the highest version that there is, and requests leave it
-// open.
-void CurlExchange::dress_tls(const CurlTransportOptions& options) {
+// libcurl 7.88 treats all connections to a host alike: once one of them speaks HTTP/2, it also sends requests
+// over the HTTP/1.1 connection of a running stream, where they are never answered. Connections with different
+// TLS options are never mixed, so streams set the maximum TLS version explicitly and requests do not.
+void CurlExchange::configure_tls(const CurlTransportOptions& options) {
   constexpr long lowest = CURL_SSLVERSION_TLSv1_2;
   constexpr long highest = CURL_SSLVERSION_MAX_TLSv1_3;
   set(easy_, CURLOPT_SSLVERSION, is_stream_ ? lowest | highest : lowest);
@@ -250,7 +250,7 @@ void CurlExchange::dress_tls(const CurlTransportOptions& options) {
     set(easy_, CURLOPT_SSL_VERIFYHOST, 0L);
   } else if (!tls_->ca.empty()) {
     set_blob(easy_, CURLOPT_CAINFO_BLOB, tls_->ca);
-    // Without this the system's directory of authorities would be trusted beside the one given.
+    // Otherwise curl would trust the system's CA directory in addition to the given one.
     set(easy_, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
   }
   if (!tls_->cert.empty()) {
@@ -295,7 +295,7 @@ void CurlExchange::start_clock(TimePoint at, const CurlTransportOptions& options
 
 TimePoint CurlExchange::next_look(TimePoint at) const {
   if (idle_ <= Duration::zero()) return std::min(deadline_, guarded_until());
-  // Who does not read cannot tell a silent peer: while paused, the silence starts over.
+  // While reading is paused the peer's silence cannot be measured, so the idle time starts over.
   const TimePoint since = paused_.load(std::memory_order_relaxed) ? at : last_activity_;
   return std::min({deadline_, guarded_until(), deadline_after(since, idle_)});
 }
@@ -320,7 +320,7 @@ std::exception_ptr CurlExchange::overdue(TimePoint at, const std::string& base) 
   };
   if (deadline_ <= at) return timeout(is_stream_ ? "deadline exceeded" : "no answer before the deadline");
   if (guarded_until() <= at) {
-    // It waits in the queue, or its answer is late.
+    // The request is still queued, or its response is late.
     if (auto refused = easy_ == nullptr ? refusal() : nullptr) return refused;
     return timeout("no answer before its guard's time was over");
   }
@@ -341,7 +341,7 @@ std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base
   if (refusal_) return refused(base);
   if (cancelled()) return std::make_exception_ptr(Cancelled(describe(base, "cancelled")));
   if (code == CURLE_OK && responded_) return nullptr;
-  if (code == CURLE_OK) {  // curl takes a connection that ends among the headers for a whole answer
+  if (code == CURLE_OK) {  // curl accepts a connection that ends within the headers as a complete response
     return std::make_exception_ptr(TransportError(TransportErrorCode::interrupted,
                                                   describe(base, "the connection ended within the headers")));
   }
@@ -353,7 +353,7 @@ std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base
     reason = std::generic_category().message(static_cast<int>(os_error));
   }
   TransportErrorCode what = code_of(code);
-  // A reused connection broke, and curl reports what became of its second try: that could not connect.
+  // A reused connection broke, and curl reports the error of its second attempt, which could not connect.
   const bool broke = was_sent() && (what == TransportErrorCode::resolve ||
                                     what == TransportErrorCode::connect || what == TransportErrorCode::tls);
   if (broke || code == CURLE_SEND_FAIL_REWIND) {
@@ -363,15 +363,15 @@ std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base
   return std::make_exception_ptr(TransportError(what, describe(base, reason)));
 }
 
-// What left in an earlier try of curl's may have had its effect.
+// Bytes sent in an earlier attempt of curl may have had an effect.
 std::exception_ptr CurlExchange::refused(const std::string& base) {
-  if (!left_before_) return std::move(refusal_);
+  if (!sent_before_) return std::move(refusal_);
   return std::make_exception_ptr(TransportError(
       TransportErrorCode::interrupted,
       describe(base, "the connection broke after the request was sent, and it may not be sent again")));
 }
 
-// In any of curl's tries. What it counts includes a proxy's CONNECT, which says nothing about the request.
+// Covers all attempts of curl. Its count includes a proxy's CONNECT, which says nothing about the request.
 bool CurlExchange::was_sent() const {
   if (uploaded_ > 0) return true;
   long sent = 0;
@@ -384,7 +384,7 @@ bool CurlExchange::was_sent() const {
 void CurlExchange::finish(std::exception_ptr error) noexcept {
   if (std::exchange(finished_, true)) return;
   try {
-    // Moved out, so that what the callbacks hold is released as soon as they have run.
+    // Moved out, so that resources held by the callbacks are released as soon as they have run.
     const Completion completion = std::move(completion_);
     const std::shared_ptr<StreamHandler> handler = std::move(handler_);
     if (handler) {
@@ -395,7 +395,7 @@ void CurlExchange::finish(std::exception_ptr error) noexcept {
       completion(Outcome<Response>(std::move(response_)));
     }
   } catch (...) {
-    // Callbacks must not throw; one that does cannot be told anything more.
+    // Callbacks must not throw; there is no way to report it to one that does.
   }
 }
 
@@ -432,7 +432,7 @@ bool CurlExchange::take_header(std::string_view line) {
 bool CurlExchange::end_of_headers() {
   long status = 0;
   curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
-  if (status < 200) return true;  // an interim answer; the real one follows
+  if (status < 200) return true;  // an interim response; the final one follows
   responded_ = true;
   response_.status = static_cast<int>(status);
   if (!is_stream_) {
@@ -455,7 +455,7 @@ std::size_t CurlExchange::on_body(char* data, std::size_t size, std::size_t coun
   const std::size_t bytes = size * count;
   exchange.last_activity_ = now();
   exchange.loop_->note_progress();
-  // Whoever pauses sets the flag; what arrives after that stays with curl, and then with the kernel.
+  // pause() sets the flag; data that arrives afterwards stays in curl, and then in the kernel.
   if (exchange.paused_.load() && !exchange.cancelled()) return CURL_WRITEFUNC_PAUSE;
   return exchange.take_body({data, bytes}) ? bytes : 0;
 }
@@ -479,21 +479,21 @@ bool CurlExchange::take_body(std::string_view piece) {
   return true;
 }
 
-// Called when the connection stands, right before the head is sent; again in each of curl's own tries.
+// Called when the connection is established, right before the head is sent; again in each attempt of curl.
 int CurlExchange::on_request(void* self, char*, char*, int, int) {
   auto& exchange = *static_cast<CurlExchange*>(self);
-  exchange.left_before_ = exchange.was_sent();
-  return exchange.may_leave() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+  exchange.sent_before_ = exchange.was_sent();
+  return exchange.may_send() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
-bool CurlExchange::may_leave() {
+bool CurlExchange::may_send() {
   refusal_ = refusal();
   return refusal_ == nullptr;
 }
 
 std::size_t CurlExchange::on_upload(char* data, std::size_t size, std::size_t count, void* self) {
   auto& exchange = *static_cast<CurlExchange*>(self);
-  if (!exchange.may_leave()) return CURL_READFUNC_ABORT;
+  if (!exchange.may_send()) return CURL_READFUNC_ABORT;
   const std::size_t bytes = std::min(size * count, exchange.request_.body.size() - exchange.uploaded_);
   exchange.request_.body.copy(data, bytes, exchange.uploaded_);
   exchange.uploaded_ += bytes;

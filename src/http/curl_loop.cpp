@@ -15,14 +15,15 @@ namespace {
 
 constexpr std::size_t max_idle_handles = 128;  // 5.6 KB each
 
-// libcurl 7.88 does not wait for what a peer holds back (no stream allowed, no window to write into): its
-// poll returns at once. After so many turns in which nothing moved the loop waits by itself, longer each
-// time. A handshake takes about ten.
+// libcurl 7.88 does not wait while a peer withholds something (no stream allowed, no window to write into):
+// its poll returns immediately. After this many iterations without progress the loop waits by itself, longer
+// each time. A handshake takes about ten iterations.
 constexpr unsigned free_idle_turns = 100;
 constexpr Duration first_brake = std::chrono::milliseconds{1};
 constexpr Duration longest_brake = std::chrono::milliseconds{50};
 
-/// Data if there is any, else the file. Throws std::runtime_error if the file cannot be read.
+/// Returns the data if there is any, else the contents of the file. Throws std::runtime_error if the file
+/// cannot be read.
 std::string data_or_file(const std::string& data, const std::string& path, const char* what) {
   if (!data.empty() || path.empty()) return data;
   std::ifstream file(path, std::ios::binary);
@@ -37,7 +38,7 @@ std::string data_or_file(const std::string& data, const std::string& path, const
 CurlLoop::CurlLoop(CurlTransportOptions options)
     : options_(std::move(options)), endpoint_(parse_endpoint(options_)), multi_(curl_multi_init()) {
   if (multi_ == nullptr) throw std::bad_alloc();
-  // Without it, a command would wait for the end of a poll, a minute away.
+  // Without it, a command would wait for the end of a poll, up to a minute.
   if (curl_multi_wakeup(multi_) != CURLM_OK) {
     curl_multi_cleanup(multi_);
     throw Error("libcurl has no wake-up pipe: too few file descriptors may be open (ulimit -n)");
@@ -110,11 +111,11 @@ void CurlLoop::sleep() {
   }
   const TimePoint before = now();
   curl_multi_poll(multi_, nullptr, 0, timeout, nullptr);
-  if (now() - before >= first_brake) idle_turns_ = 0;  // it did wait
+  if (now() - before >= first_brake) idle_turns_ = 0;  // poll did wait
 }
 
-// From here until the next take_commands() a command has to wake this thread; otherwise it is seen anyway,
-// and the two system calls that a wake-up costs are saved.
+// From here until the next take_commands() a command has to wake this thread; at other times it is seen
+// anyway, which saves the two system calls of a wake-up.
 bool CurlLoop::may_sleep() {
   MutexLock lock(mutex_);
   sleeping_ = inbox_.empty() && !stopping_;
@@ -174,9 +175,10 @@ void CurlLoop::start_queued() {
 }
 
 void CurlLoop::launch(CurlExchange& exchange) {
-  if (auto refusal = exchange.refusal()) return end(exchange, std::move(refusal));  // it waited long enough
+  if (auto refusal = exchange.refusal())
+    return end(exchange, std::move(refusal));  // the guard may have changed while it was queued
   try {
-    // Before a handle is taken: it throws if files cannot be read.
+    // Before a handle is taken, because it throws if files cannot be read.
     const std::shared_ptr<const TlsMaterial> tls = endpoint_.tls ? tls_material() : nullptr;
     exchange.attach(take_easy(), endpoint_, options_, tls);
   } catch (const std::exception& error) {
@@ -212,7 +214,7 @@ std::shared_ptr<const TlsMaterial> CurlLoop::tls_material() {
                       .key = data_or_file(tls.key_data, tls.key_file, "client key")};
     tls_ = std::make_shared<const TlsMaterial>(std::move(fresh));
   } catch (const std::exception&) {
-    if (!tls_) throw;  // while a rotation is under way, the old ones serve
+    if (!tls_) throw;  // during a rotation, keep using the old files
   }
   return tls_;
 }
@@ -283,7 +285,7 @@ void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {
 }
 
 void CurlLoop::end_all() {
-  queue_.clear();  // what waits there is in live_, too; here it would hold the loop that holds it
+  queue_.clear();  // these are also in live_; left here they would keep this loop alive
   for (;;) {
     Inbox commands;
     {

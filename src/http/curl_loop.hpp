@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread behind the curl transport: a multi handle, a queue of what may not run yet, and timers.
+// The thread of the curl transport: a multi handle, a queue of requests above the limit, and timers.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// Thread safety: post() and stop() from any thread; run() on one, all private members on that one.
+/// Event loop of the curl transport. Thread safety: post() and stop() from any thread; run() on one thread,
+/// and all private members on that thread.
 class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
  public:
   enum class Command : unsigned char { start, cancel, resume };
@@ -33,11 +34,12 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   CurlLoop& operator=(const CurlLoop&) = delete;
 
   void post(Command command, std::shared_ptr<CurlExchange> exchange) noexcept;
-  /// Throws std::invalid_argument if `request` would carry credentials in the clear against the options.
+  /// Throws std::invalid_argument if `request` would send credentials in clear text although the options
+  /// forbid it.
   void check_exposure(const Request& request) const;
-  /// Notes that bytes moved. On the loop's thread.
+  /// Records that data was transferred. Called on the loop's thread.
   void note_progress() noexcept { idle_turns_ = 0; }
-  /// Works until stop(), then ends what still runs with `closed`.
+  /// Runs until stop(), then ends remaining exchanges with `closed`.
   void run();
   void stop() noexcept;
 
@@ -67,14 +69,14 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   CURLM* const multi_;
 
   Mutex mutex_;
-  CondVar brake_;  // a command came, or stop(), while the loop does not listen to libcurl
+  CondVar brake_;  // notified by a command or stop() while the loop does not poll libcurl
   Inbox inbox_ EVENKEEL_GUARDED_BY(mutex_);
   bool stopping_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  bool sleeping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // or about to: whoever posts has to wake it
-  bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;   // nobody reads the inbox any more
+  bool sleeping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // sleeping or about to: post() has to wake it
+  bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;   // the inbox is not read any more
 
-  // The loop's thread only.
-  unsigned idle_turns_ = 0;  // in a row: woken by libcurl, and nothing moved
+  // Used only on the loop's thread.
+  unsigned idle_turns_ = 0;  // consecutive wake-ups by libcurl without progress
   std::unordered_set<std::shared_ptr<CurlExchange>> live_;
   std::deque<std::shared_ptr<CurlExchange>> queue_;
   std::set<std::pair<TimePoint, CurlExchange*>> timers_;

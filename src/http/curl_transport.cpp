@@ -34,7 +34,7 @@ void check(const CurlTransportOptions& options) {
     throw std::invalid_argument("CurlTransportOptions.user_agent: " + problem);
 }
 
-/// The host's signals are none of our thread's business, nor is a SIGPIPE of ours the host's.
+/// Leaves the host's signals to its own threads, and keeps our SIGPIPE from the host.
 void block_signals() {
   sigset_t all;
   sigfillset(&all);

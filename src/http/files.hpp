@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading whole files, with the system's reason where that fails.
+// Reading of whole files, with the system's error message on failure.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// The content, or nothing with `problem` set: "No such file or directory". A file of more than
+/// Returns the contents, or nullopt with `problem` set: "No such file or directory". A file of more than
 /// limits::file_bytes (http/limits.hpp) is not read: "longer than 8388608 bytes".
 EVENKEEL_API std::optional<std::string> read_file(const std::string& path, std::string& problem);
-/// The content. Throws Error: "PATH cannot be read: No such file or directory".
+/// Returns the contents. Throws Error: "PATH cannot be read: No such file or directory".
 EVENKEEL_API std::string read_file(const std::string& path);
-/// Whether `problem` says that there is no such file.
+/// Returns true if `problem` means that the file does not exist.
 bool is_missing(const std::string& problem);
 
-/// `path` as seen from the directory of `file`; absolute paths stay.
+/// Resolves `path` relative to the directory of `file`; absolute paths are unchanged.
 std::string relative_to(const std::string& path, const std::string& file);
 
 }  // namespace detail

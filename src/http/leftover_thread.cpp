@@ -16,7 +16,7 @@ namespace {
 
 using Flag = std::shared_ptr<std::atomic<bool>>;
 
-// Says that its thread is over but for the end of other thread-local objects.
+// Reports that its thread has ended except for the destructors of other thread-local objects.
 struct Announcement {
   ~Announcement() {
     if (over) over->store(true, std::memory_order_release);
@@ -30,7 +30,7 @@ class LeftoverThreads {
     join([](const Entry&) { return true; });
   }
 
-  // Called on `own`.
+  // Must be called on the thread `own`.
   void take(std::thread own) {
     thread_local Announcement announcement;
     if (!announcement.over) announcement.over = std::make_shared<std::atomic<bool>>(false);
@@ -58,7 +58,7 @@ class LeftoverThreads {
     }
     for (Entry& entry : joined) {
       if (entry.thread.get_id() == std::this_thread::get_id()) {
-        entry.thread.detach();  // it ends the program
+        entry.thread.detach();  // this thread ends the program
       } else {
         entry.thread.join();
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a thread whose owner is destroyed on that very thread.
+// Handling of a thread whose owner is destroyed on that very thread.
 #pragma once
 
 #include <thread>
@@ -10,9 +10,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Joins `thread`, unless the caller is that thread: a callback may hold the last handle on what owns it.
-/// Then it goes on by itself, must keep alive what it uses, and is joined by the next one that is left so, or
-/// when the program (or the shared library) ends: a detached thread would meet destroyed globals there.
+/// Joins `thread`, unless the caller runs on it: a callback may hold the last handle to the thread's owner.
+/// In that case the thread keeps running, must keep the objects it uses alive, and is joined by the next call
+/// of this kind or when the program (or the shared library) ends: a detached thread could use globals after
+/// their destruction.
 /// Thread safety: may be called concurrently.
 EVENKEEL_API void join_or_leave(std::thread thread) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds on what comes from outside, each with its name. Those that a program may choose are members of
-// options instead, such as ReflectorOptions.
+// Named limits on external input. Limits that a program may choose are members of options instead, such as
+// ReflectorOptions.
 #pragma once
 
 #include <chrono>
@@ -12,23 +12,23 @@ namespace evenkeel {
 inline namespace v0 {
 namespace limits {
 
-/// Size in bytes of a file that is read as a whole: kubeconfig, settings, token. CA and client certificate
-/// files have no bound.
+/// Maximum size in bytes of a file read as a whole: kubeconfig, settings, token. CA and client certificate
+/// files have no limit.
 inline constexpr std::size_t file_bytes = 8UL << 20;
 
-/// Longest Retry-After (header or details.retryAfterSeconds) that is believed at all. The deadline of a call
-/// ends its waits earlier.
+/// Maximum Retry-After (header or details.retryAfterSeconds); larger values are clamped. The deadline of a
+/// call ends its waits earlier.
 inline constexpr Duration retry_after = std::chrono::hours{24};
 
-/// Longest Retry-After that a watch or a reflector obeys: a server, or a proxy before it, cannot keep a
-/// program blind for longer than this by one answer.
+/// Maximum Retry-After that a watch or a reflector obeys, so that one response of a server or proxy cannot
+/// delay updates for longer.
 inline constexpr Duration watch_retry_after = std::chrono::minutes{2};
 
-/// Time in which the head of an answer to a watch must come. A server sends it at once, before any event.
+/// Timeout for the head of the response to a watch, which a server sends immediately, before any event.
 inline constexpr Duration watch_head = std::chrono::seconds{30};
 
-/// Pages of one list, and bytes of all its pages together. A server whose last page never comes must not take
-/// all memory.
+/// Maximum number of pages of one list, and of bytes of all its pages together, so that a server that never
+/// sends a last page cannot exhaust memory.
 inline constexpr std::size_t list_pages = 100'000;
 inline constexpr std::size_t list_bytes = 2UL << 30;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether credentials may go to a server: not over plain http, unless they stay on this machine.
+// Rules for sending credentials to a server: not over plain http, unless they stay on this machine.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// True for "localhost", addresses in 127.0.0.0/8, "::1" (also in brackets) and IPv4-mapped forms of these.
-/// Names are compared as a whole: "127.evil.example" is not one of them.
+/// Returns true for "localhost", addresses in 127.0.0.0/8, "::1" (also in brackets) and IPv4-mapped forms of
+/// these. Names are compared as a whole, so "127.evil.example" is not one of them.
 EVENKEEL_API bool is_loopback(std::string_view host);
 
-/// True if what is sent to `url` can be read on the network: its scheme is http and its host is not this
-/// machine. False for what libcurl does not take for a URL, because nothing is sent there.
+/// Returns true if data sent to `url` can be read on the network: its scheme is http and its host is not this
+/// machine. Returns false for anything libcurl does not accept as a URL, because nothing is sent there.
 EVENKEEL_API bool is_exposed(const std::string& url);
 
-/// "SERVER is neither https nor a loopback address, and WHAT would be sent in the clear".
+/// Returns "SERVER is neither https nor a loopback address, and WHAT would be sent in the clear".
 EVENKEEL_API std::string exposed_text(std::string_view server, std::string_view what);
 
 }  // namespace http::detail

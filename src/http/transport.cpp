@@ -9,7 +9,7 @@ inline namespace v0 {
 namespace http {
 namespace {
 
-/// What the waiting thread and the completion share; it outlives whichever of them ends last.
+/// State shared by the waiting thread and the completion.
 struct Exchange {
   Mutex mutex;
   CondVar done;
@@ -27,7 +27,7 @@ Response Transport::fetch(Request request, std::stop_token stop) {
       MutexLock lock(exchange->mutex);
       exchange->outcome.emplace(std::move(outcome));
     }
-    // Not under the lock, which whoever is woken takes first. The exchange lives until this returns.
+    // Not under the lock, which the woken thread takes first. The exchange lives until this returns.
     exchange->done.notify_all();
   });
   const StopWaker waker(stop, exchange->mutex, exchange->done);
@@ -35,7 +35,7 @@ Response Transport::fetch(Request request, std::stop_token stop) {
     MutexLock lock(exchange->mutex);
     while (!exchange->outcome && !stop.stop_requested()) exchange->done.wait(lock);
     if (exchange->outcome) {
-      // Taken out, so that an error is not released by the transport's thread while it is being handled here.
+      // Moved out, so that the transport's thread does not release an error while it is handled here.
       Outcome<Response> outcome = std::move(*exchange->outcome);
       lock.unlock();
       return std::move(outcome).value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of URLs as libcurl reads them.
+// URL parsing by libcurl's rules.
 #pragma once
 
 #include <string>

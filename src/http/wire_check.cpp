@@ -19,7 +19,7 @@ bool is_token(char c) {
   return c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-/// "0x0d at position 3".
+/// Returns "0x0d at position 3".
 std::string at(std::string_view text, std::size_t position) {
   const auto byte = static_cast<unsigned char>(text[position]);
   return std::string("0x") + digits[byte >> 4] + digits[byte & 15] + " at position " +
@@ -35,7 +35,7 @@ std::string target_problem(std::string_view target) {
   return {};
 }
 
-/// The text with what is not printable as "%XX", for errors.
+/// Returns the text with non-printable bytes as "%XX", for errors.
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -31,7 +31,7 @@ double number(const std::string& word) {
   return std::strtod(word.c_str(), nullptr);
 }
 
-// When the machine was started, in seconds of the epoch.
+// Boot time of the machine in seconds since the epoch.
 std::optional<double> boot_time() {
   std::ifstream file("/proc/stat");
   for (std::string line; std::getline(file, line);) {
@@ -40,8 +40,8 @@ std::optional<double> boot_time() {
   return std::nullopt;
 }
 
-// Fields 14, 15, 22, 23 and 24 of /proc/self/stat (proc(5)). The second is a name that may hold anything, in
-// brackets.
+// Reads fields 14, 15, 22, 23 and 24 of /proc/self/stat (proc(5)). The second field is the process name in
+// parentheses, which may contain anything.
 void collect_stat(MetricSink& sink) {
   std::ifstream file("/proc/self/stat");
   std::string line;
@@ -49,7 +49,7 @@ void collect_stat(MetricSink& sink) {
   const std::size_t bracket = line.rfind(')');
   if (bracket == std::string::npos) return;
   const std::vector<std::string> words = words_of(line.substr(bracket + 1));
-  constexpr std::size_t third = 3;  // the number of the first word here
+  constexpr std::size_t third = 3;  // field number of the first word in `words`
   if (words.size() <= 24 - third) return;
   const auto field = [&](std::size_t at) { return number(words[at - third]); };
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -72,10 +72,10 @@ void collect_descriptors(MetricSink& sink) {
     if (entry->d_name[0] != '.') ++open;
   }
   sink.gauge("process_open_fds", "Number of open file descriptors.", {},
-             open - 1);  // but for the folder itself
+             open - 1);  // minus the directory itself
 }
 
-// A limit that is none is the largest number, as in Go's collector.
+// An unlimited resource is reported as the largest number, as in Go's collector.
 void collect_limit(MetricSink& sink, decltype(RLIMIT_AS) resource, std::string_view name,
                    std::string_view help) {
   rlimit limit{};
@@ -84,7 +84,7 @@ void collect_limit(MetricSink& sink, decltype(RLIMIT_AS) resource, std::string_v
   sink.gauge(name, help, {}, limit.rlim_cur == RLIM_INFINITY ? most : static_cast<double>(limit.rlim_cur));
 }
 
-// Two lines "IpExt: ...", the names and the numbers.
+// Reads the two lines "IpExt: ...": the names and the numbers.
 void collect_network(MetricSink& sink) {
   std::ifstream file("/proc/self/net/netstat");
   std::vector<std::string> names;

@@ -24,7 +24,7 @@ enum class Kind : std::uint8_t { counter, gauge, histogram };
   throw std::invalid_argument("MetricRegistry: " + why);
 }
 
-// What Manager::collect() gives by itself.
+// Prefixes of the metrics that Manager::collect() exports itself.
 constexpr std::array<std::string_view, 6> taken_prefixes{
     "controller_runtime_", "evenkeel_", "leader_election_", "process_", "rest_client_", "workqueue_"};
 
@@ -61,7 +61,7 @@ class MetricFamily {
  public:
   using Kind = v0::Kind;
   struct Series {
-    double value = 0;  // of a histogram: the sum
+    double value = 0;  // for a histogram: the sum
     std::vector<std::uint64_t> counts = {};
   };
 

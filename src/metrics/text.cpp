@@ -21,7 +21,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-// ": a=1,b=2"
+// Formats the labels as ": a=1,b=2".
 std::string text_of(const prometheus::ClientMetric& metric) {
   std::string text;
   for (const auto& label : metric.label)

@@ -62,7 +62,7 @@ class TlsStream final : public ByteStream {
   X509* peer_certificate() const override {
     return SSL_get0_peer_certificate(const_cast<TlsStream*>(this)->stream_.native_handle());
   }
-  // The connection is cut below TLS without close_notify: the length of every body is known without it.
+  // Closes the connection below TLS without close_notify: the length of every body is known without it.
   void shut_down_sending() override {
     ErrorCode ignored;
     stream_.next_layer().shutdown(Tcp::socket::shutdown_send, ignored);

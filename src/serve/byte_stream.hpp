@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection without or with TLS behind one interface, so that the HTTP session is compiled once.
+// Common interface of plain and TLS connections, so that the HTTP session is compiled once.
 #pragma once
 
 #include <array>
@@ -22,19 +22,20 @@ namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
-/// Thread safety: one thread at a time. Lifetime: a handler may be called after close(), with an error.
+/// A connection. Thread safety: one thread at a time. Lifetime: a handler may be called after close(), with
+/// an error.
 class ByteStream {
  public:
   using Done = std::function<void(ErrorCode, std::size_t)>;
   using Pieces = std::array<asio::const_buffer, 2>;
 
   virtual ~ByteStream() = default;
-  virtual void start(Done done) = 0;  ///< The TLS handshake; at once without TLS.
+  virtual void start(Done done) = 0;  ///< Performs the TLS handshake; completes immediately without TLS.
   virtual void read_some(asio::mutable_buffer into, Done done) = 0;
   virtual void write_some(const Pieces& pieces, Done done) = 0;
-  /// Null without one. Valid while the stream is.
+  /// Returns the client certificate; null if there is none. Valid while the stream exists.
   virtual X509* peer_certificate() const = 0;
-  /// Says that nothing more will be sent.
+  /// Signals that no more data will be sent.
   virtual void shut_down_sending() = 0;
   virtual void close() = 0;
   /// Closes with RST: the peer's next read or write fails.

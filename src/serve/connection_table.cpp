@@ -51,7 +51,7 @@ std::size_t ConnectionTable::of_peer(const std::string& peer) const {
   return found == peers_.end() ? 0 : found->second;
 }
 
-// Linear: it is called only at a limit, and a site has a few hundred connections.
+// Linear, because it is called only at a limit and a site has a few hundred connections.
 std::optional<ConnectionTable::Id> ConnectionTable::longest_waiting(const std::string* peer) const {
   std::optional<Id> oldest;
   std::uint64_t since = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files whose content is wanted as it is now, without a thread or timer: they are looked at when they are
-// needed.
+// Detection of changed files without a thread or timer: files are checked on use.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +10,21 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// Notices that files changed, also when a symbolic link to them was turned, as mounted Secrets do.
+/// Detects changed files, also when a symbolic link is replaced as in mounted Secrets.
 /// Thread safety: one thread at a time.
 class FileWatch {
  public:
   explicit FileWatch(std::vector<std::string> paths) : paths_(std::move(paths)), seen_(paths_.size()) {}
 
-  /// Whether any file is another than at the last call; the first call says yes. A missing file counts as
-  /// one.
+  /// Returns true if any file changed since the last call; true on the first call. A missing file is a state
+  /// like any other.
   bool changed();
 
  private:
   struct Stamp {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
-    std::int64_t size = -2;  // -1: missing; -2: never looked at
+    std::int64_t size = -2;  // -1: missing; -2: never checked
     std::int64_t seconds = 0;
     std::int64_t nanoseconds = 0;
     bool operator==(const Stamp&) const = default;

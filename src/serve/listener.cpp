@@ -30,7 +30,7 @@ Tcp::endpoint endpoint_of(asio::io_context& context, const std::string& host, st
   return {found.begin()->endpoint().address(), port};
 }
 
-// Asio has no way to ask for it when a socket is made or accepted.
+// Asio has no option for this when a socket is created or accepted.
 void close_on_exec(int socket) {
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
 }
@@ -66,9 +66,9 @@ Listener::Listener(asio::io_context& context, const std::string& host, std::uint
   port_ = acceptor_.local_endpoint().port();
 }
 
-void Listener::accept(std::function<void(Tcp::socket)> welcome,
+void Listener::accept(std::function<void(Tcp::socket)> on_connection,
                       std::function<void(const std::string& problem)> problem) {
-  welcome_ = std::move(welcome);
+  on_connection_ = std::move(on_connection);
   problem_ = std::move(problem);
   accept_next();
 }
@@ -76,7 +76,7 @@ void Listener::accept(std::function<void(Tcp::socket)> welcome,
 void Listener::accept_next() {
   acceptor_.async_accept([this](ErrorCode error, Tcp::socket socket) {
     if (!acceptor_.is_open()) return;
-    if (error) {  // out of file descriptors, most likely: try again later
+    if (error) {  // most likely out of file descriptors: try again later
       if (!std::exchange(failing_, true) && problem_) problem_(error.message());
       pause_.expires_after(accept_pause);
       pause_.async_wait([this](ErrorCode stopped) {
@@ -88,7 +88,7 @@ void Listener::accept_next() {
     close_on_exec(socket.native_handle());
     ErrorCode ignored;
     socket.set_option(Tcp::no_delay(true), ignored);
-    welcome_(std::move(socket));
+    on_connection_(std::move(socket));
     accept_next();
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One address that connections are taken from.
+// A listening address.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,23 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// Listens from the constructor on. Thread safety: one thread at a time (the context's).
-/// Lifetime: the context stops before this ends.
+/// Accepts connections on one address; listens from construction on. Thread safety: one thread at a time (the
+/// context's).
+/// Lifetime: the context must stop before this is destroyed.
 class EVENKEEL_API Listener {
  public:
   using Tcp = boost::asio::ip::tcp;
 
-  /// `host` is an address or a name; empty: all addresses of the machine, IPv6 and IPv4. Throws Error, which
-  /// names both.
+  /// `host` is an address or a name; empty: all addresses of the machine, IPv6 and IPv4. Throws Error with
+  /// host and port.
   Listener(boost::asio::io_context& context, const std::string& host, std::uint16_t port);
 
-  /// Not 0, though 0 may have been asked for.
+  /// The actual port, even if port 0 was requested.
   std::uint16_t port() const { return port_; }
-  /// Gives each connection to `welcome`, until close(). When connections cannot be accepted, as without file
-  /// descriptors, `problem` is called once with the reason, and once with "" when they can be again.
-  void accept(std::function<void(Tcp::socket)> welcome,
+  /// Passes each connection to `on_connection`, until close(). If connections cannot be accepted, for lack of
+  /// file descriptors for example, calls `problem` once with the reason, and once with "" when they can be
+  /// accepted again.
+  void accept(std::function<void(Tcp::socket)> on_connection,
               std::function<void(const std::string& problem)> problem = {});
   void close();
 
@@ -40,7 +42,7 @@ class EVENKEEL_API Listener {
   Tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::uint16_t port_ = 0;
-  std::function<void(Tcp::socket)> welcome_;
+  std::function<void(Tcp::socket)> on_connection_;
   std::function<void(const std::string& problem)> problem_;
   bool failing_ = false;
 };

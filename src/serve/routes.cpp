@@ -25,7 +25,7 @@ bool equal_ignoring_case(std::string_view left, std::string_view right) {
                     [&](char a, char b) { return lower(a) == lower(b); });
 }
 
-// `Host` without its port; empty if it is not "name", "name:port", "[v6]" or "[v6]:port".
+// Returns `Host` without its port; empty if it is not "name", "name:port", "[v6]" or "[v6]:port".
 std::string_view without_port(std::string_view host) {
   const std::size_t end = host.starts_with('[') ? host.find(']') + 1 : std::min(host.find(':'), host.size());
   if (end == 0) return {};
@@ -37,8 +37,8 @@ std::string_view without_port(std::string_view host) {
   return valid ? host.substr(0, end) : std::string_view();
 }
 
-// A name of this machine: an address of the loopback network in its usual form, or localhost, which no
-// resolver of a browser looks up (RFC 6761, section 6.3).
+// Returns true for a name of this machine: a loopback address in its usual form, or localhost, which browsers
+// do not resolve by DNS (RFC 6761, section 6.3).
 bool is_loopback_name(std::string_view host) {
   const bool rooted = host.ends_with('.');
   if (equal_ignoring_case(rooted ? host.substr(0, host.size() - 1) : host, "localhost")) return true;
@@ -55,8 +55,8 @@ bool is_loopback_name(std::string_view host) {
   return !error && address.is_loopback();
 }
 
-// Headers of proxies: RFC 7239, those that nginx, Envoy, Traefik and HAProxy set by custom, and Via of RFC
-// 9110.
+// Checks for headers of proxies: RFC 7239, those that nginx, Envoy, Traefik and HAProxy set by convention,
+// and Via of RFC 9110.
 bool is_forwarded(const Headers& headers) {
   for (const auto& [name, value] : headers) {
     for (const std::string_view header : {"Forwarded", "Via", "X-Real-IP", "X-Client-IP", "True-Client-IP"}) {
@@ -119,7 +119,7 @@ bool from_this_machine(const Headers& headers, bool peer_is_loopback) {
   const std::string* host = nullptr;
   for (const auto& [name, value] : headers) {
     if (!equal_ignoring_case(name, "Host")) continue;
-    if (host != nullptr) return false;  // two of them: none is believed
+    if (host != nullptr) return false;  // ambiguous: trust neither
     host = &value;
   }
   return host != nullptr && is_loopback_name(without_port(*host));

@@ -28,8 +28,8 @@ using detail::Tcp;
 
 namespace {
 
-// The peer's address; IPv4 in its own form also on a socket that takes both. Unspecified if the peer has
-// gone.
+// Returns the peer's address, IPv4 in its own form also on a dual-stack socket. Unspecified if the peer has
+// disconnected.
 boost::asio::ip::address peer_of(const Tcp::socket& socket) {
   ErrorCode error;
   const auto address = socket.remote_endpoint(error).address();
@@ -99,7 +99,7 @@ class Server::Impl final : public detail::SessionOwner {
     return at.counts;
   }
 
-  // SessionOwner: on the server's thread.
+  // SessionOwner, called on the server's thread.
   const ServerOptions& options() const override { return options_; }
   boost::asio::io_context& context() override { return context_; }
   void session_answered(detail::Session& session) override {
@@ -119,7 +119,7 @@ class Server::Impl final : public detail::SessionOwner {
   }
 
  private:
-  // A site that listens. The server's thread only, but for the counts.
+  // A listening site. Used only on the server's thread, except for the counts.
   struct Serving {
     Serving(detail::Site& site_, const ServerOptions& options)
         : site(site_), table(options.max_connections, options.max_connections_of_peer) {}
@@ -128,7 +128,7 @@ class Server::Impl final : public detail::SessionOwner {
     std::unique_ptr<detail::Listener> listener;
     detail::ConnectionTable table;
     std::map<detail::ConnectionTable::Id, std::shared_ptr<detail::Session>> sessions;
-    ConnectionCounts counts;  // under the server's mutex_
+    ConnectionCounts counts;  // guarded by the server's mutex_
   };
   struct Place {
     Serving* at = nullptr;
@@ -185,7 +185,7 @@ class Server::Impl final : public detail::SessionOwner {
     return (at.site.tls() ? "https://" : "http://") + host + ":" + std::to_string(at.listener->port());
   }
 
-  // `problem` empty: a connection was accepted again.
+  // An empty `problem` means that connections are accepted again.
   void note_accept_problem(Serving& at, const std::string& problem) const {
     if (problem.empty())
       options_.log.info("connections are accepted again", {{"url", url(at)}});
@@ -197,7 +197,7 @@ class Server::Impl final : public detail::SessionOwner {
   void end_all() {
     for (const auto& at : serving_) {
       at->listener->close();
-      const auto all = at->sessions;  // those that end leave the table
+      const auto all = at->sessions;  // ending sessions remove themselves from the table
       for (const auto& [id, session] : all) session->close();
     }
     context_.stop();
@@ -210,7 +210,7 @@ class Server::Impl final : public detail::SessionOwner {
 
   boost::asio::io_context context_{1};
   std::vector<std::unique_ptr<Serving>> serving_;         // complete before the thread starts
-  std::unordered_map<detail::Session*, Place> sessions_;  // the server's thread only
+  std::unordered_map<detail::Session*, Place> sessions_;  // used only on the server's thread
   mutable Mutex mutex_;
   std::thread thread_;
 };

@@ -18,7 +18,7 @@ namespace {
 namespace wire = boost::beast::http;
 
 constexpr std::size_t read_size = 8u << 10;
-constexpr Duration farewell_time = std::chrono::seconds{2};
+constexpr Duration close_timeout = std::chrono::seconds{2};
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void Session::on_read(ErrorCode error, std::size_t size) {
   if (phase_ == Phase::closed) return;
   if (error) return close();
   input_.commit(size);
-  if (phase_ == Phase::leaving) {
+  if (phase_ == Phase::closing) {
     input_.clear();
     return read_more();
   }
@@ -74,7 +74,7 @@ void Session::on_read(ErrorCode error, std::size_t size) {
   feed();
 }
 
-// Gives the parser what there is of a request.
+// Passes the available part of a request to the parser.
 void Session::feed() {
   ErrorCode error;
   while (input_.size() > 0 && !parser_->is_done() && !error) {
@@ -88,7 +88,7 @@ void Session::feed() {
     head_seen_ = true;
     if (boost::beast::iequals(parser_->get()[wire::field::expect], "100-continue")) {
       head_ = "HTTP/1.1 100 Continue\r\n\r\n";
-      return send();  // after which the body is read
+      return send();  // the body is read after it
     }
   }
   read_more();
@@ -153,15 +153,15 @@ void Session::on_written(ErrorCode error, std::size_t size) {
     return feed();
   }
   owner_.session_answered(*this);
-  if (!keep_alive_) return leave();
+  if (!keep_alive_) return start_closing();
   next_request(owner_.options().idle_timeout);
 }
 
-// Sends no more, but lets the client read to the end: closing at once with input unread would make the kernel
-// reset the connection and throw away what the client did not read yet.
-void Session::leave() {
-  phase_ = Phase::leaving;
-  expect_within(farewell_time);
+// Stops sending, but lets the client read to the end: closing immediately with unread input would make the
+// kernel reset the connection and discard data that the client has not read yet.
+void Session::start_closing() {
+  phase_ = Phase::closing;
+  expect_within(close_timeout);
   stream_->shut_down_sending();
   input_.clear();
   read_more();

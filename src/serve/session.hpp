@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of a server: reads a request, has it answered, writes the answer, and so on.
+// One connection of a server: reads requests and writes responses, in turn.
 #pragma once
 
 #include <memory>
@@ -22,12 +22,12 @@ namespace http::detail {
 
 class Session;
 
-/// What sessions share: the server.
+/// Interface of the server to its sessions.
 class SessionOwner {
  public:
   virtual const ServerOptions& options() const = 0;
   virtual asio::io_context& context() = 0;
-  /// An answer was sent to its end.
+  /// Called when a response was sent completely.
   virtual void session_answered(Session& session) = 0;
   virtual void session_ended(Session& session, bool timed_out) = 0;
 
@@ -35,7 +35,8 @@ class SessionOwner {
   ~SessionOwner() = default;
 };
 
-/// A request is read only when the one before it is answered: what a client pipelines waits in the socket.
+/// HTTP session. A request is read only after the previous one is answered, so pipelined requests wait in the
+/// socket.
 /// Thread safety: one thread at a time (the server's). Lifetime: keeps itself alive while an operation
 /// runs; owner and site outlive it.
 class Session : public std::enable_shared_from_this<Session> {
@@ -47,7 +48,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
-  enum class Phase { open, leaving, closed };
+  enum class Phase { open, closing, closed };
 
   void expect_within(Duration time);
   void next_request(Duration patience);
@@ -60,7 +61,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void send();
   void write_rest();
   void on_written(ErrorCode error, std::size_t size);
-  void leave();
+  void start_closing();
 
   SessionOwner& owner_;
   Site& site_;
@@ -77,7 +78,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string head_;
   std::string body_;
   ByteStream::Pieces unsent_;
-  bool answered_ = false;  // what is being written is an answer, not 100 Continue
+  bool answered_ = false;  // a response is being written, not 100 Continue
 };
 
 }  // namespace http::detail

@@ -24,7 +24,7 @@ std::vector<std::string> without_empty(std::vector<std::string> paths) {
   return paths;
 }
 
-// A connection keeps the context that its stream was made from.
+// A stream that keeps alive the TLS context it was made from.
 class OwnedStream final : public ByteStream {
  public:
   OwnedStream(std::shared_ptr<asio::ssl::context> context, Tcp::socket socket)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One address of a server: its certificate, its token and its routes.
+// One address of a server, with its certificate, token and routes.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,22 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// Thread safety: route() may be called concurrently with all others, which are for one thread at a time.
+/// Thread safety: route() may be called concurrently with all other members, which are for one thread at a
+/// time.
 class Site {
  public:
-  /// Throws std::invalid_argument for options that make no sense.
+  /// Throws std::invalid_argument for invalid options.
   Site(SiteOptions options, Log log);
 
   const HostPort& address() const { return address_; }
   bool tls() const { return !options_.tls.certificate.empty(); }
 
   void route(std::string path, Routes::Entry entry) EVENKEEL_EXCLUDES(mutex_);
-  /// Reads the files. Throws Error, which names the one that is wrong.
+  /// Reads the files. Throws Error with the name of the invalid one.
   void load();
-  /// The stream of a new connection, with the certificate of now.
+  /// Returns the stream of a new connection, with the current certificate.
   std::unique_ptr<ByteStream> open(Tcp::socket socket);
-  /// Finds the route, looks whether it may be asked for, and asks it. Never throws.
+  /// Finds the route, checks access and calls the handler. Never throws.
   Response answer(const Request& request, bool peer_is_loopback) EVENKEEL_EXCLUDES(mutex_);
 
  private:
@@ -51,9 +52,9 @@ class Site {
   const Log log_;
   FileWatch certificate_files_;
   FileWatch token_files_;
-  std::shared_ptr<boost::asio::ssl::context> context_;  // kept by the connections that were opened with it
+  std::shared_ptr<boost::asio::ssl::context> context_;  // kept alive by the connections opened with it
   std::string token_;
-  std::map<std::string, std::string> problems_;  // of routes whose handler threw last, by their path
+  std::map<std::string, std::string> problems_;  // last errors of handlers, by path of the route
   Mutex mutex_;
   Routes routes_ EVENKEEL_GUARDED_BY(mutex_);
 };

@@ -18,7 +18,7 @@ bool is_word(char letter) {
          (letter >= 'A' && letter <= 'Z');
 }
 
-// Length of the number with a unit that `text` begins with; 0 for none.
+// Returns the length of the number with a unit at the beginning of `text`; 0 for none.
 std::size_t one_unit(std::string_view text) {
   std::size_t size = 0;
   while (size < text.size() && is_digit(text[size])) ++size;
@@ -31,7 +31,7 @@ std::size_t one_unit(std::string_view text) {
   return 0;
 }
 
-// Length of the duration that `text` begins with; 0 for none.
+// Returns the length of the duration at the beginning of `text`; 0 for none.
 std::size_t duration_size(std::string_view text) {
   std::size_t size = 0;
   while (const std::size_t more = one_unit(text.substr(size))) size += more;

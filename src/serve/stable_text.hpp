@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing messages that contain running times, so that the log gets one line per change and not one per
-// attempt.
+// Normalization of messages that contain running times, so that the log gets one line per change instead of
+// one per attempt.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// `message` without what changes while nothing happens: " (since ...)" with all up to its closing
-/// parenthesis, and every duration ("1.6s", "1h2m"), which becomes "_". Pure.
+/// Returns `message` without parts that change over time: " (since ...)" is removed up to its closing
+/// parenthesis, and every duration ("1.6s", "1h2m") becomes "_". Pure.
 EVENKEEL_API std::string stable_text(std::string_view message);
 
 }  // namespace http::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How our servers speak TLS: version, protocol and certificate.
+// TLS configuration of our servers: versions, protocol and certificate.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// TLS 1.2 and up, HTTP/1.1 by ALPN. Both arguments are PEM. Throws boost::system::system_error if they
-/// cannot be used, or do not belong together.
+/// Returns a context with TLS 1.2 or newer and HTTP/1.1 by ALPN. Both arguments are PEM. Throws
+/// boost::system::system_error if they are invalid or do not match.
 EVENKEEL_API boost::asio::ssl::context make_tls_context(const std::string& certificate,
                                                         const std::string& key);
 

@@ -23,8 +23,8 @@ std::string date_line() {
   return std::string(text, size);
 }
 
-/// The value without control bytes, which would end the header: each becomes a blank, as in Go's
-/// net/http (headerNewlineToSpace).
+/// Replaces control bytes, which would end the header, by blanks, as Go's net/http does
+/// (headerNewlineToSpace).
 std::string one_line(std::string value) {
   for (char& c : value) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';

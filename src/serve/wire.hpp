@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between Boost.Beast's messages and ours, and the heads of answers.
+// Conversion between Boost.Beast's messages and ours, and formatting of response heads.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,11 @@ inline std::string text_of(boost::beast::string_view view) {
   return std::string(view.data(), view.size());
 }
 
-/// Nothing for methods that we do not know, HEAD among them.
+/// Returns nullopt for unsupported methods, HEAD among them.
 EVENKEEL_API std::optional<Method> method_of(boost::beast::http::verb verb);
 EVENKEEL_API Headers headers_of(const boost::beast::http::fields& fields);
-/// Status line and header lines with the date, up to those that frame the body. Headers whose name cannot be
-/// sent are left out, and control bytes in values become blanks, so that no value begins a header of its own.
+/// Returns status line and headers including the date, except those that frame the body. Headers with invalid
+/// names are omitted, and control bytes in values become blanks, so that no value can start another header.
 EVENKEEL_API std::string head_of(const Response& response);
 EVENKEEL_API Response plain_answer(int code, const std::string& text);
 

@@ -47,7 +47,7 @@ class CredentialsTest : public ::testing::Test {
   }
   static std::string authorization(Credentials& credentials) {
     http::Headers headers;
-    credentials.dress(headers);
+    credentials.add_to(headers);
     const std::string* value = headers.find("Authorization");
     return value != nullptr ? *value : "";
   }
@@ -71,7 +71,7 @@ TEST_F(CredentialsTest, ImpersonationGoesAlong) {
        .impersonate = {.user = "boss", .uid = "7", .groups = {"a", "b"}, .extra = {{"why/so", {"x"}}}}},
       clock);
   http::Headers headers;
-  credentials.dress(headers);
+  credentials.add_to(headers);
   EXPECT_EQ(*headers.find("Impersonate-User"), "boss");
   EXPECT_EQ(*headers.find("Impersonate-Uid"), "7");
   EXPECT_EQ(*headers.find("Impersonate-Group"), "a");
@@ -291,14 +291,14 @@ TEST(ExecCredential, IsRefusedIfItsExpiryIsNoTime) {
   }
 }
 
-// ---- Programs that hang, and what they leave behind
+// ---- Programs that hang, and background processes that they start
 
 constexpr const char* credential =
     R"(echo '{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2026-01-01T00:10:00Z"}}')"
     "\n";
 
-/// A program that says through a pipe that it runs, and hangs; so does a child of it. The pipe ends when both
-/// are gone.
+/// A program that signals its start through a pipe, and hangs; so does a child of it. The pipe ends when both
+/// have ended.
 class HangingProgram : public CredentialsTest {
  protected:
   HangingProgram() {
@@ -312,7 +312,7 @@ class HangingProgram : public CredentialsTest {
     std::getline(pipe_, line);
     EXPECT_EQ(line, "x");
   }
-  /// Blocks until the program and its child are gone.
+  /// Blocks until the program and its child have ended.
   void wait_until_it_is_gone() {
     std::string rest;
     EXPECT_FALSE(std::getline(pipe_, rest));
@@ -367,15 +367,15 @@ TEST_F(HangingProgram, IsRunAgainAtOnceIfOnlyTheCallerHadTooLittleTime) {
   std::ofstream(file("hang")) << "x";
   Credentials credentials({.exec = plugin()}, clock);
   http::Headers headers;
-  EXPECT_EQ(error_of([&] { credentials.dress(headers, {.deadline = clock->now() + 1ms}); }),
+  EXPECT_EQ(error_of([&] { credentials.add_to(headers, {.deadline = clock->now() + 1ms}); }),
             "credential program " + file("plugin") + ": did not finish within 1ms and was killed");
   std::remove(file("hang").c_str());
   EXPECT_EQ(authorization(credentials), "Bearer t");
 }
 
-// An agent that stays, as ssh's does, holds neither a port nor the caller.
+// A background process that stays, like ssh's agent, blocks neither a port nor the caller.
 TEST_F(CredentialsTest, AProgramInheritsNothingAndMayLeaveAnAgentBehind) {
-  const int listener = socket(AF_INET, SOCK_STREAM, 0);  // as somebody else's code opens it
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);  // opened by unrelated code
   sockaddr_in address{
       .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
   socklen_t size = sizeof(address);
@@ -401,22 +401,22 @@ using HangingProgramConcurrency = HangingProgram;
 TEST_F(HangingProgramConcurrency, WhoWaitsForItMayStopByHimself) {
   Credentials credentials({.exec = plugin()}, clock);
   std::stop_source first, second;
-  const auto dress = [&](std::stop_source& stop, std::string& error) {
+  const auto add_on_thread = [&](std::stop_source& stop, std::string& error) {
     return std::thread([&] {
       http::Headers headers;
-      error = error_of([&] { credentials.dress(headers, {.stop = stop.get_token()}); });
+      error = error_of([&] { credentials.add_to(headers, {.stop = stop.get_token()}); });
     });
   };
   std::string first_error, second_error;
-  std::thread runner = dress(first, first_error);
+  std::thread runner = add_on_thread(first, first_error);
   wait_until_it_hangs();
-  std::thread waiter = dress(second, second_error);
+  std::thread waiter = add_on_thread(second, second_error);
   second.request_stop();
   waiter.join();
   EXPECT_EQ(second_error, "cancelled before a token was there");
   http::Headers headers;
-  EXPECT_FALSE(credentials.dress_at_once(headers));
-  EXPECT_EQ(error_of([&] { credentials.dress(headers, {.deadline = clock->now()}); }),
+  EXPECT_FALSE(credentials.try_add_to(headers));
+  EXPECT_EQ(error_of([&] { credentials.add_to(headers, {.deadline = clock->now()}); }),
             "deadline exceeded while waiting for a token");
   first.request_stop();
   runner.join();
@@ -432,14 +432,14 @@ TEST_F(HangingProgramConcurrency, AnAsynchronousCallDoesNotWaitForItOnItsCallers
   const auto call = client.raw(
       RestRequest{.method = http::Method::get, .resource = tests::Widget::resource, .namespace_ = "default"},
       [&](Outcome<http::Response> outcome) { ended.set_value(error_of([&] { outcome.value(); })); });
-  wait_until_it_hangs();  // and here we are
+  wait_until_it_hangs();  // the test thread is not blocked
   call->cancel();
   EXPECT_THAT(ended.get_future().get(), HasSubstr("cancelled"));
   wait_until_it_is_gone();
   EXPECT_TRUE(transport->requests().empty());
 }
 
-// A broken program is not run for each call that waited for it.
+// A broken program is not run again for each waiting call.
 TEST_F(CredentialsTest, AFailureIsSharedForASecond) {
   write_plugin("echo x >> " + file("token") + "\nexit 1\n");
   Credentials credentials({.exec = {.command = file("plugin")}}, clock);
