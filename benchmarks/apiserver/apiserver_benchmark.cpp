@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast an API server is to one client on one connection: any server, named by its kubeconfig, so that the
-// embedded one and a real one can be asked the same in turn (scripts/bench-apiserver). Prints one JSON
-// object.
+// Speed of an API server for one client on one connection. The server is given by its kubeconfig, so that the
+// embedded server and a real one can be measured in turn (scripts/bench-apiserver). Prints one JSON object.
 //
 //   apiserver_benchmark --kubeconfig FILE --namespace NAME [--seconds S] [--pid SERVER]
-//   apiserver_benchmark --start           how long an ApiServer in this process takes to answer
+//   apiserver_benchmark --start           start-up time of an ApiServer in this process
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -80,7 +79,7 @@ Flags read_flags(int argc, char** argv) {
   return flags;
 }
 
-/// A server, and one client of it that asks one thing after the other.
+/// A server, and one client that sends requests one at a time.
 class Asker {
  public:
   explicit Asker(const ek::Config& config)
@@ -90,7 +89,7 @@ class Asker {
     if (!config.token.empty()) headers_.set("Authorization", "Bearer " + config.token);
   }
 
-  /// Throws std::runtime_error unless the answer is 2xx, or 409 where it may be there already.
+  /// Throws std::runtime_error unless the response is 2xx, or 409 for an object that may exist already.
   std::string ask(ek::http::Method method, const std::string& target, std::string body = {},
                   const char* type = "application/json") {
     ek::http::Response response = answer(method, target, std::move(body), type);
@@ -124,7 +123,7 @@ std::string gauge(const std::string& name) {
          R"(","labels":{"app":"bench"}},"spec":{"size":3,"labels":{"a":"b","c":"d"}}})";
 }
 
-/// Does `action` with 0, 1, 2, ... for so long; how often a second.
+/// Calls `action` with 0, 1, 2, ... for `seconds`; returns calls per second.
 double rate(double seconds, const std::function<void(int)>& action) {
   const auto start = Steady::now();
   int count = 0;
@@ -212,7 +211,7 @@ class Benchmark {
     figures_[name] = rate(flags_.seconds, action);
   }
 
-  /// A namespace of our own and a kind; waits until both can be used.
+  /// Creates a namespace and a kind, and waits until both can be used.
   void prepare() {
     asker_.ask(ek::http::Method::post, "/api/v1/namespaces",
                R"({"metadata":{"name":")" + flags_.namespace_ + "\"}}");
@@ -225,7 +224,7 @@ class Benchmark {
     }
   }
 
-  /// 200 watches are told of 100 creations: events a second, and threads of the server meanwhile.
+  /// Measures 200 watches that receive 100 creations: events per second, and threads of the server.
   void fan_out() {
     const std::string list = get(maps_ + "?limit=1");
     const std::string version = ek::Json::parse(list).at({"metadata", "resourceVersion"}).string_or("");
@@ -242,7 +241,7 @@ class Benchmark {
     figures_["watch_events"] = static_cast<double>(watches * events) / seconds_since(start);
     if (!flags_.pid.empty()) figures_["threads_with_200_watches"] = threads_of(flags_.pid);
     for (const auto& call : calls) call->cancel();
-    // The streams still count into what is on this stack: they end with the transport.
+    // The streams still count into variables on this stack: destroying the transport ends them.
     asker_ = Asker(ek::parse_kubeconfig(text_of(flags_.kubeconfig)));
   }
 
@@ -253,7 +252,7 @@ class Benchmark {
   ek::Json figures_ = ek::Json::object();
 };
 
-/// Seconds from nothing to the first answer of an ApiServer in this process.
+/// Returns the seconds from construction to the first response of an ApiServer in this process.
 ek::Json measure_start() {
   const auto start = Steady::now();
   ek::apiserver::ApiServer server;

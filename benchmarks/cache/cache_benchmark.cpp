@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a list's bytes, or a watch's, to objects that can be looked up: the cache's way beside the textbook's,
-// which parses each document to a tree and keeps that. The counters give bytes kept for each object.
+// From the bytes of a list or a watch to objects that can be looked up: the cache compared with the textbook
+// way, which parses each document to a tree and keeps it. The counters are bytes kept per object.
 #include <cstdint>
 #include <malloc.h>
 #include <map>
@@ -23,7 +23,7 @@ namespace {
 namespace ek = evenkeel;
 
 constexpr int pod_count = 2000;
-constexpr std::size_t piece_size = 16u << 10;  // what transports hand over at a time
+constexpr std::size_t piece_size = 16u << 10;  // what transports deliver at a time
 
 std::string fields_tree(int depth, std::mt19937& random) {
   std::string text = "{";
@@ -35,7 +35,7 @@ std::string fields_tree(int depth, std::mt19937& random) {
   return text + "}";
 }
 
-/// A pod of about 6 KB, more than a third of it managedFields, as API servers write them.
+/// Returns a pod of about 6 KB, more than a third of it managedFields, as API servers write them.
 std::string pod(int number) {
   std::mt19937 random(static_cast<unsigned>(number));
   const std::string id = std::to_string(100'000 + number);
@@ -115,7 +115,7 @@ void report(benchmark::State& state, std::size_t bytes, std::size_t kept) {
   if (kept > 0) state.counters["kept_per_object"] = static_cast<double>(kept) / pod_count;
 }
 
-/// Argument: the size of the pieces in which the body comes.
+/// Argument: the size of the pieces in which the body arrives.
 void list_to_store(benchmark::State& state) {
   std::size_t kept = 0;
   list_body();

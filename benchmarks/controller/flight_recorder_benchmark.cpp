@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the flight recorder costs a controller whose reconciler does nothing: events of 1,000 objects are
-// handed over and their keys reconciled, on one thread, so that nothing but the work itself is measured.
-// Both kinds take turns in slices of some milliseconds, and the median of the ratios is the answer: a machine
-// that is busy with something else slows both.
+// Cost of the flight recorder for a controller whose reconciler does nothing: events of 1,000 objects are
+// delivered and their keys reconciled, on one thread, so that only the work itself is measured. The variants
+// with and without it alternate in slices of some milliseconds, and the result is the median of the ratios,
+// so that other load on the machine affects both.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -65,7 +65,7 @@ class Bench {
     handler_->on_synced();
   }
 
-  /// Every object changes, and every key is reconciled.
+  /// Changes every object and reconciles every key.
   std::chrono::nanoseconds round() {
     const auto begin = std::chrono::steady_clock::now();
     for (const ek::WireObject& object : world_.objects) {
@@ -102,7 +102,7 @@ void flight_recorder(benchmark::State& state) {
   for (auto _ : state) {
     double plain = 0;
     double recorded = 0;
-    // Whoever goes second finds the objects in the processor's cache: they take turns in that, too.
+    // The second one finds the objects in the processor's cache, so the order alternates, too.
     if (swapped) recorded = static_cast<double>(with.round().count());
     plain = static_cast<double>(without.round().count());
     if (!swapped) recorded = static_cast<double>(with.round().count());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kind that the operators of benchmarks/runtime reconcile; the twins in benchmarks/peers declare the
-// same.
+// The kind that the operators of benchmarks/runtime reconcile; their counterparts in benchmarks/peers declare
+// the same.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ struct GadgetSpec {
   std::int64_t size = 1;
   std::string color = {};
   std::map<std::string, std::string> labels = {};
-  std::int64_t sent_at = 0;  // when the load generator sent the write, nanoseconds of CLOCK_MONOTONIC
+  // Time at which the load generator sent the write, in nanoseconds of CLOCK_MONOTONIC.
+  std::int64_t sent_at = 0;
 };
 EVENKEEL_FIELDS(GadgetSpec, size, color, labels, sent_at)
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators of benchmarks/runtime work on, and the writes that they react to.
+// Load generator for the operators of benchmarks/runtime.
 //
 //   runtime_load --server KUBECONFIG --create N                      the kind Gadget, and N of them
 //   runtime_load --server KUBECONFIG --objects N --rate R --seconds S
 //
-// The second patches one object after the other, R in a second, and writes into each when it was sent. It
-// says how far behind its timetable it was at most, and of each write when it was sent and when its answer
-// had come:
+// The second form patches one object after the other, R per second, and writes the time of sending into each.
+// It prints its maximum delay behind the schedule, and for each write the times of sending and of the
+// response:
 // {"late_ms":...,"answers":[[sent,answered],...]}
 #include <algorithm>
 #include <chrono>
@@ -79,10 +79,10 @@ std::string name_of(std::int64_t at) {
   return "gadget-" + std::to_string(at);
 }
 
-/// Counts what was begun and what has ended; the first failure ends the program.
+/// Counts started and ended calls; the first failure ends the program.
 class InFlight {
  public:
-  /// Waits until fewer than `limit` are under way, then takes a place.
+  /// Waits until fewer than `limit` calls are in flight, then counts one more.
   void begin(std::size_t limit) {
     std::unique_lock lock(mutex_);
     wait(lock, [&] { return count_ < limit; });
@@ -99,7 +99,7 @@ class InFlight {
     std::int64_t begun = 0;
     std::int64_t at = 0;
   };
-  /// In the order in which they ended.
+  /// Returns the results in the order in which calls ended.
   std::vector<Ended> wait_for_all() {
     std::unique_lock lock(mutex_);
     wait(lock, [&] { return count_ == 0; });

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator that measures itself; benchmarks/peers has its twins on controller-runtime and kube-rs, and
+// An operator that measures itself; benchmarks/peers has counterparts on controller-runtime and kube-rs, and
 // scripts/bench-runtime runs them in turn against the same server.
 //
 //   runtime_operator --server KUBECONFIG [--mode MODE] [--workers N] [--objects N] [--rounds N] [--token N]
 //
-//   start    watches ConfigMaps and does nothing with them: start-up, and what an idle operator takes
-//   latency  notes how long ago the write was sent of which the reconciler now has the object in hand
+//   start    watches ConfigMaps and does nothing with them: start-up time, and cost of an idle operator
+//   latency  records the time from sending a write to the reconcile that sees the object
 //   empty    does nothing; each object `rounds` times, a millisecond apart
 //   status   reads the object from the cache and patches its status to `token`
 //   wait     waits 100 ms in each reconcile
 //
-// All but start reconcile Gadgets, of which there are `objects`. It runs until SIGTERM. Its lines of output
-// are JSON:
+// All modes except start reconcile Gadgets, of which there are `objects`. It runs until SIGTERM. Its output
+// is lines of JSON:
 //   {"event":"first","at_ns":...}   the first reconcile began (CLOCK_MONOTONIC)
 //   {"event":"ready"}               latency: every object was seen
 //   {"event":"done","reconciles":...,"seconds":...,"cpu_s":...}   from the first reconcile to the end of the
@@ -98,7 +98,7 @@ Flags read_flags(int argc, char** argv) {
   return flags;
 }
 
-/// What happens between the first reconcile and the one that completes the work.
+/// Measures the time from the first reconcile to the one that completes the work.
 class Stretch {
  public:
   explicit Stretch(std::int64_t wanted) : wanted_(wanted) {}
@@ -126,7 +126,7 @@ class Stretch {
   std::atomic<std::int64_t> count_ = 0;
 };
 
-/// The latencies of latency mode.
+/// Samples of mode latency.
 class Samples {
  public:
   explicit Samples(std::int64_t objects) : objects_(static_cast<std::size_t>(objects)) {}
@@ -160,7 +160,7 @@ class Samples {
   double last_ = 0;
 };
 
-/// How often mode empty has reconciled each object.
+/// Number of reconciles of each object in mode empty.
 class Runs {
  public:
   explicit Runs(std::int64_t rounds) : rounds_(rounds) {}
@@ -185,7 +185,7 @@ struct Work {
   Runs runs;
 };
 
-/// As a thread that talks to something slow would, it heeds the stop token.
+/// Waits like a thread that talks to a slow service, and obeys the stop token.
 void wait(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any changed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread: what a whole cycle costs, and an add that changes nothing.
+// Single-threaded cost of a whole cycle, and of an add that changes nothing.
 #include <cstddef>
 #include <string>
 
@@ -32,8 +32,8 @@ void add_get_done(benchmark::State& state) {
       static_cast<double>(count.stop().allocations) / static_cast<double>(key_count);
 }
 
-// Argument: how many keys are queued, all of which are added again in turn. A thousand fit into the
-// processor's caches, a hundred thousand do not.
+// Argument: number of queued keys, all of which are added again in turn. A thousand fit into the processor's
+// caches, a hundred thousand do not.
 template <class Q>
 void duplicate_add(benchmark::State& state) {
   const auto queued = static_cast<std::size_t>(state.range(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A million keys that wait for a delay: adding, earlier times, becoming due, and the bytes that one takes.
+// A million delayed keys: adding, moving to an earlier time, becoming due, and bytes per key.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t key_count = 1'000'000;
 
-// Between 1,000 and 2,000 seconds, without order.
+// Returns delays between 1,000 and 2,000 seconds, in random order.
 Duration delay_of(std::size_t index) {
   const std::uint64_t random = (index + 1) * 6364136223846793005ULL;
   return std::chrono::seconds{1000} + std::chrono::microseconds{(random >> 32) % 1'000'000'000};
@@ -57,7 +57,7 @@ void bytes_waiting(benchmark::State& state) {
   }
 }
 
-// All become due in one moment: the first get makes them ready, then they are handed out.
+// All become due at once: the first get makes them ready, then they are handed out.
 void million_due(benchmark::State& state) {
   const auto keys = string_keys(key_count);
   for (auto _ : state) {

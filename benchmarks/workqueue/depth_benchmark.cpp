@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A million keys deep: adding, taking, becoming more urgent, and the bytes that a key takes.
-// Each repetition is one pass over the million; the counters are what it is about.
+// A queue with a million keys: adding, getting, raising the priority, and bytes per key. Each repetition is
+// one pass over the million; the counters are the result.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +48,7 @@ void bytes_queued(benchmark::State& state) {
   }
 }
 
-// All keys are added slow, then a quarter of them, without order, as fast.
+// Adds all keys as slow, then a quarter of them, in random order, as fast.
 template <class Q>
 void million_raised(benchmark::State& state) {
   for (auto _ : state) {
@@ -65,7 +65,7 @@ void million_raised(benchmark::State& state) {
   }
 }
 
-// More priorities at once than PriorityStore has lists for: each key from one of 64 to another of 64.
+// More priorities than PriorityStore has lists for: each key moves from one of 64 to another of 64.
 template <class Q>
 void million_raised_64_levels(benchmark::State& state) {
   for (auto _ : state) {
@@ -83,7 +83,7 @@ void million_raised_64_levels(benchmark::State& state) {
   }
 }
 
-// Looking at one key, and at all of them in slices, beside the adds that brought them there.
+// Inspects one key, and all keys in slices, compared with adds.
 template <class Q>
 void inspect(benchmark::State& state) {
   constexpr std::size_t looks = 100'000;
@@ -107,7 +107,7 @@ void inspect(benchmark::State& state) {
   }
 }
 
-// The lane comes from elsewhere and changes both ways while the keys are queued.
+// A policy with external state, which can move queued keys either way.
 struct NameIsUrgent {
   const bool* all;
   Lane operator()(const std::string&) const { return *all ? Lane::fast : Lane::slow; }

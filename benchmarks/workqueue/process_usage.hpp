@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process takes of memory and CPU, as Linux says.
+// Memory and CPU usage of this process, as Linux reports it.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace evenkeel::benchmarks {
 
 struct ProcessMemory {
-  std::int64_t resident_kb = 0;  ///< Pages of this process in memory.
+  std::int64_t resident_kb = 0;  ///< Resident pages of this process.
   std::int64_t kernel_kb = 0;    ///< Its page tables, and the kernel stacks of the whole system.
 };
 
-/// The number behind `label` in a file of lines such as "VmRSS:   1234 kB"; 0 if there is none.
+/// Returns the number after `label` in a file with lines such as "VmRSS:   1234 kB"; 0 if there is none.
 inline std::int64_t number_in(const char* file, std::string_view label) {
   std::ifstream lines(file);
   for (std::string word; lines >> word;) {
@@ -32,7 +32,7 @@ inline ProcessMemory process_memory() {
           .kernel_kb = number_in("/proc/self/status", "VmPTE:") + number_in("/proc/meminfo", "KernelStack:")};
 }
 
-/// User and system time of this process so far.
+/// Returns the user and system time of this process.
 inline Duration process_cpu() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queues that are compared, each in the same clothes: made with so many keys, an add by the key's
+// The compared queues behind a common interface: construction with a number of keys, an add by the key's
 // number, a worker's step. Keys are a namespace of 10 and a name of 36 characters.
 #pragma once
 
@@ -48,12 +48,12 @@ struct Textbook {
     queue.queue().done(*key);
     return true;
   }
-  /// One that goes from key to key.
+  /// A worker that processes one key after the other.
   struct Worker {
     Textbook& textbook;
     bool step() { return textbook.step(); }
   };
-  /// The same with work between get and done: `work` is handed a function that adds the key again.
+  /// A step with work between get and done: `work` gets a function that adds the key again.
   template <class Work>
   bool step(const Work& work) {
     const auto key = queue.queue().get();
@@ -69,7 +69,7 @@ struct Textbook {
   TextbookDelayingQueue<std::string> queue;
 };
 
-/// What Strings and Interned have in common.
+/// Common part of Strings and Interned.
 template <class Key, class Queue, class Options>
 struct Ours {
   Ours(Options options, std::vector<Key> made) : keys(std::move(made)), queue(std::move(options)) {}
@@ -99,7 +99,7 @@ struct Ours {
   Queue queue;
 };
 
-/// WorkQueue on strings: the store is part of the type, and the queue copies each key.
+/// WorkQueue with string keys: the store is part of the type, and the queue copies each key.
 template <class Store>
 struct Strings : Ours<std::string, WorkQueue<std::string, Store>, WorkQueueOptions<std::string, Store>> {
   using StoreType = Store;
@@ -108,7 +108,7 @@ struct Strings : Ours<std::string, WorkQueue<std::string, Store>, WorkQueueOptio
             {.name = std::move(name), .store = std::move(store)}, string_keys(count)) {}
 };
 
-/// A thousand groups of keys, by the end of their names.
+/// Groups keys by the last three characters of their names, into a thousand groups.
 struct ByEndOfName {
   std::string_view operator()(const std::string& key) const {
     return std::string_view(key).substr(key.size() - 3);
@@ -129,7 +129,7 @@ struct TableFirst {
   KeyTable table;
 };
 
-/// RequestQueue, as controllers use it: interned keys, the store behind a pointer.
+/// RequestQueue, as used by controllers: interned keys, a type-erased store.
 template <class Store>
 struct Interned : TableFirst, Ours<RequestKey, RequestQueue, RequestQueueOptions> {
   using StoreType = Store;
@@ -137,7 +137,7 @@ struct Interned : TableFirst, Ours<RequestKey, RequestQueue, RequestQueueOptions
       : Ours({.name = std::move(name), .store = std::move(store)}, interned_keys(table, count)) {}
 };
 
-/// The same queue with a name, and so with metrics.
+/// A queue with a name, and therefore with metrics.
 template <class Q>
 struct Metered : Q {
   explicit Metered(std::size_t count) : Q(count, typename Q::StoreType(), "benchmark") {}

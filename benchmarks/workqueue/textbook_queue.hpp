@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The yardstick: client-go's queue written down in C++ as it is taught, with a mutex and a condition
-// variable, two hash sets and a deque, and for delays a second mutex, a thread, a heap and a hash map.
+// The baseline: client-go's queue in textbook C++, with a mutex and a condition variable, two hash sets and a
+// deque, and for delays a second mutex, a thread, a heap and a hash map.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace evenkeel::benchmarks {
 
-/// Source: client-go util/workqueue Typed, without metrics, as an unnamed queue has none.
+/// Source: client-go util/workqueue Typed, without metrics, like an unnamed queue.
 template <class Key>
 class TextbookQueue {
  public:
@@ -53,7 +53,7 @@ class TextbookQueue {
       queue_.push_back(key);
       condition_.notify_one();
     } else if (processing_.empty()) {
-      condition_.notify_one();  // for who waits for the end of all processing
+      condition_.notify_one();  // for a thread that waits for the end of all processing
     }
   }
 
@@ -69,7 +69,7 @@ class TextbookQueue {
   }
 
  private:
-  void touch(const Key&) {}  // a list has nothing to do for a key that is in it
+  void touch(const Key&) {}  // a list does not reorder keys
 
   mutable std::mutex mutex_;
   std::condition_variable condition_;
@@ -79,8 +79,8 @@ class TextbookQueue {
   bool shutting_down_ = false;
 };
 
-/// Keys that are added later. Kinder to C++ than the original: the caller inserts into the heap himself
-/// instead of handing over through a channel.
+/// Delayed keys. More efficient in C++ than the original: the caller inserts into the heap directly instead
+/// of using a channel.
 /// Source: client-go util/workqueue delayingType.
 template <class Key>
 class TextbookDelayingQueue {

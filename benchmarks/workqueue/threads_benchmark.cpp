@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producers and workers at once: throughput, what an add costs while others are at the queue, how long an
-// idle worker takes to wake, and what a thousand idle workers cost.
+// Producers and workers together: throughput, cost of an add under contention, wake-up time of an idle
+// worker, and cost of a thousand idle workers.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// Workers until the queue is shut down, joined by stop().
+// Workers that run until the queue is shut down; stop() joins them.
 template <class Q, class Step>
 class Workers {
  public:
@@ -54,9 +54,9 @@ void wait_until_empty(Q& queue) {
   while (queue.size() > 0) std::this_thread::sleep_for(100us);
 }
 
-// Producers add as fast as they can while workers run, from the first add until all is handed out. Without
-// duplicates every add is of another key. With 90%, nine of ten adds are of four keys that change all the
-// time, as busy objects do. Every key has run once before, as in a controller that is past its start.
+// Producers add as fast as they can while workers run, from the first add until everything is handed out.
+// Without duplicates every add has another key. With 90%, nine of ten adds have one of four constantly
+// changing keys, like busy objects. Every key has run once before, as in a controller past its start.
 template <class Q>
 void throughput(benchmark::State& state) {
   const auto producers = static_cast<std::size_t>(state.range(0));
@@ -116,7 +116,7 @@ std::vector<std::int64_t> time_adds(Q& queue, std::size_t first, std::size_t cou
 }
 
 // Four workers take keys and add them again as fast as they can, at a depth of 100,000; a fifth thread
-// measures each of its adds of other keys.
+// measures each of its own adds, which use other keys.
 template <class Q>
 void add_latency_busy(benchmark::State& state) {
   constexpr std::size_t depth = 100'000;
@@ -138,7 +138,7 @@ void add_latency_busy(benchmark::State& state) {
   }
 }
 
-// A thousand workers whose reconciles wait for a millisecond each, a million keys queued.
+// A thousand workers whose reconciles wait for a millisecond each, with a million queued keys.
 template <class Q>
 void add_latency_1000_workers(benchmark::State& state) {
   constexpr std::size_t depth = 1'000'000;
@@ -160,8 +160,8 @@ void add_latency_1000_workers(benchmark::State& state) {
   }
 }
 
-// Somebody looks at all of 100,000 keys, again and again, while a thread measures its adds of others. Half
-// of the samples are taken without anybody looking, for comparison.
+// A thread inspects all of 100,000 keys repeatedly while another measures its adds of other keys. Half of the
+// samples are taken without inspection, for comparison.
 template <class Q>
 void add_latency_inspected(benchmark::State& state) {
   constexpr std::size_t depth = 100'000;
@@ -183,7 +183,7 @@ void add_latency_inspected(benchmark::State& state) {
   }
 }
 
-// From just before an add to just after get() returns in a worker that was parked.
+// Measures from just before an add to just after get() returns in a worker that was parked.
 template <class Q>
 std::vector<std::int64_t> time_wakes(std::size_t workers, std::size_t count) {
   Q queue(1024);
@@ -198,7 +198,7 @@ std::vector<std::int64_t> time_wakes(std::size_t workers, std::size_t count) {
   std::this_thread::sleep_for(50ms);
   std::vector<std::int64_t> samples(count);
   for (std::size_t i = 0; i < count; ++i) {
-    std::this_thread::sleep_for(200us);  // so that the worker is parked again
+    std::this_thread::sleep_for(200us);  // gives the worker time to park again
     const std::int64_t start = Clock::now().time_since_epoch().count();
     queue.add(i % 1024);
     taken.acquire();
@@ -225,8 +225,8 @@ void wake_latency_1000_idle(benchmark::State& state) {
   }
 }
 
-// A thousand workers, each of which has worked once, now idle. Kernel stacks and page tables are the
-// system's figures, so that others who start threads meanwhile disturb them.
+// A thousand idle workers, each of which has worked once. Kernel stacks and page tables are system-wide
+// figures, so other processes that start threads disturb them.
 template <class Q>
 void idle_workers(benchmark::State& state) {
   constexpr std::size_t count = 1000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For benchmarks that are one pass over something large and take their own time.
+// Helpers for benchmarks that are one timed pass over a large structure.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace evenkeel::benchmarks {
 
-/// Settings of a benchmark whose one iteration is a whole pass, timed by itself with set_time().
+/// Settings of a benchmark with one iteration, a whole pass, which sets its own time with set_time().
 inline void one_pass(benchmark::internal::Benchmark* benchmark) {
   benchmark->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
@@ -34,12 +34,12 @@ inline double nanoseconds_each(Duration time, std::size_t count) {
   return static_cast<double>(time.count()) / static_cast<double>(count);
 }
 
-/// A permutation of the numbers below `count` (no multiple of 7919) without order in it.
+/// Returns a pseudo-random permutation of the numbers below `count` (not a multiple of 7919).
 inline std::size_t scattered(std::size_t index, std::size_t count) {
   return index * 7919 % count;
 }
 
-/// The value below which `share` of the samples are, in nanoseconds; sorts them.
+/// Returns the quantile `share` of the samples in nanoseconds; sorts them.
 inline double percentile(std::vector<std::int64_t>& samples, double share) {
   std::sort(samples.begin(), samples.end());
   const auto at = static_cast<std::size_t>(share * static_cast<double>(samples.size() - 1));
