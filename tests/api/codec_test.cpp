@@ -74,7 +74,7 @@ struct Shop {
 
 }  // namespace shop
 
-// Outside of the types' namespace; Policy above is inside.
+// Outside the types' namespace; Policy above is inside.
 EVENKEEL_FIELDS(shop::Port, container_port, (host_ip, ek::wire("hostIP")))
 EVENKEEL_FIELDS(shop::Tree, name, children, by_name)
 EVENKEEL_FIELDS(shop::Options, fast)
@@ -96,7 +96,7 @@ std::string problem_of(std::string_view text, std::string_view what = "shops/def
   try {
     static_cast<void>(ek::from_json<Shop>(text, what));
   } catch (const ek::DecodeError& error) {
-    // The tree takes the same walk; what it says must be the same.
+    // The tree is walked in the same way and must give the same errors.
     try {
       static_cast<void>(ek::from_tree<Shop>(ek::Json::parse(text), what));
     } catch (const ek::DecodeError& again) {
@@ -172,7 +172,7 @@ TEST(Codec, EverythingThatIsSetComesBack) {
 
 TEST(Codec, TextAndTreeAreTheSameDocument) {
   Shop shop = full();
-  shop.spec.huge = 5;  // a tree holds signed integers
+  shop.spec.huge = 5;  // trees hold signed integers
   EXPECT_EQ(ek::Json::parse(ek::to_json(shop)), ek::to_tree(shop));
   EXPECT_EQ(ek::from_tree<Shop>(ek::to_tree(shop)), shop);
 }

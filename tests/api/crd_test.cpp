@@ -158,7 +158,7 @@ struct Wider {
 EVENKEEL_FIELDS(Wide, count)
 EVENKEEL_FIELDS(Wider, most, exact, least, (given, ek::default_to("9223372036854775807")))
 
-// One struct for each default that the API server would refuse.
+// One struct for each default that the API server would reject.
 struct LargePlain {
   std::uint64_t big = ~std::uint64_t{0};
 };
@@ -375,7 +375,7 @@ TEST(Crd, NeedsAGroupWithADot) {
   }
 }
 
-// Upstream: validateAPIApproval in apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go.
+// Source: validateAPIApproval in apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go.
 TEST(Crd, OfAProtectedGroupCarriesTheApprovalThatTheServerRequires) {
   const auto annotations = [](const Json& crd) { return crd.at({"metadata", "annotations"}).dump(); };
   EXPECT_EQ(annotations(ek::crd_for<crd_types::Gateway>()), R"({"api-approved.kubernetes.io":"unapproved"})");
@@ -467,7 +467,7 @@ TEST(Crd, RefusesScalePathsThatTheServerRefuses) {
   EXPECT_EQ(crd_problem({.scale = &off}), "none");
 }
 
-/// The rules of structural schemas that the API server enforces and a generator can break.
+/// Checks the rules of structural schemas that the API server enforces and a generator can violate.
 void check_structural(const Json& schema, const std::string& path) {
   const bool any = schema["x-kubernetes-preserve-unknown-fields"] == Json(true) ||
                    schema["x-kubernetes-int-or-string"] == Json(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions of structs with base classes: each member is read and written where it is.
+// Descriptions of structs with base classes: every member is read and written at its address.
 #include <map>
 #include <optional>
 #include <string>
@@ -29,7 +29,7 @@ struct Sized {
   std::vector<std::string> tags = {};
   bool operator==(const Sized&) const = default;
 };
-// The second base stands at an offset, and so does its own second base.
+// The second base is at an offset, and so is its own second base.
 struct Placed : Empty, Sized, Named {
   std::string zone = "z";
   bool operator==(const Placed& other) const {
@@ -53,7 +53,7 @@ struct Spec : Owned, Placed {
 struct Labelled {
   std::map<std::string, std::string> extra = {};
 };
-// The metadata itself comes from a second base.
+// The metadata itself is inherited from a second base.
 struct WithMetadata {
   ek::ObjectMeta metadata = {};
 };
@@ -67,7 +67,7 @@ EVENKEEL_FIELDS(Placed, name, rank, size, tags, zone)
 EVENKEEL_FIELDS(Spec, owners, name, rank, size, tags, zone, inner, parts, spare)
 EVENKEEL_FIELDS(Thing, metadata, extra, spec)
 
-// Derived from a described struct, and described itself: the derived description counts.
+// Derived from a described struct, and described itself: the derived description is used.
 struct Base {
   int a = 1;
 };
@@ -87,8 +87,8 @@ EVENKEEL_FIELDS_PARTIAL(Partly, sent)
 
 }  // namespace mixins
 
-// Of a struct that derives from a described one: its own members would be left out, and those of the base be
-// looked for where the struct begins.
+// A struct that merely derives from a described one does not count: its own members would be omitted, and
+// those of the base accessed at the wrong address.
 static_assert(ek::Described<mixins::Derived> && !ek::Described<mixins::Undescribed>);
 
 namespace {

@@ -19,7 +19,7 @@ TEST(Json, MembersAreSortedAndUnique) {
   EXPECT_EQ(Json::object({{"b", 1}, {"a", 2}}).dump(), R"({"a":2,"b":1})");
 }
 
-/// An object of `count` members "k0000".. whose names arrive in this order; `prefix` stands in front.
+/// Returns an object of `count` members "k0000".. whose names arrive in this order, preceded by `prefix`.
 std::string object_text(const std::vector<std::size_t>& order, const std::string& prefix = "") {
   std::string text = "{" + prefix;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -30,7 +30,7 @@ std::string object_text(const std::vector<std::size_t>& order, const std::string
   return text + "}";
 }
 
-// A number above 64 bits is one that only the second parser reads, so that both are covered.
+// Only the second parser reads numbers above 64 bits, so such a member selects it.
 class JsonMembers : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(OfBothParsers, JsonMembers, ::testing::Values("", "\"\":18446744073709551616,"),
                          [](const auto& chosen) { return *chosen.param == 0 ? "fast" : "exact"; });
@@ -57,7 +57,7 @@ TEST_P(JsonMembers, ArriveInAnyOrderAndTheLastOfOneNameWins) {
   }
 }
 
-// Takes minutes where each member moves those behind it.
+// Takes minutes if each insertion moves the members after it.
 TEST_P(JsonMembers, InDescendingOrderAreReadInLittleTime) {
   std::vector<std::size_t> order(200'000);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - i;

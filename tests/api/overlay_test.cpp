@@ -146,13 +146,13 @@ TEST(Overlay, WithoutATypeMatchesByName) {
             Json::parse(R"([{"name":"b","v":7,"zz":2},{"name":"a","v":1,"zz":1}])"));
 }
 
-// ---- The property: unknown fields survive any typed edit ----
+// ---- Property: unknown fields survive any typed edit ----
 
-/// Puts unknown members with values of their own into every object of the document.
+/// Adds unknown members with unique values to every object of the document.
 class Stranger {
  public:
   explicit Stranger(ek::testing_api::Random& random) : random_(random) {}
-  /// In a map every name is the type's business.
+  /// In a map every name belongs to the type.
   void visit(Json& value, bool is_map = false) {
     if (value.is_array()) {
       for (Json& item : value.as_array()) visit(item);
@@ -217,7 +217,7 @@ class RandomDocument {
     return out;
   }
 
-  /// One edit. Marks under what it removes are added to `lost`; `raw` is the document as read.
+  /// Makes one edit. Marks below a removed value are added to `lost`; `raw` is the document as read.
   void edit(Document& it, const Json& raw, std::set<std::string>& lost) {
     switch (random_.below(10)) {
       case 0:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables after apimachinery's TestQuantityParse, TestQuantityParseEmit and TestQuantityString.
+// Tables from apimachinery's TestQuantityParse, TestQuantityParseEmit and TestQuantityString.
 #include <limits>
 #include <string>
 
@@ -78,7 +78,7 @@ TEST(Quantity, IsPrintedInCanonicalForm) {
       {"007", "7"},
       {"1000E", "1e21"},
       {"12E", "12E"},
-      // Finer than nano is rounded away from zero.
+      // Fractions finer than nano are rounded away from zero.
       {"3.001n", "4n"},
       {"0.9n", "1n"},
       {"1.1E-9", "2e-9"},
@@ -86,7 +86,7 @@ TEST(Quantity, IsPrintedInCanonicalForm) {
       {"0.00000012345", "124n"},
       {"-0.1n", "-1n"},
       {"0.000000000001Ki", "2n"},
-      // Binary amounts stop at 2^63-1.
+      // Binary quantities saturate at 2^63-1.
       {"9Ei", "9223372036854775807"},
       {"8Ei", "9223372036854775807"},
       {"9223372036854775807Ki", "9223372036854775807"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random documents from a seed.
+// Random documents generated from a seed.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace evenkeel::testing_api {
 
-/// The document without members that are null: a merge patch cannot tell them from absent ones.
+/// Returns the document without null members, which a merge patch cannot distinguish from absent ones.
 inline Json without_nulls(const Json& value) {
   if (!value.is_object()) return value;
   Json out = Json::object();
@@ -23,7 +23,7 @@ inline Json without_nulls(const Json& value) {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
-  /// From 0 to bound - 1.
+  /// Returns a number from 0 to bound - 1.
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(engine_() % bound); }
   bool chance(std::size_t one_in) { return below(one_in) == 0; }
   std::uint64_t bits() { return engine_(); }

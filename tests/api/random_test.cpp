@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random documents, with nlohmann's library as the second opinion.
+// Random documents, compared with nlohmann's library.
 #include <limits>
 #include <map>
 #include <optional>
@@ -79,7 +79,7 @@ Branch random_branch(Random& random, int depth) {
   return out;
 }
 
-// The second implementation, by hand.
+// Second implementation, written by hand.
 
 nlohmann::json by_hand(const Leaf& leaf) {
   nlohmann::json out{{"text", leaf.text}};
@@ -119,7 +119,7 @@ TEST(RandomDocuments, AreReadFromAnyWayToWriteThem) {
   for (int i = 0; i < 500; ++i) {
     const Branch branch = random_branch(random, 2);
     const int indent = static_cast<int>(random.below(4)) - 1;
-    const bool ascii = random.chance(2);  // escapes of all that is not ASCII, surrogate pairs included
+    const bool ascii = random.chance(2);  // escapes all non-ASCII characters, surrogate pairs included
     const std::string text = by_hand(branch).dump(indent, random.chance(2) ? ' ' : '\t', ascii);
     ASSERT_TRUE(ek::from_json<Branch>(text) == branch) << text;
     ASSERT_TRUE(ek::from_tree<Branch>(ek::from_nlohmann(by_hand(branch))) == branch) << text;
@@ -140,8 +140,8 @@ TEST(RandomDocuments, OfNoTypeAreReadAlikeByBothParsers) {
   }
 }
 
-/// Any damage to a document is either read or refused with a DecodeError; under the sanitizers this also
-/// shows that nothing is read out of bounds.
+/// Any damaged document is either accepted or rejected with a DecodeError; under the sanitizers this also
+/// shows that no read is out of bounds.
 TEST(RandomDocuments, ThatAreDamagedNeverDoMoreThanThrow) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

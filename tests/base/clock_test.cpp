@@ -25,7 +25,7 @@ TEST(RealClock, WaitsNoLongerThanUntilTheDeadline) {
   Mutex mutex;
   CondVar condition;
   MutexLock lock(mutex);
-  const TimePoint deadline = real_clock()->now();  // reached already
+  const TimePoint deadline = real_clock()->now();  // already reached
   real_clock()->wait_until(condition, lock, deadline);
   EXPECT_GE(real_clock()->now(), deadline);
 }
@@ -60,7 +60,7 @@ TEST(ManualClock, DoesNotBlockForADeadlineThatIsReached) {
   EXPECT_EQ(clock.waiters(), 0U);
 }
 
-// A thread that waits until `deadline` and notes when it woke.
+// A thread that waits until `deadline` and records when it woke.
 class Sleeper {
  public:
   Sleeper(const Clock& clock, TimePoint deadline)
@@ -90,7 +90,7 @@ class Sleeper {
   bool notified_ = false;
   std::atomic<bool> awake_ = false;
   TimePoint woke_at_{};
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last, because it uses the other members
 };
 
 TEST(ManualClockConcurrency, WakesAWaiterExactlyWhenItsDeadlineIsReached) {
@@ -118,7 +118,7 @@ TEST(ManualClockConcurrency, ANotificationEndsTheWaitBeforeTheDeadline) {
 TEST(ManualClockConcurrency, StepsFromDeadlineToDeadline) {
   ManualClock clock;
   const TimePoint start = clock.now();
-  EXPECT_EQ(clock.advance_to_next(), start);  // nobody waits
+  EXPECT_EQ(clock.advance_to_next(), start);  // no thread waits
   Sleeper late(clock, start + 2s);
   Sleeper early(clock, start + 1s);
   clock.wait_for_waiters(2);
@@ -131,7 +131,7 @@ TEST(ManualClockConcurrency, StepsFromDeadlineToDeadline) {
 }
 
 TEST(ManualClockConcurrency, AdvancingNeverTouchesAWaiterThatIsGone) {
-  // Mutex and condition die with each wait, while two threads advance: for asan and tsan.
+  // Mutex and condition are destroyed after each wait, while two threads advance: for asan and tsan.
   ManualClock clock;
   std::atomic<bool> finished = false;
   std::vector<std::jthread> advancers;

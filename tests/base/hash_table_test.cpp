@@ -23,7 +23,7 @@ Node* find(const HashTable<Node>& table, int value, std::size_t hash) {
 
 class HashTableOf : public testing::TestWithParam<std::size_t> {
  protected:
-  // Hashes that are all different, that come in groups, and that are all the same.
+  // Hashes that are all distinct, that come in groups, and that are all equal.
   std::size_t hash(int value) const { return static_cast<std::size_t>(value) % GetParam(); }
 };
 

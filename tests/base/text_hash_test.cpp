@@ -60,7 +60,7 @@ TEST(TextHash, NamesThatAreCountedUpFallIntoDifferentBuckets) {
     high.insert(hash >> 48);
     low.insert(hash & 0xffff);
   }
-  // As many balls as bins: a fraction of 1 - 1/e of the bins is hit.
+  // With as many balls as bins, a fraction of 1 - 1/e of the bins is hit.
   EXPECT_NEAR(static_cast<double>(high.size()) / names, 0.632, 0.01);
   EXPECT_NEAR(static_cast<double>(low.size()) / names, 0.632, 0.01);
 }

@@ -36,7 +36,7 @@ std::string status_body(int code, const std::string& reason, const std::string& 
   return body.dump();
 }
 
-/// Keeps warnings.
+/// Records warnings.
 struct WarningSink final : LogSink {
   bool enabled(LogLevel) const noexcept override { return true; }
   void write(LogLevel level, std::string_view message, LogFields, LogFields fields) noexcept override {
@@ -69,7 +69,7 @@ class ClientTest : public ::testing::Test {
     return "no error";
   }
 
-  /// Runs `call` on a thread; each entry is how far time moves once it waits.
+  /// Runs `call` on a thread; each entry is how far to advance the time once it waits.
   template <class Call>
   void run_with_waits(Call call, std::initializer_list<Duration> waits) {
     std::thread thread(call);
@@ -717,7 +717,7 @@ TEST_F(ClientCompletions, TheStopTokenEndsThem) {
   EXPECT_EQ(transport->requests().size(), 1U) << "a stopped token sends nothing";
 }
 
-// Else the transport's thread would be the one to destroy the transport, perhaps while the program ends.
+// Otherwise the transport's thread would destroy the transport, possibly while the program ends.
 TEST_F(ClientCompletions, WhoIsToldHoldsTheClientLast) {
   auto own = std::make_shared<FakeTransport>();
   std::optional<Client> last(Client(Config{.server = "http://one"}, {.transport = own}));
@@ -745,7 +745,7 @@ TEST_F(ClientCompletions, AStreamDoesNotKeepTheClient) {
   const auto call = last->stream({.resource = Widget::resource}, std::make_shared<Silent>());
   last.reset();
   EXPECT_EQ(own.use_count(), 1);
-  own->streams.front()->respond(401);  // whose credentials would be noted as refused
+  own->streams.front()->respond(401);  // its credentials would be recorded as rejected
 }
 
 TEST_F(ClientCompletions, ListsCanBeCancelledBetweenPages) {

@@ -38,7 +38,7 @@ contexts:
   context: {cluster: c1}
 )";
 
-/// A directory of its own, and the environment of a process that runs in it.
+/// A temporary directory, and the environment of a process that runs in it.
 class ConfigTest : public ::testing::Test {
  protected:
   ConfigTest() {
@@ -71,7 +71,7 @@ class ConfigTest : public ::testing::Test {
             .service_account = directory + "/sa"};
   }
 
-  /// What load_config says about a file with this text.
+  /// Returns the error of load_config for a file with this text.
   std::string problem_with(const std::string& text, const std::string& context = "") {
     const std::string path = write("config", text);
     std::string what = problem(options(path, context));
@@ -296,7 +296,7 @@ TEST_F(ConfigErrors, AFileThatIsTooLong) {
               ::testing::ThrowsMessage<ConfigError>("f: longer than 8388608 bytes"));
 }
 
-// client-go takes an entry without its map for an empty one: a user without credentials is anonymous, a
+// Like client-go, treats an entry without its map as an empty one: a user without credentials is anonymous, a
 // cluster has no server, a context no cluster.
 TEST_F(ConfigErrors, EntriesWithoutTheirMap) {
   for (const char* rest : {"", "\n  user: ~", "\n  user: {}"}) {

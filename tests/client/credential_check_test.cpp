@@ -14,7 +14,7 @@ namespace {
 using tests::FakeTransport;
 using tests::Widget;
 
-/// The refusal of a client with this configuration.
+/// Returns the error of a client with this configuration.
 std::string refusal_of(Config config) {
   if (config.server.empty()) config.server = "https://10.0.0.1:6443";
   const auto transport = std::make_shared<FakeTransport>();

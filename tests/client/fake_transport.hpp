@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transport that answers from a script, on the caller's thread, and remembers what was asked.
+// A transport that answers from a script, on the caller's thread, and records the requests.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace evenkeel::tests {
 
 class FakeTransport final : public http::Transport {
  public:
-  /// The next requests get these, in order.
+  /// Queues a response for the next request.
   void reply(int status, std::string body, http::Headers headers = {}) {
     script_.push_back(
         http::Response{.status = status, .headers = std::move(headers), .body = std::move(body)});
@@ -27,7 +27,7 @@ class FakeTransport final : public http::Transport {
   void fail(TransportErrorCode code) { script_.push_back(code); }
   /// The next request is answered only when it is cancelled, or by release().
   void hang() { script_.push_back(Hang{}); }
-  /// Called before each answer, with the request.
+  /// Called before each response, with the request.
   std::function<void(const http::Request&)> on_request;
 
   void release(http::Response response) {
@@ -49,7 +49,7 @@ class FakeTransport final : public http::Transport {
     return script_.empty();
   }
 
-  /// A stream that a test feeds; cancelling ends it.
+  /// A stream fed by a test; cancelling ends it.
   class StreamCall final : public http::Call {
    public:
     explicit StreamCall(std::shared_ptr<http::StreamHandler> handler) : handler_(std::move(handler)) {}

@@ -29,7 +29,7 @@ TEST(WatchCore, ConnectsAtOnceAndGoesOnAfterTheLastEvent) {
   EXPECT_EQ(core.resource_version(), "9");
 }
 
-// client-go: what exists is delivered in no order of versions (reflector.go, handleAnyWatch).
+// client-go: existing objects are delivered in no order of versions (reflector.go, handleAnyWatch).
 TEST(WatchCore, FromTheStartNoVersionIsTakenFromWhatExists) {
   for (const char* from : {"", "0"}) {
     WatchCore core(from, 1);
@@ -99,7 +99,7 @@ TEST(WatchCore, GoneWaitsForARestart) {
   EXPECT_EQ(core.resource_version(), "100");
 }
 
-/// Connects in one virtual minute, as often as the core wants to, to a server that behaves as `serve` says.
+/// Connects during one virtual minute, as often as the core wants to, to a server that behaves like `serve`.
 /// Returns the number of connections.
 template <class Serve>
 int connections_in_a_minute(Serve serve) {

@@ -230,7 +230,7 @@ TEST_F(WatchTest, ASlowReaderHoldsTheServerBack) {
   next(watch);
   Stream& stream = *transport->streams[0];
   EXPECT_EQ(stream.pauses, 1);
-  stream.on_resume = [&] { stream.data(event("DELETED", "a", "7")); };  // a transport may deliver at once
+  stream.on_resume = [&] { stream.data(event("DELETED", "a", "7")); };  // a transport may deliver immediately
   int seen = 1;
   while (next(watch) != "deleted a 7") ++seen;
   EXPECT_EQ(seen, 10);
@@ -243,11 +243,11 @@ TEST_F(WatchTest, DestructionCancelsTheConnection) {
     Watch<Widget> watch(client, {.resource_version = "5"});
     next(watch);
   }
-  transport->streams[0]->data("x");  // nobody is there to take it
+  transport->streams[0]->data("x");  // no caller is there to read it
   EXPECT_EQ(transport->streams.size(), 1U);
 }
 
-/// Lines of level info and above.
+/// Records lines of level info and above.
 struct WatchLines final : LogSink {
   bool enabled(LogLevel level) const noexcept override { return level != LogLevel::debug; }
   void write(LogLevel level, std::string_view message, LogFields, LogFields fields) noexcept override {
@@ -261,8 +261,8 @@ struct WatchLines final : LogSink {
   std::vector<std::string> lines;
 };
 
-/// Runs the loop of the documentation on a thread for one virtual minute, against connections that `serve`
-/// answers. Returns the number of connections.
+/// Runs the loop of the documentation on a thread for one virtual minute, against connections answered by
+/// `serve`. Returns the number of connections.
 template <class Serve>
 std::size_t connections_in_a_minute(const std::shared_ptr<WatchLines>& lines, Serve serve) {
   const auto transport = std::make_shared<FakeTransport>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kind for tests: it declares less than its documents hold.
+// A kind for tests that declares fewer fields than its documents have.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct Widget {
 };
 EVENKEEL_FIELDS(Widget, metadata, spec, status)
 
-/// One whose type says that it declares every field.
+/// A kind whose type states that it declares every field.
 struct Gadget {
   static constexpr ResourceInfo resource{
       .group = "test.dev", .version = "v1", .kind = "Gadget", .plural = "gadgets", .scope = Scope::cluster};

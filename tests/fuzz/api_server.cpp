@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the embedded API server. An input is a list of requests, each in a line for method, media type
-// and target and lines for its body; a line with a dot ends it.
+// Requests to the embedded API server. An input is a list of requests, each with a line for method, media
+// type and target and lines for its body; a line with a dot ends it.
 #include <array>
 #include <chrono>
 #include <memory>

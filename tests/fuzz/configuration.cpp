@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files, flags and outputs of programs: kubeconfigs, settings, texts of limiters, credentials.
+// Files, flags and program outputs: kubeconfigs, settings, texts of limiters, credentials.
 #include <stdexcept>
 
 #include <evenkeel/api/time.hpp>
@@ -15,7 +15,7 @@
 
 namespace evenkeel::fuzz {
 
-/// One file, or two between which stands a byte 0: the second one is overridden.
+/// One file, or two separated by a zero byte: the first one takes precedence.
 void kubeconfig(std::string_view input) {
   Reader reader(input);
   try {
@@ -31,11 +31,11 @@ void kubeconfig(std::string_view input) {
       }
     }
   } catch (const ConfigError&) {
-    // It is none.
+    // Invalid input.
   }
 }
 
-/// The output of a credential program. A token that can be sent passes the check of a configuration as well.
+/// The output of a credential program. A token that is accepted must also pass the check of a configuration.
 void exec_credential(std::string_view input) {
   const ExecPlugin program{.command = "aws"};
   try {
@@ -67,7 +67,7 @@ void settings(std::string_view input) {
   static_cast<void>(in_force.unknown_name());
 }
 
-/// A limiter that was read is written as it is read again, and can be used.
+/// A parsed limiter must be printed in a form that parses to the same, and must be usable.
 void limiter(std::string_view input) {
   try {
     const LimiterText text(input);
@@ -82,7 +82,7 @@ void limiter(std::string_view input) {
     }
     check(one.retries(1) <= 20, "a key was tried at most as often as it was asked for");
   } catch (const std::invalid_argument&) {
-    // It is none.
+    // Invalid input.
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other instances and stores wrote: records, ConfigMaps of the Kubernetes store, answers of etcd.
+// Data of other instances and stores: records, ConfigMaps of the Kubernetes store, responses of etcd.
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
 #include <evenkeel/coordination/liveness.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace evenkeel::coordination;
 
-/// What was read is written so that it reads as the same.
+/// Checks that decoded data is encoded in a form that decodes to the same.
 template <class Decode, class Encode>
 void round_trip(Decode decode, Encode encode, std::string_view value) {
   std::string written;
@@ -48,7 +48,7 @@ void shard(Reader reader) {
               version == next.version,
           "what was applied is known to be");
   } catch (const Error&) {
-    // It is none.
+    // Invalid input.
   }
 }
 
@@ -70,7 +70,7 @@ void coordination(std::string_view input) {
   shard(Reader(input));
 }
 
-/// The first byte is a status, for what depends on it.
+/// The first byte selects the status, for functions that depend on it.
 void etcd(std::string_view input) {
   static constexpr int statuses[] = {200, 400, 401, 404, 412, 500, 503, 504};
   Reader reader(input);
@@ -80,7 +80,7 @@ void etcd(std::string_view input) {
     try {
       answer();
     } catch (const DecodeError&) {
-      // It is none.
+      // Invalid input.
     }
   };
   read([&] {

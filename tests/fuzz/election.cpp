@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases that anybody may have written, and campaigns: the input is a list of operations on a candidate.
-// Answers come late, twice or never; Leases are broken, deleted and written by others.
+// Arbitrary Leases, and campaigns: the input is a list of operations on a candidate. Responses come late,
+// twice or never; Leases are broken, deleted and written by others.
 #include <algorithm>
 #include <vector>
 
@@ -65,13 +65,13 @@ class Campaign {
     const auto& term = core_.term();
     if (term) {
       check(now_ < term->valid_until, "a term that is over has ended");
-      // Until it has made a deleted Lease again, nobody holds it; those who knew it respect the term.
+      // Until it has recreated a deleted Lease there is no holder; candidates that knew it respect the term.
       check(core_.holder() == "me" || core_.holder().empty(), "a leader takes nobody else for the holder");
     }
     if (step.request) requests_.push_back(*std::move(step.request));
   }
 
-  /// What a server does with a request that it gets now; the answer is lost, late or repeated.
+  /// Processes a request as a server; the response is lost, late or repeated.
   void store() {
     if (requests_.empty()) return;
     const Core::Request request = requests_[reader_.below(requests_.size())];
@@ -145,7 +145,7 @@ void election(std::string_view input) {
     check(record.duration >= Duration::zero(), "a claim does not last less than nothing");
     static_cast<void>(detail::is_newer(record.version, record.holder));
   } catch (const DecodeError&) {
-    // Then it is a list of operations only.
+    // Then it is only a list of operations.
   }
   Reader reader(input);
   Campaign(reader).run();

@@ -16,7 +16,8 @@ const Json document = Json::parse(
 
 }  // namespace
 
-/// An expression, evaluated twice on one document: evaluating changes nothing and keeps to its budget.
+/// An expression, evaluated twice on one document: evaluation has no side effects and stays within its
+/// budget.
 void cel(std::string_view input) {
   try {
     const apiserver::CelExpression expression(input);
@@ -36,11 +37,11 @@ void cel(std::string_view input) {
     }
     check(results[0] == results[1] && left[0] == left[1], "evaluating again gives the same");
   } catch (const apiserver::CelError&) {
-    // It is none.
+    // Invalid input.
   }
 }
 
-/// An expression up to the first line break, and the text behind it.
+/// An expression up to the first line break, and the text after it.
 void regular_expression(std::string_view input) {
   Reader reader(input);
   try {
@@ -55,7 +56,7 @@ void regular_expression(std::string_view input) {
     });
     check((count > 0) == expression.found_in(text), "a text has a match if and only if one is found");
   } catch (const std::invalid_argument&) {
-    // It is none.
+    // Invalid input.
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tools of the fuzz targets: checks that end the process, and numbers and texts cut from an input.
+// Helpers of the fuzz targets: checks that end the process, and numbers and texts cut from an input.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace evenkeel::fuzz {
 
-/// Ends the process with a message unless `holds`: libFuzzer and the replay test take that for a finding.
+/// Ends the process with a message unless `holds`; libFuzzer and the replay test report that as a finding.
 inline void check(bool holds, const char* expectation) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", expectation);
   std::abort();
 }
 
-/// Cuts an input into parts, from the front. An input that has ended gives zeros and empty texts.
+/// Splits an input into parts, from the front. At the end of the input it returns zeros and empty texts.
 class Reader {
  public:
   explicit Reader(std::string_view input) : rest_(input) {}
@@ -30,14 +30,14 @@ class Reader {
     rest_.remove_prefix(1);
     return value;
   }
-  /// A number below `end`.
+  /// Returns a number below `end`.
   std::size_t below(std::size_t end) { return byte() % end; }
   std::string_view take(std::size_t size) {
     const std::string_view part = rest_.substr(0, size);
     rest_.remove_prefix(part.size());
     return part;
   }
-  /// Up to the next `end`, which is left out, or to the end of the input.
+  /// Returns the text up to the next `end`, which is skipped, or to the end of the input.
   std::string_view until(char end) {
     const std::string_view part = take(rest_.find(end));
     if (!rest_.empty()) rest_.remove_prefix(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that a client sends to the endpoint of an operator, over a real socket. The server answers or
-// refuses, and closes the connection when the client has said all.
+// Bytes from a client to an operator's endpoint, over a real socket. The server answers or rejects, and
+// closes the connection when the client has sent everything.
 #include <cerrno>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -47,7 +47,7 @@ class Endpoint {
   sockaddr_in address_ = {};
 };
 
-/// All bytes until the server closes.
+/// Returns all bytes until the server closes.
 std::string answers(int file) {
   std::string text;
   char piece[4096];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON texts, and objects of several kinds read from them.
+// JSON texts, and objects of several kinds decoded from them.
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/kinds.hpp>
@@ -10,7 +10,7 @@
 namespace evenkeel::fuzz {
 namespace {
 
-/// What was read can be written, and is read as the same again.
+/// Checks that decoded data can be encoded, and decodes to the same again.
 template <class Kind>
 void decode(std::string_view text) {
   std::string written;

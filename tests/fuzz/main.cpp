@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All targets as one libFuzzer program; EVENKEEL_FUZZ_TARGET names the one that runs.
+// All targets as one libFuzzer program; EVENKEEL_FUZZ_TARGET selects the one to run.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs each target on the inputs that are kept for it: with the sanitizers of the build that it is part of.
+// Runs each target on its stored inputs, with the sanitizers of the build.
 #include <filesystem>
 #include <fstream>
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts with a form: quantities, times, durations, base64, selectors. What is read, written and read again is
-// the same.
+// Texts with a syntax: quantities, times, durations, base64, selectors. A value that was parsed, printed and
+// parsed again is unchanged.
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/quantity.hpp>
 #include <evenkeel/api/selector.hpp>
@@ -39,14 +39,14 @@ void selectors(std::string_view input) {
     check(again.str() == selector.str(), "a written selector reads as the same");
     check(again.matches(labels) == selector.matches(labels), "a written selector matches the same");
   } catch (const DecodeError&) {
-    // It is none.
+    // Invalid input.
   }
   try {
     const FieldSelector selector = FieldSelector::parse(input);
     check(FieldSelector::parse(selector.str()) == selector, "a written selector reads as the same");
     static_cast<void>(selector.matches(Json::parse(R"({"metadata":{"name":"a"},"spec":{"b":1}})")));
   } catch (const DecodeError&) {
-    // It is none.
+    // Invalid input.
   }
 }
 

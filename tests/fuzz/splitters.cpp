@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of lists and of watches, whole and in pieces: where a body is cut makes no difference.
+// Bodies of lists and of watches, whole and in pieces: the boundaries of the pieces make no difference.
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
@@ -19,7 +19,7 @@ struct Parts {
   bool operator==(const Parts&) const = default;
 };
 
-/// Pieces of 1 to 16 bytes, whose lengths come from `seed`; one piece if that is 0.
+/// Splits into pieces of 1 to 16 bytes, with lengths derived from `seed`; into one piece if that is 0.
 std::vector<std::string_view> pieces(std::string_view body, std::uint32_t seed) {
   std::vector<std::string_view> result;
   while (!body.empty()) {
@@ -36,7 +36,7 @@ Parts split_list(std::string_view body, std::uint32_t seed) {
   Parts parts;
   try {
     for (const std::string_view piece : pieces(body, seed)) {
-      const std::string copy(piece);  // a piece need not outlive what is done with it
+      const std::string copy(piece);  // a piece need not outlive its processing
       splitter.feed(copy);
       while (const auto item = splitter.next()) parts.items.emplace_back(*item);
     }
@@ -68,7 +68,7 @@ Parts split_frames(std::string_view body, std::uint32_t seed) {
   return parts;
 }
 
-/// The items before an error are those of the other, as far as both have them.
+/// The items before an error must be equal, as far as both have them.
 void compare(const Parts& whole, const Parts& cut) {
   check((whole.end == "error") == (cut.end == "error"), "what is refused does not depend on pieces");
   if (whole.end != "error") check(whole == cut, "what is read does not depend on pieces");

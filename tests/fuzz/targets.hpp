@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fuzz targets: one for each kind of bytes that come from outside. Each takes any input and returns, or
-// ends the process with what does not hold.
+// The fuzz targets: one for each type of external input. Each accepts any input and returns, or ends the
+// process with the property that is violated.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects and watch events as caches keep them, beside the same texts read as JSON.
+// Objects and watch events as caches store them, compared with the same texts parsed as JSON.
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/kinds.hpp>
 #include <evenkeel/base/error.hpp>
@@ -30,7 +30,7 @@ void visit(const WireObject& object) {
   }
 }
 
-/// Whether the other parser takes the text.
+/// Returns true if the other parser accepts the text.
 bool is_json(std::string_view text) {
   try {
     Json::parse(text);
@@ -50,13 +50,13 @@ void wire_object(std::string_view input) {
       const WireObject object = scanner.object(input);
       if (well_formed) visit(object);
     } catch (const Error&) {
-      // It is none.
+      // Invalid input.
     }
     try {
       const WireEvent event = scanner.event(input);
       if (event.object && well_formed) visit(event.object);
     } catch (const Error&) {
-      // It is none.
+      // Invalid input.
     }
   }
 }

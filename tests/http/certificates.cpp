@@ -43,7 +43,7 @@ void add_extension(X509* cert, X509* issuer, int nid, const std::string& value) 
   X509_EXTENSION_free(extension);
 }
 
-/// Unsigned, valid from an hour ago for a day.
+/// Returns an unsigned certificate, valid from an hour ago for a day.
 Certificate blank(const std::string& common_name, EVP_PKEY* key, long serial) {
   Certificate cert(X509_new(), X509_free);
   X509_set_version(cert.get(), 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates made on the spot, so that no key lies in the tree and none expires.
+// Certificates generated at run time, so that no key is in the repository and none expires.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ struct Pem {
   std::string key;
 };
 
-/// A certificate authority of its own.
+/// A private certificate authority.
 class Authority {
  public:
   explicit Authority(const std::string& common_name);
@@ -21,9 +21,10 @@ class Authority {
   Authority& operator=(const Authority&) = delete;
 
   std::string pem() const;
-  /// A server certificate for `names`, in the notation of subjectAltName: "DNS:localhost,IP:127.0.0.1".
+  /// Returns a server certificate for `names`, in the notation of subjectAltName:
+  /// "DNS:localhost,IP:127.0.0.1".
   Pem issue_server(const std::string& names) const;
-  /// A client certificate for `user`.
+  /// Returns a client certificate for `user`.
   Pem issue_client(const std::string& user) const;
 
  private:

@@ -39,14 +39,14 @@ TimePoint in(Duration delay) {
   return std::chrono::steady_clock::now() + delay;
 }
 
-/// Answers every request of every connection with the same status and body.
+/// Returns a script that answers every request of every connection with the same status and body.
 ScriptedServer::Script always(int status, std::string body, std::string headers = "") {
   return [=](Connection& connection) {
     while (connection.read_request()) connection.respond(status, body, headers);
   };
 }
 
-/// The TransportError or Cancelled that `run` throws, as "code: text" or "cancelled: text".
+/// Returns the TransportError or Cancelled that `run` throws, as "code: text" or "cancelled: text".
 template <class Run>
 std::string error_of(Run run) {
   static constexpr const char* names[] = {"resolve",     "connect",  "tls",   "timeout",
@@ -67,7 +67,7 @@ std::string error_of(const std::exception_ptr& error) {
   });
 }
 
-/// Keeps what a stream delivers, and lets a test wait for it.
+/// Records what a stream delivers, and lets a test wait for it.
 class Recorder : public StreamHandler {
  public:
   void on_response(int status, const Headers& headers) override {
@@ -112,7 +112,7 @@ class Recorder : public StreamHandler {
   int status_ = 0;
   Headers headers_;
   std::string data_;
-  std::function<void()> during_data;  ///< On the transport's thread, after each piece.
+  std::function<void()> during_data;  ///< Called on the transport's thread, after each piece.
 
  private:
   std::mutex mutex_;
@@ -121,7 +121,7 @@ class Recorder : public StreamHandler {
   std::exception_ptr error_;
 };
 
-/// The outcome of a send(), for a thread that waits.
+/// Passes the outcome of a send() to a waiting thread.
 struct Landing {
   std::mutex mutex;
   std::condition_variable changed;
@@ -311,7 +311,7 @@ TEST(CurlTransport, APostWhoseConnectionBrokeIsNotSentAgainAGetIs) {
     int mine = 0;
     while (connection.read_request()) {
       ++requests;
-      if (++mine == 2) return;  // the second on a connection is read and not answered
+      if (++mine == 2) return;  // the second request on a connection is read but not answered
       connection.respond(200, "ok");
     }
   });
@@ -329,8 +329,8 @@ TEST(CurlTransport, APostWhoseConnectionBrokeIsNotSentAgainAGetIs) {
   EXPECT_EQ(requests, 3);
 }
 
-// curl tries again on a new connection and reports what became of that: the first request was sent all the
-// same.
+// curl retries on a new connection and reports the result of that attempt, although the first request was
+// sent.
 TEST(CurlTransport, WhatWasSentBeforeAServerWentIsInterrupted) {
   for (const bool reset : {false, true}) {
     for (const Method method : {Method::post, Method::put, Method::delete_}) {
@@ -399,7 +399,7 @@ TEST(CurlTransport, DestructionEndsRunningAndWaitingWithClosed) {
     EXPECT_EQ(landing->error, "closed: GET " + server.url() + "/x: the transport was closed");
   }
   EXPECT_THAT(recorder->wait_for_end(), HasSubstr("closed: "));
-  call->cancel();  // after everything: no effect
+  call->cancel();  // after the end: no effect
   EXPECT_EQ(landings.back()->completions, 1);
 }
 
@@ -441,7 +441,7 @@ TEST(CurlTransport, RefusesBadOptions) {
 
 // ---- Guards of writes
 
-/// Lets so many questions pass, then none.
+/// Accepts a number of checks, then rejects.
 class CountedGuard final : public WriteGuard {
  public:
   explicit CountedGuard(int passes) : left_(passes) {}
@@ -454,7 +454,7 @@ class CountedGuard final : public WriteGuard {
   mutable std::atomic<int> left_;
 };
 
-/// The error of a guarded PUT, as text.
+/// Returns the error of a guarded PUT, as text.
 std::string guarded_put(Transport& transport, std::shared_ptr<const WriteGuard> guard) {
   try {
     transport.fetch({.method = Method::put, .target = "/x", .body = "{}", .guard = std::move(guard)});
@@ -512,7 +512,7 @@ TEST(CurlTransportGuard, IsAskedWhenTheConnectionStandsAndBeforeTheBody) {
       connection.respond(200, "ok");
     }
   });
-  for (const int passes : {0, 1, 2}) {  // when it is taken from the queue, connected, sent the head
+  for (const int passes : {0, 1, 2}) {  // when it is dequeued, connected, or has sent the head
     const auto transport = transport_to(server);
     EXPECT_EQ(guarded_put(*transport, std::make_shared<CountedGuard>(passes)), "its time is over");
   }
@@ -522,12 +522,12 @@ TEST(CurlTransportGuard, IsAskedWhenTheConnectionStandsAndBeforeTheBody) {
   EXPECT_EQ(requests, 1);
 }
 
-// Its first sending may have had its effect, so it must not read as one that never left.
+// The first transmission may have had an effect, so the error must not look as if nothing was sent.
 TEST(CurlTransportGuard, ASecondTryThatMayNotLeaveIsInterrupted) {
   std::atomic<int> requests{0};
   ScriptedServer server([&](Connection& connection) {
     while (connection.read_request()) {
-      if (++requests == 2) return;  // read and not answered
+      if (++requests == 2) return;  // read but not answered
       connection.respond(200, "ok");
     }
   });
@@ -539,7 +539,7 @@ TEST(CurlTransportGuard, ASecondTryThatMayNotLeaveIsInterrupted) {
   EXPECT_EQ(requests, 2);
 }
 
-/// Valid until a moment that may move on once it has come.
+/// Valid until a moment that may be extended when it is reached.
 class MovingGuard final : public WriteGuard {
  public:
   explicit MovingGuard(std::function<void()> moved) : moved_(std::move(moved)) {}
@@ -612,7 +612,7 @@ TEST(CurlTransportStream, DeliversPiecesAndAProperEnd) {
   });
   const auto recorder = std::make_shared<Recorder>();
   transport_to(server)->stream({.target = "/watch"}, recorder);
-  // The transport is gone at once: the stream ends one way or the other, exactly once.
+  // The transport is destroyed immediately: the stream ends one way or another, exactly once.
   const auto transport = transport_to(server);
   const auto second = std::make_shared<Recorder>();
   transport->stream({.target = "/watch"}, second);
@@ -902,7 +902,7 @@ TEST_F(CurlTransportTls, RequestsShareOneHttp2ConnectionStreamsDoNot) {
   options.http2 = true;
   ScriptedServer server(
       [&](Connection& connection) {
-        // The preface of HTTP/2 begins like a request; its method tells the two apart.
+        // The preface of HTTP/2 begins like a request; its method identifies it.
         auto start = connection.read_exactly(3);
         if (!start) return;
         if (*start == "PRI") {
@@ -1042,8 +1042,7 @@ Duration cpu_time() {
   return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
 }
 
-// SETTINGS_MAX_CONCURRENT_STREAMS (3) and SETTINGS_INITIAL_WINDOW_SIZE (4) of 0: the peer holds everything
-// back.
+// SETTINGS_MAX_CONCURRENT_STREAMS (3) and SETTINGS_INITIAL_WINDOW_SIZE (4) of 0: the peer permits nothing.
 TEST(CurlTransportHttp2, APeerThatHoldsEverythingBackCostsNoCpu) {
   for (const char setting : {'\x03', '\x04'}) {
     SCOPED_TRACE(static_cast<int>(setting));
@@ -1068,9 +1067,9 @@ TEST(CurlTransportHttp2, APeerThatHoldsEverythingBackCostsNoCpu) {
     first->wait();
     second->wait();
     EXPECT_THAT(first->error, HasSubstr("timeout: POST "));
-    // Without a brake the loop takes all that the machine gives it: 1.5 s where it is alone.
+    // Without throttling the loop uses a full CPU: 1.5 s on an idle machine.
     EXPECT_LT(cpu_time() - before, 700ms);
-    // A braked loop still hears what it is told.
+    // A throttled loop still handles commands.
     const auto late = std::make_shared<Landing>();
     transport->send({.target = "/", .deadline = in(1h)}, Landing::into(late))->cancel();
     late->wait();
@@ -1078,9 +1077,9 @@ TEST(CurlTransportHttp2, APeerThatHoldsEverythingBackCostsNoCpu) {
   }
 }
 
-/// Ends the process with code 7 if a transport without a free descriptor is refused.
+/// Ends the process with code 7 if a transport is rejected for lack of file descriptors.
 [[noreturn]] void make_without_descriptors() {
-  // UBSan looks at a dynamic type through a pipe: the transport's once, before no descriptor is left.
+  // UBSan inspects a dynamic type through a pipe: trigger that for the transport while descriptors are left.
   make_curl_transport({.server = "http://127.0.0.1:1"});
   const rlimit few{.rlim_cur = 64, .rlim_max = 64};
   setrlimit(RLIMIT_NOFILE, &few);

@@ -19,7 +19,7 @@ using tests::Connection;
 using tests::Pem;
 using tests::ScriptedServer;
 
-/// A file of this test, for as long as it lives.
+/// A temporary file.
 class File {
  public:
   File(const std::string& name, const std::string& text)

@@ -15,7 +15,7 @@ namespace {
 
 using detail::join_or_leave;
 
-/// Starts a thread that owns itself: it leaves itself, says so, and then calls `rest`.
+/// Starts a thread that owns itself: it calls join_or_leave() on itself, signals that, and then calls `rest`.
 template <class Rest>
 void start_leaving(std::promise<void>& left, Rest rest) {
   std::promise<std::thread> handle;

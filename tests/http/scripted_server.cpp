@@ -176,7 +176,7 @@ std::string Connection::peer_name() const {
 
 ScriptedServer::ScriptedServer(Script script, ScriptedServerOptions options)
     : script_(std::move(script)), options_(std::move(options)) {
-  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets that the peer closed
+  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets that the peer has closed
   if (!options_.cert.empty()) tls_ = make_context(options_);
   listener_ = bound_socket(port_);
   listen(listener_, 512);
@@ -273,7 +273,7 @@ void serve_http2(Connection& connection, int hold, std::atomic<int>& streams,
   constexpr int ack = 1, end_stream = 1, end_headers = 4;
   if (!connection.read_exactly(24)) return;  // the client's preface
   if (!connection.write(frame(settings, 0, 0, settings_payload))) return;
-  std::map<unsigned, std::size_t> open;  // stream to bytes of its body
+  std::map<unsigned, std::size_t> open;  // from stream id to the size of its body
   while (const auto head = connection.read_exactly(9)) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>((*head)[i]); };
     const std::size_t size = (std::size_t{byte(0)} << 16) | (std::size_t{byte(1)} << 8) | byte(2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server on loopback that does exactly what a test scripts, right or wrong: torn bodies, silence, giant
-// headers. One thread per connection; plain or TLS.
+// A server on loopback that follows a test's script, right or wrong: truncated bodies, silence, huge headers.
+// One thread per connection; plain or TLS.
 #pragma once
 
 #include <atomic>
@@ -21,29 +21,29 @@ struct ssl_ctx_st;
 
 namespace evenkeel::tests {
 
-/// One accepted connection, as the script sees it.
+/// One accepted connection, as seen by the script.
 class Connection {
  public:
   Connection(int socket, ssl_st* ssl) : socket_(socket), ssl_(ssl) {}
 
-  /// The next request with its body; empty when the peer is gone.
+  /// Returns the next request with its body; nullopt when the peer has closed the connection.
   std::optional<http::Request> read_request();
-  /// Exactly `count` bytes; empty when the peer is gone.
+  /// Returns exactly `count` bytes; nullopt when the peer has closed the connection.
   std::optional<std::string> read_exactly(std::size_t count);
-  /// Puts bytes back, to be read again.
+  /// Returns bytes to the buffer, to be read again.
   void unread(std::string_view bytes) { buffer_.insert(0, bytes); }
-  /// False when the peer is gone.
+  /// Returns false when the peer has closed the connection.
   bool write(std::string_view bytes);
-  /// A whole answer with Content-Length.
+  /// Sends a complete response with Content-Length.
   bool respond(int status, std::string_view body, std::string_view extra_headers = "");
-  /// Headers of a chunked answer, and its pieces; an empty piece ends it.
+  /// Sends the headers of a chunked response, and its pieces; an empty piece ends it.
   bool start_chunked(int status, std::string_view extra_headers = "");
   bool chunk(std::string_view piece);
   /// Blocks until the peer closes, or the server stops.
   void wait_until_closed();
-  /// Its end will be a reset.
+  /// Makes the connection end with a reset.
   void reset_at_end();
-  /// Common name of the peer's certificate, or "".
+  /// Returns the common name of the peer's certificate, or "".
   std::string peer_name() const;
 
  private:
@@ -55,9 +55,9 @@ class Connection {
 };
 
 struct ScriptedServerOptions {
-  std::string cert = {};  ///< With a certificate the server speaks TLS.
+  std::string cert = {};  ///< If set, the server uses TLS.
   std::string key = {};
-  std::string client_ca = {};  ///< Asks for a client certificate of this authority.
+  std::string client_ca = {};  ///< Requests a client certificate of this authority.
   bool http2 = false;          ///< Offers h2 by ALPN.
 };
 
@@ -73,7 +73,7 @@ class ScriptedServer {
   int port() const { return port_; }
   std::string url(const std::string& host = "127.0.0.1") const;
   int connections() const { return connections_.load(); }
-  /// From now on new connections are refused.
+  /// Refuses new connections from now on.
   void stop_listening();
 
  private:
@@ -93,11 +93,11 @@ class ScriptedServer {
   std::thread acceptor_;
 };
 
-/// A port on which nothing listens.
+/// Returns a port on which nothing listens.
 int unused_port();
 
-/// Speaks just enough HTTP/2 on a connection: answers each request with 200 and "stream <id>, <n> bytes", but
-/// none before `hold` requests are open at once. Counts into `streams`. `settings` is the payload of its
+/// Serves a minimum of HTTP/2 on a connection: answers each request with 200 and "stream <id>, <n> bytes",
+/// but none before `hold` requests are open at once. Counts into `streams`. `settings` is the payload of its
 /// SETTINGS frame.
 void serve_http2(Connection& connection, int hold, std::atomic<int>& streams, std::string_view settings = "");
 

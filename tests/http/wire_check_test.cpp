@@ -53,7 +53,7 @@ TEST(HeaderCheck, EscapesPartsOfNamesAsClientGoDoes) {
   EXPECT_EQ(escape_header_name("\xe1\xbd\x80"), "%E1%BD%80");
 }
 
-/// The refusal of a request to a server that must not hear of it.
+/// Returns the error of a request, which must not reach the server.
 std::string refusal_of(Request request) {
   ScriptedServer server([](Connection& connection) {
     while (connection.read_request()) connection.respond(200, "");
@@ -78,7 +78,7 @@ TEST(CurlTransportHeadersConcurrency, NothingLeavesThatWouldBeAnotherHeader) {
   EXPECT_EQ(refusal_of({.target = "/a HTTP/1.1\r\nX: y"}),
             "GET /a HTTP/1.1%0d%0aX: y: the target holds byte 0x20 at position 2, which must be "
             "percent-encoded");
-  // It would be appended to "http://127.0.0.1:80" and make that a user name.
+  // Appended to "http://127.0.0.1:80" it would turn that into a user name.
   EXPECT_EQ(refusal_of({.target = "@elsewhere/"}), "GET @elsewhere/: the target must begin with '/'");
 }
 

@@ -27,7 +27,7 @@ using ek::test::await;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Counts lines by message.
+/// Counts log lines by message.
 class CountingSink final : public ek::LogSink {
  public:
   bool enabled(ek::LogLevel) const noexcept override { return true; }
@@ -45,7 +45,7 @@ class CountingSink final : public ek::LogSink {
   std::map<std::string, int> lines_;
 };
 
-/// Takes no notice of anything.
+/// Ignores all events.
 class Deaf final : public ek::EventHandler {
  public:
   void on_event(const ek::ObjectEvent&) noexcept override {}
@@ -70,7 +70,7 @@ class CacheConcurrency : public ::testing::Test {
     cache_.start();
     ASSERT_TRUE(cache_.wait_for_sync({}));
   }
-  /// Blocks until the cache itself, own writes aside, holds what the server said.
+  /// Blocks until the cache itself, own writes aside, holds the server's version.
   static void wait_for(const ek::Informer& informer, const ek::Snapshot<ConfigMap>& object) {
     const ek::ObjectMeta& meta = object->metadata;
     await("the cache to hold " + meta.name + " at " + meta.resource_version, [&] {
@@ -203,7 +203,7 @@ TEST_F(CacheConcurrency, ListsOverManyPagesAndFindsChildren) {
   EXPECT_THAT(cache_.owned_by<ConfigMap>("nobody"), IsEmpty());
 }
 
-/// What an empty answer of owned_by() would do harm for: a reconciler that counts its children.
+/// A case in which an empty result of owned_by() would do harm: a reconciler that counts its children.
 class OwnedByConcurrency : public CacheConcurrency {
  protected:
   OwnedByConcurrency() {
@@ -245,7 +245,7 @@ TEST_F(OwnedByConcurrency, AsksTheServerUntilTheKindIsSynced) {
 }
 
 TEST_F(OwnedByConcurrency, AsksTheServerWhereTheFirstListFails) {
-  // The list of the cache fails, and is not tried again for an hour; the read of the test comes second.
+  // The list of the cache fails, and is not retried for an hour; the read of the test comes second.
   server_->inject({.verb = "list", .resource = "configmaps", .count = 1, .status = 500});
   ek::Cache slow(client_, {.reflector = {.backoff_base = std::chrono::hours{1},
                                          .backoff_max = std::chrono::hours{1},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Kubernetes Event recorded by hand from a reconciler. Quoted by docs/controllers.md.
+// A Kubernetes Event recorded from a reconciler. Quoted by docs/controllers.md.
 #include <string>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace {
 
 namespace ek = evenkeel;
 
-// An Event about `object`. A refused one is a line in the log, because an Event is never worth a failed run.
+// Records an Event about `object`. A rejected Event is only logged: it must never make a reconcile fail.
 template <ek::ObjectType T>
 void record_event(ek::Context& context, const T& object, std::string type, std::string reason,
                   std::string message) {

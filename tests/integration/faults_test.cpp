@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong between client and server, by rule, and what the client and the cache make of it: nothing
-// is lost, and errors say what happened. Through sockets; a silent stream is given up soon.
+// Injected failures between client and server, and the reaction of client and cache: nothing is lost, and
+// errors report the cause. Through sockets; silent streams time out soon.
 #include <chrono>
 #include <map>
 #include <memory>
@@ -58,7 +58,7 @@ class CacheFaultsConcurrency : public Faults,
                           .streaming_list = streaming,
                           .streaming_deadline = std::chrono::milliseconds{300}}};
   }
-  /// Version by name, as the server has it.
+  /// Returns versions by name, as on the server.
   std::map<std::string, std::string> truth() const {
     std::map<std::string, std::string> out;
     const ek::Json list =
@@ -75,7 +75,7 @@ class CacheFaultsConcurrency : public Faults,
       out[std::string(object.name())] = std::string(object.resource_version());
     return out;
   }
-  /// Creations, changes and deletions.
+  /// Makes creations, changes and deletions.
   void write() {
     for (int at = 0; at < 12; ++at) {
       const std::string name = "new-" + std::to_string(at);
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class ClientFaultsConcurrency : public Faults {
  protected:
-  /// What the error says.
+  /// Returns the text of the error.
   template <class Action>
   std::string failure(const Action& action) {
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eight threads write a thousand objects while the cache's lists and watches are cut at random places, inside
-// events and inside lists. In the end the cache holds what the server holds, and a handler heard of it.
+// events and inside lists. In the end the cache holds the server's state, and a handler was notified of it.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -43,8 +43,8 @@ std::uint64_t fresh_seed() {
   return seed;
 }
 
-/// Passes everything on, but has every watch begin at the server's present instead of where the reader was:
-/// a client without resume. What happens between a cut and the next watch is then lost.
+/// Forwards everything, but starts every watch at the server's current version instead of the reader's: a
+/// client without resume. Changes between a cut and the next watch are then lost.
 class ForgetfulTransport final : public ek::http::Transport {
  public:
   ForgetfulTransport(std::shared_ptr<ek::apiserver::SharedCore> server,
@@ -73,7 +73,7 @@ class ForgetfulTransport final : public ek::http::Transport {
   const std::shared_ptr<ek::http::Transport> inner_;
 };
 
-/// Builds a state of what it is told, and notes what cannot be told of such a state.
+/// Reconstructs the state from events, and records events that are inconsistent with it.
 class Ledger final : public ek::EventHandler {
  public:
   void on_event(const ek::ObjectEvent& event) noexcept override {
@@ -96,7 +96,7 @@ class Ledger final : public ek::EventHandler {
     const std::lock_guard lock(mutex_);
     return problems_;
   }
-  /// Objects known whose name begins with this.
+  /// Returns the number of known objects whose names begin with `prefix`.
   std::size_t count(const std::string& prefix) const {
     const std::lock_guard lock(mutex_);
     return static_cast<std::size_t>(std::count_if(versions_.begin(), versions_.end(), [&](const auto& entry) {
@@ -119,7 +119,8 @@ class NoLostUpdateConcurrency : public ::testing::Test {
  protected:
   NoLostUpdateConcurrency()
       : seed_(fresh_seed()),
-        // So short a history that a reader which is away for long finds its resourceVersion expired.
+        // The history is short, so that a reader which is disconnected for long finds its resourceVersion
+        // expired.
         server_(std::make_shared<ek::apiserver::SharedCore>(
             ek::apiserver::SharedCoreOptions{.core = {.history = 60}})),
         transport_(std::make_shared<ek::apiserver::InProcessTransport>(
@@ -158,7 +159,7 @@ class NoLostUpdateConcurrency : public ::testing::Test {
     objects_.create(object);
   }
 
-  /// One random write of one object. Only this thread writes objects of its share, but for the patches.
+  /// Makes one random write of one object. Only this thread writes objects of its share, except for patches.
   void write(std::mt19937_64& random, int share) {
     const auto below = [&random](int bound) {
       return std::uniform_int_distribution<int>(0, bound - 1)(random);
@@ -181,10 +182,10 @@ class NoLostUpdateConcurrency : public ::testing::Test {
     }
   }
 
-  /// Writes from all threads until there were enough cuts, then every object once more.
+  /// Writes from all threads until there were enough cuts, then writes every object once more.
   void write_while_cutting(std::uint64_t cuts_wanted) {
     inject();
-    server_->cut_watches();  // one that began before knows no faults
+    server_->cut_watches();  // a watch from before the injection has no faults
     std::vector<std::thread> writers;
     for (int share = 0; share < writer_count; ++share) {
       writers.emplace_back([this, share, cuts_wanted] {
@@ -227,7 +228,7 @@ class NoLostUpdateConcurrency : public ::testing::Test {
   std::uint64_t cuts_ = 0;
 };
 
-/// What a reconciler saw last of each object.
+/// The last version of each object that a reconciler saw.
 class ReconciledVersions {
  public:
   void note(const std::string& name, const ek::Snapshot<ek::ConfigMap>& object) {
@@ -268,7 +269,7 @@ TEST_F(NoLostUpdateConcurrency, TheCacheEqualsTheServerAfterFiveHundredCuts) {
   cache.start();
   controller.start([](std::exception_ptr) {});
   write_while_cutting(500);
-  create("the-end", 0);  // once a handler knows it, everything before it was told or is lost
+  create("the-end", 0);  // once a handler has seen it, everything before it was delivered or is lost
   for (const auto& ledger : {direct, queued}) {
     await("a handler to know the end", [&] { return ledger->count("the-end") != 0; });
   }
@@ -296,19 +297,19 @@ TEST_F(NoLostUpdateConcurrency, TheCacheEqualsTheServerAfterFiveHundredCuts) {
   EXPECT_EQ(health.counters.undecodable, 0u) << "a cut must not look like bad data";
 }
 
-/// The test above can fail: without the resume it finds lost updates.
+/// Shows that the test above can fail: without the resume it finds lost updates.
 TEST_F(NoLostUpdateConcurrency, UpdatesAreLostWithoutResume) {
   for (int i = 0; i < object_count; ++i) create("object-" + std::to_string(i), 0);
   const ek::Client reader(ek::Config{.server = "http://in-process"},
                           {.transport = std::make_shared<ForgetfulTransport>(server_, transport_)});
-  ek::Cache cache(reader, cache_options(0s));  // nor may a list repair what was lost
+  ek::Cache cache(reader, cache_options(0s));  // no list may repair what was lost
   ek::Informer& informer = cache.informer<ek::ConfigMap>();
   auto ledger = std::make_shared<Ledger>();
   informer.add_handler(ledger, {.delivery = ek::Delivery::direct});
   cache.start();
   ASSERT_TRUE(cache.wait_for_sync({}));
   write_while_cutting(100);
-  // The last writes may get lost, too, so there are some until one is seen; they are not compared.
+  // The last writes may get lost, too, so there are more until one is seen; they are not compared.
   const auto only_objects = [](std::map<std::string, std::string> all) {
     std::erase_if(all, [](const auto& entry) { return !entry.first.starts_with("object-"); });
     return all;

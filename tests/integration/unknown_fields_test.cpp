@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against the API server: whatever fields other writers put into an object, at whatever depth,
-// survive every write of our typed client; and an apply claims nothing that the program did not set.
+// Against the API server: fields that other writers put into an object, at any depth, survive every write of
+// our typed client; and an apply claims nothing that the program did not set.
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,7 +21,7 @@ namespace {
 namespace ek = evenkeel;
 using ek::Json;
 
-// What our program knows of the kind; the server's schema keeps everything else.
+// The part of the kind that our program declares; the server's schema preserves everything else.
 struct PartOfBox {
   std::string name = {};
   std::optional<int> count = {};
@@ -121,8 +121,8 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// The undeclared part of a document: members whose name starts with x, kept under the path of what holds
-// them; items of lists of parts go by their name, not by their place.
+// Collects the undeclared part of a document: members whose name starts with x, by the path of their parent;
+// items of lists of parts are identified by name, not by index.
 void collect_unknown(const Json& node, const std::string& path, std::map<std::string, Json>& out) {
   if (node.is_object()) {
     for (const auto& [name, value] : node.as_object()) {
@@ -150,7 +150,7 @@ Json part(Dice& dice, const std::string& name) {
   return item;
 }
 
-// Another writer changes the object, fields that we do not declare included.
+// Changes the object as another writer, including undeclared fields.
 void write_as_stranger(const ek::ResourceClient& boxes, const ek::ObjectKey& key, Dice& dice) {
   Json body = boxes.get(key)->body();
   dice.scatter(body["spec"]);
@@ -163,8 +163,8 @@ void write_as_stranger(const ek::ResourceClient& boxes, const ek::ObjectKey& key
   boxes.update(ek::DynamicObject(with_status), "status");
 }
 
-// One typed write of a random kind. Parts are changed and appended, never removed: what a removed item held
-// goes with it.
+// Makes one typed write of a random type. Parts are changed and appended, never removed, because a removed
+// item takes its contents with it.
 std::string write_typed(const ek::Client& client, const ek::ObjectKey& key, Dice& dice) {
   const auto edit_parts = [&dice](std::vector<PartOfBox>& parts) {
     if (dice.below(2) == 0) parts.push_back({"new" + std::to_string(dice.below(1000000)), 1});

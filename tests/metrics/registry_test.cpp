@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's own metrics: what can be registered, what is refused and with which words.
+// A program's own metrics: registration, rejected input and error messages.
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -21,7 +21,7 @@ std::string text_of(const MetricRegistry& registry) {
   return text.str();
 }
 
-/// What the call says against it; "" if it is content.
+/// Returns the error of the call; "" if there is none.
 std::string refusal(const std::function<void()>& call) {
   try {
     call();
@@ -107,7 +107,7 @@ TEST(MetricRegistry, SaysWhatItRefuses) {
          registry.histogram("a", "help", {}, {1, 1});
        }}};
   for (const auto& [why, call] : table) EXPECT_EQ(refusal(call), "MetricRegistry: " + why);
-  // Nothing of it is there.
+  // No part of it was registered.
   EXPECT_EQ(text_of(registry), "");
 }
 

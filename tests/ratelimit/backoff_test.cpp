@@ -24,7 +24,7 @@ Backoff<std::string> backoff_of(Duration base, Duration max) {
   return Backoff<std::string>({.base_delay = base, .max_delay = max});
 }
 
-// Six failures of "key", a second apart; the time of the last.
+// Records six failures of "key", a second apart; returns the time of the last.
 TimePoint fail_six_times(Backoff<std::string>& backoff) {
   TimePoint now{};
   for (int i = 0; i < 6; ++i) {
@@ -97,12 +97,12 @@ TEST(Backoff, KeepsAKeyForTwiceTheCeilingOrForAsLongAsItIsTold) {
   }
 }
 
-// An attempt whenever no delay runs, looked at every second
+// An attempt whenever no delay is running, checked every second.
 TEST(Backoff, LetsAttemptsThroughExactlyWhenTheDelayEnds) {
   auto backoff = backoff_of(1s, 10s);
   std::vector<std::pair<int, Duration>> attempts;
   for (int tick = 0; tick <= 57; ++tick) {
-    if (tick > 35 && tick < 56) continue;  // nobody tries for 21 s, which is longer than twice 10 s
+    if (tick > 35 && tick < 56) continue;  // no attempts for 21 s, which is longer than twice 10 s
     const TimePoint now{1s * tick};
     if (backoff.is_waiting("key", now)) {
       EXPECT_TRUE(tick == 2 || (tick >= 4 && tick <= 34)) << tick;
@@ -171,7 +171,7 @@ TEST(Backoff, NeverOverflows) {
       {.base_delay = Duration::max() / 2, .max_delay = Duration::max(), .jitter = 1000});
   for (int i = 0; i < 100; ++i) EXPECT_GE(backoff.when("key", TimePoint::max()), Duration::max() / 2);
   EXPECT_EQ(backoff.delay("key"), Duration::max());
-  EXPECT_EQ(backoff.retries("key"), 100U);  // nothing is later than the end of time, so it never expires
+  EXPECT_EQ(backoff.retries("key"), 100U);  // nothing is later than the maximum time, so it never expires
 }
 
 TEST(Backoff, ACopyRemembersForItself) {

@@ -30,7 +30,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A limiter of a user's own: five milliseconds for the first hundred charges, then a thousand seconds.
+// A user-defined limiter: five milliseconds for the first hundred charges, then a thousand seconds.
 struct StepLimiter {
   int charges = 0;
   Duration when(const std::string&, TimePoint) { return ++charges <= 100 ? Duration{5ms} : Duration{1000s}; }
@@ -63,7 +63,7 @@ TEST(MaxOf, ChargesAllAndTakesTheLongest) {
 TEST(MaxOf, FiveFailuresBeforeGive160MillisecondsWhateverTheBucketSays) {
   AnyLimiter<std::string> limiter = max_of(exponential(5ms, 1000s), token_bucket(10, 5));
   for (int i = 0; i < 5; ++i) limiter.when("key", {});
-  EXPECT_EQ(limiter.when("key", {}), 160ms);  // the bucket alone says 100 ms
+  EXPECT_EQ(limiter.when("key", {}), 160ms);  // the bucket alone returns 100 ms
 }
 
 TEST(MaxOf, MixesRulesWithAUsersOwnLimiter) {
@@ -199,7 +199,7 @@ TEST(AnyLimiter, CopiesRememberApart) {
   EXPECT_EQ(three.retries("key"), 2U);
 }
 
-// A default with ten tokens per minute instead of per second
+// The default with ten tokens per minute instead of per second.
 TEST(MaxOf, OfABucketThatFillsByTheMinuteHoldsUpAKeyThatNeverFailed) {
   AnyLimiter<std::string> limiter = max_of(exponential(5ms, 1000s), token_bucket(10, 1min, 100));
   for (const Duration expected : {5ms, 10ms, 20ms}) EXPECT_EQ(limiter.when("one", {}), expected);
@@ -214,7 +214,7 @@ TEST(MaxOf, OfABucketThatFillsByTheMinuteHoldsUpAKeyThatNeverFailed) {
   EXPECT_EQ(ours.when("two", {}), 200ms);
 }
 
-// Requeues per second of N objects that all fail at t=0 and whenever they run.
+// Returns the requeues per second of N objects that all fail at t=0 and whenever they run.
 std::vector<int> requeues_per_second(AnyLimiter<int> limiter, int objects, int seconds) {
   using Event = std::tuple<Duration, std::uint64_t, int>;  // time, order, object
   std::priority_queue<Event, std::vector<Event>, std::greater<>> due;

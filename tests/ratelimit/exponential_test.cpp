@@ -37,7 +37,7 @@ TEST(Exponential, DoublesPerKeyAndStartsOverWhenForgotten) {
   EXPECT_EQ(fail(limiter, "one"), 1ms);
 }
 
-// The full ladder
+// All steps of the back-off.
 TEST(Exponential, ReachesTheCeilingAndStaysThere) {
   auto limiter = limiter_of(1ms, 1s);
   for (const Duration expected :
@@ -141,7 +141,7 @@ TEST(Exponential, ACopyCountsForItself) {
   EXPECT_EQ(limiter.retries("7"), 2U);
 }
 
-// Refused, not counted with
+// Rejected instead of used.
 TEST(Exponential, RefusesBadOptions) {
   EXPECT_THROW(exponential(-1ms, 1000s), std::invalid_argument);
   EXPECT_THROW(exponential(0ms, 1000s), std::invalid_argument);

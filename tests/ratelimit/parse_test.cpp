@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 static_assert(LimiterRule<LimiterText, std::string>);
 
-// What the limiter says to so many failures of one key, each at the time at which its delay ended.
+// Returns the delays after `failures` failures of one key, each at the time at which its delay ended.
 std::vector<Duration> delays(AnyLimiter<std::string> limiter, int failures) {
   std::vector<Duration> said;
   TimePoint now{};
@@ -168,7 +168,7 @@ TEST(ParseLimiter, RefusesNestingThatWouldFillTheStack) {
   EXPECT_NE(refusal(text).find("at most 16 limiters"), std::string::npos);
 }
 
-// Pieces that are likely to get far, in any order, with any byte in between.
+// Returns fragments that are likely to be parsed far, in any order, with arbitrary bytes in between.
 std::string garbage(std::mt19937_64& random) {
   static const std::vector<std::string> pieces{"exponential",
                                                "fast_slow",
@@ -221,10 +221,10 @@ TEST(ParseLimiter, TakesOrRefusesWhateverItIsGiven) {
       for (const char letter : what) ASSERT_TRUE(letter >= 0x20 && letter < 0x7f) << text;
     }
   }
-  EXPECT_GT(taken, 100);  // so that the loop says something about both
+  EXPECT_GT(taken, 100);  // ensures that the loop covers both cases
 }
 
-// A composition that is right, with one byte of it changed, taken out or everything behind it cut off.
+// A valid composition with one byte changed, one removed or the rest cut off.
 TEST(ParseLimiter, SurvivesEverySingleMistake) {
   const std::string right =
       "with_jitter(with_max_delay(max_of(fast_slow(5ms, 10s, 3), token_bucket(10, 1m, 100)), 1h), 0.1, 7)";

@@ -27,7 +27,7 @@ class ThrottleTest {
   Throttle& operator*() { return throttle_; }
   ManualClock& clock() { return *clock_; }
   Duration now() const { return clock_->now().time_since_epoch(); }
-  /// Moves time on, from one deadline to the next, until so many threads have counted themselves done.
+  /// Advances the time from one deadline to the next until `all` threads are done.
   void run_until(const std::atomic<int>& done, int all) {
     while (done < all) {
       if (throttle_.waiting() == 0) std::this_thread::yield();
@@ -52,7 +52,7 @@ TEST(Throttle, LetsTheBurstPassAndThenOneForEveryToken) {
   EXPECT_FALSE(one->try_take());
 }
 
-// Every two seconds there is a token of one in 1.03 s, whatever the rate is rounded to
+// There is a token every 1.03 s, so every two seconds an attempt succeeds, whatever the rate is rounded to.
 TEST(Throttle, HoldsAFractionalRateOverManyRounds) {
   ThrottleTest throttle(token_bucket(static_cast<double>(static_cast<float>(1 / 1.031425)), 1));
   for (int round = 0; round < 60; ++round) {
@@ -61,7 +61,7 @@ TEST(Throttle, HoldsAFractionalRateOverManyRounds) {
   }
 }
 
-// A throttle that always accepts; an unlimited rate
+// A throttle that always accepts: an unlimited rate.
 TEST(Throttle, WithoutABucketNobodyWaits) {
   ThrottleTest throttle(std::nullopt);
   for (int i = 0; i < 1000; ++i) {
@@ -73,12 +73,12 @@ TEST(Throttle, WithoutABucketNobodyWaits) {
 
 TEST(Throttle, RefusesAtOnceWhatCannotBeInTime) {
   ThrottleTest throttle(token_bucket(10, 3));
-  EXPECT_FALSE(throttle->wait(4));  // more than the bucket ever holds
+  EXPECT_FALSE(throttle->wait(4));  // more than the capacity
   EXPECT_TRUE(throttle->wait(2));
   EXPECT_EQ(throttle->time_until(3), 200ms);
   EXPECT_FALSE(throttle->wait(3, {}, 100ms));
   EXPECT_FALSE(throttle->wait(3, {}, 200ms - 1ns));
-  EXPECT_TRUE(throttle->try_take(1));  // nothing was taken by those
+  EXPECT_TRUE(throttle->try_take(1));  // the failed calls took nothing
   ThrottleTest slow(token_bucket(0.0001, 1));
   EXPECT_TRUE(slow->wait(1, {}, 1s));
   EXPECT_FALSE(slow->wait(1, {}, 1s));
@@ -95,7 +95,7 @@ TEST(Throttle, RefusesAStopThatWasRequestedAndNegativeCounts) {
   EXPECT_THROW(throttle->time_until(-1), std::invalid_argument);
 }
 
-// Two at once, the third and fourth when they are there
+// Two immediately, the third and fourth when they are available.
 TEST(ThrottleConcurrency, WaitsExactlyUntilTheTokensAreThere) {
   ThrottleTest throttle(token_bucket(10, 3));
   ASSERT_TRUE(throttle->wait(2));
@@ -115,7 +115,7 @@ TEST(ThrottleConcurrency, WaitsExactlyUntilTheTokensAreThere) {
   EXPECT_FALSE(throttle->try_take());
 }
 
-// Sixteen of ten per second, burst five
+// Sixteen at ten per second, burst five.
 TEST(ThrottleConcurrency, SixteenOfTenPerSecondTakeElevenTenths) {
   ThrottleTest throttle(token_bucket(10, 5));
   std::atomic<int> done = 0;
@@ -127,7 +127,7 @@ TEST(ThrottleConcurrency, SixteenOfTenPerSecondTakeElevenTenths) {
   EXPECT_EQ(throttle.now(), 1100ms);
 }
 
-// Ten threads collect a hundred tokens after the first
+// Ten threads collect a hundred tokens after the first.
 TEST(ThrottleConcurrency, ManyThreadsGetTheRateTogether) {
   ThrottleTest throttle(token_bucket(100, 1));
   ASSERT_TRUE(throttle->try_take());
@@ -157,7 +157,7 @@ TEST(ThrottleConcurrency, SimultaneousCallersGetTheBurstAndNoMore) {
   EXPECT_EQ(passed, 5);
 }
 
-// A throttle that never accepts; a caller that gives up leaves the tokens to others
+// A throttle that never accepts; a caller that gives up leaves the tokens to others.
 TEST(ThrottleConcurrency, AStopEndsAWaitWithoutCostingAToken) {
   ThrottleTest throttle(token_bucket(1, 1h, 2));
   ASSERT_TRUE(throttle->wait(2));
@@ -189,7 +189,7 @@ TEST(ThrottleConcurrency, WaitersPassInTheOrderOfTheirArrival) {
   }
   EXPECT_EQ(throttle->time_until(1), 800ms);
   throttle.clock().advance(100ms);
-  EXPECT_FALSE(throttle->try_take());  // there is one, but not for who did not wait
+  EXPECT_FALSE(throttle->try_take());  // there is one, but it belongs to a waiting caller
   throttle.clock().advance(400ms);
   threads[0].join();
   throttle.clock().wait_for_deadline(TimePoint{600ms});
@@ -215,7 +215,7 @@ TEST(ThrottleConcurrency, ANewRateHoldsForThoseThatWait) {
   std::optional<bool> hasty;
   std::jthread other([&] { hasty = throttle->wait(1, {}, 100ms); });
   throttle.clock().wait_for_waiters(1);
-  throttle->set_rate(1);  // too late for who has 100 ms
+  throttle->set_rate(1);  // too late for the caller with 100 ms
   throttle.clock().advance(100ms);
   other.join();
   EXPECT_EQ(hasty, false);

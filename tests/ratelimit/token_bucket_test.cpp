@@ -47,13 +47,13 @@ TEST(TokenBucket, GivesTheKthChargeItsPlaceInLine) {
     const Duration expected = k <= 100 ? 0ms : std::chrono::milliseconds{100} * (k - 100);
     ASSERT_EQ(charge(bucket, 0s), expected) << k;
   }
-  // A key that fails for the first time at 1.05 s pays for all of them: 9,901 tokens of debt, of which
-  // 10.5 have come in.
+  // A key that fails for the first time at 1.05 s pays for all of them: a debt of 9,901 tokens, of which 10.5
+  // were repaid.
   EXPECT_EQ(charge(bucket, 1050ms), 990s + 100ms - 1050ms);
 }
 
-// 10,000 objects that fail at once and again whenever they run, under the bucket alone:
-// the hundred that were let through come back behind everybody else.
+// 10,000 objects that fail at once and again whenever they run, with only the bucket: the first hundred queue
+// behind all others.
 TEST(TokenBucket, TheFirstHundredComeBackBehindEverybodyElse) {
   auto bucket = token_bucket(10, 100);
   for (int i = 0; i < 10'000; ++i) charge(bucket, 0s);
@@ -82,7 +82,7 @@ TEST(TokenBucket, AClockThatStepsBackEarnsNothing) {
   EXPECT_EQ(charge(bucket, 10s), 0s);
   EXPECT_EQ(charge(bucket, 5s), 1s);   // as if it were still 10 s
   EXPECT_EQ(charge(bucket, 10s), 2s);  // the five seconds do not count twice
-  EXPECT_EQ(charge(bucket, 13s), 0s);  // at 13 s the third token is there
+  EXPECT_EQ(charge(bucket, 13s), 0s);  // at 13 s the third token is available
 }
 
 TEST(TokenBucket, RoundsNothingWhereTheRateDoesNotDivide) {
@@ -95,7 +95,7 @@ TEST(TokenBucket, RoundsNothingWhereTheRateDoesNotDivide) {
   EXPECT_EQ(charge(thirds, 0s), 1'000'000s);  // three million charges later it is exact to the nanosecond
 }
 
-// A try every 2 ms for 5 s at 100 per second
+// An attempt every 2 ms for 5 s at 100 per second.
 TEST(TokenBucket, CountsExactlyOverALongRun) {
   auto bucket = token_bucket(100, 100);
   int passed = 0;
@@ -121,7 +121,7 @@ TEST(TokenBucket, TakesRatesThatAreNotWhole) {
   EXPECT_EQ(charge(quick, 0s), Duration{12345 * 1'000'000'000LL * 10 / 12345});
 }
 
-// t(k) is k tenths of a second, the unit of the rows about x/time/rate.
+// t(k) is k tenths of a second, the unit of the tables of x/time/rate.
 TimePoint t(int tenths) {
   return TimePoint{100ms * tenths};
 }
@@ -168,7 +168,7 @@ TEST(TokenBucket, TakesWhatIsThereAndNothingOfWhatIsNot) {
                                      {9, 0, 0, true}});
 }
 
-// When a reservation at `at` may act, in tenths; nothing if it is refused.
+// Returns when a reservation at `at` may act, in tenths; nullopt if it is rejected.
 std::optional<Duration> reserve(TokenBucket& bucket, int at, std::int64_t count,
                                 Duration max_wait = Duration::max()) {
   const auto wait = bucket.reserve(count, t(at), max_wait);
@@ -185,7 +185,7 @@ TEST(TokenBucket, ReservesInAdvance) {
 
 TEST(TokenBucket, MixesReservingWithTaking) {
   auto mix = token_bucket(10, 2);
-  EXPECT_EQ(reserve(mix, 0, 3), std::nullopt);  // it never holds three
+  EXPECT_EQ(reserve(mix, 0, 3), std::nullopt);  // exceeds the capacity
   EXPECT_EQ(reserve(mix, 0, 2), 0ms);
   EXPECT_FALSE(mix.try_take(2, t(1)));
   EXPECT_EQ(reserve(mix, 1, 2), 200ms);
@@ -202,8 +202,8 @@ TEST(TokenBucket, RefusesReservationsThatWouldWaitTooLong) {
   EXPECT_EQ(bucket.tokens(t(0)), -1);
 }
 
-// Unlike in other limiters the tenth of a second which the clock went back does not count twice,
-// which is why the last three are one token later than in x/time/rate
+// Unlike in other limiters the tenth of a second by which the clock stepped back does not count twice, so the
+// last three are one token later than in x/time/rate.
 TEST(TokenBucket, KeepsReservationsWhenTheClockStepsBack) {
   auto bucket = token_bucket(10, 2);
   EXPECT_EQ(reserve(bucket, 1, 2), 100ms);
@@ -241,7 +241,7 @@ TEST(TokenBucket, ANewBurstTakesEffectAtOnce) {
 TEST(TokenBucket, ANewRateKeepsTokensAndPartsOfThem) {
   auto bucket = token_bucket(3, 1s, 10);
   ASSERT_TRUE(bucket.try_take(10, t(0)));
-  bucket.set_rate(1, 1min, TimePoint{500ms});  // one and a half came in
+  bucket.set_rate(1, 1min, TimePoint{500ms});  // one and a half tokens were added
   EXPECT_EQ(bucket.tokens(TimePoint{500ms}), 1);
   EXPECT_EQ(bucket.tokens(TimePoint{500ms + 30s - 1ns}), 1);
   EXPECT_EQ(bucket.tokens(TimePoint{500ms + 30s}), 2);
@@ -252,7 +252,7 @@ TEST(TokenBucket, ANewRateKeepsTokensAndPartsOfThem) {
   EXPECT_EQ(bucket.tokens(TimePoint{500ms + 30s}), 2);
 }
 
-// More tokens than nanoseconds, which elsewhere are refused because they cannot be counted
+// More tokens than nanoseconds, which other implementations reject because they cannot count them.
 TEST(TokenBucket, CountsMoreTokensThanNanoseconds) {
   auto bucket = token_bucket(100, 1ns, 1000);
   EXPECT_TRUE(bucket.try_take(1000, t(0)));
@@ -262,8 +262,8 @@ TEST(TokenBucket, CountsMoreTokensThanNanoseconds) {
   EXPECT_EQ(bucket.tokens(t(0) + 1s), 1000);
 }
 
-// A rate of zero or unlimited is refused at construction; the smallest rate does what a
-// rate of zero is for
+// A rate of zero or unlimited is rejected at construction; the smallest rate serves the same purpose as a
+// rate of zero.
 TEST(TokenBucket, TheSmallestRateGivesTheBurstUntilItIsRaised) {
   auto bucket = token_bucket(1e-9, 1);
   EXPECT_TRUE(bucket.try_take(1, t(0)));
@@ -275,7 +275,7 @@ TEST(TokenBucket, TheSmallestRateGivesTheBurstUntilItIsRaised) {
   EXPECT_EQ(raised.time_until(1, t(0)), 100ms);
 }
 
-// One every 100 ms is ten per second
+// One every 100 ms is ten per second.
 TEST(TokenBucket, AnIntervalIsARate) {
   auto interval = token_bucket(1, 100ms, 3);
   auto rate = token_bucket(10, 3);
@@ -296,7 +296,7 @@ TEST(TokenBucket, SaysExactlyWhenTokensWillBeThere) {
   }
   auto later = token_bucket(10, 1);
   ASSERT_TRUE(later.try_take(1, t(10)));
-  EXPECT_EQ(later.time_until(1, t(5)), 600ms);  // the clock has to come back to t10 first
+  EXPECT_EQ(later.time_until(1, t(5)), 600ms);  // the clock has to return to t10 first
   EXPECT_EQ(later.time_until(std::numeric_limits<std::int64_t>::max(), t(10)), Duration::max());
 }
 
@@ -307,7 +307,7 @@ TEST(TokenBucket, RefusesNegativeCounts) {
   EXPECT_THROW(static_cast<void>(bucket.time_until(-1, t(0))), std::invalid_argument);
 }
 
-// x/time/rate once overflowed when it turned a great debt at a small rate into a time.
+// Regression: x/time/rate once overflowed when converting a large debt at a small rate to a time.
 TEST(TokenBucket, DebtAtASmallRateIsAnEndlessWaitNotANegativeOne) {
   auto bucket = token_bucket(1, Duration::max() / 4, 1);
   Duration previous{};
@@ -333,7 +333,7 @@ TEST(TokenBucket, NeverOverflows) {
     previous = delay;
   }
   EXPECT_GT(previous, std::chrono::hours{24 * 365 * 100});
-  // From one end of time to the other.
+  // From the minimum to the maximum of time.
   auto bucket = token_bucket(1'000'000'000, 1s, 1);
   bucket.when(0, TimePoint::min());
   bucket.when(0, TimePoint::min());

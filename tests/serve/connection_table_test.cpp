@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which connection of a site gives way to a new one.
+// Choice of the connection that is evicted for a new one.
 #include "serve/connection_table.hpp"
 
 #include <vector>
@@ -59,7 +59,7 @@ TEST(ConnectionTable, AnEvictionIsWorthALineOnlyWhenItIsTheFirst) {
   EXPECT_FALSE(table.admit("f").first);
   table.closed(open[2]);
   open.push_back(table.admit("g").id);
-  EXPECT_FALSE(table.admit("h").first);  // three of four is not half
+  EXPECT_FALSE(table.admit("h").first);  // three of four is more than half
   table.closed(open[3]);
   table.closed(open[4]);
   for (const char* peer : {"i", "j", "k", "l"}) {

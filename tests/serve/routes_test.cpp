@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which route takes a request, and whether it may be asked for.
+// Choice of the route of a request, and access to it.
 #include "serve/routes.hpp"
 
 #include <stdexcept>
@@ -153,7 +153,7 @@ struct Asked {
   const char* site_token;
   const char* given;  // nullptr: no header
   bool loopback;
-  int status;  // 0: may be asked
+  int status;  // 0: access granted
 };
 
 TEST(Routes, AccessIsATable) {

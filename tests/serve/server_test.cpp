@@ -59,7 +59,7 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
 
   std::string path(const std::string& name) const { return path_ + "/" + name; }
-  /// Puts the file in its place at once, as mounted Secrets do.
+  /// Replaces the file atomically, as in mounted Secrets.
   std::string put(const std::string& name, const std::string& text) const {
     std::ofstream(path(name + ".new")) << text;
     std::filesystem::rename(path(name + ".new"), path(name));
@@ -278,7 +278,7 @@ TEST_F(ServerTest, CertificatesAreReadAgainWhenTheyChange) {
   put(second);
   EXPECT_EQ(transport(second.certificate)->fetch({.target = "/echo"}).status, 200);
   EXPECT_THROW(transport(first.certificate)->fetch({.target = "/echo"}), TransportError);
-  // A connection lives on with the certificate that it was opened with.
+  // A connection keeps the certificate that it was opened with.
   EXPECT_EQ(old->fetch({.target = "/echo"}).status, 200);
 }
 
@@ -322,7 +322,7 @@ TEST_F(ServerTest, SilentClientsAreCut) {
   EXPECT_EQ(server_->connection_counts(0).accepted, 4u);
 }
 
-// A connection has little time for its first byte, but may rest for long between two requests.
+// A connection has little time for its first byte, but may idle for long between two requests.
 TEST_F(ServerTest, TheFirstByteHasALimitOfItsOwn) {
   serve({}, {.first_byte_timeout = std::chrono::milliseconds{20}, .idle_timeout = std::chrono::hours{1}});
   RawClient kept = client();
@@ -333,7 +333,7 @@ TEST_F(ServerTest, TheFirstByteHasALimitOfItsOwn) {
   EXPECT_THAT(kept.read_answer(), StartsWith("HTTP/1.1 200 "));
 }
 
-// Silent clients, slow heads and slow bodies alike give way to a client that asks.
+// Silent clients, slow heads and slow bodies are all evicted for a client that sends a request.
 TEST_F(ServerTest, TheLongestWaitingConnectionGivesWayToANewOne) {
   for (const char* begun :
        {"", "GET /echo HTTP/1.1\r\nHo", "PUT /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nbo"}) {
@@ -366,7 +366,7 @@ TEST_F(ServerTest, AnAnswerMakesAConnectionYoungAgain) {
   await("two connections", [this] { return server_->connections() == 2; });
   asking.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(asking.read_answer(), StartsWith("HTTP/1.1 200 "));
-  asking.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");  // the server is through with the first answer
+  asking.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");  // the server has finished the first response
   EXPECT_THAT(asking.read_answer(), StartsWith("HTTP/1.1 200 "));
   const RawClient third = client();
   EXPECT_THAT(silent.read_to_end(), IsEmpty());
@@ -390,7 +390,8 @@ TEST_F(ServerTest, APeerAtItsLimitLosesAConnectionOfItsOwn) {
                           server_->url(0) + " limit=of one peer connections=2 peer=127.0.0.1"));
 }
 
-// 256 silent connections to the metrics made the kubelet's probes fail until it killed the program.
+// Regression: 256 silent connections to the metrics made the kubelet's probes fail until it killed the
+// program.
 TEST_F(ServerTest, AFullSiteLeavesTheOthersAlone) {
   server_ = std::make_unique<Server>(ServerOptions{.log = Log(log_)});
   for (int site = 0; site < 2; ++site) {
@@ -425,7 +426,7 @@ TEST_F(ServerConcurrency, StopsAtAnyMoment) {
           one.read_answer();
           asked = true;
         }
-      } catch (const std::runtime_error&) {  // it is gone
+      } catch (const std::runtime_error&) {  // the connection is closed
         asked = true;
       }
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for what another thread brings about, with an end.
+// Waiting for other threads, with a limit.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@ namespace evenkeel::test {
 
 inline constexpr std::chrono::seconds longest_await{20};
 
-/// Returns when `condition()` is true; asks again and again. Throws std::runtime_error naming `what` when
-/// that takes longer than 20 s.
+/// Polls until `condition()` is true. Throws std::runtime_error naming `what` when that takes longer than 20
+/// s.
 template <class Condition>
 void await(const std::string& what, const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + longest_await;

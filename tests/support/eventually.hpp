@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for what happens elsewhere, with a deadline that names what was waited for.
+// Waiting for external events, with a deadline and an error that names the event.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace evenkeel::tests {
 
-/// Returns once `condition` holds; throws after `limit`.
+/// Returns once `condition` is true; throws after `limit`.
 template <class Condition>
 void eventually(const std::string& what, Condition condition,
                 std::chrono::seconds limit = std::chrono::seconds{30}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client that sends bytes as it is told, to see what the server makes of them. Every wait has an end.
+// A client that sends arbitrary bytes, to test the server's reaction. Every wait has a limit.
 #pragma once
 
 #include <arpa/inet.h>
@@ -39,9 +39,9 @@ class RawClient {
     socket_ = -1;
   }
 
-  /// Says that nothing more will be sent.
+  /// Signals that nothing more will be sent.
   void finish() const { ::shutdown(socket_, SHUT_WR); }
-  /// False when the server is gone.
+  /// Returns false if the server has closed the connection.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -51,8 +51,8 @@ class RawClient {
     return true;
   }
 
-  /// Reads until `mark` came, and returns everything up to its end. Throws at the end of the connection or
-  /// after ten seconds, saying what it waited for.
+  /// Reads until `mark`, and returns everything up to its end. Throws at the end of the connection or after
+  /// ten seconds, naming what it waited for.
   std::string read_to(std::string_view mark) {
     for (;;) {
       const std::size_t at = received_.find(mark);
@@ -67,27 +67,27 @@ class RawClient {
     }
     return take(size);
   }
-  /// Everything up to the end of the connection.
+  /// Returns everything up to the end of the connection.
   std::string read_to_end() {
     while (receive()) {
     }
     return take(received_.size());
   }
-  /// The connection did not only end: the server reset it.
+  /// Returns true if the server reset the connection instead of closing it.
   bool was_reset() const { return reset_; }
-  /// Nothing came that was not read, and the connection did not end, at this moment.
+  /// Returns true if there is no unread data and the connection is open at this moment.
   bool is_silent() const {
     pollfd now{.fd = socket_, .events = POLLIN, .revents = 0};
     return received_.empty() && ::poll(&now, 1, 0) == 0;
   }
-  /// Head and body of an answer with Content-Length.
+  /// Returns head and body of a response with Content-Length.
   std::string read_answer() {
     const std::string head = read_to("\r\n\r\n");
     const std::size_t at = head.find("Content-Length: ");
     if (at == std::string::npos) throw std::runtime_error("no length in: " + head);
     return head + read_exactly(std::stoul(head.substr(at + 16)));
   }
-  /// One chunk of a chunked body; empty is the last.
+  /// Returns one chunk of a chunked body; the last one is empty.
   std::string read_chunk() {
     const std::size_t size = std::stoul(read_to("\r\n"), nullptr, 16);
     const std::string chunk = read_exactly(size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's sockets, and which of them a child process would inherit.
+// The sockets of the process, and those a child process would inherit.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace evenkeel::test {
 
 struct SocketCount {
   int all = 0;
-  int inherited = 0;  ///< Those without FD_CLOEXEC.
+  int inherited = 0;  ///< Sockets without FD_CLOEXEC.
 };
 
 /// Counts the sockets whose own end (or peer, unless `own`) has this port.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue in steady state allocates nothing. A program of its own, because it counts every allocation.
+// A queue in steady state does not allocate. A separate program, because it counts every allocation.
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -40,7 +40,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Adds, delays, hands out and ends every key; the second round must find all that it needs.
+// Adds, delays, hands out and ends every key; the second round must reuse everything from the first.
 template <class Queue, class Key>
 void cycle(Queue& queue, ManualClock& clock, const std::vector<Key>& keys) {
   for (const Key& key : keys) queue.add(key);
@@ -67,7 +67,7 @@ TEST(SteadyState, AllocatesNothingForStrings) {
   std::vector<std::string> keys;
   for (int i = 0; i < 500; ++i)
     keys.push_back("a-namespace/a-name-that-does-not-fit-into-a-string-" + std::to_string(i));
-  EXPECT_GT(allocations, 0U);  // they are counted
+  EXPECT_GT(allocations, 0U);  // confirms that allocations are counted
   EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
 }
 
@@ -80,7 +80,7 @@ TEST(SteadyState, AllocatesNothingForStringsWithPriorities) {
   EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
 }
 
-// Other priorities in every round, more of them than have a list of their own, and raises.
+// Different priorities in every round, more than there are lists for, and raises.
 TEST(SteadyState, AllocatesNothingForManyPriorities) {
   WorkQueue<int, PriorityStore> queue({.clock = std::make_shared<ManualClock>()});
   const auto round = [&queue](int first) {

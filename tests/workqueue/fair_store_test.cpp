@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of keys that take turns: exact orders, exact times, and what no sequence of calls may break.
+// Groups of keys that take turns: exact orders, exact times, and invariants under random calls.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -52,7 +52,7 @@ void add_all(Queue& queue, const Keys& keys, Priority priority = {}) {
   for (const std::string& key : keys) queue.add(key, priority);
 }
 
-// The namespaces of the next `count` keys, in the order of handing out, as one text.
+// Returns the namespaces of the next `count` keys, in the order of handing out, as one text.
 template <class Queue>
 std::string turns(Queue& queue, int count) {
   std::string namespaces;
@@ -131,7 +131,7 @@ TEST(FairStore, WhoRunsOutOfKeysLosesTheRestOfItsTurn) {
   add_all(queue, numbered("a/", 10));
   add_all(queue, {"b/0", "b/1"});
   EXPECT_EQ(turns(queue, 4), "abba");
-  add_all(queue, numbered("b/", 9));  // comes back to the end of the ring, with a whole turn
+  add_all(queue, numbered("b/", 9));  // returns to the end of the ring, with a full turn
   EXPECT_EQ(turns(queue, 9), "abbbabbba");
 }
 
@@ -161,7 +161,7 @@ TEST(FairStore, FirstListsAndResyncsWaitUntilNoGroupHasLiveKeys) {
   add_all(queue, {"5/live", "7/live", "5/also", "new/live"});
   EXPECT_EQ(turns(queue, 4), "57new5");
   EXPECT_EQ(queue.pop()->key(), "0/listed");
-  queue.add("999/listed");  // a live change of what was listed
+  queue.add("999/listed");  // a live change of a listed key
   EXPECT_EQ(queue.pop()->key(), "999/listed");
   EXPECT_EQ(queue.pop()->key(), "1/listed");
 }
@@ -178,7 +178,7 @@ TEST(FairStore, GroupsByAnyFunction) {
       fair_store<int>(+[](const int& key) { return key % 3; }));
   for (const int key : {0, 3, 6, 1, 4, 2}) queue.add(key);
   EXPECT_EQ(queue.drain(), (std::vector<int>{0, 1, 2, 3, 4, 6}));
-  auto tenant = [](const std::string& key) { return key.substr(0, 1); };  // a string of its own
+  auto tenant = [](const std::string& key) { return key.substr(0, 1); };  // returns a temporary string
   Core<std::string, FairStore<std::string, decltype(tenant)>> strings(fair_store<std::string>(tenant));
   add_all(strings, {"x1", "x2", "y1"});
   EXPECT_EQ(strings.drain(), (Keys{"x1", "y1", "x2"}));
@@ -257,12 +257,12 @@ std::vector<KeyRun> runs_beside_slow_keys(std::uint32_t cap) {
 TEST(FairStoreCap, SlowKeysOfOneNamespaceDoNotHoldAllWorkers) {
   const std::vector<KeyRun> capped = runs_beside_slow_keys(4);
   ASSERT_EQ(capped.size(), 10U);
-  for (int i = 0; i < 10; ++i) {  // one worker is free all the while
+  for (int i = 0; i < 10; ++i) {  // one worker is always free
     EXPECT_EQ(capped[static_cast<std::size_t>(i)], (KeyRun{"quick/" + std::to_string(i), 1s + i * 1s}));
   }
   const std::vector<KeyRun> uncapped = runs_beside_slow_keys(0);
   ASSERT_EQ(uncapped.size(), 10U);
-  EXPECT_EQ(uncapped.front().start, 10s);  // none is free before
+  EXPECT_EQ(uncapped.front().start, 10s);  // no worker is free earlier
 }
 
 TEST(FairStoreCap, AKeyThatIsAddedWhileHeldStaysWithinTheCap) {
@@ -274,7 +274,7 @@ TEST(FairStoreCap, AKeyThatIsAddedWhileHeldStaysWithinTheCap) {
     EXPECT_TRUE(queue.pop() == nullptr);
     queue.done(held);
     held = queue.pop();
-    EXPECT_EQ(held->key(), "a/1");  // it was there before the second add
+    EXPECT_EQ(held->key(), "a/1");  // it was queued before the second add
     EXPECT_TRUE(queue.pop() == nullptr);
     queue.done(held);
     EXPECT_EQ(queue.drain(), Keys{"a/0"});
@@ -328,7 +328,7 @@ TEST(FairStoreCapConcurrency, TheEndIsReportedWhenNothingIsHeldBackAnyMore) {
       return keys;
     }));
   }
-  clock->wait_for_waiters(3);  // three keys are to come
+  clock->wait_for_waiters(3);  // three keys will follow
   held->done();
   Keys all;
   for (auto& worker : workers) {
@@ -338,7 +338,7 @@ TEST(FairStoreCapConcurrency, TheEndIsReportedWhenNothingIsHeldBackAnyMore) {
   EXPECT_EQ(all, (Keys{"a/1", "a/2", "a/3"}));
 }
 
-// ---- Turns that come too early, because the key is held
+// ---- Keys popped while they are still held
 
 TEST(FairStore, ATurnThatComesTooEarlyIsGivenBack) {
   Core<std::string, Fair> queue(Fair(by_namespace(), {.weight_of = fixed_weights({{"a", 2}})}),
@@ -346,12 +346,12 @@ TEST(FairStore, ATurnThatComesTooEarlyIsGivenBack) {
   add_all(queue, {"a/0"});
   auto* held = queue.pop();
   add_all(queue, {"a/0", "a/1", "a/2", "a/3", "b/0", "b/1", "b/2"});
-  EXPECT_EQ(turns(queue, 4), "aaba");  // a/0 is passed over, and a has its two keys in a row
+  EXPECT_EQ(turns(queue, 4), "aaba");  // a/0 is skipped, and a has its two keys in a row
   queue.done(held);
   EXPECT_EQ(queue.drain(), (Keys{"b/1", "a/0", "b/2"}));  // a had run out of keys
 }
 
-// ---- Groups come and go
+// ---- Creation and removal of groups
 
 TEST(FairStore, RemembersNoGroupThatHasNothingToDo) {
   Core<int, FairStore<int, int (*)(const int&)>> queue(
@@ -360,7 +360,7 @@ TEST(FairStore, RemembersNoGroupThatHasNothingToDo) {
   EXPECT_EQ(queue->store().groups(), 20'000U);
   auto* held = queue.pop();
   EXPECT_EQ(queue.drain().size(), 19'999U);
-  EXPECT_EQ(queue->store().groups(), 1U);  // somebody holds its key
+  EXPECT_EQ(queue->store().groups(), 1U);  // its key is still held
   queue.done(held);
   EXPECT_EQ(queue->store().groups(), 0U);
 }
@@ -380,7 +380,7 @@ TEST(FairStore, CanBeMovedWithWhatItHolds) {
   for (auto& node : nodes) node.drop_key();
 }
 
-// ---- What no sequence of calls may break
+// ---- Invariants under random calls
 
 struct RandomCase {
   Readd readd;
@@ -390,7 +390,7 @@ struct RandomCase {
 
 class FairStoreUnderRandomUse : public testing::TestWithParam<RandomCase> {};
 
-// Keys are pairs of group and number, as text; "should" is what has been added since it was handed out.
+// Keys are pairs of group and number, as text; "should" is the set of keys added since they were handed out.
 TEST_P(FairStoreUnderRandomUse, LosesNoKeyAndKeepsItsCaps) {
   const std::uint32_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -463,8 +463,8 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(use.cap) + (use.live_first ? "LiveFirst" : "");
     });
 
-// Of two groups that always have keys, over any stretch of time the one with weight w gets w times what the
-// other one gets, but for one turn at either end.
+// For two groups that always have keys, over any interval the one with weight w gets w times the share of the
+// other one, except for one turn at either end.
 TEST(FairStore, BusyGroupsGetSharesByTheirWeights) {
   const std::uint32_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -480,7 +480,7 @@ TEST(FairStore, BusyGroupsGetSharesByTheirWeights) {
     auto* node = queue.pop();
     const int group = node->key()[0] - '0';
     queue.done(node);
-    queue.add(std::to_string(group) + "/" + std::to_string(number++));  // busy for ever
+    queue.add(std::to_string(group) + "/" + std::to_string(number++));  // always busy
     if (random() % 3 == 0) queue.add("other" + std::to_string(random() % 5) + "/" + std::to_string(number++));
     auto now = served.back();
     if (group >= 0 && group < 4) ++now[static_cast<std::size_t>(group)];
@@ -494,7 +494,7 @@ TEST(FairStore, BusyGroupsGetSharesByTheirWeights) {
           const int of_b = served[to][b] - served[from][b];
           const int weight_a = static_cast<int>(weights[a]);
           const int weight_b = static_cast<int>(weights[b]);
-          // of_a < (turns + 2) * weight_a, where b had at least `turns` whole turns
+          // of_a < (turns + 2) * weight_a, where b had at least `turns` full turns
           ASSERT_LE(of_a * weight_b, of_b * weight_a + 2 * weight_a * weight_b) << from << " to " << to;
         }
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue tells of its keys, one by one and all of them.
+// Introspection of a queue's keys, one at a time and all together.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -50,7 +50,7 @@ TEST_F(InspectTest, TellsTheStateOfAKey) {
   EXPECT_EQ(info.lane, "");
   EXPECT_FALSE(info.dirty_since);
   clock->advance(3s);
-  info = queue.inspect("x");  // nobody looked since its delay ended
+  info = queue.inspect("x");  // first access since its delay ended
   EXPECT_EQ(info.state, KeyState::queued);
   EXPECT_EQ(info.lane, "slow");
   EXPECT_FALSE(info.next_attempt);
@@ -152,12 +152,13 @@ TEST(InspectRequests, ListsTheKeysOfOneQueueOnly) {
   ASSERT_EQ(keys.size(), 1500U);
   EXPECT_TRUE(two.inspect_all().empty());
   EXPECT_EQ(one.inspect(idle[0]).state, KeyState::queued);
-  EXPECT_EQ(one.inspect(idle[1]).state, KeyState::absent);  // that one is odd
+  EXPECT_EQ(one.inspect(idle[1]).state, KeyState::absent);  // it is odd
   EXPECT_EQ(one.inspect(RequestKey()).state, KeyState::absent);
   EXPECT_EQ(one.counts().ready, 1500U);
 }
 
-// Keys come and go between the parts: whoever is there all the while is seen once, nobody twice.
+// Keys come and go between the parts: a key that stays throughout is seen exactly once, any other at most
+// once.
 TEST(InspectSome, SeesEachKeyOnceWhileTheTableGrows) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -166,7 +167,7 @@ TEST(InspectSome, SeesEachKeyOnceWhileTheTableGrows) {
   std::map<int, int> seen;
   int next_key = 0;
   for (; next_key < 100; ++next_key) core.add(next_key);
-  constexpr int stay = 50;  // 50 to 99 stay to the end
+  constexpr int stay = 50;  // 50 to 99 stay until the end
   int parts = 0;
   for (std::optional<std::uint64_t> position = 0; position; ++parts) {
     position =
@@ -175,7 +176,7 @@ TEST(InspectSome, SeesEachKeyOnceWhileTheTableGrows) {
     if (parts < stay) core.done(core.pop());  // the oldest
   }
   EXPECT_GT(parts, 10);
-  EXPECT_GT(next_key, 500);  // it grew several times
+  EXPECT_GT(next_key, 500);  // the table grew several times
   for (int key = stay; key < 100; ++key) EXPECT_EQ(seen[key], 1) << key;
   for (const auto& [key, times] : seen) EXPECT_LE(times, 1) << key;
 }

@@ -116,7 +116,7 @@ TEST(RequestKey, HashesWell) {
   EXPECT_EQ(hashes.size(), keys.size());
 }
 
-// Handles made, copied and dropped from many threads, so that counts pass through zero all the time.
+// Handles are made, copied and dropped by many threads, so that counts pass through zero all the time.
 TEST(KeyTableConcurrency, NoEntryIsFreedTwiceOrRevived) {
   KeyTable table;
   const unsigned seed = std::random_device{}();

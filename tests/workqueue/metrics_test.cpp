@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue with a name counts and times, in virtual time.
+// Counters and timers of a named queue, in virtual time.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -35,7 +35,7 @@ class QueueMetricsTest : public testing::Test {
   WorkQueue<std::string, TwoLaneStore> queue;
 };
 
-// In which bucket the only observation of a histogram is, by its upper bound; 0 if there are others.
+// Returns the upper bound of the bucket with the only observation; 0 if there are others.
 double only_bucket(const DurationHistogram& histogram) {
   if (histogram.count() != 1) return 0;
   for (std::size_t i = 0; i < histogram.bounds.size(); ++i) {
@@ -97,7 +97,7 @@ TEST_F(QueueMetricsTest, UnfinishedWorkIsTheSumAndTheOldestTheLongest) {
   EXPECT_DOUBLE_EQ(now().longest_running_processor_seconds, 1);
 }
 
-// Nothing is refreshed by a thread, so nothing is frozen at the end
+// No thread refreshes the values, so none is stale at the end.
 TEST_F(QueueMetricsTest, UnfinishedWorkIsZeroAfterTheLastDoneAlsoAtTheEnd) {
   queue.add("held");
   queue.add("queued");
@@ -214,9 +214,9 @@ TEST_F(QueueMetricsTest, AtMost25PrioritiesHaveADepthOfTheirOwn) {
 
 TEST_F(QueueMetricsTest, EveryDepthReturnsToZeroWhateverThePriorities) {
   for (int i = 0; i < 30; ++i) queue.add(std::to_string(i), i);
-  for (int i = 0; i < 30; ++i) queue.add(std::to_string(i), 100 + i);  // all of the rest, now
+  for (int i = 0; i < 30; ++i) queue.add(std::to_string(i), 100 + i);  // all other priorities
   EXPECT_EQ(now().depth.back(), (LabelledDepth{"exceeded_cardinality_limit", 30}));
-  queue.add("early", 3);  // one that came first still has its own
+  queue.add("early", 3);  // an early priority keeps its own label
   EXPECT_EQ(now().depth[3], (LabelledDepth{"3", 1}));
   while (queue.try_get()) continue;
   for (const LabelledDepth& at : now().depth) EXPECT_EQ(at.depth, 0U) << at.label;
@@ -271,7 +271,7 @@ TEST(QueueMetrics, AQueueWithoutANameHasNoneAndReadsNoClock) {
   EXPECT_EQ(queue.metrics().adds_total, 0U);
 }
 
-// Notes what it is given, as text.
+// Records its input as text.
 class NotingSink final : public MetricSink {
  public:
   void counter(std::string_view name, std::string_view help, MetricLabels labels, double value) override {

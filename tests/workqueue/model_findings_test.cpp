@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model check found in the queue, each shrunk to the few operations that show it.
+// Bugs that the model check found in the queue, each reduced to the few operations that show it.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using StringCore = testing_support::Core<std::string, AnyStore<std::string>>;
 
-// The next key, which is left in somebody's hands.
+// Returns the next key, which stays held.
 std::string pop(StringCore& queue) {
   const auto* node = queue.pop();
   return node == nullptr ? "" : node->key();
@@ -46,7 +46,7 @@ TEST(QueueCore, ARaiseWhileHeldMovesToTheEndWhoeverLookedForWorkMeanwhile) {
     queue.add("held", Lane::slow);
     queue.add("other", Lane::slow);
     if (somebody_looks) {
-      EXPECT_EQ(pop(queue), "other");  // the turn of the held key came before that, and was of no use
+      EXPECT_EQ(pop(queue), "other");  // the turn of the held key came before, and was lost
     }
     queue.add("fast");
     queue.add("held", Lane::fast);

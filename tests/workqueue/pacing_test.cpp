@@ -38,7 +38,7 @@ TEST(Pacing, WaitsForQuietButNotForever) {
   EXPECT_EQ(pacing.add(record, false, at(4s)), at(5s));
   EXPECT_EQ(pacing.add(record, false, at(4999ms)), at(5s));
   pacing.started(record, at(5s));
-  EXPECT_EQ(pacing.add(record, false, at(6s)), at(8s));  // the next run is gathered anew
+  EXPECT_EQ(pacing.add(record, false, at(6s)), at(8s));  // the next run has its own debounce
 }
 
 TEST(Pacing, AnUrgentAddEndsTheWaitForQuiet) {
@@ -61,7 +61,7 @@ TEST(Pacing, HoldsStartsApart) {
   EXPECT_FALSE(pacing.must_rest(record, at(11s)));
   pacing.started(record, at(11s));
   EXPECT_EQ(pacing.add_at(record, at(12s)), at(21s));
-  EXPECT_EQ(pacing.add_at(record, at(30s)), at(21s));  // the earliest counts
+  EXPECT_EQ(pacing.add_at(record, at(30s)), at(21s));  // the earliest wins
 }
 
 TEST(Pacing, ADelayedAddIsNotGatheredAndRunsWhatIs) {
@@ -70,7 +70,7 @@ TEST(Pacing, ADelayedAddIsNotGatheredAndRunsWhatIs) {
   EXPECT_EQ(pacing.add_at(record, at(1h)), at(1h));
   EXPECT_EQ(pacing.add(record, false, at(0s)), at(2s));
   EXPECT_EQ(pacing.add_at(record, at(1s)), at(1s));
-  EXPECT_EQ(pacing.add(record, false, at(500ms)), at(1s));  // more adds do not push it back
+  EXPECT_EQ(pacing.add(record, false, at(500ms)), at(1s));  // more adds do not postpone it
 }
 
 TEST(Pacing, EndlessDurationsDoNotOverflow) {
@@ -84,14 +84,14 @@ TEST(Pacing, EndlessDurationsDoNotOverflow) {
 TEST(Pacing, RefusesWhatMakesNoSense) {
   EXPECT_THROW(Pacing({.quiet = -1ns, .max_wait = 1s}, 0s), std::invalid_argument);
   EXPECT_THROW(Pacing({.quiet = 2s, .max_wait = 1s}, 0s), std::invalid_argument);
-  EXPECT_THROW(Pacing({.quiet = 2s}, 0s), std::invalid_argument);  // it would wait for quiet for ever
+  EXPECT_THROW(Pacing({.quiet = 2s}, 0s), std::invalid_argument);  // it would wait for quiet indefinitely
   EXPECT_THROW(Pacing({}, -1ns), std::invalid_argument);
   EXPECT_THROW(WorkQueue<int>({.debounce = {.quiet = 2s}}), std::invalid_argument);
   EXPECT_FALSE(Pacing({}, 0s).is_on());
   EXPECT_TRUE(Pacing({}, 1ns).is_on());
 }
 
-// A queue of strings in virtual time, and when each key was handed out.
+// A queue of strings in virtual time, which records when each key was handed out.
 struct PacedQueue {
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   WorkQueue<std::string> queue;
@@ -109,7 +109,7 @@ struct PacedQueue {
     while (auto claim = queue.try_get()) keys.push_back(claim->key());
     return keys;
   }
-  /// Advances step by step, and adds "x" at each; when "x" was handed out.
+  /// Advances step by step, and adds "x" at each step; returns the times at which "x" was handed out.
   std::vector<Duration> run_while_adding(Duration step, Duration end) {
     std::vector<Duration> starts;
     while (now() < end) {
@@ -142,13 +142,13 @@ TEST(Debounce, GathersWhatIsAddedUntilItIsQuiet) {
   EXPECT_EQ(paced.take_all(), Keys{"x"});
 }
 
-// kube-rs 5e98a92c: a stream of events postpones the run without end
+// kube-rs 5e98a92c: there, a stream of events postpones the run without end.
 TEST(Debounce, AStreamOfAddsThatNeverEndsRunsEveryMaxWait) {
   PacedQueue paced({.quiet = 2s, .max_wait = 10s}, 0s);
   const std::vector<Duration> starts = paced.run_while_adding(1s, 100s);
   ASSERT_EQ(starts.size(), 9U);
   EXPECT_EQ(starts[0], 10s);
-  // Each run starts anew with the first add after it was handed out.
+  // The debounce of each run starts with the first add after the previous hand-out.
   for (std::size_t i = 1; i < starts.size(); ++i) EXPECT_EQ(starts[i] - starts[i - 1], 11s) << i;
 }
 
@@ -211,7 +211,7 @@ TEST(Debounce, WhatItHoldsBackDoesNotCountAsWaitingForADelay) {
   PacedQueue paced({.quiet = 2s, .max_wait = 10s}, 0s);
   EXPECT_TRUE(paced.queue.add_unless_waiting("x"));
   paced.advance(1s);
-  EXPECT_TRUE(paced.queue.add_unless_waiting("x"));  // gathered, as an add is
+  EXPECT_TRUE(paced.queue.add_unless_waiting("x"));  // debounced, like an add
   paced.advance(1s);
   EXPECT_EQ(paced.take_all(), Keys{});
   paced.queue.add_after("x", 1h);
@@ -229,7 +229,7 @@ TEST(Debounce, AShutDownHandsOutWhatItHoldsBackAndDropsDelays) {
   paced.queue.add("new");
   paced.queue.add_after("delayed", 1s);
   paced.queue.shut_down();
-  EXPECT_EQ(paced.take_all(), (Keys{"new", "ran"}));  // by the times that they were held back to
+  EXPECT_EQ(paced.take_all(), (Keys{"new", "ran"}));  // in the order of the times that they were held back to
   EXPECT_FALSE(paced.queue.get());
   EXPECT_TRUE(paced.queue.shut_down_with_drain());
   PacedQueue now({.quiet = 2s, .max_wait = 10s}, 1h);
@@ -289,7 +289,7 @@ TEST(MinInterval, AKeyIsForgottenWhenItMayRunAgain) {
     EXPECT_EQ(table.size(), 10U);  // those of the last ten seconds
     EXPECT_TRUE(queue.inspect_all().empty());
     clock->advance(10s);
-    EXPECT_EQ(queue.size(), 0U);  // any call will do
+    EXPECT_EQ(queue.size(), 0U);  // any call triggers the release
     EXPECT_EQ(table.size(), 0U);
     queue.add(table.intern("", "ns", "last"));
     queue.get()->done();
@@ -305,7 +305,7 @@ TEST(MinInterval, IsKeptTogetherWithADebounce) {
   EXPECT_EQ(paced.take_all(), Keys{"x"});
   paced.queue.add("x");
   paced.advance(2s);
-  EXPECT_EQ(paced.take_all(), Keys{});  // gathered, but too close to the last run
+  EXPECT_EQ(paced.take_all(), Keys{});  // debounced, but too close to the last run
   paced.advance(8s);
   EXPECT_EQ(paced.take_all(), Keys{"x"});
   paced.advance(9500ms);
@@ -323,7 +323,7 @@ TEST(MinInterval, WorksForInternedKeysWithoutALock) {
   const RequestKey key = table.intern("", "ns", "a");
   queue.add(key);
   queue.get()->done();
-  queue.add(key);  // held back: a second add of it must not be taken for one of a queued key
+  queue.add(key);  // held back: a second add must not be treated like that of a queued key
   queue.add(key);
   EXPECT_FALSE(queue.try_get());
   clock->advance(10s);

@@ -70,7 +70,7 @@ TEST(Parallelize, AStopLeavesTheRestUndone) {
     if (piece == 4) stop.request_stop();
   };
   EXPECT_FALSE(parallelize(100, work, {.workers = 1, .chunk = 2, .stop = stop.get_token()}));
-  EXPECT_EQ(calls, 6U);  // the chunk that was begun was finished
+  EXPECT_EQ(calls, 6U);  // the chunk in progress was finished
 }
 
 TEST(Parallelize, RefusesNoWorkersAndEmptyChunks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler and the runner of kube-rs promise, held by this queue, in virtual time.
+// Guarantees of kube-rs' scheduler and runner, checked on this queue in virtual time.
 #include <chrono>
 #include <cstddef>
 #include <future>
@@ -25,7 +25,7 @@ using testing_support::Simulation;
 using Fifo = testing_support::Core<int, FifoStore>;
 using Keys = std::vector<int>;
 
-// What is due but may not run is dirty here; what forbids it is that somebody holds the key.
+// A key that is due but may not run is dirty here; it may not run because it is held.
 
 TEST(Scheduler, HoldsWhatIsDueUntilItMayRun) {
   Fifo queue;
@@ -46,7 +46,7 @@ TEST(Scheduler, AskingAgainForWhatIsHeldBackRunsItOnce) {
   auto* held = queue.pop();
   queue.add_at(1, 0s);
   queue.add_at(1, 0s);
-  queue.add_at(1, 5s);  // it is dirty: a later time counts for nothing
+  queue.add_at(1, 5s);  // it is dirty: a later time is ignored
   queue.done(held);
   EXPECT_EQ(queue.drain(), Keys{1});
   queue.fire(5s);
@@ -102,7 +102,7 @@ TEST(Scheduler, WhatRanMayBeScheduledAgain) {
   EXPECT_EQ(queue.drain(), Keys{1});
 }
 
-// kube-rs 3170f68f, 9f1261b1: a time far in the future crashed
+// kube-rs 3170f68f, 9f1261b1: there, a time far in the future crashed.
 TEST(Scheduler, TimesAtTheEndOfTimeAreFine) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<int> queue({.clock = clock});
@@ -121,7 +121,7 @@ TEST(Runner, NeverRunsAKeyTwiceAtOnce) {
   EXPECT_EQ(simulation.run(1h), (std::vector<KeyRun>{{"x", 0s}, {"x", 1s}}));
 }
 
-// Before there are workers nothing runs, and what is added meanwhile runs once each
+// Before there are workers nothing runs; keys added by then run once each.
 TEST(RunnerConcurrency, NothingRunsBeforeThereAreWorkersAndThenAllOnce) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<std::string> queue({.clock = clock});
@@ -132,11 +132,11 @@ TEST(RunnerConcurrency, NothingRunsBeforeThereAreWorkersAndThenAllOnce) {
   EXPECT_EQ(queue.get()->key(), "b");
   auto got = std::async(std::launch::async, [&] { return queue.get()->key(); });
   clock->wait_for_waiters(1);
-  queue.add("message 8");  // wakes who waits
+  queue.add("message 8");  // wakes the waiting worker
   EXPECT_EQ(got.get(), "message 8");
   WorkQueue<std::string> never({.clock = clock});
   never.add("a");
-  never.shut_down_now();  // as a controller does whose caches never come: nothing runs
+  never.shut_down_now();  // like a controller whose caches never sync: nothing runs
   EXPECT_FALSE(never.get());
 }
 
@@ -153,7 +153,7 @@ TEST(Runner, RunsAsManyAtOnceAsThereAreWorkersAndLosesNothing) {
   queue.add(3);
   auto held = queue.get();
   queue.add(3);
-  queue.shut_down();  // the input ends with one running and to be run again
+  queue.shut_down();  // the input ends with one key running and marked to run again
   held->done();
   EXPECT_EQ(queue.get()->key(), 3);
   EXPECT_FALSE(queue.get());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ten thousand objects that all fail see of the limiters, object by object and exact to the nanosecond:
-// the times follow from the rules with pen and paper. How many come back in each second is tested with
-// evenkeel-curve.
+// The delays of ten thousand objects that all fail, object by object and exact to the nanosecond: the times
+// follow from the rules by hand. evenkeel-curve tests the number of retries in each second.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing_support::Core;
 
-// Objects 0 .. n-1, added in this order at time zero; each run fails at once.
+// Objects 0 .. n-1, added in this order at time zero; each run fails immediately.
 class FailingObjects {
  public:
   FailingObjects(AnyLimiter<int> limiter, int objects)
@@ -36,7 +35,7 @@ class FailingObjects {
     for (int object = 0; object < objects; ++object) queue_.add(object);
   }
 
-  /// Runs what is due until `end`, the end included.
+  /// Runs everything due up to and including `end`.
   void run(Duration end) {
     for (;;) {
       while (auto* node = queue_.pop()) fail(node);
@@ -47,11 +46,11 @@ class FailingObjects {
     }
   }
 
-  /// When `object` was ready again, in order.
+  /// Returns the times at which `object` became ready again, in order.
   const std::vector<Duration>& returns(int object) const {
     return returns_[static_cast<std::size_t>(object)];
   }
-  /// How often any was by `end`.
+  /// Returns the total number of those times up to `end`.
   std::size_t returns_by(Duration end) const {
     std::size_t count = 0;
     for (const auto& times : returns_) {
@@ -85,7 +84,7 @@ std::vector<Duration> every_thousand_seconds(Duration first, Duration end) {
   return times;
 }
 
-// Under the bucket alone the first hundred come back at once, then behind everybody else.
+// With only the bucket, the first hundred return immediately, the others then queue behind.
 TEST(FailingObjects, UnderTheBucketTakeTurnsOfATenthOfASecond) {
   FailingObjects objects(token_bucket(10, 100), 10'000);
   objects.run(3000s);
@@ -100,8 +99,7 @@ TEST(FailingObjects, UnderTheBucketTakeTurnsOfATenthOfASecond) {
   EXPECT_EQ(objects.returns(9999).front(), 990s);
 }
 
-// With the back-off, too, the first hundred come back after 5 ms instead, and all else is
-// equal.
+// With the back-off, too, the first hundred return after 5 ms instead, and everything else is equal.
 TEST(FailingObjects, UnderTheDefaultDifferByFiveMillisecondsOnly) {
   FailingObjects objects(default_limiter<int>(), 10'000);
   objects.run(3000s);
@@ -114,7 +112,7 @@ TEST(FailingObjects, UnderTheDefaultDifferByFiveMillisecondsOnly) {
   }
 }
 
-// By s seconds and 50 ms there were 100 + 10 * s requeues.
+// After s seconds and 50 ms there must have been 100 + 10 * s requeues.
 void expect_ten_per_second(FailingObjects& objects, const std::vector<int>& seconds) {
   objects.run(1s * seconds.back() + 50ms);
   for (const int second : seconds) {
@@ -135,7 +133,7 @@ TEST(FailingObjects, ComeBackTenPerSecondAfterTheBurst) {
 }
 
 // A hundred objects have their turn every ten seconds. From the twelfth failure on the back-off of each is
-// longer than that and the bucket fills up again: 17 returns each by second 999, the 18th at 655 s more.
+// longer than that and the bucket fills up again: 17 returns each by second 999, the 18th 655 s later.
 TEST(FailingObjects, LeaveTheBucketBehindWhenTheirBackOffIsLongerThanTheirTurn) {
   FailingObjects objects(default_limiter<int>(), 100);
   expect_ten_per_second(objects, {0, 1, 2, 10, 30});
@@ -146,7 +144,7 @@ TEST(FailingObjects, LeaveTheBucketBehindWhenTheirBackOffIsLongerThanTheirTurn) 
   EXPECT_EQ(always.returns_by(999s), 100U + 9990U);
 }
 
-// Every object climbs its own ladder.
+// Every object has its own back-off.
 TEST(FailingObjects, UnderTheBackOffAloneComeBackAllTogether) {
   FailingObjects objects(exponential(5ms, 1000s), 10'000);
   objects.run(30s);
@@ -162,8 +160,8 @@ std::vector<Duration> steps(const std::vector<Duration>& times) {
   return between;
 }
 
-// The log of an operator whose worker slept for a second after every error. The ladder under
-// a floor of a second has these very steps; without the floor, as here, the thirteen take 40.955 s.
+// The log of an operator whose worker slept for a second after every error. The back-off with a minimum of
+// one second has exactly these steps; without the minimum, the thirteen take 40.955 s.
 TEST(FailingObjects, UnderAFloorOfASecondShowOnlyTheUpperLadder) {
   FailingObjects floored(max_of(exponential(5ms, 1000s), fast_slow(0s, 1s, 0)), 1);
   floored.run(48s);
@@ -176,7 +174,7 @@ TEST(FailingObjects, UnderAFloorOfASecondShowOnlyTheUpperLadder) {
   EXPECT_EQ(ours.returns(0).back(), 40'955ms);
 }
 
-// Where a failed key was also asked back for a time, the ladder decides.
+// If a failed key was also added with a fixed delay, the back-off decides.
 TEST(FailingObjects, FollowTheLadderNotTheTimeThatWasAskedForToo) {
   ExponentialLimiter<std::string> limiter;
   Core<std::string, FifoStore> queue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The priority store, alone and under a queue that is set up as controllers set theirs up. Numbers
-// after a key are its priority.
+// The priority store, alone and in a queue configured like that of a controller. Numbers after a key are its
+// priority.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -36,7 +36,7 @@ using Depths = std::map<std::string, std::size_t>;
 
 static_assert(BackingStore<PriorityStore, QueueNode<std::string>>);
 
-// What was handed out: "key/priority".
+// Returns "key/priority" of a claim.
 template <class Claim>
 std::string text(const Claim& claim) {
   return claim.key() + "/" + std::to_string(claim.priority().value);
@@ -56,7 +56,7 @@ class PriorityQueue : public testing::Test {
   void add(std::initializer_list<const char*> keys) {
     for (const char* key : keys) queue.add(key);
   }
-  // The next key and its priority, processed at once; "nothing" if none is ready.
+  // Returns the next key and its priority, and processes it; "nothing" if none is ready.
   std::string take() {
     const auto claim = queue.try_get();
     return claim ? text(*claim) : "nothing";
@@ -117,7 +117,7 @@ TEST_F(PriorityQueue, HoldsAKeyOnce) {
   EXPECT_EQ(adds(), 1U);
 }
 
-// Unlike elsewhere, size() counts what could be handed out, which a held key cannot
+// Unlike elsewhere, size() counts the keys that could be handed out, which excludes held ones.
 TEST_F(PriorityQueue, AKeyAddedWhileHeldRunsOnceMore) {
   add({"foo"});
   EXPECT_EQ(queue.size(), 1U);
@@ -168,7 +168,7 @@ TEST_F(PriorityQueue, AKeyRaisedWhileHeldGoesToTheEndOfItsNewPriority) {
   add({"foo"});
   auto held = queue.try_get();
   add({"foo", "last"});
-  EXPECT_EQ(take(), "last/0");  // the turn of foo came while it was held
+  EXPECT_EQ(take(), "last/0");  // foo was popped while it was held
   queue.add("urgent", 5);
   queue.add("foo", 5);
   queue.add("late", 5);
@@ -370,7 +370,7 @@ TEST(PriorityQueueDepth, EverySeriesGoesBackToZeroAndNoneBelow) {
     for (std::size_t left = 30; left > 0; --left) {
       std::size_t sum = 0;
       for (const LabelledDepth& at : depths_of(queue)) {
-        EXPECT_LE(at.depth, 30U) << at.label;  // one below zero would be huge
+        EXPECT_LE(at.depth, 30U) << at.label;  // a negative count would be huge
         sum += at.depth;
       }
       EXPECT_EQ(sum, left);
@@ -433,7 +433,7 @@ TEST(PriorityStore, KeepsTheOrderWithAnyNumberOfPriorities) {
   }
 }
 
-// The obvious way: look at everything. Keys are small numbers.
+// Naive implementation: scans everything. Keys are small numbers.
 class PlainModel {
  public:
   explicit PlainModel(Readd readd) : readd_(readd) {}
@@ -552,7 +552,7 @@ TEST(PriorityQueueConcurrency, AHundredWorkersGetAThousandKeys) {
   }
 }
 
-// The model's lock makes one step of each add and of each get, so that both agree on their order.
+// Holding the model's lock makes each add and each get atomic, so that both agree on their order.
 TEST(PriorityQueueConcurrency, EveryKeyIsHandedOutWithTheHighestPriorityAdded) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<int, PriorityStore> queue({.name = "fuzz", .readd = Readd::keep_place, .clock = clock});

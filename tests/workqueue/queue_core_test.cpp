@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue's states without threads and without a clock: what is ready, held and dirty after
-// each step.
+// The queue's states without threads and without a clock: ready, held and dirty keys after each step.
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -66,7 +65,7 @@ TEST(QueueCore, KeepPlaceServesAKeyFirstWhoseTurnCameWhileItWasHeld) {
   queue.add("B");
   queue.add("A");
   for (const char* key : {"C", "D", "E"}) queue.add(key);
-  auto* c = queue.pop();  // the turns of B and A are passed over
+  auto* c = queue.pop();  // the turns of B and A are skipped
   EXPECT_EQ(c->key(), "C");
   queue.done(a);
   queue.done(b);
@@ -119,7 +118,7 @@ TEST(QueueCore, AnAddUnlessWaitingChangesNothingOfWhatWaits) {
   EXPECT_EQ(queue.drain(), Keys{"y"});
   added = queue.add_unless_waiting("x", Lane::slow, 5s);
   ASSERT_NE(added, nullptr);
-  EXPECT_EQ(added->priority(), -100);  // what was refused did not raise it
+  EXPECT_EQ(added->priority(), -100);  // the rejected add did not raise it
   EXPECT_EQ(queue.drain(), Keys{"x"});
   EXPECT_EQ(queue->size(), 0U);
 }
@@ -166,7 +165,7 @@ TEST(QueueCore, WhatIsDueComesBeforeWhatIsAddedLater) {
   Fifo queue;
   queue.add_at("due at 2", 2s);
   queue.add_at("due at 1", 1s);
-  queue.add("at 3", {}, 3s);  // nobody looked in between
+  queue.add("at 3", {}, 3s);  // first access since then
   EXPECT_EQ(queue.drain(), (Keys{"due at 1", "due at 2", "at 3"}));
 }
 
@@ -202,11 +201,11 @@ TEST(QueueCore, PrioritiesOfAllAddsOfARunAreMergedToTheHighest) {
   EXPECT_EQ(held->priority(), 7);
   queue.done(held);
   queue.add_at("a", 1s, 0s, -100);
-  queue.add_at("a", 2s, 0s, 4);  // later, but more urgent
+  queue.add_at("a", 2s, 0s, 4);  // later, but with a higher priority
   queue.fire(1s);
   held = queue.pop();
   EXPECT_EQ(held->priority(), 4);
-  queue.add("a", -5);  // the next run starts from nothing
+  queue.add("a", -5);  // the priority of the next run starts over
   queue.done(held);
   held = queue.pop();
   EXPECT_EQ(held->priority(), -5);
@@ -274,8 +273,8 @@ TEST(QueueCore, DiscardForgetsAllButWhatIsHeld) {
   }
 }
 
-// The same queue as the field describes it: two sets and a list. Delays and keep_place are spelled out
-// as plainly as can be.
+// Textbook form of the same queue: two sets and a list. Delays and keep_place are implemented as plainly as
+// possible.
 class Model {
  public:
   explicit Model(Readd readd) : readd_(readd) {}

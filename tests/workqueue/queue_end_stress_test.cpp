@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads on one queue that ends at a random moment, and the adds that take no lock. Run under the
-// sanitizers as well.
+// Many threads on one queue that is shut down at a random moment, and adds that take no lock. Also run under
+// the sanitizers.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -131,14 +131,14 @@ class Life {
         default:
           queue_.add(key, priority);
       }
-      // What is still open now was open when it was added to.
+      // If the queue is open now, it was open at the add.
       if (added && !queue_.is_shutting_down()) raise(owed_[number], version);
     }
   }
 
-  // Half of the workers leave when they are told to. The others stay until all is done, and not only until
-  // get() has no more to hand out: a key that somebody holds may have to run once more, and its holder may
-  // be one of those that leave.
+  // Half of the workers leave when they are stopped. The others stay until everything is done, and not only
+  // until get() returns nothing: a held key may have to run once more, and its holder may be one of those
+  // that leave.
   void work(unsigned thread) {
     if (thread % 2 == 0) return run_keys(stop_.get_token());
     do {
@@ -175,7 +175,7 @@ class Life {
     std::this_thread::yield();
   }
 
-  // Two threads at once, in different ways now and then; and somebody has no patience.
+  // Two threads at once, sometimes in different forms; and one with a short timeout.
   void end() {
     const auto in_form = [this](Form form) {
       if (form == Form::shut_down) queue_.shut_down();
@@ -246,12 +246,12 @@ TEST(RequestQueueConcurrency, EndsAtAnyMomentAndLosesNothing) {
   live_and_end<Requests>();
 }
 
-// The first add of a round queues the key, the second finds it queued, if the worker was not faster, and
-// takes no lock. Either the run that takes the key sees what was written before the second add, or another
-// run comes; if the queue has nothing to do and the write was not seen, the add was lost.
+// The first add of a round queues the key; the second finds it queued, unless the worker was faster, and
+// takes no lock. Either the run that takes the key sees the write made before the second add, or another run
+// follows; if the queue is idle and the write was not seen, the add was lost.
 TEST(RequestQueueConcurrency, AnAddThatTakesNoLockIsCoveredByARun) {
   constexpr int rounds = 10'000;
-  constexpr int patience = 1000;  // looks before the processor is given away
+  constexpr int patience = 1000;  // polls before yielding the processor
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
@@ -278,7 +278,7 @@ TEST(RequestQueueConcurrency, AnAddThatTakesNoLockIsCoveredByARun) {
   int lost = 0;
   for (int round = 1; round <= rounds; ++round) {
     queue.add(key);
-    spend(random() % 256);  // the worker takes the key before the write, after it, or between the two
+    spend(random() % 256);  // the worker takes the key before the write, after it, or in between
     written.store(round, std::memory_order_relaxed);
     queue.add(key);
     for (int looks = 1; seen.load(std::memory_order_relaxed) < round; ++looks) {

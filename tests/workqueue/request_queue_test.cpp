@@ -104,7 +104,7 @@ TEST_F(RequestQueueTest, AQueuedKeyIsAddedForNothingButAMoreUrgentOneIsNot) {
   queue.add(b, Lane::slow);
   queue.add(b, -101);
   EXPECT_EQ(queue.size(), 2U);
-  queue.add(b, Lane::fast);  // more urgent: moves
+  queue.add(b, Lane::fast);  // higher priority: moves
   auto held = queue.get();
   EXPECT_EQ(held->key(), b);
   EXPECT_EQ(held->priority().value, 0);
@@ -136,7 +136,7 @@ TEST_F(RequestQueueTest, AnAddUnlessWaitingCountsAsQueuedOnlyIfItIs) {
   RequestQueue queue({.clock = clock});
   const RequestKey a = key("a");
   EXPECT_TRUE(queue.add_unless_waiting(a));
-  EXPECT_TRUE(queue.add_unless_waiting(a));  // known without the lock
+  EXPECT_TRUE(queue.add_unless_waiting(a));  // detected without the lock
   queue.get()->done();
   queue.add_after(a, 1s);
   EXPECT_FALSE(queue.add_unless_waiting(a));
@@ -146,7 +146,7 @@ TEST_F(RequestQueueTest, AnAddUnlessWaitingCountsAsQueuedOnlyIfItIs) {
   auto held = queue.get();
   queue.add(a);
   queue.shut_down_now();
-  EXPECT_FALSE(queue.add_unless_waiting(a));  // it was to run once more, and will not
+  EXPECT_FALSE(queue.add_unless_waiting(a));  // its second run was cancelled
 }
 
 TEST_F(RequestQueueTest, TellsItsStoreOfEveryAddIfItWantsToKnow) {
@@ -172,7 +172,7 @@ TEST_F(RequestQueueTest, SeveralQueuesServeOneKeyEachForItself) {
   EXPECT_EQ(take_all(two).size(), 1U);
   held.reset();
   EXPECT_EQ(one->size(), 0U);
-  // Queues come and go while somebody holds the key: nothing of them is left on it.
+  // Queues come and go while a handle keeps the key alive: they leave nothing attached to it.
   for (int round = 0; round < 100; ++round) {
     one->add(a);
     one->add_after(key("later"), 1h);
@@ -193,7 +193,7 @@ TEST_F(RequestQueueTest, RefusesKeysThatNameNothingOrAreOfAnotherTable) {
   EXPECT_THROW(queue.add(other.intern("", "ns", "a")), std::invalid_argument);
   EXPECT_THROW(queue.add_after(other.intern("", "ns", "b"), 1s), std::invalid_argument);
   EXPECT_EQ(take_all(queue).size(), 1U);
-  queue.add(other.intern("", "ns", "a"));  // the others are all done
+  queue.add(other.intern("", "ns", "a"));  // all other keys are done
   EXPECT_EQ(take_all(queue).size(), 1U);
 }
 

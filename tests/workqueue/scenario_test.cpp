@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known troubles of work queues, as scenarios with exact numbers in virtual time: a re-added key
-// that starves, a back-off, a limiter that is charged too often, a resync that floods the queue.
+// Known problems of work queues, as scenarios with exact numbers in virtual time: starvation of a re-added
+// key, back-off, a limiter that is charged too often, a resync that floods the queue.
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -33,7 +33,7 @@ Duration start_of_run(const std::vector<KeyRun>& runs, const std::string& key, i
   return Duration{-1};
 }
 
-// A runs for 10 s and is added again at once, then B1..Bn, of 1 s each.
+// A runs for 10 s and is re-added at once, then B1..Bn, of 1 s each.
 template <class Store>
 Duration second_run_of_a(std::size_t workers, Readd readd, int others, Priority of_a, Priority of_others) {
   Simulation<Store> simulation(workers, Store(), readd);
@@ -74,7 +74,7 @@ TEST(StarvingReadd, AFasterLaneCuresItToo) {
   EXPECT_EQ(second_run_of_a<TwoLaneStore>(1, Readd::at_back, 100, Lane::fast, Lane::slow), 10s);
 }
 
-TEST(StarvingReadd, NewArrivalsDoNotStarveAQueuedKeyForever) {  // one B per second, for ever
+TEST(StarvingReadd, NewArrivalsDoNotStarveAQueuedKeyForever) {  // one B per second, without end
   Simulation<FifoStore> simulation(1, FifoStore(), Readd::at_back);
   simulation.work = [](const KeyRun& run) {
     return run.key == "A" && run.start == 0s ? Duration{10s} : Duration{1s};
@@ -143,7 +143,7 @@ class VirtualQueue {
   Queue* operator->() { return &queue_; }
   void advance(Duration by) { clock_->advance(by); }
   Duration now() const { return clock_->now().time_since_epoch(); }
-  /// Runs what is ready; reconcile(key) is called while the key is held.
+  /// Runs the ready keys; reconcile(key) is called while the key is held.
   template <class Reconcile>
   void run_ready(const Reconcile& reconcile) {
     while (auto claim = queue_.try_get()) reconcile(claim->key());
@@ -216,8 +216,8 @@ TEST(BackOff, AnEventRunsAtOnceAndTheLadderGoesOn) {
   EXPECT_EQ(queue->retries("y"), 0U);
 }
 
-// A bucket of 5 per second, burst 1; add_rate_limited every 100 ms; what is due runs
-// before what is added at the same time.
+// A bucket of 5 per second, burst 1; add_rate_limited every 100 ms; due keys run before keys added at the
+// same time.
 std::vector<Duration> runs_of_an_eager_writer(bool charge_waiting, Duration end) {
   VirtualQueue<TokenBucket> queue(token_bucket(5, 1), charge_waiting);
   std::vector<Duration> starts;

@@ -16,7 +16,7 @@
 
 namespace evenkeel::testing_support {
 
-/// A QueueCore that hashes by itself.
+/// A QueueCore that computes the hashes itself.
 template <class Key, class Store, class Index = detail::HashIndex<Key>>
 class Core {
  public:
@@ -40,7 +40,7 @@ class Core {
   bool is_processing(const Key& key) const { return core_.is_processing(key, hash(key)); }
   bool is_waiting(const Key& key) const { return core_.is_waiting(key, hash(key)); }
 
-  /// Pops and ends whatever is ready now; keys in their order.
+  /// Pops and ends all ready keys; returns them in order.
   std::vector<Key> drain() {
     std::vector<Key> keys;
     while (Node* node = pop()) {
@@ -65,8 +65,8 @@ struct KeyRun {
   friend bool operator==(const KeyRun&, const KeyRun&) = default;
 };
 
-/// Runs `workers` workers from time zero: whatever time `arrivals` says is added then, and each run of a
-/// key takes what `work(run)` says, which may add keys when the run ends, through `add_later`.
+/// Runs `workers` workers from time zero: keys are added at the times of `arrivals`, and each run of a key
+/// takes `work(run)`, which may add keys when the run ends, through `add_later`.
 template <class Store>
 class Simulation {
  public:
@@ -76,14 +76,14 @@ class Simulation {
       : idle_(workers), queue_(std::move(store), readd) {}
 
   Queue& queue() { return queue_; }
-  /// Calls `event` at `at`; events at one time happen in the order in which they were given.
+  /// Calls `event` at `at`; events at the same time run in the order in which they were given.
   void at(Duration at, std::function<void()> event) { events_.push_back({at, order_++, std::move(event)}); }
-  /// How long a run takes.
+  /// Returns the duration of a run.
   std::function<Duration(const KeyRun&)> work = [](const KeyRun&) { return Duration::zero(); };
   /// Called when a run ends, before the key is marked done.
   std::function<void(const KeyRun&, Duration)> finished = [](const KeyRun&, Duration) {};
 
-  /// Runs until nothing happens any more or `end` is reached; the runs in their order.
+  /// Runs until nothing is left to do or `end` is reached; returns the runs in order.
   const std::vector<KeyRun>& run(Duration end) {
     for (;;) {
       hand_out();

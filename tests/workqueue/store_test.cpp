@@ -73,7 +73,7 @@ TEST(AnyStore, HoldsAnyStoreAndKnowsWhetherTouchMatters) {
   EXPECT_EQ(fifo.drain(), (Keys{"a", "b"}));
 }
 
-// The same random calls, all with their answers, as one text.
+// Makes random calls and returns all of them with their results as one text.
 template <class Store>
 std::string story(Store store, Readd readd, std::uint32_t seed) {
   std::mt19937 random(seed);
@@ -124,7 +124,7 @@ TEST(AnyStore, BehavesAsTheStoreThatItHolds) {
   expect_the_same_story([] {
     return FairStore<std::string>(by_namespace(), {.weight_of = fixed_weights({{"1", 3}}), .cap = 2});
   });
-  // They differ from each other, so that the same story says something.
+  // They differ from each other, so that equal texts are meaningful.
   EXPECT_NE(story(FifoStore(), Readd::at_back, 0), story(PriorityStore(), Readd::at_back, 0));
   EXPECT_NE(story(FairStore<std::string>(), Readd::at_back, 0), story(PriorityStore(), Readd::at_back, 0));
 }
@@ -138,7 +138,7 @@ TEST(AnyStore, NamesTheLaneOfAKey) {
   EXPECT_EQ(fair.inspect("ns/a").lane, "ns");
 }
 
-// A user's own store: last in, first out, and whatever is added again comes first.
+// A user-defined store: last in, first out, and re-added keys come first.
 class LifoStore {
  public:
   void push(QueueItem& item) { items_.push_back(&item); }
@@ -169,7 +169,7 @@ TEST(OwnStore, DecidesTheOrder) {
   }
 }
 
-// Has no room for the first key that it is given.
+// Fails for the first key pushed.
 class FullStore : public FifoStore {
  public:
   void push(QueueItem& item) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two lanes: by argument and by policy, with a share for the slow one. The share is one hand-out
-// in k while both lanes hold keys.
+// Two lanes: by argument and by policy, with a share for the slow one. The share is one hand-out in k while
+// both lanes hold keys.
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -65,7 +65,7 @@ TEST(TwoLaneStore, TheLaneOfTheNextRunIsThatOfAddsDuringProcessing) {
     queue.add("key", Lane::fast);
     queue.done(held);
     EXPECT_EQ(queue.drain(), (Keys{"key", "other"}));
-    // A fast run does not make the one after it fast.
+    // The lane of one run does not carry over to the next.
     queue.add("key", Lane::fast);
     held = queue.pop();
     queue.add("other", Lane::fast);
@@ -116,8 +116,7 @@ TEST(PolicyLaneStore, IsAskedAtEveryAddAndMovesBothWays) {
   Core<std::string, PolicyLaneStore<std::string, decltype(policy)>> queue{
       PolicyLaneStore<std::string, decltype(policy)>(policy)};
   fast = {"a", "b"};
-  for (const char* key : {"x", "a", "y", "b", "z"})
-    queue.add(key, Lane::fast);  // the lane counts for nothing
+  for (const char* key : {"x", "a", "y", "b", "z"}) queue.add(key, Lane::fast);  // the lane is ignored
   fast = {"b", "y"};
   queue.add("y");  // slow to the back of fast
   queue.add("a");  // fast to the back of slow
@@ -130,7 +129,7 @@ TEST(TwoLaneStore, APriorityBelowZeroIsTheSlowLane) {
   Core<std::string, TwoLaneStore> queue;
   queue.add("barely slow", -1);
   queue.add("fast", 0);
-  queue.add("urgent", 100);  // two lanes are two lanes
+  queue.add("urgent", 100);  // only two levels
   EXPECT_EQ(queue.drain(), (Keys{"fast", "urgent", "barely slow"}));
 }
 
@@ -146,7 +145,7 @@ TEST(TwoLaneQueue, ASlowKeyIsServedAndThenTheEndReported) {
   EXPECT_FALSE(queue.get());
 }
 
-// Fast keys without end, and as many slow ones
+// Fast keys without end, and as many slow ones.
 TEST(TwoLaneQueue, NoSlowKeyIsServedAsLongAsThereAreFastOnes) {
   WorkQueue<std::string, TwoLaneStore> queue;
   for (int i = 0; i < 3; ++i) queue.add("fast-" + std::to_string(i));
@@ -191,7 +190,7 @@ TEST(TwoLaneStore, TheShareIsOfHandOutsWhileBothLanesHoldKeys) {
   Core<std::string, TwoLaneStore> queue(TwoLaneStore({.slow_share = 3}));
   for (const char* key : {"f1", "f2", "f3"}) queue.add(key);
   EXPECT_EQ(queue.pop()->key(), "f1");
-  EXPECT_EQ(queue.pop()->key(), "f2");  // nothing slow waited: these count for nothing
+  EXPECT_EQ(queue.pop()->key(), "f2");  // no slow key waited: these do not count
   queue.add("s1", Lane::slow);
   queue.add("s2", Lane::slow);
   for (const char* key : {"f4", "f5", "f6"}) queue.add(key);
@@ -206,7 +205,7 @@ TEST(TwoLaneStore, AKeyThatIsHeldWhenItsTurnComesCostsTheSlowLaneNothing) {
   for (const char* key : {"f1", "f2", "f3", "f4"}) queue.add(key);
   queue.add("s1", Lane::slow);
   EXPECT_EQ(queue.pop()->key(), "f1");
-  EXPECT_EQ(queue.pop()->key(), "s1");  // s0 is passed over, and its turn goes to the next
+  EXPECT_EQ(queue.pop()->key(), "s1");  // s0 is skipped, and its turn goes to the next
   queue.done(held);
   EXPECT_EQ(queue.drain(), (Keys{"f2", "s0", "f3", "f4"}));
 }

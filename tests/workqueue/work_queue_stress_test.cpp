@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads on one queue; run under the sanitizers as well.
+// Many threads on one queue; also run under the sanitizers.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -65,7 +65,7 @@ TEST(WorkQueueConcurrency, ManyProducersAndConsumersShareIt) {
       }
     }
     shut_down(queue, form);
-    queue.add(50);  // after the shut-down
+    queue.add(50);  // after the shutdown
     consumers.clear();
     EXPECT_EQ(queue.size(), 0U);
     EXPECT_EQ(runs[50], 0);
@@ -100,8 +100,8 @@ TEST(WorkQueueConcurrency, ConsumersAddWhatTheyHold) {
   }
 }
 
-// Every add is covered by a run that starts after it: each key carries a version that producers raise
-// before they add; at the end, the last version of each was seen by a run.
+// Every add is covered by a run that starts after it: each key has a version that producers increase before
+// they add; at the end, the last version of each was seen by a run.
 template <class Queue, class KeyOf, class IndexOf>
 void no_update_is_lost(Queue& queue, ManualClock& clock, const KeyOf& key_of, const IndexOf& index_of) {
   constexpr std::size_t keys = 64;
@@ -148,7 +148,7 @@ void no_update_is_lost(Queue& queue, ManualClock& clock, const KeyOf& key_of, co
       });
     }
   }
-  for (std::size_t key = 0; key < keys; ++key) queue.add(key_of(key));  // drops what still waits
+  for (std::size_t key = 0; key < keys; ++key) queue.add(key_of(key));  // drops remaining delays
   producing = false;
   time.join();
   EXPECT_TRUE(queue.shut_down_with_drain());
@@ -166,9 +166,9 @@ TEST(WorkQueueConcurrency, NoUpdateIsLost) {
   }
 }
 
-// What an adder writes before it adds must be seen by the run that covers the add, also where the add
-// found the key queued and took no lock. Nothing else here orders the write and the read, so that without
-// the queue's order ThreadSanitizer reports a race.
+// Writes made before an add must be visible to the run that covers the add, even if the add found the key
+// queued and took no lock. Nothing else here orders the write and the read, so that without the queue's
+// ordering ThreadSanitizer reports a race.
 TEST(RequestQueueConcurrency, WhatIsWrittenBeforeAnAddIsSeenByTheRunThatCoversIt) {
   KeyTable table;
   RequestQueue queue;
@@ -246,8 +246,8 @@ TEST(WorkQueueConcurrency, ShuttingDownWhileHandingOutHangsNobody) {
 }
 
 TEST(WorkQueueConcurrency, OneWakeUpAtATimeStillWakesAllThatAreNeeded) {
-  // As many workers as keys, each of which ends only when all are held at once: if a wake-up were lost,
-  // some key would stay queued while a worker sleeps, and this would hang.
+  // There are as many workers as keys, and each ends only when all keys are held at once: if a wake-up were
+  // lost, a key would stay queued while a worker sleeps, and this would hang.
   constexpr int count = 16;
   WorkQueue<int> queue;
   for (int round = 0; round < 50; ++round) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread-safe queue, in virtual time: states, delays, the three forms of shutting down,
-// and blocked workers.
+// The thread-safe queue, in virtual time: states, delays, the three forms of shutdown, and blocked workers.
 #include <algorithm>
 #include <chrono>
 #include <concepts>
@@ -27,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using Queue = WorkQueue<std::string>;
 
-// A claim can be moved and nothing else: nobody can end one that is not held, or forget to.
+// A claim can only be moved: a claim that is not held cannot be ended, and a held one cannot be forgotten.
 static_assert(std::movable<Queue::Claim>);
 static_assert(!std::copy_constructible<Queue::Claim>);
 static_assert(!std::default_initializable<Queue::Claim>);
@@ -40,7 +39,8 @@ struct Harness {
   Harness(Readd readd, AnyLimiter<std::string> limiter)
       : queue({.limiter = std::move(limiter), .readd = readd, .clock = clock}) {}
 
-  /// The key that a thread which calls get() now receives; "end" if it is told the end. Ends the claim.
+  /// Returns the key that a thread which calls get() now receives; "end" at the end of the queue. Ends the
+  /// claim.
   std::future<std::string> get_in_thread(std::stop_token stop = {}) {
     return std::async(std::launch::async, [this, stop] {
       const auto claim = queue.get(stop);
@@ -50,13 +50,13 @@ struct Harness {
   std::future<bool> drain_in_thread(std::stop_token stop = {}) {
     return std::async(std::launch::async, [this, stop] { return queue.shut_down_with_drain(stop); });
   }
-  /// Whether a drain would have nothing to wait for; it is not waited.
+  /// Returns true if a drain would have nothing to wait for; does not block.
   bool is_drained() {
     std::stop_source stopped;
     stopped.request_stop();
     return queue.shut_down_with_drain(stopped.get_token());
   }
-  /// Takes what is ready and ends it at once.
+  /// Takes all ready keys and ends them at once.
   std::vector<std::string> take_all() {
     std::vector<std::string> keys;
     while (auto claim = queue.try_get()) keys.push_back(claim->key());
@@ -93,14 +93,14 @@ TEST(WorkQueue, HandsOutAgainWhatWasAddedWhileHeld) {
   EXPECT_EQ(harness.queue.size(), 0U);
 }
 
-TEST(WorkQueue, AClaimEndsOnceHoweverOftenItIsEnded) {  // there is no way to end what is not held
+TEST(WorkQueue, AClaimEndsOnceHoweverOftenItIsEnded) {  // a key that is not held cannot be ended
   Harness harness;
   harness.queue.add("foo");
   {
     auto claim = harness.queue.get();
     auto moved = std::move(*claim);
     EXPECT_EQ(moved.key(), "foo");
-    claim->done();  // moved from: nothing happens
+    claim->done();  // moved from: no effect
     harness.queue.add("foo");
     EXPECT_FALSE(harness.queue.try_get());
     moved.done();
@@ -118,7 +118,7 @@ TEST(WorkQueue, AClaimEndsOnceHoweverOftenItIsEnded) {  // there is no way to en
   EXPECT_EQ(harness.take_all(), std::vector<std::string>{"foo"});
 }
 
-// Notes what happens to a FifoStore.
+// Records the calls of a FifoStore.
 class TracingStore {
  public:
   explicit TracingStore(std::shared_ptr<std::vector<std::string>> trace) : trace_(std::move(trace)) {}
@@ -175,7 +175,7 @@ TEST(WorkQueue, GoingOnEndsTheClaimWhateverItIsAnsweredAndWhoseItIs) {
   auto claim = harness.queue.get();
   auto foreign = other.queue.get();
   harness.queue.add("b");
-  claim = harness.queue.get(std::move(*foreign));  // not ours, but no less to be ended
+  claim = harness.queue.get(std::move(*foreign));  // of another queue, but ended all the same
   EXPECT_EQ(claim->key(), "b");
   EXPECT_EQ(other.queue.counts().processing, 0U);
 
@@ -231,7 +231,7 @@ TEST(WorkQueue, ReleasesKeysWhileItLives) {
 TEST(WorkQueue, RunsWithTheRealClockIfGivenNone) {
   WorkQueue<int> queue;
   queue.add_after(1, 1ms);
-  const auto claim = queue.get();  // as long as a millisecond takes
+  const auto claim = queue.get();  // takes a real millisecond
   ASSERT_TRUE(claim);
   EXPECT_EQ(claim->key(), 1);
 }
@@ -400,7 +400,7 @@ TEST(WorkQueue, AStoppedGetTakesNothing) {
 TEST(WorkQueueConcurrency, EveryShutDownReleasesAllBlockedWorkers) {
   for (const int form : {0, 1, 2}) {
     Harness harness;
-    harness.queue.add_after("later", 1h);  // so that one of them keeps the time
+    harness.queue.add_after("later", 1h);  // makes one of them the timekeeper
     std::vector<std::future<std::string>> workers;
     for (int i = 0; i < 4; ++i) workers.push_back(harness.get_in_thread());
     harness.clock->wait_for_waiters(4);
@@ -455,7 +455,7 @@ TEST(WorkQueue, AnAddDropsADelay) {
 TEST(WorkQueue, AnAddUnlessWaitingLeavesADelayAlone) {
   Harness harness;
   EXPECT_TRUE(harness.queue.add_unless_waiting("x"));
-  EXPECT_TRUE(harness.queue.add_unless_waiting("x"));  // queued already
+  EXPECT_TRUE(harness.queue.add_unless_waiting("x"));  // already queued
   auto held = harness.queue.get();
   EXPECT_TRUE(harness.queue.add_unless_waiting("x"));  // runs once more
   held->done();
@@ -468,7 +468,7 @@ TEST(WorkQueue, AnAddUnlessWaitingLeavesADelayAlone) {
   harness.clock->advance(1s - 1ns);
   EXPECT_FALSE(harness.queue.add_unless_waiting("x"));
   harness.clock->advance(1ns);
-  EXPECT_TRUE(harness.queue.add_unless_waiting("x"));  // the delay is over, though nobody looked yet
+  EXPECT_TRUE(harness.queue.add_unless_waiting("x"));  // the delay is over, though this is the first access
   EXPECT_EQ(harness.take_all(), std::vector<std::string>{"x"});
   harness.queue.shut_down();
   EXPECT_FALSE(harness.queue.add_unless_waiting("x"));
@@ -511,7 +511,7 @@ TEST(WorkQueueConcurrency, AnEarlierDelayIsNotMissedByWhoKeepsTheTime) {
   auto got = harness.get_in_thread();
   harness.clock->wait_for_waiters(1);
   harness.queue.add_after("early", 1s);
-  harness.clock->wait_for_deadline(TimePoint{1s});  // the worker was told, and waits anew
+  harness.clock->wait_for_deadline(TimePoint{1s});  // the worker was notified, and waits again
   harness.clock->advance(1s);
   EXPECT_EQ(got.get(), "early");
 }
@@ -525,7 +525,7 @@ TEST(WorkQueueConcurrency, AnotherWorkerKeepsTheTimeWhenTheFirstHasWork) {
   for (int i = 0; i < 3; ++i) workers.push_back(harness.get_in_thread());
   harness.clock->wait_for_waiters(3);
   for (const Duration due : {1s, 2s, 3s}) {
-    harness.clock->wait_for_deadline(TimePoint{due});  // one of those who are left keeps the time
+    harness.clock->wait_for_deadline(TimePoint{due});  // one of the remaining workers is the timekeeper
     harness.clock->advance(1s);
   }
   std::vector<std::string> keys;

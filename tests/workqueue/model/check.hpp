@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives a queue and the reference side by side and says where they differ.
+// Runs a queue and the reference side by side and reports differences.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@
 
 namespace evenkeel::model {
 
-/// Where a queue is not what it should be.
+/// A difference between a queue and the reference.
 struct Difference {
   std::string what = {};   ///< For example "ready".
-  std::string queue = {};  ///< What the queue says; empty for a broken promise.
+  std::string queue = {};  ///< Value of the queue; empty for a broken promise.
   std::string expected = {};
   std::optional<std::size_t> key = std::nullopt;
 };
@@ -47,13 +47,12 @@ inline std::string text_of(const std::optional<Handed>& handed) {
   return text_of(handed->key) + " with priority " + std::to_string(handed->priority);
 }
 
-/// What is promised whatever the order, kept apart from the reference, so that a mistake in one of them
-/// does not hide in the other. The invariants have the names that docs/model-check.md gives them:
-/// 'one holder', 'no lost add', 'no idle run'.
+/// Invariants that hold in any order, kept apart from the reference, so that a bug in one of them does not
+/// hide in the other. docs/model-check.md names them: 'one holder', 'no lost add', 'no idle run'.
 class Promises {
  public:
   void added(std::size_t key) { ++of_[key].adds; }
-  /// An add that nothing but shut_down_now can take back.
+  /// Records an add that only shut_down_now can undo.
   void added_for_good(std::size_t key) { of_[key].owed = ++of_[key].adds; }
 
   std::optional<std::string> handed_out(std::size_t key) {
@@ -71,24 +70,24 @@ class Promises {
  private:
   struct OfKey {
     std::uint64_t adds = 0;
-    std::uint64_t seen = 0;  // adds when it was handed out last
+    std::uint64_t seen = 0;  // `adds` when it was handed out last
     std::uint64_t owed = 0;  // the run of this add must come
     bool held = false;
   };
   std::array<OfKey, max_keys> of_{};
 };
 
-/// One sequence on one queue.
+/// Runs one sequence on one queue.
 class Check {
  public:
   Check(const Settings& settings, const MakeSubject& make)
       : settings_(settings), reference_(settings, slow_), subject_(make(settings, slow_)) {}
 
   const ReferenceQueue& reference() const { return reference_; }
-  /// What was done so far, by finish() too.
+  /// The operations so far, including those of finish().
   const Sequence& done_so_far() const { return sequence_; }
 
-  /// Runs an operation on both; what is different afterwards, if anything.
+  /// Applies an operation to both; returns the first difference afterwards, if any.
   std::optional<Difference> step(const Operation& operation) {
     sequence_.push_back(operation);
     try {
@@ -101,7 +100,7 @@ class Check {
     return difference_;
   }
 
-  /// A whole sequence and its end.
+  /// Runs a whole sequence and finish().
   std::optional<Difference> all(const Sequence& sequence) {
     for (const Operation& operation : sequence) {
       if (auto difference = step(operation)) return difference;
@@ -109,7 +108,7 @@ class Check {
     return finish();
   }
 
-  /// Ends all that is left: what was added runs, and nothing remains.
+  /// Finishes all remaining work: what was added runs, and nothing remains.
   std::optional<Difference> finish() {
     run_all();
     if (!difference_) step({.action = Action::advance, .time = never / 4});
@@ -126,7 +125,7 @@ class Check {
   }
 
  private:
-  static constexpr std::size_t between_wholes = 8;  // operations
+  static constexpr std::size_t between_wholes = 8;  // number of operations
 
   void note(std::string what, std::string queue, std::string expected,
             std::optional<std::size_t> key = std::nullopt) {
@@ -145,7 +144,7 @@ class Check {
     }
   }
 
-  // Ends what is held and what is handed out then; keys that are ready do not get more.
+  // Ends the held keys and those handed out next; no further ready keys are handed out.
   void run_all() {
     for (std::size_t i = 0; i <= settings_.keys && !difference_; ++i) {
       for (std::size_t key = 0; key < settings_.keys && !difference_; ++key) {
@@ -219,7 +218,7 @@ class Check {
     }
   }
 
-  // The clock of a shell may go on only as far as both can count.
+  // Advances only as far as both clocks can represent.
   void advance(Nanos by) {
     if (by > never - reference_.now()) return;
     subject_->advance(by);
@@ -268,7 +267,7 @@ class Check {
     }
   }
 
-  // What costs more than the rest together.
+  // Comparisons that cost more than all others together.
   void compare_the_whole() {
     if (settings_.has_levels()) same("turns", subject_->turns(), reference_.turns());
     const auto metrics = subject_->metrics();
@@ -328,7 +327,7 @@ class Check {
   Sequence sequence_;
 };
 
-/// Runs a sequence to its end; the first difference, if there is one.
+/// Runs a sequence to its end; returns the first difference, if there is one.
 inline std::optional<Difference> check(const Settings& settings, const Sequence& sequence,
                                        const MakeSubject& make = make_subject) {
   return Check(settings, make).all(sequence);

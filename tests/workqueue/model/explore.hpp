@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequence after sequence until one fails; that one is shrunk and printed.
+// Runs sequences until one fails, then shrinks and prints that one.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace evenkeel::model {
 
 struct Failure {
-  std::uint64_t seed = 0;  ///< The first sequence of this seed is the one that failed.
+  std::uint64_t seed = 0;  ///< The first sequence of this seed is the failed one.
   Case shrunk = {};
   Difference difference = {};
   std::string report = {};
@@ -44,11 +44,11 @@ inline Failure explain(std::uint64_t seed, const Case& failing, const MakeSubjec
   return failure;
 }
 
-/// The settings of the sequences of one exploration; the default is random_settings().
+/// Returns the settings of the sequences of one exploration; the default is random_settings().
 using ChooseSettings = Settings (*)(Random&);
 
-/// Runs random sequences until `operations` are done. Each has a seed of its own, and the first one's is
-/// `seed`, so that a sequence that fails can be had again without those before it.
+/// Runs random sequences until `operations` are done. Each has its own seed, the first one `seed`, so that a
+/// failed sequence can be reproduced without the earlier ones.
 inline Explored explore(std::uint64_t seed, std::uint64_t operations, const MakeSubject& make = make_subject,
                         ChooseSettings choose = random_settings) {
   Explored explored;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of the queue is checked: it has to find queues that are wrong, and to say so in a few lines.
+// Tests of the model check: it must find faulty queues, and report them in a few lines.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,7 +29,7 @@ Settings two_lanes(Random& random) {
   return settings;
 }
 
-// Finds the mistake of `make`, and has it shrunk to at most `most` operations.
+// Finds the bug of `make`, and has it shrunk to at most `most` operations.
 void expect_found(const MakeSubject& make, std::size_t most) {
   const Explored explored = explore(7, 200'000, make, two_lanes);
   ASSERT_TRUE(explored.failure) << "not found in " << explored.operations << " operations";
@@ -98,7 +98,7 @@ TEST(QueueModelCheck, FindsALostAdd) {
   expect_found(of<LosesAddsWhileProcessing>(), 3);
 }
 
-// Two holders, as after a done() of a key that nobody holds.
+// Two holders, as after a done() of a key that is not held.
 struct LetsGoAtOnce : StringCore {
   using StringCore::StringCore;
   std::optional<Handed> get() override {
@@ -113,7 +113,7 @@ TEST(QueueModelCheck, FindsTwoHolders) {
   expect_found(of<LetsGoAtOnce>(), 2);
 }
 
-// The delayed run follows the one that an add brought forward: client-go's rule.
+// The delayed run follows the one that an add brought forward, as in client-go.
 struct KeepsTheDelay : StringCore {
   using StringCore::StringCore;
   void add(std::size_t key, std::int32_t priority) override {
@@ -198,7 +198,7 @@ TEST(QueueModelCheck, KeepsItsPromisesApart) {
   EXPECT_FALSE(promises.is_owed(1));
 }
 
-// What is printed of a failure, and below the same lines as the body of a test.
+// The printed text of a failure, and below the same lines as the body of a test.
 TEST(QueueModelPrinter, WritesACaseOfTheCoreAsTheBodyOfATest) {
   const Case printed{.settings = {.store = StoreKind::policy_lane, .slow_share = 2},
                      .sequence = {{.action = Action::call_slow, .key = 1},
@@ -323,7 +323,7 @@ TEST(QueueModelShrinker, LeavesOnlyWhatIsNeeded) {
                                 .priority = static_cast<std::int32_t>(random.between(-1000, 1000)),
                                 .time = random.between(0, 1'000'000)});
   }
-  // Fails if a key above 4 is added for later than 100, and it is done afterwards.
+  // Fails if a key above 4 is added with a delay above 100, and is done afterwards.
   std::size_t asked = 0;
   const Shrinker shrinker([&](const Case& candidate) {
     ++asked;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue against a slow, obvious model of it, under random sequences of operations.
-// EVENKEEL_MODEL_SEED and EVENKEEL_MODEL_OPERATIONS choose the seed and the number of operations.
+// The queue against a slow, obvious model of it, under random sequences of operations. EVENKEEL_MODEL_SEED
+// and EVENKEEL_MODEL_OPERATIONS choose the seed and the number of operations.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -41,7 +41,7 @@ TEST(QueueModel, DoesWhatTheReferenceDoesFromANewSeed) {
   explore_and_expect_nothing(static_cast<std::uint64_t>(now), 1'500'000);
 }
 
-// The stores as they are, without an AnyStore around them: their types say what that asks at run time.
+// The stores without an AnyStore, which answers at run time what their types state at compile time.
 template <class Key, template <class, class> class SubjectOf>
 std::unique_ptr<Subject> make_plain(const Settings& settings) {
   switch (settings.store) {

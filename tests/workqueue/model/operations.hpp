@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on a queue, and random sequences of them.
+// Operations on a queue, and random sequences of them.
 #pragma once
 
 #include <array>
@@ -22,16 +22,16 @@ enum class Action : std::uint8_t {
   forget,
   advance,
   get,
-  done,       ///< Of a key that nobody holds: nothing happens.
-  call_slow,  ///< The policy of a PolicyLaneStore changes its mind on a key.
+  done,       ///< Has no effect on a key that is not held.
+  call_slow,  ///< The policy of a PolicyLaneStore reclassifies a key.
   call_fast,
   shut_down,
   shut_down_now,
-  drain,  ///< shut_down_with_drain that does not wait.
+  drain,  ///< shut_down_with_drain without waiting.
 };
 inline constexpr std::size_t actions = 13;
 
-/// Every operation has a meaning after any other, so that a sequence stays one when parts of it are left out.
+/// Every operation is valid after any other, so that a sequence stays valid when parts of it are removed.
 struct Operation {
   Action action = Action::get;
   std::size_t key = 0;
@@ -85,7 +85,7 @@ inline Settings random_settings(Random& random) {
   return settings;
 }
 
-/// Sequences in which every sequence has its own habits: how often it does what, how long delays are.
+/// Random sequences, each with its own distribution of operations and delays.
 class Generator {
  public:
   Generator(const Settings& settings, Random& random) : settings_(settings), random_(random) {
@@ -99,7 +99,7 @@ class Generator {
     many_priorities_ = random_.once_in(4);
   }
 
-  /// An operation after those that led to this state.
+  /// Returns an operation for the current state.
   Operation next(const ReferenceQueue& now) {
     Operation operation{.action = action()};
     if (ends_early_ && random_.once_in(60)) {
@@ -125,7 +125,7 @@ class Generator {
     return static_cast<Action>(chosen);
   }
 
-  // The next held key from `start` on, so that most of the operations called done end something.
+  // Returns the next held key from `start` on, so that most done operations end a key.
   std::size_t some_held(const ReferenceQueue& now, std::size_t start) const {
     for (std::size_t i = 0; i < settings_.keys; ++i) {
       const std::size_t key = (start + i) % settings_.keys;
@@ -153,7 +153,7 @@ class Generator {
   Random& random_;
   std::array<std::uint32_t, actions> weights_{};
   bool ends_early_ = false;
-  bool many_priorities_ = false;  // more than a queue names in its metrics
+  bool many_priorities_ = false;  // more than a queue labels in its metrics
 };
 
 }  // namespace evenkeel::model

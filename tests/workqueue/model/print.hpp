@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a sequence that fails as the body of a test.
+// Prints a failed sequence as the body of a test.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 
 namespace evenkeel::model {
 
-/// C++ that does what a case does, with the expectations of the reference. It compiles where
-/// tests/workqueue/simulation.hpp and the headers of stores and limiters are included, in a function that
-/// says `using namespace std::chrono_literals`.
+/// Prints C++ code that replays a case, with the expectations of the reference. It compiles in a function
+/// with `using namespace std::chrono_literals` if tests/workqueue/simulation.hpp and the headers of stores
+/// and limiters are included.
 class Printer {
  public:
   explicit Printer(const Case& printed)
@@ -31,7 +31,7 @@ class Printer {
     return text_;
   }
 
-  /// The same, and what was found at its end.
+  /// Like print(), with the difference found at the end.
   std::string print(const Difference& difference) {
     print();
     const std::string of = difference.key ? " of " + text_of(*difference.key) : "";
@@ -98,7 +98,7 @@ class Printer {
            (settings_.fair.live_first ? "true" : "false") + "})";
   }
 
-  // Options that are not what they are by default.
+  // Returns the options that differ from their defaults.
   std::string pacing() const {
     std::string text;
     if (settings_.quiet > 0) {
@@ -279,7 +279,7 @@ class Printer {
     line("}");
   }
 
-  // The question that was answered differently, where it is one that a line can ask.
+  // Prints the expectation that failed, if it can be expressed in one line.
   void expect(const Difference& difference) {
     const std::string of = settings_.is_core() ? "queue->" : "queue.";
     const std::string& what = difference.what;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same with every standard library.
+// Random numbers that are equal with every standard library.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ class Random {
     return mixed ^ (mixed >> 31);
   }
 
-  /// 0 to `count` - 1.
+  /// Returns a number from 0 to `count` - 1.
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(next() % count); }
-  /// `from` to `to`, both included.
+  /// Returns a number from `from` to `to`, inclusive.
   std::int64_t between(std::int64_t from, std::int64_t to) {
     return from + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(to - from + 1));
   }
-  /// True once in `count` times.
+  /// Returns true once in `count` times on average.
   bool once_in(std::size_t count) { return below(count) == 0; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rate limiters as one would explain them: no shifts, no reduced fractions, numbers that cannot overflow.
+// Straightforward rate limiters: no shifts, no reduced fractions, numbers that cannot overflow.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class ReferenceLimiter {
   }
 
  private:
-  // Starts at base and doubles once for every earlier failure.
+  // Starts at base and doubles for every earlier failure.
   Wide back_off(std::size_t key) {
     Wide delay = settings_.base;
     const std::uint64_t earlier = failures_[key]++;
@@ -39,7 +39,7 @@ class ReferenceLimiter {
     return std::min(delay, Wide{settings_.max});
   }
 
-  // The stock is counted in parts of a token, `per` of them make one, and every nanosecond brings `tokens`.
+  // The stock is counted in fractions of a token: `per` of them make one, and every nanosecond adds `tokens`.
   Wide take_token(Nanos now) {
     stock_ = std::min(Wide{settings_.burst} * settings_.per, stock_ + (Wide{now} - last_) * settings_.tokens);
     last_ = now;

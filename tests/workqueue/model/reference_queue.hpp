@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue as one would explain it: a list of keys with flags, and every question answered by looking at
-// all of them. Slow, and short enough to be read against the documentation.
+// Straightforward queue: a list of keys with flags; every query scans all of them. Slow, and short enough to
+// be compared with the documentation.
 #pragma once
 
 #include <algorithm>
@@ -51,18 +51,18 @@ class ReferenceQueue {
     const Nanos due = later_by(now_, delay);
     ReferenceKey& key = keys_[added];
     if (settings_.is_paced() && !key.dirty) {
-      key.timer = std::min(key.timer.value_or(never - 1), due);  // the end of time itself means none
+      key.timer = std::min(key.timer.value_or(never - 1), due);  // the maximum means none
       return hold_back(added, priority);
     }
     if (delay <= 0 && !settings_.is_paced()) return make_ready(added, priority);
-    if (key.dirty) {  // ready is sooner than later; only more urgent than before can change something
+    if (key.dirty) {  // ready is sooner than later; only a higher priority can change something
       if (priority > key.priority) make_ready(added, priority);
       return;
     }
     wait_until(added, key.waiting ? std::min(key.due, due) : due, priority);
   }
 
-  /// The delay that was charged; zero if none was.
+  /// Returns the delay that was charged; zero if none was.
   Nanos add_rate_limited(std::size_t key, std::int32_t priority) {
     if (state_ != State::open) return 0;
     fire();
@@ -76,7 +76,7 @@ class ReferenceQueue {
 
   void advance(Nanos by) { now_ += by; }
 
-  /// Delays that are over make their keys ready, in the order of their ends and then of their insertion.
+  /// Makes keys whose delay is over ready, in the order of their ends and then of their insertion.
   void fire() {
     for (;;) {
       const auto key = first_due();
@@ -92,7 +92,7 @@ class ReferenceQueue {
       const auto turn = store_->next(keys_);
       if (!turn) return std::nullopt;
       ReferenceKey& key = keys_[*turn];
-      if (key.processing) {  // no turn for what is held; when it is done it has its place back
+      if (key.processing) {  // a held key is skipped; when it is done it gets its place back
         key.aside = true;
         store_->changed(keys_);
         continue;
@@ -109,7 +109,7 @@ class ReferenceQueue {
     work_.push_back(now_ - key.held_since);
     store_->changed(keys_);
     if (!key.dirty) return;
-    if (!key.queued) {  // Readd::at_back: behind all that is queued by now
+    if (!key.queued) {  // Readd::at_back: behind everything queued by now
       key.place = next_place_++;
       enqueue(held);
     } else if (key.aside) {
@@ -119,7 +119,7 @@ class ReferenceQueue {
 
   void shut_down() { close(State::closing); }
   void shut_down_now() { close(State::closed); }
-  /// Whether there is nothing to wait for.
+  /// Returns true if there is nothing to wait for.
   bool is_drained() const {
     return std::none_of(keys_.begin(), keys_.end(),
                         [](const ReferenceKey& key) { return key.dirty || key.processing; });
@@ -152,7 +152,7 @@ class ReferenceQueue {
     seen.shutting_down = state_ != State::open;
   }
 
-  /// Keys in the order in which they will be handed out, as far as level and place say it.
+  /// Returns keys in the order in which they will be handed out, as far as level and place determine it.
   std::vector<std::size_t> turns() const {
     std::vector<std::size_t> ready;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -184,7 +184,7 @@ class ReferenceQueue {
     return delay > never - from ? never : from + delay;
   }
 
-  // Collects adds that come close together, and then waits as it has to.
+  // Debounces adds, and then applies the minimum interval.
   void gather(std::size_t added, std::int32_t priority) {
     ReferenceKey& key = keys_[added];
     if (!key.event) key.give_up = later_by(now_, settings_.max_wait);
@@ -209,7 +209,7 @@ class ReferenceQueue {
       return become_dirty(added, now_);
     }
     const bool raised = priority > key.priority;
-    // Back to its place, to be moved like any other.
+    // Returns to its place, to be moved like any other key.
     if (key.aside && (raised || store_->moves_without_raise())) enqueue(added);
     if (raised) {
       key.priority = priority;
@@ -281,7 +281,7 @@ class ReferenceQueue {
     return first;
   }
 
-  // Delays that are not over are dropped, but what is only held back to pace it is ready.
+  // Drops delays that are not over, but keys held back only by pacing become ready.
   void close(State state) {
     if (state <= state_) return;
     fire();
@@ -296,7 +296,7 @@ class ReferenceQueue {
     store_->changed(keys_);
   }
 
-  // The first priorities have labels of their own.
+  // The first priorities have their own labels.
   std::size_t label_of(std::int32_t priority) {
     const auto found = std::find(labels_.begin(), labels_.end(), priority);
     if (found != labels_.end()) return static_cast<std::size_t>(found - labels_.begin());

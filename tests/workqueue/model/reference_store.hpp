@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the queued keys is next, found by looking at all of them.
+// Selection of the next queued key by a scan over all of them.
 #pragma once
 
 #include <algorithm>
@@ -14,33 +14,33 @@
 
 namespace evenkeel::model {
 
-/// All that the reference remembers of a key.
+/// Complete state of a key in the reference.
 struct ReferenceKey {
-  bool dirty = false;       ///< It needs processing.
-  bool processing = false;  ///< Somebody holds it.
-  bool waiting = false;     ///< It waits, until `due`.
-  bool queued = false;      ///< It has a place among the keys to be handed out.
-  bool aside = false;       ///< Its turn came while it was processed: it keeps its place until it is done.
+  bool dirty = false;       ///< Needs processing.
+  bool processing = false;  ///< Held by a worker.
+  bool waiting = false;     ///< Waits until `due`.
+  bool queued = false;      ///< Has a place among the keys to be handed out.
+  bool aside = false;       ///< Was popped while it was processed: it keeps its place until it is done.
   std::int32_t priority = 0;
   std::uint64_t place = 0;  ///< Lower is earlier.
-  std::int64_t level = 0;   ///< Higher is more urgent; what it means depends on the store.
+  std::int64_t level = 0;   ///< Higher is more urgent; the meaning depends on the store.
   Nanos due = 0;
   std::uint64_t due_order = 0;
 
-  std::optional<Nanos> event = std::nullopt;       ///< When the adds that were gathered are ready.
-  std::optional<Nanos> give_up = std::nullopt;     ///< When they are at the latest.
-  std::optional<Nanos> timer = std::nullopt;       ///< When the first of the delayed adds is.
-  std::optional<Nanos> last_start = std::nullopt;  ///< Of its last run.
+  std::optional<Nanos> event = std::nullopt;       ///< When the gathered adds become ready.
+  std::optional<Nanos> give_up = std::nullopt;     ///< Latest time for that.
+  std::optional<Nanos> timer = std::nullopt;       ///< When the first delayed add becomes ready.
+  std::optional<Nanos> last_start = std::nullopt;  ///< Start of its last run.
 
   Nanos dirty_since = 0;
   Nanos held_since = 0;
-  std::size_t label = 0;  ///< Which depth counts it while it is dirty.
+  std::size_t label = 0;  ///< The depth that counts it while it is dirty.
 
   bool can_have_a_turn() const { return queued && !aside; }
 };
 using ReferenceKeys = std::vector<ReferenceKey>;
 
-/// The best of the keys for which `belongs` is true: the highest level, within it the earliest place.
+/// Returns the best key for which `belongs` is true: the highest level, within it the earliest place.
 template <class Belongs>
 std::optional<std::size_t> best_of(const ReferenceKeys& keys, const Belongs& belongs) {
   std::optional<std::size_t> best;
@@ -53,8 +53,8 @@ std::optional<std::size_t> best_of(const ReferenceKeys& keys, const Belongs& bel
   return best;
 }
 
-/// What all stores have in common: every key has a level, and one that changes its level goes to the end of
-/// the new one.
+/// Common base of all stores: every key has a level, and a key that changes its level moves to the end of the
+/// new one.
 class ReferenceStore {
  public:
   ReferenceStore() = default;
@@ -62,19 +62,19 @@ class ReferenceStore {
   ReferenceStore& operator=(const ReferenceStore&) = delete;
   virtual ~ReferenceStore() = default;
 
-  /// The level of a key that is queued now.
+  /// Returns the level of a key that is queued now.
   virtual std::int64_t level_of(std::size_t key, std::int32_t priority) const = 0;
-  /// Whether adding a key again may move it though its priority is the same.
+  /// Returns true if re-adding a key may move it although its priority is unchanged.
   virtual bool moves_without_raise() const { return false; }
-  /// Whose turn it is.
+  /// Returns the next key.
   virtual std::optional<std::size_t> next(const ReferenceKeys& keys) const = 0;
-  /// A key came, went, or changed its level.
+  /// Called when a key was added, removed, or changed its level.
   virtual void changed(const ReferenceKeys& /*keys*/) {}
-  /// The key was handed out.
+  /// Called when the key was handed out.
   virtual void handed_out(const ReferenceKeys& /*keys*/, std::size_t /*key*/) {}
 };
 
-/// FIFO: one level. Priorities: one for each.
+/// FIFO has one level, PriorityStore one for each priority.
 class ReferenceLevels final : public ReferenceStore {
  public:
   explicit ReferenceLevels(bool by_priority) : by_priority_(by_priority) {}
@@ -89,7 +89,7 @@ class ReferenceLevels final : public ReferenceStore {
   const bool by_priority_;
 };
 
-/// Two levels, and perhaps a share for the lower one.
+/// Two levels, and optionally a share for the lower one.
 class ReferenceLanes final : public ReferenceStore {
  public:
   ReferenceLanes(const Settings& settings, const SlowKeys& slow_keys)
@@ -125,9 +125,9 @@ class ReferenceLanes final : public ReferenceStore {
   std::uint32_t fast_in_a_row_ = 0;
 };
 
-/// Groups take turns. A group stands among the live ones, or behind them among the low ones if it has only
-/// priorities below 0, or apart if its cap is reached. Where it comes to stand it stands last, with a whole
-/// turn before it; a turn is as many keys as its weight says.
+/// Groups take turns. A group is among the live ones, behind them among the low ones if it has only
+/// priorities below 0, or apart if its cap is reached. A group that moves goes to the end with a full turn; a
+/// turn is as many keys as its weight.
 class ReferenceFair final : public ReferenceStore {
  public:
   explicit ReferenceFair(const Settings& settings) : settings_(settings) {}

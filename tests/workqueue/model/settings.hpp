@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one sequence of operations is run against: which queue, which store, which options.
+// Settings of a sequence of operations: type of the queue, store, options.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace evenkeel::model {
 
-/// Nanoseconds, of a duration or since the start. Plain numbers, so that the reference has arithmetic of
-/// its own.
+/// Nanoseconds, as a duration or since the start. Plain numbers, so that the reference has its own
+/// arithmetic.
 using Nanos = std::int64_t;
 inline constexpr Nanos never = std::numeric_limits<Nanos>::max();
 
@@ -62,14 +62,14 @@ struct Settings {
   Nanos quiet = 0;
   Nanos max_wait = 0;
   Nanos min_interval = 0;
-  bool metered = false;  ///< Whether there are metrics.
+  bool metered = false;  ///< If true, there are metrics.
   std::size_t keys = 3;
 
   bool is_core() const { return kind == Kind::core_of_strings || kind == Kind::core_of_requests; }
   bool has_strings() const { return kind == Kind::core_of_strings || kind == Kind::work_queue; }
   bool has_lanes() const { return store == StoreKind::two_lane || store == StoreKind::policy_lane; }
   bool has_caps() const { return store == StoreKind::fair && fair.caps != decltype(fair.caps){}; }
-  /// Whether level and place say everything about the order.
+  /// Returns true if level and place completely determine the order.
   bool has_levels() const { return store != StoreKind::fair && !(has_lanes() && slow_share != 0); }
   bool is_paced() const { return quiet > 0 || min_interval > 0; }
 };
@@ -89,18 +89,18 @@ inline std::string text_of(std::size_t key) {
   return namespace_of(key) + "/" + name_of(key);
 }
 
-/// Which keys the policy of a PolicyLaneStore calls slow at present.
+/// The keys that the policy of a PolicyLaneStore currently classifies as slow.
 using SlowKeys = std::array<bool, max_keys>;
 
-/// What get() returned.
+/// The result of get().
 struct Handed {
   std::size_t key = 0;
   std::int32_t priority = 0;
   friend bool operator==(const Handed&, const Handed&) = default;
 };
 
-/// Everything of a queue that can be seen from outside, after an operation. What a kind of queue does not
-/// tell is `unknown`.
+/// The complete observable state of a queue after an operation. Values that a type of queue does not provide
+/// are `unknown`.
 struct Observation {
   static constexpr std::int64_t unknown = -1;
   static constexpr std::int64_t none = -2;
@@ -125,13 +125,13 @@ struct Observation {
   std::array<OfKey, max_keys> keys{};
 };
 
-/// What the metrics of a queue come from.
+/// The data behind the metrics of a queue.
 struct Figures {
   std::uint64_t adds = 0;
   std::uint64_t retries = 0;
   std::vector<std::pair<std::string, std::size_t>> depth = {};
-  std::vector<Nanos> queued = {};  ///< How long each key that was handed out had waited for it.
-  std::vector<Nanos> worked = {};  ///< How long each key that is done was held.
+  std::vector<Nanos> queued = {};  ///< Queue time of each key that was handed out.
+  std::vector<Nanos> worked = {};  ///< Work time of each key that is done.
   Nanos unfinished = 0;
   Nanos longest = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a sequence that fails as short and its numbers as plain as it can be while it fails.
+// Reduces a failed sequence to the shortest and simplest form that still fails.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ struct Case {
   Sequence sequence = {};
 };
 
-/// Leaves out chunks, then single operations, makes numbers smaller and options plainer, and begins again
-/// until nothing can be left out any more. `fails` is asked some hundred times.
+/// Removes chunks, then single operations, reduces numbers and simplifies options, and repeats until nothing
+/// more can be removed. `fails` is called some hundred times.
 class Shrinker {
  public:
   explicit Shrinker(std::function<bool(const Case&)> fails) : fails_(std::move(fails)) {}
@@ -35,7 +35,7 @@ class Shrinker {
   }
 
  private:
-  // Takes `candidate` if it fails, too.
+  // Replaces `failing` by `candidate` if that fails, too.
   bool take(Case& failing, Case candidate) const {
     if (!fails_(candidate)) return false;
     failing = std::move(candidate);
@@ -60,7 +60,7 @@ class Shrinker {
     return changed;
   }
 
-  // Calls a key by a lower number, wherever it stands.
+  // Renumbers a key to a lower number in all operations.
   bool rename_keys(Case& failing) const {
     bool changed = false;
     for (std::size_t from = failing.settings.keys; from-- > 0;) {
@@ -90,7 +90,7 @@ class Shrinker {
     return changed;
   }
 
-  // Towards zero: zero itself, one or minus one, half, and of small numbers one less.
+  // Reduces a number towards zero: zero itself, one or minus one, half, and for small numbers one less.
   template <class Number>
   bool lower(Case& failing, std::size_t at, Number Operation::*member, bool (*has_it)(Action)) const {
     bool changed = false;
@@ -114,7 +114,8 @@ class Shrinker {
 
   bool simplify(Case& failing) const {
     for (const Settings& plainer : simpler(failing)) {
-      if (take(failing, {plainer, failing.sequence})) return true;  // the others are made of the old settings
+      if (take(failing, {plainer, failing.sequence}))
+        return true;  // the remaining candidates derive from the old settings
     }
     return false;
   }

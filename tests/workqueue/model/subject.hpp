@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queues that are checked, behind one interface: the core, and the shell with a lock and a clock.
+// The checked queues behind one interface: the core, and the shell with a lock and a clock.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ namespace evenkeel::model {
 
 enum class Form : std::uint8_t { shut_down, shut_down_now, drain };
 
-/// What the check does to a queue. Keys are numbers.
+/// Operations of the check on a queue. Keys are numbers.
 class Subject {
  public:
   Subject() = default;
@@ -52,19 +52,19 @@ class Subject {
   virtual void forget(std::size_t key) = 0;
   virtual void advance(Nanos by) = 0;
   virtual std::optional<Handed> get() = 0;
-  /// Of a key that get() returned and that is not done yet.
+  /// Ends a key that get() returned and that is not done yet.
   virtual void done(std::size_t key) = 0;
-  /// For drain: whether all was done. It never waits.
+  /// For drain: returns true if everything was done. Never waits.
   virtual bool shut_down(Form form) = 0;
   virtual void observe(Observation& seen) = 0;
-  /// Keys that are ready, as sort_by_turn() puts them.
+  /// Returns the ready keys in the order of sort_by_turn().
   virtual std::vector<std::size_t> turns() = 0;
   virtual std::optional<QueueMetrics> metrics() = 0;
-  /// Keys that the queue keeps in memory, once nothing is left to do.
+  /// Returns the number of keys that the queue keeps in memory when it is idle.
   virtual std::size_t keys_in_memory() = 0;
 };
 
-/// The keys of a sequence, as a queue's own type.
+/// The keys of a sequence, in the queue's key type.
 template <class Key>
 class Keys;
 
@@ -82,7 +82,7 @@ class Keys<std::string> {
   std::array<std::string, max_keys> names_;
 };
 
-/// Interned anew every time, so that the entries of keys that nobody needs come and go.
+/// Interned for each use, so that the entries of unused keys come and go.
 template <>
 class Keys<RequestKey> {
  public:
@@ -167,7 +167,7 @@ inline std::int64_t number(std::uint64_t count) {
   return static_cast<std::int64_t>(count);
 }
 
-/// The core, with as much around it as makes a queue of it.
+/// The core with the minimum around it that makes it a queue.
 template <class Key, class Store = AnyStore<Key>>
 class CoreSubject : public Subject {
  public:
@@ -246,7 +246,7 @@ class CoreSubject : public Subject {
                       .priority = info.priority,
                       .next_attempt = next_attempt_of(info)};
     }
-    // With a minimum interval, keys are known for a while after their run.
+    // With a minimum interval, keys stay known for a while after their run.
     if (settings_.min_interval > 0) seen.known = Observation::unknown;
   }
   std::vector<std::size_t> turns() override {
@@ -280,7 +280,7 @@ class CoreSubject : public Subject {
   bool discarded_ = false;
 };
 
-/// The shell in one thread's hands.
+/// The shell, used by a single thread.
 template <class Key, class Store = AnyStore<Key>>
 class ShellSubject : public Subject {
  public:
@@ -306,15 +306,14 @@ class ShellSubject : public Subject {
     return queue_.add_rate_limited(keys_.make(key), priority).count();
   }
   void forget(std::size_t key) override { queue_.forget(keys_.make(key)); }
-  /// A delay that is over counts as over from the next call on that looks at the clock; size() is one, and
-  /// leaves no doubt.
+  /// A delay counts as over from the next call that reads the clock; the call of size() ensures that.
   void advance(Nanos by) override {
     clock_->advance(Duration{by});
     static_cast<void>(queue_.size());
   }
 
   std::optional<Handed> get() override {
-    // get() blocks if there is nothing, or nothing that a cap lets through: it is asked where that cannot be.
+    // get() blocks if nothing can be handed out, so it is called only if that is excluded.
     const bool returns = !settings_.has_caps() && (queue_.size() > 0 || queue_.is_shutting_down());
     auto claim = returns ? queue_.get() : queue_.try_get();
     if (!claim) return std::nullopt;
@@ -374,7 +373,7 @@ class ShellSubject : public Subject {
   std::array<std::optional<typename Queue::Claim>, max_keys> held_;
 };
 
-/// Makes the queue that `settings` describe; the policy of its store looks at `slow`.
+/// Makes the queue that `settings` describe; the policy of its store reads `slow`.
 using MakeSubject = std::function<std::unique_ptr<Subject>(const Settings&, const SlowKeys& slow)>;
 
 inline std::unique_ptr<Subject> make_subject(const Settings& settings, const SlowKeys& slow) {

@@ -204,7 +204,8 @@ class LimiterParser {
     fail(start, name, "a limiter; did you mean " + std::string(near) + "?");
   }
 
-  // Returns the overload of `first` with `count` parameters; arguments() has checked that `count` is in range.
+  // Returns the overload of `first` with `count` parameters; arguments() has checked that `count` is in
+  // range.
   static const LimiterSignature& overload(const LimiterSignature& first, std::size_t count) {
     for (const LimiterSignature& signature : limiter_signatures) {
       const bool fits = count >= signature.least && (count <= signature.most || takes_any_number(signature));
