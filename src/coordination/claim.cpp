@@ -13,7 +13,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-/// Why a transaction did not come about.
+/// Describes why a transaction was not committed.
 StepReport failure(const Transacted& transacted) {
   StepReport report;
   const bool lost = std::holds_alternative<Unknown>(transacted.outcome);
@@ -23,7 +23,7 @@ StepReport failure(const Transacted& transacted) {
   return report;
 }
 
-/// Whether there may be something to take over, without reading all the rest.
+/// Returns true if there may be something to take over, without reading the whole view.
 bool executing(StoreSnapshot& snapshot, const std::string& claim_key) {
   const auto entry = snapshot.get(claim_key);
   return entry && decode_claim(*entry).state == ClaimState::executing;
@@ -71,7 +71,7 @@ std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, 
   MutexLock lock(transacting_);
   std::vector<std::variant<Claim, StepReport>> runs;
   const auto body = [&](StoreSnapshot& snapshot) {
-    runs.emplace_back();  // for each run, also for one that ends early
+    runs.emplace_back();  // one per run, even if the run ends early
     const View view = ledger_.view(ledger_.read(snapshot, policy.action));
     const TimePoint now = ledger_.options().clock->now();
     auto planned = plan_claim(ledger_.layout(), view, policy, situation, claimant(view), now);
@@ -151,7 +151,7 @@ CommitResult ActionClaims::tidy(std::string_view action, std::stop_token stop) {
   return transact_arbiter(body, stop).outcome;
 }
 
-/// Asks for what was done, and settles.
+/// Calls `ask` to learn what was done, and settles.
 StepReport ActionClaims::finish(StepReport report,
                                 const std::function<ActReport(const Claim&, std::stop_token)>& ask,
                                 Duration timeout, const std::stop_token& stop) {
@@ -185,7 +185,7 @@ void ActionClaims::note_failure(const std::string& action, Duration timeout) {
   if (++failures.count >= 2) failures.rest_until = deadline_after(now, 2 * timeout);
 }
 
-/// Whether this instance leaves the action to others for now, because its callbacks keep failing.
+/// Returns a report if this instance leaves the action to others for now, because its callbacks keep failing.
 std::optional<StepReport> ActionClaims::rests(const std::string& action) {
   const TimePoint now = ledger_.options().clock->now();
   MutexLock lock(mutex_);

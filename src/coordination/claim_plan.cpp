@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a claim, its taking over, its settling and its tidying write. No store, no clock.
+// Plans the commits that make, take over, settle and tidy claims. Has neither store nor clock.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 using Taken = std::map<UnitRef, Version>;
 
-/// Members of the action, the consumed ones too, by the since that claims know them by.
+/// Returns the members of the action, including consumed ones, with the since that claims recorded.
 Taken members_of(const View& view) {
   Taken members;
   for (const auto* list : {&view.pending, &view.ready, &view.consumed}) {
@@ -28,7 +28,7 @@ Taken members_of(const View& view) {
   return members;
 }
 
-/// `record` without members that are no more, and without the claim `dropped`, which took nothing.
+/// Returns `record` without former members, and without the failed claim `dropped`.
 TargetsRecord still_needed(const TargetsRecord& record, const std::string& scope, const Taken& members,
                            std::optional<std::uint64_t> dropped) {
   TargetsRecord kept;
@@ -46,7 +46,7 @@ bool same(const TargetsRecord& a, const TargetsRecord& b) {
   return a.epochs == b.epochs;
 }
 
-/// Writes `after` where it differs from `before`, as far as either has something.
+/// Writes the differences between the view's targets and `after`.
 void put_targets(const Layout& layout, const View& view, const std::map<std::string, TargetsRecord>& after,
                  Commit& commit) {
   for (const auto& [scope, version] : view.targets_versions) {
@@ -76,7 +76,7 @@ std::uint64_t next_epoch(const View& view) {
   return view.claim ? view.claim->record.epoch + 1 : 1;
 }
 
-/// The moves that go on do so still, and none began.
+/// Makes it a condition that the moves in progress are unchanged, and that no other has started.
 void rest_on_moves(const Layout& layout, const View& view, Commit& commit) {
   for (const ScopeMove& move : view.moves) {
     commit.reads.push_back({layout.migrating(move.from), move.version});
@@ -84,7 +84,7 @@ void rest_on_moves(const Layout& layout, const View& view, Commit& commit) {
   commit.read_ranges.push_back(prefix_range(layout.migrating_prefix()));
 }
 
-/// What every decision of the arbiter for an action rests upon.
+/// Adds the conditions of every decision of the arbiter about an action.
 void rest_on_arbiter(const Layout& layout, const View& view, const std::string& scope, Commit& commit) {
   commit.read_version = view.version;
   commit.reads.push_back({layout.claim(view.action), view.claim ? view.claim->version : 0});
@@ -99,8 +99,8 @@ void rest_on_members(const Layout& layout, const View& view, Commit& commit) {
   }
 }
 
-/// A store allows only so many conditions (etcd 96). More keys than this are looked at as the range that they
-/// are in: then also what is of no concern to the decision may make it run again.
+/// Stores limit the number of conditions (etcd: 96). More keys than this are replaced by their range, which
+/// may cause conflicts that do not concern the decision.
 constexpr std::size_t most_single_reads = 32;
 
 void rest_on(std::vector<Commit::ReadKey> keys, const std::string& prefix, Commit& commit) {
@@ -111,7 +111,7 @@ void rest_on(std::vector<Commit::ReadKey> keys, const std::string& prefix, Commi
   std::ranges::move(keys, std::back_inserter(commit.reads));
 }
 
-/// Whoever was left out for being silent, or for its mode, is so still.
+/// Makes it a condition that scopes that were left out for silence or for their mode are unchanged.
 void rest_on_silence(const Layout& layout, const View& view, const std::vector<LeftOut>& left_out,
                      Commit& commit) {
   std::vector<Commit::ReadKey> records;
@@ -122,7 +122,8 @@ void rest_on_silence(const Layout& layout, const View& view, const std::vector<L
   rest_on(std::move(records), layout.instances_prefix(), commit);
 }
 
-/// Whoever was left out for being denied is so still, and none of the targets' scopes is.
+/// Makes it a condition that scopes that were left out for being denied still are, and that no target's scope
+/// is.
 void rest_on_denials(const Layout& layout, const View& view, const Verdict& verdict, bool by_range,
                      Commit& commit) {
   std::map<std::string, Version> known;
@@ -150,7 +151,7 @@ ClaimRecord record_of(const Claim& claim, const Claimant& claimant, Duration tim
           .at = seconds_of(claimant.wall)};
 }
 
-/// The targets of the newest claim, as the store has them.
+/// Returns the targets of the newest claim, according to the store.
 std::vector<Target> targets_of(const View& view) {
   std::vector<Target> targets;
   for (const auto& [scope, record] : view.targets) {
@@ -169,7 +170,7 @@ std::vector<Target> targets_of(const View& view) {
   return targets;
 }
 
-/// `record` with what `epoch` took and did not do given back.
+/// Returns `record` without the targets of `epoch` that were not acted upon.
 TargetsRecord without(TargetsRecord record, std::uint64_t epoch, const std::string& scope,
                       const std::set<UnitRef>& not_done) {
   const auto found = record.epochs.find(epoch);
@@ -179,7 +180,8 @@ TargetsRecord without(TargetsRecord record, std::uint64_t epoch, const std::stri
   return record;
 }
 
-/// The registry has another run of the instance, or another scope for it: this run slept through that.
+/// Returns true if the registry has another run of the instance, or another scope for it: this run was paused
+/// in between.
 bool is_succeeded(const View& view, const Identity& me) {
   const Instance* own = view.instance(me.scope);
   if (own == nullptr || own->record.instance != me.instance) return false;

@@ -87,7 +87,7 @@ void collect(std::string_view domain, const std::string& action, const ActionFig
 
 }  // namespace
 
-/// Counts what is read. A read that throws is counted, and thrown on.
+/// A snapshot that counts its reads, including those that throw.
 class MeteredStore::Snapshot final : public StoreSnapshot {
  public:
   Snapshot(MeteredStore& store, std::unique_ptr<StoreSnapshot> inner)

@@ -28,7 +28,7 @@ Denied decode(std::string scope, std::string_view value) {
     denied.reason = json["reason"].string_or("");
     denied.at = detail::time_of(json, "at");
   } catch (const DecodeError&) {
-    // The key is what denies; somebody wrote the value by hand.
+    // The key is what denies; the value was written by hand.
     denied.reason = value;
   }
   return denied;

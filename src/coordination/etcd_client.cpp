@@ -52,7 +52,7 @@ std::vector<std::shared_ptr<http::Transport>> transports_of(const EtcdStoreOptio
   return out;
 }
 
-// Whether the request cannot have reached the server.
+// Returns true if the request cannot have reached the server.
 bool unsent(TransportErrorCode code) {
   return code == TransportErrorCode::resolve || code == TransportErrorCode::connect ||
          code == TransportErrorCode::tls;
@@ -108,7 +108,7 @@ EtcdAnswer EtcdClient::exchange(std::string_view path, const std::string& body, 
   } catch (const Cancelled& error) {
     return {.verdict = EtcdVerdict::unknown, .why = error.what(), .sent = true};
   }
-  // This member may be the trouble: gone, stopping, or cut off from the others.
+  // This member may be the cause: gone, stopping, or cut off from the others.
   if (answer.verdict == EtcdVerdict::refused || answer.verdict == EtcdVerdict::unknown) leave(to);
   return answer;
 }
@@ -157,7 +157,7 @@ EtcdAnswer EtcdClient::ask(std::string_view path, const std::string& body, const
 
 EtcdAnswer EtcdClient::read(std::string_view path, const std::string& body, const std::stop_token& stop) {
   EtcdAnswer answer;
-  // Once more than there are endpoints: the first try may have met a connection that broke long ago.
+  // One more try than there are endpoints: the first one may have used a stale connection.
   for (std::size_t tries = 0; tries <= transports_.size(); ++tries) {
     answer = ask(path, body, stop);
     if (answer.verdict == EtcdVerdict::ok) return answer;

@@ -133,7 +133,7 @@ std::unique_ptr<StoreWatch> EtcdStore::watch(const KeyRange& range, std::functio
   return std::make_unique<detail::EtcdWatch>(impl_->client, range, std::move(hint));
 }
 
-// ---- URLs ----
+// --- URLs ---
 
 EtcdStoreOptions etcd_options(std::string_view url) {
   const auto wrong = [] {

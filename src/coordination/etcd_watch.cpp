@@ -17,7 +17,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
 
-/// What the transport's thread tells the watch's.
+/// State that the transport's thread passes to the thread of the watch.
 class EtcdWatch::Stream final : public http::StreamHandler {
  public:
   enum class News : unsigned char { hint, ended };
@@ -32,7 +32,7 @@ class EtcdWatch::Stream final : public http::StreamHandler {
         const EtcdWatchLine what = watch_line(*line);
         if (what != EtcdWatchLine::nothing) tell(what == EtcdWatchLine::ended);
       }
-    } catch (const DecodeError&) {  // a line without end; splitter_ is of no use any more
+    } catch (const DecodeError&) {  // an endless line; splitter_ cannot be used any more
       broken_ = true;
       tell(true);
     }
@@ -40,7 +40,7 @@ class EtcdWatch::Stream final : public http::StreamHandler {
 
   void on_end(std::exception_ptr) override { tell(true); }
 
-  /// Blocks until there are news, or a stop (then: ended).
+  /// Blocks until there are new events, or a stop (then: ended).
   News wait(const Clock& clock, const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_) {
     const StopWaker waker(stop, mutex_, changed_);
     MutexLock lock(mutex_);
@@ -82,7 +82,7 @@ void EtcdWatch::run(const std::stop_token& stop) {
     try {
       follow(stop);
     } catch (const Error&) {
-      // No login, or a stop: the next try tells.
+      // Login failed, or a stop; the next try determines which.
     }
     if (!stop.stop_requested()) client_->distrust_stream();
     sleep_until(*options.clock, deadline_after(options.clock->now(), options.watch_retry), stop);

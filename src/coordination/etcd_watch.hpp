@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watch of etcd that begins again whenever it ends, and calls a function when something may have changed.
+// A watch of etcd that restarts whenever it ends, and calls a function when a key may have changed.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
 
-/// Runs from the constructor on; destruction joins its thread, on which `hint` is called.
+/// Runs from construction to destruction; the destructor joins the thread on which `hint` is called.
 class EtcdWatch final : public StoreWatch {
  public:
   EtcdWatch(std::shared_ptr<EtcdClient> client, const KeyRange& range, std::function<void()> hint);
@@ -28,7 +28,7 @@ class EtcdWatch final : public StoreWatch {
   class Stream;
 
   void run(const std::stop_token& stop);
-  /// Until the stream ends.
+  /// Runs one watch until the stream ends.
   void follow(const std::stop_token& stop);
 
   const std::shared_ptr<EtcdClient> client_;

@@ -14,10 +14,10 @@ inline namespace v0 {
 namespace coordination::detail {
 namespace {
 
-// What a key or operation costs in etcd's own encoding beside its bytes: tags, lengths, numbers, nesting.
+// Estimate of the overhead of a key or operation in etcd's encoding: tags, lengths, numbers, nesting.
 constexpr std::size_t operation_overhead = 40;
 
-// gRPC's codes, which the JSON API answers with.
+// gRPC status codes, which the JSON API returns.
 enum class Code : std::int64_t {
   cancelled = 1,
   invalid_argument = 3,
@@ -53,7 +53,7 @@ Version number(const Json& field) {
   return value;
 }
 
-// False is left out.
+// The JSON API omits false.
 bool flag(const Json& field) {
   return !field.is_null() && field.as_bool();
 }
@@ -66,13 +66,14 @@ void add_number(std::string& out, std::string_view name, std::uint64_t value) {
   out.append("\"").append(name).append("\":\"").append(std::to_string(value)).append("\",");
 }
 
-// In place of the comma after the last member.
+// Replaces the comma after the last member.
 void close(std::string& out, std::string_view end = "}") {
   if (out.back() == ',') out.pop_back();
   out += end;
 }
 
-// etcd has no empty key: the first one is a zero byte. A zero byte as the end means: to the last key.
+// etcd has no empty key: the first possible key is a zero byte. A zero byte as the end means: to the last
+// key.
 void add_range(std::string& out, const KeyRange& range) {
   constexpr std::string_view zero("\0", 1);
   add_bytes(out, "key", range.begin.empty() ? zero : std::string_view(range.begin));
@@ -91,7 +92,7 @@ Entry entry_of(const Json& json) {
   return entry;
 }
 
-// ---- Transactions ----
+// --- Transactions ---
 
 std::string put_operation(const Commit::Put& put) {
   std::string out = R"({"request_put":{)";
@@ -130,7 +131,7 @@ std::string compare(const EtcdCondition& condition) {
   return out;
 }
 
-// What is asked when the transaction fails, to learn which condition it was.
+// The reads of a failed transaction, from which the failed condition is determined.
 std::string inquiry(const EtcdCondition& condition) {
   std::string out = R"({"request_range":{"keys_only":true,)";
   if (condition.single) {
@@ -157,8 +158,8 @@ void add_list(std::string& out, std::string_view name, const std::vector<std::st
   close(out, "],");
 }
 
-// Lists that are too long go into nested transactions. A server allows a nested one as many operations as its
-// own list leaves of the maximum.
+// Nests lists that are too long. A server allows a nested transaction as many operations as its own list
+// leaves of the maximum.
 std::vector<std::string> nested(const std::vector<std::string>& operations, std::size_t conditions,
                                 std::size_t max) {
   if (operations.size() <= max) return operations;
@@ -190,7 +191,7 @@ Json parsed(std::string_view body) {
   return Json::parse(body, "etcd");
 }
 
-// The error of an answer that is none of ours (a proxy's) has no code.
+// Responses of others (a proxy's error) have no code.
 Json error_of(const http::Response& response) {
   try {
     return Json::parse(response.body);
@@ -230,13 +231,13 @@ EtcdVerdict verdict_of_code(Code code, const std::string& message) {
     case Code::unimplemented:
       return EtcdVerdict::refused;
     default:
-      // Unavailable, deadline exceeded, internal...: also what was proposed and not answered in time.
+      // Unavailable, deadline exceeded, internal...: includes proposals that were not answered in time.
       return says(message, "too many requests") ? EtcdVerdict::refused : EtcdVerdict::unknown;
   }
 }
 
-/// What an answer says that is plain text: etcd refuses so before its JSON API is asked. A 404 comes from any
-/// server.
+/// Classifies a plain-text response: etcd itself refuses before its JSON API handles a request. A 404 may
+/// come from any server.
 std::string plain_reason(const http::Response& response) {
   constexpr std::size_t most = 200;
   const std::string* type = response.headers.find("Content-Type");
@@ -303,7 +304,7 @@ EtcdTxn make_txn(const Commit& normal) {
     txn.operations.push_back(std::move(operation));
     txn.bytes += bytes + operation_overhead;
   };
-  // Asked twice: as a compare, and as the inquiry for the case that it fails.
+  // Counts twice: as a compare, and as a read in case the transaction fails.
   for (const EtcdCondition& condition : txn.conditions)
     txn.bytes += 2 * (bytes_of(condition.range) + operation_overhead);
   for (const Commit::Put& put : normal.puts) add(put_operation(put), put.key.size() + put.value.size());

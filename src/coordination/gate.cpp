@@ -17,19 +17,19 @@ std::string rounded(Duration duration) {
   return format_duration(std::chrono::round<std::chrono::milliseconds>(duration));
 }
 
-/// By any of its names.
+/// Returns true if `scope` is denied under any of its names.
 bool is_denied(const View& view, const std::string& scope) {
   const auto listed = [&](const std::string& name) { return std::ranges::binary_search(view.denied, name); };
   return listed(scope) || std::ranges::any_of(view.other_names(scope), listed);
 }
 
-/// Members that count, of one partition.
+/// The counting members of one partition.
 struct Part {
   std::vector<const Member*> pending;
   std::vector<const Member*> ready;
 };
 
-/// What may be said of one partition.
+/// The decision about one partition.
 struct Answer {
   std::vector<const Member*> go = {};
   bool partial = false;
@@ -37,13 +37,13 @@ struct Answer {
   std::optional<Blocked> blocked = {};
 };
 
-/// Which scopes count, and why others do not.
+/// Determines which scopes count, and why others do not.
 class Participants {
  public:
   Participants(const View& view, const ActionPolicy& policy, const Situation& situation)
       : view_(view), policy_(policy), situation_(situation) {}
 
-  /// Whether members of `scope` count at all (`ready`: whether one that is ready does).
+  /// Returns true if members of `scope` count, or, if `ready` is set, if its ready members do.
   bool counts(const std::string& scope, bool ready) {
     const std::string& why = reason(scope);
     if (why.empty()) return true;
@@ -87,7 +87,7 @@ class Participants {
     return why;
   }
 
-  /// Why `one` is left out for its silence, if it is.
+  /// Returns why `one` is left out for its silence; empty if it is not.
   std::string silence_of(const Instance* one) const {
     const Presence presence = one == nullptr ? Presence::absent : one->presence;
     if (presence == Presence::live || policy_.silent == SilentMembers::block) return {};
@@ -98,7 +98,7 @@ class Participants {
   const ActionPolicy& policy_;
   const Situation& situation_;
   std::map<std::string, std::string> reasons_;
-  std::set<std::string> taken_along_;  ///< Of those that have a reason: their ready members go with the rest.
+  std::set<std::string> taken_along_;  ///< Scopes with a reason whose ready members are targets all the same.
 };
 
 std::map<std::string, Part> parts_of(const View& view, const ActionPolicy& policy, Participants& who) {
@@ -106,7 +106,7 @@ std::map<std::string, Part> parts_of(const View& view, const ActionPolicy& polic
   const auto name = [&](const Member& member) {
     return policy.partition == Partition::by_kind ? member.kind : std::string();
   };
-  // A ready member goes where its pending one is, whose kind is the one that counts.
+  // A ready member belongs to the partition of its pending one, whose kind counts.
   std::map<UnitRef, std::string> part_of_unit;
   std::set<UnitRef> ready;
   for (const Member& member : view.ready) ready.insert(member.ref);
@@ -128,7 +128,7 @@ const Member* find(const std::vector<const Member*>& members, const UnitRef& ref
   return found != members.end() && (*found)->ref == ref ? *found : nullptr;
 }
 
-/// When the last one came, to pending or to the ready ones of pending.
+/// Returns when the last member was added, to pending or to the ready members of pending.
 TimePoint last_added(const Part& part) {
   TimePoint last = TimePoint::min();
   for (const Member* member : part.pending) {
@@ -144,7 +144,7 @@ Blocked blocked_by(const std::vector<UnitRef>& who) {
   return {who, "not all processes are ready: " + names, std::nullopt};
 }
 
-/// Ready ones without a pending one: somebody's publish was not one of ours.
+/// Ready members without a pending one, which only a foreign program can have written.
 std::vector<UnitRef> strays(const Part& part) {
   std::vector<UnitRef> out;
   for (const Member* member : part.ready) {
@@ -197,7 +197,7 @@ Proceed targets_of(const View& view, const ActionPolicy& policy, std::vector<con
   return go;
 }
 
-/// With Barrier::none a target is known by its ready membership, if it has one, as everywhere.
+/// Replaces targets by their ready membership, if they have one: with Barrier::none they may be pending only.
 std::vector<const Member*> by_membership(const Part& part, std::vector<const Member*> go) {
   for (const Member*& member : go) {
     if (const Member* ready = find(part.ready, member->ref)) member = ready;
@@ -215,8 +215,8 @@ std::optional<WaitUntil> spacing(const View& view, const ActionPolicy& policy, c
                        rounded(policy.minimum_spacing) + " are wanted"};
 }
 
-/// A scope that is being moved in pieces is waited for, for no longer than for an instance that is silent:
-/// after that whoever moves it has died, and what is there counts as it is.
+/// Waits for a scope that is being moved in several commits, for at most the silence time: after that its
+/// mover has died, and the entries count as they are.
 std::optional<Verdict> amid_move(const View& view, TimePoint now) {
   for (const ScopeMove& move : view.moves) {
     const TimePoint end = deadline_after(move.seen, view.silence);
@@ -226,7 +226,7 @@ std::optional<Verdict> amid_move(const View& view, TimePoint now) {
   return std::nullopt;
 }
 
-/// What stands in the way before members are looked at.
+/// Returns the verdict of the checks that precede those of members.
 std::optional<Verdict> obstacle(const View& view, const Situation& situation, TimePoint now) {
   if (is_denied(view, situation.scope)) {
     return Verdict{
@@ -243,7 +243,7 @@ std::optional<Verdict> obstacle(const View& view, const Situation& situation, Ti
   return Verdict{.outcome = Blocked{{{record.owner.scope, {}}}, what + " and is overdue", now}};
 }
 
-/// When an instance that members wait for will be silent, if it stays as it is.
+/// Returns when the first blocking instance becomes silent, unless its record changes.
 std::optional<TimePoint> silence_of(const View& view, const Blocked& blocked, const ActionPolicy& policy,
                                     TimePoint now) {
   if (policy.silent == SilentMembers::block) return std::nullopt;

@@ -15,7 +15,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-/// How many entries each scope has.
+/// Counts the entries of each scope.
 std::map<std::string, std::size_t> entries_by_scope(StoreSnapshot& snapshot, const Layout& layout) {
   std::map<std::string, std::size_t> counts;
   for (const std::string& table : detail::tables_of(snapshot, layout)) {
@@ -27,8 +27,8 @@ std::map<std::string, std::size_t> entries_by_scope(StoreSnapshot& snapshot, con
   return counts;
 }
 
-/// Everything of `scope` in sets and facts goes; whoever decides notices by the guards of those sets, which
-/// stay for that.
+/// Erases everything of `scope` in sets and facts. The guards of these sets are written, so that concurrent
+/// decisions meet a conflict.
 std::size_t remove_entries(StoreSnapshot& snapshot, const Layout& layout, std::string_view scope,
                            const std::string& guard_value, Commit& commit) {
   std::size_t entries = 0;
@@ -43,7 +43,7 @@ std::size_t remove_entries(StoreSnapshot& snapshot, const Layout& layout, std::s
   return entries;
 }
 
-/// From -> to, of the moves in pieces that have not ended.
+/// Returns the source and destination of moves in progress.
 std::map<std::string, std::string> moves_of(StoreSnapshot& snapshot, const Layout& layout) {
   std::map<std::string, std::string> moves;
   for (const Entry& entry : snapshot.scan_all(prefix_range(layout.migrating_prefix()))) {
@@ -53,7 +53,7 @@ std::map<std::string, std::string> moves_of(StoreSnapshot& snapshot, const Layou
   return moves;
 }
 
-/// Why what is left of `scope` must stay for now; empty: it need not.
+/// Returns why the entries of `scope` must stay for now; empty if they may be removed.
 std::string amid_move(StoreSnapshot& snapshot, const Layout& layout, std::string_view scope) {
   for (const auto& [from, to] : moves_of(snapshot, layout)) {
     if (from == scope || to == scope) return from + " is being moved to " + to + ", which has to end first";

@@ -15,7 +15,7 @@ bool plain(char c) {
   return c > ' ' && c < '\x7f' && c != '/' && c != '%';
 }
 
-/// The byte that "%XX" at `at` stands for; -1 if there is none.
+/// Returns the byte that "%XX" at `at` encodes; -1 if there is none.
 int escaped(std::string_view element, std::size_t at) {
   if (element[at] != '%' || at + 2 >= element.size()) return -1;
   const auto high = hex.find(element[at + 1]);

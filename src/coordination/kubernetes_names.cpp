@@ -26,7 +26,7 @@ bool is_label(std::string_view text, std::size_t longest) {
          std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
-/// FNV-1a as 16 digits.
+/// FNV-1a hash as 16 hexadecimal digits.
 std::string digest(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -35,12 +35,13 @@ std::string digest(std::string_view text) {
   return digits;
 }
 
-/// Whether it could be taken for a name that label_of() made up.
+/// Returns true if `text` could be mistaken for a name that label_of() made up.
 bool looks_made_up(std::string_view text) {
   return text.size() > digest_digits + 2 && text.substr(text.size() - digest_digits - 2, 2) == "-x";
 }
 
-/// A scope as part of a name: as it is where it can be, otherwise made similar and told apart by a digest.
+/// Converts a scope to a part of a name: unchanged if it is a valid one, otherwise similar, with a digest
+/// that makes it unique.
 std::string label_of(std::string_view scope) {
   if (is_label(scope, longest_scope) && !looks_made_up(scope)) return std::string(scope);
   std::string label;

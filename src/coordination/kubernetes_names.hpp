@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which object of the Kubernetes store a key lives in.
+// Maps keys to the objects of the Kubernetes store.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
 
-/// Throws std::invalid_argument for options out of their bounds.
+/// Validates options. Throws std::invalid_argument for options out of their bounds.
 void check_options(const KubernetesStoreOptions& options);
 
 /// Thread safety: all members may be called concurrently.
@@ -22,13 +22,14 @@ class KubernetesNames {
 
   /// Throws std::invalid_argument for a key that is not below the root.
   std::string object_of(std::string_view key) const;
-  /// The same for all keys of a range, which must be within what surely lives in one object.
+  /// Returns the object of all keys of a range, which must lie within one object.
   std::string object_of(const KeyRange& range) const;
-  /// The object that `commit`, in normal form, writes; empty if it writes nothing. Throws for two.
+  /// Returns the object that `commit`, in normal form, writes; empty if it writes nothing. Throws if there
+  /// are two.
   std::string object_of(const Commit& commit) const;
 
  private:
-  /// What all keys begin with that live in the same set and object as `key`, and its scope.
+  /// Returns the common prefix of all keys in the same set and object as `key`, and the scope.
   struct Home {
     std::string prefix;
     std::string object;

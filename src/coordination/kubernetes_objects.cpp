@@ -11,9 +11,9 @@ inline namespace v0 {
 namespace coordination::detail {
 namespace {
 
-// Below that one list of all is the quickest.
+// Up to this size a full list is the fastest.
 constexpr std::size_t worth_a_second_request = 32UL * 1024;
-// Requests for single objects instead of one for all.
+// Maximum number of requests for single objects instead of a full list.
 constexpr std::size_t most_single_reads = 4;
 constexpr std::size_t kept_snapshots = 16;
 
@@ -25,7 +25,7 @@ std::size_t bytes_of(const KubernetesObjectSet& objects) {
   return bytes;
 }
 
-/// The entries of `range`.
+/// Returns the entries of `range`.
 auto within(const Entries& entries, const KeyRange& range) {
   const auto begin = entries.lower_bound(range.begin);
   const auto end = range.end.empty() ? entries.end() : entries.lower_bound(std::max(range.begin, range.end));
@@ -40,7 +40,7 @@ bool differs(const Entries& before, const Entries& now, const KeyRange& range) {
   });
 }
 
-/// The entries of the object called `name`; none if there is no such object.
+/// Returns the entries of the object `name`; none if it does not exist.
 const Entries& entries_of(const KubernetesObjectSet& objects, const std::string& name) {
   static const Entries none;
   const auto found = objects.find(name);
@@ -60,11 +60,11 @@ bool differs(const KubernetesObjectSet& before, const KubernetesObjectSet& now, 
 
 }  // namespace
 
-/// Who may write one object says nothing for the scope of another one.
+/// Rejects keys of another scope: write access to one object must not give access to the scope of another.
 KubernetesObject KubernetesObjectReader::decoded(const ConfigMap& map) const {
   const std::string& name = map.metadata.name;
   KubernetesObject object{.metadata = map.metadata, .shard = decode_shard(map.data, "ConfigMap " + name)};
-  object.metadata.managed_fields.clear();  // the server keeps its own
+  object.metadata.managed_fields.clear();  // not needed; the server maintains it
   const auto ours = within(object.shard.entries, prefix_range(options_.root + "/"));
   for (auto entry = ours.first; entry != ours.second; ++entry) {
     const std::string home = names_.object_of(entry->first);
@@ -102,7 +102,7 @@ KubernetesObjectSet KubernetesObjectReader::list_all(const Client& client) const
   return objects;
 }
 
-/// The resourceVersions of all, by name: one list, and so of one moment.
+/// Returns the resourceVersions of all objects by name, from one consistent list.
 KubernetesObjectReader::Versions KubernetesObjectReader::list_versions(const Client& client) const {
   const http::Response answer = client.raw(
       {.resource = ConfigMap::resource,
@@ -118,7 +118,7 @@ KubernetesObjectReader::Versions KubernetesObjectReader::list_versions(const Cli
   return versions;
 }
 
-/// Nothing: too much has changed, or it changes just now.
+/// Returns nullopt if too many objects have changed, or one changes during the call.
 std::optional<KubernetesObjectSet> KubernetesObjectReader::list_changed(
     const Client& client, const KubernetesObjectSet& known) const {
   KubernetesObjectSet now;

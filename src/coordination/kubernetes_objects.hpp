@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of a Kubernetes store as a client reads them: what it has read before and has not changed is
-// not sent again.
+// Reads the objects of a Kubernetes store, and caches them so that unchanged objects are not transferred
+// again.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +26,19 @@ namespace coordination::detail {
 
 constexpr const char* coordination_label = "evenkeel.dev/coordination";
 
-/// One of the store's objects as it was read. No metadata: it does not exist.
+/// One of the store's objects as it was read. Without metadata: it does not exist.
 struct KubernetesObject {
   ObjectMeta metadata = {};
   KubernetesShard shard = {};
   bool exists() const { return !metadata.resource_version.empty(); }
 };
 
-/// All objects of one moment by their names, none of which is null.
+/// A consistent set of all objects by name; no pointer is null.
 using KubernetesObjectSet = std::map<std::string, std::shared_ptr<const KubernetesObject>>;
 
-/// Reads objects. A list first asks only for metadata, if much was sent the last time, and then for what has
-/// another resourceVersion than the object that is kept: equal versions are equal objects, so what is kept is
-/// never trusted further than that. If an object changed between the two, all are read.
+/// Reads and caches objects. If the previous list was large, a list requests only metadata first, and then
+/// the objects whose resourceVersion differs from the cached one; equal versions mean equal objects, so the
+/// cache is never stale. If an object changed between the two requests, all are read.
 /// Thread safety: all members may be called concurrently.
 class KubernetesObjectReader {
  public:
@@ -46,7 +46,7 @@ class KubernetesObjectReader {
       : options_(options), names_(options) {}
 
   std::string selector() const { return coordination_label + ("=" + options_.name); }
-  /// Throws what the client throws, and StoreUnavailable for contents that are none.
+  /// Throws what the client throws, and StoreUnavailable for contents that cannot be decoded.
   KubernetesObject find(const Client& client, const std::string& name) const;
   KubernetesObjectSet list(const Client& client);
 
@@ -65,19 +65,19 @@ class KubernetesObjectReader {
   KubernetesObjectSet known_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-/// What the last snapshots showed, by their version: so that a commit can see what has changed in a range
-/// since. Thread safety: all members may be called concurrently.
+/// The object sets of the latest snapshots by version, from which a commit detects changes in a range.
+/// Thread safety: all members may be called concurrently.
 class KubernetesSnapshots {
  public:
   void keep(Version version, KubernetesObjectSet objects);
-  /// Where the first of `ranges` begins in which `now` differs from the snapshot of `since`, or in which it
-  /// may differ because that one is not kept.
+  /// Returns the begin of the first of `ranges` in which `now` differs from the snapshot of `since`, or may
+  /// differ because that snapshot is no longer kept.
   std::optional<std::string> range_conflict(const std::vector<KeyRange>& ranges, Version since,
                                             const KubernetesObjectSet& now);
 
  private:
   Mutex mutex_;
-  // Oldest first. Objects that did not change are shared.
+  // Oldest first. Unchanged objects are shared.
   std::deque<std::pair<Version, KubernetesObjectSet>> kept_ EVENKEEL_GUARDED_BY(mutex_);
 };
 

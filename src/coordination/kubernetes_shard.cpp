@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view hex = "0123456789ABCDEF";
 
-/// Escapes like a URL what has a meaning in the lines, and what is not printable. Blanks only where they
-/// would be lost: in keys, and at the end of a value.
+/// Percent-encodes characters that are special in the lines or not printable. Blanks are encoded only where
+/// they would be lost: in keys, and at the end of a value.
 std::string escaped(std::string_view text, bool blanks) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -32,7 +32,7 @@ std::string escaped(std::string_view text, bool blanks) {
   return out;
 }
 
-/// The words of a line, of which the last has all that remains.
+/// Splits a line into words, of which the last one contains the rest.
 class Line {
  public:
   Line(std::string_view text, std::string where) : rest_(text), where_(std::move(where)) {}
@@ -202,7 +202,8 @@ CommitFate fate_of(const KubernetesShard& shard, Version base, std::string_view 
     return CommitFate::applied;
   }
   if (shard.version == base) return CommitFate::open;
-  // The commit would have made the object: it would be the first of those that are all still listed.
+  // The commit would have created the object, and so would be the first of the marks, which are all still
+  // listed.
   if (base == 0 && shard.marks.size() < kept_marks) return CommitFate::refused;
   const auto after = std::ranges::find_if(
       shard.marks, [base](const KubernetesShard::Mark& one) { return one.version == base + 1; });

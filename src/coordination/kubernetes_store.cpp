@@ -39,7 +39,7 @@ std::string new_mark() {
   return mark;
 }
 
-/// A moment of all objects, in memory.
+/// An in-memory snapshot of all objects.
 class Snapshot final : public StoreSnapshot {
  public:
   Snapshot(Version version, std::shared_ptr<const Entries> entries)
@@ -85,7 +85,7 @@ class KubernetesStore::Impl {
   bool is_one() const { return options_.objects == KubernetesObjects::one; }
   std::string selector() const { return objects_.selector(); }
 
-  /// A client whose calls end with `stop` and all together in time.
+  /// Returns a client whose calls end with `stop`, and share one timeout.
   Client bound(const std::stop_token& stop) const {
     return client_.with({.stop = stop, .deadline = deadline_after(client_.clock()->now(), options_.timeout)});
   }
@@ -94,7 +94,7 @@ class KubernetesStore::Impl {
     return std::make_shared<const Object>(objects_.find(client, name));
   }
 
-  /// All of one moment.
+  /// Returns a consistent list of all objects.
   detail::KubernetesObjectSet list(const Client& client) {
     if (is_one()) return {{options_.name, find(client, options_.name)}};
     return objects_.list(client);
@@ -121,15 +121,15 @@ class KubernetesStore::Impl {
     }
   }
 
-  /// Where the first range of `commit` begins that is not as it was: exactly, if one object holds everything
-  /// (`target`); else as of `objects`, which were read right before.
+  /// Returns the begin of the first range of `commit` that has changed: exactly, if one object holds
+  /// everything (`target`); otherwise as of `objects`, which were read immediately before.
   std::optional<std::string> range_conflict(const Commit& commit, const KubernetesShard& target,
                                             const detail::KubernetesObjectSet& objects) {
     if (is_one()) return detail::range_conflict(target, commit.read_ranges, commit.read_version);
     return snapshots_.range_conflict(commit.read_ranges, commit.read_version, objects);
   }
 
-  /// The object as it becomes known to the server: created, or replaced if nobody else did.
+  /// Writes the object: creates it, or replaces it if it has not changed.
   void write(const Client& client, const Object& object, const std::string& name,
              const std::map<std::string, std::string>& data) const {
     ConfigMap map{.metadata = object.metadata, .data = data};
@@ -154,7 +154,7 @@ class KubernetesStore::Impl {
   detail::KubernetesSnapshots snapshots_;
 };
 
-/// One commit, until it is known what became of it.
+/// One commit, retried until its outcome is known.
 class KubernetesStore::Impl::Run {
  public:
   Run(Impl& impl, const Commit& commit, std::string name, const std::stop_token& stop)
@@ -170,7 +170,7 @@ class KubernetesStore::Impl::Run {
  private:
   using End = std::optional<CommitResult>;
 
-  /// Nothing: again.
+  /// Returns nullopt if the commit must be retried.
   End attempt() {
     ObjectPtr target;
     try {
@@ -187,7 +187,7 @@ class KubernetesStore::Impl::Run {
     return write(*target);
   }
 
-  /// The object that is written; entries_ becomes what the conditions are compared with.
+  /// Returns the object that is written; sets entries_ to what the conditions are compared with.
   ObjectPtr read() {
     const auto is_there = [this](const Commit::ReadKey& one) {
       return impl_.names().object_of(one.key) == name_;
@@ -220,7 +220,7 @@ class KubernetesStore::Impl::Run {
         lost_.reset();
         return std::nullopt;
       case CommitFate::open:
-        return std::nullopt;  // it is sent again, as the same change of the same version
+        return std::nullopt;  // sent again, as the same change of the same version
       case CommitFate::unknown:
         break;
     }
@@ -232,7 +232,7 @@ class KubernetesStore::Impl::Run {
         std::chrono::duration_cast<std::chrono::seconds>(client_.clock()->wall_now().time_since_epoch());
     const Version least = target.shard.version != 0 ? 0 : static_cast<Version>(now.count()) << 20U;
     KubernetesShard shard = detail::applied(target.shard, commit_, mark_, least);
-    if (!impl_.is_one()) shard.erasures.clear();  // snapshots are compared
+    if (!impl_.is_one()) shard.erasures.clear();  // conflicts are detected by comparing snapshots
     const auto data = detail::encode_shard(shard);
     const std::size_t bytes = detail::data_bytes(data);
     const std::size_t most = impl_.options().max_object_bytes;
@@ -276,10 +276,10 @@ class KubernetesStore::Impl::Run {
   const std::string name_;
   const Client client_;
   const std::string mark_ = new_mark();
-  detail::KubernetesObjectSet objects_;  // where all were read
+  detail::KubernetesObjectSet objects_;  // if all were read
   Entries entries_;
-  Version version_ = 0;          // of all objects together, where all were read
-  std::optional<Version> lost_;  // what a commit was to follow whose answer did not come
+  Version version_ = 0;          // of all objects together, if all were read
+  std::optional<Version> lost_;  // the version that precedes a commit whose answer was lost
   int tries_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that calls a function whenever an object of the Kubernetes store changes.
+// Runs a thread that calls a function whenever an object of the Kubernetes store changes.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
 
-/// Runs from the constructor on; destruction joins its thread, on which `hint` is called.
+/// Runs from construction to destruction; the destructor joins the thread on which `hint` is called.
 class KubernetesWatch final : public StoreWatch {
  public:
   KubernetesWatch(Client client, std::string namespace_name, std::string selector, Duration retry,
@@ -24,7 +24,7 @@ class KubernetesWatch final : public StoreWatch {
 
  private:
   void run(const std::stop_token& stop) const;
-  /// Until it was refused.
+  /// Runs one watch until it is refused.
   void follow(const std::stop_token& stop) const;
 
   const Client client_;

@@ -19,7 +19,7 @@ using detail::read_of;
 using detail::seconds_text;
 
 constexpr std::string_view lock_name = "arbiter/lock";
-// Whoever waits for a record to expire comes back when it has been silent for longer than allowed.
+// Added to the remaining time of a record, because it expires after more than its duration.
 constexpr Duration just_longer = std::chrono::milliseconds{1};
 
 std::chrono::milliseconds milliseconds_of(Duration length) {
@@ -68,7 +68,7 @@ LockRecord free_record(const LockRecord& before, WallTime wall, std::string yiel
   return next;
 }
 
-/// Decides one by one; a question that says nothing leaves it to the next.
+/// Evaluates the cases of decide_take() in order.
 class Table {
  public:
   Table(const LockFacts& facts, const Identity& me, const LeaseLockOptions& options, WallTime wall)
@@ -136,18 +136,18 @@ class Table {
   LockRecord record_;
 };
 
-/// Whether `record`, of the scope of `holder`, is that of the instance that has the lock.
+/// Returns true if `record`, that of the holder's scope, belongs to the instance that holds the lock.
 bool is_registered(const LockRecord& holder, const std::optional<Entry>& record) {
   if (!record) return false;
   try {
     const InstanceRecord known = decode_instance(record->value, holder.owner);
     return known.instance == holder.instance && known.moved_to.empty();
   } catch (const DecodeError&) {
-    return false;  // What cannot be read tells nothing.
+    return false;  // a record that cannot be decoded proves nothing
   }
 }
 
-/// Whether the registry has another run of the instance of `me`, or another scope for it.
+/// Returns true if the registry has another run of the instance of `me`, or another scope for it.
 bool is_succeeded(const std::optional<Entry>& entry, const Identity& me) {
   if (!entry) return false;
   try {
@@ -155,7 +155,7 @@ bool is_succeeded(const std::optional<Entry>& entry, const Identity& me) {
     return record.instance == me.instance &&
            (record.incarnation != me.incarnation || !record.moved_to.empty());
   } catch (const DecodeError&) {
-    return false;  // What cannot be read tells nothing.
+    return false;  // a record that cannot be decoded proves nothing
   }
 }
 
@@ -255,7 +255,7 @@ LockAnswer LeaseLock::take(std::stop_token stop) {
   const TimePoint sent = clock.now();
   std::vector<LockDecision> decisions;
   const auto body = [&](StoreSnapshot& snapshot) {
-    decisions.emplace_back();  // for each run, also for one whose snapshot expires
+    decisions.emplace_back();  // one per run, even if the snapshot expires
     const LockFacts facts = facts_of(snapshot, clock.now());
     decisions.back() = decide_take(facts, me_, options_, clock.wall_now());
     const LockDecision& decision = decisions.back();
@@ -329,7 +329,7 @@ bool LeaseLock::release(std::stop_token stop) {
   };
   const bool known = transact(store_, body, transact_, stop).committed();
   MutexLock guard(mutex_);
-  // Whatever became of it, this instance does not count on the lock any more.
+  // Whatever the outcome, this instance no longer relies on the lock.
   drop(transact_.clock->now());
   return known;
 }
@@ -373,7 +373,7 @@ LockRecord free_lock(Store& store, const Layout& layout, std::string_view writer
     try {
       before = decode_lock(lock->value);
     } catch (const DecodeError&) {
-      // Every take is a commit, so that no epoch was ever greater than the version.
+      // Every take is a commit, so no epoch was ever greater than the version.
       before.owner = "?";
       before.epoch = lock->version;
     }

@@ -35,7 +35,7 @@ OwnState Ledger::own(std::stop_token stop) {
   return own_state(layout_, read_own(*snapshot, layout_, options_.domain, options_.identity.scope));
 }
 
-/// The registry record as this commit renews it.
+/// The registry record that this commit writes.
 InstanceRecord Ledger::renewed(const std::optional<Entry>& entry, TimePoint now) {
   const std::string& scope = options_.identity.scope;
   std::vector<Entry> entries;
@@ -54,7 +54,7 @@ Published Ledger::publish(const Desire& desire, std::stop_token stop) {
   std::vector<std::vector<PublishChange>> runs;
   const auto body = [&](StoreSnapshot& snapshot) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
     const Identity& me = options_.identity;
-    runs.emplace_back();  // for each run, also for one that ends early
+    runs.emplace_back();  // one per run, even if the run ends early
     const OwnEntries present = read_own(snapshot, layout_, options_.domain, me.scope);
     PublishPlan plan = plan_publish(layout_, options_.domain, me.scope, present,
                                     desire(own_state(layout_, present)), options_.clock->wall_now());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance says: its own state, the wanted one, and the smallest commit between them.
+// Decodes an instance's own state, and plans the smallest commit that turns it into the desired one.
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -22,7 +22,7 @@ std::string unit_of(const Layout& layout, const Entry& entry) {
 
 using Change = PublishChange::Kind;
 
-/// Gathers what is to be written.
+/// Collects the writes of a publish.
 class Planner {
  public:
   Planner(const Layout& layout, std::string_view scope, WallTime wall)

@@ -19,7 +19,7 @@ std::string where_of(std::string_view scope) {
   return scope.empty() ? "instances" : "instances/" + std::string(scope);
 }
 
-/// The record of `entry`; nothing if there is none, or none that can be read.
+/// Returns the record of `entry`; nullopt if there is none, or if it cannot be decoded.
 std::optional<InstanceRecord> readable(const std::optional<Entry>& entry, std::string_view scope) {
   if (!entry) return std::nullopt;
   try {
@@ -124,7 +124,7 @@ Instance Liveness::of(std::string_view scope, TimePoint now) const {
 std::optional<TimePoint> Liveness::silent_at(std::string_view scope) const {
   const auto found = known_.find(scope);
   if (found == known_.end() || !found->second.owned) return std::nullopt;
-  // The first moment at which it was silent for longer than allowed.
+  // The first moment at which it has been silent for longer than allowed.
   return deadline_after(found->second.since, options_.silence + Duration{1});
 }
 

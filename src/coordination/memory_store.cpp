@@ -15,7 +15,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-/// What a key was from `version` on; nothing: erased.
+/// The value of a key from `version` on; nullopt: erased.
 struct Revision {
   Version version;
   std::optional<std::string> value;
@@ -33,7 +33,7 @@ void check_stop(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Cancelled("stopped");
 }
 
-/// A hint that runs for as long as it is wanted.
+/// A hint that can be cancelled.
 class Watcher {
  public:
   Watcher(KeyRange range, std::function<void()> hint) : range_(std::move(range)), hint_(std::move(hint)) {}
@@ -45,7 +45,7 @@ class Watcher {
     MutexLock lock(mutex_);
     if (hint_) hint_();
   }
-  /// After it returns the hint does not run.
+  /// Cancels the hint: it does not run after this returns.
   void end() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     hint_ = nullptr;
@@ -190,7 +190,7 @@ class MemoryStore::State {
     changed.push_back(key.first);
   }
 
-  /// The keys that changed.
+  /// The changed keys.
   std::vector<std::string> apply(const Commit& commit) EVENKEEL_REQUIRES(mutex_) {
     std::vector<std::string> changed;
     if (!commit.writes()) return changed;

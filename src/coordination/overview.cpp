@@ -18,7 +18,7 @@ namespace {
 
 using detail::seconds_text;
 
-/// Reads one part after the other into an overview.
+/// Reads an overview part by part.
 class Reader {
  public:
   Reader(StoreSnapshot& snapshot, const Layout& layout, Overview& overview)
@@ -77,7 +77,7 @@ class Reader {
     try {
       decode();
     } catch (const DecodeError& error) {
-      // Where the error names the key, or the part of it below the root, it is said once.
+      // If the error names the key, or the part of it below the root, the key is not repeated.
       const std::string what = error.what();
       const std::string below_root = entry.key.substr(layout_.root().size() + 1);
       const std::size_t at = what.find(below_root + ": ");
@@ -101,7 +101,7 @@ class Reader {
   Overview& overview_;
 };
 
-/// What an overview's table shows beside each other.
+/// A column of the table: its title, and the sets whose sizes it shows.
 struct Column {
   std::string title;
   std::string pending;  // empty: there is none
@@ -130,7 +130,7 @@ std::vector<Column> columns_of(const Overview& overview) {
 
 using Row = std::vector<std::string>;
 
-/// Columns as wide as their widest cell, two blanks between them.
+/// Formats a table with columns as wide as their widest cell, separated by two blanks.
 std::string table_of(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
@@ -166,7 +166,7 @@ SetFigures figures_of(const Overview& overview, const std::string& scope, const 
   return found == sets->second.end() ? SetFigures{} : found->second;
 }
 
-/// "2/3": ready of pending; "3" where there is no such set as ready.
+/// Formats "2/3" for ready of pending, or "3" if there is no ready set.
 std::string cell_of(const Column& column, std::size_t pending, std::size_t ready) {
   if (column.ready.empty()) return std::to_string(pending);
   return std::to_string(ready) + "/" + std::to_string(pending);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the records in the store have in common: compact JSON with times that people can read.
+// Helpers for the records in the store: compact JSON with human-readable times.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
 
-/// Throws DecodeError, which names `where`, unless `text` is a JSON object.
+/// Parses a JSON object. Throws DecodeError, which names `where`, if `text` is anything else.
 Json parse_record(std::string_view text, std::string_view where);
-/// The member `name`, a whole number >= 0. Throws DecodeError otherwise.
+/// Returns the member `name`, a whole number >= 0. Throws DecodeError otherwise.
 std::uint64_t whole_number(const Json& record, std::string_view name, std::string_view where);
-/// RFC 3339 to the second; the epoch where there is none, for times are for people only.
+/// Parses an RFC 3339 time with a precision of one second. Returns the epoch if there is none, since times
+/// are informational.
 WallTime time_of(const Json& record, std::string_view name);
 Json text_of_time(WallTime time);
-/// "12s", "3m20s", "0s": to the second, from one second on.
+/// Formats a duration in whole seconds, or in milliseconds below one second: "12s", "3m20s", "0s".
 std::string seconds_text(Duration length);
 
 }  // namespace coordination::detail

@@ -14,7 +14,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-/// Versions and epochs have 64 bits without a sign, Json's integers one less: the same bits.
+/// Converts unsigned 64-bit versions and epochs to Json's signed integers, keeping the bits.
 std::int64_t stored(std::uint64_t number) {
   return static_cast<std::int64_t>(number);
 }
@@ -30,7 +30,7 @@ Json object_of(const Entry& entry) {
   return json;
 }
 
-/// What `read` gives, with the key in the text of its error.
+/// Calls `read`, and adds the key to the text of its error.
 template <class Read>
 auto decoded(const Entry& entry, Read read) {
   const Json json = object_of(entry);
@@ -41,7 +41,7 @@ auto decoded(const Entry& entry, Read read) {
   }
 }
 
-/// What `read` makes of the member `name`, with the name in the text of its error.
+/// Calls `read` with the member `name`, and adds the name to the text of its error.
 template <class Read>
 auto field(const Json& json, const char* name, Read read) {
   try {
@@ -53,7 +53,7 @@ auto field(const Json& json, const char* name, Read read) {
 std::string text_in(const Json& json, const char* name) {
   return field(json, name, [](const Json& value) { return value.as_string(); });
 }
-/// An integer from 1 to `most`.
+/// Returns an integer from 1 to `most`.
 std::int64_t positive_in(const Json& json, const char* name, std::int64_t most) {
   return field(json, name, [&](const Json& value) {
     const std::int64_t number = value.as_integer();
@@ -62,7 +62,7 @@ std::int64_t positive_in(const Json& json, const char* name, std::int64_t most) 
   });
 }
 
-/// Epochs have to grow, so the last one that there could be is none.
+/// Epochs must be able to grow, so the greatest integer is not valid.
 constexpr std::int64_t greatest_epoch = std::numeric_limits<std::int64_t>::max() - 1;
 constexpr std::int64_t greatest_timeout =
     std::chrono::duration_cast<std::chrono::milliseconds>(Duration::max()).count();

@@ -23,7 +23,7 @@ namespace {
 
 using detail::read_of;
 
-/// A key of a table in its parts.
+/// The elements of a key of a table.
 struct Place {
   std::string table;
   std::string unit;
@@ -38,14 +38,14 @@ Place place_of(const Layout& layout, const Entry& entry) {
   return {elements[0], elements[2]};
 }
 
-/// The value of a member that is put again elsewhere, with the version since when it is one.
+/// Returns the value of a member that is copied to another scope, with the version since when it is a member.
 std::string value_of(const Place& place, const Entry& entry) {
   if (place.table == facts_table) return entry.value;
   Json json;
   try {
     json = entry.value.empty() ? Json::object() : Json::parse(entry.value);
   } catch (const DecodeError&) {
-    return entry.value;  // Not ours to mend; who reads it says what is wrong.
+    return entry.value;  // not for this code to fix; its readers report the error
   }
   if (!json.is_object() || json.contains("since")) return entry.value;
   json["since"] = entry.version;
@@ -61,8 +61,8 @@ bool belongs_to(const std::optional<InstanceRecord>& record, const Identity& me)
   return record && record->instance == me.instance;
 }
 
-/// What the two scopes' records become. The old one keeps the instance, so that an earlier run of it knows
-/// itself in it. Nobody's scope stays nobody's.
+/// Returns the new records of both scopes. The old one keeps the instance, so that an earlier run can
+/// recognize itself. A scope without an owner stays without one.
 struct Records {
   InstanceRecord to;
   InstanceRecord from;
@@ -92,7 +92,7 @@ void put_from_record(const Layout& layout, const MigrationReads& reads, const st
   if (records) commit.puts.push_back({layout.instance(reads.from), encode(records->from)});
 }
 
-/// What claims took from the one scope stands at the other.
+/// Moves the targets of claims from one scope to the other.
 void move_targets(const Layout& layout, const MigrationReads& reads, Commit& commit) {
   for (const Entry& entry : reads.from_targets) {
     const std::string key = layout.targets(elements_of(layout.root(), entry.key).at(2), reads.to);
@@ -126,7 +126,7 @@ void move_lock(const Layout& layout, const MigrationReads& reads, Commit& commit
   commit.puts.push_back({layout.lock(), encode(lock)});
 }
 
-/// No claim came, changed or went.
+/// Makes it a condition that no claim was added, changed or removed.
 void rest_on_claims(const Layout& layout, const MigrationReads& reads, Commit& commit) {
   for (const Entry& entry : reads.claims) commit.reads.push_back({entry.key, entry.version});
   commit.read_ranges.push_back(prefix_range(layout.claims_prefix()));
@@ -136,11 +136,11 @@ Commit::Put guard_put(const Layout& layout, std::string_view set, std::string_vi
   return {layout.guard(set, scope), detail::text_of_time(wall).as_string()};
 }
 
-/// How much a commit may still take.
+/// Counts operations and bytes of a commit against the limits.
 class Room {
  public:
   explicit Room(const Limits& limits) : limits_(limits) {
-    // The token, the record and what stands around a value.
+    // The token, the record and the overhead of values.
     add(2, 1024);
   }
   void add(std::size_t operations, std::size_t bytes) {
@@ -158,7 +158,7 @@ class Room {
   std::size_t bytes_ = 0;
 };
 
-/// The pieces of a move that cannot be done at once.
+/// Plans the commits of a move that cannot be done at once.
 class Pieces {
  public:
   Pieces(const Layout& layout, const MigrationReads& reads, const Identity& me, const Limits& limits,
@@ -182,7 +182,7 @@ class Pieces {
     piece.commit.reads.push_back(read_of(layout_.migrating(reads_.from), reads_.marker));
     piece.commit.reads.push_back(read_of(layout_.migrating(reads_.to), reads_.way_back));
     if (reads_.way_back) piece.commit.erases.push_back(layout_.migrating(reads_.to));
-    // Whose scope it is, so that the instance itself may end what a person began.
+    // Records the owner of the scope, so that the instance itself may complete a move that a person started.
     const auto records = records_of(reads_, me_, wall_);
     const std::string owner = records ? records->to.instance : me_.instance;
     const Json marker =
@@ -191,7 +191,7 @@ class Pieces {
     return piece;
   }
 
-  /// As many units as there is room for, each with all its tables: none is ever ready and not pending.
+  /// Copies as many units as fit, each with all its tables, so that no unit is ever ready and not pending.
   MigrationPiece copy() const {
     MigrationPiece piece{.commit = {}, .token_key = layout_.token(reads_.to)};
     std::map<std::string, std::vector<const Entry*>> units;
@@ -281,7 +281,7 @@ std::string acting_for_others(const MigrationReads& reads, const Identity& me) {
   return {};
 }
 
-/// What arbiter/migrating/<from> says.
+/// The value of arbiter/migrating/<from>.
 struct Marker {
   std::string to;
   std::string instance;
@@ -291,14 +291,14 @@ Marker marker_of(const Entry& entry) {
   return {json["to"].string_or(""), json["instance"].string_or("")};
 }
 
-/// The scope that `reads` were begun to be moved to, if it is another one than theirs.
+/// Returns the destination of a move of `from` that has started, if it is not that of `reads`.
 std::string other_goal(const MigrationReads& reads) {
   if (!reads.marker) return {};
   std::string to = marker_of(*reads.marker).to;
   return to == reads.to ? std::string() : to;
 }
 
-/// What two moves did, of which the second one was the last.
+/// Combines the results of two consecutive moves.
 Migration sum_of(const Migration& first, Migration second) {
   second.members += first.members;
   second.transactions += first.transactions;
@@ -400,7 +400,7 @@ Commit plan_migration(const Layout& layout, const MigrationReads& reads, const I
   const auto records = records_of(reads, me, wall);
   put_from_record(layout, reads, records, commit);
   put_to_record(layout, reads, records, commit);
-  // Whoever writes below the old scope reads its token; that of the new one is this transaction's.
+  // Every writer below the old scope reads its token; the token of the new scope is that of this transaction.
   commit.reads.push_back(read_of(layout.token(reads.from), reads.from_token));
   commit.puts.push_back({layout.token(reads.from), "moved to " + reads.to});
   move_denial(layout, reads, commit);
@@ -442,7 +442,7 @@ std::optional<Migration> ScopeMigrator::at_once(std::string_view from, const std
     planned = before(reads);
     if (planned || reads.marker || reads.way_back) return Commit{};
     Commit commit = plan_migration(layout_, reads, me_, transact_.clock->wall_now());
-    // What transact() adds.
+    // The read and the write that transact() adds.
     commit.reads.push_back({layout_.token(me_.scope), 0});
     commit.puts.push_back({layout_.token(me_.scope), std::string(96, ' ')});
     if (broken_limit(store_.limits(), normalise(commit))) return Commit{};
@@ -470,7 +470,7 @@ Migration ScopeMigrator::in_pieces(std::string_view from, const std::stop_token&
       ended = before(reads);
       if (ended) return Commit{};
       piece = plan_piece(layout_, reads, me_, store_.limits(), transact_.clock->wall_now());
-      // Each piece has the token of what it writes; if that is another one, it is planned again with it.
+      // Each piece uses the token of the scope that it writes; if that changes, the piece is planned again.
       return piece.token_key == token_key ? piece.commit : Commit{};
     };
     const Transacted done = run(body, token_key, stop);
@@ -489,7 +489,7 @@ Migration ScopeMigrator::in_pieces(std::string_view from, const std::stop_token&
   return migration;
 }
 
-/// How the move ends before it begins, if it does.
+/// Returns the result of a move that is not started.
 std::optional<Migration> ScopeMigrator::before(const MigrationReads& reads) const {
   if (is_moved(reads)) return Migration{.outcome = MigrationOutcome::nothing};
   std::string why = refusal(reads, me_, options_);
@@ -514,14 +514,14 @@ Migration ScopeMigrator::migrate_if_renamed(std::stop_token stop) {
   return sum_of(begun, migrate(*former, std::move(stop)));
 }
 
-/// Ends the moves that earlier runs of this instance began.
+/// Completes or reverts the moves that earlier runs of this instance started.
 Migration ScopeMigrator::end_begun(const std::vector<Entry>& markers, const std::stop_token& stop) {
   Migration all{.outcome = MigrationOutcome::nothing};
   for (const Entry& entry : markers) {
     const std::string from = elements_of(layout_.root(), entry.key).back();
     const auto [to, instance] = marker_of(entry);
     if (instance != me_.instance) continue;
-    // Back if it came from here.
+    // Reverts the move if it came from the present scope.
     const bool back = from == me_.scope;
     Identity there = me_;
     there.scope = back ? from : to;

@@ -26,7 +26,7 @@ bool before(const KeyRange& a, const KeyRange& b) {
   return a.begin < b.begin;
 }
 
-/// The same keys in as few ranges as can be, in order.
+/// Merges ranges into the smallest number of ranges with the same keys, in order.
 std::vector<KeyRange> merged(std::vector<KeyRange> ranges) {
   std::ranges::for_each(ranges, check_range);
   std::erase_if(ranges, [](const KeyRange& one) { return !one.end.empty() && one.begin == one.end; });
@@ -42,7 +42,7 @@ std::vector<KeyRange> merged(std::vector<KeyRange> ranges) {
   return out;
 }
 
-/// `range` without the keys of `holes`: the pieces around them.
+/// Returns the parts of `range` around the keys of `holes`.
 void split(KeyRange range, const std::map<std::string, std::string>& holes, std::vector<KeyRange>& into) {
   for (auto hole = holes.lower_bound(range.begin); hole != holes.end() && range.contains(hole->first);
        ++hole) {

@@ -29,7 +29,7 @@ constexpr std::string_view kube_scheme = "kube://";
                               "; the form is kube://[CONTEXT/]NAMESPACE/NAME[?objects=one]");
 }
 
-/// The parts of "[CONTEXT/]NAMESPACE/NAME". A context may have any '/' in it.
+/// The parts of "[CONTEXT/]NAMESPACE/NAME". A context may contain '/'.
 struct KubeParts {
   std::string_view context;
   std::string_view space;

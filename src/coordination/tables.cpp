@@ -23,7 +23,7 @@ std::vector<std::string> children_of(StoreSnapshot& snapshot, std::string_view p
     const std::string_view key = page.entries.front().key;
     const std::string_view element = key.substr(prefix.size(), key.find('/', prefix.size()) - prefix.size());
     children.push_back(key_text(element));
-    // Past everything below the element, and past a key that is the element itself.
+    // Skips everything below the element, and a key that is the element itself.
     rest.begin = prefix_range(std::string(prefix) + std::string(element) + "/").end;
     if (!rest.end.empty() && rest.begin >= rest.end) return children;
   }

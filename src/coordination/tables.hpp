@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sets and facts there are in the store, whatever the instances that wrote them call theirs.
+// Lists the sets and facts in the store, including those of instances with other sets.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
 
-/// The elements that stand next below `prefix` (which ends with '/'), in order, read one by one: as many
-/// requests as there are.
+/// Returns the elements immediately below `prefix` (which must end with '/'), in order, with one request for
+/// each.
 std::vector<std::string> children_of(StoreSnapshot& snapshot, std::string_view prefix);
-/// The names of all sets and of the facts: what stands below the root and is of scopes, less the guards,
-/// tokens and records.
+/// Returns the names of all sets and of the facts: the children of the root, without guards, tokens and
+/// records.
 std::vector<std::string> tables_of(StoreSnapshot& snapshot, const Layout& layout);
 
 }  // namespace coordination::detail

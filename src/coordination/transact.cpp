@@ -27,7 +27,7 @@ std::string random_token() {
   return token;
 }
 
-/// `delay` changed by up to a half in either direction. It only spreads writers, so a short generator does.
+/// Changes `delay` by up to a half in either direction. A simple generator is enough to spread writers.
 Duration spread(Duration delay, std::uint64_t& random) {
   random = random * 6364136223846793005ULL + 1442695040888963407ULL;
   const auto percent = static_cast<std::int64_t>((random >> 33U) % 101U);  // 0..100
@@ -41,7 +41,7 @@ void check(const TransactOptions& options) {
   if (!options.clock) throw std::invalid_argument("transact: clock must not be null");
 }
 
-/// One transaction. Its steps say what follows: nothing, so go on, or the end.
+/// One transaction. Its steps return whether to run again or to end.
 class Transaction {
  public:
   Transaction(Store& store, const TransactBody& body, const TransactOptions& options,
@@ -71,7 +71,7 @@ class Transaction {
       const auto snapshot = store_.snapshot(stop_);
       const std::optional<Entry> token = snapshot->get(options_.token_key);
       if (was_applied(token)) return Next::done;
-      // One look more than there are runs: what became of the last commit.
+      // One more read of the token than there are runs, to learn the outcome of the last commit.
       if (result_.runs == options_.max_runs) return finish(last_);
       ++result_.runs;
       Commit commit = body_(*snapshot);
@@ -118,7 +118,7 @@ class Transaction {
     return finish(outcome);
   }
 
-  /// Whether the token is that of a commit whose answer was lost: then all is known.
+  /// Returns true if the token is that of a commit whose answer was lost, which resolves the outcome.
   bool was_applied(const std::optional<Entry>& token) {
     if (!token) return false;
     const auto is_its = [&](const Lost& lost) { return token->value == token_of(lost.run); };
@@ -139,7 +139,7 @@ class Transaction {
     return runs_left && failures_ <= options_.max_runs ? Next::again : finish(outcome);
   }
 
-  /// It ends as Unknown while a commit is.
+  /// Ends as Unknown if a lost commit is unresolved.
   Next finish(const CommitResult& outcome) {
     result_.outcome = outcome;
     if (!lost_.empty() && !std::holds_alternative<Unknown>(outcome)) {
@@ -148,7 +148,7 @@ class Transaction {
     return Next::done;
   }
 
-  /// False if it was stopped.
+  /// Waits for the delay. Returns false if it was stopped.
   bool pause() {
     const bool wait =
         failures_ > 0 && options_.delay > Duration::zero() && !std::exchange(skip_delay_, false);
@@ -173,7 +173,7 @@ class Transaction {
   const std::string token_;
   std::uint64_t random_;
   Transacted result_;
-  std::vector<Lost> lost_;  // commits whose answer did not come
+  std::vector<Lost> lost_;  // commits whose answer was lost
   CommitResult last_ = Unavailable{};
   unsigned failures_ = 0;
   bool skip_delay_ = false;

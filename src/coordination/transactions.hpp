@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shells have in common.
+// Helpers for the shells that run transactions.
 #pragma once
 
 #include <optional>
@@ -15,19 +15,19 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
 
-/// `options` for the transactions of one writer.
+/// Returns `options` with the token key of one writer.
 inline TransactOptions with_token(TransactOptions options, std::string token_key) {
   options.token_key = std::move(token_key);
   options.token.clear();
   return options;
 }
 
-/// That `key` is as `entry` says.
+/// The condition that `key` still has the version of `entry`.
 inline Commit::ReadKey read_of(std::string key, const std::optional<Entry>& entry) {
   return {std::move(key), entry ? entry->version : 0};
 }
 
-/// Throws StoreUnavailable, which says `what` was to be done, unless it is known to be.
+/// Throws StoreUnavailable with the description `what`, unless the transaction is known to be committed.
 inline void require_committed(const Transacted& done, const std::string& what) {
   if (!done.committed()) throw StoreUnavailable(what + ": " + describe(done.outcome));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all instances said, made readable: members with their age, claims with what they consumed.
+// Builds a view of the sets of all instances: members with their age, and claims with the members that they
+// consumed.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-/// Takes out members that have moved already: what stands below `from` and below `to` counts once.
+/// Removes members that have been copied by a move: a unit below both `from` and `to` counts once.
 void drop_moved(const std::vector<ScopeMove>& moves, std::vector<Member>& members) {
   if (moves.empty()) return;
   std::set<UnitRef> present;
@@ -28,7 +29,7 @@ void drop_moved(const std::vector<ScopeMove>& moves, std::vector<Member>& member
   });
 }
 
-/// What is consumed: the targets of settled claims that are still the members they were.
+/// The consumed members: targets of settled claims that have the same since as the members.
 class Consumed {
  public:
   explicit Consumed(const View& view) {
@@ -54,8 +55,8 @@ bool same_unit(const Member& member, const UnitRef& ref) {
   return member.ref == ref;
 }
 
-/// A live instance that writes what this program does not understand: what it wants is not known. One that
-/// cannot be read counts as live until it was so for `silence`.
+/// Finds a live instance that may have written what this program cannot decode. A record that cannot be
+/// decoded counts as live until it has been unchanged for `silence`.
 std::optional<std::string> not_understood(const Entry& entry, const Instance& instance, Duration silence) {
   if (instance.unchanged > silence) return std::nullopt;
   try {
@@ -73,8 +74,8 @@ const Member* find(const std::vector<Member>& members, const UnitRef& ref) {
   return found != members.end() && same_unit(*found, ref) ? &*found : nullptr;
 }
 
-/// Moves what is consumed out of pending and ready. A unit's membership is known by that of its ready member,
-/// or of its pending one while it has no other.
+/// Moves consumed members out of pending and ready. A unit's membership is that of its ready member, or of
+/// its pending one if it is not ready.
 void take_out_consumed(View& view) {
   const Consumed consumed(view);
   std::set<UnitRef> gone;
@@ -172,7 +173,7 @@ void Viewer::read_members(const std::string& set, const std::vector<Entry>& entr
       view.unreadable.emplace_back(error.what());
     }
   }
-  // Keys are in the order of their escaped elements, which is not quite that of the texts.
+  // Keys are ordered by their escaped elements, which differs from the order of the texts.
   std::ranges::sort(into, {}, &Member::ref);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading what changed since the last time, as the guards tell.
+// Reads only what has changed since the last time, according to the guards.
 #include <utility>
 
 #include <evenkeel/coordination/keys.hpp>
@@ -12,13 +12,13 @@ namespace {
 
 using Entries = std::vector<Entry>;
 
-/// The scope that a key below a table belongs to; empty for a key that belongs to none.
+/// Returns the scope of a key below a table; empty for a key that belongs to none.
 std::string scope_of(const Layout& layout, const Entry& entry) {
   std::vector<std::string> elements = elements_of(layout.root(), entry.key);
   return elements.size() > 1 ? std::move(elements[1]) : std::string();
 }
 
-/// The guards of a table: which version each scope has there.
+/// Returns the guards of a table: scope -> version.
 std::map<std::string, Version> guards_of(StoreSnapshot& snapshot, const Layout& layout,
                                          const std::string& table) {
   std::map<std::string, Version> guards;
@@ -38,13 +38,13 @@ std::map<std::string, Entries> by_scope(const Layout& layout, const Entries& ent
 }  // namespace
 
 std::vector<Entry> ViewCache::read(StoreSnapshot& snapshot, const Layout& layout, const std::string& table) {
-  // The guards first: what changes after them is read with a guard that is older, and so once more the next
+  // Reads the guards first: a change after that is cached with an older guard, and so is read again the next
   // time.
   const std::map<std::string, Version> guards = guards_of(snapshot, layout, table);
   Scopes known;
   {
     MutexLock lock(mutex_);
-    // A store that was restored from a backup, or emptied, gives its versions out once more.
+    // A store that was emptied or restored from a backup reuses its versions.
     if (snapshot.version() < latest_) tables_.clear();
     latest_ = snapshot.version();
     known = tables_[table];

@@ -16,7 +16,7 @@ using detail::FdbError;
 using detail::FdbFuture;
 using detail::FdbTransaction;
 
-// Codes of libfdb_c that mean more than "unavailable".
+// Codes of libfdb_c that do not just mean "unavailable".
 constexpr fdb_error_t transaction_too_old = 1007;
 constexpr fdb_error_t future_version = 1009;
 constexpr fdb_error_t not_committed = 1020;
@@ -25,7 +25,7 @@ constexpr fdb_error_t transaction_timed_out = 1031;
 constexpr fdb_error_t version_invalid = 2011;
 constexpr fdb_error_t transaction_too_large = 2101;
 
-/// A blocking read, with the errors that snapshots throw.
+/// Runs a blocking read, and converts its errors to those of snapshots.
 template <class Read>
 auto reading(const std::stop_token& stop, Read read) {
   try {
@@ -76,7 +76,7 @@ class FoundationDbNetwork::State {
   State() {
     start(fdb_select_api_version(FDB_API_VERSION));
     start(fdb_setup_network());
-    // If it fails, each call that needs the network does.
+    // If it fails, so does each call that needs the network.
     thread_ = std::thread([] { [[maybe_unused]] const fdb_error_t code = fdb_run_network(); });
   }
   ~State() {
@@ -124,7 +124,7 @@ class FoundationDbStore::Impl {
       const FdbFuture future = transaction.wait(fdb_transaction_commit(transaction.get()));
       std::int64_t version = 0;
       check(fdb_transaction_get_committed_version(transaction.get(), &version));
-      // A transaction that writes nothing has no version of its own.
+      // A transaction that writes nothing has no version.
       if (version < 0) return Committed{commit.read_version};
       return Committed{static_cast<Version>(version)};
     } catch (const FdbError& error) {
@@ -158,7 +158,7 @@ class FoundationDbStore::Impl {
     for (const std::string& key : commit.erases)
       fdb_transaction_clear(transaction.get(), bytes(key), length(key));
     for (const Commit::Put& put : commit.puts) transaction.put(put.key, put.value);
-    // The database does not look at the conditions of what seems to write nothing.
+    // The database does not check the conditions of a transaction without writes.
     if (!commit.writes()) transaction.pretend_write(commit.read_ranges.front().begin);
   }
 

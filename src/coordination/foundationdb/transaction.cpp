@@ -19,8 +19,8 @@ FDBTransaction* new_transaction(FDBDatabase* database) {
   return made;
 }
 
-/// A value as it stands in the database: the versionstamp, whose first eight bytes are the version, then
-/// ours.
+/// A value as stored in the database: the versionstamp, whose first eight bytes are the version, followed by
+/// the value.
 Entry entry_of(std::string key, std::string_view stored) {
   if (stored.size() < stamp_bytes) {
     throw StoreUnavailable("the value of a key is none of this store: " + key);
@@ -88,7 +88,7 @@ std::optional<Entry> FdbTransaction::read(std::string_view key) const {
 
 ScanPage FdbTransaction::scan(const KeyRange& range, std::size_t limit) const {
   constexpr std::size_t most = std::numeric_limits<int>::max();
-  // Selectors of the first key that is not before begin, and of the first that is not before end.
+  // Selectors of the first key at or after begin, and of the first key at or after end.
   const FdbFuture future = wait(fdb_transaction_get_range(
       get(), bytes(range.begin), length(range.begin), 0, 1, bytes(range.end), length(range.end), 0, 1,
       static_cast<int>(std::min(limit, most)), 0, FDB_STREAMING_MODE_WANT_ALL, 1, 0, 0));
@@ -107,7 +107,7 @@ ScanPage FdbTransaction::scan(const KeyRange& range, std::size_t limit) const {
 }
 
 void FdbTransaction::put(std::string_view key, std::string_view value) const {
-  // The stamp's place, the value, and the offset of the stamp in four bytes.
+  // A placeholder for the stamp, the value, and the offset of the stamp in four bytes.
   std::string stamped(stamp_bytes, '\0');
   stamped += value;
   stamped.append(4, '\0');

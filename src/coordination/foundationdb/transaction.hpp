@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libfdb_c's handles with owners, and its blocking calls with a stop token.
+// Owners of libfdb_c's handles, and its blocking calls with a stop token.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct FdbDestroy {
 using FdbDatabase = std::unique_ptr<FDBDatabase, FdbDestroy>;
 using FdbFuture = std::unique_ptr<FDBFuture, FdbDestroy>;
 
-/// An error of libfdb_c, as it came.
+/// An error code of libfdb_c.
 class FdbError : public Error {
  public:
   explicit FdbError(fdb_error_t code) : Error(fdb_get_error(code)), code_(code) {}
@@ -44,7 +44,7 @@ inline int length(std::string_view text) {
   return static_cast<int>(text.size());
 }
 
-/// One transaction; a stop cancels it, after which all it does fails with transaction_cancelled.
+/// One transaction. A stop cancels it, after which all its operations fail with transaction_cancelled.
 /// Thread safety: one thread at a time.
 class FdbTransaction {
  public:
@@ -52,7 +52,7 @@ class FdbTransaction {
 
   FDBTransaction* get() const { return transaction_.get(); }
   const std::stop_token& stop() const { return stop_; }
-  /// Waits; throws FdbError.
+  /// Blocks until the future is ready. Throws FdbError.
   FdbFuture wait(FDBFuture* future) const;
   Version read_version() const;
   std::optional<Entry> read(std::string_view key) const;
@@ -60,7 +60,7 @@ class FdbTransaction {
 
   void put(std::string_view key, std::string_view value) const;
   void add_read_conflict(std::string_view begin, std::string_view end) const;
-  /// For others it is as if `key` were written.
+  /// Adds a write conflict on `key`: other transactions conflict as if it were written.
   void pretend_write(std::string_view key) const;
 
  private:
@@ -74,7 +74,7 @@ class FdbTransaction {
   const std::stop_callback<Cancel> cancel_;
 };
 
-/// Where the keys end that a transaction may see.
+/// The end of the keys that a transaction may read.
 std::string_view last_key(const FoundationDbStoreOptions& options);
 
 }  // namespace coordination::detail

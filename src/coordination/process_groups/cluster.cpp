@@ -8,7 +8,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-/// "7.1" of "7.1.57"; versions with the same one understand each other.
+/// Returns "7.1" for "7.1.57"; versions with the same result can communicate.
 std::string_view protocol(std::string_view version) {
   const auto minor = version.find('.');
   if (minor == std::string_view::npos) return version;

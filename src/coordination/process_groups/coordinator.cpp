@@ -18,10 +18,10 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-constexpr Duration safety_retry = std::chrono::seconds{10};     // of an exclusion
-constexpr Duration more_exclusions = std::chrono::minutes{5};   // until the rest is tried
-constexpr Duration inclusion_retry = std::chrono::seconds{60};  // after a refusal
-constexpr Duration more_excluded = std::chrono::seconds{15};    // until removal is tried again
+constexpr Duration safety_retry = std::chrono::seconds{10};     // after a safety check refused an exclusion
+constexpr Duration more_exclusions = std::chrono::minutes{5};   // delay until the rest is excluded
+constexpr Duration inclusion_retry = std::chrono::seconds{60};  // delay after a refusal
+constexpr Duration more_excluded = std::chrono::seconds{15};    // delay until removal is retried
 constexpr Duration degraded_retry = std::chrono::seconds{30};
 
 std::vector<std::string> ids_of(const std::vector<ExclusionEntry>& entries) {
@@ -30,7 +30,7 @@ std::vector<std::string> ids_of(const std::vector<ExclusionEntry>& entries) {
   return ids;
 }
 
-/// The texts by which a target is excluded; none if its addresses are needed and not known.
+/// Returns the texts by which a target is excluded; none if its addresses are needed and unknown.
 std::vector<std::string> texts_of(const ProcessCluster& cluster, const Target& target) {
   if (cluster.localities_for_exclusion) return {std::string(locality_exclusion_prefix) + target.ref.unit};
   return target.facts;
@@ -111,8 +111,7 @@ Step ProcessGroupCoordinator::operator_coordination(ProcessCluster& cluster, std
   return later(impl_->options_.liveness.silence / 3, "says that it lives");
 }
 
-// --- Exclusion
-// --------------------------------------------------------------------------------------------------
+// --- Exclusion ---
 
 Step ProcessGroupCoordinator::exclude_processes(ProcessCluster& cluster, std::stop_token stop) {
   Impl& it = *impl_;
@@ -176,7 +175,7 @@ ActionCallbacks ProcessGroupCoordinator::Impl::exclusion_callbacks(ProcessCluste
 
 ActReport ProcessGroupCoordinator::Impl::act_exclusion(ProcessCluster& cluster, const Claim& claim,
                                                        const std::stop_token& stop) {
-  // What this pass began with may be old by now.
+  // The status from the start of this pass may be out of date by now.
   const DatabaseStatus fresh = database_.status(stop);
   if (const Refusal refusal = refuse_exclusion(fresh, options_.times)) return nothing_done(claim, *refusal);
   const Fence agreed = fence("exclusion", claim.epoch);
@@ -195,8 +194,7 @@ ActReport ProcessGroupCoordinator::Impl::act_exclusion(ProcessCluster& cluster, 
   return report;
 }
 
-// --- Coordinators
-// -----------------------------------------------------------------------------------------------
+// --- Coordinators ---
 
 Step ProcessGroupCoordinator::change_coordinators(ProcessCluster& cluster, std::stop_token stop) {
   Impl& it = *impl_;
@@ -228,8 +226,7 @@ Step ProcessGroupCoordinator::change_coordinators(ProcessCluster& cluster, std::
   return go_on();
 }
 
-// --- Removal and inclusion
-// --------------------------------------------------------------------------------------
+// --- Removal and inclusion ---
 
 Step ProcessGroupCoordinator::remove_process_groups(ProcessCluster& cluster, const RemoveGroup& remove,
                                                     std::stop_token stop) {
@@ -268,7 +265,7 @@ Step ProcessGroupCoordinator::remove_process_groups(ProcessCluster& cluster, con
                "not allowed to remove process groups, waiting: " + std::to_string(seconds) + "s");
 }
 
-/// Forgets the groups `gone`, after the database has forgotten that they were excluded.
+/// Drops the groups `gone`, after the database has ended their exclusion.
 Step ProcessGroupCoordinator::Impl::include(ProcessCluster& cluster, const GroupIds& gone,
                                             const std::stop_token& stop) {
   const InclusionNeed need = inclusion_need(cluster, gone, status(stop).exclusions);
@@ -310,7 +307,7 @@ ActionCallbacks ProcessGroupCoordinator::Impl::inclusion_callbacks() {
                 ActReport report;
                 std::vector<std::string> texts;
                 for (const Target& target : claim.targets) {
-                  // Included while it runs, it would get data again.
+                  // An inclusion while the process runs would give it data again.
                   const bool runs = !fresh.of_group(target.ref.unit).empty();
                   if (runs) report.not_done.push_back(target.ref);
                   const auto more = runs ? std::vector<std::string>() : excluded_texts(target, fresh);

@@ -37,7 +37,7 @@ ProcessGroupOptions checked(ProcessGroupOptions options) {
   return options;
 }
 
-/// The scopes for which a verdict waits.
+/// Returns the scopes that block an action.
 std::vector<std::string> blockers(const Verdict& verdict) {
   std::set<std::string> scopes;
   if (const Blocked* blocked = verdict.blocked()) {
@@ -163,7 +163,7 @@ std::optional<std::string> ProcessGroupCoordinator::Impl::take_lock(const std::s
   return answer.why.empty() ? "the lock is not held" : answer.why;
 }
 
-/// What a step that did not act waits for, and how long at most.
+/// Returns what a step that did not act waits for, and its retry delay.
 Step ProcessGroupCoordinator::Impl::waiting(const StepReport& report) {
   const TimePoint now = options_.clock->now();
   ++figures_.waits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the steps of a ProcessGroupCoordinator share.
+// The state and helpers that the steps of a ProcessGroupCoordinator share.
 #pragma once
 
 #include <functional>
@@ -27,15 +27,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// What came of asking for agreement.
+/// The result of asking for agreement.
 struct Agreement {
-  std::optional<Claim> acted = {};  ///< It was done, by this instance, to these.
+  std::optional<Claim> acted = {};  ///< The claim for which this instance has acted.
   bool partial = false;
   Step step = {};
 };
 
-/// Why a store does not say what is asked of it: it is away, or has what nobody of ours wrote. Nothing if it
-/// does; others' errors go on.
+/// Returns why `call` failed because of the store: it is unavailable, or has values that cannot be decoded.
+/// Returns nullopt on success; other exceptions propagate.
 template <class F>
 std::optional<std::string> failure_of(const F& call) {
   try {
@@ -59,40 +59,42 @@ class ProcessGroupCoordinator::Impl {
   Mode mode(const ProcessCluster& cluster) const { return cluster.configured ? options_.mode : Mode::local; }
   WallTime wall_now() const { return options_.clock->wall_now(); }
   DatabaseStatus& status(const std::stop_token& stop);
-  /// What the database says once nobody can do anything more for an earlier claim of this one's action.
+  /// Raises the fence of the claim's action, so that no earlier claim can act any more, and returns a new
+  /// status.
   DatabaseStatus status_after(const Claim& claim, const std::stop_token& stop);
-  /// So that nothing else disturbs the database in this pass.
+  /// Prevents further disruptions of the database in this pass.
   void disturbed();
 
-  /// Publishes what follows from the cluster. `adjust` may change what is ready. False: it is not done, and
-  /// there is no agreement in this pass.
+  /// Publishes the state that follows from the cluster. `adjust` may change the ready sets. Returns false on
+  /// failure; there is no agreement in this pass then.
   bool publish(const ProcessCluster& cluster, PublishNotes notes,
                const std::function<void(GroupSets&)>& adjust, const std::stop_token& stop);
-  /// The same, with the groups `ready` for `action`: exactly these of the pending ones, or, with `keep`, also
-  /// those that are.
+  /// Like publish(), with the groups `ready` for `action`: exactly these of the pending ones, or, with
+  /// Ready::also, these in addition to those that are ready.
   enum class Ready { exactly, also };
   bool publish_ready(const ProcessCluster& cluster, std::string_view action,
                      const std::vector<std::string>& ready, Ready how, const std::stop_token& stop);
   bool renew_record(const std::stop_token& stop);
 
-  /// Claims and acts if all instances agree; in mode shadow, only tells whether they would.
+  /// Claims and acts if all instances agree; in mode shadow, only reports whether they would.
   Agreement agree(const ActionPolicy& policy, const ActionCallbacks& callbacks, const std::stop_token& stop);
   void tell_shadow(const ActionPolicy& policy, const std::stop_token& stop);
-  /// Shows the meter the actions that no step of late had to look at.
+  /// Passes the meter the views of actions that no step has evaluated recently.
   void show_meter(const std::stop_token& stop);
-  /// later(), with `why` noted for `action`.
+  /// Returns later(), and records `why` for `action`.
   Step wait(const std::string& action, const std::string& why, Duration delay = {});
-  /// Why there is no lock; nothing if there is.
+  /// Takes the lock. Returns why that failed; nullopt if the lock is held.
   std::optional<std::string> take_lock(const std::stop_token& stop) const;
-  /// All groups that are pending for removal, of all instances. Throws StoreUnavailable if one of them cannot
-  /// be read.
+  /// Returns the groups of all instances that are pending for removal. Throws StoreUnavailable if one of them
+  /// cannot be decoded.
   GroupIds doomed(const std::stop_token& stop) const;
 
   Fence fence(std::string action, std::uint64_t epoch) const {
     return {.caller = options_.identity.scope, .action = std::move(action), .epoch = epoch};
   }
   void exclude(const std::vector<std::string>& targets, const Fence& fence, const std::stop_token& stop);
-  /// Makes others coordinators if one of `groups` has one. Why that cannot be; nothing if it is done.
+  /// Changes the coordinators if one of `groups` has one. Returns why that failed; nullopt if none of them
+  /// has one now.
   std::optional<std::string> spare_coordinators(ProcessCluster& cluster, const DatabaseStatus& status,
                                                 const GroupIds& groups, GroupIds doomed, const Fence& fence,
                                                 const std::stop_token& stop);
@@ -108,7 +110,8 @@ class ProcessGroupCoordinator::Impl {
   ActionCallbacks restart_callbacks();
   Step restart_for_upgrade(const ProcessCluster& cluster, const RestartPlan& plan,
                            const std::stop_token& stop);
-  /// Whoever registers late, from a status of before, leaves groups that nobody clears any more.
+  /// Removes this instance's groups from the registry of upgrades: a registration from an outdated status
+  /// would otherwise stay without end.
   void withdraw_from_upgrade(const ProcessCluster& cluster, const std::stop_token& stop);
 
   AdminClient& database_;
@@ -123,7 +126,7 @@ class ProcessGroupCoordinator::Impl {
   ProcessGroupFigures figures_;
   std::map<std::string, ActionWait> waits_;
 
-  // Of this pass.
+  // State of the present pass.
   std::optional<DatabaseStatus> status_;
   std::optional<std::string> no_agreement_;
 
@@ -132,11 +135,12 @@ class ProcessGroupCoordinator::Impl {
   Step waiting(const StepReport& report);
 
   std::optional<TimePoint> renewed_;
-  /// For an upgrade, by this run or, where the store is asked anyway, by one before.
+  /// Groups may be registered for an upgrade, by this run or, where the store is used anyway, by an earlier
+  /// one.
   bool may_be_registered_ = options_.mode != Mode::local;
 };
 
-/// `claim` with none of its targets done.
+/// Returns a report that no target of `claim` was acted upon.
 ActReport nothing_done(const Claim& claim, std::string why);
 GroupIds units_of(const Claim& claim);
 

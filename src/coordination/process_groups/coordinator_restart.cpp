@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps that restart processes: for new command lines, and for versions that do not understand each
+// The steps that restart processes: for new command lines, and for versions that cannot communicate with each
 // other.
 #include <algorithm>
 #include <utility>
@@ -32,7 +32,7 @@ Step ProcessGroupCoordinator::bounce_processes(ProcessCluster& cluster, std::sto
   if (plan.pending.empty()) return go_on();
   const Refusal refusal = refuse_restart(status, it.options_.times);
   if (mode != Mode::local && (plan.wait || refusal)) {
-    // Who is not prepared any more is not ready; who only has to wait for the database still is.
+    // A group that is no longer prepared is not ready; one that only waits for the database stays ready.
     const auto adjust = [&](GroupSets& next) {
       if (plan.wait) next.ready_for_restart.clear();
     };
@@ -106,11 +106,12 @@ void ProcessGroupCoordinator::Impl::withdraw_from_upgrade(const ProcessCluster& 
   try {
     upgrades_->withdraw(mine, stop);
     may_be_registered_ = false;
-  } catch (const StoreUnavailable&) {  // the next pass tries again
+  } catch (const StoreUnavailable&) {  // the next pass retries
   }
 }
 
-/// All processes of the database at once, when all instances have registered theirs. In every mode.
+/// Restarts all processes of the database at once, when all instances have registered theirs. Runs in every
+/// mode.
 Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cluster,
                                                         const RestartPlan& plan,
                                                         const std::stop_token& stop) {
@@ -142,7 +143,8 @@ Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cl
   if (why) return wait("restart", *why);
   const Fence agreed = fence("upgrade", epoch);
   kill(addresses, agreed, stop);
-  // The first order does not reach every process for sure, and who missed it is alone with the old version.
+  // The first command may not reach every process, and a process that missed it would be alone with the old
+  // version.
   kill(addresses, agreed, stop);
   disturbed();
   return stop_here(requeue_after(options_.retry, "fetch latest status after upgrade"));

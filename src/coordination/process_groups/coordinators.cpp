@@ -30,15 +30,15 @@ bool is_candidate(const ProcessCluster& cluster, const DatabaseProcess& process,
 
 std::int64_t priority_of(const ProcessCluster& cluster, const DatabaseProcess& process) {
   const int priority = eligible(cluster, process.process_class)->priority;
-  // A process with an old version, or one that runs a binary out of a shared volume, will go down for its Pod
-  // to be recreated: it is taken only if there are not enough others.
+  // A process with an old version, or with a binary in a shared volume, goes down when its Pod is recreated,
+  // so it is chosen only if there are not enough others.
   const bool goes_down = process.version != cluster.version || process.command_line.starts_with("/var/");
   if (!goes_down) return priority;
   return std::numeric_limits<std::int64_t>::min() + std::max(priority, 0);
 }
 
-/// Chooses one after the other, each time the first that breaks no limit; the limits begin at one and are
-/// raised, the innermost place first, when nobody is left.
+/// Chooses coordinators one by one, each time the first candidate within all limits. Limits start at one and
+/// are raised, the innermost locality first, when no candidate is left.
 class Chooser {
  public:
   Chooser(const ProcessCluster& cluster, const std::vector<CoordinatorCandidate>& candidates)
@@ -102,7 +102,7 @@ class Chooser {
   std::vector<const DatabaseProcess*> chosen_;
 };
 
-/// The primary data center first, then the higher priority, then the id: always the same choice.
+/// Orders by primary data center, priority and id, so that the choice is deterministic.
 void sort(std::vector<CoordinatorCandidate>& candidates, std::string_view primary_dc) {
   const auto rank = [&](const CoordinatorCandidate& one) {
     const bool is_away = !primary_dc.empty() && one.process->where(locality::dc_id) != primary_dc;
@@ -118,7 +118,7 @@ std::string name_of(const ProcessCluster& cluster, const DatabaseProcess& proces
   return name.empty() ? process.address : name;
 }
 
-/// Why this coordinator cannot stay one.
+/// Returns why this coordinator cannot stay one.
 std::optional<std::string> unfit(const ProcessCluster& cluster, const DatabaseProcess& process,
                                  std::string_view known_as) {
   if (process.excluded) return "is excluded";

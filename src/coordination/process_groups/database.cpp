@@ -8,7 +8,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-/// Whether `reported` is `id`, or `id` with "-<number>" after it.
+/// Returns true if `reported` is `id`, or `id` followed by "-<number>".
 bool names_group(std::string_view reported, std::string_view id) {
   if (!reported.starts_with(id)) return false;
   const std::string_view rest = reported.substr(id.size());

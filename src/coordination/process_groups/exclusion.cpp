@@ -12,7 +12,7 @@ bool is_in(const std::vector<std::string>& texts, std::string_view one) {
   return std::ranges::find(texts, one) != texts.end();
 }
 
-/// What is left to exclude of the group, given that its locality is not excluded.
+/// Returns what is left to exclude of the group, given that its locality is not excluded.
 std::vector<std::string> targets_of(const ProcessCluster& cluster, const ProcessGroup& group,
                                     const std::vector<std::string>& exclusions) {
   if (cluster.localities_for_exclusion) return {group.exclusion_text()};

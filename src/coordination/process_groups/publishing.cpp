@@ -43,7 +43,7 @@ void place(std::string_view set, const OwnState& own, const GroupSets& next, con
     const bool was_marked = present != nullptr && set == set_name::pending_for_inclusion &&
                             present->kind == marked_kind && kind != marked_kind;
     if (was_marked) {
-      desired.remove(set, unit);  // for the new kind
+      desired.remove(set, unit);  // because of the new kind
       desired.renew(set, unit, present->since, kind);
     }
     const auto consumed = notes.consumed.find({std::string(set), unit});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the sets of process groups and the ledger's state of a scope. Pure.
+// Converts between the sets of process groups and the ledger's state of a scope. Pure.
 #pragma once
 
 #include <map>
@@ -15,22 +15,22 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// What is published besides the sets themselves.
+/// Data that is published in addition to the sets.
 struct PublishNotes {
   ReadyBy ready_by = ReadyBy::transaction_system;
-  /// What groups that are excluded now are included by: the exclusion that they belong to. Groups of one are
-  /// included together, and wait for no other.
+  /// Inclusion kinds of the groups that are excluded now: the exclusion that a group belongs to. Groups of
+  /// one exclusion are included together, and wait for no other.
   std::string inclusion_kind = {};
-  /// Ready members that a claim consumed, and that are needed again: (set, unit) -> since.
+  /// Ready members that a claim consumed and that need the action again: (set, unit) -> since.
   std::map<std::pair<std::string, std::string>, Version> consumed = {};
 };
 
-/// The kind of members of pendingForInclusion that are not excluded yet: none of them is ever ready, and no
-/// other waits for them.
+/// The kind of members of pendingForInclusion that are not excluded yet. None of them is ever ready, and no
+/// member of another kind waits for them.
 inline constexpr std::string_view marked_kind = "marked";
 
 GroupSets sets_of(const OwnState& own);
-/// That the scope's sets be `next`.
+/// Changes `desired` so that the scope's sets become `next`.
 DesiredState desired_state(const OwnState& own, const GroupSets& next, const ProcessCluster& cluster,
                            const PublishNotes& notes);
 

@@ -17,7 +17,7 @@ bool is_in(const std::vector<std::string>& texts, std::string_view one) {
   return std::ranges::find(texts, one) != texts.end();
 }
 
-/// Whether the database still has something on the group, as far as its processes show.
+/// Returns true if the database still has roles on the group, or shows a process of it that is not excluded.
 bool is_used(const std::vector<const DatabaseProcess*>& processes) {
   return std::ranges::any_of(processes, [](const DatabaseProcess* process) {
     return !process->excluded || !process->roles.empty();
@@ -29,8 +29,8 @@ bool is_coordinator(const ProcessGroup& group, const DatabaseStatus& status) {
                              [&](const DatabaseProcess* process) { return status.is_coordinator(*process); });
 }
 
-/// Whether nothing is on the group and nothing will be. What the database does not report is believed only to
-/// be empty if it is excluded.
+/// Returns true if the group is empty and stays so. A group that the database does not report counts as empty
+/// only if it is excluded.
 bool is_done(const ProcessGroup& group, const DatabaseStatus& status) {
   if (is_test_class(group.process_class) || group.exclusion_skipped) return true;
   const auto processes = status.of_group(group.id);
@@ -50,7 +50,7 @@ std::string zone_of(const std::string& id, const DatabaseStatus& status) {
   return zone.empty() ? "foundationdb.org/unknown" : std::string(zone);
 }
 
-/// Makes `zones`, which is not empty, a batch.
+/// Makes a batch of `zones`, which must not be empty.
 void choose(RemovalMode mode, Zones zones, RemovalBatch& batch) {
   const auto largest =
       std::ranges::max_element(zones, {}, [](const auto& zone) { return zone.second.size(); });
@@ -136,7 +136,8 @@ InclusionNeed inclusion_need(const ProcessCluster& cluster, const GroupIds& gone
     if (!is_test_class(group.process_class)) {
       texts = only_excluded(exclusion_texts(group.id, group.addresses), exclusions);
     }
-    // The exclusion of a log process by locality is checked by address, which may leave that behind.
+    // The exclusion of a log process by locality is checked by address, so an exclusion by address may
+    // remain.
     if (is_log_class(group.process_class) && is_in(texts, group.exclusion_text())) {
       texts = exclusion_texts(group.id, group.addresses);
     }

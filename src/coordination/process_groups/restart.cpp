@@ -11,7 +11,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-/// What must not hold for a group to be restarted, besides that its command line is not as wanted.
+/// Conditions that prevent the restart of a group whose command line differs from the desired one.
 std::span<const std::string_view> unwanted_conditions(const ProcessCluster& cluster) {
   static constexpr std::string_view of_upgrade[] = {condition::incorrect_sidecar_image,
                                                     condition::incorrect_config_map};
@@ -42,7 +42,8 @@ struct Walk {
 
 void visit(const ProcessCluster& cluster, const DatabaseStatus& status, const ProcessGroup& group,
            const ProcessGroupTimes& times, WallTime now, Walk& walk) {
-  // In an upgrade an excluded process restarts with the others, or it could not speak to them any more.
+  // In an upgrade an excluded process restarts with the others; otherwise it could not communicate with them
+  // any more.
   const bool goes_along =
       cluster.has_incompatible_upgrade() && group.is_marked_for_removal() && group.is_excluded();
   if (!goes_along && is_ignored_for_restart(group, times, now)) {
@@ -59,7 +60,7 @@ void visit(const ProcessCluster& cluster, const DatabaseStatus& status, const Pr
   std::ranges::transform(processes, std::back_inserter(walk.plan.addresses), &DatabaseProcess::address);
 }
 
-/// How many processes an upgrade has to find, of the groups that it does not ignore.
+/// Counts the processes that an upgrade must find in the groups that it does not ignore.
 std::size_t expected_processes(const ProcessCluster& cluster, const ProcessGroupTimes& times, WallTime now) {
   std::map<std::string_view, std::ptrdiff_t> groups;
   for (const auto& [process_class, count] : cluster.process_counts) {

@@ -45,7 +45,7 @@ bool is_running(const DatabaseStatus& status, std::string_view coordinator) {
 Duration minimum_uptime(const DatabaseStatus& status) {
   Duration least = status.since_last_recovery;
   for (const DatabaseProcess& process : status.processes) {
-    // An uptime of exactly 0 says that the process did not report one.
+    // An uptime of exactly 0 means that the process did not report one.
     if (process.excluded || is_test_class(process.process_class) || process.uptime == Duration::zero())
       continue;
     if (!process.group().empty()) least = std::min(least, process.uptime);

@@ -43,8 +43,8 @@ void keep_ready(const GroupIds& current, GroupIds& next, const std::string& id) 
   if (current.contains(id)) next.insert(id);
 }
 
-/// A group that hangs in deletion is waited for no longer: if its processes are gone, it is as good as gone;
-/// if they still run, they must not be included, and it comes back when it is gone.
+/// The state of a group whose deletion hangs. It does not block others: if its processes are gone, it counts
+/// as gone; if they still run, they must not be included, and the group is pending again when it is gone.
 enum class Hanging : std::uint8_t { no, dead, alive };
 
 Hanging hanging(const ProcessGroup& group, const DatabaseStatus& status, const ProcessGroupTimes& times,
