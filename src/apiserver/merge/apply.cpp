@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view last_applied_annotation = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Takes conflicting fields; each with who has it.
+/// Conflicting fields with their owners.
 using Conflicts = std::vector<std::pair<ManagerId, FieldPath>>;
 
 std::string group_kind_text(const Json& object) {
@@ -49,7 +49,7 @@ class Application {
     id_ = {.manager = context.manager, .applies = true, .subresource = context.subresource};
   }
 
-  /// Empty conflicts: `object` and `managers` are what comes out.
+  /// Without conflicts, the results are in `object` and `managers`.
   Conflicts run(Managers managers_before, Force force) {
     managers = std::move(managers_before);
     const FieldSet last = managers[id_].fields;
@@ -73,7 +73,7 @@ class Application {
   Managers managers;
 
  private:
-  /// Removes what this manager applied last time, does not apply now, and nobody else has.
+  /// Removes the fields that this manager applied last time, does not apply now, and no other manager owns.
   void prune(const FieldSet& last) {
     if (last.empty()) return;
     const FieldSet last_named = last.with_named_parents(&root_);
@@ -84,7 +84,7 @@ class Application {
     const FieldSet bare_fields = fields_of(bare, root_).with_named_parents(&root_);
     const FieldSet kept = bare_fields.united(owned.with_named_parents(&root_));
     const Json with_owned = remove_fields(object, merged.without(kept), root_);
-    // Only what this manager had before may go; the rest hung below it and belongs to nobody.
+    // Remove only fields that this manager owned before; fields below them have no owner.
     const FieldSet left = fields_of(with_owned, root_).with_named_parents(&root_);
     object = remove_fields(object, merged.without(left).intersected(last_named), root_);
   }
@@ -116,7 +116,8 @@ class Application {
   ManagerId id_;
 };
 
-/// Fields that kubectl's client-side apply set and nobody changed since: kubectl may take them over.
+/// Returns the fields that kubectl's client-side apply set and that were not changed since: kubectl may take
+/// them over.
 FieldSet applied_by_client(const Json& live, const KindSchema& kind) {
   const std::string text = live.at({"metadata", "annotations", last_applied_annotation}).string_or("");
   if (text.empty()) return {};
@@ -142,7 +143,7 @@ std::vector<ApplyConflict> told(const Conflicts& conflicts) {
   return result;
 }
 
-/// Keeps the annotation of client-side apply in step, for objects that have it.
+/// Updates the annotation of client-side apply, for objects that have it.
 void update_last_applied(Json& object, Json applied) {
   if (object.at({"metadata", "annotations", last_applied_annotation}).string_or("").empty()) return;
   if (Json* annotations = applied["metadata"].find("annotations"))

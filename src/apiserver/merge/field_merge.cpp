@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merging an applied configuration into an object, and cutting owned fields out of one.
+// Merges an applied configuration into an object, and removes owned fields from one.
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -31,7 +31,7 @@ std::optional<Json> merged_fields(const Json* live, const Json* applied, const S
   return result;
 }
 
-/// The items of one list with their names. Items of the live list may share a name; they are left alone.
+/// The items of one list by name. Items of the live list with duplicate names are left unchanged.
 class NamedItems {
  public:
   NamedItems(const Json* list, const Schema& schema, bool allow_duplicates) {
@@ -47,7 +47,7 @@ class NamedItems {
     }
   }
   bool has(const PathElement& name) const { return by_name_.contains(name); }
-  /// nullptr if absent or there more than once.
+  /// Returns nullptr if absent or ambiguous.
   const Json* find(const PathElement& name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : found->second;
@@ -62,8 +62,8 @@ class NamedItems {
   std::map<PathElement, const Json*> by_name_;
 };
 
-/// Merges two keyed lists. The order is the live one where the applied list says nothing, the applied one
-/// among the items that both have; new items stand after the items that precede them in the applied list.
+/// Merges two keyed lists. Items of both lists have the order of the applied list; other items keep the live
+/// order; new items follow the items that precede them in the applied list.
 class ListMerge {
  public:
   ListMerge(const Json* live, const Json* applied, const Schema& schema)
@@ -92,7 +92,7 @@ class ListMerge {
         return;
       }
       if (applied_.has(name) && next_shared_ < shared_.size() && *shared_[next_shared_] != name) {
-        ++left;  // both have it, but it is not its turn
+        ++left;  // in both lists, but later
         return;
       }
     }

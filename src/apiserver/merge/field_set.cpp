@@ -24,7 +24,7 @@ constexpr std::string_view prefix_of(PathElement::Kind kind) {
   return "";
 }
 
-/// The canonical text of a key or value, so that equal ones have equal text.
+/// Returns the canonical text of a key or value, so that equal ones have equal text.
 std::string canonical(std::string_view text, std::string_view whole) {
   try {
     return Json::parse(text).dump();
@@ -215,7 +215,7 @@ FieldSet FieldSet::from_json(const Json& fields) {
   if (!fields.is_object()) throw std::invalid_argument("managed fields: fieldsV1 is no object");
   FieldSet result;
   for (const auto& [name, value] : fields.as_object()) {
-    if (name == ".") continue;  // of the node itself; the caller looks for it
+    if (name == ".") continue;  // the node itself; handled by the caller
     Node& node = result.children_[PathElement::parse(name)];
     node.below = from_json(value);
     node.member = value.empty() || value.contains(".");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of field paths: who owns what in an object, and its form in managedFields (FieldsV1).
+// Sets of field paths, which record the ownership of fields, and their form in managedFields (FieldsV1).
 #pragma once
 
 #include <compare>
@@ -28,46 +28,46 @@ struct PathElement {
   static PathElement key(const Json& keys) { return {Kind::key, keys.dump()}; }
   static PathElement index(std::size_t index) { return {Kind::index, std::to_string(index)}; }
 
-  /// "f:name", `k:{"name":"a"}`; parse() throws std::invalid_argument for anything else.
+  /// Returns "f:name", `k:{"name":"a"}`; parse() throws std::invalid_argument for any other form.
   std::string encode() const;
   static PathElement parse(std::string_view text);
-  /// ".name", `[name="a"]`, `[="x"]`, "[0]": as conflicts are told to people.
+  /// Returns ".name", `[name="a"]`, `[="x"]`, "[0]", the form used in messages about conflicts.
   std::string describe() const;
 
   auto operator<=>(const PathElement&) const = default;
 };
 
 using FieldPath = std::vector<PathElement>;
-/// ".spec.parts[name=\"a\"].count".
+/// Returns ".spec.parts[name=\"a\"].count".
 std::string describe(const FieldPath& path);
 
-/// A set of paths, as a tree: a path may be a member without its children being so, and the reverse.
-/// Regular value; sets with equal members are equal.
+/// A set of paths, as a tree: a path may be a member without its children, and vice versa. A regular type;
+/// sets with equal members are equal.
 class FieldSet {
  public:
   struct Node;
   using Children = std::map<PathElement, Node>;
 
   bool empty() const noexcept { return children_.empty(); }
-  /// Number of paths.
+  /// Returns the number of paths.
   std::size_t size() const noexcept;
   bool has(const FieldPath& path) const;
   void insert(const FieldPath& path);
 
   FieldSet united(const FieldSet& other) const;
   FieldSet intersected(const FieldSet& other) const;
-  /// Paths of this that are not in `other`.
+  /// Returns the paths that are not in `other`.
   FieldSet without(const FieldSet& other) const;
-  /// Paths of this that are neither in `other` nor below a path of `other`.
+  /// Returns the paths that are neither in `other` nor below a path of `other`.
   FieldSet without_below(const FieldSet& other) const;
-  /// Paths that have no other path of this set below them.
+  /// Returns the paths that have no other path of this set below them.
   FieldSet leaves() const;
-  /// This, and every named field (one that `schema` has as a property) above a path of it.
+  /// Returns this set with every named field (a property of `schema`) above its paths.
   FieldSet with_named_parents(const Schema* schema) const;
-  /// Every path, parents before children, in FieldsV1 order.
+  /// Returns every path, parents before children, in FieldsV1 order.
   std::vector<FieldPath> paths() const;
 
-  /// {"f:spec": {".": {}, "f:size": {}}}.
+  /// Returns {"f:spec": {".": {}, "f:size": {}}}.
   Json to_json() const;
   /// Throws std::invalid_argument if it is not of that form.
   static FieldSet from_json(const Json& fields);
@@ -86,15 +86,15 @@ struct FieldSet::Node {
   bool operator==(const Node& other) const;
 };
 
-/// The element that names an item of a list of type set or map; by index if the schema says atomic.
-/// Missing keys take the key's default. Throws std::invalid_argument if an item has no usable key.
+/// Returns the element that identifies an item of a list of type set or map; the index if the schema says
+/// atomic. Missing keys have the key's default. Throws std::invalid_argument if an item has no valid key.
 PathElement item_element(const Json& item, std::size_t index, const Schema& list);
 
-/// Every field that `object` sets, by the rules of server-side apply: atomic lists and maps as one path,
-/// items of sets and maps by value and key. Throws std::invalid_argument for items without keys.
+/// Returns every field that `object` sets, by the rules of server-side apply: atomic lists and maps as one
+/// path, items of sets and maps by value and key. Throws std::invalid_argument for items without keys.
 FieldSet fields_of(const Json& object, const Schema& schema);
 
-/// What differs between two objects of a kind.
+/// The differences between two objects of a kind.
 struct Comparison {
   FieldSet added = {};
   FieldSet modified = {};
@@ -103,10 +103,10 @@ struct Comparison {
 };
 Comparison compare(const Json& before, const Json& after, const Schema& schema);
 
-/// `live` with `applied` merged into it: maps and keyed lists item by item, atomic ones replaced.
+/// Returns `live` with `applied` merged into it: maps and keyed lists item by item, atomic ones replaced.
 Json merge_by_schema(const Json& live, const Json& applied, const Schema& schema);
 
-/// `object` without the fields of `fields` (whole items and members where their path is in the set).
+/// Returns `object` without `fields` (whole items and members where their path is in the set).
 Json remove_fields(const Json& object, const FieldSet& fields, const Schema& schema);
 
 }  // namespace apiserver

@@ -11,7 +11,7 @@ namespace apiserver {
 
 namespace {
 
-/// What an item of a set or map list would be called, or why it cannot be.
+/// Returns the key of an item of a set or map list, or throws with the reason why it has none.
 PathElement key_element(const Json& item, const Schema& list) {
   if (item.is_null()) throw std::invalid_argument("associative list with keys may not have a null element");
   if (!item.is_object())
@@ -145,7 +145,7 @@ class Comparer {
     }
   }
 
-  /// Items that are there more than once are compared as a whole.
+  /// Compares duplicate items as a whole.
   void visit_item(const Items& before, const Items& after, const Schema* schema) {
     if (before.size() <= 1 && after.size() <= 1) {
       visit(before.empty() ? nullptr : before[0], after.empty() ? nullptr : after[0], schema);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How server-side apply sees a value: as one leaf, as a list of items with names, or as a map of fields.
+// The forms of a value in server-side apply: a leaf, a list of named items, or a map of fields.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace apiserver {
 
 enum class FieldForm : std::uint8_t { leaf, items, fields };
 
-/// The form of a value (or of two values of one field; either may be nullptr). Without a schema the form
-/// follows the value: objects have fields, all else are leaves.
+/// Returns the form of a value (or of two values of one field; either may be nullptr). Without a schema the
+/// form is that of the value: objects have fields, all others are leaves.
 inline FieldForm form_of(const Schema* schema, const Json* one, const Json* other) {
   const Json* told = one != nullptr && !one->is_null() ? one : other;
   const auto both = [&](auto test) {

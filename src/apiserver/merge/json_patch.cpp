@@ -33,7 +33,7 @@ std::string unescaped(std::string_view step) {
   return out;
 }
 
-/// As strconv.Atoi reads it: signs and leading zeros are fine.
+/// Parses an index like strconv.Atoi: signs and leading zeros are accepted.
 std::int64_t index_in(std::string_view step) {
   const bool plus = step.size() > 1 && step.front() == '+' && step[1] != '-';
   const char* begin = step.data() + (plus ? 1 : 0);
@@ -44,7 +44,7 @@ std::int64_t index_in(std::string_view step) {
   return index;
 }
 
-/// The place of an index; negative ones count from `size`.
+/// Resolves an index; negative ones count from `size`.
 std::size_t place_of(std::string_view step, std::size_t size, std::size_t last) {
   std::int64_t index = index_in(step);
   if (index > static_cast<std::int64_t>(last) || index < -static_cast<std::int64_t>(size))
@@ -58,7 +58,7 @@ std::size_t present_place(std::string_view step, const Json& list) {
   return place_of(step, list.size(), list.size() - 1);
 }
 
-/// Where an operation acts: an object or a list, and the last step of the path.
+/// The target of an operation: an object or a list, and the last step of the path.
 struct Place {
   Json& container;
   std::string key;
@@ -81,7 +81,7 @@ Place find_place(Json& document, const std::string& path) {
   return {*at, steps.back()};
 }
 
-/// The value there; null if a member is missing.
+/// Returns the value at the target; null if a member is missing.
 const Json& value_at(const Place& place) {
   const Json& container = place.container;
   if (container.is_array()) return container[present_place(place.key, container)];
@@ -145,8 +145,7 @@ int steps_in(const std::string& path) {
   return static_cast<int>(std::min<std::ptrdiff_t>(std::count(path.begin(), path.end(), '/'), 2 * max_depth));
 }
 
-/// A document while operations are applied to it. Copies of copies may not outgrow the memory, nor operations
-/// nest a document deeper than a text may be.
+/// A document to which operations are applied. Limits the memory used by copies of copies, and the nesting.
 class Patching {
  public:
   explicit Patching(Json& document) : document_(document), depth_(depth_of(document)) {}
@@ -174,7 +173,7 @@ class Patching {
     } else {
       moved = taken(from);
     }
-    // What moves is at most as deep as the document: looked at only when that does not say enough.
+    // A moved value is at most as deep as the document: measure it only if that bound is not sufficient.
     const int below = std::max(1, depth_ - steps_in(source));
     nest(steps_in(path) + (steps_in(path) + below > max_depth ? depth_of(moved) : below));
     add(find_place(document_, path), std::move(moved));

@@ -13,24 +13,24 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// An operation that does not apply; the server answers it without saying which.
+/// An operation that cannot be applied; the server's response does not say which one.
 class JsonPatchError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// `document` after all operations. Laxer than RFC 6902, as the library of the real server is: replace makes
-/// a member that is missing, and copy and test take it for null; a missing value is null; indexes may be
-/// negative and count from the end; a path without its leading slash is about the root. Copies may add 3 MiB
-/// of text, and the document may nest 512 levels. Throws JsonPatchError. Source:
-/// gopkg.in/evanphx/json-patch.v4 patch.go.
+/// Returns `document` after all operations. Laxer than RFC 6902, like the library of the real server: replace
+/// creates a missing member, and copy and test treat it as null; a missing value is null; negative indexes
+/// count from the end; a path without a leading slash refers to the root. Copies may add 3 MiB of text, and
+/// the document may nest 512 levels. Throws JsonPatchError.
+/// Source: gopkg.in/evanphx/json-patch.v4 patch.go.
 Json apply_lax_json_patch(Json document, const Json& operations);
 
-/// Why Go cannot decode operations of these types: "json: cannot unmarshal number into Go value of type
-/// handlers.jsonPatchOp". Empty if it can.
+/// Returns Go's error for operations of wrong types: "json: cannot unmarshal number into Go value of type
+/// handlers.jsonPatchOp". Empty if there is none.
 std::string json_patch_decode_problem(const Json& operations);
 
-/// What is wrong with operations for strict decoding: `json patch unknown field "[0].more"`.
+/// Returns the errors of strict decoding: `json patch unknown field "[0].more"`.
 std::vector<std::string> json_patch_strict_problems(std::string_view text, const Json& operations);
 
 }  // namespace apiserver

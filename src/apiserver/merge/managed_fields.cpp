@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates, updates and patches other than apply.
+// Ownership changes by creates, updates and patches other than apply.
 #include "apiserver/merge/managed_fields.hpp"
 
 #include <algorithm>
@@ -26,14 +26,14 @@ void set_managed_fields(Json& object, const Json& entries) {
     object["metadata"]["managedFields"] = entries;
 }
 
-/// An empty list, or a list of one empty entry, asks to forget all managers.
+/// Returns true for an empty list or a list of one empty entry, which reset all managers.
 bool asks_for_reset(const Json* managed_fields) {
   if (managed_fields == nullptr || !managed_fields->is_array()) return false;
   const Json::Array& entries = managed_fields->as_array();
   return entries.empty() || (entries.size() == 1 && entries[0].is_object() && entries[0].empty());
 }
 
-/// The managers that an update starts from.
+/// Returns the managers before an update.
 Managers managers_before(const Json& live, const Json& object, const WriteContext& context) {
   const Json* sent = object.find("metadata") == nullptr ? nullptr : object["metadata"].find("managedFields");
   if (context.subresource.empty()) {
@@ -52,7 +52,7 @@ Json without_times(const Json& managed_fields) {
   return result;
 }
 
-/// ".spec.replicas" -> spec, replicas.
+/// Converts ".spec.replicas" to spec, replicas.
 FieldPath path_of(std::string_view json_path) {
   FieldPath path;
   while (!json_path.empty()) {
@@ -125,8 +125,8 @@ void track_update(const Json& live, Json& object, const KindSchema& kind, const 
   Managers managers = managers_before(live, object, context);
   set_managed_fields(object, {});
   const bool creates = live.at({"metadata", "uid"}).string_or("").empty();
-  if (managers.empty() && !creates) return;  // whoever reset the managers keeps it so until the next apply
-  // Ownership of what does not fit the schema cannot be told, and is forgotten.
+  if (managers.empty() && !creates) return;  // after a reset there are no managers until the next apply
+  // Ownership of an object that does not match the schema cannot be determined, and is dropped.
   if (!kind.built_in && !typed_problems(object, kind.root(), Duplicates::allowed).empty()) return;
   try {
     const Comparison changes = compare(creates ? object_before_creation(kind) : live, object, kind.root());
@@ -135,7 +135,7 @@ void track_update(const Json& live, Json& object, const KindSchema& kind, const 
     cap_updates(managers);
     set_managed_fields(object, encode_managers(managers));
   } catch (const std::invalid_argument&) {
-    // Keyed lists with items that have no key: ownership cannot be told, so it stays as it was.
+    // Keyed lists have items without keys: ownership cannot be determined, so it stays unchanged.
     set_managed_fields(object, live.at({"metadata", "managedFields"}));
   }
 }
@@ -180,7 +180,7 @@ void track_scale(const Json& before, Json& object, const KindSchema& kind, std::
     }
   }
   if (changed || applies) {
-    // As in the real server this entry has no time: it is made from the one of the Scale, whose time is lost.
+    // As in the real server this entry has no time: it is made from that of the Scale, whose time is lost.
     managers[{.manager = context.manager.empty() ? "unknown" : context.manager,
               .applies = applies,
               .api_version = applies ? "" : kind.api_version(),

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_updates = 10;
 
-/// Empty if the entry is no managedFields entry.
+/// Returns std::nullopt if the entry is not a valid managedFields entry.
 std::optional<std::pair<ManagerId, ManagedSet>> decode_entry(const Json& entry) {
   const std::string operation = entry["operation"].string_or("");
   if (operation != "Apply" && operation != "Update") return std::nullopt;

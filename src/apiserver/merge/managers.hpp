@@ -15,7 +15,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// What tells entries apart. Appliers are one entry whatever the version, so theirs has none here.
+/// The identity of an entry. An applier has one entry for all versions, so it has no version here.
 struct ManagerId {
   std::string manager = {};
   bool applies = false;  ///< operation Apply rather than Update.
@@ -23,7 +23,7 @@ struct ManagerId {
   std::string subresource = {};
 
   auto operator<=>(const ManagerId&) const = default;
-  /// `"m1"`, `"u" with subresource "status" using v1`: as conflicts name it.
+  /// Returns `"m1"`, `"u" with subresource "status" using v1`, as in messages about conflicts.
   std::string describe() const;
 };
 
@@ -35,13 +35,14 @@ struct ManagedSet {
 
 using Managers = std::map<ManagerId, ManagedSet>;
 
-/// Empty if an entry is not as it should be; absent or null lists are no managers.
+/// Returns std::nullopt if an entry is invalid; an absent list or null has no managers.
 std::optional<Managers> decode_managers(const Json& managed_fields);
-/// In the server's order: Apply before Update, then by time, manager, version and subresource. Null if none.
+/// Sorts as the server does: Apply before Update, then by time, manager, version and subresource. Null if
+/// empty.
 Json encode_managers(const Managers& managers);
-/// Merges the oldest updates into "ancient-changes" once there are more than ten.
+/// Merges the oldest updates into "ancient-changes" if there are more than ten.
 void cap_updates(Managers& managers);
-/// Paths that no manager ever owns: apiVersion, kind, and what the server itself sets in metadata.
+/// Returns the paths that no manager owns: apiVersion, kind, and metadata set by the server.
 const FieldSet& server_owned_fields();
 
 }  // namespace apiserver

@@ -36,7 +36,7 @@ using Items = Json::Array;
   throw StrategicMergeError("invalid patch format of setElementOrder list", 400);
 }
 
-/// The name that an item goes by: its merge key, or for primitives itself. Null if it has none.
+/// Returns the identity of an item: its merge key, or a primitive itself. Null if it has none.
 const Json& name_of(const Json& item, const std::string& key) {
   return key.empty() ? item : item[key];
 }
@@ -56,7 +56,8 @@ void require_keys(const Items& items, const std::string& key) {
   }
 }
 
-/// A value of a patch without its directives; empty if it only was one. Nulls of objects go too.
+/// Returns a patch value without its directives, and without null members; std::nullopt if it was only a
+/// directive.
 std::optional<Json> plain(const Json& value) {
   if (value.is_object()) {
     if (value.contains(patch_marker)) return std::nullopt;
@@ -77,7 +78,7 @@ std::optional<Json> plain(const Json& value) {
   return value;
 }
 
-/// Sorts by the order of another list; what is not in it stays where it is.
+/// Sorts by the order of another list; items that are not in it keep their positions.
 Items in_order(Items items, const Items& order, const std::string& key) {
   require_keys(items, key);
   require_keys(order, key);
@@ -95,8 +96,8 @@ Items in_order(Items items, const Items& order, const std::string& key) {
   return items;
 }
 
-/// Puts the items of the patch and those only the server has in order: each group in its own, woven together
-/// by the live order where it knows both.
+/// Orders the items of the patch and those that only the server has: each group in its own order, interleaved
+/// by the live order where it contains both.
 Items woven(const Items& merged, const Items& patch_order, const Items& live_order, const std::string& key) {
   Items left;
   Items right;
@@ -140,7 +141,7 @@ class Merger {
   }
 
  private:
-  /// $retainKeys: members that it does not list go, and the patch may set no others.
+  /// $retainKeys: removes members that it does not list; the patch may set no others.
   static void keep_only(Json& target, Json& patch) {
     const Json* listed = std::as_const(patch).find(retain_keys);
     if (listed == nullptr) return;
@@ -162,7 +163,7 @@ class Merger {
     for (const std::string& name : gone) target.erase(name);
   }
 
-  /// $setElementOrder/F: merges F now and puts it in the given order.
+  /// $setElementOrder/F: merges F now and sorts it in the given order.
   void reorder(Json& target, Json& patch, const Schema* schema) {
     std::vector<std::string> directives;
     for (const auto& [name, value] : std::as_const(patch).as_object()) {
@@ -196,7 +197,7 @@ class Merger {
     patch.erase(field);
   }
 
-  /// The items of the patch must stand in the order that it gives.
+  /// Checks that the items of the patch have the order that it specifies.
   static void check_order(const Items& patch, const Items& order, const std::string& key) {
     if (patch.empty() || order.empty()) return;
     std::size_t next = 0;
@@ -234,7 +235,7 @@ class Merger {
     }
   }
 
-  /// $deleteFromPrimitiveList/F; without effect if one of both is no list.
+  /// $deleteFromPrimitiveList/F; has no effect if either value is not a list.
   static void delete_items(Json& target, const std::string& field, const Json& values) {
     Json* present = target.find(field);
     if (present == nullptr || !present->is_array() || !values.is_array()) return;
@@ -289,7 +290,7 @@ class Merger {
     return woven(merged, wanted, live, key);
   }
 
-  /// A directive among the items of a list; whether it says that the rest replaces the list.
+  /// Executes a directive among the items of a list; returns true if the other items replace the list.
   static bool obey(Items& live, const Json& item, const std::string& directive, const std::string& key) {
     if (directive == "replace") return true;
     if (directive == "merge") throw StrategicMergeError("merging lists cannot yet be specified in the patch");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategic merge patch: JSON merge patch that knows which lists have keys.
+// Strategic merge patch: a JSON merge patch that merges lists with keys item by item.
 #pragma once
 
 #include <evenkeel/api/json.hpp>
@@ -15,17 +15,18 @@ namespace apiserver {
 class StrategicMergeError : public Error {
  public:
   explicit StrategicMergeError(const std::string& message, int code = 500) : Error(message), code_(code) {}
-  /// 400 for broken directives, 422 for lists of lists, else 500: as the real server answers.
+  /// Returns the status code of the real server: 400 for invalid directives, 422 for lists of lists, else
+  /// 500.
   int code() const noexcept { return code_; }
 
  private:
   int code_;
 };
 
-/// `target` with `patch` applied. Directives: $patch (replace, delete, merge), $deleteFromPrimitiveList/F,
-/// $setElementOrder/F, $retainKeys. Throws StrategicMergeError. Real servers refuse this patch type for
-/// custom kinds with 415; the caller decides that. Source: apimachinery pkg/util/strategicpatch,
-/// StrategicMergeMapPatchUsingLookupPatchMeta.
+/// Returns `target` with `patch` applied. Directives: $patch (replace, delete, merge),
+/// $deleteFromPrimitiveList/F, $setElementOrder/F, $retainKeys. Throws StrategicMergeError. Real servers
+/// reject this patch type for custom kinds with 415; that is left to the caller.
+/// Source: apimachinery pkg/util/strategicpatch, StrategicMergeMapPatchUsingLookupPatchMeta.
 Json strategic_merge(Json target, const Json& patch, const KindSchema& kind);
 
 }  // namespace apiserver

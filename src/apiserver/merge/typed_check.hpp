@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an applied configuration fits the schema closely enough to be merged.
+// Checks that an object matches the schema closely enough to be merged.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace apiserver {
 
 enum class Duplicates : std::uint8_t { refused, allowed };
 
-/// What is wrong, as structured-merge-diff says it: ".spec.foo: field not declared in schema". Empty if
-/// nothing. Applied configurations must not have duplicates in sets and maps, stored objects may.
+/// Returns the errors of structured-merge-diff: ".spec.foo: field not declared in schema". Empty if there are
+/// none. Applied configurations must not have duplicates in sets and maps; stored objects may.
 std::vector<std::string> typed_problems(const Json& object, const Schema& schema,
                                         Duplicates duplicates = Duplicates::refused);
 

@@ -45,7 +45,7 @@ std::string path_part(const OpenApiResource& resource) {
 }
 
 struct Operation {
-  std::string_view verb;    // as discovery has it
+  std::string_view verb;    // as in discovery
   std::string_view method;  // get, post, ...
   std::string_view action;  // x-kubernetes-action
   bool on_item;

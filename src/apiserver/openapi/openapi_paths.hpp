@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both versions of the OpenAPI document have in common: the served kinds with the operations on them.
+// Common parts of both versions of the OpenAPI document: the served kinds and their operations.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// One resource as OpenAPI speaks of it.
+/// One resource in an OpenAPI document.
 struct OpenApiResource {
   std::string group = {};
   std::string version = {};
@@ -27,31 +27,31 @@ struct OpenApiResource {
   bool status = false;
   std::vector<std::string> verbs = {};
   std::string type = {};       ///< Name of the schema of an object.
-  std::string list_type = {};  ///< Of a list, empty if there is none.
+  std::string list_type = {};  ///< Name of the schema of a list, empty if there is none.
 };
 
-/// How a version of OpenAPI writes parameters and bodies.
+/// The form of parameters and bodies in a version of OpenAPI.
 struct OpenApiForm {
   std::function<Json(std::string_view name, std::string_view in, std::string_view type)> parameter = {};
-  /// Adds the answer (and for `body` also what is sent) of a type to an operation.
+  /// Adds the response (and for `body` also the request body) of a type to an operation.
   std::function<void(Json& operation, const std::string& type, bool body)> content = {};
 };
 
-/// Resources of one group version: built-in ones, then custom ones. Subresources are not among them.
+/// Returns the resources of one group version: built-in ones, then custom ones, without subresources.
 std::vector<OpenApiResource> openapi_resources(BuiltinData& data, std::string_view group,
                                                std::string_view version, std::span<const CustomKind> custom);
-/// The paths of a resource with their operations.
+/// Adds the paths of a resource with their operations.
 void add_openapi_paths(Json& paths, const OpenApiResource& resource, const OpenApiForm& form);
 
-/// "conformance.example.com", "v1", "Widget" -> "com.example.conformance.v1.Widget".
+/// Converts "conformance.example.com", "v1", "Widget" to "com.example.conformance.v1.Widget".
 std::string openapi_type_name(std::string_view group, std::string_view version, std::string_view kind);
-/// Adds the names of all built-in types that `type` reaches, itself included.
+/// Adds the names of all built-in types that `type` refers to, directly or not, and its own name.
 void add_openapi_types(BuiltinData& data, std::string_view type, std::set<std::string, std::less<>>& names);
 
 /// Returns the extension x-kubernetes-group-version-kind of the object or the list of a custom resource.
 Json openapi_kind_extension(const CustomKind& custom, const std::string& kind);
-/// Adds apiVersion, kind and metadata to the properties of a schema. `metadata` refers to its schema and is
-/// given its description here.
+/// Adds apiVersion, kind and metadata to the properties of a schema. `metadata` refers to its schema; the
+/// description is added here.
 void add_openapi_header(Json& schema, Json metadata);
 
 constexpr std::string_view openapi_object_meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";

@@ -22,7 +22,7 @@ struct Field {
   As as;
 };
 
-/// Anything goes as YAML; JSON is YAML.
+/// Encodes any value as YAML; JSON is YAML.
 ProtobufWriter any(const Json& value) {
   ProtobufWriter out;
   out.text(2, value.dump() + "\n");
@@ -61,7 +61,7 @@ void write_fields(ProtobufWriter& out, std::span<const Field> fields, const Json
   }
 }
 
-/// Members that start with "x-".
+/// Writes members that start with "x-".
 void write_extensions(ProtobufWriter& out, std::uint32_t field, const Json& object) {
   if (!object.is_object()) return;
   for (const auto& [name, value] : object.as_object()) {
@@ -73,7 +73,7 @@ void write_extensions(ProtobufWriter& out, std::uint32_t field, const Json& obje
   }
 }
 
-/// {"a": ..., "b": ...} as repeated {name, value}.
+/// Writes {"a": ..., "b": ...} as repeated {name, value}.
 template <class Write>
 void write_named(ProtobufWriter& out, std::uint32_t field, const Json& object, Write write) {
   if (!object.is_object()) return;
@@ -85,7 +85,7 @@ void write_named(ProtobufWriter& out, std::uint32_t field, const Json& object, W
   }
 }
 
-/// A message with only one field set.
+/// Returns a message with only one field set.
 ProtobufWriter wrap(std::uint32_t field, const ProtobufWriter& inner) {
   ProtobufWriter out;
   out.message(field, inner);
@@ -228,7 +228,7 @@ constexpr Method methods[] = {{"get", 4}, {"put", 5}, {"post", 6}, {"delete", 7}
 
 ProtobufWriter plain_schema(const Json& source);
 
-/// SchemaOrReference.
+/// Encodes a SchemaOrReference.
 ProtobufWriter schema(const Json& source) {
   if (!source["$ref"].is_string()) return wrap(1, plain_schema(source));
   ProtobufWriter reference;

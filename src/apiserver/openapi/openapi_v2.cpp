@@ -15,7 +15,7 @@ Json reference(std::string_view type) {
   return Json("#/definitions/" + std::string(type));
 }
 
-/// A built-in type in the words of version 2: no defaults, no oneOf.
+/// Returns a built-in type in version 2 form: no defaults, no oneOf.
 Json builtin_schema(const Json& source) {
   if (source.contains("oneOf")) {
     Json result = Json::object({{"type", "string"}});
@@ -39,7 +39,7 @@ Json builtin_schema(const Json& source) {
   return result;
 }
 
-/// A CRD's schema as far as version 2 and its old readers understand it.
+/// Reduces a CRD's schema to the subset of version 2 that old clients understand.
 /// Source: apiextensions pkg/controller/openapi/v2 ToStructuralOpenAPIV2.
 Json custom_schema(const Json& source) {
   static const std::set<std::string, std::less<>> left_out{"default", "nullable", "oneOf",
@@ -72,7 +72,7 @@ void add_header(Json& schema, std::string_view metadata_type) {
 void add_custom(Json& definitions, const CustomKind& kind) {
   Json object = custom_schema(kind.schema);
   object["type"] = "object";
-  // With preserved unknown fields nothing may be refused by a client.
+  // If unknown fields are preserved, clients must not reject anything.
   if (!kind.schema["x-kubernetes-preserve-unknown-fields"].bool_or(false))
     add_header(object, openapi_object_meta);
   object["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.kind);

@@ -18,7 +18,7 @@ Json reference(std::string_view type) {
   return Json::object({{"$ref", "#/components/schemas/" + std::string(type)}});
 }
 
-/// A built-in type as the real document has it: what stands beside a reference goes with it into an allOf.
+/// Returns a built-in type as in the real document: a reference with sibling members becomes an allOf.
 Json builtin_schema(const Json& source) {
   if (!source.is_object()) return source;
   Json result = Json::object();
@@ -74,7 +74,7 @@ OpenApiForm form_v3() {
   return form;
 }
 
-/// What tells one state of a group version from another, without making its document.
+/// Returns a text that identifies the state of a group version, without building its document.
 std::string state_of(BuiltinData& data, const std::string& group, const std::string& version,
                      std::span<const CustomKind> custom) {
   std::string state = group + "/" + version + "\n";

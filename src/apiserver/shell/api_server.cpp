@@ -26,14 +26,14 @@ std::shared_ptr<SharedCore> make_core(const ApiServerOptions& options) {
   return std::make_shared<SharedCore>(std::move(shared));
 }
 
-// Names for which the server's certificate is good.
+// Returns the names for which the server's certificate is valid.
 std::vector<std::string> certified_hosts(const std::string& host) {
   std::vector<std::string> hosts = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default.svc"};
   if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
   return hosts;
 }
 
-// How a client on this machine writes the address that a server listens on.
+// Returns the form in which a client on this machine writes the address that a server listens on.
 std::string dialled(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";
@@ -109,7 +109,7 @@ Config ApiServer::config() const {
 std::string ApiServer::kubeconfig() const {
   const bool certified = !state_->client.certificate.empty();
   std::string token = certified ? std::string() : state_->token;
-  // Over TLS kubectl asks the terminal for a name and a password rather than come without credentials.
+  // Over TLS, kubectl without credentials prompts for a name and a password.
   if (!certified && token.empty() && !state_->authority.empty()) token = "not-looked-at";
   return write_kubeconfig({.server = state_->url,
                            .certificate_authority = state_->authority,

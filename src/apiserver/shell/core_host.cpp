@@ -12,7 +12,7 @@ inline namespace v0 {
 namespace apiserver::detail {
 namespace {
 
-// What a rule says to a watch in place of its next event; it is the last.
+// Returns the last event of a watch that a rule sends in place of the next one.
 std::string last_line(const FaultPlan& plan) {
   if (plan.answer) return R"({"type":"ERROR","object":)" + plan.answer->body + "}\n";
   if (plan.body == FaultBody::no_object) return "{\"type\":\"ADDED\"}\n";
@@ -42,14 +42,14 @@ void withhold_bookmarks(std::string& events, FaultBookmarks sent) {
   events = std::move(kept);
 }
 
-// The end of the first event that ends at byte `from` or later; nothing if none does.
+// Returns the end of the first event that ends at byte `from` or later; std::nullopt if there is none.
 std::optional<std::size_t> event_end(std::string_view bytes, std::size_t from) {
   const std::size_t at = bytes.find('\n', from == 0 ? 0 : from - 1);
   if (at == std::string_view::npos) return std::nullopt;
   return at + 1;
 }
 
-// Where the n-th event ends.
+// Returns the end of the n-th event.
 std::optional<std::size_t> event_end_after(std::string_view bytes, std::size_t events) {
   std::size_t end = 0;
   for (; events > 0; --events) {
@@ -110,7 +110,7 @@ AuthenticatedRequest CoreHost::authenticate(const http::Request& request,
   return authenticated;
 }
 
-// What a rule does without an answer of the core.
+// Returns the reply of a rule that replaces the core's response.
 Reply CoreHost::refused(const FaultPlan& plan) {
   faults_.fired(plan);
   if (plan.answer) return {.response = *plan.answer};
@@ -192,7 +192,8 @@ WatchPiece CoreHost::read(WatchId id) {
   return piece;
 }
 
-// How many of the next bytes of a watch come before its plan's cut; nothing if that is not reached.
+// Returns the number of the next bytes of a watch before its plan's cut; std::nullopt if they do not reach
+// it.
 std::optional<std::size_t> CoreHost::cut_point(Watch& watch, std::string_view bytes) const {
   FaultPlan& plan = watch.plan;
   std::optional<std::size_t> point;
@@ -201,14 +202,14 @@ std::optional<std::size_t> CoreHost::cut_point(Watch& watch, std::string_view by
   };
   if (plan.at_once) consider(0);
   if (plan.cut_after) {
-    const std::size_t left = *plan.cut_after - watch.sent;  // it fires before more was sent
+    const std::size_t left = *plan.cut_after - watch.sent;  // it is applied before more is sent
     if (!plan.speaks()) {
       if (bytes.size() > left) consider(left);
     } else if (left == 0 && watch.between_events) {
       consider(0);
     } else if (left <= bytes.size()) {
       const auto end = event_end(bytes, left);
-      // Past the mark but inside an event: its end is waited for.
+      // Past the limit but inside an event: wait for its end.
       if (!end) plan.cut_after = watch.sent + bytes.size();
       consider(end);
     }
@@ -218,7 +219,7 @@ std::optional<std::size_t> CoreHost::cut_point(Watch& watch, std::string_view by
   return point;
 }
 
-// Applies what a rule has in store for a running watch once it is far enough.
+// Applies the fault of a rule to a running watch once it is due.
 void CoreHost::spoil_watch(Watch& watch, WatchPiece& piece) {
   const std::optional<std::size_t> point = cut_point(watch, piece.bytes);
   if (!point) return;
@@ -232,7 +233,7 @@ void CoreHost::spoil_watch(Watch& watch, WatchPiece& piece) {
   plan = {};
 }
 
-// Lets running watches go on as if their rules had never been.
+// Lets running watches continue as if their rules did not exist.
 void CoreHost::release(const std::function<bool(const FaultPlan&)>& chosen) {
   for (auto& [id, watch] : watches_) {
     if (watch.plan.rule == 0 || !chosen(watch.plan)) continue;
@@ -289,7 +290,7 @@ std::optional<WallTime> CoreHost::next_tick() const {
   return due();
 }
 
-// When tick() has something to do: the core's own, and cuts that time brings.
+// Returns the time of the next tick(): that of the core, or of a timed cut.
 std::optional<WallTime> CoreHost::due() const {
   std::optional<WallTime> next = backend_->next_tick();
   for (const auto& [id, watch] : watches_)
@@ -297,7 +298,7 @@ std::optional<WallTime> CoreHost::due() const {
   return next;
 }
 
-// Tells each front which of its watches can be read, and all of them when the next tick moved.
+// Notifies each front of its readable watches, and all fronts if the next tick moved.
 void CoreHost::announce() {
   std::map<Front*, std::vector<WatchId>> ready;
   for (const WatchId id : backend_->ready_watches()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core behind a lock, shared by several fronts (sockets, in-process transports): who a caller is, what
-// fault rules do to a request, and which front a watch belongs to.
+// A core behind a lock, shared by several fronts (sockets, in-process transports): authentication, fault
+// rules, and the assignment of watches to fronts.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver::detail {
 
-/// What the shells ask of a core; ApiServerCore in earnest, a double in tests of the shells.
+/// Interface of a core: ApiServerCore, or a double in tests of the shells.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -37,59 +37,62 @@ class Backend {
   virtual std::optional<WallTime> next_tick() const = 0;
 };
 
-/// A way in. Both members are called on any thread under the host's lock: they may only schedule.
+/// A transport that serves requests. Both members are called on any thread under the host's lock: they must
+/// only schedule work.
 class Front {
  public:
   virtual void watches_ready(const std::vector<WatchId>& ids) noexcept = 0;
-  /// next_tick() is another time than before.
+  /// Called when next_tick() has changed.
   virtual void tick_moved() noexcept = 0;
 
  protected:
   ~Front() = default;
 };
 
-/// A request that was let in: who asks, and what a fault rule has in store for it.
+/// A request after authentication: its caller, and the fault rule that applies.
 struct AuthenticatedRequest {
   Caller caller = {};
   FaultPlan plan = {};
-  std::optional<http::Response> refusal = {};  ///< 401: nothing else happens.
+  std::optional<http::Response> refusal = {};  ///< 401: the request is not processed.
 };
 
 struct Reply {
   http::Response response = {};
-  std::optional<WatchId> watch = {};          ///< The body is what CoreHost::read() gives.
-  bool dropped = false;                       ///< The connection ends without an answer.
-  std::optional<std::size_t> cut_after = {};  ///< The connection ends after so many bytes of the body.
-  FaultEnding ending = FaultEnding::close;    ///< How, if it is dropped or cut: never complete.
+  std::optional<WatchId> watch = {};          ///< The body is the output of CoreHost::read().
+  bool dropped = false;                       ///< The connection ends without a response.
+  std::optional<std::size_t> cut_after = {};  ///< The connection ends after this number of bytes of the body.
+  FaultEnding ending = FaultEnding::close;    ///< Kind of end, if dropped or cut: never complete.
 };
 
 struct WatchPiece {
   std::string bytes = {};
-  bool ended = false;                       ///< Nothing more will come; the id is forgotten.
+  bool ended = false;                       ///< No more output will follow; the id is invalid.
   bool cut = false;                         ///< With ended: the connection ends as if it had broken.
-  FaultEnding ending = FaultEnding::close;  ///< How, if it is cut: never complete.
+  FaultEnding ending = FaultEnding::close;  ///< Kind of end, if cut: never complete.
 };
 
-/// Thread safety: all members may be called concurrently. Lifetime: fronts detach before they end.
+/// A core and its faults behind a lock.
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: fronts call detach() before they end.
 class CoreHost {
  public:
   CoreHost(std::unique_ptr<Backend> backend, SharedCoreOptions options);
 
   const Clock& clock() const { return *clock_; }
   void attach(Front* front) EVENKEEL_EXCLUDES(mutex_);
-  /// Ends the watches of `front`; it is not called again.
+  /// Ends the watches of `front`, which is not called again.
   void detach(Front* front) EVENKEEL_EXCLUDES(mutex_);
 
-  /// Finds out who asks (`known`: from a client certificate) and which fault rule takes the request.
+  /// Determines the caller (`known`: from a client certificate) and the fault rule of a request.
   AuthenticatedRequest authenticate(const http::Request& request, const std::optional<Caller>& known)
       EVENKEEL_EXCLUDES(mutex_);
-  /// Answers; to be called after authenticated.plan.delay. The watch that it may start is `front`'s; it must
-  /// be read once right away.
+  /// Answers a request; to be called after authenticated.plan.delay. A watch that it starts belongs to
+  /// `front` and must be read once immediately.
   Reply execute(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front)
       EVENKEEL_EXCLUDES(mutex_);
   WatchPiece read(WatchId id) EVENKEEL_EXCLUDES(mutex_);
   void close(WatchId id) EVENKEEL_EXCLUDES(mutex_);
-  /// Ends all running watches as if their connections had broken; returns how many.
+  /// Ends all running watches as if their connections had broken; returns their number.
   std::size_t cut_watches() EVENKEEL_EXCLUDES(mutex_);
 
   void tick() EVENKEEL_EXCLUDES(mutex_);
@@ -100,14 +103,14 @@ class CoreHost {
   void clear_faults() EVENKEEL_EXCLUDES(mutex_);
   FaultCounts fault_counts(FaultId id) const EVENKEEL_EXCLUDES(mutex_);
 
-  /// Runs `action` under the lock, then tells the fronts what it made ready.
+  /// Runs `action` under the lock, then notifies the fronts of readable watches.
   void with(const std::function<void(Backend&)>& action) EVENKEEL_EXCLUDES(mutex_);
 
  private:
   struct Watch {
     Front* front = nullptr;
     FaultPlan plan = {};
-    std::optional<WallTime> cut_at = {};  // by the plan; unset once its time has come
+    std::optional<WallTime> cut_at = {};  // of the plan; reset once it has passed
     std::size_t sent = 0;
     std::size_t events = 0;
     bool between_events = true;

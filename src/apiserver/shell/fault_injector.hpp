@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Applies fault rules: which rule hits a request, and how often each did.
+// Applies fault rules: selects the rule for a request, and counts.
 #pragma once
 
 #include <cstdint>
@@ -19,44 +19,44 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// What a rule does to one request.
+/// The faults of one request.
 struct FaultPlan {
-  FaultId rule = 0;  ///< 0: nothing happens.
+  FaultId rule = 0;  ///< 0: no rule applies.
   Duration delay = {};
   std::optional<http::Response> answer =
-      {};  ///< Instead of the server's, or (with a cut) the event's Status.
+      {};  ///< Replaces the server's response, or (with a cut) is the Status of an event.
   FaultDrop drop = FaultDrop::never;
   FaultBody body = FaultBody::usual;
-  std::string garbage = {};  ///< For FaultBody::garbage: no JSON, no line feed.
+  std::string garbage = {};  ///< For FaultBody::garbage: not JSON, no line feed.
   std::optional<std::size_t> cut_after = {};
   std::optional<std::size_t> cut_after_events = {};
   std::optional<Duration> cut_after_time = {};
   FaultEnding ending = FaultEnding::close;
   FaultBookmarks bookmarks = FaultBookmarks::all;
   CacheLag lag = {};
-  bool watch = false;    ///< The request is one.
-  bool at_once = false;  ///< What it speaks comes first of all.
+  bool watch = false;    ///< The request is a watch.
+  bool at_once = false;  ///< The replacement comes first.
 
   bool cuts() const { return cut_after || cut_after_events || cut_after_time; }
-  /// A watch is told something between two events, and is over.
+  /// Returns true if a watch gets an additional event, and ends.
   bool speaks() const { return answer || body != FaultBody::usual; }
 };
 
-/// The Status that a rule answers with.
+/// Returns the Status response of a rule.
 http::Response fault_answer(const FaultRule& rule);
 
 /// Thread safety: one thread at a time.
 class FaultInjector {
  public:
-  /// Throws std::invalid_argument as check() does.
+  /// Throws std::invalid_argument like check().
   FaultId add(FaultRule rule);
   void remove(FaultId id);
   void clear();
   FaultCounts counts(FaultId id) const;
   bool empty() const { return rules_.empty(); }
 
-  /// Chooses what happens to a request. A rule that cuts is only reserved: either fired() or spared()
-  /// must follow, once it is known whether the answer was long enough. All others have fired.
+  /// Selects the rule for a request. A rule that cuts is only reserved: fired() or spared() must be called
+  /// once it is known if the response was long enough. All others are counted at once.
   FaultPlan plan(const RequestTarget& target, std::string_view user);
   void fired(const FaultPlan& plan);
   void spared(const FaultPlan& plan);
@@ -76,7 +76,7 @@ class FaultInjector {
   Entry* find(FaultId id);
 
   std::vector<Entry> rules_;
-  std::vector<Entry> retired_;  // removed, kept for their counts
+  std::vector<Entry> retired_;  // removed, kept for their counters
   FaultId next_ = 1;
 };
 

@@ -44,7 +44,7 @@ Duration duration(std::string_view member, std::string_view text) {
   return *time;
 }
 
-/// One of a few words: chosen("drop", text, {{"before", ...}, {"after", ...}}).
+/// Parses one of a few words: chosen("drop", text, {{"before", ...}, {"after", ...}}).
 template <class Value>
 Value chosen(std::string_view member, std::string_view text,
              std::initializer_list<std::pair<std::string_view, Value>> values) {
@@ -135,7 +135,7 @@ void set_member(FaultRule& rule, std::string_view name, std::string_view value) 
   member->set(rule, name, value);
 }
 
-// "deployments.apps/status" against group apps, resource deployments, subresource status.
+// Compares "deployments.apps/status" with group apps, resource deployments, subresource status.
 bool matches_resource(std::string_view wanted, const RequestTarget& target) {
   if (wanted.empty()) return true;
   if (wanted == "*") return !target.resource.empty();
@@ -153,7 +153,7 @@ bool cuts(const FaultRule& rule) {
 bool lags(const FaultRule& rule) {
   return rule.lag != Duration::zero() || rule.lag_versions != 0;
 }
-/// It does something that can be done to a watch only.
+/// Returns true if the rule contains a fault that only watches can have.
 bool wants_watch(const FaultRule& rule) {
   return rule.cut_after_events || rule.cut_after_time || rule.event_delay != Duration::zero() ||
          rule.bookmarks != FaultBookmarks::all || rule.body == FaultBody::no_object;
@@ -206,7 +206,7 @@ void check_together(const FaultRule& rule) {
     refuse("does nothing: set delay, status, drop, body, a cut, event_delay, bookmarks or a lag");
 }
 
-/// Bytes that are neither JSON nor UTF-8, in one line.
+/// Returns bytes that are neither JSON nor UTF-8, in one line.
 std::string garbage_of(std::mt19937_64& random) {
   std::string out = "\xfe";
   while (out.size() < 64) {
@@ -287,7 +287,7 @@ bool FaultInjector::takes(Entry& entry) {
   const FaultRule& rule = entry.rule;
   if (entry.matched <= rule.skip) return false;
   if (rule.count != 0 && entry.fired + entry.reserved >= rule.count) return false;
-  // 53 bits make a double in [0, 1) that is the same with every standard library.
+  // 53 bits make a double in [0, 1) that is equal in all standard libraries.
   return static_cast<double>(entry.random() >> 11) * 0x1p-53 < rule.probability;
 }
 

@@ -101,11 +101,11 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   bool nudged_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool closing_ EVENKEEL_GUARDED_BY(mutex_) = false;
 
-  Exchanges running_;  // the thread that pumps only
+  Exchanges running_;  // used by the pumping thread only
   std::thread thread_;
 };
 
-// A request on its way. Everything but the two flags belongs to the thread that pumps.
+// A running request. Everything except the two flags belongs to the thread that pumps.
 class InProcessTransport::Impl::Exchange final : public http::Call {
  public:
   void cancel() noexcept override { set(cancelled, true); }
@@ -121,13 +121,13 @@ class InProcessTransport::Impl::Exchange final : public http::Call {
   std::shared_ptr<http::StreamHandler> handler;
   std::optional<TimePoint> deadline;
   std::optional<AuthenticatedRequest> authenticated = {};
-  TimePoint due{};  // once authenticated: when a rule's delay is over
+  TimePoint due{};  // after authentication: end of a rule's delay
   bool executed = false;
   std::optional<WatchId> watch;
-  bool readable = false;  // the watch has something, or may have
-  bool silent = false;    // a rule made it so: only time, cancel() and the end of the transport end it
+  bool readable = false;  // the watch may have output
+  bool silent = false;    // by a rule: ended only by time, cancel() or the end of the transport
   TimePoint last_piece{};
-  http::Response collected;  // of a watch that was sent as a plain request
+  http::Response collected;  // of a watch that was sent as a unary request
   bool over = false;
 
  private:
@@ -159,7 +159,7 @@ void InProcessTransport::Impl::finish() noexcept {
 
 void InProcessTransport::Impl::close() noexcept {
   host_->detach(this);
-  for (take_news(); !running_.empty(); take_news()) {  // handlers may send on the way out
+  for (take_news(); !running_.empty(); take_news()) {  // handlers may send during the loop
     const Exchanges left = std::exchange(running_, {});
     for (const auto& exchange : left)
       end(*exchange, broken(TransportErrorCode::closed, exchange->request, "the transport is closed"));
@@ -208,7 +208,8 @@ void InProcessTransport::Impl::run() {
   }
 }
 
-// One round over all that runs. Time first, so that a stream is not called silent when a bookmark is due.
+// One round over all running requests. Timed work first, so that a stream does not time out when a bookmark
+// is due.
 std::size_t InProcessTransport::Impl::step() {
   const bool ticked = tick();
   take_news();
@@ -236,7 +237,7 @@ void InProcessTransport::Impl::take_news() {
   }
 }
 
-// Does one thing for an exchange; says whether there was something to do.
+// Performs one step of an exchange; returns false if there was nothing to do.
 bool InProcessTransport::Impl::advance(Exchange& exchange) {
   if (exchange.cancelled.load()) {
     end(exchange, std::make_exception_ptr(Cancelled("the call was cancelled")));
@@ -301,7 +302,7 @@ void InProcessTransport::Impl::answer(Exchange& exchange, Reply reply) {
   end(exchange, nullptr);
 }
 
-// Ends the exchange as if its connection had ended, or leaves it hanging.
+// Ends the exchange as if its connection had ended, or leaves it silent.
 void InProcessTransport::Impl::break_off(Exchange& exchange, FaultEnding ending, const char* where) {
   if (ending == FaultEnding::silence) {
     exchange.silent = true;
@@ -317,7 +318,7 @@ TimePoint InProcessTransport::Impl::guarded_until(const Exchange& exchange) {
   return exchange.request.guard ? exchange.request.guard->valid_until() : TimePoint::max();
 }
 
-// Ends a request that has not left yet and may not leave; says whether it did.
+// Ends a request that was not sent yet and that its guard rejects; returns true if it did.
 bool InProcessTransport::Impl::is_refused(Exchange& exchange) {
   if (!exchange.request.guard || exchange.authenticated) return false;
   try {
@@ -329,7 +330,7 @@ bool InProcessTransport::Impl::is_refused(Exchange& exchange) {
   }
 }
 
-// A stream of which something is expected.
+// Returns true for a stream with a running idle timeout.
 bool InProcessTransport::Impl::watches_silence(const Exchange& exchange) {
   return exchange.request.idle_timeout && !exchange.paused.load() &&
          (exchange.watch || (exchange.silent && exchange.handler));
@@ -383,11 +384,11 @@ bool InProcessTransport::Impl::tick() {
   const std::optional<WallTime> next = host_->next_tick();
   if (!next || *next > clock().wall_now()) return false;
   host_->tick();
-  // What it still has to do now is done in the next step; what it cannot do yet must not be asked for again.
+  // Work that is due already is done in the next step; work that is not due yet must not be requested again.
   return host_->next_tick() != next;
 }
 
-// When time alone makes step() do something.
+// Returns the time of the next step that depends on time alone.
 std::optional<TimePoint> InProcessTransport::Impl::due_now() const {
   std::optional<TimePoint> due;
   const auto consider = [&due](TimePoint at) { due = due ? std::min(*due, at) : at; };

@@ -11,7 +11,7 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-// A scalar in double quotes: JSON's escapes are YAML's.
+// Returns a scalar in double quotes: JSON's escapes are valid in YAML.
 std::string quoted(std::string_view text) {
   constexpr char digits[] = "0123456789abcdef";
   std::string out = "\"";

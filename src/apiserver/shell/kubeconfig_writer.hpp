@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the kubeconfig by which kubectl and clients find an embedded server.
+// Writes the kubeconfig of an embedded server, for kubectl and other clients.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct KubeconfigParts {
   std::string client_key = {};          ///< PEM
 };
 
-/// A kubeconfig as YAML with one cluster, user and context, all named "evenkeel"; namespace default.
+/// Returns a kubeconfig as YAML with one cluster, user and context, all named "evenkeel"; namespace default.
 std::string write_kubeconfig(const KubeconfigParts& parts);
 
 }  // namespace apiserver

@@ -13,7 +13,7 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-// The documents of a YAML stream: a line that starts with "---" parts two of them, wherever it stands.
+// Splits a YAML stream into documents: any line that starts with "---" is a separator.
 std::vector<std::string_view> documents(std::string_view stream) {
   std::vector<std::string_view> found;
   std::size_t start = 0;
@@ -30,7 +30,7 @@ std::vector<std::string_view> documents(std::string_view stream) {
   return found;
 }
 
-// Where the objects of a kind are kept, as discovery tells.
+// Returns the path of the objects of a kind, from discovery.
 std::string collection_of(const Asks& ask, const Json& object) {
   const std::string version = object["apiVersion"].string_or("");
   const std::string root = (version.find('/') == std::string::npos ? "/api/" : "/apis/") + version;

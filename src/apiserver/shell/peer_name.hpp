@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a client certificate names.
+// The user of a client certificate.
 #pragma once
 
 #include <openssl/x509.h>
@@ -10,7 +10,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Source: the real server's client certificate authenticator: CN is the user, each O a group.
+/// Returns the user: CN is the name, each O a group. Source: the real server's client certificate
+/// authenticator.
 Caller named_by(X509* certificate);
 
 }  // namespace apiserver

@@ -16,7 +16,7 @@ std::string plain_verb(http::Method method) {
   return verb;
 }
 
-// "/v3/kv/txn": resource kv, subresource txn.
+// Parses "/v3/kv/txn": resource kv, subresource txn.
 RequestTarget etcd_target(const std::vector<std::string>& segments) {
   return {.verb = segments[1] == "watch" ? "watch" : "create",
           .resource = segments[1],

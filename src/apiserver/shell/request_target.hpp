@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request is about, read from its method and path alone: what fault rules match and log lines show.
+// The resource that a request is about, derived from method and path alone, for fault rules and log lines.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Paths of etcd's JSON API (/v3/...) are told apart in the same terms.
+/// Paths of etcd's JSON API (/v3/...) are mapped to the same terms.
 /// Source: apiserver's RequestInfo resolver (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
 struct RequestTarget {
-  std::string verb = {};  ///< As in RBAC; for paths that are no resources the method in lower case.
+  std::string verb = {};  ///< As in RBAC; for paths that are not resources, the method in lower case.
   std::string group = {};
-  std::string resource = {};  ///< Plural; empty for paths that are no resources.
+  std::string resource = {};  ///< Plural; empty for paths that are not resources.
   std::string subresource = {};
   std::string namespace_ = {};
   std::string name = {};
   bool cached =
-      false;  ///< A read that a watch cache may answer: a watch, or one of any or a minimal version.
+      false;  ///< A read that a watch cache may answer: a watch, or one at any or a minimum version.
 };
 
 RequestTarget request_target(const http::Request& request);

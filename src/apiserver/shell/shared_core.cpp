@@ -73,7 +73,7 @@ std::size_t SharedCore::cut_watches() {
 }
 
 void SharedCore::with(const std::function<void(ApiServerCore&)>& action) {
-  // Made here, so it is one.
+  // The backend was created here, so its type is known.
   host_->with([&](detail::Backend& backend) { action(static_cast<CoreBackend&>(backend).core()); });
 }
 

@@ -11,7 +11,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-// Source: apimachinery's metav1.StatusReason and the codes that it documents for each.
+// Source: apimachinery's metav1.StatusReason and the codes documented for each.
 std::string usual_reason(int code) {
   constexpr std::pair<int, const char*> reasons[] = {{400, "BadRequest"},
                                                      {401, "Unauthorized"},

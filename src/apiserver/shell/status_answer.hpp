@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Status documents that the shells answer with by themselves, before a core is asked.
+// Status documents for responses that the shells send without asking a core.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// What the API machinery calls `code`: "Conflict" for 409; empty if it has no name.
+/// Returns the reason for `code`: "Conflict" for 409; empty if there is none.
 std::string usual_reason(int code);
 
-/// A Failure with its headers. An empty `reason` is the usual one.
+/// Returns a Failure with its headers. An empty `reason` means usual_reason().
 http::Response status_answer(int code, const std::string& reason, const std::string& message,
                              std::optional<std::chrono::seconds> retry_after = {});
 

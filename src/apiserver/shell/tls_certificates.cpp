@@ -70,7 +70,7 @@ void add_extension(X509* certificate, X509* issuer, int kind, const std::string&
   require(extension && X509_add_ext(certificate, extension.get(), -1) == 1, "extension");
 }
 
-// A certificate with everything but subject, extensions and signature.
+// Returns a certificate without subject, extensions and signature.
 Certificate blank(EVP_PKEY* key) {
   Certificate certificate(X509_new());
   require(certificate && X509_set_version(certificate.get(), X509_VERSION_3) == 1, "X509");
@@ -134,7 +134,7 @@ bool is_address(std::string_view host) {
          host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-/// The value of subjectAltName.
+/// Returns the value of subjectAltName.
 std::string names_of(const std::vector<std::string>& hosts) {
   std::string names;
   for (const std::string& host : hosts)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates for the embedded server, made in memory at start: an authority, and what it signs.
+// Certificates for the embedded server, generated in memory at start: an authority, and certificates that it
+// signs.
 #pragma once
 
 #include <string>
@@ -17,14 +18,15 @@ struct CertifiedKey {
   std::string key = {};
 };
 
-/// A new authority with an EC P-256 key, valid for ten years around now.
+/// Returns a new authority with an EC P-256 key, valid for ten years around now.
 CertifiedKey make_authority();
-/// A server certificate for `hosts` (names and addresses), signed by `authority`.
+/// Returns a server certificate for `hosts` (names and addresses), signed by `authority`.
 CertifiedKey make_server_certificate(const CertifiedKey& authority, const std::vector<std::string>& hosts);
-/// The same without a common name, and for clients as well: what etcd's members need, among themselves and
-/// for their JSON API.
+/// Returns a server certificate without a common name that is also valid for clients, as etcd's members need
+/// among themselves and for their JSON API.
 CertifiedKey make_member_certificate(const CertifiedKey& authority, const std::vector<std::string>& hosts);
-/// A client certificate: common name = user, organisations = groups, as the real API server reads them.
+/// Returns a client certificate: common name = user, organisations = groups, as the real API server reads
+/// them.
 CertifiedKey make_client_certificate(const CertifiedKey& authority, const Caller& caller);
 
 }  // namespace apiserver

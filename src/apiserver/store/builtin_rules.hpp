@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In what each built-in resource differs from the usual: what Kubernetes writes in Go per kind.
+// Deviations of built-in resources from the common rules, which Kubernetes implements in Go for each kind.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ namespace apiserver {
 /// Source: the strategies under kubernetes pkg/registry/*/*/strategy.go.
 ResourceRules builtin_rules(std::string_view group, std::string_view plural);
 
-/// Field selectors beside metadata.name and metadata.namespace.
+/// Returns the field selectors other than metadata.name and metadata.namespace.
 std::vector<std::string> builtin_selectable_fields(std::string_view group, std::string_view plural);
 
-/// Where etcd has the objects: "/registry/services/specs".
+/// Returns the key prefix in etcd: "/registry/services/specs".
 std::string builtin_registry_key(std::string_view group, std::string_view plural);
 
 }  // namespace apiserver

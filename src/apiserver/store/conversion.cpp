@@ -46,8 +46,8 @@ bool is_cpu_utilization(const Json& metric) {
          metric.at({"resource", "target", "type"}) == Json("Utilization");
 }
 
-/// What autoscaling/v1 cannot say (other metrics, behavior) travels in annotations on a real server; here
-/// v1 shows and sets the CPU target only, and leaves the rest alone as long as it is not written through v1.
+/// On a real server, features that autoscaling/v1 lacks (other metrics, behavior) are kept in annotations;
+/// here v1 shows and sets the CPU target only, and preserves the rest unless it is written through v1.
 Json autoscaler_to_v2(Json scaler) {
   Json& spec = scaler["spec"];
   if (const Json* target = std::as_const(spec).find("targetCPUUtilizationPercentage")) {
@@ -90,7 +90,7 @@ SharedStorage shared_storage(std::string_view group, std::string_view version, s
     return {.group = "", .version = "v1", .to_storage = event_to_core, .from_storage = event_from_core};
   if (plural == "horizontalpodautoscalers" && version == "v1")
     return {.group = {}, .version = "v2", .to_storage = autoscaler_to_v2, .from_storage = autoscaler_from_v2};
-  // Whose storage version is an older one of the same shape.
+  // Kinds whose storage version is an older one with the same schema.
   if ((plural == "customresourcedefinitions" && group == "apiextensions.k8s.io") ||
       (plural.starts_with("mutatingadmissionpolic") && group == "admissionregistration.k8s.io"))
     return {.version = "v1beta1"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built-in resources that are served under several versions from one set of objects.
+// Built-in resources whose objects are served in several versions.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Where objects of a resource version are kept, and how they get there and back.
+/// The storage version of a resource version, and the conversions between them.
 struct SharedStorage {
   std::optional<std::string> group = {};  ///< Unset: the resource's own.
   std::string version = {};               ///< Empty: the resource's own.
@@ -20,7 +20,8 @@ struct SharedStorage {
   Convert from_storage = nullptr;
 };
 
-/// events.k8s.io/v1 events are core events by other names; autoscaling/v1 is the old view of autoscaling/v2.
+/// Returns the storage of a resource version: events.k8s.io/v1 events are core events with renamed members;
+/// autoscaling/v1 is a view of autoscaling/v2.
 SharedStorage shared_storage(std::string_view group, std::string_view version, std::string_view plural);
 
 }  // namespace apiserver

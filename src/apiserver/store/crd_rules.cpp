@@ -51,7 +51,7 @@ std::vector<std::string> selectable_fields(const Json& version) {
   return out;
 }
 
-/// What users of a deprecated version are told: the CRD's words, or which version to use instead.
+/// Returns the warning for users of a deprecated version: the CRD's text, or a pointer to another version.
 std::string deprecation_of(const Json& spec, const Json& version) {
   if (!version["deprecated"].bool_or(false)) return {};
   if (const Json* own = version.find("deprecationWarning")) return own->string_or("");

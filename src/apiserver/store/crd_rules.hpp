@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CustomResourceDefinitions as documents: their defaults, their checks, and what they say is to be served.
+// CustomResourceDefinitions as documents: defaults, validation, and the resources that they define.
 #pragma once
 
 #include <vector>
@@ -12,20 +12,20 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Sets the first status: stored versions, and that names are not accepted yet.
+/// Sets the initial status: stored versions, and names that are not accepted yet.
 void prepare_new_crd(Json& crd);
 
-/// Adds the version that is stored to those in which objects may be.
+/// Adds the storage version to status.storedVersions.
 void keep_stored_versions(Json& crd);
 
-/// What is wrong with a CRD; `live` is null on create.
+/// Returns the errors of a CRD; `live` is null on create.
 FieldErrors check_crd(const Json& crd, const Json& live);
 
-/// One resource per served version.
+/// Returns one resource per served version.
 std::vector<ResourceType> resources_of(const Json& crd);
 
-/// Sets a condition of status.conditions; returns whether anything changed. lastTransitionTime moves with the
-/// status only.
+/// Sets a condition of status.conditions; returns true if anything changed. lastTransitionTime changes only
+/// with the status.
 struct CrdCondition {
   std::string_view type;
   bool holds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a CustomResourceDefinition unacceptable. Source: apiextensions
-// pkg/apis/apiextensions/validation/validation.go.
+// Validation of CustomResourceDefinitions.
+// Source: apiextensions pkg/apis/apiextensions/validation/validation.go.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -31,7 +31,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// What all versions say alike a real server keeps once, under another name; errors name it there.
+/// Returns true if all versions have equal values of a member. A real server keeps these once, under another
+/// name that errors refer to.
 bool is_shared(const Json& versions, std::string_view member) {
   for (std::size_t i = 1; i < versions.size(); ++i)
     if (versions[i][member] != versions[0][member]) return false;
@@ -68,7 +69,7 @@ class CrdCheck {
     errors.insert(errors.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
 
-  /// A DNS-1035 label; kinds may have capitals.
+  /// Checks a DNS-1035 label; kinds may have capitals.
   void check_label(const std::string& field, const Json& value, bool kind = false) {
     const std::string text = value.string_or("");
     if (text.empty()) return;
@@ -134,7 +135,7 @@ class CrdCheck {
            "spec.versions"});
   }
 
-  /// The versions as Go writes its own form of them, in which what they share is missing.
+  /// Returns the versions in the format of Go's internal type, without members that they share.
   std::string versions_text() const {
     if (!versions_.is_array()) return "null";
     std::string text = "[";
@@ -178,7 +179,8 @@ class CrdCheck {
       errors.push_back(field_invalid("spec.names.listKind", kind, "kind and listKind may not be the same"));
   }
 
-  /// Schema, subresources, columns and selectable fields: once if all versions share them, else of each.
+  /// Checks schema, subresources, columns and selectable fields: once if all versions share them, else for
+  /// each.
   void check_parts() {
     const auto each = [&](std::string_view member, const std::string& shared, const std::string& own,
                           auto check) {
@@ -275,7 +277,7 @@ class CrdCheck {
       errors.push_back(field_too_many(path, static_cast<std::int64_t>(seen.size()), max_selectable_fields));
   }
 
-  /// In a real server's own form the webhook has two parts.
+  /// In a real server's internal type the webhook consists of two parts.
   void check_conversion() {
     const Json* conversion = spec_.find("conversion");
     if (conversion == nullptr || !conversion->is_object()) return;

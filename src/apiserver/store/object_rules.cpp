@@ -22,7 +22,7 @@ bool is_crd(const ResourceType& type) {
   return !type.custom && type.group == "apiextensions.k8s.io" && type.plural == "customresourcedefinitions";
 }
 
-/// The first status of kinds that start with more than an empty one.
+/// Sets the initial status of kinds for which it is not empty.
 void set_first_status(Json& object, const ResourceType& type) {
   if (!type.group.empty()) return;
   if (type.plural == "namespaces") object["status"] = Json::object({{"phase", "Active"}});
@@ -32,7 +32,7 @@ void set_first_status(Json& object, const ResourceType& type) {
     object["status"] = Json::object({{"phase", "Pending"}, {"qosClass", "BestEffort"}});
 }
 
-/// Adds what one container or pod may use to `sums`; false if it leaves an amount open.
+/// Adds the requests or limits of a container or pod to `sums`; returns false if an amount is missing.
 bool add_amounts(const Json& amounts, std::map<std::string, Quantity>& sums) {
   bool all = true;
   for (const char* name : {"cpu", "memory"}) {
@@ -45,9 +45,9 @@ bool add_amounts(const Json& amounts, std::map<std::string, Quantity>& sums) {
   return all;
 }
 
-/// Limits for all that equal their requests: Guaranteed; neither: BestEffort; else Burstable. Resources of
-/// the pod as a whole count instead of those of its containers. Source: kubernetes core/v1/helper/qos
-/// GetPodQOS.
+/// Returns Guaranteed if all limits are set and equal the requests, BestEffort if there are neither, else
+/// Burstable. Resources of the pod as a whole take precedence over those of its containers.
+/// Source: kubernetes core/v1/helper/qos GetPodQOS.
 std::string quality_of_service(const Json& pod) {
   std::map<std::string, Quantity> requests;
   std::map<std::string, Quantity> limits;
@@ -71,7 +71,7 @@ std::string quality_of_service(const Json& pod) {
   return limited && equal && requests.size() == limits.size() ? "Guaranteed" : "Burstable";
 }
 
-/// The old and the new way to name what fills a claim say the same.
+/// Makes the old and the new member for the data source of a claim equal.
 /// Source: kubernetes pkg/api/persistentvolumeclaim NormalizeDataSources.
 void normalize_data_sources(Json& object) {
   Json& spec = object["spec"];
@@ -93,7 +93,7 @@ bool is_daemon_set(const ResourceType& type) {
   return !type.custom && type.group == "apps" && type.plural == "daemonsets";
 }
 
-/// Annotations that older versions of an API kept fields in, which are read and thrown away.
+/// Removes annotations in which older versions of an API stored fields.
 /// Source: kubernetes autoscaling/v1
 /// Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler.
 void drop_old_annotations(Json& object, const ResourceType& type) {
@@ -112,7 +112,7 @@ void copy_member(Json& object, const Json& from, std::string_view name) {
     object.erase(name);
 }
 
-/// Everything but metadata, and but the named members.
+/// Compares everything except metadata and the named members.
 bool same_but(const Json& a, const Json& b, std::initializer_list<std::string_view> names) {
   const auto skipped = [&](std::string_view name) {
     for (const std::string_view each : names)
@@ -127,11 +127,11 @@ bool same_but(const Json& a, const Json& b, std::initializer_list<std::string_vi
   return covers(a, b) && covers(b, a);
 }
 
-/// DaemonSets count their templates in an annotation, too.
+/// Maintains the annotation in which DaemonSets count their templates as well.
 void count_template(Json& object, const Json& live) {
   static constexpr std::string_view name = "deprecated.daemonset.template.generation";
   std::int64_t count = 1;
-  // A new DaemonSet may bring a count along.
+  // The count of a new DaemonSet may be given.
   const Json& from = live.is_null() ? std::as_const(object) : live;
   const std::string before = from.at({"metadata", "annotations"})[name].string_or("1");
   std::from_chars(before.data(), before.data() + before.size(), count);
@@ -182,7 +182,7 @@ void reset_for_create(Json& object, const ResourceType& type) {
 
 void complete_for_create(Json& object, const ResourceType& type) {
   if (is_crd(type) && !std::as_const(object)["status"].contains("conditions"))
-    object["status"]["conditions"] = nullptr;  // written as null until there are some
+    object["status"]["conditions"] = nullptr;  // null until there are conditions
   if (is_claim(type)) normalize_data_sources(object);
   drop_old_annotations(object, type);
   if (type.custom || !type.group.empty() || type.plural != "namespaces") return;

@@ -17,7 +17,7 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// v2beta1 -> {2, 1, 1}: major, maturity (2 stable, 1 beta, 0 alpha), minor.
+/// Parses v2beta1 into {2, 1, 1}: major, maturity (2 stable, 1 beta, 0 alpha), minor.
 std::optional<std::array<int, 3>> parse_version(std::string_view text) {
   if (text.size() < 2 || text[0] != 'v') return std::nullopt;
   std::array<int, 3> parts{0, 2, 0};

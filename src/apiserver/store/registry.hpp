@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which resources the server serves: the built-in ones, and those of the CRDs that it holds.
+// The resources that the server serves: the built-in ones, and those of stored CRDs.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// A group version as discovery shows it; resources in order of their names.
+/// A group version in discovery; resources are sorted by name.
 struct ServedVersion {
   std::string group = {};
   std::string version = {};
@@ -27,28 +27,28 @@ struct ServedVersion {
 /// Thread safety: one thread at a time.
 class Registry {
  public:
-  /// Serves the built-in resources. `catalog` and `store` must live longer.
+  /// Serves the built-in resources. `catalog` and `store` must outlive the registry.
   Registry(SchemaCatalog& catalog, Store& store);
 
-  /// The resource of a path, null if it is not served. Shapes are ready.
+  /// Returns the resource of a path with its schemas loaded, or null if it is not served.
   ResourceTypePtr find(std::string_view group, std::string_view version, std::string_view plural);
-  /// The same by kind; used for owner references.
+  /// Like find(), but by kind; used for owner references.
   ResourceTypePtr find_kind(std::string_view group, std::string_view version, std::string_view kind) const;
-  /// Any version of a resource that is served: the one to write through when nobody asked for one.
+  /// Returns any served version of a resource, for writes that are independent of the version.
   ResourceTypePtr find_any(const Collection& collection);
   bool serves_group(std::string_view group) const;
   bool is_builtin_group(std::string_view group) const;
 
-  /// Serves what an established CRD describes, in place of what it described before.
+  /// Serves the resources of an established CRD; replaces the earlier ones.
   void set_custom(const std::string& crd_name, std::vector<ResourceType> versions);
   void remove_custom(const std::string& crd_name);
   std::vector<ResourceTypePtr> custom(const std::string& crd_name) const;
 
-  /// Every group version served; within a group by priority, the preferred one first.
+  /// Returns every served group version; within a group by priority, the preferred one first.
   std::vector<ServedVersion> versions() const;
-  /// All served versions of all CRDs.
+  /// Returns all served versions of all CRDs.
   std::vector<CustomKind> custom_kinds() const;
-  /// Counts changes of what is served.
+  /// Returns a counter that changes with the set of served resources.
   std::uint64_t generation() const { return generation_; }
 
  private:
@@ -64,11 +64,11 @@ class Registry {
   std::uint64_t generation_ = 0;
 };
 
-/// The order of versions of a group: v2 before v1 before v1beta1 before anything else.
+/// Orders the versions of a group: v2 before v1 before v1beta1 before anything else.
 /// Source: apimachinery version.CompareKubeAwareVersionStrings.
 bool version_before(std::string_view a, std::string_view b);
 
-/// storageVersionHash of discovery: the start of the SHA-256 of "group/version/kind", in base64.
+/// Returns storageVersionHash of discovery: a prefix of the SHA-256 of "group/version/kind", in base64.
 std::string storage_version_hash(const ResourceType& type);
 
 }  // namespace apiserver

@@ -29,8 +29,8 @@ bool ResourceType::reads_as_stored(const Stored& object) const {
   return !custom || (version == storage_version && object.shape() == shape);
 }
 
-/// Custom resources are read with the schema of the stored version, which may have changed since, defaults
-/// included; other versions then drop what they do not know, and default nothing.
+/// Custom resources are read with the current schema of the storage version, including defaults; other
+/// versions then drop unknown fields, and default nothing.
 Json ResourceType::read(const Stored& object) const {
   Json body = object.body();
   if (from_storage) return from_storage(std::move(body));

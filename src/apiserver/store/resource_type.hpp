@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server knows of one resource in one version: its names, its shape, and the rules that are its own.
+// A resource in one version: its names, its schema, and its rules.
 #pragma once
 
 #include <cstdint>
@@ -21,46 +21,47 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// When metadata.generation counts: never, or when the named parts of the document change.
+/// The changes that increment metadata.generation.
 enum class GenerationRule : std::uint8_t {
   none,
-  first,                 ///< 1, whatever changes.
-  spec,                  ///< spec.
-  spec_and_annotations,  ///< spec and metadata.annotations: Deployments and their kin.
-  all_but_status,        ///< Everything but metadata and status: kinds without spec; custom resources.
-  all_but_metadata,      ///< Custom resources without a status subresource.
+  first,                 ///< Always 1.
+  spec,                  ///< Changes of spec.
+  spec_and_annotations,  ///< Changes of spec and metadata.annotations: Deployments and similar kinds.
+  all_but_status,  ///< Changes of anything except metadata and status: kinds without spec; custom resources.
+  all_but_metadata,  ///< Changes of anything except metadata: custom resources without a status subresource.
 };
 
-/// Hooks of a built-in resource into the phases of a write, null where it has none. On a create `live` is
-/// null. Source: the strategies of kubernetes pkg/registry.
+/// Hooks of a built-in resource into the phases of a write; null for none. On a create `live` is null.
+/// Source: the strategies of kubernetes pkg/registry.
 struct WriteStrategy {
-  /// Before the checks: keeps what the write leaves out, drops what the object has no use for.
+  /// Called before validation: restores fields that the write leaves out, drops fields that do not apply.
   void (*prepare)(Json& object, const Json& live) = nullptr;
-  /// After the checks: fills in what comes from a pool of the server. `others` are the resource's objects.
-  /// Throws StatusError (422) for what is taken or out of range.
+  /// Called after validation: assigns values from a pool of the server. `others` are the resource's objects.
+  /// Throws StatusError (422) for values that are taken or out of range.
   void (*allocate)(const Collection& others, Json& object, const Json& live) = nullptr;
 };
 
-/// In what a built-in resource differs from the usual.
+/// Deviations of a resource from the common rules.
 struct ResourceRules {
   NameRule name = NameRule::dns_subdomain;
   GenerationRule generation = GenerationRule::none;
   bool unconditional_update = true;  ///< PUT without resourceVersion is allowed.
-  bool create_on_update = false;     ///< PUT of what is not there creates it.
-  bool returns_deleted = false;      ///< DELETE answers the object, not a Status.
-  bool orphans_by_default = false;   ///< Dependents stay when nothing is said.
-  bool graceful = false;             ///< Pods: deletion takes a grace period.
-  bool status_keeps_labels = false;  ///< A write to status changes no labels.
+  bool create_on_update = false;     ///< PUT of an object that does not exist creates it.
+  bool returns_deleted = false;      ///< DELETE returns the object, not a Status.
+  bool orphans_by_default = false;   ///< Dependents are orphaned by default.
+  bool graceful = false;             ///< Pods: deletion has a grace period.
+  bool status_keeps_labels = false;  ///< Writes to status do not change labels.
   WriteStrategy strategy = {};
 };
 
 struct ScalePaths {
   std::string spec = ".spec.replicas";
   std::string status = ".status.replicas";
-  std::string selector = {};  ///< Empty: none. A string, or for built-in kinds a LabelSelector.
+  std::string selector =
+      {};  ///< Path of the selector; empty: none. A string, or for built-in kinds a LabelSelector.
 };
 
-/// Turns a document of one version into one of another; apiVersion and kind are not part of it.
+/// Converts a document to another version, except apiVersion and kind.
 using Convert = Json (*)(Json);
 
 struct ResourceType {
@@ -79,21 +80,21 @@ struct ResourceType {
   std::vector<std::string> categories = {};
   std::vector<BuiltinResource> subresources = {};   ///< Built-in ones, names as in discovery.
   std::vector<std::string> selectable_fields = {};  ///< "spec.color"
-  bool only_known_fields = true;                    ///< How an unknown field selector is worded.
+  bool only_known_fields = true;                    ///< Determines the error for an unknown field selector.
   ResourceRules rules = {};
   Collection* collection = nullptr;
-  std::string registry_key = {};     ///< "/registry/configmaps", as errors show it.
-  std::string storage_version = {};  ///< Of the version that is stored, for its hash.
-  Convert to_storage = nullptr;      ///< Null: the document is the same.
+  std::string registry_key = {};     ///< "/registry/configmaps", as in error messages.
+  std::string storage_version = {};  ///< The storage version, for its hash.
+  Convert to_storage = nullptr;      ///< Null: the documents are equal.
   Convert from_storage = nullptr;
-  /// Custom resources: what the CRD says of this version, its name and uid, and whether it is going away.
+  /// For custom resources: this version in the CRD, the CRD's name and uid, and if it is being deleted.
   std::shared_ptr<const CustomKind> custom_kind = {};
   std::string crd_name = {};
   bool terminating = false;
-  std::string deprecation = {};  ///< What whoever uses this version is warned of; empty: nothing.
-  std::shared_ptr<const CustomKind> storage_kind = {};  ///< What the CRD says of the version that is stored.
+  std::string deprecation = {};  ///< Warning sent to clients of this version; empty: none.
+  std::shared_ptr<const CustomKind> storage_kind = {};  ///< The storage version in the CRD.
   std::shared_ptr<const KindSchema> storage_schema = {};
-  std::uint64_t shape = 0;  ///< Of storage_schema; another one whenever the CRD changes.
+  std::uint64_t shape = 0;  ///< Identifies storage_schema; changes with the CRD.
   std::shared_ptr<const KindSchema> schema = {};
   std::shared_ptr<const TableShape> table = {};
 
@@ -103,24 +104,24 @@ struct ResourceType {
   bool has_verb(std::string_view verb) const;
   const BuiltinResource* subresource(std::string_view name) const;
 
-  /// `"kind":"ConfigMap","apiVersion":"v1"`
+  /// Returns `"kind":"ConfigMap","apiVersion":"v1"`.
   std::string head() const;
-  /// The whole document of a stored object, as this version shows it.
+  /// Returns the complete document of a stored object in this version.
   Json document(const Stored& object) const;
-  /// Its text: {"kind":...,"apiVersion":...,...}.
+  /// Returns its text: {"kind":...,"apiVersion":...,...}.
   std::string text(const Stored& object) const;
-  /// The mark of objects that this version writes: they are in the stored form if it is the one that is
-  /// stored.
+  /// Returns the shape of objects written in this version: that of the storage version if they are equal,
+  /// otherwise 0.
   std::uint64_t stored_shape() const { return version == storage_version ? shape : 0; }
-  /// Brings a stored document into this version.
+  /// Converts a stored document to this version.
   Json read(const Stored& object) const;
   bool reads_as_stored(const Stored& object) const;
-  /// The members that documents of this version have, without apiVersion and kind, without braces.
+  /// Appends the members of the document in this version, without apiVersion and kind, without braces.
   void append_members(const Stored& object, std::string& out) const;
 };
 using ResourceTypePtr = std::shared_ptr<const ResourceType>;
 
-/// "core" of the core group, else the group's first part: the Go package of the internal types.
+/// Returns "core" for the core group, else the group's first part: the Go package of the internal types.
 std::string internal_package(const std::string& group);
 
 }  // namespace apiserver

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t first_port = 30000;
 constexpr std::int64_t last_port = 32767;
-constexpr std::int64_t first_free_port = 30086;  // those before are for ports that are asked for
-constexpr int first_address = 256;               // those before are for addresses that are asked for
+constexpr std::int64_t first_free_port = 30086;  // lower ones are reserved for explicit requests
+constexpr int first_address = 256;               // lower ones are reserved for explicit requests
 constexpr int last_address = 65534;
 
 std::string type_of(const Json& service) {
@@ -49,7 +49,7 @@ void prepare_external_name(Json& spec, const Json& old) {
     for (Json& port : ports->as_array()) port.erase("nodePort");
 }
 
-/// clusterIP and clusterIPs say the same; one that is left out is kept.
+/// Makes clusterIP and clusterIPs equal; keeps the old value of a missing one.
 void prepare_addresses(Json& spec, const Json& old) {
   const Json before = old.is_null() ? Json() : old["spec"];
   const bool keeps = !old.is_null() && type_of(old) != "ExternalName";
@@ -72,7 +72,7 @@ void prepare_addresses(Json& spec, const Json& old) {
       spec[name] = Json(before[name]);
 }
 
-/// The node port that the old Service has for the same port.
+/// Returns the node port of the same port in the old Service.
 std::int64_t old_node_port(const Json& port, const Json& old) {
   const Json& ports = old["spec"]["ports"];
   for (std::size_t i = 0; i < ports.size(); ++i)
@@ -166,7 +166,8 @@ std::int64_t free_port(Taken& taken) {
   return number;
 }
 
-/// Load balancers that keep traffic on its node ask there whether a node has any pod of the Service.
+/// Allocates the port on which load balancers with local traffic policy check if a node has a pod of the
+/// Service.
 void allocate_health_check(Taken& taken, Json& service) {
   Json& spec = service["spec"];
   const bool needed =

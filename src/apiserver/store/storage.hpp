@@ -14,11 +14,11 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// The resourceVersion that a server begins with. Smaller ones are of the past, as on a server that has run
-/// for a while.
+/// The initial resourceVersion of a server. Smaller ones are in the past, as on a server that has run for
+/// some time.
 inline constexpr std::uint64_t first_resource_version = 1000;
 
-/// Objects, the resources that they are of, and the source of their uids and names.
+/// Objects, the registry of resources, and the generator of uids and names.
 /// Thread safety: none; owned by the core.
 struct Storage {
   /// `history` is the number of changes that watches can go back; `seed` that of names and uids.

@@ -110,7 +110,7 @@ void Store::record(Collection& collection, Change change) {
 }
 
 std::uint64_t Store::version_at(WallTime time) const {
-  // From the end: clocks may jump back, and what is asked for is recent.
+  // From the end: clocks may jump back, and requests are usually for recent times.
   for (auto at = history_.rbegin(); at != history_.rend(); ++at)
     if ((*at)->at <= time) return (*at)->version;
   return oldest_;

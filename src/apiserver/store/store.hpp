@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of the embedded server, what became of them, and how they were at an earlier version: what etcd
-// and the watch cache are for a real one.
+// The server's objects, their changes, and their states at earlier versions: the counterpart of etcd and the
+// watch cache of a real server.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,28 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// One version of an object. Shared by the store, the history and all watches; never changes.
-/// apiVersion and kind are not part of it: they are those of the resource that it is read through.
+/// One version of an object; immutable. Shared by the store, the history and all watches. apiVersion and kind
+/// are not part of it: they are those of the resource through which it is read.
 class Stored {
  public:
   Stored(Json body, std::uint64_t version, std::uint64_t shape = 0);
 
-  /// The document without apiVersion and kind.
+  /// Returns the document without apiVersion and kind.
   const Json& body() const;
   const Json& metadata() const { return body()["metadata"]; }
-  /// A copy of it; reads it again without keeping what it read.
+  /// Returns a copy of the document; parses it without caching the result if necessary.
   Json copy() const;
-  /// Its members as text, without the braces: `"metadata":{...},"spec":{...}`. Written once.
+  /// Returns the members as text, without the braces: `"metadata":{...},"spec":{...}`. Formatted once.
   const std::string& text() const;
   std::uint64_t version() const { return version_; }
-  /// Which shape the body was known to have when it was stored (ResourceType::shape); 0: none.
+  /// Returns the shape that the body had when it was stored (ResourceType::shape); 0: unknown.
   std::uint64_t shape() const { return shape_; }
   const std::string& name() const { return name_; }
   const std::string& namespace_() const { return space_; }
   const std::string& uid() const { return uid_; }
 
-  /// Keeps the text only, a tenth of the memory; body() reads it again. References from body() end.
+  /// Keeps only the text, which takes a tenth of the memory; body() parses it again. Invalidates references
+  /// from body().
   void shrink() const;
 
  private:
@@ -54,18 +55,19 @@ class Stored {
 };
 using StoredPtr = std::shared_ptr<const Stored>;
 
-/// Objects of one resource in all its versions, by "namespace/name" (or "name"), in the order of etcd's keys.
+/// The objects of one resource in all its versions, by "namespace/name" (or "name"), in the order of etcd's
+/// keys.
 struct Collection {
   std::string group = {};
   std::string plural = {};
   bool namespaced = true;
   std::map<std::string, StoredPtr, std::less<>> objects = {};
-  std::uint64_t changed = 0;  ///< Version of its last change.
+  std::uint64_t changed = 0;  ///< Version of the last change.
 
   std::string key_of(std::string_view namespace_, std::string_view name) const;
 };
 
-/// What happened at one version. `before` is null for creations, `after` for deletions.
+/// One change, with its version. `before` is null for creations, `after` for deletions.
 struct Change {
   std::uint64_t version = 0;
   WallTime at = {};
@@ -74,7 +76,7 @@ struct Change {
   StoredPtr before = {};
   StoredPtr after = {};
 
-  /// `before` with this change's version: what DELETED events carry. Made once.
+  /// Returns `before` with this change's version, as in DELETED events. Created once.
   const StoredPtr& departed() const;
 
   mutable StoredPtr departed_once = {};
@@ -84,39 +86,40 @@ using ChangePtr = std::shared_ptr<const Change>;
 /// Thread safety: one thread at a time.
 class Store {
  public:
-  /// Called for each change after it is made.
+  /// Called after each change.
   using Listener = std::function<void(const ChangePtr&)>;
 
   Store(std::size_t history, std::uint64_t first_version) : limit_(history), version_(first_version) {}
 
   void listen(Listener listener) { listeners_.push_back(std::move(listener)); }
-  /// The collection of a resource, made when first asked for. The reference stays valid.
+  /// Returns the collection of a resource, created on first use. The reference stays valid.
   Collection& collection(std::string_view group, std::string_view plural, bool namespaced);
-  /// Every collection there is, by group and plural.
+  /// Returns every existing collection, by group and plural.
   const std::map<std::pair<std::string, std::string>, Collection>& collections() const {
     return collections_;
   }
 
-  /// The object, or null.
+  /// Returns the object, or null.
   StoredPtr find(const Collection& collection, std::string_view key) const;
-  /// Creates or replaces; sets metadata.resourceVersion. `shape` is what Stored::shape() will tell.
+  /// Creates or replaces an object; sets metadata.resourceVersion. `shape` becomes Stored::shape().
   StoredPtr put(Collection& collection, Json body, std::uint64_t shape = 0);
-  /// Removes and returns what was there; null if nothing was.
+  /// Removes and returns an object; null if it does not exist.
   StoredPtr erase(Collection& collection, std::string_view key);
   std::uint64_t version() const { return version_; }
-  /// The time of the changes to come.
+  /// Sets the time of subsequent changes.
   void set_time(WallTime now) { now_ = now; }
-  /// The version that was current at `time`; oldest_version() if that is forgotten.
+  /// Returns the version that was current at `time`; oldest_version() if that is no longer known.
   std::uint64_t version_at(WallTime time) const;
 
-  /// Versions before this are forgotten: a watch or list from them has expired.
+  /// Returns the oldest version in the history: a watch or list from an older one has expired.
   std::uint64_t oldest_version() const { return oldest_; }
-  /// Changes after `version`, in order. `version` must not be before oldest_version().
+  /// Returns the changes after `version`, in order. `version` must not be before oldest_version().
   std::vector<ChangePtr> changes_since(std::uint64_t version) const;
   /// Objects whose key starts with `prefix`, as they were at `version` (not before oldest_version()).
   std::vector<StoredPtr> snapshot(const Collection& collection, std::string_view prefix,
                                   std::uint64_t version) const;
-  /// Frees what replaced versions hold beside their text. Call while nobody holds a reference into one.
+  /// Frees the parsed documents of replaced versions. Must not be called while references into one are in
+  /// use.
   void shrink();
 
  private:

@@ -51,12 +51,12 @@ Json definition(const TableColumn& column) {
                        {"priority", column.priority}});
 }
 
-/// A value as text, as Go's %v with JSON for what has members.
+/// Formats a value like Go's %v, with JSON for objects and lists.
 std::string as_text(const Json& value) {
   return value.is_string() ? value.as_string() : value.dump();
 }
 
-/// One cell of a custom kind. A value of another type than the column's is left out.
+/// Returns one cell of a custom kind. A value whose type differs from the column's is left out.
 Json cell_of(const TableColumn& column, const Json& object, WallTime now) {
   const std::vector<const Json*> found = find_path(object, column.json_path);
   if (found.empty()) return {};
@@ -72,7 +72,7 @@ Json cell_of(const TableColumn& column, const Json& object, WallTime now) {
   return {};
 }
 
-/// Cells by path, or for columns that every kind has by name.
+/// Returns the cells by path, or by name for columns that every kind has.
 Json::Array cells_by_column(const TableShape& shape, const Json& object, WallTime now) {
   Json::Array cells;
   for (const TableColumn& column : shape.columns) {

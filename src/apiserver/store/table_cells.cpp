@@ -131,7 +131,7 @@ Json::Array service(const Json& object, WallTime now) {
           Json(labels_text(spec["selector"]))};
 }
 
-/// Core events and events.k8s.io events, whose fields have other names.
+/// Handles core events and events.k8s.io events, whose fields have other names.
 Json::Array event(const Json& object, WallTime now) {
   const Json& about = object.contains("regarding") ? object["regarding"] : object["involvedObject"];
   const auto first_of = [&](std::initializer_list<const char*> names) {
@@ -368,7 +368,7 @@ Json::Array webhook_configuration(const Json& object, WallTime now) {
   return {name_of(object), size_of(object["webhooks"]), Json(age_of(object, now))};
 }
 
-/// Lists of requests and limits: "cpu: 1/2, pods: 0/5".
+/// Formats lists of requests and limits: "cpu: 1/2, pods: 0/5".
 Json::Array resource_quota(const Json& object, WallTime now) {
   std::string requests;
   std::string limits;

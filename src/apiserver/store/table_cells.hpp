@@ -11,30 +11,30 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// The function that makes the row of a built-in resource; nullptr for those without cells of their own.
+/// Returns the function that makes the cells of a built-in resource; nullptr if it has none.
 /// Source: kubernetes pkg/printers/internalversion/printers.go.
 TableCells builtin_cells(std::string_view resource);
 
-/// Helpers of the rows.
+/// Helpers for cells.
 inline Json name_of(const Json& object) {
   return object.at({"metadata", "name"}).string_or("");
 }
 inline std::string age_of(const Json& object, WallTime now) {
   return age(object.at({"metadata", "creationTimestamp"}), now);
 }
-/// The text, or `otherwise` if there is none.
+/// Returns the text, or `otherwise` if it is empty.
 std::string text_or(const Json& value, std::string_view otherwise);
-/// Texts joined with commas, "<none>" if there are none.
+/// Joins texts with commas; "<none>" if there are none.
 std::string joined(const std::vector<std::string>& parts);
-/// {"a": "b"} as "a=b,...", "<none>" if empty.
+/// Formats {"a": "b"} as "a=b,...", "<none>" if empty.
 std::string labels_text(const Json& labels);
-/// A LabelSelector as kubectl writes it: "a=b,c in (d,e),!f".
+/// Formats a LabelSelector as kubectl does: "a=b,c in (d,e),!f".
 std::string selector_text(const Json& selector);
-/// The names, and the images, of a pod spec's containers.
+/// Return the names, and the images, of a pod spec's containers.
 std::string container_names(const Json& pod_spec);
 std::string container_images(const Json& pod_spec);
 
-/// The rows of pods and of what runs them.
+/// Rows of pods and workloads.
 namespace rows {
 Json::Array pod(const Json& object, WallTime now);
 Json::Array deployment(const Json& object, WallTime now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of pods and of what runs them.
+// Rows of pods and workloads.
 #include <algorithm>
 #include <optional>
 
@@ -26,7 +26,7 @@ bool is_true(const Json& conditions, std::string_view type) {
   return false;
 }
 
-/// Why a container does not run: reason, else exit code or signal.
+/// Returns the reason why a container is not running: reason, else exit code or signal.
 std::optional<std::string> stopped_reason(const Json& state) {
   const Json& waiting = state["waiting"]["reason"];
   if (!waiting.string_or("").empty()) return waiting.as_string();
@@ -37,7 +37,7 @@ std::optional<std::string> stopped_reason(const Json& state) {
   return "ExitCode:" + count_text(ended["exitCode"]);
 }
 
-/// "Init:1/2" and its kin while init containers run; empty once they are done.
+/// Returns "Init:1/2" and similar while init containers run; std::nullopt once they are done.
 std::optional<std::string> init_reason(const Json& pod) {
   const Json& statuses = pod["status"]["initContainerStatuses"];
   for (std::size_t i = 0; i < statuses.size(); ++i) {
@@ -90,7 +90,7 @@ Json template_spec(const Json& object) {
   return object.at({"spec", "template", "spec"});
 }
 
-/// Containers, images and selector: what `-o wide` adds.
+/// Adds containers, images and selector, the additional columns of `-o wide`.
 void add_wide(Json::Array& cells, const Json& pod_spec, const Json& selector) {
   cells.emplace_back(container_names(pod_spec));
   cells.emplace_back(container_images(pod_spec));

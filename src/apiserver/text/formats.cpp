@@ -29,7 +29,7 @@ bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
 }
 
-/// The number that exactly `text` is, at most `limit`.
+/// Parses `text` as a decimal number of at most `limit`.
 std::optional<std::uint32_t> number(std::string_view text, std::uint32_t limit) {
   if (text.empty() || text.size() > 9 || !std::all_of(text.begin(), text.end(), is_digit))
     return std::nullopt;
@@ -89,14 +89,14 @@ bool is_cidr(std::string_view text) {
   return (is_ipv4(address) && number(bits, 32)) || (is_ipv6(address) && number(bits, 128));
 }
 
-/// A literal as a template argument.
+/// A string literal as a template argument.
 template <std::size_t size>
 struct Literal {
   constexpr Literal(const char (&text)[size]) { std::copy_n(text, size, letters); }  // NOLINT: implicit
   char letters[size] = {};
 };
 
-/// The expression is read once.
+/// Matches an expression that is compiled once.
 template <Literal expression>
 bool matches(std::string_view text) {
   static const RegularExpression compiled(expression.letters);
@@ -141,7 +141,7 @@ bool is_hostname(std::string_view text) {
                                    "([.][a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*[.]?$">(text);
 }
 
-/// The sum by which the last digit of an ISBN is checked.
+/// Checks the digits and check digit of an ISBN.
 bool is_isbn(std::string_view text, std::size_t wanted) {
   std::string digits;
   for (const char letter : text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The string formats that a CRD schema may ask for.
+// The string formats of CRD schemas.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Whether a CRD may ask for this format of strings; others are ignored. Hyphens do not count: "date-time".
+/// Returns true if CRDs may use this format of strings; others are ignored. Hyphens are ignored: "date-time".
 bool is_string_format(std::string_view format);
 
-/// Whether `text` is of the format; true for formats that are not known.
+/// Returns true if `text` has the format; also for unknown formats.
 bool has_format(std::string_view text, std::string_view format);
 
 }  // namespace apiserver

@@ -5,7 +5,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-// splitmix64: equidistributed over its period, any seed is good.
+// splitmix64: equidistributed over its period, any seed is suitable.
 std::uint64_t Identity::next() {
   state_ += 0x9e3779b97f4a7c15ULL;
   std::uint64_t mixed = state_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uids and the ends of generated names: random to the eye, decided by a seed.
+// Uids and suffixes of generated names: pseudo-random, determined by a seed.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ class Identity {
  public:
   explicit Identity(std::uint64_t seed) : state_(seed) {}
 
-  /// A version 4 UUID.
+  /// Returns a version 4 UUID.
   std::string uid();
-  /// `prefix` cut to 58 characters, with five more of the alphabet that spells no words.
+  /// Returns `prefix`, cut to 58 characters, with five characters of an alphabet that spells no words.
   /// Source: apiserver storage/names/generate.go.
   std::string generated_name(std::string_view prefix);
 

@@ -29,7 +29,7 @@ std::optional<std::int64_t> integer(std::string_view text) {
   return value;
 }
 
-/// 'a', "a", 1, true.
+/// Parses 'a', "a", 1, true.
 std::optional<Json> literal(std::string_view text) {
   if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'')
     return Json(text.substr(1, text.size() - 2));
@@ -75,7 +75,7 @@ void members(const Json& value, Found& out) {
   }
 }
 
-/// [from:to] of a list.
+/// Evaluates [from:to] of a list.
 void slice(const Json& value, std::string_view step, Found& out) {
   if (!value.is_array()) return;
   const auto size = static_cast<std::int64_t>(value.size());
@@ -88,7 +88,7 @@ void slice(const Json& value, std::string_view step, Found& out) {
     out.push_back(&value[static_cast<std::size_t>(i)]);
 }
 
-/// What is between brackets.
+/// Evaluates the text between brackets.
 void bracket(const Json& value, std::string_view step, Found& out) {
   step = trimmed(step);
   if (step == "*") return members(value, out);
@@ -113,7 +113,7 @@ void bracket(const Json& value, std::string_view step, Found& out) {
   }
 }
 
-/// The end of a bracket that starts at `start`, minding quotes and brackets inside.
+/// Returns the end of a bracket that starts at `start`; skips quoted text and inner brackets.
 std::size_t bracket_end(std::string_view path, std::size_t start) {
   char quote = 0;
   int depth = 0;
@@ -131,7 +131,7 @@ std::size_t bracket_end(std::string_view path, std::size_t start) {
   return std::string_view::npos;
 }
 
-/// A name up to the next dot or bracket; a backslash lets a dot be part of it.
+/// Returns a name up to the next dot or bracket; a backslash escapes a dot.
 std::string member_name(std::string_view path, std::size_t& at) {
   std::string name;
   while (at < path.size() && path[at] != '.' && path[at] != '[') {

@@ -12,9 +12,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// What the path finds in `document`, in its order; empty if nothing or if the path makes no sense.
-/// Members, ['members'], [indexes] (negative from the end), [from:to], [*], [?(@.member OP literal)] and
-/// [?(@.member)]. Lifetime: the pointers are into `document`.
+/// Returns the values that the path selects in `document`, in document order; empty if there are none or the
+/// path is invalid. Supports members, ['members'], [indexes] (negative from the end), [from:to], [*],
+/// [?(@.member OP literal)] and [?(@.member)].
+/// Lifetime: the pointers are into `document`.
 std::vector<const Json*> find_path(const Json& document, std::string_view path);
 
 }  // namespace apiserver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol buffers, as much as writing messages takes.
+// An encoder of protocol buffer messages.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// One message, field by field; bytes() is its wire form. Absent things are simply not written.
+/// Encodes one message, field by field; bytes() is its wire form. Absent fields are not written.
 class ProtobufWriter {
  public:
   void text(std::uint32_t field, std::string_view value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations for people: "0.005s", "30s".
+// Formats durations for people: "0.005s", "30s".
 #pragma once
 
 #include <array>

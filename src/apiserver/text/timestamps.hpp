@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timestamps of documents, to the second as metadata has them.
+// Timestamps of documents, with a resolution of one second as in metadata.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// "2026-01-02T03:04:05Z"; fractions are dropped.
+/// Returns "2026-01-02T03:04:05Z"; fractions are dropped.
 std::string timestamp(WallTime time);
 
-/// Why Go's time.ParseDuration refuses a text ("90s", "1h30m"); empty if it takes it.
+/// Returns the error of Go's time.ParseDuration for a text ("90s", "1h30m"); empty if it is valid.
 std::string duration_problem(const std::string& text);
 
 }  // namespace apiserver

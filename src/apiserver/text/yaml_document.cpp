@@ -23,12 +23,13 @@ Json scalar(const YAML::Node& node) {
   return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());  // "!": quoted
 }
 
-/// How many values a text of this size may have, aliases followed: they may make many of few.
+/// Returns the maximum number of values for a text of this size, with aliases expanded: they can multiply
+/// values.
 std::size_t allowance(std::size_t text_size) {
   return smallest_allowance + 2 * text_size;
 }
 
-/// Looks at `left` values at most.
+/// Visits at most `left` values.
 void collect_duplicates(const YAML::Node& node, int depth, std::size_t& left, std::vector<std::string>& out) {
   if (depth > max_yaml_depth || left == 0) return;
   --left;
@@ -45,7 +46,7 @@ void collect_duplicates(const YAML::Node& node, int depth, std::size_t& left, st
   }
 }
 
-/// Makes JSON of a document.
+/// Converts a document to JSON.
 class Converter {
  public:
   explicit Converter(std::size_t text_size) : left_(allowance(text_size)) {}
@@ -72,7 +73,7 @@ class Converter {
   }
 
  private:
-  std::size_t left_;  ///< Values that may still come.
+  std::size_t left_;  ///< Remaining number of values.
 };
 
 }  // namespace

@@ -12,13 +12,14 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// The first document of `text`, with scalars typed as YAML 1.1 does and Go's decoder reads it. Throws
+/// Returns the first document of `text`, with scalars typed as in YAML 1.1 and by Go's decoder. Throws
 /// DecodeError with the line.
 Json parse_yaml(std::string_view text);
-/// The same, but also a text that the first document does not take in is a DecodeError.
+/// Like parse_yaml(), but also throws DecodeError for text after the first document.
 Json parse_yaml_whole(std::string_view text);
 
-/// Keys that a mapping of the text has twice: `line 4: key "k" already set in map`. Empty if it is no YAML.
+/// Returns errors for duplicate keys of mappings: `line 4: key "k" already set in map`. Empty if `text` is
+/// not YAML.
 std::vector<std::string> yaml_duplicates(std::string_view text);
 
 }  // namespace apiserver

@@ -24,7 +24,7 @@ std::string comma_separated(const std::vector<Column>& columns);
 
 enum class Picture : std::uint8_t { svg, png };
 
-/// A gnuplot script that draws one panel for each column into `file`, with `title` above.
+/// Returns a gnuplot script that draws one panel per column into `file`, with `title` above.
 std::string gnuplot_script(const std::vector<Column>& columns, const std::string& title,
                            const std::string& file, Picture picture);
 

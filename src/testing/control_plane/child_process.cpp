@@ -20,8 +20,8 @@ inline namespace v0 {
 namespace testing {
 namespace {
 
-// Waits for a line or for the end of its parent. On the latter a process outside the group clears up: again
-// and again, since what is being killed can still make a file, but not for ever.
+// Waits for a line or for the end of its parent. In the latter case, a process outside the group cleans up:
+// repeatedly, since a process that is being killed can still create a file, but a limited number of times.
 constexpr char keeper_script[] = R"(trap '' HUP INT QUIT TERM
 read -r word
 [ "$word" = done ] && exit 0
@@ -60,7 +60,7 @@ struct SpawnPlan {
     posix_spawnattr_setsigmask(&attributes, &set);
   }
 
-  // In process group `group`; 0: one of its own.
+  // In process group `group`; 0: a new one.
   pid_t run(const std::vector<std::string>& command, pid_t group) {
     posix_spawnattr_setpgroup(&attributes, group);
     posix_spawnattr_setflags(&attributes,
@@ -79,7 +79,7 @@ struct SpawnPlan {
   posix_spawnattr_t attributes;
 };
 
-// -1: there is no such child (any more).
+// Returns -1 if there is no such child.
 int wait_for(pid_t pid) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0) {
@@ -130,7 +130,7 @@ void ProcessKeeper::finish() noexcept {
   std::error_code ignored;
   if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
   if (pipe_ >= 0) {
-    // If nobody reads, the keeper is gone; that is then no matter, and must not raise SIGPIPE.
+    // Without a reader, the keeper is gone; this must not raise SIGPIPE.
     sigset_t pipe_signal;
     sigset_t before;
     sigemptyset(&pipe_signal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that cannot outlive the one that started them, and a directory that cannot either.
+// Processes and a temporary directory that do not outlive the process that created them.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// A temporary directory and a process group. A process of its own, the keeper, reads a pipe whose other end
-/// only this process has; when that ends in whatever way, the keeper kills the group and removes the
-/// directory. It does not depend on which thread started it, as a parent-death signal would.
-/// A child forked without exec holds the pipe as well: the keeper then waits for both.
+/// A temporary directory and a process group. A separate process, the keeper, reads a pipe whose other end
+/// only this process has; when this process ends, in whatever way, the keeper kills the group and removes the
+/// directory. Unlike a parent-death signal, this does not depend on the thread that started it. A child
+/// forked without exec holds the pipe as well: the keeper then waits for both.
 /// Thread safety: one thread at a time.
 class ProcessKeeper {
  public:
@@ -24,9 +24,9 @@ class ProcessKeeper {
   ProcessKeeper& operator=(const ProcessKeeper&) = delete;
 
   const std::string& directory() const { return directory_; }
-  /// The group that children join.
+  /// Returns the process group for children.
   pid_t group() const { return keeper_; }
-  /// Removes the directory and sends the keeper home; the children must have ended. Idempotent.
+  /// Removes the directory and ends the keeper; the children must have ended. Idempotent.
   void finish() noexcept;
 
  private:
@@ -35,7 +35,7 @@ class ProcessKeeper {
   int pipe_ = -1;
 };
 
-/// A program that runs with its output in a file.
+/// A running program whose output goes to a file.
 /// Thread safety: one thread at a time.
 class ChildProcess {
  public:
@@ -44,16 +44,17 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Starts `command` (file and arguments); its output is added to `log`. Throws Error if it cannot be
+  /// Starts `command` (file and arguments); its output is appended to `log`. Throws Error if it cannot be
   /// started.
   void start(const std::vector<std::string>& command, const std::string& log, pid_t group);
-  /// Whether it runs.
+  /// Returns true if it is running.
   bool running();
-  /// Sends a signal, if it runs: SIGSTOP, SIGCONT.
+  /// Sends a signal if it is running: SIGSTOP, SIGCONT.
   void signal(int number) const noexcept;
-  /// Kills it and waits until it is gone. Idempotent.
+  /// Kills it and waits for its end. Idempotent.
   void kill() noexcept;
-  /// How it ended: "ended with code 1", "was killed by signal 9"; valid once running() said false.
+  /// Returns the way in which it ended: "ended with code 1", "was killed by signal 9". Valid once running()
+  /// has returned false.
   std::string ending() const;
 
  private:

@@ -11,7 +11,7 @@ inline namespace v0 {
 namespace testing {
 namespace {
 
-// A directory to look in, and how to tell people about it.
+// A directory to search, and its name in messages.
 struct Place {
   std::string directory;
   std::string name;
@@ -21,7 +21,7 @@ std::string variable(const FileSearch& search, const char* name) {
   return search.environment(name).value_or("");
 }
 
-// As scripts/control-plane has it.
+// Same rules as scripts/control-plane.
 std::string cache_directory(const FileSearch& search) {
   if (const std::string own = variable(search, "EVENKEEL_CACHE"); !own.empty()) return own;
   if (const std::string xdg = variable(search, "XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/evenkeel";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the programs of a control plane are.
+// Locates the programs of a control plane.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// What the search asks of the machine.
+/// Access to the machine for the search; tests replace it.
 struct FileSearch {
   std::function<std::optional<std::string>(const std::string&)> environment = {};
   std::function<bool(const std::string&)> executable = {};
 
-  /// The process's environment and the file system.
+  /// Returns access to the process's environment and the file system.
   static FileSearch of_this_machine();
 };
 
@@ -26,12 +26,12 @@ struct FileSearch {
 struct ComponentFiles {
   std::string etcd = {};
   std::string api_server = {};
-  std::string controller_manager = {};  ///< Empty if it was not asked for.
-  /// What is missing and where it was looked for, as one text; empty: nothing.
+  std::string controller_manager = {};  ///< Empty if not needed.
+  /// Missing programs and the places searched, as one text; empty: none.
   std::string problem = {};
 };
 
-/// Each program at the first place that has it, in the order that EnvironmentOptions::binaries gives.
+/// Returns each program from the first place that has it, in the order given at EnvironmentOptions::binaries.
 ComponentFiles find_components(const EnvironmentOptions& options, const FileSearch& search);
 
 }  // namespace testing

@@ -34,13 +34,13 @@ constexpr auto request_timeout = std::chrono::seconds{10};
 constexpr int attempts = 5;
 constexpr std::size_t log_tail_lines = 15;
 
-// A component could not listen because somebody took its port.
+// A component could not listen because another process took its port.
 class PortTaken : public Error {
  public:
   using Error::Error;
 };
 
-// A port that was free a moment ago.
+// Returns a port that was free at the time of the call.
 std::uint16_t free_port() {
   const ReservedPort port;
   return port.number();
@@ -80,7 +80,7 @@ std::string read_file(const std::string& path) {
   return std::move(text).str();
 }
 
-// One line of a token file: CSV with quotes doubled.
+// Returns one line of a token file: CSV with quotes doubled.
 std::string token_line(const apiserver::TokenUser& user, std::size_t number) {
   const auto quoted = [](const std::string& text) {
     std::string out = "\"";
@@ -93,7 +93,7 @@ std::string token_line(const apiserver::TokenUser& user, std::size_t number) {
          quoted(groups) + "\n";
 }
 
-// The last lines of `text`, with a mark before each.
+// Returns the last lines of `text`, each with a prefix.
 std::string tail(const std::string& text) {
   std::size_t start = text.size();
   for (std::size_t lines = 0; start > 0 && lines <= log_tail_lines; ++lines)
@@ -106,7 +106,7 @@ std::string tail(const std::string& text) {
   return out.empty() ? "\n  (its log is empty)" : out;
 }
 
-// Of the many lines of /readyz those that say what is not ready; anything else is kept.
+// Returns the lines of /readyz about failed checks; any other text is returned unchanged.
 std::string failed_checks(const std::string& body) {
   std::string failed;
   std::istringstream lines(body);
@@ -116,7 +116,7 @@ std::string failed_checks(const std::string& body) {
   return failed.empty() ? body : failed;
 }
 
-// Nothing once a GET is answered with 200; until then what it is answered with.
+// Returns std::nullopt once a GET is answered with 200; the response as text until then.
 std::optional<std::string> state_of(const std::string& target, const http::Response& answer) {
   if (answer.status == 200) return std::nullopt;
   return "GET " + target + " was answered with " + std::to_string(answer.status) + ": " +
@@ -179,7 +179,7 @@ void ControlPlane::write_files() {
   const apiserver::CertifiedKey server = apiserver::make_server_certificate(
       authority_, {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
                    "kubernetes.default.svc", "10.0.0.1"});
-  // Service accounts' tokens are signed with a key of their own.
+  // Tokens of service accounts are signed with a separate key.
   const apiserver::CertifiedKey accounts = apiserver::make_server_certificate(authority_, {"localhost"});
   std::string tokens = token_line({.token = options_.token, .caller = {}}, 0);
   for (std::size_t at = 0; at < options_.tokens.size(); ++at)
@@ -193,7 +193,7 @@ void ControlPlane::write_files() {
   write_file(path("kubeconfig"), kubeconfig());
 }
 
-// etcd's ports cannot be reserved while it uses them: who loses one begins anew with others.
+// etcd's ports cannot be reserved while it uses them: if one is lost, start again with others.
 void ControlPlane::start_storage_and_server() {
   for (int attempt = 1;; ++attempt) {
     etcd_url_ = loopback_url("http", free_port());
@@ -249,7 +249,7 @@ std::vector<std::string> ControlPlane::etcd_command() const {
       files_.etcd, "--data-dir=" + etcd_data_, "--listen-client-urls=" + etcd_url_,
       "--advertise-client-urls=" + etcd_url_, "--listen-peer-urls=" + etcd_peer_url_,
       "--initial-advertise-peer-urls=" + etcd_peer_url_, "--initial-cluster=default=" + etcd_peer_url_,
-      // What is written need not survive the machine.
+      // Data need not survive a crash of the machine.
       "--unsafe-no-fsync"};
   append(command, options_.etcd_flags);
   return command;
@@ -259,7 +259,7 @@ std::vector<std::string> ControlPlane::api_server_command() const {
   std::vector<std::string> command = {
       files_.api_server, "--etcd-servers=" + etcd_url_, "--bind-address=127.0.0.1",
       "--secure-port=" + std::to_string(port_.number()), "--permit-port-sharing=true",
-      // No network but loopback is needed, and nobody looks for endpoints.
+      // No network except loopback is needed, and endpoints are not used.
       "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
       "--cert-dir=" + path("certificates"), "--tls-cert-file=" + path("server.crt"),
       "--tls-private-key-file=" + path("server.key"), "--client-ca-file=" + path("authority.crt"),
@@ -267,7 +267,7 @@ std::vector<std::string> ControlPlane::api_server_command() const {
       "--service-account-issuer=https://kubernetes.default.svc",
       "--service-account-key-file=" + path("accounts.crt"),
       "--service-account-signing-key-file=" + path("accounts.key"), "--service-cluster-ip-range=10.0.0.0/24",
-      // Pods need no service account, which nobody may have made yet.
+      // Pods need no service account, which may not exist yet.
       "--disable-admission-plugins=ServiceAccount", "--allow-privileged=true"};
   append(command, options_.api_server_flags);
   return command;
@@ -281,7 +281,7 @@ std::vector<std::string> ControlPlane::controller_manager_command() const {
       "--leader-elect=false", "--bind-address=127.0.0.1",
       "--secure-port=" + std::to_string(manager_port_.number()), "--permit-port-sharing=true",
       "--tls-cert-file=" + path("server.crt"), "--tls-private-key-file=" + path("server.key"),
-      // A test's thousand objects are not collected at twenty a second.
+      // The defaults would delete a test's thousand objects at twenty a second.
       "--kube-api-qps=500", "--kube-api-burst=1000"};
   append(command, options_.controller_manager_flags);
   return command;
@@ -374,7 +374,7 @@ void ControlPlane::fail(Component component, const std::string& problem) {
   throw Error(text);
 }
 
-// ---- What others ask ----
+// ---- Accessors ----
 
 std::string ControlPlane::url() const {
   return loopback_url("https", port_.number());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of an environment: their files, ports and command lines, and what it means that each is
-// ready.
+// The processes of an environment: files, ports, command lines and readiness checks.
 #pragma once
 
 #include <array>
@@ -27,8 +26,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// A loopback port that nobody else gets while this lives, but who says SO_REUSEPORT and has the same user:
-/// for a server that is told to share its port, from before its first start until after its last.
+/// Reserves a loopback port during its lifetime, except against processes of the same user with SO_REUSEPORT:
+/// for a server that is configured to share its port, from before its first start until after its last.
 class ReservedPort {
  public:
   /// Throws Error with the system's reason.
@@ -43,7 +42,7 @@ class ReservedPort {
   std::uint16_t number_ = 0;
 };
 
-/// Starts everything in its constructor; see Environment, whose members these are.
+/// Starts all components in its constructor; see the members of Environment with the same names.
 /// Thread safety: all members may be called concurrently.
 class ControlPlane {
  public:
@@ -59,10 +58,10 @@ class ControlPlane {
   const std::string& directory() const { return keeper_.directory(); }
   std::string log(Component component) const;
 
-  /// A request in the administrator's name. Throws TransportError.
+  /// Sends a request as administrator. Throws TransportError.
   http::Response ask(const http::Request& request) const;
-  /// Asks `done` until it gives nothing; what it gives is the last state, for the error. Throws Error after
-  /// options.timeout, or when a component ends that runs: it names `what`, the component, its state and the
+  /// Calls `done` until it returns std::nullopt; its last value is the state for the error. Throws Error
+  /// after options.timeout, or when a running component ends, with `what`, the component, its state and the
   /// end of its log.
   void wait_until(Component component, const std::string& what,
                   const std::function<std::optional<std::string>()>& done) EVENKEEL_EXCLUDES(mutex_);
@@ -95,7 +94,7 @@ class ControlPlane {
   void await_controller_manager();
   void await_answer(Component component, const std::string& what, http::CurlTransportOptions server,
                     const std::string& target);
-  /// A component that ended by itself, and how.
+  /// Returns a component that ended by itself, and the way in which it ended.
   std::optional<std::pair<Component, std::string>> fallen() EVENKEEL_EXCLUDES(mutex_);
   [[noreturn]] void fail(Component component, const std::string& problem) EVENKEEL_EXCLUDES(mutex_);
 

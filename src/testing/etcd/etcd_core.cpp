@@ -28,14 +28,14 @@ Json pair_of(const EtcdData::Found& found, bool with_value) {
   Json pair = Json::object();
   pair["key"] = etcd_base64(found.key);
   pair["mod_revision"] = text_of(found.value->modified);
-  if (found.value->created == 0) return pair;  // of an event: erased
+  if (found.value->created == 0) return pair;  // in an event: deleted
   pair["create_revision"] = text_of(found.value->created);
   pair["version"] = text_of(found.value->version);
   if (with_value && !found.value->bytes.empty()) pair["value"] = etcd_base64(found.value->bytes);
   return pair;
 }
 
-// The changes within `keys` as a line of a watch; empty if there are none.
+// Returns the changes within `keys` as a line of a watch; empty if there are none.
 std::string event_line(const EtcdKeys& keys, const std::vector<EtcdChange>& changes, const Json& header) {
   Json events = Json::array();
   for (const EtcdChange& change : changes) {
@@ -59,7 +59,7 @@ int order(const Value& a, const Value& b) {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-// How a key's value relates to what a compare asks for; an absent key has none.
+// Compares a key's value with the operand of a compare; an absent key has no value.
 int relation(const Json& compare, const EtcdValue& value) {
   const std::string target = compare["target"].string_or("VERSION");
   if (target == "VALUE") return order(value.bytes, etcd_bytes(compare["value"]));
@@ -119,7 +119,7 @@ apiserver::Answer EtcdCore::answer(const http::Request& request) {
   return {.response = done.is_null() ? text_answer(404, "Not Found\n") : json_answer(done.dump())};
 }
 
-// Null: there is no such path.
+// Returns null if the path does not exist.
 Json EtcdCore::reply(std::string_view path, const Json& request) {
   if (path == "kv/range") {
     check_range(request);
@@ -226,7 +226,7 @@ void EtcdCore::check_revisions(const Json& txn) const {
   }
 }
 
-// An absent key is compared as one of zeroes; its value equals nothing, not even an empty one.
+// An absent key has version and revisions of zero; its value equals nothing, not even an empty one.
 bool EtcdCore::holds(const Json& compare) const {
   const std::vector<EtcdData::Found> found = data_.find(etcd_keys(compare), data_.revision());
   if (found.empty()) return compare["target"].string_or("VERSION") != "VALUE" && satisfied(compare, {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stand-in for etcd as a value: requests of its JSON API in, answers out. No time, thread or socket.
+// The core of the etcd substitute: requests of its JSON API in, responses out. No clock, thread or socket.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class EtcdCore final : public apiserver::detail::Backend {
   std::optional<WallTime> next_tick() const override { return std::nullopt; }
 
   std::uint64_t revision() const { return data_.revision(); }
-  /// Throws EtcdRefusal for one that is compacted already, or is yet to come.
+  /// Throws EtcdRefusal for a compacted or future revision.
   void compact(std::uint64_t revision);
   void forget_tokens() { tokens_.clear(); }
 
@@ -48,10 +48,10 @@ class EtcdCore final : public apiserver::detail::Backend {
     std::string unread = {};
     bool over = false;
   };
-  /// One transaction, nested ones included, while it is applied.
+  /// One transaction, including nested ones, while it is applied.
   struct Running {
-    std::vector<bool> branches = {};  ///< Which each transaction of the tree takes, in the order of a walk.
-    std::size_t next = 0;             ///< Of branches.
+    std::vector<bool> branches = {};  ///< Branch taken by each transaction of the tree, in traversal order.
+    std::size_t next = 0;             ///< Index into branches.
   };
 
   apiserver::Answer answer(const http::Request& request);
@@ -71,11 +71,11 @@ class EtcdCore final : public apiserver::detail::Backend {
   void check_revision(const Json& range) const;
   void check_revisions(const Json& txn) const;
   bool holds(const Json& compare) const;
-  /// All branches are decided before anything is written.
+  /// Decides all branches before anything is written.
   void decide(const Json& txn, Running& running) const;
   Json apply(const Json& txn, Running& running);
   Json apply_operation(const Json& operation, Running& running);
-  /// Commits, and tells the watches.
+  /// Commits and notifies the watches.
   void finish();
 
   const EtcdServerOptions options_;

@@ -10,7 +10,7 @@ inline namespace v0 {
 namespace testing {
 namespace {
 
-// The value that held at `revision`, or null if the key was absent.
+// Returns the value that was valid at `revision`, or null if the key was absent.
 const EtcdValue* at(const std::vector<EtcdValue>& values, std::uint64_t revision) {
   const auto after =
       std::upper_bound(values.begin(), values.end(), revision,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stand-in for etcd holds: keys with their versions, in memory.
+// The data of the etcd substitute: keys with their versions, in memory.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// From `begin` to before `end`. An empty `end`: the key `begin` alone; a zero byte: to the last key.
+/// A range from `begin` up to, but excluding `end`. An empty `end`: the key `begin` alone; a zero byte: up to
+/// the last key.
 struct EtcdKeys {
   std::string begin = {};
   std::string end = {};
@@ -29,7 +30,7 @@ struct EtcdKeys {
 struct EtcdValue {
   std::uint64_t modified = 0;  ///< Revision.
   std::uint64_t created = 0;   ///< Revision; 0: the key was erased at `modified`.
-  std::uint64_t version = 0;   ///< How often it was put since it was created.
+  std::uint64_t version = 0;   ///< Number of puts since the key was created.
   std::string bytes = {};
 };
 
@@ -48,22 +49,22 @@ class EtcdData {
   };
 
   std::uint64_t revision() const { return revision_; }
-  /// Reads before this revision are not possible any more.
+  /// Returns the oldest revision that can be read.
   std::uint64_t compacted() const { return compacted_; }
 
-  /// What there is at `revision`, in the order of keys; valid until the next change. revision() + 1 is what
-  /// was written since the last commit().
+  /// Returns the keys at `revision`, sorted; valid until the next change. revision() + 1 includes the writes
+  /// since the last commit().
   std::vector<Found> find(const EtcdKeys& keys, std::uint64_t revision) const;
 
   void put(const std::string& key, std::string bytes);
-  /// Returns how many there were.
+  /// Returns the number of deleted keys.
   std::size_t erase(const EtcdKeys& keys);
-  /// Ends a transaction: what was written since the last one is the next revision. Returns the changes.
+  /// Ends a transaction: the writes since the last one become the next revision. Returns the changes.
   std::vector<EtcdChange> commit();
 
-  /// From `revision` on, in order.
+  /// Returns the changes from `revision` on, in order.
   std::vector<EtcdChange> changes_since(std::uint64_t revision) const;
-  /// At most revision().
+  /// Requires a revision of at most revision().
   void compact(std::uint64_t revision);
 
  private:
@@ -73,8 +74,8 @@ class EtcdData {
 
   Map keys_;
   std::vector<EtcdChange> log_;  // since the compaction
-  std::size_t committed_ = 0;    // of log_
-  std::uint64_t revision_ = 1;   // a new etcd begins with it
+  std::size_t committed_ = 0;    // index into log_
+  std::uint64_t revision_ = 1;   // as in a new etcd
   std::uint64_t compacted_ = 0;
 };
 

@@ -73,12 +73,12 @@ void check_lists(const Json& txn, std::size_t max) {
   for (const Json& operation : failure.as_array()) check_operation(operation, max - longest);
 }
 
-/// What a list of operations writes.
+/// The keys that a list of operations writes.
 struct Writes {
   std::set<std::string> puts = {};
   std::vector<EtcdKeys> erases = {};
 
-  // The ends are taken as they are, as etcd does here: what is erased to the last key meets no put.
+  // Range ends are compared literally, as etcd does here: a deletion up to the last key overlaps with no put.
   void add(const std::string& key, bool may_be_there) {
     const bool erased = std::any_of(erases.begin(), erases.end(), [&key](const EtcdKeys& keys) {
       return keys.end.empty() ? key == keys.begin : key >= keys.begin && key < keys.end;

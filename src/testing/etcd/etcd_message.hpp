@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of etcd's JSON API, as the stand-in reads and checks them.
+// Parsing and validation of the messages of etcd's JSON API.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// gRPC's codes, as far as etcd uses them here.
+/// The gRPC codes that etcd uses here.
 enum class EtcdCode : std::uint8_t {
   invalid_argument = 3,
   resource_exhausted = 8,
@@ -27,30 +27,30 @@ enum class EtcdCode : std::uint8_t {
   unauthenticated = 16,
 };
 
-/// What etcd refuses; thrown within the stand-in only.
+/// An error response of etcd; thrown inside the substitute only.
 struct EtcdRefusal {
   EtcdCode code = EtcdCode::invalid_argument;
   std::string message = {};
 };
 http::Response refusal_answer(const EtcdRefusal& refusal);
 
-/// Members that are absent are zero or empty. Throw EtcdRefusal for what is none.
+/// Read members of a message; absent ones are zero or empty. Throw EtcdRefusal for a wrong type.
 std::uint64_t etcd_number(const Json& member);
 std::string etcd_bytes(const Json& member);
 EtcdKeys etcd_keys(const Json& message);
 std::string etcd_base64(std::string_view bytes);
 
-/// Throws EtcdRefusal for a member that is not listed: the stand-in does not pass over what it cannot do.
+/// Throws EtcdRefusal for a member that is not listed: unsupported features are rejected, not ignored.
 void know_members(const Json& message, std::initializer_list<std::string_view> known);
 
-/// Throw EtcdRefusal as etcd does, by the same rules in the same order.
+/// Throw EtcdRefusal like etcd, by the same rules in the same order.
 /// Source: etcd's server/etcdserver/api/v3rpc/key.go, checkRangeRequest to checkRequestOp.
 void check_range(const Json& request);
 void check_put(const Json& request);
 void check_erase(const Json& request);
 void check_txn(const Json& request, std::size_t max_operations);
 
-/// About how long the message is in etcd's own encoding.
+/// Returns the approximate size of the message in etcd's own encoding.
 std::size_t encoded_size(const Json& message);
 
 }  // namespace testing

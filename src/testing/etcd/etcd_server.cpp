@@ -14,7 +14,7 @@ inline namespace v0 {
 namespace testing {
 namespace {
 
-// The JSON of a request is longer than what etcd counts: base64, and names.
+// The JSON form of a request is longer than the form whose size etcd limits: base64, and member names.
 constexpr std::size_t json_growth = 4;
 
 EtcdServerOptions checked(EtcdServerOptions options) {
@@ -45,7 +45,7 @@ struct EtcdServer::State {
     url = "http://" + name + ":" + std::to_string(server->port());
   }
 
-  EtcdCore* core = nullptr;  // the host's; under its lock
+  EtcdCore* core = nullptr;  // owned by the host; used under its lock
   std::shared_ptr<apiserver::detail::CoreHost> host;
   std::unique_ptr<apiserver::detail::HttpServer> server;
   std::string url;
