@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why several workers never reconcile one object at the same time, why one worker may let an object wait
-// for ever so long, and two cures: more workers, or a queue that keeps an object's place. Time is virtual:
-// minutes pass in no time. Ends with 1 if a step is not what the algorithm promises.
+// Shows that several workers never reconcile one object at the same time, that with one worker an object may
+// wait arbitrarily long, and two remedies: more workers, or a queue that keeps an object's position. Time is
+// virtual, so minutes pass instantly. Exits with 1 if a step does not behave as the algorithm promises.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -31,7 +31,7 @@ void expect(bool holds, const char* what) {
   as_promised = false;
 }
 
-// ---- what is in the queue
+// ---- the content of the queue
 
 std::string list_of(const std::vector<std::string>& keys) {
   std::string text;
@@ -39,7 +39,8 @@ std::string list_of(const std::vector<std::string>& keys) {
   return text;
 }
 
-// The three parts of the algorithm: what needs a run, what is being run, and the order of what is next.
+// The three parts of the algorithm: keys that need a run, keys that are running, and the order of the next
+// ones.
 struct Picture {
   std::string dirty;
   std::string processing;
@@ -58,7 +59,7 @@ Picture picture_of(Queue& queue) {
     if (!runs || runs_again) dirty.push_back(key.key);
     if (!runs) queued.push_back(key.key);
   }
-  std::sort(dirty.begin(), dirty.end());  // these two are sets
+  std::sort(dirty.begin(), dirty.end());  // both are sets
   std::sort(processing.begin(), processing.end());
   return {list_of(dirty), list_of(processing), list_of(queued)};
 }
@@ -71,7 +72,7 @@ void step(const char* what, Queue& queue, const Picture& promised) {
   expect(found == promised, what);
 }
 
-// ---- an object is in one worker's hands at a time
+// ---- an object is processed by one worker at a time
 
 void one_object_in_one_pair_of_hands() {
   std::printf("Requests for A, B, C, and a worker that takes A\n");
@@ -95,7 +96,7 @@ void one_object_in_one_pair_of_hands() {
   step("A is done: to the back", queue, {"A C", "", "C A"});
 }
 
-// ---- what was added later comes first
+// ---- a key that was added later runs first
 
 void an_object_loses_its_place(ek::Readd readd, const char* title, const char* in_the_end) {
   std::printf("%s\n", title);
@@ -110,8 +111,8 @@ void an_object_loses_its_place(ek::Readd readd, const char* title, const char* i
   step("A is done", queue, {"A B1 B2 B3", "", in_the_end});
 }
 
-// How long A waits for its second run: it runs for 10 s and changes right after it was taken, then a
-// hundred others arrive, of 1 s each. Workers are claims with a time at which they end.
+// Returns the time that A waits for its second run: it runs for 10 s and changes right after its start, then
+// a hundred other keys arrive, which run for 1 s each. Workers are claims with an end time.
 ek::Duration second_run_of_a(std::size_t workers, ek::Readd readd) {
   struct Run {
     Queue::Claim claim;
@@ -135,7 +136,7 @@ ek::Duration second_run_of_a(std::size_t workers, ek::Readd readd) {
     const auto first = std::min_element(running.begin(), running.end(),
                                         [](const Run& a, const Run& b) { return a.ends < b.ends; });
     now = first->ends;
-    running.erase(first);  // the end of a claim is what tells the queue that the key is done
+    running.erase(first);  // destroying the claim marks the key as done
   }
 }
 
@@ -157,7 +158,7 @@ void starvation() {
 
 // ---- idle workers
 
-// A clock that counts how often a worker went to sleep.
+// A clock that counts how often a worker began to wait.
 class CountingClock final : public ek::Clock {
  public:
   ek::TimePoint now() const noexcept override { return time.now(); }
@@ -187,7 +188,7 @@ void idle_workers_cost_nothing() {
       }
     });
   }
-  // A worker that was woken counts as asleep until it runs: wait for its next sleep instead.
+  // A woken worker counts as waiting until it runs: wait for its next wait instead.
   const auto all_sleep_again = [&](int sleeps) {
     while (clock->sleeps < sleeps) std::this_thread::yield();
     clock->time.wait_for_waiters(count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo operator but for its main(), so that its tests have the same controller: the kind Demo, and what
-// is done for each of its objects. It rolls a Demo out one replica at a time, keeps a ConfigMap beside it,
-// fails while the image is a broken one, and cleans up.
+// The demo operator without its main(), so that its tests use the same controller: the kind Demo and its
+// reconciler. It rolls a Demo out one replica at a time, maintains a ConfigMap, fails for broken images, and
+// cleans up.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct Demo {
                                              .kind = "Demo",
                                              .plural = "demos",
                                              .installs_crd = true};
-  static constexpr ek::PrinterColumn columns[] = {  // what kubectl get prints
+  static constexpr ek::PrinterColumn columns[] = {  // columns of kubectl get
       {.name = "Wanted", .type = "integer", .json_path = ".spec.replicas"},
       {.name = "Ready", .type = "integer", .json_path = ".status.readyReplicas"},
       {.name = "Image", .json_path = ".status.image"},
@@ -48,17 +48,17 @@ inline ek::ConfigMap desired_config(const Demo& demo) {
 }
 
 inline ek::Result reconcile(ek::Context& context, const Demo& demo) {
-  // Whatever is thrown here is logged and tried again, a little later each time.
+  // An exception is logged and the reconcile retried, with growing delays.
   if (demo.spec.image.ends_with(":broken")) throw std::runtime_error("no such image: " + demo.spec.image);
 
-  context.apply(desired_config(demo));  // owner, field owner and deadline implied
+  context.apply(desired_config(demo));  // owner, field owner and deadline are implied
 
   int ready = demo.status.ready_replicas;
   if (demo.status.image != demo.spec.image) ready = 0;
   if (ready != demo.spec.replicas) ready += ready < demo.spec.replicas ? 1 : -1;
   const bool rolled_out = ready == demo.spec.replicas;
   context.patch_status(demo, [&](DemoStatus& status) {
-    status.ready_replicas = ready;  // sent only if it changes something
+    status.ready_replicas = ready;  // sends a request only if something changes
     status.image = demo.spec.image;
     status.phase = rolled_out ? "Ready" : "RollingOut";
   });
@@ -72,7 +72,7 @@ inline void clean_up(ek::Context& context, const Demo& demo) {
   context.log().info("cleaning up", {{"image", demo.spec.image}});
 }
 
-// Our own status writes cause no run: generation_changed lets only changes of the spec and deletion through.
+// Own status writes cause no run: generation_changed passes only changes of the spec and deletions.
 inline ek::ControllerSpec demo_controller() {
   return ek::controller_for<Demo>(reconcile, {.when = ek::generation_changed()})
       .owns<ek::ConfigMap>()

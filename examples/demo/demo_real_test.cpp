@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same with a real etcd and kube-apiserver: only their addresses are other ones.
+// The server test with a real etcd and kube-apiserver; only their addresses differ.
 #include <memory>
 
 #include <gtest/gtest.h>

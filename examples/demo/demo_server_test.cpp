@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test of the demo operator as it runs: manager, threads and sockets, with the embedded API server.
+// A test of the complete demo operator: manager, threads and sockets, with the embedded API server.
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(DemoConcurrency, RollsOutOnAServer) {
   ek::testing::RunningManager running(manager);
   running.wait_until_synced();
 
-  // By what must be in the object; the failure says what differs.
+  // By expected content; the failure lists the differences.
   ek::testing::wait_for<Demo>(client, web,
                               ek::Json::parse(R"({"status": {"readyReplicas": 2, "phase": "Ready"}})"));
   // By a condition with a name.
@@ -36,5 +36,5 @@ TEST(DemoConcurrency, RollsOutOnAServer) {
   client.remove<Demo>(web);
   ek::testing::wait_until_gone<Demo>(client, web);
   log->wait_for("cleaning up");
-  running.stop();  // throws what went wrong in the manager
+  running.stop();  // throws errors of the manager
 }

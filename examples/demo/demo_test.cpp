@@ -18,7 +18,7 @@ Demo demo(int replicas, const std::string& image = "web:1") {
 }
 
 TEST(Demo, RollsOutOneReplicaAtATime) {
-  // One run. What it answered, and what it wrote:
+  // One run, its result, and its writes:
   const ek::testing::Harness harness = ek::testing::run_once(reconcile, {demo(3)});
   EXPECT_EQ(harness.last().outcome.kind, ek::OutcomeKind::requeue_after);
   EXPECT_EQ(harness.last().outcome.delay, 100ms);
@@ -27,10 +27,10 @@ TEST(Demo, RollsOutOneReplicaAtATime) {
 }
 
 TEST(Demo, ComesToRest) {
-  // The whole controller, with all that its own writes cause, until nothing is due.
+  // The complete controller, including the effects of its own writes, until no work is left.
   ek::testing::Harness harness = ek::testing::run(demo_controller(), {demo(3)});
   EXPECT_EQ(harness.get<Demo>(web)->status.phase, "Ready") << harness.str();
-  // Nobody asks for anything new: a run more must change nothing.
+  // The desired state is unchanged: another run must not change anything.
   const std::size_t changes = harness.changes().size();
   harness.enqueue(web);
   harness.settle();

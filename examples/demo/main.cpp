@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator behind `make demo`: the README's first program and a little more.
+// The operator of `make demo`: the README's first program with a few additions.
 #include <evenkeel/evenkeel.hpp>
 
 #include "demo.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ten thousand health checks, of which those of an application that is being rolled out must not wait for
-// the others: the lane of a check comes from another object, the application's deployment. One worker,
-// 10 ms per check, first with one list of keys, then with two lanes. Time is virtual: minutes pass in no
-// time. Ends with 1 if a check does not start when it should.
+// Ten thousand health checks; those of an application that is being rolled out must not wait for the others.
+// The lane of a check depends on another object, the application's deployment. One worker, 10 ms per check,
+// first with one list of keys, then with two lanes. Time is virtual, so minutes pass instantly. Exits with 1
+// if a check does not start when it should.
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -25,15 +25,15 @@ using namespace std::chrono_literals;
 
 constexpr int applications = 10'000;
 constexpr ek::Duration check_takes = 10ms;
-constexpr ek::Duration check_every = 60s;  // all together: 100 s of work each minute, for one worker
+constexpr ek::Duration check_every = 60s;  // 100 s of work each minute, for one worker
 constexpr ek::Duration check_rollouts_every = 1s;
 
 std::string application(int number) {
   return "app-" + std::to_string(number);
 }
 
-// Which deployments are being rolled out. The watch of deployments writes it, and the queue reads it under
-// its own lock in whatever thread adds a key: so it has a lock of its own and calls nobody.
+// The deployments that are being rolled out. The watch of deployments writes it, and the queue reads it under
+// its own lock on any thread that adds a key: so it has a separate lock and makes no calls under it.
 class Rollouts {
  public:
   void begin(const std::string& app) {
@@ -54,7 +54,7 @@ class Rollouts {
   std::set<std::string> active_;
 };
 
-// The whole difference to a plain queue: asked when a key is queued, and again whenever it is added while
+// The only difference from a plain queue: called when a key is queued, and again whenever it is added while
 // it is queued.
 struct LaneOfApplication {
   const Rollouts* rollouts;
@@ -64,19 +64,19 @@ struct LaneOfApplication {
 };
 using TwoLanes = ek::PolicyLaneStore<std::string, LaneOfApplication>;
 
-// The controller: what it is told by its watches, and one worker.
+// The controller: events from its watches, and one worker.
 template <class Store>
 class HealthMonitor {
  public:
   HealthMonitor(Store store, Rollouts& rollouts)
       : rollouts_(rollouts), queue_({.store = std::move(store), .clock = clock_}) {}
 
-  /// The list at start-up: every monitor is new to us.
+  /// The initial list: every monitor is new.
   void start(int count) {
     for (int i = 0; i < count; ++i) queue_.add(application(i));
   }
-  /// A deployment changed. The fact comes first, then the add, which has the queue look at it: a key that
-  /// is queued already changes its lane, in either direction.
+  /// A deployment changed. Record it first and then add the key, so that the queue reads the new value: a key
+  /// that is queued already changes its lane, in either direction.
   void rollout_began(const std::string& app) {
     rollouts_.begin(app);
     queue_.add(app);
@@ -86,12 +86,12 @@ class HealthMonitor {
     queue_.add(app);
   }
 
-  /// Has `happen` called at `when`.
+  /// Calls `happen` at `when`.
   void at(ek::Duration when, std::function<void()> happen) { events_.emplace(when, std::move(happen)); }
   /// Called at the start of each check.
   std::function<void(const std::string&, ek::Duration)> checked = [](const auto&, auto) {};
 
-  /// The worker, until `end` or until it has nothing to do.
+  /// Runs the worker until `end` or until it has no work.
   void run_until(ek::Duration end) {
     while (now() < end) {
       auto claim = queue_.try_get();
@@ -113,7 +113,7 @@ class HealthMonitor {
   std::size_t queued() { return queue_.size(); }
 
  private:
-  // Lets time pass, and happen what happens in it.
+  // Advances the time and processes the events in between.
   void pass(ek::Duration time) {
     const ek::Duration end = now() + time;
     while (!events_.empty() && events_.begin()->first <= end) {
@@ -131,7 +131,7 @@ class HealthMonitor {
   std::multimap<ek::Duration, std::function<void()>> events_;
 };
 
-// Builds the controller with either store and tells it the same story.
+// Runs the same scenario with each store.
 template <class Story>
 auto with_one_list(const Story& story) {
   Rollouts rollouts;
@@ -158,7 +158,8 @@ void compare(const char* what, ek::Duration one_list, ek::Duration two_lanes) {
               ek::format_duration(two_lanes).c_str());
 }
 
-// When the first check of `app` starts if its rollout begins 5 ms after a start with 10,000 monitors.
+// Returns the start of the first check of `app` if its rollout begins 5 ms after a start with 10,000
+// monitors.
 auto first_check_after_start(const std::string& app) {
   return [app](auto& monitor) {
     ek::Duration start{};
@@ -172,8 +173,8 @@ auto first_check_after_start(const std::string& app) {
   };
 }
 
-// A rollout goes on to the next cluster after ten good checks. How long that takes in the midst of the
-// periodic checks, ten minutes after the start.
+// A rollout continues with the next cluster after ten successful checks. Returns the time that this takes
+// among the periodic checks, ten minutes after the start.
 ek::Duration ten_checks_of_a_rollout(auto& monitor) {
   const std::string app = application(5000);
   constexpr ek::Duration begins = 10min;
@@ -191,7 +192,7 @@ ek::Duration ten_checks_of_a_rollout(auto& monitor) {
 int main() {
   std::printf("One worker, 10,000 health checks of 10 ms each              one list two lanes\n");
 
-  // Behind 10,000 checks of 10 ms, or behind the one that is running.
+  // After 10,000 checks of 10 ms, or after the one that is running.
   const auto newcomer = first_check_after_start("app-new");
   const ek::Duration new_in_list = with_one_list(newcomer), new_in_lanes = with_two_lanes(newcomer);
   compare("at start-up: the first check of a new application", new_in_list, new_in_lanes);
@@ -202,14 +203,14 @@ int main() {
   compare("the same of the last one in the list, now rolled out", last_in_list, last_in_lanes);
   expect(last_in_list == 99'990ms && last_in_lanes == 10ms);
 
-  // Each check is followed by a minute's pause, in which there are 6,000 others: 4,000 are queued at any
-  // time, 40 s of work. In the lane of its own, it is ten checks and nine pauses of a second.
+  // Each check is followed by a pause of a minute, during which 6,000 others are due: 4,000 are queued at any
+  // time, 40 s of work. In its own lane, it takes ten checks and nine pauses of a second.
   const auto rollout = [](auto& monitor) { return ten_checks_of_a_rollout(monitor); };
   const ek::Duration in_list = with_one_list(rollout), in_lanes = with_two_lanes(rollout);
   compare("later, all checked each minute: ten checks of a rollout", in_list, in_lanes);
   expect(in_list > 408s && in_list < 410s && in_lanes == 9'100ms);
 
-  // What is queued moves both ways.
+  // Queued keys move both ways.
   std::printf("\nA monitor that is queued moves with its deployment, whatever is queued around it:\n");
   with_two_lanes([](auto& monitor) {
     const std::string app = application(4711);

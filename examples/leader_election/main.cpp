@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leader election alone, without cache, queue or controller: of all that run with the same NAME, one says
-// that it leads. Needs evenkeel::election only. Start two, and end one with Ctrl-C or kill -9.
+// Leader election alone, without cache, queue or controller: of all processes with the same NAME, one prints
+// that it is the leader. Needs evenkeel::election only. Start two, and end one with Ctrl-C or kill -9.
 //   leader-election NAME [IDENTITY [SECONDS]]
-// The Lease is NAME in the namespace of kubectl's context; it lasts 15 seconds, or as many as are given.
+// The Lease is NAME in the namespace of kubectl's context; it lasts 15 seconds, or as many as given.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -21,8 +21,8 @@
 
 namespace ek = evenkeel;
 
-// Requests a stop at SIGTERM and SIGINT. Made before any other thread, so that all of them leave the signals
-// to it.
+// Requests a stop on SIGTERM and SIGINT. Created before any other thread, so that all of them block these
+// signals.
 class StopAtSignal {
  public:
   StopAtSignal() {
@@ -53,7 +53,7 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-// The work of a leader: nothing, until it is over.
+// The work of a leader: waits until leadership ends.
 void lead(const ek::Leadership& leadership, const std::stop_token& stop) {
   std::stop_source over;
   const std::stop_callback lost(leadership.lost, [&over] { over.request_stop(); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A work queue that serves the namespace with the fewest keys first: a backing store of one's own in
-// twenty lines, and nothing else to write. It prints in which order two workers are handed the same keys by
-// a plain queue and by this one; everything else, such as that no key is in two hands, is the queue's.
+// A work queue that serves the namespace with the fewest keys first: a custom backing store in twenty lines.
+// Prints the order in which two workers get the same keys from a plain queue and from this one; everything
+// else, for example that a key is processed by one worker at a time, is provided by the queue.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -17,7 +17,7 @@ using Node = ek::QueueNode<std::string>;
 class SmallestNamespaceFirst {
  public:
   void push(Node& node) {
-    namespaces_[namespace_of(node)].insert(node);  // where node.place() says, which is mostly the end
+    namespaces_[namespace_of(node)].insert(node);  // at node.place(), usually the end
     ++size_;
   }
   Node& pop() {
@@ -31,7 +31,7 @@ class SmallestNamespaceFirst {
     return node;
   }
   std::size_t size() const { return size_; }
-  void touch(Node& /*node*/, std::uint64_t /*place*/) {}  // a key that is added again stays where it is
+  void touch(Node& /*node*/, std::uint64_t /*place*/) {}  // a key that is added again keeps its position
 
  private:
   static std::string namespace_of(const Node& node) { return node.key().substr(0, node.key().find('/')); }
@@ -51,12 +51,12 @@ void tell(const char* title) {
   auto second = queue.get();
   std::printf("  the first worker has %s, the second %s\n", first->key().c_str(), second->key().c_str());
   queue.add(first->key());
-  queue.add("big/d");  // queued already: one run
+  queue.add("big/d");  // already queued: one run
   std::printf("  %s has changed meanwhile; nobody is handed it before the first worker is done\n",
               first->key().c_str());
   first->done();
   second->done();
-  queue.shut_down();  // nothing more is added; what is queued is handed out
+  queue.shut_down();  // no further adds; queued keys are still handed out
   std::printf("  then come");
   while (auto claim = queue.get()) std::printf(" %s", claim->key().c_str());
   std::printf("\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decides when a failed object is tried again: the default limiter and its two halves, a limiter of
-// one's own, and one bucket for two controllers. In virtual time, so it ends at once and prints the same
-// each time.
+// Rate limiters decide when a failed object is retried: the default limiter and its two halves, a custom
+// limiter, and one bucket shared by two controllers. In virtual time, so it ends at once and its output is
+// always the same.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -20,36 +20,36 @@
 namespace ek = evenkeel;
 using namespace std::chrono_literals;
 
-// A limiter of one's own: the service that we call counts requests by the minute, so whatever it refused is
-// tried again when the next minute begins. Three members, and any queue takes it.
+// A custom limiter for a service that counts requests by the minute: a rejected request is retried when the
+// next minute begins. It has three members and works with any queue.
 struct NextMinute {
   ek::Duration when(int, ek::TimePoint now) { return 1min - now.time_since_epoch() % 1min; }
   void forget(int) {}
   std::uint64_t retries(int) const { return 0; }
 };
 
-// A controller whose every reconcile fails at once.
+// A controller whose reconciles all fail at once.
 class FailingController {
  public:
   FailingController(std::shared_ptr<ek::ManualClock> clock, ek::AnyLimiter<int> limiter, int objects)
       : queue_({.limiter = std::move(limiter), .clock = std::move(clock)}) {
     for (int object = 0; object < objects; ++object) queue_.add(object);
   }
-  /// Reconciles all that is ready; how many that was.
+  /// Reconciles all ready keys; returns their number.
   int reconcile() {
     int count = 0;
     for (auto left = queue_.size(); left > 0; --left, ++count)
       queue_.add_rate_limited(queue_.try_get()->key());
     return count;
   }
-  /// When an object that never failed before would be tried again, if it did so now.
+  /// Returns the delay of an object that fails now for the first time.
   ek::Duration first_failure_waits() { return queue_.add_rate_limited(-1); }
 
  private:
   ek::WorkQueue<int> queue_;
 };
 
-// Runs the controllers together; how often any of them reconciled in each second.
+// Runs the controllers together; returns the number of reconciles of all of them in each second.
 std::vector<int> reconciles_per_second(const std::vector<FailingController*>& controllers,
                                        ek::ManualClock& clock, int seconds) {
   std::vector<int> counts(static_cast<std::size_t>(seconds));

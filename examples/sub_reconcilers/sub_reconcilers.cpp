@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database of several processes, rolled out by a reconciler in steps. Each step does one thing and says
-// what the whole needs next: go on, end here, or look again later while the steps after it still run. The
-// world is the embedded API server in virtual time; the processes start one every ten seconds.
+// A database of several processes, rolled out by a reconciler in steps. Each step does one thing and decides
+// how the run continues: with the next step, not at all, or with the next step and another run later. The
+// cluster is the embedded API server in virtual time; one process starts every ten seconds.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -41,13 +41,12 @@ struct Database {
 };
 EVENKEEL_FIELDS(Database, metadata, spec, status)
 
-// Nothing is touched while somebody works on the database by hand.
+// Changes nothing while the database is paused for manual work.
 ek::Step respect_the_pause(ek::Context&, const Database& database) {
   return database.spec.paused ? ek::stop_here() : ek::go_on();
 }
 
-// Without a version nothing can be started. A change of the object is an event, so there is nothing to wait
-// for.
+// Nothing can be started without a version. A change of the object causes an event, so a retry is not needed.
 ek::Step check_the_spec(ek::Context&, const Database& database) {
   if (database.spec.version.empty()) throw ek::TerminalError("spec.version is empty");
   return ek::go_on();
@@ -61,7 +60,7 @@ void write_the_configuration(ek::Context& context, const Database& database) {
   });
 }
 
-// Starts one process in each run. The steps after it must not wait for that: they run at once.
+// Starts one process in each run. The later steps must not wait for that: they run at once.
 ek::Step start_processes(ek::Context& context, const Database& database) {
   if (database.status.running >= database.spec.processes) return ek::go_on();
   const int running = database.status.running + 1;
@@ -71,7 +70,7 @@ ek::Step start_processes(ek::Context& context, const Database& database) {
       10s, std::to_string(running) + " of " + std::to_string(database.spec.processes) + " processes run");
 }
 
-// Sees what the step before wrote.
+// Sees the status that the step before wrote.
 void report(ek::Context& context, const Database& database) {
   const bool ready = database.status.running == database.spec.processes;
   ek::set_condition(context, database,
@@ -104,7 +103,7 @@ void tell(const ek::testing::Harness& harness, std::size_t& told) {
 
 int main() {
   const ek::ObjectKey orders{"default", "orders"};
-  ek::testing::Harness harness({.expect_failures = true});  // of the version that is none
+  ek::testing::Harness harness({.expect_failures = true});  // of the missing version
   std::size_t told = 0;
   harness.add(database_controller());
 

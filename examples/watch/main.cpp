@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watch that stays alive, without cache, queue or controller: prints what becomes of the ConfigMaps of a
-// namespace. Needs evenkeel::client only.
-//   watch-configmaps [NAMESPACE [EVENTS]]    end after so many events; the cluster is that of kubectl
+// A watch that survives disconnects, without cache, queue or controller: prints the changes of the ConfigMaps
+// in a namespace. Needs evenkeel::client only.
+//   watch-configmaps [NAMESPACE [EVENTS]]    exits after this many events; the cluster is that of kubectl
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -35,7 +35,7 @@ int main(int argc, char** argv) try {
   for (long seen = 0; seen != events;) {
     const auto event = watch.next({});
     if (event->type == ek::WatchEventType::gone) {
-      watch.restart("");  // begin again with what there is
+      watch.restart("");  // start again with the existing objects
     } else if (event->object) {
       std::printf("%s %s\n", word(event->type), ek::key_of(*event->object).str().c_str());
       std::fflush(stdout);

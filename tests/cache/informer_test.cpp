@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The informer against a scripted source: the test plays the server, in virtual time.
+// Tests of the informer with a scripted source: the test acts as the server, in virtual time.
 #include <atomic>
 #include <future>
 #include <map>
@@ -27,7 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Blocks until `condition` holds, looking again at each change.
+/// Blocks until `condition` holds, checking it at each change.
 class Board {
  public:
   template <class Change>
@@ -66,7 +66,7 @@ class ScriptedCall final : public http::Call {
   Board& board_;
 };
 
-/// Every stream that the informer asks for waits here for the test to answer it.
+/// Collects the informer's streams until the test answers them.
 class ScriptedSource final : public CollectionSource {
  public:
   struct Stream {
@@ -91,13 +91,13 @@ class ScriptedSource final : public CollectionSource {
     return call;
   }
 
-  /// The next stream; waits for it.
+  /// Waits for and returns the next stream.
   Stream next() {
     board.wait([this] { return taken_ < streams_.size(); });
     return streams_[taken_++];
   }
   std::size_t waiting() { return streams_.size() - taken_; }
-  /// The stream that next() gave last.
+  /// Returns the stream that next() returned last.
   Stream last() { return streams_[taken_ - 1]; }
 
   Board board;
@@ -107,7 +107,7 @@ class ScriptedSource final : public CollectionSource {
   std::size_t taken_ = 0;
 };
 
-/// Notes what it is told: "added a@1 initial", "synced".
+/// Records its events: "added a@1 initial", "synced".
 class Notes final : public EventHandler {
  public:
   void on_event(const ObjectEvent& event) noexcept override {
@@ -121,12 +121,12 @@ class Notes final : public EventHandler {
   }
   void on_synced() noexcept override { note("synced"); }
 
-  /// Waits until `count` lines are there; gives all.
+  /// Waits for `count` lines; returns all.
   std::vector<std::string> lines(std::size_t count) {
     board_.wait([&] { return lines_.size() >= count; });
     return now();
   }
-  /// Waits until the last line is this one; gives all.
+  /// Waits until the last line is this one; returns all.
   std::vector<std::string> until(const std::string& last) {
     board_.wait([&] { return !lines_.empty() && lines_.back() == last; });
     return now();
@@ -163,14 +163,14 @@ struct Rig {
     ids[notes.get()] = informer.add_handler(notes, {.delivery = delivery});
     return notes;
   }
-  /// Starts, answers the list, and gives the watch.
+  /// Starts, answers the list, and returns the watch.
   ScriptedSource::Stream sync(const std::string& list) {
     informer.start();
     source->next().answer(list);
     auto watch = source->next();
     EXPECT_TRUE(std::holds_alternative<WatchRequest>(watch.step));
     EXPECT_TRUE(informer.wait_for_sync({}));
-    // The source knows of a stream before the informer holds it.
+    // The source gets a stream before the informer has stored it.
     while (informer.health().activity != "watching") std::this_thread::yield();
     watch.open();
     return watch;
@@ -215,7 +215,7 @@ TEST(InformerConcurrency, ListsThenWatchesAndTellsHandlers) {
   EXPECT_EQ(rig.informer.store().find("default", "a").raw(), test::json_of({.name = "a", .version = "12"}));
 }
 
-// A controller that begins when it hears this reads from the cache at once: nothing is a live read any more.
+// A controller that starts on this event reads from the cache at once: no read is live any more.
 TEST(InformerConcurrency, IsSyncedWhenItTellsSo) {
   class Asks final : public EventHandler {
    public:
@@ -306,7 +306,7 @@ TEST(InformerConcurrency, LateHandlersHearWhatIsThereThenWhatChanges) {
   auto second = rig.add_notes();
   second->lines(3);
   watch.send(frame("DELETED", {.name = "b", .version = "13"}));
-  // Whatever the interleaving was, each told story must build the same state, without a repetition.
+  // In any interleaving, both sequences of events must result in the same state, without repetitions.
   for (auto& notes : {first, second}) {
     std::map<std::string, std::string> state;
     for (const std::string& line : notes->until("deleted b@13")) {
@@ -430,7 +430,7 @@ TEST(InformerConcurrency, TakesABodyThatIsNoListForAnError) {
 TEST(InformerConcurrency, WaitsWithoutAListWhileTheServerIsAway) {
   Rig rig;
   auto watch = rig.sync(list_of({}, "10"));
-  watch.end();  // short, without news: a list is due
+  watch.end();  // short, without events: a list is due
   rig.pass(800ms);
   rig.source->next().answer(list_of({}, "12"));
   watch = rig.source->next();
@@ -610,7 +610,7 @@ struct ServerRig {
     clock->advance(time);
     runner->pump();
   }
-  /// Every informer lists nothing and watches; the watches are not answered yet.
+  /// Each informer gets an empty list and starts a watch, which is not answered yet.
   std::vector<ScriptedSource::Stream> sync() {
     for (const auto& source : sources) source->next().answer(list_of({}, "10"));
     runner->pump();
@@ -674,7 +674,7 @@ TEST(InformerServer, AServerThatGoesIsOneLineAndOneWhenItIsBack) {
   for (auto& watch : rig.sync()) watch.open();
   rig.runner->pump();
   EXPECT_THAT(rig.sink->lines, ElementsAre());
-  // Half of the connections are refused, half of the requests fall silent.
+  // Half of the connections are refused, half of the requests get no response.
   const auto fail = [](ScriptedSource::Stream& stream, std::size_t i) {
     stream.end(std::make_exception_ptr(
         TransportError(i % 2 == 0 ? TransportErrorCode::connect : TransportErrorCode::timeout, "scripted")));

@@ -23,8 +23,8 @@ struct Read {
   ListMetadata metadata;
 };
 
-/// Feeds `body` in pieces of the given sizes, the last size repeated. Each piece is a copy of its own of
-/// exactly its size, so that a read past its end is seen by the address sanitizer.
+/// Feeds `body` in chunks of the given sizes, the last size repeated. Each chunk is a separate copy of
+/// exactly its size, so that the address sanitizer detects reads past its end.
 Read read(std::string_view body, const std::vector<std::size_t>& sizes, ListSplitterOptions options = {}) {
   ListSplitter splitter(options);
   Read result;
@@ -127,7 +127,7 @@ TEST(ListSplitter, HoldsNoMoreThanItsBounds) {
   EXPECT_NO_THROW(read(R"({"other":)" + item + R"(,"items":[]})", {9}, {.max_metadata_bytes = 50}));
 }
 
-/// Text and meaning of the items must be those of a parser that sees the whole body.
+/// Compares text and content of the items with those of a parser that sees the whole body.
 void compare(const std::string& body, const std::vector<std::size_t>& sizes) {
   const nlohmann::json tree = nlohmann::json::parse(body);
   const Read result = read(body, sizes);
@@ -185,7 +185,7 @@ TEST(ListSplitter, AgreesWithAParserForEverySingleCut) {
   }
 }
 
-// Runs of backslashes of every length, at every place in a block of 64 bytes.
+// Runs of backslashes of every length, at every position in a block of 64 bytes.
 TEST(ListSplitter, CountsBackslashesAcrossBlocks) {
   for (std::size_t offset = 0; offset < 70; ++offset) {
     for (std::size_t run = 1; run < 9; ++run) {
@@ -201,7 +201,7 @@ TEST(ListSplitter, CountsBackslashesAcrossBlocks) {
 }
 
 TEST(ListSplitter, CostsTheSamePerByteForOneByteAsForTwiceTheList) {
-  // Work, not time, would be better to count; a quadratic splitter is slower here by a factor of thousands.
+  // Counting work would be better than time; a quadratic splitter is slower here by a factor of thousands.
   const std::string item = R"({"a":")" + std::string(1'000'000, 'x') + R"("})";
   const std::string body = R"({"items":[)" + item + "]}";
   const auto before = std::chrono::steady_clock::now();

@@ -29,7 +29,7 @@ std::vector<std::string> names(const StoreSnapshot& snapshot) {
   return result;
 }
 
-/// "added a@1", "updated a@2", "deleted a@2?" (final state unknown).
+/// Formats "added a@1", "updated a@2", "deleted a@2?" (final state unknown).
 std::vector<std::string> words(const std::vector<StoreDelta>& deltas) {
   static const char* const types[] = {"added ", "updated ", "deleted "};
   std::vector<std::string> result;
@@ -162,7 +162,7 @@ TEST(ObjectStore, GivesOwnWritesUntilTheServerHasPassedThem) {
   store.reached("10");
   store.written(object({.name = "a", .version = "11"}));
   store.written(object({.name = "b", .version = "12", .owners = {"o"}}));
-  store.written(object({.name = "c", .version = "9"}));  // told, or deleted, long ago
+  store.written(object({.name = "c", .version = "9"}));  // delivered, or deleted, before
   EXPECT_THAT(listed(store), ElementsAre("a@11", "b@12", "c@6"));
   EXPECT_EQ(store.find("default", "a").resource_version(), "11");
   EXPECT_EQ(store.by_owner("o").size(), 1u);
@@ -207,7 +207,7 @@ TEST(ObjectStore, SnapshotsDoNotChange) {
   EXPECT_EQ(store.size(), 501u);
 }
 
-/// The store against a plain map, through random changes, with snapshots taken and kept on the way.
+/// Compares the store with a plain map during random changes, with snapshots taken in between.
 TEST(ObjectStore, AgreesWithAMapThroughRandomChanges) {
   test::RandomJson random(test::fresh_seed());
   ObjectStore store;
@@ -255,8 +255,8 @@ TEST(ObjectStore, AgreesWithAMapThroughRandomChanges) {
 }
 
 TEST(ObjectStoreConcurrency, ReadersSeeWholeStatesOnly) {
-  // Every state holds the same number of objects, all of one version: a reader that saw a half-applied
-  // replacement, or a leaf that was changed below it, would see something else.
+  // Every state has the same number of objects, all of one version: a reader that sees a half-applied
+  // replacement, or a changed leaf, finds something else.
   ObjectStore store;
   const auto state = [](int version) {
     std::vector<WireObject> objects;

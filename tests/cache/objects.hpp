@@ -36,7 +36,7 @@ inline std::string frame(const std::string& type, const ObjectParts& parts) {
   return R"({"type":")" + type + R"(","object":)" + json_of(parts) + "}\n";
 }
 
-/// The body of a list of these.
+/// Returns the body of a list of these objects.
 inline std::string list_of(const std::vector<ObjectParts>& objects, const std::string& version,
                            const std::string& continue_token = "") {
   std::string items;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random JSON documents, as text with every legal freedom: white space, escapes, brackets inside of strings.
+// Random JSON documents, as text with all legal variations: white space, escapes, brackets inside strings.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace evenkeel::test {
 
-/// A seed of its own for each run, printed so that the run can be repeated with EVENKEEL_SEED=<seed>.
+/// Returns a new seed for each run, and prints it so that the run can be repeated with EVENKEEL_SEED=<seed>.
 inline std::uint64_t fresh_seed() {
   const char* const given = std::getenv("EVENKEEL_SEED");
   const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device()();
@@ -37,7 +37,7 @@ class RandomJson {
     return text;
   }
 
-  /// A quoted string full of what a splitter could trip over.
+  /// Returns a quoted string with characters that are difficult for a splitter.
   std::string string() {
     static const char* const parts[] = {"a",
                                         "web-0",

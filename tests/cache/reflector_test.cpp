@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules are those of client-go's Reflector (tools/cache/reflector.go): list and watch are
-// driven by hand, in virtual time, without a server.
+// Tests of the rules of client-go's Reflector (tools/cache/reflector.go): list and watch are driven by hand,
+// in virtual time, without a server.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -46,7 +46,7 @@ ReflectorFailure too_large() {
   failure.status.causes.push_back({.reason = "ResourceVersionTooLarge", .message = "m", .field = ""});
   return failure;
 }
-/// As servers before 1.17 say it.
+/// The form of servers before 1.17.
 ReflectorFailure too_large_in_words() {
   ReflectorFailure failure = refused(504, "Timeout");
   failure.status.message = "Too large resource version: 9, current: 3";
@@ -56,7 +56,7 @@ ReflectorFailure of(Kind kind) {
   return {.kind = kind, .message = "what happened", .status = {}};
 }
 
-/// A reflector with what a test needs to drive it.
+/// A reflector with helpers to drive it.
 struct Rig {
   explicit Rig(ReflectorOptions options = {}) : core(std::move(options)) {}
 
@@ -71,7 +71,7 @@ struct Rig {
     EXPECT_TRUE(std::holds_alternative<WatchRequest>(step));
     return std::get<WatchRequest>(step);
   }
-  /// Takes the wait that is due; zero if none is.
+  /// Takes the wait that is due; returns zero if none is.
   Duration next_pause() {
     const ReflectorStep step = next();
     EXPECT_TRUE(std::holds_alternative<PauseRequest>(step));
@@ -140,7 +140,7 @@ TEST(Reflector, PagesOnlyWhereTheServerReadsItsDatabaseAnyway) {
   rig.next_pause();
   EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "10", .limit = 0}));
 
-  Rig paged;  // this server pages at "0": it has no memory to serve lists from
+  Rig paged;  // this server pages at "0": it has no watch cache
   paged.next_list();
   paged.core.list_ended({.resource_version = "10", .continue_token = "t"});
   paged.next_list();
@@ -166,7 +166,7 @@ TEST(Reflector, ReadsAllAtOnceWhenATokenExpiresBetweenPages) {
   EXPECT_EQ(change->objects[0].name(), "b");
 }
 
-// Each way in which a list's version can be unavailable: one immediate retry with the newest, then waits.
+// All ways in which a list's version can be unavailable: one immediate retry with the newest, then waits.
 TEST(Reflector, ListsTheNewestOnceItsVersionIsUnavailable) {
   for (const ReflectorFailure& failure : {refused(410, "Expired"), refused(410, "Gone"),
                                           refused(504, "Expired"), too_large(), too_large_in_words()}) {
@@ -251,7 +251,7 @@ TEST(Reflector, ObeysARetryAfterForTwoMinutesAtMost) {
   EXPECT_EQ(event.next_pause(), 2min);
 }
 
-/// Lists and watches in one virtual minute of a server that behaves as `list` and `watch` say.
+/// Counts lists and watches in one virtual minute with a server that behaves like `list` and `watch`.
 struct Requests {
   std::uint64_t lists = 0;
   std::uint64_t watches = 0;
@@ -311,9 +311,9 @@ TEST(Reflector, NoAnswerMakesItAskWithoutPause) {
   EXPECT_LE(total(requests_in_a_minute(lists, gone_event)), 20U);
   EXPECT_LE(total(requests_in_a_minute(lists, silence)), 12U);
   EXPECT_LE(total(requests_in_a_minute(gone_list, silence)), 20U);
-  // Seven cycles, with waits of 0.8 to 30 s after each, of six requests: a list by pages, one in one piece
-  // that is paged all the same, and the one immediate retry at the newest version; each is a page and a
-  // refusal.
+  // Seven cycles, with waits of 0.8 to 30 s after each, of six requests: a list in pages, one in one piece
+  // that is paged nevertheless, and the one immediate retry at the newest version; each is a page and an
+  // error.
   EXPECT_LE(total(requests_in_a_minute(lost_pages, silence)), 42U);
   EXPECT_LE(total(requests_in_a_minute(lists, bookmark_and_end, {.streaming_list = true})), 20U);
   EXPECT_LE(total(requests_in_a_minute(gone_list, gone_event, {.streaming_list = true})), 30U);
@@ -418,7 +418,7 @@ TEST(Reflector, TreatsAVeryShortWatchWithoutNewsAsAFailure) {
 TEST(Reflector, DoesNotRecordVersionsOfSyntheticAddedEvents) {
   Rig rig;
   rig.next_list();
-  rig.core.list_ended({.resource_version = ""});  // some aggregated servers have none
+  rig.core.list_ended({.resource_version = ""});  // some aggregated servers return none
   EXPECT_EQ(rig.next_watch().resource_version, "");
   const WatchVerdict verdict = rig.core.event(event(WatchType::added, "a", "50"), rig.now);
   EXPECT_EQ(verdict.change->kind, ReflectorChange::Kind::apply) << "the object is stored all the same";
@@ -489,7 +489,7 @@ TEST(Reflector, RelistsAfterWhatItCannotRead) {
   EXPECT_EQ(rig.core.last_error(), "");
 }
 
-// A kind that comes late, as Go looks for it: every ten seconds.
+// A kind that is installed late, polled as client-go does: every ten seconds.
 TEST(Reflector, LooksForAMissingKindMoreOftenThanForOtherTrouble) {
   Rig rig;
   rig.next_list();
@@ -612,7 +612,7 @@ TEST(Reflector, SaysInOneWordWhatIsWrong) {
   EXPECT_EQ(rig.core.problem(), WatchProblem::none) << "what failed works again";
 }
 
-// A role that allows list but not watch: the list succeeds each time, and nothing is well all the same.
+// A role that permits list but not watch: the list succeeds each time, but the problem persists.
 TEST(Reflector, ARefusedWatchIsAProblemUntilOneIsAccepted) {
   Rig rig;
   rig.next_list();

@@ -319,7 +319,8 @@ TEST(WireScanner, WhiteSpaceAroundAnObjectIsNoPartOfIt) {
   }
 }
 
-// A backslash outside of strings is no JSON; where a container ends must still not depend on the pieces.
+// A backslash outside of strings is not valid JSON; the end of a container must still not depend on the
+// chunks.
 TEST(ContainerScan, FindsTheSameEndForAnyPieces) {
   const std::string filler(70, ' ');
   for (const std::string text : {R"({"a":[1,2]\},3])", R"({\"a":"}"\\"}]"})", R"([\[1]\]])",

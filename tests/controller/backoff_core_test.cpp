@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which events are minor, and what becomes of them, as a table and without threads.
+// Minor events and their effects, as a table and without threads.
 #include "controller/backoff_core.hpp"
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events during a back-off: which of them run a key at once, and that no number of them bends the ladder.
+// Events during a back-off: some run a key at once, and no number of them affects the sequence of delays.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -33,7 +33,7 @@ std::string status_of(int version, const std::string& more = {}) {
 
 class BackoffGate : public ControllerTest {
  protected:
-  // `body` is called for the key "a"; runs of the key "probe" only show that all before them has happened.
+  // `body` is called for the key "a"; runs of the key "probe" only show that all earlier work is done.
   ControllerSpec recorded(std::function<Result(Context&)> body) {
     ControllerSpec made = spec([this, body = std::move(body)](Context& context) {
       if (context.key().name == "probe") {
@@ -53,7 +53,7 @@ class BackoffGate : public ControllerTest {
     made.watches.push_back(std::move(secondary));
     return made;
   }
-  // Waits until the one worker has run whatever is ready, and is parked again.
+  // Waits until the one worker has run all ready keys, and waits again.
   void settle() {
     controller->enqueue({"ns", "probe"});
     probes.wait_for(++expected_probes);
@@ -76,12 +76,12 @@ class BackoffGate : public ControllerTest {
     const WireObject object = wire_object(now, "Demo", "demo.example.com/v1");
     handlers[0]->on_event(updated(old, object));
   }
-  // Somebody writes the status of "a".
+  // Simulates a status write to "a" by another client.
   void write_status() {
     const int version = ++version_;
     update(status_of(version), status_of(version + 1));
   }
-  // The status of a child of "a" changes: minor, were the child itself what is reconciled.
+  // The status of a child of "a" changes: this would be minor if the child itself were reconciled.
   void change_secondary() {
     const WireObject before = wire_object(R"({"namespace":"ns","name":"child","generation":1})", "Child");
     const WireObject now = wire_object(R"({"namespace":"ns","name":"child","generation":1})", "Child");
@@ -96,8 +96,8 @@ class BackoffGate : public ControllerTest {
   std::vector<std::uint64_t> attempts;
 };
 
-// What made the Java SDK's and Flink's operators spin: a reconciler that writes its status and then fails
-// wakes itself. The write is seen while it still runs, and again while it waits.
+// The cause of busy loops in the Java SDK and Flink's operators: a reconciler that writes its status and then
+// fails triggers itself. The event arrives while it still runs, and again during the back-off.
 TEST_F(BackoffGate, AReconcilerThatWritesItsStatusAndFailsStaysOnTheLadder) {
   start_synced(recorded([&](Context&) -> Result {
     if (starts.size() <= ladder.size()) write_status();
@@ -111,7 +111,7 @@ TEST_F(BackoffGate, AReconcilerThatWritesItsStatusAndFailsStaysOnTheLadder) {
     settle();
     next_deadline();
   }
-  // The last run did not fail, so that what it wrote runs the key once more.
+  // The last run did not fail, so its write runs the key once more.
   std::vector<std::int64_t> expected(ladder.begin(), ladder.end());
   expected.push_back(ladder.back());
   EXPECT_THAT(starts, ElementsAreArray(expected));
@@ -131,7 +131,7 @@ TEST_F(BackoffGate, AStormOfEventsOfSecondariesDoesNotInflateTheLadder) {
   }
   next_deadline();
   next_deadline();
-  // Each event runs the key at once; at 5, 15 and 35 ms there is a retry besides.
+  // Each event runs the key at once; at 5, 15 and 35 ms there is also a retry.
   std::vector<std::int64_t> expected = {0};
   std::vector<std::uint64_t> counts = {1};
   for (std::int64_t now = 1; now <= 40; ++now) {
@@ -307,8 +307,8 @@ TEST_F(BackoffGate, AnEventDuringARunThatDoesNotFailRunsItAgain) {
   EXPECT_LT(controller->latency().quantile(1), 5ms);
 }
 
-// An early run that fails does not lose what came while it ran: the retry sees it. If it does not fail, there
-// is no retry, and another run sees it.
+// Events during an early run that fails are not lost: the retry sees them. If it does not fail, there is no
+// retry, and another run sees them.
 TEST_F(BackoffGate, AnEventDuringAnEarlyRunIsSeenByALaterRun) {
   start_synced(recorded([&](Context&) {
     if (starts.size() == 2 || starts.size() == 4) write_status();
@@ -409,7 +409,7 @@ TEST_F(BackoffGate, SwitchedOffEventsRunAtOnceAndEveryFailureCounts) {
 
 class BackoffGateConcurrency : public ControllerTest {};
 
-// Three writers, half of whose events are minor, against four workers whose runs fail every third time. Each
+// Three writers, half of whose events are minor, and four workers whose runs fail every third time. Each
 // write must be seen by a run that began after it.
 TEST_F(BackoffGateConcurrency, NoChangeIsLost) {
   constexpr std::size_t keys_count = 8;
@@ -452,7 +452,7 @@ TEST_F(BackoffGateConcurrency, NoChangeIsLost) {
     }
     return true;
   };
-  // A change that is lost leaves this turning until the test's time is over.
+  // If a change is lost, this loops until the test's time limit.
   while (writing > 0 || !all_seen()) clock->advance_to_next();
   SUCCEED();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the builder makes of controllers, at work against the embedded API server's core in virtual time.
+// Tests of controllers made by the builder, with the embedded API server's core in virtual time.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -37,7 +37,7 @@ std::vector<std::string> names(const testing::Harness& harness) {
   return found;
 }
 
-// The filter is asked of every watch, and so is each watch's own predicate.
+// The filter applies to every watch, in addition to each watch's own predicate.
 TEST(Builder, AFilterAppliesToAllWatchesBesideTheirOwnPredicates) {
   testing::Harness harness;
   const auto to_itself = [](const WireObject& object) { return object.key(); };
@@ -54,8 +54,7 @@ TEST(Builder, AFilterAppliesToAllWatchesBesideTheirOwnPredicates) {
   EXPECT_THAT(names(harness), ::testing::UnorderedElementsAre("mine", "secret"));
 }
 
-// Objects that the program pushes do not pass through the filter, only through their own
-// predicate.
+// Objects that the program pushes bypass the filter; only their own predicate applies.
 TEST(Builder, ChannelsOfObjectsPassTheFilterByAndTheirOwnPredicateNot) {
   testing::Harness harness;
   const EventChannel<ConfigMap> channel;
@@ -117,7 +116,7 @@ TEST(Builder, AKeyChannelReconcilesWhatItIsTold) {
   EXPECT_EQ(harness.last().at, 30s);
 }
 
-// Only metadata is asked of the server and kept; reads of whole objects are live.
+// Only metadata is requested and kept; reads of whole objects are live.
 TEST(Builder, AWatchOfMetadataKeepsNoMore) {
   auto core = std::make_shared<apiserver::SharedCore>();
   auto transport = std::make_shared<apiserver::InProcessTransport>(
@@ -214,7 +213,7 @@ class WatchedCache : public ::testing::Test {
       settle();
     }
   }
-  // Watches config maps only to be asked for owners of secrets.
+  // Watches config maps only as owners of secrets.
   ControllerSpec owner_controller(Predicate when) {
     return controller_for<ConfigMap>(
                [this](Context& context, const Request&) { reconciled.push_back(context.key().name); },
@@ -244,7 +243,7 @@ class WatchedCache : public ::testing::Test {
   std::unique_ptr<Controller> controller;
 };
 
-// A resync tells every object again, with low priority; predicates that look for changes drop it.
+// A resync delivers every object again, with low priority; predicates that compare states drop it.
 TEST_F(WatchedCache, AResyncTellsEverythingAgainAfterWhatIsLive) {
   core->install(secret("a"));
   core->install(secret("b"));
@@ -263,7 +262,7 @@ TEST_F(WatchedCache, AResyncTellsEverythingAgainAfterWhatIsLive) {
   pass(59min);
   EXPECT_THAT(reconciled, SizeIs(2));
   clock->advance(1min);
-  cache->pump();  // the resync is told, and a live key comes after it
+  cache->pump();  // delivers the resync; a live key comes after it
   controller->enqueue({"default", "live"});
   settle();
   EXPECT_THAT(reconciled, ElementsAre("owner-of-a", "owner-of-b", "live", "owner-of-a", "owner-of-b"));
@@ -271,8 +270,8 @@ TEST_F(WatchedCache, AResyncTellsEverythingAgainAfterWhatIsLive) {
   EXPECT_EQ(resyncs, 4);
 }
 
-// Secondary watches, too, get a deletion with the last known state of objects that went, or were
-// remade, while no watch was open, and an addition of the new ones.
+// Secondary watches, too, get a deletion with the last known state of objects that were deleted or replaced
+// while no watch was open, and an addition of the new ones.
 TEST_F(WatchedCache, MissedDeletionsReachTheOwners) {
   for (const char* name : {"gone", "kept", "remade"}) core->install(secret(name));
   std::vector<std::string> told;
@@ -284,7 +283,8 @@ TEST_F(WatchedCache, MissedDeletionsReachTheOwners) {
   }));
   told.clear();
   reconciled.clear();
-  // The watch breaks, and when it can be had again its history is gone, so that only a new list can tell.
+  // The watch breaks, and when it can be restarted its history has expired, so only a new list shows the
+  // changes.
   const apiserver::FaultId away = core->inject({.resource = "secrets", .drop = apiserver::FaultDrop::before});
   core->cut_watches();
   settle();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A controller with events made by hand and time that stands still until it is moved.
+// A fixture with a controller, events made by hand, and a manual clock.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@
 
 namespace evenkeel {
 
-// Counts up to a number in one thread and waits for it in another; throws if it never comes.
+// Counts up to a number in one thread and waits for it in another; throws if it is not reached in time.
 class Tally {
  public:
   void add() {
@@ -56,7 +56,7 @@ class Tally {
 
 class ControllerTest : public ::testing::Test {
  protected:
-  // Only the controller lives by the clock that stands still: whoever waits there is a worker.
+  // Only the controller uses the manual clock: its waiters are the workers.
   ControllerTest()
       : client(Config{.server = "http://test"},
                {.transport = std::make_shared<apiserver::InProcessTransport>()}),
@@ -92,14 +92,14 @@ class ControllerTest : public ::testing::Test {
       ended.add();
     });
   }
-  // Synced before it starts: then whoever waits has nothing to do, and does not wait for the first lists.
+  // Synced before it starts: so no worker waits for the first lists.
   void start_synced(ControllerSpec made) {
     make(std::move(made));
     for (const auto& handler : handlers) handler->on_synced();
     start();
     clock->wait_for_waiters(1);
   }
-  // The object `name` appears.
+  // Simulates the creation of the object `name`.
   void change(const std::string& name) {
     const WireObject object = wire_object(R"({"namespace":"ns","name":")" + name + R"("})");
     handlers[0]->on_event(added(object));

@@ -52,7 +52,7 @@ TEST_F(ControllerTest, ReconcilesWhatIsEnqueued) {
   EXPECT_EQ(controller->latency().count(), 1U);
 }
 
-// The whole ladder of retries: 14 runs, the last succeeds.
+// The complete sequence of retries: 14 runs, the last succeeds.
 TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   std::vector<std::int64_t> starts;
   std::vector<std::uint64_t> attempts;
@@ -81,7 +81,7 @@ TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   EXPECT_THAT(lines->lines_with("reconcile failed")[3],
               HasSubstr("attempt=4 next_try_in=40ms error=dummy error"));
   EXPECT_EQ(lines->lines_with("reconcile recovered").size(), 1U);
-  // The success forgot the failures: the next one waits 5 ms again.
+  // The success reset the failures: the next delay is 5 ms again.
   starts.clear();
   change("a");
   runs.wait_for(15);
@@ -89,7 +89,7 @@ TEST_F(ControllerTest, AFailingKeyIsRetriedOnTheLadder) {
   EXPECT_EQ(attempts.back(), 1U);
 }
 
-// A failing key does not hold up the others.
+// A failing key does not delay the others.
 TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
   std::vector<std::string> order;
   Tally runs;
@@ -109,8 +109,8 @@ TEST_F(ControllerTest, OtherKeysRunWhileOneBacksOff) {
   clock->wait_for_waiters(1);
 }
 
-// Without a gate an event during the back-off runs at once, drops the waiting
-// run, and continues the ladder.
+// Without a gate an event during the back-off runs at once, drops the waiting run, and continues the sequence
+// of delays.
 TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   std::vector<std::int64_t> starts;
   Tally runs;
@@ -254,7 +254,7 @@ TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {
     runs.add();
     if (context.key().name == "early") return done();
     if (context.key().name == "own") throw Cancelled("own shorter deadline");
-    clock->advance(10s);  // the reconciler takes too long
+    clock->advance(10s);  // the reconciler exceeds its timeout
     context.check();
     return done();
   });
@@ -400,7 +400,7 @@ TEST_F(ControllerTest, AMappingThatThrowsIsTold) {
               HasSubstr("object=ns/a next_try_in=1s error=no idea"));
 }
 
-// Both states of the update are mapped again: the owner that lost the object has to hear of it.
+// Both states of the update are mapped again: the owner that lost the object must be reconciled.
 TEST_F(ControllerTest, AMappingThatThrowsIsAskedAgain) {
   std::atomic<int> failures = 2;
   std::vector<std::string> seen;
@@ -636,7 +636,7 @@ TEST_F(ControllerTest, RefusesANameThatWouldBreakLogsAndMetrics) {
   controller.reset();  // it never ran
 }
 
-// A reconcile that trusts find() fails as any other; the operator lives.
+// A reconcile that dereferences the result of find() fails like any other; the operator continues.
 TEST_F(ControllerTest, AnEmptySnapshotThatIsDereferencedFailsTheReconcile) {
   Tally runs;
   start_synced(spec([&](Context& context) {
@@ -670,8 +670,8 @@ TEST_F(ControllerTest, EventsAfterItsStopLeaveNothingBehind) {
   EXPECT_EQ(runs.value(), 0);
 }
 
-// The cache may hold a handler longer than its controller lives. What it then told it must not reach the
-// spec, which is gone: the mapping that counts here went with it.
+// The cache may hold a handler longer than its controller lives. Later events must not reach the spec, which
+// is destroyed, including the mapping that counts here.
 TEST_F(ControllerTest, EventsAfterItsEndAskNothingOfIt) {
   int asked = 0;
   ControllerSpec made = spec([](Context&) { return done(); });
@@ -706,7 +706,7 @@ TEST_F(ControllerTest, StepsOnTheCallersThreadWithoutAnyOfItsOwn) {
   EXPECT_TRUE(controller->step());
   EXPECT_EQ(controller->next_due(), clock->now() + 10s);
   EXPECT_THAT(callers, ::testing::ElementsAre(std::this_thread::get_id(), std::this_thread::get_id()));
-  controller.reset();  // it was never started: there is no end to wait for
+  controller.reset();  // it was never started, so there is no end to wait for
 }
 
 class ControllerConcurrency : public ControllerTest {};
@@ -749,12 +749,12 @@ TEST_F(ControllerConcurrency, OneKeyIsNeverInTwoHandsAndNoChangeIsLost) {
       });
     }
   }
-  // A change that is lost leaves this waiting until the test's time is over.
+  // If a change is lost, this waits until the test's time limit.
   for (Key& key : all) {
     MutexLock lock(mutex);
     while (key.seen != key.wanted) ran.wait(lock);
   }
-  controller.reset();  // before what its workers use
+  controller.reset();  // before the objects that its workers use
   EXPECT_EQ(overlaps, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events out of JSON text, for tests of predicates and handlers.
+// Events made from JSON text, for tests of predicates and handlers.
 #pragma once
 
 #include <string>

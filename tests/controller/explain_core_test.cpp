@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every reason why a key is not being reconciled, each from the facts that lead to it.
+// Every reason why a key is not being reconciled, derived from its facts.
 #include "controller/explain_core.hpp"
 
 #include <fstream>
@@ -66,7 +66,7 @@ TEST_F(ExplainCore, SaysThatThisInstanceDoesNotLead) {
       "demo default/web: nothing is reconciled here: this instance is not the leader; the leader is web-1");
 }
 
-// What is denied or missing is named.
+// The error names what is denied or missing.
 TEST_F(ExplainCore, NamesTheWatchesThatItWaitsForAndWhy) {
   facts.synced = false;
   facts.watches.push_back(
@@ -138,7 +138,7 @@ TEST_F(ExplainCore, SaysThatEventsAreGathered) {
       "its runs kept apart");
 }
 
-// A stuck reconcile is named, with its thread and what started it.
+// A stuck reconcile is reported with its thread and cause.
 TEST_F(ExplainCore, SaysThatItRunsAndThatItIsStuck) {
   recorder.event(at(10s), web.hash(), event(EventType::updated), EventFate::added);
   recorder.started({.key = web.hash(), .worker = 1, .id = 0xab, .since = at(20s), .limit = at(110s)});

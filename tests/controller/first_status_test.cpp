@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A status that equals its defaults is written all the same: others wait for it.
+// A status that equals its defaults is written all the same: other programs wait for it.
 #include <map>
 #include <optional>
 #include <string>
@@ -146,7 +146,7 @@ TEST(FirstStatus, OfASetConditionHasThePlainMembersToo) {
   EXPECT_THAT(harness.writes(), SizeIs(1)) << "the same condition again is no write";
 }
 
-// Members that came with a later version of the operator, beside what others wrote.
+// Members added by a later version of the operator, next to members that others wrote.
 TEST(FirstStatus, AddsMembersThatTheServerLacksAndLeavesTheRest) {
   testing::Harness harness;
   harness.add(controller_for<Box>(
@@ -183,7 +183,7 @@ TEST(FirstStatus, WithoutASubresourceOfItsOwnIsNotTouchedByPatch) {
   EXPECT_THAT(harness.writes(), ::testing::IsEmpty()) << "patch() sends what an edit changes";
 }
 
-// Kinds of Kubernetes are optionals throughout: nothing is claimed that was not set.
+// All members of Kubernetes kinds are optional: only those that were set are claimed.
 TEST(FirstStatus, OfABuiltInKindHasOnlyWhatIsSet) {
   const testing::Harness harness = testing::run_once<Namespace>(
       [](Context& context, const Namespace& found) {

@@ -153,7 +153,7 @@ TEST(FlightRecorder, CutsLongTextsBetweenCharacters) {
 TEST(FlightRecorder, SaysWhichTextsItLost) {
   KeyTable keys;
   const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
-  FlightRecorder recorder(FlightRecorder::min_budget);  // half a kilobyte of texts
+  FlightRecorder recorder(FlightRecorder::min_budget);  // half a kilobyte for texts
   recorder.ended(at(1s), web, 0, 1, 0s, failed(std::string(300, 'a')));
   recorder.ended(at(2s), web, 0, 2, 0s, failed(std::string(300, 'b')));
   const auto story = recorder.of(web.hash(), everything);
@@ -202,8 +202,8 @@ TEST(FlightRecorder, KnowsOfARunThatARetryMadeIt) {
   EXPECT_EQ(recorder.runs().at(0).cause.by, AddedBy::retry);
 }
 
-// Against what keeps everything for ever: the newest records, their texts where the recorder has them, and
-// the last failure of every key are the same, and the budget holds.
+// Compared with a model without limits: the newest records, their texts where the recorder has them, and the
+// last failure of every key are equal, and the budget is respected.
 TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
   struct Happening {
     std::uint64_t key;
@@ -268,7 +268,7 @@ TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
     }
     ASSERT_EQ(std::count_if(expected, model.end(), [&](const Happening& h) { return h.key == key.hash(); }),
               0);
-    // Failures may be pushed out by those of others, and are never wrong.
+    // Failures may be evicted by others, but are never wrong.
     for (const RequestKey& one : keys) {
       const detail::LastFailure* failure = recorder.failure(one.hash());
       if (failure != nullptr) {

@@ -68,7 +68,7 @@ TEST(Handler, AClusterScopedOwnerHasNoNamespace) {
   EXPECT_THAT(keys_of(added(child), map_to_owner(cluster_demo)), ElementsAre(ObjectKey{"", "a"}));
 }
 
-// The owner that lost the object must hear of it, too.
+// The owner that lost the object must be reconciled, too.
 TEST(Handler, AnUpdateAsksOldAndNewAndTellsEachKeyOnce) {
   const auto of = [](std::string_view name) {
     return owned_by(

@@ -48,7 +48,7 @@ Site site(const std::string& text) {
 
 class HelpersTest : public ::testing::Test {
  protected:
-  // A controller that keeps a config map, and writes down what it had to do.
+  // A controller that maintains a config map, and records its writes.
   ControllerSpec keeper() {
     return controller_for<Site>([this](Context& context, const Site& site) {
              written.push_back(create_or_update<ConfigMap>(context, context.key(), [&](ConfigMap& map) {
@@ -81,7 +81,7 @@ TEST_F(HelpersTest, CreateOrUpdateSendsOnlyWhatIsMissing) {
   EXPECT_EQ(harness.get<ConfigMap>(key)->data.at("theirs"), "stays");
 }
 
-// The cache does not know of the object yet: AlreadyExists is not the answer.
+// The object is not in the cache yet: the result must not be AlreadyExists.
 TEST_F(HelpersTest, CreateOrUpdateAsksTheServerIfTheCacheIsBehind) {
   testing::Harness late({.cache_lag = 1h});
   late.add(keeper());

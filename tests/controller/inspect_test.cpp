@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A controller that is asked why: on worker threads and step by step, in time that is moved by hand.
+// Explanations of a controller, on worker threads and step by step, with a manual clock.
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -114,7 +114,7 @@ TEST_F(Inspection, WithoutARecorderStillKnowsTheQueue) {
   EXPECT_NE(to_text(answer).find("The flight recorder is off"), std::string::npos);
 }
 
-// What is asked for and never taken, though nobody is busy: a wedged controller.
+// Keys are ready but not taken although no worker is busy: a wedged controller.
 TEST_F(Inspection, NoticesReadyKeysThatNobodyTakes) {
   make_synced(spec([](Context&) { return done(); }));
   change("other");
@@ -131,7 +131,7 @@ TEST_F(Inspection, NoticesReadyKeysThatNobodyTakes) {
   EXPECT_EQ(controller->trouble(), "");
 }
 
-// A reconciler that hangs until it is let go. What the workers' threads touch outlives the controller.
+// A reconciler that blocks until released. Objects used by the workers outlive the controller.
 class StuckConcurrency : public ControllerTest {
  protected:
   ~StuckConcurrency() override {
@@ -191,7 +191,7 @@ class StuckConcurrency : public ControllerTest {
   Tally running;
 };
 
-// Logs, metrics and the liveness probe name it.
+// It is reported in log, metrics and the liveness probe.
 TEST_F(StuckConcurrency, IsNamedInLogMetricsAndProbe) {
   make_watched(spec(hanging()));
   const TimePoint start = clock->now();

@@ -25,7 +25,7 @@ TEST(LatencyHistogram, QuantilesAreAtMostOneSixteenthTooHighAndNeverTooLow) {
   std::uint64_t state = 42;
   for (int i = 0; i < 20000; ++i) {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    // Over every octave from 1 us to 17 minutes.
+    // Covers every octave from 1 us to 17 minutes.
     const auto latency = Duration{static_cast<std::int64_t>((state >> 33) % 1000 + 1000) << (state >> 59)};
     if (latency > Duration{std::int64_t{1} << 40}) continue;
     all.push_back(latency);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an observer of a controller is told, and when.
+// The notifications of a controller's observer, and their order.
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -25,7 +25,7 @@ std::string text_of(Duration duration) {
   return std::to_string(duration / 1ms) + "ms";
 }
 
-// Writes a line for each call.
+// Records a line for each call.
 class Story final : public ControllerObserver {
  public:
   void key_added(const KeyAdded& added) noexcept override {
@@ -76,7 +76,7 @@ class ObserverTest : public ControllerTest {
     controller->attach();
     handlers[0]->on_synced();
   }
-  void TearDown() override { controller.reset(); }  // it was never started: there is no end to wait for
+  void TearDown() override { controller.reset(); }  // it was never started, so there is no end to wait for
 
   std::shared_ptr<Story> story = std::make_shared<Story>();
 };

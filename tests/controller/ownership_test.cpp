@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of what a reconciler writes: set, refused with a reason, or left out because the reconciler said so.
+// Owners of objects that a reconciler writes: set, rejected with a reason, or omitted on request.
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// A cluster-scoped kind of one's own.
+/// A cluster-scoped custom kind.
 struct Fleet {
   static constexpr ResourceInfo resource{.group = "test.evenkeel.dev",
                                          .version = "v1",
@@ -129,7 +129,7 @@ TEST(Ownership, AClusterScopedObjectOwnsInAllNamespaces) {
   EXPECT_THAT(harness.get<Namespace>({"", "wide"})->metadata.owner_references, SizeIs(1));
 }
 
-// The other ways to an owner refuse the same.
+// The other ways to set an owner reject the same cases.
 TEST(Ownership, CreateOrUpdateAndTheHelpersRefuseOwnersOfOtherNamespaces) {
   const auto message = [](std::function<void(const ConfigMap& owner, ObjectMeta& object)> own,
                           const ObjectKey& key) {

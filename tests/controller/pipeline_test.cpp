@@ -20,7 +20,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// ---- What a run makes of its steps
+// ---- Combination of steps
 
 Result summary(const std::vector<std::pair<std::string, Step>>& steps, std::size_t expected_steps) {
   detail::StepSummary summary;
@@ -64,7 +64,7 @@ TEST(StepSummary, KeepsThePriorityThatWasSetLast) {
   EXPECT_EQ(result.priority()->value, 5);
 }
 
-// ---- At work
+// ---- Pipelines in a controller
 
 struct Job {
   static constexpr ResourceInfo resource{

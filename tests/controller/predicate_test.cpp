@@ -108,8 +108,8 @@ TEST(Predicate, ResourceVersionChangedDropsResyncs) {
   EXPECT_TRUE(predicate(deleted(base)));
 }
 
-// Unlike controller-runtime's LabelSelectorPredicate, which asks the new state only: what leaves the
-// selection would not be told any more.
+// Unlike controller-runtime's LabelSelectorPredicate, which checks the new state only: an object that stops
+// matching would not be reported any more.
 TEST(Predicate, MatchesLabelsBeforeOrAfterAnUpdate) {
   const Predicate predicate = matches_labels("tier in (front),app=web");
   EXPECT_TRUE(predicate(added(base)));

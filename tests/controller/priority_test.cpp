@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The priority with which events get into a controller's queue.
+// Priorities of events in a controller's queue.
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-// Writes down with which priority each key comes.
+// Records the priority of each key.
 class RecordingStore {
  public:
   explicit RecordingStore(std::vector<std::string>& record) : record_(&record) {}
@@ -49,7 +49,7 @@ class RecordingStore {
 
 class EventPriority : public ControllerTest {
  protected:
-  // A controller that does not run yet, so that all keys stay where they are put.
+  // A controller that does not run yet, so that all keys stay in the queue.
   void make_recording(KeyMapping mapping) {
     ControllerSpec made = spec([](Context&) { return done(); });
     made.watches[0].mapping = std::move(mapping);
@@ -62,7 +62,7 @@ class EventPriority : public ControllerTest {
                        R"({"apiVersion":"apps/v1","kind":"Deployment","name":")" + name +
                        R"(","uid":"1","controller":true}]})");
   }
-  // One event of each kind, for objects of their own.
+  // Sends one event of each kind, for separate objects.
   void tell_everything() {
     ObjectEvent listed = added(listed_);
     listed.initial = true;
@@ -115,9 +115,8 @@ TEST_F(EventPriority, OfALiveChangeRaisesThatOfAListedObjectAndNotTheOtherWayRou
   controller.reset();
 }
 
-// What is tried again keeps its priority, unless its result sets another. An exception
-// carries no result, so that a failure keeps it always. The last run of each key came from an event of the
-// first list.
+// Retries keep their priority, unless the result sets another one. An exception has no result, so a failure
+// always keeps it. The last run of each key was caused by an event of the first list.
 TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
   Tally runs;
   ControllerSpec made = spec([&](Context& context) {
@@ -153,7 +152,7 @@ TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
   controller.reset();
 }
 
-// A store that knows no priorities takes events as they come
+// A store without priorities takes events in order.
 TEST_F(EventPriority, CountsForNothingInAPlainQueue) {
   std::vector<std::string> order;
   Tally runs;

@@ -25,7 +25,7 @@ class RemapCoreTest : public ::testing::Test {
   static Remap event(std::vector<WireObject> states, EventType type = EventType::updated, WatchId watch = 1) {
     return {.watch = watch, .type = type, .states = std::move(states)};
   }
-  /// Fails what is due until `times` failures are reached; returns the delays between them.
+  /// Fails the due mappings until there are `times` failures; returns the delays between them.
   std::vector<Duration> fail_again(int times) {
     std::vector<Duration> delays;
     while (times-- > 0) {
@@ -63,7 +63,7 @@ TEST_F(RemapCoreTest, GivesWhatIsDueOnceAndKeepsTheOthers) {
   EXPECT_EQ(core.size(), 2U) << "another object, and the same one of another watch";
 }
 
-// An owner that an object left has to be told, too: no state that was not mapped may be dropped.
+// An owner that lost an object must be reconciled, too: no state that was not mapped may be dropped.
 TEST_F(RemapCoreTest, KeepsTheStatesOfAllEventsOfAnObjectInOrder) {
   const WireObject one = object("a", 1);
   const WireObject two = object("a", 2);
@@ -73,7 +73,7 @@ TEST_F(RemapCoreTest, KeepsTheStatesOfAllEventsOfAnObjectInOrder) {
   auto due = core.take_due(now + 1h);
   ASSERT_THAT(due, SizeIs(1));
   EXPECT_THAT(due[0].states, ElementsAre(one, two, three));
-  // An event that fails while an attempt is under way is newer than what the attempt was about.
+  // An event that fails during an attempt is newer than the states of the attempt.
   const WireObject four = object("a", 4);
   core.failed(event({three, four}), now);
   EXPECT_EQ(core.failed(std::move(due[0]), now), 4s);
@@ -98,7 +98,7 @@ TEST_F(RemapCoreTest, KeepsTheOldestAndTheNewestStatesOfAnObjectThatChangesAllTh
 TEST_F(RemapCoreTest, GivesUpADeletionThatCannotBeMapped) {
   EXPECT_TRUE(core.failed(event({object("a")}), now));
   fail_again(20);
-  // Its failures so far do not count: the deletion is new to the mapping.
+  // Earlier failures do not count: the deletion is new to the mapping.
   EXPECT_EQ(core.failed(event({object("a", 2)}, EventType::deleted), now), 1s);
   EXPECT_THAT(fail_again(20), SizeIs(RemapCore::max_failures_of_deleted - 2));
   EXPECT_EQ(core.size(), 0U);

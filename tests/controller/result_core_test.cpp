@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows are those of controller-runtime's reconcileHandler, with the deviations that the header names.
+// The rows are those of controller-runtime's reconcileHandler, with the deviations named in the header.
 #include <chrono>
 #include <exception>
 #include <stdexcept>
@@ -135,7 +135,7 @@ TEST(ResultTable, HasARowForEveryEndOfAReconcile) {
   }
 }
 
-// Kinds of errors survive wrapping.
+// The kind of an error survives wrapping.
 TEST(ResultTable, CausesDecideWhateverTheyAreWrappedIn) {
   const auto terminal = outcome_of(nested(std::runtime_error("reconcile"), TerminalError("bad spec")), false);
   EXPECT_EQ(terminal.kind, OutcomeKind::terminal_error);

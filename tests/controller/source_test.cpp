@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys from channels, timers and functions; watches that come and go.
+// Keys from channels, timers and functions; watches that are added and removed at run time.
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -39,7 +39,7 @@ void wait_for_stop(const std::stop_token& stop) {
 
 class SourceTest : public ControllerTest {
  protected:
-  // Writes down which keys run, and when.
+  // Records the keys that run, and the times.
   ControllerSpec recording() {
     return spec([this](Context& context) {
       order.push_back(context.key().str() + " at " + std::to_string(clock->now().time_since_epoch() / 1ms));
@@ -79,7 +79,7 @@ TEST_F(SourceTest, AChannelBringsKeysWithPriorityAndDelay) {
   drop();
 }
 
-// Each destination gets every key; what is pushed before there is any waits, each key once.
+// Each destination gets every key; keys pushed before there is any are buffered, without duplicates.
 TEST_F(SourceTest, AChannelServesSeveralControllersAndKeepsWhatCameBeforeAny) {
   const KeyChannel channel;
   channel.push({"ns", "early"}, {.priority = Lane::slow, .delay = 1s});
@@ -165,7 +165,7 @@ TEST_F(SourceTest, ATimerThatThrowsIsToldAndGoesOn) {
   drop();
 }
 
-// A source of the program's own is waited for, gets the controller's queue, and is stopped with it.
+// A function source with initial keys delays the start, uses the controller's queue, and is stopped with it.
 TEST_F(SourceTest, AFunctionRunsOnItsThreadUntilTheStopAndIsWaitedFor) {
   Tally told;
   Tally may_sync;
@@ -198,7 +198,7 @@ TEST_F(SourceTest, AFunctionRunsOnItsThreadUntilTheStopAndIsWaitedFor) {
   drop();
 }
 
-// Upstream asks for a Start() that does not block; here it may, and is named if it is waited for.
+// Upstream requires a Start() that does not block; here it may block, and is named if the start waits for it.
 TEST_F(SourceTest, ASourceThatDoesNotTellIsNamedWhenTheTimeIsOver) {
   ControllerSpec made = recording();
   made.sources.push_back({.name = "silent",
@@ -219,7 +219,7 @@ TEST_F(SourceTest, ASourceThatDoesNotTellIsNamedWhenTheTimeIsOver) {
   drop();
 }
 
-// Its error ends the controller.
+// Its exception ends the controller.
 TEST_F(SourceTest, AFunctionThatThrowsEndsTheController) {
   ControllerSpec made = recording();
   made.sources.push_back({.name = "dial", .run = [](const KeySink&, const std::stop_token&) {
@@ -280,8 +280,8 @@ TEST_F(SourceTest, AWatchMayHaveAPriorityAndADelayOfItsOwn) {
   drop();
 }
 
-// The gate knows the delay, too: a minor event of a key in back-off waits for the retry, a later one for its
-// own time.
+// The gate takes the delay into account: a minor event of a key in back-off waits for the retry, a later one
+// for its own due time.
 TEST_F(SourceTest, ADelayedMinorEventDoesNotCutTheBackOffShort) {
   const WireObject object =
       wire_object(R"({"namespace":"ns","name":"a","uid":"1","resourceVersion":"1","generation":1})");
@@ -310,7 +310,7 @@ TEST_F(SourceTest, ADelayedMinorEventDoesNotCutTheBackOffShort) {
   drop();
 }
 
-// Workers that run do not wait for a new watch; its errors come out of the call.
+// Running workers do not wait for a new watch; its errors are thrown by the call.
 TEST_F(SourceTest, AWatchIsAddedAndRemovedAtRunTime) {
   start_synced(recording());
   int removed = 0;
@@ -358,7 +358,7 @@ TEST_F(SourceTest, WorkersWaitForAWatchThatWasAddedBeforeTheyStarted) {
   change("a");
   clock->wait_for_waiters(1);
   EXPECT_FALSE(controller->is_synced());
-  controller->unwatch(first);  // nobody waits for it any more
+  controller->unwatch(first);  // so that it does not block the start any more
   runs.wait_for(1);
   finish();
   drop();

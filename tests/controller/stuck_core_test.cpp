@@ -20,7 +20,7 @@ FlightRun run(std::uint64_t key, TimePoint since, Duration limit) {
   return {.key = key, .since = since, .limit = since + limit, .warn_at = since + limit};
 }
 
-// What outlives its deadline is told of.
+// Runs that outlive their deadlines are reported.
 TEST(StuckCore, ALimitIsTheOptionElseTheDeadlineElseTenMinutes) {
   EXPECT_EQ(limit_of(at(1h), std::nullopt, {}), at(1h + 10min));
   EXPECT_EQ(limit_of(at(1h), at(1h + 5s), {}), at(1h + 35s));

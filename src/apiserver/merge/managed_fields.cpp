@@ -180,7 +180,7 @@ void track_scale(const Json& before, Json& object, const KindSchema& kind, std::
     }
   }
   if (changed || applies) {
-    // As in the real server this entry has no time: it is made from that of the Scale, whose time is lost.
+    // This entry has no time, as in the real server: it is made from that of the Scale, whose time is lost.
     managers[{.manager = context.manager.empty() ? "unknown" : context.manager,
               .applies = applies,
               .api_version = applies ? "" : kind.api_version(),

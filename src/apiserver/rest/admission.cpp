@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::int64_t tolerated_seconds = 300;
 
-/// The entry of a list that tolerates this taint with NoExecute, in any of the ways there are.
+/// Returns true if an entry of a list tolerates this taint with NoExecute, in any of its forms.
 bool tolerates(const Json& toleration, std::string_view taint) {
   const std::string key = toleration["key"].string_or("");
   const std::string effect = toleration["effect"].string_or("");
   return (key.empty() || key == taint) && (effect.empty() || effect == "NoExecute");
 }
 
-/// Pods stay five minutes on a node that is not ready or not reached.
+/// Pods stay five minutes on a node that is not ready or not reachable.
 void tolerate_lost_nodes(Json& spec) {
   for (const char* taint : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
     Json& tolerations = spec["tolerations"];
@@ -51,14 +51,14 @@ Priority priority_of(const Stored& priority_class) {
           .preemption = priority_class.body()["preemptionPolicy"].string_or("PreemptLowerPriority")};
 }
 
-/// Classes that every cluster has.
+/// Classes that exist in every cluster.
 std::optional<std::int64_t> system_priority(std::string_view name) {
   if (name == "system-node-critical") return 2'000'001'000;
   if (name == "system-cluster-critical") return 2'000'000'000;
   return std::nullopt;
 }
 
-/// The class that pods get which name none: the lowest of those that say so.
+/// Returns the class of pods that specify none: the lowest of the global defaults.
 Priority default_priority(Storage& storage, const Collection& classes) {
   Priority out;
   for (const StoredPtr& each : storage.store.snapshot(classes, "", storage.store.version())) {
@@ -101,7 +101,7 @@ void set_priority(Storage& storage, const Call& call, Json& pod) {
   spec["preemptionPolicy"] = priority.preemption;
 }
 
-/// Writes what an annotation of older versions says of AppArmor into the field of its container, and warns.
+/// Copies the AppArmor annotation of older versions to the field of its container, and adds a warning.
 /// Source: kubernetes pkg/registry/core/pod/strategy.go applyAppArmorVersionSkew.
 void read_app_armor(Call& call, Json& pod) {
   const Json annotations = std::as_const(pod).at({"metadata", "annotations"});
@@ -120,7 +120,7 @@ void read_app_armor(Call& call, Json& pod) {
       if (!annotations.contains(key)) continue;
       call.warnings.push_back("metadata.annotations[" + key +
                               "]: deprecated since v1.30; use the \"appArmorProfile\" field instead");
-      if (!local && text != "unconfined" && text != "runtime/default") continue;  // validation refuses it
+      if (!local && text != "unconfined" && text != "runtime/default") continue;  // rejected by validation
       Json profile = Json::object({{"type", local                  ? "Localhost"
                                             : text == "unconfined" ? "Unconfined"
                                                                    : "RuntimeDefault"}});
@@ -147,7 +147,7 @@ void admit_pod(Storage& storage, Call& call, Json& pod) {
                                    {"message", "Scheduling is blocked due to non-empty scheduling gates"}})});
 }
 
-/// A node takes no pods before its controller has seen it ready.
+/// A node accepts no pods before its controller has seen it ready.
 void taint_node(Storage&, Call&, Json& node) {
   Json& taints = node["spec"]["taints"];
   if (!taints.is_array()) taints = Json::array();
@@ -183,7 +183,7 @@ void label_job(Storage&, Call&, Json& job) {
     Json& labels = metadata["labels"];
     if (!labels.is_object()) labels = Json::object();
     for (const char* prefix : {"", "batch.kubernetes.io/"}) {
-      // Labels that the user wrote are kept; validation refuses wrong ones.
+      // Labels set by the user are kept; validation rejects wrong ones.
       for (const auto& [key, value] : {std::pair("controller-uid", uid), std::pair("job-name", name)})
         if (!labels.contains(prefix + std::string(key))) labels[prefix + std::string(key)] = value;
     }
@@ -198,7 +198,7 @@ void label_job(Storage&, Call&, Json& job) {
     selected["batch.kubernetes.io/controller-uid"] = uid;
 }
 
-/// Written, but by nobody, where it is not given.
+/// Set without an owner if absent.
 void complete_priority_class(Storage&, Call&, Json& object) {
   if (std::as_const(object)["value"].is_null()) object["value"] = 0;
 }

@@ -23,7 +23,7 @@ ApiServerCoreOptions checked(ApiServerCoreOptions options) {
   return options;
 }
 
-/// The controllers of a control plane that no client can do without.
+/// The controllers of a control plane that all clients depend on.
 struct Controllers {
   void observe(const ChangePtr& change) {
     collector.observe(change);
@@ -36,7 +36,7 @@ struct Controllers {
     return collector.has_work() || namespaces.has_work() || kubernetes.has_work() || crds.has_work();
   }
 
-  /// Runs until none has work: the work of one may be more for another.
+  /// Runs until none has work left: one may cause work for another.
   void run(Storage& storage, WatchHub& watches, WallTime now) {
     while (has_work()) {
       collector.run(storage, now);

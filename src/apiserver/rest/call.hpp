@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request for a resource while it is being answered.
+// The state of a request for a resource while it is being handled.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// A request for a resource, as the handlers see it.
+/// A request for a resource, as handlers see it.
 struct Call {
   const http::Request& request;
   const Query& query;
@@ -33,7 +33,7 @@ struct Call {
   std::string key() const { return type->collection->key_of(path.namespace_, path.name); }
 };
 
-/// The version that the watch cache shows to a read that wants one not older than `minimum`.
+/// Returns the version that the watch cache serves for a read that requires at least `minimum`.
 std::uint64_t cached_version(const Call& call, std::uint64_t minimum);
 
 }  // namespace apiserver

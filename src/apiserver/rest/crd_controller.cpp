@@ -26,7 +26,7 @@ ResourceTypePtr definition_type(Storage& storage) {
   return storage.registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
 }
 
-/// Stores a status as the API server's own controllers do: by their name, and owned by it.
+/// Stores a status as the API server's own controllers do, with their manager name.
 StoredPtr put_status(Storage& storage, const Stored& live, Json body, WallTime now) {
   const ResourceTypePtr type = definition_type(storage);
   const Json before = type->document(live);
@@ -46,7 +46,7 @@ void add_names(const Json& list, std::set<std::string>& out) {
   for (std::size_t i = 0; i < list.size(); ++i) out.insert(list[i].string_or(""));
 }
 
-/// The names that other CRDs of the group have been given.
+/// Returns the accepted names of other CRDs of the group.
 TakenNames taken_names(Storage& storage, const Json& crd, const std::string& name) {
   TakenNames taken;
   for (const auto& [key, other] : definitions(storage).objects) {
@@ -61,8 +61,8 @@ TakenNames taken_names(Storage& storage, const Json& crd, const std::string& nam
   return taken;
 }
 
-/// Which of the names that a CRD wants it gets, and why not all. Source: apiextensions
-/// pkg/controller/status/naming_controller.go.
+/// The accepted names of a CRD, and the reason why some were not accepted.
+/// Source: apiextensions pkg/controller/status/naming_controller.go.
 struct Naming {
   Json accepted;
   std::string reason = "NoConflicts";
@@ -139,7 +139,7 @@ void CrdController::withdraw(Storage& storage, WatchHub& watches, const std::str
   for (const ResourceTypePtr& type : storage.registry.custom(name)) watches.end_all(*type->collection);
   storage.registry.remove_custom(name);
   serving_.erase(name);
-  // Its names are free for others of its group.
+  // Its names become available for other CRDs of the group.
   const std::string group = name.substr(name.find('.') + 1);
   for (const auto& [key, other] : definitions(storage).objects)
     if (other->body().at({"spec", "group"}) == Json(group) && !has_condition(other->body(), "NamesAccepted"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CRDs bring about: their resources are served from the moment they are stored, and go with them.
+// Serves the resources of CRDs: they exist as soon as the CRD is stored, and are removed with it.
 #pragma once
 
 #include <map>
@@ -20,11 +20,11 @@ class WatchHub;
 class CrdController {
  public:
   void observe(const ChangePtr& change);
-  /// Serves what CRDs that were written since describe. Called after every request, so that a CRD's paths
-  /// exist when its creation is answered.
+  /// Serves the resources of CRDs written since the last call. Called after every request, so that a CRD's
+  /// paths exist when the response to its creation is sent.
   void settle(Storage& storage, WatchHub& watches, WallTime now);
   bool has_work() const { return !going_.empty(); }
-  /// Deletes the objects of CRDs that go, and those that have none left.
+  /// Deletes the objects of CRDs that are being deleted, and then the CRDs.
   void run(Storage& storage, WallTime now);
 
  private:
@@ -32,13 +32,13 @@ class CrdController {
   void withdraw(Storage& storage, WatchHub& watches, const std::string& name);
   void clean_up(Storage& storage, const std::string& name, WallTime now);
 
-  /// Serves what the definition says; watches end only if it is something new.
+  /// Serves the resources of the definition; watches end only if they changed.
   void serve(Storage& storage, WatchHub& watches, const std::string& name, const Json& definition);
 
   std::map<std::string, Json> serving_;  // spec and accepted names, by definition
   std::set<std::string> written_;
   std::set<std::string> terminating_;
-  std::set<std::string> going_;  // of them, those to look at
+  std::set<std::string> going_;  // those of them to process
 };
 
 }  // namespace apiserver

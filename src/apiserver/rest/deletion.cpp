@@ -42,7 +42,7 @@ void set_finalizers_for_dependents(const ResourceType& type, Json& metadata, Pro
   set(foreground_finalizer, foreground);
 }
 
-/// Seconds that a pod gets; 0 for those that nobody runs.
+/// Returns the grace period of a pod in seconds; 0 if no kubelet runs it.
 std::int64_t grace_period(const Json& body, const DeleteOptions& options) {
   const std::string phase = body.at({"status", "phase"}).string_or("");
   if (body.at({"spec", "nodeName"}).string_or("").empty() || phase == "Succeeded" || phase == "Failed")
@@ -66,8 +66,8 @@ void mark(Json& metadata, std::int64_t grace, WallTime now) {
 
 enum class Grace : std::uint8_t { none, begins, pending };
 
-/// Marks a pod with the time that it has left, before anything else is decided about it. Once it is marked
-/// that time only gets shorter. Source: apiserver pkg/registry/rest/delete.go BeforeDelete.
+/// Marks a pod with its grace period, before anything else is decided. Once marked, the period can only be
+/// shortened. Source: apiserver pkg/registry/rest/delete.go BeforeDelete.
 Grace begin_grace(const ResourceType& type, Json& body, const DeleteOptions& options, WallTime now) {
   if (!type.rules.graceful) return Grace::none;
   Json& metadata = body["metadata"];
@@ -91,7 +91,7 @@ bool is_crd(const ResourceType& type) {
   return !type.custom && type.plural == "customresourcedefinitions";
 }
 
-/// Stores `body` if it is another than before.
+/// Stores `body` if it has changed.
 DeleteOutcome marked(Storage& storage, const ResourceType& type, const StoredPtr& object, Json body,
                      bool dry_run) {
   if (body == object->body() || dry_run) return {.removed = false, .body = std::move(body)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleting one object, for whoever asks: marked first where finalizers, dependents or a grace period want it,
-// removed otherwise. Source: apiserver pkg/registry/generic/registry/store.go Delete.
+// Deletes one object: it is only marked if finalizers, dependents or a grace period require it, and removed
+// otherwise.
+// Source: apiserver pkg/registry/generic/registry/store.go Delete.
 #pragma once
 
 #include "apiserver/rest/write_options.hpp"
@@ -10,21 +11,21 @@ inline namespace v0 {
 namespace apiserver {
 
 struct DeleteOutcome {
-  bool removed = false;  ///< Else it is only marked.
-  Json body = {};        ///< What it is now, or was last; without apiVersion and kind.
+  bool removed = false;  ///< False: it is only marked.
+  Json body = {};        ///< Current or last state, without apiVersion and kind.
 };
 
-/// Throws StatusError (409) unless the object is the one that the options are about.
+/// Throws StatusError (409) unless the object meets the preconditions of the options.
 void check_preconditions(const ResourceType& type, const Stored& object, const DeleteOptions& options);
 
 /// Throws StatusError (409) if a precondition fails.
 DeleteOutcome delete_object(Storage& storage, const ResourceType& type, const StoredPtr& object,
                             const DeleteOptions& options, WallTime now);
 
-/// Whether an update leaves nothing that holds a deletion up, so that the object is to be removed instead.
+/// Returns true if after an update nothing blocks a deletion any more, so that the object is to be removed.
 bool is_released(const Json& body, const ResourceType& type);
 
-/// `metadata.finalizers` without `name`.
+/// Removes `name` from `metadata.finalizers`.
 void remove_finalizer(Json& metadata, std::string_view name);
 bool has_finalizer(const Json& metadata, std::string_view name);
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view json_type = "application/json";
 constexpr std::string_view aggregated_type =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-// What old clients ask for is no media type by RFC 2045; they are answered with the one that is.
+// The media type that old clients request is invalid by RFC 2045; the response has the valid one.
 constexpr std::string_view openapi_v2_asked = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 constexpr std::string_view openapi_v2_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 constexpr std::string_view openapi_v3_type = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
@@ -34,7 +34,8 @@ std::vector<std::string> subresource_verbs(const ResourceType& type, std::string
   return {"get", "patch", "update"};
 }
 
-/// Names of the subresources of a resource: built-in ones as listed, status and scale of custom ones.
+/// Returns the names of the subresources of a resource: built-in ones as listed, status and scale of custom
+/// ones.
 std::vector<std::string> subresource_names(const ResourceType& type) {
   std::vector<std::string> out;
   for (const BuiltinResource& entry : type.subresources)
@@ -109,7 +110,7 @@ Json group_version(const ServedVersion& served) {
   return Json::object({{"groupVersion", served.api_version()}, {"version", served.version}});
 }
 
-/// APIGroup documents without kind and apiVersion, in order of service.
+/// Returns APIGroup documents without kind and apiVersion, in the order of service.
 std::vector<Json> groups(Storage& storage) {
   std::vector<Json> out;
   for (const ServedVersion& served : storage.registry.versions()) {
@@ -123,7 +124,7 @@ std::vector<Json> groups(Storage& storage) {
   return out;
 }
 
-/// Built-in kinds name their group and version only where it is not that of the list.
+/// Built-in kinds contain their group and version only if these differ from the list's.
 Json response_kind(const ResourceType& type, const KindName& kind) {
   const bool same = !type.custom && kind.group == type.group && kind.version == type.version;
   return Json::object(
@@ -204,10 +205,10 @@ http::Response reply(std::string_view type, std::string body) {
   return {200, {{"Content-Type", std::string(type)}}, std::move(body)};
 }
 
-/// The checks that there are; a single one has a path of its own.
+/// The health checks; each has its own path.
 constexpr std::array<std::string_view, 3> health_checks = {"ping", "log", "etcd"};
 
-/// /healthz, /livez and /readyz, and one check of them; nothing for other paths.
+/// Answers /healthz, /livez and /readyz, and a single check of them; std::nullopt for other paths.
 std::optional<http::Response> health(const Target& target) {
   const std::vector<std::string>& path = target.segments;
   if (path.empty() || (path[0] != "healthz" && path[0] != "livez" && path[0] != "readyz"))
@@ -241,7 +242,7 @@ void require_get(const http::Request& request) {
   if (request.method != http::Method::get) throw StatusError::method_not_allowed();
 }
 
-/// The plain document of /api, /apis, /apis/G, /api/V and /apis/G/V; null if it is none of them.
+/// Returns the plain document of /api, /apis, /apis/G, /api/V and /apis/G/V; null for other paths.
 Json plain_document(Storage& storage, const std::vector<std::string>& path) {
   if (path.size() == 1 && path[0] == "api")
     return Json::object(
@@ -267,7 +268,7 @@ Json plain_document(Storage& storage, const std::vector<std::string>& path) {
   return served ? resource_list(*served) : Json();
 }
 
-/// The document with its tag, or that the client's copy is still good.
+/// Returns the document with its tag, or 304 if the client's copy is current.
 http::Response tagged(const http::Request& request, std::string_view type, const std::string& body,
                       const std::string& tag) {
   const std::string* known = request.headers.find("If-None-Match");

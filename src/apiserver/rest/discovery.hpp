@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients ask first: groups, versions, resources, the OpenAPI documents, the version, health.
+// Groups, versions, resources, the OpenAPI documents, the version and health checks.
 #pragma once
 
 #include <map>
@@ -19,13 +19,13 @@ namespace apiserver {
 
 struct Storage;
 
-/// Answers the paths that are no resources. Documents are kept until what is served changes.
+/// Answers paths that are not resources. Documents are cached until the set of served resources changes.
 class Discovery {
  public:
-  /// `version` is what /version answers: "v1.33.1".
+  /// `version` is that of /version: "v1.33.1".
   explicit Discovery(std::string version) : version_(std::move(version)) {}
 
-  /// Nothing if the path is not one of these. Throws StatusError, PageNotFound.
+  /// Returns std::nullopt if the path is not one of these. Throws StatusError, PageNotFound.
   std::optional<http::Response> answer(Storage& storage, const http::Request& request, const Target& target);
 
  private:

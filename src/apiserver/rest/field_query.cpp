@@ -19,7 +19,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-/// Splits at commas that no backslash precedes; sorted, as the first problem found is the one told.
+/// Splits at commas without a preceding backslash; sorted, because the first problem found is reported.
 std::vector<std::string> terms_of(std::string_view text) {
   std::vector<std::string> out(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,7 +52,7 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-/// The place and length of the first operator: !=, == or =.
+/// Returns position and length of the first operator: !=, == or =.
 std::pair<std::size_t, std::size_t> operator_in(std::string_view term) {
   const auto equals = term.find('=');
   if (equals == std::string_view::npos) return {equals, 0};
@@ -65,7 +65,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.as_string() : value.dump();
 }
 
-/// In the words of the kind.
+/// Throws the error text of the kind.
 [[noreturn]] void refuse_field(const std::string& field, const ResourceType& type) {
   if (!type.custom && type.group == "batch" && type.kind == "Job")
     throw StatusError::bad_request("field label " + Json(field).dump() + " not supported for Job");
@@ -82,7 +82,7 @@ bool is_selectable(const std::string& field, const ResourceType& type) {
          type.selectable_fields.end();
 }
 
-/// What the field is without a value: numbers and booleans are never empty in Go.
+/// Returns the value of an absent field: numbers and booleans are never empty in Go.
 std::string absent_value(const std::string& field) {
   if (field == "spec.unschedulable" || field == "spec.hostNetwork") return "false";
   if (field == "status.replicas" || field == "status.successful") return "0";

@@ -28,7 +28,7 @@ bool blocks(const Stored& dependent, std::string_view owner_uid) {
   return false;
 }
 
-/// Stores `dependent` without the references for which `drop` holds, and without anybody owning them.
+/// Stores `dependent` without the references for which `drop` holds, and without their ownership.
 template <class Predicate>
 void drop_references(Storage& storage, const ResourceType& type, const StoredPtr& dependent, WallTime now,
                      Predicate drop) {
@@ -54,7 +54,7 @@ bool is_namespaced_kind(Storage& storage, const Json& reference, bool& known) {
 
 namespace {
 
-/// Whether the kind of an owner is served. Of one that is not nobody can say that the owner is gone.
+/// Returns true if the kind of an owner is served. Otherwise the absence of the owner is unknown.
 bool is_served(Storage& storage, const Json& reference) {
   const std::string api_version = reference["apiVersion"].string_or("");
   const std::string kind = reference["kind"].string_or("");
@@ -125,7 +125,7 @@ void GarbageCollector::observe(const ChangePtr& change) {
   } else {
     enqueue_dependents(change->before->uid());
   }
-  // An owner that waits for its dependents looks again when one is gone or going.
+  // An owner that waits for its dependents is checked again when one is deleted or marked.
   const Json& owners = owners_of(change->before ? *change->before : *change->after);
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (const auto owner = by_uid_.find(owners[i]["uid"].string_or("")); owner != by_uid_.end())
@@ -143,7 +143,7 @@ void GarbageCollector::run(Storage& storage, WallTime now) {
 
 GarbageCollector::Standing GarbageCollector::standing(Storage& storage, const Json& reference,
                                                       const Stored& dependent) const {
-  // Of a kind that is not known, or cannot own this object, nobody can tell that it is gone.
+  // If the kind is unknown, or cannot own this object, the absence of the owner is unknown.
   bool known = false;
   const bool namespaced = is_namespaced_kind(storage, reference, known);
   if (!known || (namespaced && dependent.namespace_().empty())) return Standing::present;
@@ -151,7 +151,7 @@ GarbageCollector::Standing GarbageCollector::standing(Storage& storage, const Js
   const auto at = by_uid_.find(uid);
   if (at == by_uid_.end()) return is_served(storage, reference) ? Standing::absent : Standing::present;
   const StoredPtr owner = storage.store.find(*at->second.collection, at->second.key);
-  // An owner lives in the same namespace or in none, and has the name that the reference gives.
+  // An owner is in the same namespace or in none, and has the name in the reference.
   if (!owner || owner->name() != reference["name"].string_or("")) return Standing::absent;
   if (!owner->namespace_().empty() && owner->namespace_() != dependent.namespace_()) return Standing::absent;
   const bool waits = is_marked(*owner) && has_finalizer(owner->metadata(), foreground_finalizer);
@@ -184,7 +184,7 @@ void GarbageCollector::visit_deleting(Storage& storage, const Place& place, cons
       if (!is_marked(*dependent)) visit(storage, each, now);
     }
     if (blocked) {
-      // Dependents that went at once have put this object into the queue again.
+      // Dependents that were removed at once have put this object into the queue again.
       return;
     }
   }
@@ -220,7 +220,8 @@ void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now)
   }
   DeleteOptions options;
   options.uid = object->uid();
-  // Dependents of an owner that waits go the same way, so that it waits for theirs too.
+  // Dependents of an owner with foreground deletion are deleted the same way, so that it waits for theirs
+  // too.
   options.propagation =
       waiting > 0 && dependents_.contains(object->uid()) ? Propagation::foreground : Propagation::unset;
   if (options.propagation == Propagation::unset && !has_finalizer(object->metadata(), orphan_finalizer) &&

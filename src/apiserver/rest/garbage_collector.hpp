@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners and dependents: what goes when an owner goes. Source: kube-controller-manager's garbage collector.
+// Deletes dependents after their owners. Source: kube-controller-manager's garbage collector.
 #pragma once
 
 #include <compare>
@@ -19,13 +19,13 @@ namespace apiserver {
 
 struct Storage;
 
-/// Keeps the index of owners as changes are made, and acts on it in run(). The index costs nothing for
-/// objects without owner references but their uid.
+/// Updates an index of owners on every change, and processes it in run(). For objects without owner
+/// references, the index costs only their uid.
 class GarbageCollector {
  public:
   void observe(const ChangePtr& change);
   bool has_work() const { return !queue_.empty(); }
-  /// Works until nothing is left to do.
+  /// Runs until no work is left.
   void run(Storage& storage, WallTime now);
 
  private:
@@ -36,7 +36,7 @@ class GarbageCollector {
   };
   enum class Standing : std::uint8_t { absent, present, waits_for_dependents };
 
-  /// Whether the scopes allow it: an owner is in the same namespace or in none.
+  /// Returns true if the scopes permit it: an owner is in the same namespace or in none.
   static bool may_own(const Place& owner, const Place& dependent);
   static std::string_view space_of(const Place& place);
   void link(const Place& place, const Stored& object);

@@ -16,8 +16,8 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-// No real server runs there: endpoints must not be loopback addresses, and 192.0.2.0/24 is nobody's (RFC
-// 5737).
+// There is no server at this address: endpoints must not be loopback addresses, and 192.0.2.0/24 is reserved
+// for documentation (RFC 5737).
 constexpr std::string_view endpoint_address = "192.0.2.1";
 constexpr int endpoint_port = 6443;
 

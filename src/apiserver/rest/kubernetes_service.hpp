@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Service "kubernetes" of the default namespace with its Endpoints and EndpointSlice, which every API
-// server keeps. Source: kubernetes pkg/controlplane/controller/kubernetesservice and
-// pkg/controlplane/reconcilers.
+// Maintains the Service "kubernetes" of the default namespace with its Endpoints and EndpointSlice, as every
+// API server does.
+// Source: kubernetes pkg/controlplane/controller/kubernetesservice and pkg/controlplane/reconcilers.
 #pragma once
 
 #include <evenkeel/base/time.hpp>
@@ -27,7 +27,7 @@ class KubernetesService {
 };
 
 /// Stores an object that the API server itself creates (manager kube-apiserver), with defaults but without
-/// checks. Nothing is stored if there is one of that name.
+/// validation. Has no effect if an object with this name exists.
 void store_as_server(Storage& storage, const struct ResourceType& type, Json object, WallTime now);
 
 }  // namespace apiserver

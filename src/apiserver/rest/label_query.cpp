@@ -20,7 +20,7 @@ struct Token {
   std::string text = {};
 };
 
-/// Symbols are taken as long as they grow into one that exists: "==" then "=" out of "===".
+/// Symbols are read greedily: "===" is "==" and "=".
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}

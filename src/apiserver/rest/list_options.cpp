@@ -39,7 +39,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-/// What Go's strconv says of text that is no number of this kind.
+/// Returns the error of Go's strconv for text that is not a number of this type.
 template <class Number>
 std::string number_problem(std::string_view function, std::string_view text) {
   const std::string_view digits = text.substr(std::is_signed_v<Number> && text.starts_with('-') ? 1 : 0);
@@ -69,7 +69,7 @@ std::string unbase64(std::string_view text) {
   return out;
 }
 
-/// Whether a path has no empty, "." or ".." segments: one that cannot lead out of where it is put.
+/// Returns true if a path has no empty, "." or ".." segments, which could escape from its prefix.
 bool is_clean(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
   while (true) {
@@ -181,7 +181,8 @@ ListOptions list_options(const Query& query) {
     out.version = *parsed;
     out.cached = match != "Exact";
   }
-  // A page of whatever is at hand is not limited; one of a given version without match is that version's.
+  // A page of any cached version is not limited; one of a given version without match is of exactly that
+  // version.
   if (limit > 0 && version != "0") out.limit = static_cast<std::size_t>(limit);
   out.exact = match == "Exact" || (out.limit > 0 && out.version > 0 && match.empty());
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// limit, continue, resourceVersion and their kin: read and checked.
+// Parses and validates limit, continue, resourceVersion and related parameters.
 // Source: apimachinery metainternalversion/validation, apiserver storage/continue.go.
 #pragma once
 
@@ -14,13 +14,13 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// An integer of the query, 0 if it is absent. Throws StatusError (400).
+/// Returns an integer of the query, 0 if it is absent. Throws StatusError (400).
 std::int64_t query_integer(const Query& query, std::string_view name);
 
-/// What a continue token says. Version 0: whatever is current (the list is no longer consistent).
+/// The content of a continue token. Version 0: the current one (the list is not consistent any more).
 struct Continuation {
   std::uint64_t version = 0;
-  std::string start = {};  ///< The first key of the page, below the list's prefix.
+  std::string start = {};  ///< First key of the page, relative to the list's prefix.
 };
 std::string encode_continue(const Continuation& next);
 
@@ -28,24 +28,24 @@ struct ListOptions {
   std::size_t limit = 0;  ///< 0: all.
   std::optional<Continuation> next = {};
   std::uint64_t version = 0;
-  bool exact = false;   ///< The list as it was at `version`.
-  bool cached = false;  ///< Any version that is not older than `version` will do.
+  bool exact = false;   ///< The list at exactly `version`.
+  bool cached = false;  ///< Any version that is not older than `version`.
 };
 /// Throws StatusError (400, 422).
 ListOptions list_options(const Query& query);
 
-/// resourceVersion of a GET of one object: at least this one is to be shown. Throws StatusError (500).
+/// Returns resourceVersion of a GET of one object, the minimum version. Throws StatusError (500).
 std::uint64_t object_version(const Query& query);
 
 struct WatchOptions {
-  /// Unset and 0 both start with what there is.
+  /// Both unset and 0 start with the existing objects.
   std::uint64_t version = 0;
   bool version_given = false;
   std::optional<bool> send_initial_events = {};
   bool bookmarks = false;
   std::optional<std::int64_t> timeout_seconds = {};
 };
-/// Throws StatusError (422; 500 for a resourceVersion that is no number).
+/// Throws StatusError (422; 500 for a resourceVersion that is not a number).
 WatchOptions watch_options(const Query& query);
 
 }  // namespace apiserver

@@ -10,7 +10,7 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// The version that a list shows. Throws StatusError where that is not to be had.
+/// Returns the version of a list. Throws StatusError if it is not available.
 std::uint64_t list_version(const Storage& storage, const Call& call, const ListOptions& options) {
   const std::uint64_t current = storage.store.version();
   if (options.next) {
@@ -59,11 +59,11 @@ Page read_page(Storage& storage, const Call& call, const ListOptions& options) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string key = type.collection->key_of(all[i]->namespace_(), all[i]->name());
     if (options.next && key < prefix + options.next->start) continue;
-    // Whether there is more is asked before whether it matches.
+    // The existence of a next page is checked before matching.
     if (options.limit > 0 && page.items.size() == options.limit) {
       const StoredPtr& last = page.items.back();
       const std::string shown = type.collection->key_of(last->namespace_(), last->name());
-      // The next page starts at the smallest key after the last one shown.
+      // The next page starts at the smallest key after the last item.
       page.continue_token =
           encode_continue({.version = page.version, .start = shown.substr(prefix.size()) + '\0'});
       if (selection.empty()) page.remaining = all.size() - i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects that a list, or a deletion of many, is about: selected, limited and continued.
+// The objects of a list or deletecollection request: selected, limited and continued.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct Page {
   std::optional<std::size_t> remaining = {};
 };
 
-/// Throws StatusError (410, 504) for versions that are not to be had.
+/// Throws StatusError (410, 504) for versions that are not available.
 Page read_page(Storage& storage, const Call& call, const ListOptions& options);
-/// metadata of the list.
+/// Returns the metadata of the list.
 Json list_metadata(const Call& call, const Page& page);
-/// 504: a version that is still to come.
+/// Throws a 504 for a version in the future.
 [[noreturn]] void refuse_future(std::uint64_t version, std::uint64_t current);
 
 }  // namespace apiserver

@@ -26,7 +26,7 @@ struct Remaining {
   std::map<std::string, std::size_t> by_finalizer = {};
 };
 
-/// Counts what is left after one attempt to delete all.
+/// Tries to delete all objects once, and counts the remaining ones.
 Remaining delete_content(Storage& storage, const std::string& name, WallTime now) {
   Remaining left;
   const std::string prefix = name + "/";
@@ -125,7 +125,7 @@ void NamespaceController::run(Storage& storage, WallTime now) {
 void NamespaceController::empty(Storage& storage, const std::string& name, WallTime now) {
   Collection& collection = namespaces(storage);
   const Remaining left = delete_content(storage, name, now);
-  dirty_.erase(name);  // what was deleted just now needs no second look
+  dirty_.erase(name);  // the deletions above need no second pass
   const StoredPtr object = storage.store.find(collection, name);
   if (!object) return;
   const ResourceTypePtr type = storage.registry.find_any(collection);

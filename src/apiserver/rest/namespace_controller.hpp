@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Namespaces: those that there always are, and what happens to the content of those that are deleted.
+// Creates the initial namespaces, and deletes the content of namespaces that are being deleted.
 // Source: kube-controller-manager's namespace controller.
 #pragma once
 
@@ -23,16 +23,16 @@ class NamespaceController {
 
   void observe(const ChangePtr& change);
   bool has_work() const { return !dirty_.empty(); }
-  /// Deletes the content of namespaces that go, and those that have none left.
+  /// Deletes the content of namespaces that are being deleted, and then the namespaces.
   void run(Storage& storage, WallTime now);
 
  private:
   void empty(Storage& storage, const std::string& name, WallTime now);
-  /// Takes this controller's own finalizer away, and the namespace if that was the last.
+  /// Removes this controller's finalizer, and the namespace if that was the last one.
   void finalize(Storage& storage, const std::string& name, WallTime now);
 
   std::set<std::string> terminating_;
-  std::set<std::string> dirty_;  // of them, those in which something changed since the last look
+  std::set<std::string> dirty_;  // those of them that changed since the last run
 };
 
 /// Throws StatusError if objects of `resource` cannot be created in the namespace.

@@ -31,7 +31,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Cuts the text before `separator` off `rest`; both are trimmed of blanks by the caller.
+/// Removes and returns the text before `separator`; the caller trims blanks.
 std::string_view cut(std::string_view& rest, char separator) {
   const auto at = rest.find(separator);
   const std::string_view piece = rest.substr(0, at);
@@ -47,7 +47,7 @@ struct Clause {
   std::optional<std::string_view> as = {};
   std::string_view group = {};
   std::string_view version = {};
-  bool converts = false;  ///< Asks for another kind than the object's own.
+  bool converts = false;  ///< Requests another kind than the object's own.
 
   bool matches(std::string_view media) const {
     std::string_view rest = media;
@@ -83,14 +83,14 @@ bool goes_before(const Clause& one, const Clause& other) {
          (one.subtype != "*" && other.subtype == "*");
 }
 
-/// The entries in order of preference.
+/// Returns the entries in order of preference.
 std::vector<Clause> clauses_of(std::string_view header) {
   std::vector<Clause> out;
   while (!header.empty()) {
     const auto clause = read_clause(trim(cut(header, ',')));
     if (!clause) continue;
     out.push_back(*clause);
-    // What goes before what is no order; the outcome is that of the sort that the source uses.
+    // goes_before() is not a strict order; the result is that of the sort in the source.
     for (std::size_t i = out.size() - 1; i > 0 && goes_before(out[i], out[i - 1]); --i)
       std::swap(out[i], out[i - 1]);
   }
@@ -118,7 +118,7 @@ std::optional<Representation> served(const Clause& clause) {
   return out;
 }
 
-/// A router's look at the header: types by name, whatever their parameters.
+/// Returns true if the router accepts the header: types by name, regardless of parameters.
 bool router_takes(std::string_view header) {
   if (header.empty()) return true;
   while (!header.empty()) {

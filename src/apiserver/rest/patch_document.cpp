@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_operations = 10000;
 
-/// What Go calls a JSON value that it cannot decode.
+/// Returns Go's name for a JSON value that it cannot decode.
 std::string go_name(const Json& value) {
   return value.is_bool() ? "bool" : value.is_number() ? "number" : std::string(value.kind_name());
 }
@@ -38,7 +38,7 @@ PatchType patch_type(const Call& call) {
   static constexpr std::array forms = {PatchType::json, PatchType::merge, PatchType::apply,
                                        PatchType::strategic};
   const std::string* header = call.request.headers.find("Content-Type");
-  // Unlike elsewhere case matters here, and only what follows a semicolon is left out.
+  // Unlike elsewhere the comparison is case-sensitive, and only the part after a semicolon is ignored.
   const std::string given = header ? header->substr(0, header->find(';')) : "";
   std::vector<std::string> accepted;
   for (const PatchType form : forms) {
@@ -52,7 +52,7 @@ PatchType patch_type(const Call& call) {
 
 PatchDocument parse_patch(std::string_view text, PatchType form) {
   PatchDocument patch{.form = form, .text = text};
-  // Strategic patches are decoded elsewhere, by code that does not say what it was about.
+  // Strategic patches are decoded by other code, whose error has no prefix.
   const std::string prefix = form == PatchType::strategic ? "" : "error decoding patch: ";
   try {
     patch.content = Json::parse(text);

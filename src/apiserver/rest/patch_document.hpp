@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of a PATCH: its form, what it says, and what it makes of a document.
+// The body of a PATCH: its type, its content, and its application to a document.
 #pragma once
 
 #include <string>
@@ -17,20 +17,21 @@ namespace apiserver {
 struct PatchDocument {
   PatchType form = PatchType::merge;
   Json content = {};
-  std::string_view text = {};  ///< Of the request, which it must not outlive.
+  std::string_view text = {};  ///< Body of the request; valid as long as that.
 };
 
-/// By the Content-Type; throws StatusError (415) for what the resource does not take.
+/// Determines the type from the Content-Type; throws StatusError (415) for one that the resource does not
+/// support.
 PatchType patch_type(const Call& call);
 
-/// Reads a JSON, merge or strategic patch. Throws StatusError (400, 413).
+/// Parses a JSON, merge or strategic patch. Throws StatusError (400, 413).
 PatchDocument parse_patch(std::string_view text, PatchType form);
 
-/// `document` with the patch applied. Throws StatusError (400, 422, 500).
+/// Returns `document` with the patch applied. Throws StatusError (400, 422, 500).
 Json apply_patch(Json document, const PatchDocument& patch, const ResourceType& type);
 
-/// What is wrong with the patch itself for strict decoding: fields given twice, and members of operations
-/// that JSON patch does not know.
+/// Returns the errors of strict decoding of the patch itself: duplicate fields, and unknown members of JSON
+/// patch operations.
 std::vector<std::string> strict_patch_problems(const PatchDocument& patch);
 
 }  // namespace apiserver

@@ -17,7 +17,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// data/protobuf_fields.txt, made into a .cpp by cmake/embed.cmake.
+/// data/protobuf_fields.txt, embedded by cmake/embed.cmake.
 extern const std::string_view protobuf_fields_text;
 
 namespace {
@@ -30,7 +30,7 @@ constexpr std::string_view meta_package = "io.k8s.apimachinery.pkg.apis.meta.v1.
   throw DecodeError("protobuf", problem);
 }
 
-/// Cuts `text` at the first `separator`; what follows stays in `text`.
+/// Removes and returns the text before the first `separator`.
 std::string_view take(std::string_view& text, char separator) {
   const auto at = text.find(separator);
   const std::string_view head = text.substr(0, at);
@@ -47,7 +47,7 @@ struct Field {
   bool zero_left_out = false;
 };
 
-/// A value as it stands in the message, not yet given a meaning.
+/// A raw value of the message.
 struct Wire {
   std::uint64_t number = 0;
   unsigned type = 0;  ///< 0 varint, 1 eight bytes, 2 bytes with a length, 5 four bytes
@@ -102,7 +102,7 @@ bool is_zero(const Json& value) {
 
 }  // namespace
 
-/// Reads one body.
+/// Decodes one body.
 class ProtobufReader {
  public:
   explicit ProtobufReader(const ProtobufDecoder& decoder) : decoder_(decoder) {}

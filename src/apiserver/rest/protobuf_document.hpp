@@ -16,14 +16,14 @@ namespace apiserver {
 /// The media type of such bodies.
 inline constexpr std::string_view protobuf_type = "application/vnd.kubernetes.protobuf";
 
-/// Reads them by the field numbers of data/protobuf_fields.txt. Immutable.
+/// Decodes them by the field numbers of data/protobuf_fields.txt. Immutable.
 class ProtobufDecoder {
  public:
   ProtobufDecoder();
 
-  /// The document in an envelope (runtime.Unknown behind "k8s\0"), with apiVersion and kind. `type` is the
-  /// OpenAPI name of the message; if empty, it is that of the kind in the envelope among meta.k8s.io.
-  /// Throws DecodeError for what is no such message.
+  /// Returns the document in an envelope (runtime.Unknown behind "k8s\0"), with apiVersion and kind. `type`
+  /// is the OpenAPI name of the message; if empty, it is that of the kind in the envelope among meta.k8s.io.
+  /// Throws DecodeError for an invalid message.
   Json decode(std::string_view envelope, std::string_view type) const;
 
  private:

@@ -15,7 +15,7 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// What a refusal shows of a body. Source: apiserver handlers/rest.go summarizeData.
+/// Returns an excerpt of a body for error messages. Source: apiserver handlers/rest.go summarizeData.
 std::string summary(std::string_view body) {
   constexpr std::size_t limit = 30;
   if (body.empty()) return "<empty>";
@@ -36,7 +36,7 @@ std::string summary(std::string_view body) {
                                  "): " + std::string(problem) + " (" + summary(text) + ")");
 }
 
-/// A body that is only null makes an object of a built-in kind in which everything is missing.
+/// A body of null makes an object of a built-in kind in which everything is missing.
 Json nothing_said(const ResourceType& type, Json body) {
   return body.is_null() && !type.custom ? Json::object() : body;
 }
@@ -49,7 +49,7 @@ Json nothing_said(const ResourceType& type, Json body) {
                                  type.kind + ": " + unknown_conversion(type, version, kind));
 }
 
-/// Custom resources must say what they are; built-in ones may leave it to the path.
+/// Custom resources must contain their type; for built-in ones the path suffices.
 void check_type(const ResourceType& type, Json& object, std::string_view text) {
   const std::string kind = object["kind"].string_or("");
   const std::string api_version = object["apiVersion"].string_or("");
@@ -73,7 +73,7 @@ void check_type(const ResourceType& type, Json& object, std::string_view text) {
   }
 }
 
-/// The OpenAPI name of the message that a protobuf body of `kind` holds; empty for those of meta.k8s.io.
+/// Returns the OpenAPI name of the message in a protobuf body of `kind`; empty for those of meta.k8s.io.
 std::string message_type(const Call& call, std::string_view kind) {
   BuiltinData& data = call.storage.catalog.data();
   if (kind == "Scale") return std::string(data.type_of("autoscaling", "v1", kind));
@@ -136,7 +136,7 @@ Json parse_body(const Call& call, std::string_view kind) {
     }
   }
   if (type != "application/json" && !type.empty()) {
-    // For custom kinds, too, which a real server names protobuf for and then cannot decode it.
+    // For custom kinds, too: a real server lists protobuf and then cannot decode it.
     throw StatusError::unsupported_media(
         {"application/json", "application/yaml", std::string(protobuf_type)});
   }
@@ -156,7 +156,7 @@ void check_fields(Call& call, FieldValidation validation, std::string_view text,
 }
 
 void shape(Json& object, const ResourceType& type) {
-  // An empty list of managers is not the same as none: it asks to forget them.
+  // An empty list of managers differs from an absent one: it resets them.
   const Json& managers = std::as_const(object).at({"metadata", "managedFields"});
   const bool forgets = managers.is_array() && managers.empty();
   prune(object, *type.schema);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The object in a request's body: read, checked against the path, and brought into the shape of its kind.
+// The object in a request's body: parsed, checked against the path, and converted to the form of its kind.
 #pragma once
 
 #include <string>
@@ -12,27 +12,27 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// The body as a document, by its Content-Type (JSON, YAML or protobuf). `kind` is what it should be, for
-/// errors; empty for DeleteOptions, whose refusals name no type.
-/// Throws StatusError: 400 for what cannot be read, 415 for another Content-Type.
+/// Parses the body by its Content-Type (JSON, YAML or protobuf). `kind` is the expected kind, for errors;
+/// empty for DeleteOptions, whose errors contain no type. Throws StatusError: 400 for an invalid body, 415
+/// for another Content-Type.
 Json parse_body(const Call& call, std::string_view kind);
 
-/// JSON or YAML of the given text. Throws StatusError (400) as parse_body() does.
+/// Parses JSON or YAML. Throws StatusError (400) like parse_body().
 Json parse_text(std::string_view text, std::string_view kind);
 
-/// The object of a create or an update: apiVersion and kind filled in and checked, unknown fields reported
-/// as asked for, pruned, defaulted and in canonical form.
+/// Returns the object of a create or an update: apiVersion and kind completed and checked, unknown fields
+/// reported as requested, pruned, defaulted and in canonical form.
 Json object_from_body(Call& call, FieldValidation validation);
 
-/// Reports what strict decoding finds in `object`, whose text was `text` (may be empty): throws under
-/// Strict, adds warnings under Warn. `prefix` goes before the error's text.
+/// Reports the errors of strict decoding of `object`, whose text was `text` (may be empty): throws under
+/// Strict, adds warnings under Warn.
 void check_fields(Call& call, FieldValidation validation, std::string_view text, const Json& object);
 
-/// "converting (v1.Pod) to (core.ConfigMap): unknown conversion": a document that says it is a known kind,
-/// but not the one of the path.
+/// Returns "converting (v1.Pod) to (core.ConfigMap): unknown conversion": the error for a document of a known
+/// kind that is not that of the path.
 std::string unknown_conversion(const ResourceType& type, std::string_view version, std::string_view kind);
 
-/// What decoding a document that is no object fails with.
+/// Returns the error for decoding a document that is not an object.
 std::string no_object(const Json& document);
 
 /// Prunes, defaults and canonicalizes.

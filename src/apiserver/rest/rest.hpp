@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs. Each answers a Call or throws StatusError; none knows of sockets.
+// The handlers of the verbs. Each answers a Call or throws StatusError; they are independent of sockets.
 #pragma once
 
 #include "apiserver/rest/call.hpp"
@@ -21,7 +21,7 @@ http::Response rest_delete(Storage& storage, Call& call);
 http::Response rest_delete_collection(Storage& storage, Call& call);
 /// GET, PUT and PATCH of the scale subresource.
 http::Response rest_scale(Storage& storage, Call& call);
-/// POST of kinds that are questions: reviews.
+/// POST of kinds that are queries: reviews.
 http::Response rest_review(Storage& storage, Call& call);
 /// POST of serviceaccounts/token.
 http::Response rest_token(Storage& storage, Call& call);
@@ -29,12 +29,12 @@ http::Response rest_token(Storage& storage, Call& call);
 http::Response rest_binding(Storage& storage, Call& call);
 /// POST of pods/eviction.
 http::Response rest_eviction(Storage& storage, Call& call);
-/// Requests that need a node: logs, exec, proxies. Answers as a real server does for a pod without a node.
+/// Requests that need a node: logs, exec, proxies. Responds like a real server for a pod without a node.
 http::Response rest_node_action(Storage& storage, Call& call);
 
 /// Returns the selectors of a list or watch. Throws StatusError (400).
 Selection selection_of(const Call& call);
-/// Keys below this belong to the call's namespace, or to all.
+/// Returns the key prefix of the call's namespace, or of all.
 std::string key_prefix(const Call& call);
 
 }  // namespace apiserver

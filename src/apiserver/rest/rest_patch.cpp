@@ -21,15 +21,16 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// Refuses what a patch made, worded as a real server does: about "patch", of no kind and name. Strategic
-/// patches are quoted themselves, others by the document that they made.
+/// Rejects the result of a patch like a real server: for "patch", without kind and name. For strategic
+/// patches the error quotes the patch, for others the resulting document.
 [[noreturn]] void refuse_patched(const PatchDocument& patch, const Json& patched,
                                  const std::string& problem) {
   const std::string quoted = patch.form == PatchType::strategic ? go_text(patch.content) : patched.dump();
   throw StatusError::invalid({}, "", {field_invalid("patch", Json(quoted), problem)});
 }
 
-/// Why a document of a built-in kind is not decoded because of what it says it is; empty if it is.
+/// Returns the reason why the type in a document of a built-in kind prevents its decoding; empty if there is
+/// none.
 std::string type_problem(const Call& call, const std::string& api_version, const std::string& kind) {
   const ResourceType& type = *call.type;
   if (kind == type.kind && api_version == type.api_version()) return "";
@@ -42,8 +43,8 @@ std::string type_problem(const Call& call, const std::string& api_version, const
   return unknown_conversion(type, version, kind);
 }
 
-/// Checks what the patched document says it is. Strategic patches cannot change that, and built-in kinds need
-/// not say it.
+/// Checks the type in the patched document. Strategic patches cannot change it, and built-in kinds may omit
+/// it.
 void check_patched_type(const Call& call, const PatchDocument& patch, Json& object) {
   const ResourceType& type = *call.type;
   const std::string kind = object["kind"].string_or("");
@@ -64,7 +65,7 @@ void check_patched_type(const Call& call, const PatchDocument& patch, Json& obje
                                  {field_invalid(name, given, "must be " + wanted)});
 }
 
-/// Checks and shapes what a patch made.
+/// Validates the patched object and converts it to canonical form.
 void accept_patched(Call& call, FieldValidation validation, const PatchDocument& patch, Json& object) {
   const ResourceType& type = *call.type;
   check_patched_type(call, patch, object);
@@ -100,7 +101,7 @@ http::Response patch_by_document(Storage& storage, Call& call, PatchType form) {
   throw StatusError::bad_request("error decoding YAML: " + problem);
 }
 
-/// The applied document. YAML that says nothing is a document in which everything is missing.
+/// Returns the applied document. Empty YAML is an object in which everything is missing.
 Json applied_document(const Call& call) {
   Json applied;
   try {
@@ -119,7 +120,7 @@ Json applied_document(const Call& call) {
   return applied;
 }
 
-/// Keys given twice, which only strict decoding minds.
+/// Reports duplicate keys, which only strict decoding rejects.
 void check_duplicates(Call& call, FieldValidation validation) {
   if (validation == FieldValidation::ignore) return;
   std::vector<std::string> problems = yaml_duplicates(call.request.body);
@@ -154,7 +155,7 @@ Json applied_to(const Call& call, const Json& live, const Json& applied, const W
   }
 }
 
-/// Refuses what an apply made and what fits the schema, but not the Go types: an error of the server.
+/// Rejects the result of an apply that matches the schema, but not the Go types: an internal error.
 [[noreturn]] void refuse_applied(const Call& call, const Json& object, const std::string& problem) {
   const ResourceType& type = *call.type;
   const std::string kind = (type.group.empty() ? "/" : "") + type.api_version() + ", Kind=" + type.kind;

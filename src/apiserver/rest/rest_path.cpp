@@ -75,7 +75,7 @@ std::optional<ResourcePath> resource_path(const std::vector<std::string>& segmen
     path.legacy_watch = true;
     ++at;
   }
-  // "namespaces/NAME/RESOURCE" is about the resource, unless RESOURCE is a part of the namespace itself.
+  // "namespaces/NAME/RESOURCE" refers to the resource, unless RESOURCE is a subresource of the namespace.
   if (segments[at] == "namespaces" && segments.size() > at + 2 &&
       !(segments.size() == at + 3 && path.group.empty() &&
         (segments[at + 2] == "status" || segments[at + 2] == "finalize"))) {

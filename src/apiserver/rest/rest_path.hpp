@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a request's target: path segments, query, and which resource they name.
+// The parts of a request's target: path segments, query, and the resource.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,10 @@ class Query {
   Query() = default;
   explicit Query(std::string_view text);
 
-  /// The first value of `name`, empty if absent.
+  /// Returns the first value of `name`, empty if absent.
   std::string_view get(std::string_view name) const;
   bool has(std::string_view name) const;
-  /// "true", "1" and a bare name are true, as Go's ParseBool has it.
+  /// Returns true for "true", "1" and a bare name, like Go's ParseBool.
   bool flag(std::string_view name) const;
   std::vector<std::string> all(std::string_view name) const;
 
@@ -40,8 +40,9 @@ struct ResourcePath {
   std::string resource = {};
   std::string name = {};
   std::string subresource = {};
-  bool legacy_watch = false;  ///< "watch/" goes before the rest: a watch by path, of all or of one name.
-  bool too_long = false;      ///< More segments than any resource has.
+  bool legacy_watch =
+      false;              ///< The path has the prefix "watch/": a watch by path, of all objects or of one.
+  bool too_long = false;  ///< More segments than the path of any resource.
 };
 
 struct Target {
@@ -54,7 +55,7 @@ Target parse_target(std::string_view target);
 /// Returns the verb of discovery for a method: of a watch if `watches`, of one object if `named`.
 std::string_view verb_of(http::Method method, bool named, bool watches);
 
-/// Nothing if the segments name no resource: "/version", "/apis/apps/v1".
+/// Returns std::nullopt if the segments are not the path of a resource: "/version", "/apis/apps/v1".
 std::optional<ResourcePath> resource_path(const std::vector<std::string>& segments);
 
 }  // namespace apiserver

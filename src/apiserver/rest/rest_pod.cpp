@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to pods through subresources: binding, eviction, and what needs a node.
+// Subresources of pods: binding, eviction, and those that need a node.
 // Source: kubernetes pkg/registry/core/pod/storage.
 #include <string>
 #include <utility>
@@ -24,7 +24,7 @@ http::Response created() {
   return json_response(201, status.dump());
 }
 
-/// Puts a condition in place of the one of its type.
+/// Replaces the condition of the same type.
 void set_pod_condition(Json& body, Json condition) {
   Json& conditions = body["status"]["conditions"];
   if (!conditions.is_array()) conditions = Json::array();
@@ -71,7 +71,7 @@ void check_target(const Json& target) {
   if (!errors.empty()) throw StatusError::internal(describe(errors));
 }
 
-/// Nobody owns what a binding writes, and it makes no new generation.
+/// The fields of a binding have no owner, and do not change the generation.
 http::Response bind(Storage& storage, Call& call, const ResourceType& pods, const Json& binding) {
   const std::string name = std::as_const(binding)["metadata"]["name"].string_or("");
   check_target(binding["target"]);
@@ -103,7 +103,7 @@ bool is_ready(const Stored& pod) {
   return false;
 }
 
-/// Whether a pod that is not ready may go without being counted, because it does not serve anyway.
+/// Returns true if a pod that is not ready may be evicted without counting.
 bool may_go_unready(const Stored& pod, const Stored& budget) {
   if (is_ready(pod)) return false;
   if (budget.body().at({"spec", "unhealthyPodEvictionPolicy"}) == Json("AlwaysAllow")) return true;
@@ -112,7 +112,7 @@ bool may_go_unready(const Stored& pod, const Stored& budget) {
   return desired > 0 && status["currentHealthy"].integer_or(0) >= desired;
 }
 
-/// Takes the eviction from the budget. Throws StatusError (429) if the budget forbids it.
+/// Counts the eviction in the budget. Throws StatusError (429) if the budget does not permit it.
 void charge(Storage& storage, Collection& budgets, const StoredPtr& budget, bool dry_run) {
   Json body = budget->body();
   const Json& status = std::as_const(body)["status"];
@@ -129,7 +129,7 @@ void charge(Storage& storage, Collection& budgets, const StoredPtr& budget, bool
   if (!dry_run) storage.store.put(budgets, std::move(body));
 }
 
-/// Budgets guard pods that run; others may go.
+/// Budgets protect running pods only.
 void check_budgets(Storage& storage, const Call& call, const StoredPtr& pod, bool dry_run) {
   const std::string phase = pod->body().at({"status", "phase"}).string_or("");
   if (phase != "Running" || !pod->metadata()["deletionTimestamp"].is_null()) return;

@@ -14,7 +14,7 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// Items of built-in kinds do not say what they are, items of custom ones do.
+/// Items of built-in kinds have no apiVersion and kind, items of custom ones do.
 std::string list_text(const Call& call, const Page& page) {
   const ResourceType& type = *call.type;
   std::string out = "{\"kind\":\"" + type.list_kind + "\",\"apiVersion\":\"" + type.api_version() +
@@ -37,7 +37,7 @@ std::string reshaped_page(const Call& call, const Page& page) {
   return reshaped_list(call, documents, list_metadata(call, page));
 }
 
-/// What a lagging watch cache has of the object. Throws StatusError (404).
+/// Returns the object in a lagging watch cache. Throws StatusError (404).
 StoredPtr cached_object(Storage& storage, const Call& call, std::uint64_t minimum) {
   const std::uint64_t version = cached_version(call, minimum);
   for (StoredPtr& object : storage.store.snapshot(*call.type->collection, call.key(), version))

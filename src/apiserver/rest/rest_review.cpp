@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSTs that store nothing of their own: who am I, may I, and tokens of service accounts.
+// POST requests that store nothing: self-subject and access reviews, and tokens of service accounts.
 // Source: kubernetes pkg/registry/authorization, pkg/registry/authentication,
 // serviceaccount/storage/token.go.
 #include <chrono>
@@ -31,7 +31,7 @@ Json strings(const std::vector<std::string>& items) {
   return out;
 }
 
-/// Everybody may do everything.
+/// All users may do everything.
 Json review_status(const Call& call) {
   const std::string& kind = call.type->kind;
   if (kind == "SelfSubjectReview")
@@ -50,7 +50,7 @@ Json review_status(const Call& call) {
   return Json::object({{"allowed", true}});
 }
 
-/// What the spec of an access review lacks.
+/// Returns the missing fields of an access review's spec.
 FieldErrors access_problems(const Call& call, const Json& spec) {
   FieldErrors errors;
   const Json& resource = spec["resourceAttributes"];
@@ -79,7 +79,7 @@ void check_review(const Call& call, const Json& review) {
     throw StatusError::invalid({call.type->group, ""}, "", errors);
 }
 
-/// base64 for URLs, without padding.
+/// Encodes base64 for URLs, without padding.
 std::string encoded(std::string_view bytes) {
   std::string out(bytes.size() * 4 / 3 + 8, '\0');
   const int length =
@@ -95,7 +95,8 @@ std::int64_t unix_seconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-/// A token of the form that service accounts have. Nobody can check its signature: it is no key's.
+/// Returns a token in the form of service account tokens. Its signature cannot be verified, as there is no
+/// signing key.
 std::string token_of(Storage& storage, const Call& call, const Stored& account, const Json& audiences,
                      std::int64_t seconds) {
   const std::int64_t now = unix_seconds(call.now);

@@ -41,7 +41,7 @@ std::string joined(const Json& list) {
   return out;
 }
 
-/// A selector as text: a string as it is, a map of labels, or a LabelSelector.
+/// Formats a selector: a string, a map of labels, or a LabelSelector.
 std::string selector_text(const Json& selector) {
   if (!selector.is_object()) return selector.string_or("");
   const bool structured = selector.contains("matchLabels") || selector.contains("matchExpressions");
@@ -82,7 +82,7 @@ Json scale_of(const ResourceType& type, const Json& object) {
   return scale;
 }
 
-/// The document of a PUT, which must be a Scale.
+/// Parses the body of a PUT, which must be a Scale.
 Json scale_body(const Call& call) {
   Json scale = parse_body(call, "Scale");
   const std::string kind = scale["kind"].string_or("Scale");
@@ -95,7 +95,7 @@ Json scale_body(const Call& call) {
   return scale;
 }
 
-/// What the request makes of the present scale.
+/// Returns the scale that the request specifies, based on the current one.
 Json wanted_scale(const Call& call, Json scale) {
   if (call.request.method == http::Method::put) return scale_body(call);
   const PatchType form = patch_type(call);
@@ -107,7 +107,7 @@ Json wanted_scale(const Call& call, Json scale) {
     Json applied = parse_text(call.request.body, "Scale");
     return apply_patch(std::move(scale), {PatchType::merge, std::move(applied)}, *call.type);
   }
-  // A Scale has no lists, so that a strategic patch does what a merge patch does.
+  // A Scale has no lists, so a strategic patch equals a merge patch.
   const PatchType simple = form == PatchType::strategic ? PatchType::merge : form;
   return apply_patch(std::move(scale), parse_patch(call.request.body, simple), *call.type);
 }
@@ -125,7 +125,7 @@ void check_scale(const Call& call, const Json& scale) {
         {field_invalid("spec.replicas", replicas, "must be greater than or equal to 0")});
 }
 
-/// An apply takes replicas from others only by force.
+/// An apply takes over replicas owned by other managers only with force.
 void check_conflicts(const Call& call, const Json& before, const Json& object, const WriteOptions& options) {
   const std::string& path = call.type->scale->spec;
   if (options.force || value_at(before, path) == value_at(object, path)) return;

@@ -56,7 +56,7 @@ Answer rest_watch(Server& server, Call& call) {
                                           .held_for = held_for(call.lag),
                                           .held_versions = call.lag.versions},
                                          call.now);
-  // A streaming list of no version is consistent: the cache is waited for.
+  // A streaming list without a version is consistent: it waits for the cache.
   const bool consistent = options.send_initial_events.value_or(false) && !options.version_given;
   const std::uint64_t start =
       consistent ? server.storage.store.version() : cached_version(call, options.version);

@@ -16,7 +16,7 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// Refuses in the manner of the group: built-in ones answer a Status, others know no such page.
+/// Rejects a path: built-in groups respond with a Status, others with "page not found".
 [[noreturn]] void refuse_path(const Registry& registry, const ResourcePath& path) {
   if (registry.is_builtin_group(path.group)) throw StatusError::no_such_path();
   throw PageNotFound{};
@@ -33,7 +33,7 @@ std::string_view call_verb(const Call& call) {
   return verb_of(call.request.method, named, call.path.legacy_watch || (!named && call.query.flag("watch")));
 }
 
-/// Paths that lead nowhere: a namespaced object outside of any namespace, and the reverse.
+/// Rejects a namespaced object outside of any namespace, and vice versa.
 void check_scope(const Server& server, const Call& call) {
   const bool named = !call.path.name.empty();
   const bool watched =
@@ -47,7 +47,7 @@ void check_scope(const Server& server, const Call& call) {
   }
 }
 
-/// Whether a verb needs, or must not have, a name in the path.
+/// Checks that the path has a name if the verb needs one, and none otherwise.
 void check_named(const Call& call, std::string_view verb) {
   const bool named = !call.path.name.empty();
   const bool one = verb == "update" || verb == "patch";
@@ -55,7 +55,7 @@ void check_named(const Call& call, std::string_view verb) {
   if ((one && !named) || (verb == "create" && named && !call.type->custom)) refuse_method(call, verb);
 }
 
-/// How long the client wants to wait; nothing here takes long, so that it only has to be a duration.
+/// Validates the client's timeout; it has no effect, as all requests are fast.
 void check_timeout(const Query& query) {
   const std::string text(query.get("timeout"));
   if (text.empty() || query.flag("watch")) return;
@@ -113,7 +113,7 @@ Answer dispatch_subresource(Server& server, Call& call) {
   return {rest_patch(server.storage, call), {}};
 }
 
-/// The answer of the resource. Refusals have the warnings too that came before them.
+/// Returns the resource's response. Errors include the warnings that preceded them.
 Answer carried_out(Server& server, Call& call) {
   try {
     check_scope(server, call);
@@ -167,7 +167,7 @@ Answer refused_or_answered(Server& server, const http::Request& request, WallTim
   }
 }
 
-/// Turns JSON into YAML for who prefers it. The documents of OpenAPI have forms of their own.
+/// Converts JSON to YAML for clients that prefer it. OpenAPI documents have other forms.
 void prefer_yaml(const http::Request& request, http::Response& response) {
   const std::string* accept = request.headers.find("Accept");
   if (accept == nullptr || accept->find("yaml") == std::string::npos || response.body.empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which handler answers a request.
+// Dispatches requests to handlers.
 #pragma once
 
 #include "apiserver/rest/server.hpp"
@@ -8,7 +8,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Never throws for what the request holds.
+/// Never throws because of the request.
 Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
              const CacheLag& lag);
 

@@ -11,7 +11,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Returns the value at ".spec.replicas" and the like; null if it is not there.
+/// Returns the value at a path such as ".spec.replicas"; null if it does not exist.
 inline const Json& value_at(const Json& document, std::string_view path) {
   const Json* at = &document;
   while (!path.empty()) {

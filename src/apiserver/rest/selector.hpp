@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// labelSelector and fieldSelector of a request, with the server's words for what cannot be read.
+// labelSelector and fieldSelector of a request, with the server's error texts.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// "a=b,c in (d,e),!f". Source: apimachinery labels.Parse.
+/// Parses "a=b,c in (d,e),!f". Source: apimachinery labels.Parse.
 class LabelQuery {
  public:
   LabelQuery() = default;
@@ -37,16 +37,16 @@ class LabelQuery {
   std::vector<Requirement> requirements_;
 };
 
-/// "metadata.name=web,status.phase!=Failed". Source: apimachinery fields.ParseSelector.
+/// Parses "metadata.name=web,status.phase!=Failed". Source: apimachinery fields.ParseSelector.
 class FieldQuery {
  public:
   FieldQuery() = default;
-  /// Throws StatusError (400), also for fields that cannot be selected by.
+  /// Throws StatusError (400), also for unsupported fields.
   FieldQuery(std::string_view text, const ResourceType& type);
 
   bool empty() const { return terms_.empty(); }
   bool matches(const Json& object) const;
-  /// The name that metadata.name must equal, empty if there is none.
+  /// Returns the name that metadata.name must equal, empty if there is none.
   std::string name() const;
 
  private:
@@ -59,7 +59,7 @@ class FieldQuery {
   std::vector<Term> terms_;
 };
 
-/// Both together.
+/// Both selectors of a request.
 struct Selection {
   LabelQuery labels = {};
   FieldQuery fields = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a server that the router hands requests to. Handlers get those that they need.
+// The parts of a server. The router passes each handler those that it needs.
 #pragma once
 
 #include <utility>

@@ -48,7 +48,7 @@ void WatchHub::hold(const Watch& watch, Pending& event, WallTime from, std::uint
   if (watch.request.held_versions > 0) event.due_version = version + watch.request.held_versions;
 }
 
-// Announces the watch if what it waits for has come, and sees to it that it will be otherwise.
+// Announces the watch if its next event is due, and schedules it otherwise.
 void WatchHub::release(WatchId id, Watch& watch) {
   if (watch.pending.empty()) return;
   const Pending& first = watch.pending.front();
@@ -112,7 +112,7 @@ void WatchHub::add_bookmark(WatchId id, std::uint64_t version, Bookmark kind) {
     }
   }
   Pending bookmark{EventType::text, nullptr, event_line("BOOKMARK", object.dump())};
-  // The one that ends the initial events is one of them.
+  // The bookmark that ends the initial events is one of them.
   if (kind == Bookmark::plain) hold(watch, bookmark, now_, version);
   queue(id, watch, std::move(bookmark));
 }
@@ -125,7 +125,7 @@ void WatchHub::fail(WatchId id, const Json& status) {
 
 void WatchHub::deliver(WatchId id, const ChangePtr& change) {
   Watch& watch = watches_.at(id);
-  // What is remembered is of all collections.
+  // The history contains changes of all collections.
   if (change->collection == watch.request.type->collection) deliver(id, watch, change);
 }
 

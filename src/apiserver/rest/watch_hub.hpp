@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running watches: which changes reach which of them, and in which form.
+// Running watches: selects and formats the changes for each of them.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// What a request asks to be told of.
+/// The parameters of a watch.
 struct WatchRequest {
   ResourceTypePtr type = {};
-  std::string prefix = {};  ///< Of the keys: "default/", or empty.
+  std::string prefix = {};  ///< Prefix of the keys: "default/", or empty.
   Selection selection = {};
   Representation form = {};
   IncludeObject include = IncludeObject::metadata;
   bool bookmarks = false;
   WallTime ends = {};
-  /// Changes are told so much later than they were made, or when so many more were made.
+  /// Delay of changes, by time and by number of later changes.
   WallTime::duration held_for = {};
   std::uint64_t held_versions = 0;
 };
 
-/// Thread safety: one thread at a time. A change costs each of its watches one queue entry; an object's text
-/// is written once for all of them.
+/// Thread safety: one thread at a time. A change costs one queue entry per watch; an object's text is
+/// formatted once for all of them.
 class WatchHub {
  public:
   WatchHub(Duration bookmark_interval, std::size_t max_unread_bytes)
@@ -46,25 +46,26 @@ class WatchHub {
   WatchId open(WatchRequest request, WallTime now);
   /// Queues an ADDED event; the object must match.
   void add_present(WatchId id, StoredPtr object);
-  /// Queues a bookmark; `annotated` marks the end of the initial events.
+  /// Queues a bookmark; `kind` may mark the end of the initial events.
   enum class Bookmark : bool { plain, end_of_initial_events };
   void add_bookmark(WatchId id, std::uint64_t version, Bookmark kind);
   /// Queues an ERROR event and ends the watch.
   void fail(WatchId id, const Json& status);
-  /// Queues what the change is to this watch.
+  /// Queues the event that the change is for this watch.
   void deliver(WatchId id, const ChangePtr& change);
 
-  /// Queues a change for every watch that it concerns.
+  /// Queues a change for every watch that selects it.
   void publish(const ChangePtr& change);
-  /// Ends every watch on the collection, after what is queued.
+  /// Ends every watch on the collection, after its queued events.
   void end_all(const Collection& collection);
-  /// Lets a watch read what is held back, now and from now on.
+  /// Ends the delay of a watch, for queued and future events.
   void catch_up(WatchId id);
   void close(WatchId id);
 
   WatchOutput read(WatchId id, WallTime now);
   std::vector<WatchId> take_ready();
-  /// Bookmarks and ends that are due; `version` is the last change, which every watch has been told of.
+  /// Sends due bookmarks and ends expired watches; `version` is the last change, which has been queued for
+  /// every watch.
   void tick(WallTime now, std::uint64_t version);
   std::optional<WallTime> next_tick() const { return next_; }
 
@@ -74,7 +75,7 @@ class WatchHub {
     EventType type;
     StoredPtr object;  ///< Null for text.
     std::string text;
-    WallTime due = {};  ///< It is held back until then, and until so many changes were made.
+    WallTime due = {};  ///< Delayed until then, and until enough changes were made.
     std::uint64_t due_version = 0;
 
     std::size_t size() const { return object ? object->text().size() : text.size(); }

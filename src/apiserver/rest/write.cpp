@@ -37,16 +37,16 @@ void refuse_invalid(const ResourceType& type, const Json& object, const FieldErr
   throw StatusError::invalid(type.group_kind(), object.at({"metadata", "name"}).string_or(""), errors);
 }
 
-// What etcd takes at most in one request; a real server needs some of it for itself.
+// etcd's limit of a request, minus what a real server needs for itself.
 constexpr std::size_t max_stored_bytes = 1572864 - 512;
 
-/// Looks only at objects whose request was large enough to matter.
+/// Checks only objects whose request was large enough to matter.
 void check_size(const Call& call, const Json& body) {
   if (call.request.body.size() * 2 < max_stored_bytes || body.dump().size() <= max_stored_bytes) return;
   throw StatusError::internal("etcdserver: request is too large");
 }
 
-/// In the version that is stored, without apiVersion and kind.
+/// Converts to the storage version, without apiVersion and kind.
 Json stored_form(const ResourceType& type, Json object) {
   if (type.to_storage) object = type.to_storage(std::move(object));
   object.erase("apiVersion");
@@ -58,7 +58,7 @@ void set_namespace(const Call& call, Json& metadata) {
   if (call.type->namespaced) metadata["namespace"] = call.path.namespace_;
 }
 
-/// A name that is free, unless luck is very bad.
+/// Returns a name that is not in use; fails only with negligible probability.
 std::string free_name(Storage& storage, const Call& call, const std::string& prefix) {
   std::string name;
   for (int i = 0; i < name_attempts; ++i) {
@@ -70,7 +70,7 @@ std::string free_name(Storage& storage, const Call& call, const std::string& pre
   return name;
 }
 
-/// Owner references that are said twice are kept once, with a warning.
+/// Removes duplicate owner references, with a warning.
 void drop_repeated_owners(Call& call, Json& metadata) {
   Json* owners = metadata.find("ownerReferences");
   if (!owners || !owners->is_array()) return;
@@ -91,7 +91,7 @@ void drop_repeated_owners(Call& call, Json& metadata) {
       repeated);
 }
 
-/// Adds what a user should know of a valid object; `live` is null on a create.
+/// Adds warnings for a valid object; `live` is null on a create.
 void warn_of_object(Call& call, const Json& object, const Json& live) {
   const ResourceType& type = *call.type;
   std::vector<std::string> warnings = type.custom ? finalizer_warnings(object["metadata"], live["metadata"])
@@ -99,7 +99,7 @@ void warn_of_object(Call& call, const Json& object, const Json& live) {
   for (std::string& warning : warnings) call.warnings.push_back(std::move(warning));
 }
 
-/// How admission names an object that may have no name yet.
+/// Returns the name that admission uses for an object that may have no name yet.
 std::string name_or_prefix(const Json& metadata) {
   const std::string name = metadata["name"].string_or("");
   return name.empty() ? metadata["generateName"].string_or("") : name;
@@ -113,7 +113,7 @@ void set_identity(Storage& storage, const Call& call, Json& metadata) {
     metadata["name"] = free_name(storage, call, prefix);
 }
 
-/// The version precondition of an update. Source: apiserver generic/registry/store.go Update.
+/// Checks the version precondition of an update. Source: apiserver generic/registry/store.go Update.
 void check_version(const Call& call, Json& object, const Stored& live) {
   const ResourceType& type = *call.type;
   const std::string given = std::as_const(object).at({"metadata", "resourceVersion"}).string_or("");
@@ -132,7 +132,7 @@ void check_version(const Call& call, Json& object, const Stored& live) {
   }
 }
 
-/// Custom resources have one kind each, and are refused under the name that they give themselves.
+/// A custom resource has one kind; the error contains the kind in the object.
 void check_custom_kind(const Json& object, const ResourceType& type) {
   const std::string kind = object["kind"].string_or("");
   if (type.custom && kind != type.kind)
@@ -140,7 +140,8 @@ void check_custom_kind(const Json& object, const ResourceType& type) {
                                {field_invalid("kind", kind, "must be " + type.kind)});
 }
 
-/// What Go's unstructured.NestedInt64 says of a value that is no integer; empty for others and for null.
+/// Returns the error of Go's unstructured.NestedInt64 for a value that is not an integer; empty for others
+/// and for null.
 std::string accessor_problem(const std::string& path, const Json& value) {
   const char* type = value.is_string()                          ? "string"
                      : value.is_bool()                          ? "bool"
@@ -151,7 +152,7 @@ std::string accessor_problem(const std::string& path, const Json& value) {
          " is of the type " + type + ", expected int64";
 }
 
-/// The replicas that a scale subresource tells must be a count. Source: apiextensions
+/// Checks that the replicas of a scale subresource are a count. Source: apiextensions
 /// pkg/registry/customresource/validator.go ValidateScaleSpec.
 void check_replicas(const Json& object, const ResourceType& type, std::string_view subresource,
                     FieldErrors& errors) {
@@ -168,7 +169,7 @@ void check_replicas(const Json& object, const ResourceType& type, std::string_vi
   check(type.scale->status);
 }
 
-/// A create on its way through the phases: prepare, default, admit, validate, allocate, store.
+/// The phases of a create: prepare, default, admit, validate, allocate, store.
 class Creation {
  public:
   Creation(Storage& storage, Call& call, const WriteOptions& options, Tracking tracking)
@@ -186,7 +187,7 @@ class Creation {
   }
 
  private:
-  /// Sets what the server alone decides: identity, namespace, ownership of fields.
+  /// Sets the fields that the server decides: identity, namespace, ownership of fields.
   void prepare(Json& object) {
     if (std::as_const(object)["metadata"].is_null()) object["metadata"] = Json::object();
     Json& metadata = object["metadata"];
@@ -212,7 +213,7 @@ class Creation {
     refuse_invalid(type_, object, errors);
   }
 
-  /// Refuses a version, which an apply that creates may have, and a name that is taken.
+  /// Rejects a version, which only an apply that creates may have, and a name that exists.
   void check_free(const std::string& name) const {
     if (!version_.empty() && version_ != "0" && tracking_ == Tracking::needed)
       throw StatusError::internal("resourceVersion should not be set on objects to be created");
@@ -238,11 +239,11 @@ class Creation {
   const ResourceType& type_;
   const WriteOptions& options_;
   const Tracking tracking_;
-  std::string version_ = {};  ///< The resourceVersion that the request gave.
+  std::string version_ = {};  ///< The resourceVersion in the request.
 };
 
-/// An update on its way through the phases of a create. Of a subresource only the part that it writes is
-/// taken over, and admission and allocation are left out.
+/// The phases of an update, as in Creation. For a subresource only its part is written, and admission and
+/// allocation are skipped.
 class Update {
  public:
   Update(Storage& storage, Call& call, const StoredPtr& live, const WriteOptions& options,
@@ -273,13 +274,14 @@ class Update {
  private:
   bool whole() const { return subresource_.empty(); }
 
-  /// Keeps what an update may not change, and tells the ownership of the fields.
+  /// Restores fields that an update must not change, and determines the ownership of fields.
   void prepare(Json& object) {
     set_namespace(call_, object["metadata"]);
     check_version(call_, object, *live_);
     keep_system_fields(object, before_);
     drop_repeated_owners(call_, object["metadata"]);
-    // Ownership of what does not fit the schema cannot be told, even if the write does not take it over.
+    // Ownership of an object that does not match the schema cannot be determined, even if the write does not
+    // change that part.
     const bool owned =
         !type_.custom || whole() || typed_problems(object, type_.schema->root(), Duplicates::allowed).empty();
     keep_for_update(object, before_, type_, subresource_);

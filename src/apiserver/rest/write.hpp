@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storing what a create, an update or a patch made, under all the rules that hold for writes.
+// Stores the result of a create, an update or a patch, with all rules for writes.
 #pragma once
 
 #include <optional>
@@ -12,33 +12,33 @@ inline namespace v0 {
 namespace apiserver {
 
 struct WriteOutcome {
-  StoredPtr stored =
-      {};  ///< Null if nothing is stored any more or nothing was (dry run); then `document` is set.
+  StoredPtr stored = {};  ///< Null if the object was removed or not stored (dry run); then `document` is set.
   Json document = {};
 };
 
-/// Whether the fields of a write are yet to be told from the live object, or are in managedFields already.
+/// needed: the ownership of fields is derived from the live object; done: managedFields are complete.
 enum class Tracking : bool { needed, done };
 
-/// Creates `object`, which has been shaped. Throws StatusError.
+/// Creates `object`, which must be in canonical form. Throws StatusError.
 WriteOutcome create_object(Storage& storage, Call& call, Json object, const WriteOptions& options,
                            Tracking tracking);
 
-/// Replaces `live` by `object`, which has been shaped. A uid in `uid_precondition` must be that of `live`.
+/// Replaces `live` by `object`, which must be in canonical form. A uid in `uid_precondition` must be that of
+/// `live`.
 WriteOutcome update_object(Storage& storage, Call& call, const StoredPtr& live, Json object,
                            const WriteOptions& options, std::string_view subresource, Tracking tracking);
 
-/// 400 unless the object's name and namespace are those of the path.
+/// Throws a 400 unless the object's name and namespace are those of the path.
 void check_name(const Call& call, const Json& object);
-/// The same of its namespace, as creates and patches word it.
+/// Checks the object's namespace, with the error text of creates and patches.
 void check_namespace(const Call& call, const Json& object);
 /// PUT only: a uid in the body must be that of the stored object.
 void check_uid(const Call& call, const Json& object, const Stored& live);
 
 http::Response write_response(const Call& call, int status, const WriteOutcome& outcome);
 
-/// Stores `object`, a change of `live` that a controller of the control plane makes, in its name
-/// (kube-controller-manager); no checks. Nothing is stored if nothing changes.
+/// Stores `object`, a change of `live` made by a controller of the control plane (kube-controller-manager),
+/// without validation. Has no effect if nothing changes.
 void store_as_controller(Storage& storage, const ResourceType& type, const Json& live, Json object,
                          std::string_view subresource, WallTime now);
 

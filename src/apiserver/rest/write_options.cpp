@@ -66,7 +66,7 @@ Propagation propagation(const Json& options, FieldErrors& errors) {
   return Propagation::unset;
 }
 
-/// The members that clients get wrong, in the words of Go's decoder.
+/// Checks the members that clients often get wrong, with the errors of Go's decoder.
 void check_types(const Json& options) {
   const auto refuse = [&](std::string_view member, const Json& value, std::string_view wanted) {
     throw StatusError::bad_request("json: cannot unmarshal " + std::string(value.kind_name()) +
@@ -81,7 +81,7 @@ void check_types(const Json& options) {
     refuse("propagationPolicy", policy, "v1.DeletionPropagation");
 }
 
-/// The options as a document, from wherever they came.
+/// Returns the options as a document, from the body or the query.
 Json options_document(const Call& call) {
   if (!call.request.body.empty()) {
     Json body = parse_body(call, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CreateOptions, UpdateOptions, PatchOptions and DeleteOptions of a request, read and checked.
+// Parses and validates CreateOptions, UpdateOptions, PatchOptions and DeleteOptions of a request.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct WriteOptions {
   WriteContext context(const Call& call, std::string_view subresource) const;
 };
 
-/// Throws StatusError (422) for what `kind` ("CreateOptions", ...) does not allow.
-/// For server-side apply `applies` is set: fieldManager must be named, and force is allowed.
+/// Throws StatusError (422) for options that `kind` ("CreateOptions", ...) does not permit. For server-side
+/// apply `applies` is set: fieldManager is required, and force is permitted.
 enum class Applies : bool { no, yes };
 WriteOptions write_options(const Call& call, std::string_view kind, Applies applies = Applies::no);
 
@@ -38,11 +38,11 @@ struct DeleteOptions {
   std::optional<std::string> uid = {};
   std::optional<std::string> resource_version = {};
   std::optional<std::int64_t> grace_period = {};
-  /// orphanDependents was given and false: what is only marked is answered 202.
+  /// orphanDependents was given and false: an object that is only marked gets a 202.
   bool cascade_asked_the_old_way = false;
 };
 
-/// From the body if there is one, which hides the query, else from the query. Throws StatusError.
+/// Parses the body if there is one, which overrides the query, else the query. Throws StatusError.
 DeleteOptions delete_options(const Call& call);
 
 }  // namespace apiserver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the validation of several built-in kinds needs.
+// Common checks for the validation of built-in kinds.
 #pragma once
 
 #include <cstdint>
@@ -25,52 +25,52 @@ inline constexpr std::string_view address_text =
     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
 FieldError field_not_found(std::string field, const Json& value);
-/// Null, "", [] or {}: what Go's zero values are written as.
+/// Returns true for null, "", [] or {}: the JSON forms of Go's zero values.
 bool is_empty(const Json& value);
 bool is_address(std::string_view text);
-/// "spec.ports" and 2: "spec.ports[2]".
+/// Returns "spec.ports[2]" for "spec.ports" and 2.
 std::string indexed(const std::string& path, std::size_t index);
 
-/// One error for each problem of a name, as name_problems() and its kin tell them.
+/// Adds an error for each problem of a name, as returned by name_problems() and similar functions.
 void add_all(const std::string& field, const std::string& value, const std::vector<std::string>& problems,
              Errors& errors);
 void check_subdomain(const std::string& name, const std::string& field, Errors& errors);
 void check_label(const std::string& name, const std::string& field, Errors& errors);
-/// Keys and values of labels.
+/// Checks keys and values of labels.
 void check_labels(const Json& labels, const std::string& field, Errors& errors);
 void check_port_name(const std::string& name, const std::string& field, Errors& errors);
-/// A number, or the name of a port.
+/// Checks a port number or port name.
 void check_port(const Json& port, const std::string& field, Errors& errors);
 void check_not_negative(const Json& value, const std::string& field, Errors& errors);
-/// Unlike `old`, which must not be null.
+/// Checks that `value` equals `old`, which must not be null.
 void check_immutable(const Json& value, const Json& old, const std::string& field, Errors& errors);
-/// One of the values, in the order in which a real server names them.
+/// Checks that the value is one of `allowed`, in the order in which a real server lists them.
 void check_one_of(const Json& value, const std::string& field, const Json::Array& allowed, Errors& errors);
 
-/// The spec of a claim, or of the template of one, at `path`.
+/// Checks the spec of a claim, or of a claim template, at `path`.
 void check_claim_spec(const Json& spec, const std::string& path, Errors& errors);
 
-/// Volumes of a pod by name; true for those that can be block devices.
+/// Volumes of a pod by name; true for those that may be block devices.
 using VolumeNames = std::map<std::string, bool, std::less<>>;
 enum class ContainerList : std::uint8_t { regular, init };
-/// Adds the containers' names to `names`, in which there may be some already.
+/// Adds the containers' names to `names`, which may contain others already.
 void check_containers(const Json& containers, ContainerList list, const VolumeNames& volumes,
                       std::set<std::string>& names, const std::string& path, Errors& errors);
 void check_pod_spec(const Json& spec, const std::string& path, Errors& errors);
-/// The securityContext of a pod or of a container.
+/// Checks the securityContext of a pod or of a container.
 void check_security(const Json& context, const std::string& here, Errors& errors);
-/// Limits and requests of a container.
+/// Checks limits and requests of a container.
 void check_amounts(const Json& resources, const std::string& here, Errors& errors);
-/// Fields of pods that variables and files can be filled with.
+/// Fields of pods that variables and files can refer to.
 enum class FieldPaths : std::uint8_t { variables, volumes };
 void check_field_selector(const Json& selector, FieldPaths paths, const std::string& here, Errors& errors);
 void check_resource_selector(const Json& selector, bool volume, const std::string& here, Errors& errors);
 void check_no_backsteps(const Json& path, const std::string& field, Errors& errors);
 void check_node_selector(const Json& selector, const std::string& here, Errors& errors);
-/// The key of a ConfigMap's or Secret's data.
+/// Checks a key of a ConfigMap's or Secret's data.
 void check_config_key(const std::string& key, const std::string& field, Errors& errors);
 
-/// What is wrong with a LabelSelector.
+/// Returns the errors of a LabelSelector.
 Errors selector_problems(const Json& selector, const std::string& path);
 
 /// Checks of kinds; `old` is null on create.

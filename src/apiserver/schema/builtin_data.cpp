@@ -8,12 +8,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// data/builtin_kinds.txt, made into a .cpp by cmake/embed.cmake.
+/// data/builtin_kinds.txt, embedded by cmake/embed.cmake.
 extern const std::string_view builtin_kinds_text;
 
 namespace {
 
-/// "a\tb" -> {"a", "b"}; the second is empty if there is no tab.
+/// Splits "a\tb" into {"a", "b"}; the second is empty if there is no tab.
 std::pair<std::string_view, std::string_view> cut(std::string_view text, char at) {
   const std::size_t place = text.find(at);
   if (place == std::string_view::npos) return {text, {}};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Kubernetes' SetDefaults_* functions do per kind (pkg/apis/*/v1/defaults.go), as far as an object
-// tells.
+// Kubernetes' SetDefaults_* functions (pkg/apis/*/v1/defaults.go), as far as they depend on the object only.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -17,7 +16,7 @@ namespace apiserver {
 
 namespace {
 
-/// Sets a member that is absent or null. An empty string counts as absent, as Go cannot tell them apart.
+/// Sets a member that is absent or null. An empty string counts as absent, as Go cannot distinguish them.
 void set_default(Json& object, std::string_view name, Json value) {
   const Json* present = std::as_const(object).find(name);
   if (present == nullptr || present->is_null() || (present->is_string() && present->as_string().empty()))
@@ -33,7 +32,7 @@ void each(Json& object, std::string_view list, F edit) {
   }
 }
 
-/// Runs `edit` on a member that is an object.
+/// Calls `edit` with a member that is an object.
 template <class F>
 void inside(Json& object, std::string_view name, F edit) {
   Json* member = object.find(name);
@@ -46,7 +45,7 @@ Json& member_object(Json& object, std::string_view name) {
   return member;
 }
 
-/// Part of an image's name between slashes: lower case, ends that are no separators.
+/// Checks a part of an image's name between slashes: lower case, separators only inside.
 bool is_image_part(std::string_view part) {
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   const auto allowed = [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; };
@@ -54,13 +53,13 @@ bool is_image_part(std::string_view part) {
          std::all_of(part.begin(), part.end(), allowed);
 }
 
-/// True for a reference without tag or digest that names an image. Source: distribution/reference.
+/// Returns true for a valid image reference without tag or digest. Source: distribution/reference.
 bool is_image_name(std::string_view name) {
   bool first = true;
   while (true) {
     const std::size_t slash = name.find('/');
     const std::string_view part = name.substr(0, slash);
-    // What stands before the first slash may be a host with a port, in any case.
+    // The part before the first slash may be a host with a port, in any case.
     const bool host = first && slash != std::string_view::npos &&
                       (part.find_first_of(".:") != std::string_view::npos || part == "localhost");
     const bool good =
@@ -76,7 +75,7 @@ bool is_image_name(std::string_view name) {
   }
 }
 
-/// Always for images without a tag or digest, or with the tag latest; not for what is no image's name.
+/// Returns Always for images without a tag or digest, or with the tag latest, except for invalid names.
 /// Source: kubernetes core/v1 SetDefaults_Container, util/parsers ParseImageName.
 std::string_view pull_policy(const std::string& image) {
   if (image.find('@') != std::string::npos) return "IfNotPresent";
@@ -94,7 +93,7 @@ void default_http_get(Json& handler) {
   inside(handler, "grpc", [](Json& grpc) { set_default(grpc, "service", ""); });
 }
 
-/// Sets a number that is absent or 0: its Go type is no pointer.
+/// Sets a number that is absent or 0: its Go type is not a pointer.
 void set_number(Json& object, std::string_view name, int value) {
   if (std::as_const(object)[name].integer_or(0) == 0) object[name] = value;
 }
@@ -108,7 +107,7 @@ void default_probe(Json& probe) {
 }
 
 void default_resources(Json& container) {
-  // What is limited is requested, unless a request says otherwise.
+  // Limits are also requests, unless there is a request.
   inside(container, "resources", [](Json& resources) {
     const Json limits = std::as_const(resources)["limits"];
     if (!limits.is_object() || limits.empty()) return;
@@ -204,7 +203,7 @@ void default_pod_spec(Json& spec) {
   if (!account.is_string() && old_account.is_string()) spec["serviceAccountName"] = old_account;
 }
 
-/// Init containers were annotations once, which are thrown away.
+/// Removes the annotations that represented init containers in old versions.
 /// Source: kubernetes core/v1 dropInitContainerAnnotations.
 void drop_init_annotations(Json& pod) {
   inside(pod, "metadata", [](Json& metadata) {
@@ -224,7 +223,7 @@ void default_template(Json& spec) {
   });
 }
 
-/// What a Deployment and a DaemonSet roll with.
+/// Sets the rolling update parameters of Deployments and DaemonSets.
 void default_rolling(Json& update, const Json& unavailable, const Json& surge) {
   set_default(update, "maxUnavailable", unavailable);
   set_default(update, "maxSurge", surge);
@@ -248,7 +247,7 @@ void replica_set(Json& object) {
   default_template(spec);
 }
 
-/// Labels of the template go to the object if it has none.
+/// Copies labels of the template to an object that has none.
 void take_template_labels(Json& object) {
   const Json labels = std::as_const(object).at({"spec", "template", "metadata", "labels"});
   if (!labels.is_object() || labels.empty()) return;
@@ -325,12 +324,12 @@ void cron_job(Json& object) {
   set_default(spec, "successfulJobsHistoryLimit", 3);
   set_default(spec, "failedJobsHistoryLimit", 1);
   inside(spec, "jobTemplate", [](Json& job_template) {
-    // Only the pods get defaults here; the Job gets its own when it is made.
+    // Only the pods get defaults here; the Job gets its own when it is created.
     inside(job_template, "spec", [](Json& job_spec) { default_template(job_spec); });
   });
 }
 
-/// Ports of pods in the node's network are the node's; templates of pods leave that to their pods.
+/// Ports of pods in the node's network are the node's; templates of pods do not get this default.
 /// Source: kubernetes core/v1 SetDefaults_Pod.
 void default_host_ports(Json& spec) {
   if (!std::as_const(spec)["hostNetwork"].bool_or(false)) return;
@@ -379,7 +378,7 @@ void service(Json& object) {
   if (type == "LoadBalancer") set_default(spec, "allocateLoadBalancerNodePorts", true);
 }
 
-/// stringData is a way to write data; it is never stored.
+/// stringData is write-only and never stored.
 void secret(Json& object) {
   set_default(object, "type", "Opaque");
   const Json text = std::as_const(object)["stringData"];
@@ -404,7 +403,7 @@ void persistent_volume(Json& object) {
   inside(spec, "hostPath", [](Json& path) {
     if (!path.contains("type")) path["type"] = "";
   });
-  set_default(member_object(object, "status"), "phase", "Pending");  // moves the spec
+  set_default(member_object(object, "status"), "phase", "Pending");  // may move the spec
 }
 
 void persistent_volume_claim(Json& object) {
@@ -457,7 +456,7 @@ void autoscaler(Json& object) {
   Json& spec = member_object(object, "spec");
   set_default(spec, "minReplicas", 1);
   if (std::as_const(object)["apiVersion"] != Json("autoscaling/v2")) {
-    // The metrics of version 2, by way of the stored form.
+    // The metrics of version 2, through the storage version.
     if (!std::as_const(object)
              .at({"metadata", "annotations"})
              .contains("autoscaling.alpha.kubernetes.io/metrics"))
@@ -478,7 +477,7 @@ void autoscaler(Json& object) {
   });
 }
 
-/// What a container may use at most is what it gets, and what it gets is what it asks for.
+/// The maximum is the default limit, and the default limit is the default request.
 void limit_range(Json& object) {
   inside(object, "spec", [](Json& spec) {
     each(spec, "limits", [](Json& limit) {
@@ -504,7 +503,7 @@ void node(Json& object) {
   });
   inside(object, "spec", [](Json& spec) {
     const Json range = std::as_const(spec)["podCIDR"];
-    // The old field wins where the two differ. Source: kubernetes core/v1
+    // The old field has precedence if both differ. Source: kubernetes core/v1
     // Convert_v1_NodeSpec_To_core_NodeSpec.
     if (range.is_string() && !range.as_string().empty() && std::as_const(spec)["podCIDRs"][0] != range)
       spec["podCIDRs"] = Json::array({range});
@@ -515,7 +514,7 @@ void pod_template(Json& object) {
   inside(object, "template", [](Json& pod) { default_pod_spec(member_object(pod, "spec")); });
 }
 
-/// Members that belong to features which are off.
+/// Removes members of disabled features.
 void lease(Json& object) {
   inside(object, "spec", [](Json& spec) {
     spec.erase("strategy");
@@ -545,7 +544,7 @@ void validating_webhooks(Json& object) {
   webhooks(object, false);
 }
 
-/// What a policy matches, and what a binding narrows it to.
+/// Sets defaults of a policy's or binding's match rules.
 void default_match(Json& match) {
   set_default(match, "matchPolicy", "Equivalent");
   for (const char* name : {"namespaceSelector", "objectSelector"})

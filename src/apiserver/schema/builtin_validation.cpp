@@ -21,7 +21,8 @@ namespace {
 
 using namespace checks;
 
-/// Enums whose values a real server names in an order of its own; without any, the kind's own rule tells.
+/// Enums whose values a real server lists in a special order; an empty list leaves the check to the kind's
+/// own rule.
 struct EnumWords {
   std::string_view type;
   std::string_view field;
@@ -88,7 +89,7 @@ void check_enums(const Json& value, const Schema& schema, const EnumWords* words
   }
 }
 
-/// Whether the labels of a template fit a LabelSelector's matchLabels and expressions of the simple kinds.
+/// Returns true if the labels match a LabelSelector's matchLabels and simple expressions.
 bool selects(const Json& selector, const Json& labels) {
   if (selector["matchLabels"].is_object()) {
     for (const auto& [name, value] : selector["matchLabels"].as_object()) {
@@ -109,13 +110,13 @@ bool selects(const Json& selector, const Json& labels) {
   return true;
 }
 
-/// How the kinds of workloads word their refusals.
+/// The error texts of the kinds of workloads.
 struct WorkloadWords {
   std::string_view kind;
   std::string_view controller;   ///< "activeDeadlineSeconds in ReplicaSet is not Supported".
   std::string_view empty;        ///< "empty selector is invalid for deployment".
-  bool refuses_selector = true;  ///< The selector as a whole is refused with its problems.
-  std::string_view whole = "";   ///< Why.
+  bool refuses_selector = true;  ///< The selector as a whole is invalid if it has problems.
+  std::string_view whole = "";   ///< Reason for that.
   bool selector_required = true;
 };
 constexpr std::array workload_words{
@@ -149,8 +150,8 @@ void check_selector(const Json& spec, const WorkloadWords& words, Errors& errors
                                    "`selector` does not match template `labels`"));
 }
 
-/// Replaces what the controller of StatefulSets sets itself in each pod: its names, and a volume for each
-/// claim template, which takes the place of a volume of the same name. Source: kubernetes apps validation
+/// Replaces the parts that the StatefulSet controller sets in each pod: its names, and a volume for each
+/// claim template, which replaces a volume with the same name. Source: kubernetes apps validation
 /// ValidateStatefulSetSpec and volumesToAddForTemplates.
 Json stateful_pod_spec(const Json& spec) {
   Json pod = spec["template"]["spec"];
@@ -177,7 +178,7 @@ Json stateful_pod_spec(const Json& spec) {
 void check_template(const Json& spec, const WorkloadWords& words, Errors& errors) {
   const Json& labels = spec.at({"template", "metadata", "labels"});
   check_labels(labels, "spec.template.labels", errors);
-  if (words.kind == "StatefulSet") check_labels(labels, "spec.template.labels", errors);  // upstream does so
+  if (words.kind == "StatefulSet") check_labels(labels, "spec.template.labels", errors);  // as in the source
   check_pod_spec(words.kind == "StatefulSet" ? stateful_pod_spec(spec) : spec["template"]["spec"],
                  "spec.template.spec", errors);
   const Json& restart = spec.at({"template", "spec", "restartPolicy"});
@@ -189,7 +190,7 @@ void check_template(const Json& spec, const WorkloadWords& words, Errors& errors
                         "activeDeadlineSeconds in " + std::string(words.controller) + " is not Supported"));
 }
 
-/// Deployments, ReplicaSets, StatefulSets and DaemonSets.
+/// Checks Deployments, ReplicaSets, StatefulSets and DaemonSets.
 void check_workload(const Json& object, const Json&, Errors& errors) {
   const Json& spec = object["spec"];
   const WorkloadWords& words = words_of_kind(object);
@@ -208,7 +209,7 @@ void check_scaled(const Json& object, const Json& old, Errors& errors) {
     check_immutable(object["spec"]["selector"], old["spec"]["selector"], "spec.selector", errors);
 }
 
-/// Selectors of ReplicationControllers are maps. Source: kubernetes core validation
+/// Checks the selector, which is a map for ReplicationControllers. Source: kubernetes core validation
 /// ValidateReplicationControllerSpec.
 void check_replication_controller(const Json& object, const Json&, Errors& errors) {
   const Json& spec = object["spec"];
@@ -232,7 +233,7 @@ void check_replication_controller(const Json& object, const Json&, Errors& error
                                      "activeDeadlineSeconds in ReplicationController is not Supported"));
 }
 
-/// As Go prints the structure of a strategy; `rolling` is its rollingUpdate, printed.
+/// Formats a strategy like Go's %v of its struct; `rolling` is the formatted rollingUpdate.
 std::string printed_strategy(const Json& strategy, const std::string& rolling) {
   return "{\"Type\":" + strategy["type"].dump() + ",\"RollingUpdate\":" + rolling + "}";
 }
@@ -241,7 +242,7 @@ std::string printed_partition(const Json& rolling) {
   return "{\"Partition\":" + rolling["partition"].dump() + ",\"MaxUnavailable\":null}";
 }
 
-/// A number or a percentage. Source: kubernetes apps validation ValidatePositiveIntOrPercent.
+/// Checks a number or a percentage. Source: kubernetes apps validation ValidatePositiveIntOrPercent.
 void check_share(const Json& share, const std::string& field, Errors& errors) {
   if (!share.is_string()) return check_not_negative(share, field, errors);
   const std::string& text = share.as_string();
@@ -290,7 +291,7 @@ void check_deployment(const Json& object, const Json& old, Errors& errors) {
         field_invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
 }
 
-/// What cannot change later is checked in new StatefulSets only.
+/// Immutable fields are validated in new StatefulSets only.
 void check_new_claims(const Json& spec, Errors& errors) {
   for (std::size_t i = 0; i < spec["volumeClaimTemplates"].size(); ++i)
     check_claim_spec(spec["volumeClaimTemplates"][i]["spec"],
@@ -413,7 +414,7 @@ void check_pod(const Json& object, const Json& old, Errors& errors) {
   }
 }
 
-/// Refuses a Job without the labels and the selector that the server writes. Source: kubernetes batch
+/// Rejects a Job without the labels and the selector that the server generates. Source: kubernetes batch
 /// validation validateGeneratedSelector.
 void check_generated_selector(const Json& object, Errors& errors) {
   const Json& spec = object["spec"];
@@ -443,7 +444,7 @@ void check_generated_selector(const Json& object, Errors& errors) {
     errors.push_back(field_invalid("spec.selector", spec["selector"], "`selector` not auto-generated"));
 }
 
-/// The template of a Job without what may change while the Job is suspended.
+/// Returns the template of a Job without the parts that may change while it is suspended.
 Json fixed_template(const Json& spec, bool suspended) {
   Json pod = spec["template"];
   if (!suspended || !pod.is_object()) return pod;
@@ -482,7 +483,7 @@ void check_job(const Json& object, const Json& old, Errors& errors) {
     check_immutable(spec["completions"], old["spec"]["completions"], "spec.completions", errors);
 }
 
-/// How many fields a schedule has; what they hold is looked at by the controllers.
+/// Checks the number of fields of a schedule; the controllers validate their content.
 void check_schedule(const std::string& schedule, Errors& errors) {
   const auto refuse = [&](const std::string& problem) {
     errors.push_back(field_invalid("spec.schedule", schedule, problem));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of built-in kinds that a user of a controller can notice.
+// The validation rules of built-in kinds that matter to users of controllers.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// `old` is the stored object, null on create. Metadata is not looked at.
+/// Returns the errors. `old` is the stored object, null on create. Metadata is not checked.
 /// Source: kubernetes pkg/apis/*/validation.
 std::vector<FieldError> validate_builtin(const Json& object, const KindSchema& kind, const Json& old);
 
-/// Warnings that a valid write gets, in the words of a real server, without quotes around them. `old` is the
-/// stored object, null on create.
+/// Returns the warnings for a valid write, as texts of a real server, without quotes. `old` is the stored
+/// object, null on create.
 std::vector<std::string> builtin_warnings(const Json& object, const KindSchema& kind, const Json& old);
 
 }  // namespace apiserver

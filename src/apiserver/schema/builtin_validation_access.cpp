@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roles and their bindings, webhooks, priorities, events. Source: kubernetes
-// pkg/apis/{rbac,admissionregistration,scheduling,core}/validation.
+// Validation of roles and their bindings, webhooks, priorities, events.
+// Source: kubernetes pkg/apis/{rbac,admissionregistration,scheduling,core}/validation.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -81,8 +81,8 @@ void check_binding(const Json& object, const Json& old, Scope scope, Errors& err
     check_subject(object["subjects"][i], scope, indexed("subjects", i), errors);
 }
 
-/// An event lies in the namespace of its object, and in `default` if that has none. With an eventTime,
-/// `kube-system` is as good as `default`, and namespaces that differ are allowed.
+/// Checks that an event is in the namespace of its object, or in `default` if the object has none. With an
+/// eventTime, `kube-system` is valid as well, and the namespaces may differ.
 /// Source: kubernetes pkg/apis/core/validation/events.go, legacyValidateEvent.
 void check_event_namespace(const Json& event, Errors& errors) {
   const std::string space = event["involvedObject"]["namespace"].string_or("");
@@ -95,7 +95,7 @@ void check_event_namespace(const Json& event, Errors& errors) {
         field_invalid("involvedObject.namespace", Json(space), "does not match event.namespace"));
 }
 
-/// A list of names of which "*" stands for all; `what` it lists.
+/// Checks a list of names in which "*" stands for all; `what` describes the names.
 void check_wildcards(const Json& list, const std::string& field, const char* what, Errors& errors) {
   if (is_empty(list)) return errors.push_back(field_required(field));
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -115,11 +115,11 @@ void check_webhook_rule(const Json& rule, const std::string& here, Errors& error
     for (std::size_t i = 0; i < rule[list].size(); ++i)
       if (is_empty(rule[list][i])) errors.push_back(field_required(indexed(here + "." + list, i)));
   for (std::size_t i = 0; i < rule["operations"].size(); ++i)
-    if (is_empty(rule["operations"][i]))  // others are known to the schema
+    if (is_empty(rule["operations"][i]))  // others are checked by the schema
       errors.push_back(field_not_supported(indexed(here + ".operations", i), Json(""), known));
 }
 
-/// Segments of a path are subdomains. Source: apiserver pkg/util/webhook ValidateWebhookService.
+/// Segments of a path must be subdomains. Source: apiserver pkg/util/webhook ValidateWebhookService.
 void check_webhook_path(const std::string& path, const std::string& field, Errors& errors) {
   if (path.empty() || path == "/") return;
   const auto refuse = [&](const std::string& problem) {
@@ -143,7 +143,7 @@ void check_webhook_path(const std::string& path, const std::string& field, Error
 }
 
 void check_webhook_service(const Json& service, const std::string& here, Errors& errors) {
-  // A real server takes one for the other where it names what is missing.
+  // A real server confuses the two fields in the errors.
   if (is_empty(service["namespace"])) errors.push_back(field_required(here + ".name"));
   if (is_empty(service["name"])) errors.push_back(field_required(here + ".namespace"));
   if (const std::int64_t port = service["port"].integer_or(443); port < 1 || port > 65535)
@@ -163,7 +163,7 @@ void check_webhook_client(const Json& client, const std::string& here, Errors& e
                                    "https://host[/path]"));
 }
 
-/// The versions of reviews that a webhook reads, of which a server must speak one.
+/// Checks that the server supports one of the review versions that a webhook accepts.
 void check_review_versions(const Json& versions, const std::string& field, Errors& errors) {
   if (is_empty(versions)) return errors.push_back(field_required(field, "must specify one of v1, v1beta1"));
   std::set<std::string> seen;
@@ -178,7 +178,7 @@ void check_review_versions(const Json& versions, const std::string& field, Error
     errors.push_back(field_invalid(field, versions, "must include at least one of v1, v1beta1"));
 }
 
-/// A domain of three labels or more.
+/// Checks for a domain of three labels or more.
 void check_qualified(const Json& name, const std::string& field, Errors& errors) {
   const std::string text = name.string_or("");
   if (text.empty()) return errors.push_back(field_required(field));
@@ -207,7 +207,7 @@ void check_webhook(const Json& webhook, const std::string& here, Errors& errors)
   check_review_versions(webhook["admissionReviewVersions"], here + ".admissionReviewVersions", errors);
 }
 
-/// Events of events.k8s.io, and those of the core group that have an eventTime.
+/// Checks events of events.k8s.io, and those of the core group that have an eventTime.
 void check_new_event(const Json& event, Errors& errors) {
   const auto wrong = [&](const char* field, const std::string& problem) {
     errors.push_back(field_invalid(field, Json(""), problem));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers of pods and of pod templates. Source: kubernetes pkg/apis/core/validation validateContainers.
+// Validation of containers of pods and of pod templates. Source: kubernetes pkg/apis/core/validation
+// validateContainers.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -34,7 +35,7 @@ void check_variable_name(const Json& name, const std::string& field, Errors& err
                                    "characters other than '='"));
 }
 
-/// The key of a ConfigMap or Secret.
+/// Checks a reference to a key of a ConfigMap or Secret.
 void check_key_selector(const Json& selector, const std::string& here, Errors& errors) {
   if (!selector.is_object()) return;
   check_subdomain(selector["name"].string_or(""), here + ".name", errors);
@@ -114,7 +115,7 @@ void check_http_get(const Json& get, const std::string& here, Errors& errors) {
   }
 }
 
-/// What a probe or a hook does; exactly one of several.
+/// Checks that a probe or a hook has exactly one action.
 void check_handler(const Json& handler, const std::string& here, Errors& errors) {
   bool found = false;
   for (const char* name : {"exec", "httpGet", "tcpSocket", "grpc", "sleep"}) {
@@ -133,7 +134,7 @@ void check_handler(const Json& handler, const std::string& here, Errors& errors)
   if (!found) errors.push_back(field_required(here, "must specify a handler type"));
 }
 
-/// `successes`: how often it must succeed; 0 for any number.
+/// `successes`: required successThreshold; 0 for any number.
 void check_probe(const Json& probe, std::int64_t successes, const std::string& here, Errors& errors) {
   if (!probe.is_object()) return;
   check_handler(probe, here, errors);
@@ -181,7 +182,7 @@ void check_ports(const Json& ports, const std::string& path, Errors& errors) {
   }
 }
 
-/// A path inside a volume.
+/// Checks a path inside a volume.
 void check_inner_path(const Json& path, const std::string& field, Errors& errors) {
   const std::string text = path.string_or("");
   if (text.starts_with('/')) errors.push_back(field_invalid(field, path, "must be a relative path"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ingresses, NetworkPolicies, Endpoints and EndpointSlices.
+// Validation of Ingresses, NetworkPolicies, Endpoints and EndpointSlices.
 // Source: kubernetes pkg/apis/{networking,core,discovery}/validation.
 #include <arpa/inet.h>
 #include <array>
@@ -19,7 +19,7 @@ bool is_range(const Json& text) {
   return has_format(text.string_or(""), "cidr");
 }
 
-/// Tells of a valid range whether its address says more than the prefix covers.
+/// Returns true if the address of a valid range has bits outside of the prefix.
 bool has_host_bits(const std::string& range) {
   const std::size_t slash = range.find('/');
   const std::string address = range.substr(0, slash);
@@ -70,7 +70,7 @@ void check_path(const Json& path, const std::string& here, Errors& errors) {
   check_backend(path["backend"], here + ".backend", errors);
 }
 
-/// A host's name, whose first label may be "*".
+/// Checks a host name, whose first label may be "*".
 void check_host(const std::string& host, const std::string& field, Errors& errors) {
   if (host.find('*') == std::string::npos) return check_subdomain(host, field, errors);
   Errors problems;

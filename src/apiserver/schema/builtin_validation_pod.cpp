@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods and templates of pods: volumes, affinity, tolerations and all that belongs to no single container.
+// Validation of pods and pod templates: volumes, affinity, tolerations and everything else outside of
+// containers.
 // Source: kubernetes pkg/apis/core/validation ValidatePodSpec.
 #include <algorithm>
 #include <array>
@@ -32,7 +33,7 @@ void check_mode(const Json& mode, const std::string& field, Errors& errors) {
     errors.push_back(field_invalid(field, mode, mode_text));
 }
 
-/// A file inside a volume that the kubelet fills.
+/// Checks the path of a file in a volume that the kubelet fills.
 void check_file_path(const Json& path, const std::string& field, Errors& errors) {
   const std::string text = path.string_or("");
   if (text.starts_with('/')) errors.push_back(field_invalid(field, path, "must be a relative path"));
@@ -50,7 +51,7 @@ void check_items(const Json& items, const std::string& path, Errors& errors) {
   }
 }
 
-/// Upstream names no index for these files.
+/// The source reports no index for these files.
 void check_downward_items(const Json& items, const std::string& here, Errors& errors) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Json& file = items[i];
@@ -173,7 +174,7 @@ void check_volume(const Json& volume, const std::string& here, Errors& errors) {
   if (!found) errors.push_back(field_required(here, "must specify a volume type"));
 }
 
-/// Names of the volumes that are as they should be; true for those that can be block devices.
+/// Returns the names of valid volumes; true for those that may be block devices.
 VolumeNames check_volumes(const Json& volumes, const std::string& path, Errors& errors) {
   VolumeNames names;
   for (std::size_t i = 0; i < volumes.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amounts of resources, and the fields of pods that containers can be given.
+// Validation of resource amounts, and of the pod fields that containers may refer to.
 // Source: kubernetes pkg/apis/core/validation validateResourceRequirements, validateObjectFieldSelector.
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ bool is_listed(std::initializer_list<std::string_view> names, std::string_view n
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Resources that quotas and other places know, beside those of containers.
+/// Resources of quotas and similar objects, in addition to those of containers.
 bool is_standard(std::string_view name) {
   return name.starts_with("hugepages-") || name.starts_with("requests.hugepages-") ||
          is_listed({"cpu",
@@ -54,7 +54,7 @@ bool is_native(std::string_view name) {
   return name.find('/') == std::string_view::npos || name.find("kubernetes.io/") != std::string_view::npos;
 }
 
-/// Resources of which more than there is cannot be promised.
+/// Resources whose limits may exceed the requests.
 bool may_overcommit(std::string_view name) {
   return is_native(name) && !name.starts_with("hugepages-");
 }
@@ -91,7 +91,7 @@ void check_amount_list(const Json& amounts, const std::string& path, Errors& err
 
 using Names = std::initializer_list<std::string_view>;
 
-/// "metadata.labels['a']" is path and subscript.
+/// Splits "metadata.labels['a']" into path and subscript.
 bool split_subscript(const std::string& path, std::string& head, std::string& subscript) {
   if (!path.ends_with("']")) return false;
   const std::size_t open = path.find("['");

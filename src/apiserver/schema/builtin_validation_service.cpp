@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services. Source: kubernetes pkg/apis/core/validation ValidateService.
+// Validation of Services. Source: kubernetes pkg/apis/core/validation ValidateService.
 #include <set>
 #include <utility>
 
@@ -10,7 +10,7 @@ inline namespace v0 {
 namespace apiserver::checks {
 namespace {
 
-/// As Go prints the structure of a port that is there twice.
+/// Formats a duplicate port like Go's %v of its struct.
 std::string repeated_port(const Json& port) {
   return "{\"Name\":\"\",\"Protocol\":" + port["protocol"].dump() +
          ",\"AppProtocol\":null,\"Port\":" + port["port"].dump() + ",\"TargetPort\":0,\"NodePort\":0}";

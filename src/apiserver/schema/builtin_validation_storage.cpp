@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Volumes, claims and classes; ConfigMaps and Secrets. Source: kubernetes pkg/apis/{core,storage}/validation.
+// Validation of volumes, claims and classes; ConfigMaps and Secrets. Source: kubernetes
+// pkg/apis/{core,storage}/validation.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -50,7 +51,7 @@ void check_keys(const Json& map, const std::string& path, Errors& errors) {
 
 constexpr std::size_t max_data_bytes = 1024 * 1024;  // core.MaxSecretSize
 
-/// Bytes of all values of a map.
+/// Returns the number of bytes of all values of a map.
 std::size_t plain_bytes(const Json& map) {
   std::size_t total = 0;
   if (map.is_object())
@@ -59,7 +60,7 @@ std::size_t plain_bytes(const Json& map) {
   return total;
 }
 
-/// Bytes of what the values of a map stand for in base64.
+/// Returns the decoded size of the base64 values of a map.
 std::size_t decoded_bytes(const Json& map) {
   std::size_t total = 0;
   if (!map.is_object()) return total;
@@ -123,7 +124,7 @@ void check_secret_type(const Json& object, Errors& errors) {
     errors.push_back(field_required("metadata.annotations[" + account + "]"));
 }
 
-/// Where a PersistentVolume can be, what each place must say, and how a real server spells it.
+/// A source of a PersistentVolume: its required members, and its name in errors.
 struct VolumeSource {
   std::string_view name;
   std::array<std::string_view, 2> needs = {};
@@ -175,7 +176,8 @@ void check_volume_sources(const Json& spec, Errors& errors) {
   if (!found) errors.push_back(field_required("spec", "must specify a volume type"));
 }
 
-/// Refuses changes of a claim but those of an empty volumeName and of the storage that a bound one requests.
+/// Rejects changes of a claim except those of an empty volumeName and of the storage request of a bound
+/// claim.
 /// Source: kubernetes core validation ValidatePersistentVolumeClaimUpdate.
 void check_claim_update(const Json& object, const Json& old, Errors& errors) {
   Json now = object["spec"];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warnings of built-in kinds. Source: kubernetes pkg/api/{pod,persistentvolume,persistentvolumeclaim,service}
-// and the strategies of the kinds (WarningsOnCreate, WarningsOnUpdate).
+// Warnings for built-in kinds. Source: kubernetes
+// pkg/api/{pod,persistentvolume,persistentvolumeclaim,service} and the strategies of the kinds
+// (WarningsOnCreate, WarningsOnUpdate).
 #include <array>
 #include <map>
 #include <set>
@@ -26,10 +27,10 @@ using checks::indexed;
 constexpr std::string_view app_armor = "container.apparmor.security.beta.kubernetes.io/";
 constexpr std::string_view storage_class = "volume.beta.kubernetes.io/storage-class";
 
-/// A source of volumes that is no longer served.
+/// A volume source that is no longer supported.
 struct RetiredSource {
-  std::string_view field;    ///< In manifests.
-  std::string_view printed;  ///< In warnings.
+  std::string_view field;    ///< Name in manifests.
+  std::string_view printed;  ///< Name in warnings.
   std::string_view since;
 };
 constexpr std::array retired_sources{
@@ -88,7 +89,7 @@ void warn_of_affinity(const Json& spec, const std::string& prefix, Warnings& out
   }
 }
 
-/// Warns of pull secrets without a name and of names that the list has twice.
+/// Warns of pull secrets without a name and of duplicate names.
 void warn_of_pull_secrets(const Json& spec, const std::string& prefix, Warnings& out) {
   std::set<std::string> names;
   const Json& secrets = spec["imagePullSecrets"];
@@ -115,7 +116,7 @@ void warn_of_variables(const Json& variables, const std::string& path, Warnings&
   }
 }
 
-/// Ports of all containers of a pod, as far as it has been walked.
+/// Ports of the containers of a pod that were visited so far.
 struct Ports {
   std::map<std::string, std::vector<std::pair<std::string, const Json*>>> by_number = {};
   std::map<std::string, std::string> by_name = {};
@@ -126,7 +127,7 @@ struct Ports {
     others.emplace_back(path, &port);
   }
 
-  /// Sources of traffic find a port by its name, and find the first one only.
+  /// Ports are looked up by name, and only the first one is found.
   void add_name(const Json& port, const std::string& path, Warnings& out) {
     const std::string name = port["name"].string_or("");
     if (name.empty()) return;
@@ -152,7 +153,7 @@ struct Ports {
   }
 };
 
-/// Warns of an AppArmor annotation in a template. In a Pod itself admission turns it into the field, and
+/// Warns of an AppArmor annotation in a template. In a Pod itself admission converts it to the field, and
 /// warns.
 void warn_of_app_armor(const Json& pod, const Json& container, const std::string& prefix, Warnings& out) {
   const std::string key = std::string(app_armor) + container["name"].string_or("");
@@ -186,7 +187,7 @@ void warn_of_containers(const Json& pod, const std::string& prefix, Warnings& ou
   out.insert(out.end(), of_ports.begin(), of_ports.end());
 }
 
-/// `prefix`: the path of a template with a dot behind it; empty for a pod.
+/// `prefix`: the path of a template with a trailing dot; empty for a pod.
 void warn_of_pod(const Json& pod, const std::string& prefix, Warnings& out) {
   const Json& spec = pod["spec"];
   if (!spec.is_object()) return;
@@ -207,7 +208,7 @@ bool is_unchanged(const Json& object, const Json& old) {
   return !old.is_null() && object["metadata"]["generation"] == old["metadata"]["generation"];
 }
 
-/// Warns on a create only: changes of a Pod are made by controllers.
+/// Warns on a create only: updates of a Pod are made by controllers.
 void pod(const Json& object, const Json& old, Warnings& out) {
   if (!old.is_null()) return;
   warn_of_pod(object, "", out);
@@ -267,7 +268,7 @@ void service(const Json& object, const Json&, Warnings& out) {
     out.push_back("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
 }
 
-/// Warns of a certificate or key without any PEM; PEM itself is not verified.
+/// Warns of a certificate or key without any PEM; the PEM content is not verified.
 void secret(const Json& object, const Json&, Warnings& out) {
   if (object["type"] != Json("kubernetes.io/tls")) return;
   const auto has_pem = [&](std::string_view key) {

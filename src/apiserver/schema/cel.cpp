@@ -14,7 +14,8 @@ namespace apiserver {
 
 namespace {
 
-/// "__dash__" and its kin in names of fields that are no identifiers; reserved words stand between "__".
+/// Decodes "__dash__" and similar escapes in names of fields that are not identifiers; reserved words are
+/// enclosed in "__".
 std::string unescaped(const std::string& name) {
   static constexpr std::pair<std::string_view, std::string_view> escapes[] = {
       {"__underscores__", "__"}, {"__dot__", "."}, {"__dash__", "-"}, {"__slash__", "/"}};
@@ -172,13 +173,13 @@ class Evaluation {
     return CelValue::of(std::move(result));
   }
 
-  /// The data of a value, paid for.
+  /// Returns a copy of the data of a value, counting its cost.
   Json copied(const CelValue& value) {
     spend(budget_, copy_cost(value.data()));
     return value.data();
   }
 
-  /// && and ||: an error on one side does not matter if the other side decides.
+  /// && and ||: an error on one side is ignored if the other side determines the result.
   CelValue logical(const CelNode& node, bool deciding) {
     std::optional<CelError> error;
     for (const auto& child : node.children) {
@@ -193,7 +194,7 @@ class Evaluation {
     return CelValue::of(Json(!deciding));
   }
 
-  /// The elements of a list, or the keys of a map.
+  /// Returns the elements of a list, or the keys of a map.
   std::vector<CelValue> elements(const CelValue& range) {
     std::vector<CelValue> result;
     if (range.type != CelValue::Type::json) throw CelError("no such overload");

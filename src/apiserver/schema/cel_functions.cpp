@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators and functions of CEL, with the string and list extensions that Kubernetes adds.
+// Operators and functions of CEL, with the string and list extensions of Kubernetes.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -73,17 +73,17 @@ CelValue time_operation(char symbol, const CelValue& a, const CelValue& b) {
   no_overload();
 }
 
-/// What passing over a value once costs; texts that are no data (times, types) are short.
+/// Returns the cost of traversing a value once; values that are not data (times, types) are short.
 std::int64_t traversal_cost(const CelValue& value) {
   return is_time(value) ? 1 : copy_cost(value.data());
 }
-/// The bytes of a text, the items of a list or map.
+/// Returns the bytes of a string, the items of a list or map.
 std::size_t size_in(const CelValue& value) {
   if (is_time(value)) return 1;
   return value.data().is_string() ? value.data().as_string().size() : value.data().size();
 }
 
-/// The cost of comparing: what two values have in common.
+/// Returns the cost of a comparison: the size of the smaller value.
 std::int64_t comparison_cost(const Json& a, const Json& b) {
   if (a.is_string() && b.is_string())
     return std::max<std::int64_t>(1, text_cost(std::min(a.as_string().size(), b.as_string().size())));
@@ -119,7 +119,7 @@ CelValue arithmetic(char symbol, const CelValue& a, const CelValue& b) {
   no_overload();
 }
 
-/// -1, 0 or 1.
+/// Returns -1, 0 or 1.
 int order(const CelValue& a, const CelValue& b) {
   if (is_time(a) && a.type == b.type)
     return a.nanoseconds < b.nanoseconds ? -1 : a.nanoseconds > b.nanoseconds;
@@ -143,14 +143,14 @@ std::int64_t letters(const std::string& bytes) {
                        [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
 }
 
-/// The byte behind the code point at `at`.
+/// Returns the position after the code point at `at`.
 std::size_t next_letter(const std::string& bytes, std::size_t at) {
   ++at;
   while (at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0xC0U) == 0x80U) ++at;
   return at;
 }
 
-/// The byte at which the n-th code point starts.
+/// Returns the byte position of the n-th code point.
 std::size_t place_of(const std::string& bytes, std::int64_t letter) {
   if (letter < 0 || letter > letters(bytes)) throw CelError("index out of range: " + std::to_string(letter));
   std::size_t at = 0;
@@ -294,7 +294,7 @@ Json trimmed(const std::string& subject) {
   return Json(subject.substr(first, subject.find_last_not_of(" \t\r\n\v\f") - first + 1));
 }
 
-/// The place of a text or item from the front or the back; -1 if it is not there.
+/// Returns the position of a string or item from the front or the back; -1 if it is not found.
 Json index_of(const CelValue& subject, const CelValue& wanted, bool last) {
   if (subject.data().is_string()) {
     const std::string& bytes = subject.data().as_string();
@@ -442,7 +442,7 @@ std::optional<CelValue> method(std::string_view name, Arguments given, std::int6
   return std::nullopt;
 }
 
-/// The number of times that `wanted` stands in a text; its bytes if `wanted` is empty.
+/// Returns the number of occurrences of `wanted`; the number of bytes if `wanted` is empty.
 std::size_t occurrences(const std::string& subject, const std::string& wanted) {
   if (wanted.empty()) return subject.size();
   std::size_t count = 0;
@@ -452,7 +452,7 @@ std::size_t occurrences(const std::string& subject, const std::string& wanted) {
   return count;
 }
 
-/// The bytes of subject.replace(from, to).
+/// Returns the size of subject.replace(from, to) in bytes.
 std::size_t replaced_size(const std::string& subject, const std::string& from, const std::string& to) {
   if (from.empty()) return subject.size();
   const std::size_t count = occurrences(subject, from);
@@ -494,9 +494,10 @@ std::int64_t method_cost(std::string_view name, Arguments given) {
   return traversal_cost(given[0]);
 }
 
-/// What a call costs. As upstream, plus what this evaluator copies and upstream shares: lists that are
-/// joined, compared or made of others. Sizes are bytes, where upstream counts code points. Source: cel-go
-/// interpreter/runtimecost.go costCall; apiserver pkg/cel/library/cost.go CallCost.
+/// Returns the cost of a call. As in the source, plus the copies that this evaluator makes where the source
+/// shares: lists that are joined, compared or built from others. Sizes are bytes, where the source counts
+/// code points. Source: cel-go interpreter/runtimecost.go costCall; apiserver pkg/cel/library/cost.go
+/// CallCost.
 std::int64_t call_cost(std::string_view name, bool receiver, Arguments given) {
   if (given.empty()) return 1;
   if (name.starts_with('_') || name == "@in") return operator_cost(name, given);

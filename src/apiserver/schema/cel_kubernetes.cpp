@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Kubernetes adds to CEL: quantities, URLs, IP addresses, CIDRs, semantic versions and named formats.
+// Kubernetes' extensions of CEL: quantities, URLs, IP addresses, CIDRs, semantic versions and named formats.
 // Source: apiserver pkg/cel/library.
 #include "apiserver/schema/cel_kubernetes.hpp"
 
@@ -27,7 +27,7 @@ namespace {
 using Arguments = std::span<const CelValue>;
 using Type = CelValue::Type;
 
-/// Values of Kubernetes' own types are kept as {"type": ..., "text": ...} documents.
+/// Values of Kubernetes' own types are represented as {"type": ..., "text": ...}.
 CelValue special(const char* type, const std::string& text) {
   CelValue value = CelValue::of(Json::object({{"type", type}, {"text", text}}));
   value.type = Type::special;
@@ -176,7 +176,7 @@ std::string port_of(const std::string& host) {
 
 struct Semver {
   std::array<std::uint64_t, 3> numbers = {};
-  std::vector<std::string> before = {};  // of a pre-release
+  std::vector<std::string> before = {};  // pre-release identifiers
 };
 
 bool is_number(const std::string& text) {
@@ -351,7 +351,7 @@ std::optional<CelValue> semver_method(std::string_view name, Arguments given) {
   return std::nullopt;
 }
 
-/// The first match, or all.
+/// Returns the first match, or all.
 CelValue found(const std::string& subject, const std::string& pattern, bool all, std::int64_t& budget) {
   Json matches = Json::array();
   try {

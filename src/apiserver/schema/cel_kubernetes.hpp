@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Kubernetes adds to CEL: quantity, url, ip, cidr, semver, their tests and methods, and format.NAME().
+// Kubernetes' extensions of CEL: quantity, url, ip, cidr, semver, their predicates and methods, and
+// format.NAME().
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// The value of a call of one of these functions or methods; empty if it is none of them. Throws CelError.
-/// The cost of searching again is counted down from `budget`.
+/// Calls one of these functions or methods; returns std::nullopt if it is none of them. Throws CelError. The
+/// cost of repeated searches is subtracted from `budget`.
 std::optional<CelValue> call_kubernetes(std::string_view name, bool receiver, std::span<const CelValue> given,
                                         std::int64_t& budget);
 
-/// format.dns1123Label() and its kin.
+/// Returns the value of format.dns1123Label() and similar ones.
 CelValue named_format(std::string_view name);
 
 }  // namespace apiserver

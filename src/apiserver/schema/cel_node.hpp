@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The syntax tree of a CEL expression, and what its operators do with values.
+// The syntax tree of a CEL expression, and the evaluation of its operators.
 #pragma once
 
 #include <cstddef>
@@ -40,30 +40,30 @@ struct CelNode {
   int height = 1;  ///< levels of nodes down to the lowest one
 };
 
-/// Counts `cost` down from `budget`; throws CelError if it does not suffice. Functions whose results may be
-/// large pay before they make them.
+/// Subtracts `cost` from `budget`; throws CelError if it is exceeded. Functions with large results must call
+/// it before creating them.
 void spend(std::int64_t& budget, std::int64_t cost);
 
-/// The cost of passing over so many bytes of text. Source: cel-go common/cost.go StringTraversalCostFactor.
+/// Returns the cost of traversing text of this size. Source: cel-go common/cost.go StringTraversalCostFactor.
 constexpr std::int64_t text_cost(std::size_t bytes) {
   return static_cast<std::int64_t>((bytes + 9) / 10);
 }
-/// The cost of copying a value: one for each value in it, and its texts.
+/// Returns the cost of copying a value: one for each value in it, and its strings.
 std::int64_t copy_cost(const Json& value);
-/// The cost of matching: upstream takes an expression to have a state for every four bytes; those with counts
-/// have more. Source: cel-go interpreter/runtimecost.go costCall (matches).
+/// Returns the cost of matching: the source assumes one state for every four bytes of an expression;
+/// expressions with counts have more. Source: cel-go interpreter/runtimecost.go costCall (matches).
 std::int64_t match_cost(std::size_t subject, std::size_t pattern, std::size_t states);
 
-/// Throws CelError with the place of what is wrong.
+/// Throws CelError with the position of the problem.
 std::shared_ptr<const CelNode> parse_cel(std::string_view text);
 
-/// Calls a function or operator ("_+_", "size", "startsWith"); with a receiver that is the first argument.
-/// Throws CelError("no such overload") if it does not take such values. Counts its cost down from `budget`.
+/// Calls a function or operator ("_+_", "size", "startsWith"); a receiver is the first argument. Throws
+/// CelError("no such overload") if it does not support such values. Subtracts its cost from `budget`.
 CelValue call_cel(std::string_view name, bool receiver, std::span<const CelValue> arguments,
                   std::int64_t& budget);
 
-/// A member or item as a value: strings whose schema has the format date-time, date or duration are of those
-/// types.
+/// Returns a member or item as a value: strings whose schema has the format date-time, date or duration have
+/// those types.
 CelValue cel_value_of(std::shared_ptr<const Json> owner, const Json& value, const Schema* schema);
 
 }  // namespace apiserver

@@ -14,13 +14,14 @@ namespace apiserver {
 namespace {
 
 using Node = std::shared_ptr<const CelNode>;
-// Limits of cel-go's parser, which Kubernetes leaves as they are. Source: cel-go parser/parser.go NewParser.
+// Default limits of cel-go's parser, which Kubernetes does not change. Source: cel-go parser/parser.go
+// NewParser.
 constexpr std::int64_t max_letters = 100'000;
 constexpr int max_depth = 250;
-// Brackets pass two of the levels that are counted while reading.
+// Each bracket counts as two levels during parsing.
 constexpr int max_open = 2 * max_depth;
 
-/// UTF-8 of a code point.
+/// Appends the UTF-8 form of a code point.
 void append_letter(std::string& out, std::uint32_t letter) {
   if (letter < 0x80) {
     out += static_cast<char>(letter);
@@ -39,7 +40,7 @@ void append_letter(std::string& out, std::uint32_t letter) {
   }
 }
 
-/// Recursive descent, one function per level of precedence.
+/// A recursive descent parser, one function per level of precedence.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -87,7 +88,7 @@ class Parser {
     if (!take(symbol)) fail("expected '" + std::string(symbol) + "'");
   }
 
-  /// Chains of operators and members nest without brackets: the tree is bounded, not only what is open.
+  /// Chains of operators and members are nested without brackets: the height of the tree is limited as well.
   static Node bounded(CelNode node) {
     for (const Node& child : node.children) node.height = std::max(node.height, child->height + 1);
     if (node.height > max_depth) fail_depth();
@@ -119,7 +120,7 @@ class Parser {
     return condition;
   }
 
-  // One node however long the chain is; cel-go balances its tree for the same purpose.
+  // One node for a chain of any length; cel-go balances its tree for the same purpose.
   Node disjunction() {
     std::vector<Node> sides{conjunction()};
     while (take("||")) sides.push_back(conjunction());
@@ -213,14 +214,14 @@ class Parser {
     if (take(end)) return result;
     do {
       blanks();
-      if (text_.substr(at_).starts_with(end)) break;  // a comma may stand at the end
+      if (text_.substr(at_).starts_with(end)) break;  // trailing comma
       result.push_back(choice());
     } while (take(","));
     expect(end);
     return result;
   }
 
-  /// A method, or one of the macros that loop.
+  /// Parses a method, or one of the macros that loop.
   Node method(const Node& target, const std::string& name) {
     static constexpr std::array<std::string_view, 5> loops{"all", "exists", "exists_one", "filter", "map"};
     std::vector<Node> given = arguments(")");

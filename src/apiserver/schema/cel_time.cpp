@@ -20,14 +20,14 @@ using Days = std::chrono::sys_days;
 using Nanoseconds = std::chrono::nanoseconds;
 constexpr std::int64_t second = 1'000'000'000;
 
-/// The digits of `text` from `at` as a number; they are known to be digits.
+/// Parses digits of `text` from `at`; the caller has checked that they are digits.
 int number(std::string_view text, std::size_t at, std::size_t count) {
   int value = 0;
   for (const char digit : text.substr(at, count)) value = value * 10 + (digit - '0');
   return value;
 }
 
-/// A fraction of a second: ".25" -> 250000000.
+/// Parses a fraction of a second: ".25" gives 250000000.
 std::int64_t fraction(std::string_view digits) {
   std::int64_t value = 0;
   std::int64_t unit = second;
@@ -102,7 +102,7 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
                                          std::chrono::month(static_cast<unsigned>(number(text, 5, 2))),
                                          std::chrono::day(static_cast<unsigned>(number(text, 8, 2)))};
   const std::int64_t days = Days(date).time_since_epoch().count();
-  if (days > 106000 || days < -106000) return std::nullopt;  // years 1679 to 2260: what nanoseconds hold
+  if (days > 106000 || days < -106000) return std::nullopt;  // years 1679 to 2260: the range of nanoseconds
   std::int64_t result = days * 86400 * second;
   if (date_only) return result;
   result += (number(text, 11, 2) * 3600LL + number(text, 14, 2) * 60LL + number(text, 17, 2)) * second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations and timestamps as texts, as Go writes and reads them.
+// Parses and formats durations and timestamps like Go.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// "1h30m", "1.5s", "-20ms" in nanoseconds; empty if it is no duration.
+/// Parses "1h30m", "1.5s", "-20ms" as nanoseconds; std::nullopt if it is not a duration.
 std::optional<std::int64_t> parse_duration(std::string_view text);
-/// "5400s", "0.5s".
+/// Formats "5400s", "0.5s".
 std::string duration_text(std::int64_t nanoseconds);
 
-/// RFC 3339, or a date alone, in nanoseconds since 1970; empty if it is neither.
+/// Parses RFC 3339, or a date only, as nanoseconds since 1970; std::nullopt if it is neither.
 std::optional<std::int64_t> parse_timestamp(std::string_view text);
-/// "2025-01-02T03:04:05Z", with a fraction where there is one.
+/// Formats "2025-01-02T03:04:05Z", with a fraction if there is one.
 std::string timestamp_text(std::int64_t nanoseconds);
-/// getFullYear, getMonth (from 0), getDate (from 1), getDayOfMonth (from 0), getDayOfWeek, getDayOfYear,
-/// getHours, getMinutes, getSeconds, getMilliseconds, in UTC; empty for other names.
+/// Returns getFullYear, getMonth (from 0), getDate (from 1), getDayOfMonth (from 0), getDayOfWeek,
+/// getDayOfYear, getHours, getMinutes, getSeconds, getMilliseconds, in UTC; std::nullopt for other names.
 std::optional<std::int64_t> timestamp_part(std::int64_t nanoseconds, std::string_view part);
 
 }  // namespace apiserver

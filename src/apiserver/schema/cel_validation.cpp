@@ -20,8 +20,8 @@ namespace {
 
 using Errors = std::vector<FieldError>;
 
-// Costs of one evaluation and of all that an object needs. Source: apiserver pkg/apis/cel/config.go
-// PerCallLimit, RuntimeCELCostBudget.
+// Cost limits of one evaluation and of all evaluations for an object. Source: apiserver
+// pkg/apis/cel/config.go PerCallLimit, RuntimeCELCostBudget.
 constexpr std::int64_t call_limit = 1'000'000;
 constexpr std::int64_t total_budget = 10'000'000;
 
@@ -45,7 +45,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-/// How an error names a rule: by its message, else by its text.
+/// Returns the name of a rule in errors: its message, else its text.
 std::string rule_name(const CelRule& rule) {
   if (!rule.message.empty()) return trimmed(rule.message);
   return trimmed(rule.rule);
@@ -62,19 +62,19 @@ FieldError broken(const CelRule& rule, std::string field, const Json& value, con
   return {"FieldValueInvalid", "Invalid value: " + detail, std::move(field)};
 }
 
-/// A place in the object and what stood there before.
+/// A value and the corresponding value in the stored object.
 struct Pair {
   const Json* now = nullptr;
   const Json* before = nullptr;
   bool unchanged() const { return before != nullptr && *before == *now; }
 };
 
-/// "" at the root, which a real server calls <nil>.
+/// Returns the path in errors; a real server shows the root as <nil>.
 std::string shown(const std::string& path) {
   return path.empty() ? "<nil>" : path;
 }
 
-/// The place that a rule's fieldPath names, as errors show it: .in['x.y'] is in.x.y.
+/// Returns the path of a rule's fieldPath in errors: .in['x.y'] is in.x.y.
 std::string place_of(const CelRule& rule, const Schema& schema, const std::string& path) {
   std::string result = path;
   const Schema* at = &schema;
@@ -95,7 +95,7 @@ class RuleCheck {
  public:
   explicit RuleCheck(std::vector<std::string>* warnings) : warnings_(warnings) {}
 
-  /// `known` is the nearest place above that has something it was before.
+  /// `known` is the nearest ancestor that has a corresponding value.
   void visit(const Json& value, const Schema& schema, const std::string& path, const Json* old,
              const Pair& known) {
     if (exhausted_ || !schema.type_name.empty()) return;
@@ -121,7 +121,7 @@ class RuleCheck {
     }
   }
 
-  /// Only items of lists of type map have something that they were before.
+  /// Only items of lists of type map have corresponding old values.
   void visit_items(const Json& value, const Schema& schema, const std::string& path, const Json* old,
                    const Pair& here) {
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -179,13 +179,13 @@ class RuleCheck {
         const std::string message = trimmed(text.data().string_or(""));
         if (!message.empty() && message.find('\n') == std::string::npos) return message;
       } catch (const CelError&) {
-        // Then the message stands, as in the real server.
+        // The message is used instead, as in the real server.
       }
     }
     return rule.message.empty() ? "failed rule: " + rule_name(rule) : trimmed(rule.message);
   }
 
-  /// Parsed once for all values that a rule is for; so is one that cannot be parsed.
+  /// Each expression is parsed once for all values; so is an invalid one.
   const CelExpression& compiled(const std::string& text) {
     if (const auto known = expressions_.find(text); known != expressions_.end()) return known->second;
     if (const auto known = problems_.find(text); known != problems_.end()) throw CelError(known->second);
@@ -200,7 +200,7 @@ class RuleCheck {
   CelValue evaluate(const CelExpression& expression, const CelExpression::Variables& variables) {
     std::int64_t left = call_limit;
     const auto pay = [&] {
-      // An evaluation that ran out of its limit has spent all of it.
+      // An evaluation that exceeded its limit counts with the whole limit.
       budget_ -= call_limit - std::max<std::int64_t>(left, -1);
       exhausted_ = budget_ < 0;
     };

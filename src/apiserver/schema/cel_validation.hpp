@@ -12,13 +12,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Whether any part of the schema has rules.
+/// Returns true if any part of the schema has rules.
 bool has_rules(const Schema& root);
 
-/// Evaluates the rules of every part of `object`; `old` is the stored object or null. Rules that speak of
-/// oldSelf are evaluated where there is an old value. A rule that cannot be compiled or evaluated is an error
-/// of the field.
-/// What did not change since `old` breaks no rule: that goes to `warnings`, if given.
+/// Evaluates the rules of every part of `object`; `old` is the stored object or null. Rules that use oldSelf
+/// are evaluated only if there is an old value. A rule that cannot be compiled or evaluated is an error of
+/// the field. Unchanged values do not violate rules: these errors are added to `warnings`, if given.
 std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old,
                                     std::vector<std::string>* warnings);
 

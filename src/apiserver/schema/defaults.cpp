@@ -9,7 +9,7 @@ namespace apiserver {
 
 namespace {
 
-/// A null that only stands for "not set".
+/// Returns true for a null that means "not set".
 bool is_unset(const Json& value, const Schema& schema) {
   return value.is_null() && !schema.nullable;
 }
@@ -30,7 +30,7 @@ void default_fields(Json& object, const Schema& schema) {
   }
 }
 
-/// Defaults that only say what Go's zero value is are no defaults of the API.
+/// Defaults that equal Go's zero value are not defaults of the API.
 bool is_zero_default(const Json& value) {
   return value == Json::object() || value == Json("") || value == Json(0) || value == Json(false);
 }
@@ -65,7 +65,7 @@ void apply_schema_defaults(Json& value, const Schema& schema) {
 void apply_defaults(Json& object, const KindSchema& kind) {
   if (!object.is_object()) return;
   if (!kind.built_in) {
-    // ObjectMeta has built-in types, whose zero values are not to be written.
+    // ObjectMeta has built-in types, whose zero values must not be written.
     Json metadata;
     if (Json* present = object.find("metadata")) metadata = std::move(*present);
     const bool had = object.erase("metadata");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of field errors, as apimachinery's field package writes them.
+// The texts of field errors. Source: apimachinery's field package.
 #include "apiserver/schema/schema.hpp"
 
 namespace evenkeel {

@@ -45,7 +45,7 @@ void check_annotations(const Json& annotations, FieldErrors& errors) {
     errors.push_back(field_too_long("metadata.annotations", max_annotation_bytes));
 }
 
-/// As Go writes it: members in the order of the struct.
+/// Formats a reference like Go: members in the order of the struct.
 std::string reference_text(const Json& reference) {
   std::string out = "{";
   for (const char* name : {"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}) {

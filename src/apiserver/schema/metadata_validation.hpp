@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of metadata that hold for every kind. Source: apimachinery pkg/api/validation/objectmeta.go.
+// Validation of metadata for all kinds. Source: apimachinery pkg/api/validation/objectmeta.go.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Adds to `errors` unless `name` is a finalizer that a built-in kind may have: a standard one, or one with a
+/// Adds to `errors` unless `name` is a finalizer that built-in kinds permit: a standard one, or one with a
 /// domain.
 void check_finalizer_name(const std::string& name, const std::string& path, FieldErrors& errors);
 
-/// The properties of a resource that decide which metadata its objects may have.
+/// The properties of a resource that determine the valid metadata of its objects.
 struct MetadataRules {
   NameRule name = NameRule::dns_subdomain;
   bool namespaced = true;
@@ -28,13 +28,13 @@ struct MetadataRules {
 /// Returns the errors in the metadata of an object that is to be created.
 FieldErrors check_new_metadata(const Json& metadata, const MetadataRules& rules);
 
-/// What is wrong with labels, annotations, owners and finalizers, wherever the metadata stands.
+/// Returns the errors in labels, annotations, owners and finalizers of any metadata.
 FieldErrors check_metadata_parts(const Json& metadata);
 
-/// What is wrong with metadata that is to replace `old`.
+/// Returns the errors in metadata that is to replace `old`.
 FieldErrors check_metadata_update(const Json& metadata, const Json& old);
 
-/// Warnings for finalizers of `metadata` that are not in `old` and could collide with those of others.
+/// Returns warnings for finalizers of `metadata` that are not in `old` and could collide with others.
 std::vector<std::string> finalizer_warnings(const Json& metadata, const Json& old);
 
 }  // namespace apiserver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What names, label keys and label values may look like, with the words that refusals use.
+// Rules for names, label keys and label values, with their error texts.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@ namespace apiserver {
 /// Rules for names of objects. Source: apimachinery validation and kubernetes pkg/apis/*/validation.
 enum class NameRule : std::uint8_t { dns_subdomain, dns_label, dns_1035_label, path_segment };
 
-/// A name, or the beginning of one that generateName gives.
+/// A complete name, or a prefix in generateName.
 enum class NamePart : bool { whole, prefix };
 
 /// Returns the problems of `name`, none if it is valid. A prefix may end in '-'.
 /// Source: apimachinery validation.NameIsDNSSubdomain and its siblings.
 std::vector<std::string> name_problems(std::string_view name, NameRule rule, NamePart part = NamePart::whole);
 
-/// "example.com/MyName", as label keys, annotation keys (in lower case) and finalizers are.
+/// Returns the problems of a name like "example.com/MyName": label keys, annotation keys (in lower case) and
+/// finalizers.
 std::vector<std::string> qualified_name_problems(std::string_view name);
 std::vector<std::string> label_value_problems(std::string_view value);
 

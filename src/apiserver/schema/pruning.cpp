@@ -15,7 +15,7 @@ namespace apiserver {
 
 namespace {
 
-/// Walks a value with its path, removing what the schema does not know.
+/// Walks a value with its path, and removes unknown fields.
 class Pruner {
  public:
   explicit Pruner(bool built_in) : built_in_(built_in) {}
@@ -33,7 +33,7 @@ class Pruner {
 
   std::vector<std::string> removed() && {
     if (built_in_) return std::move(removed_);
-    // A real server looks at the metadata of custom resources by itself, and afterwards.
+    // A real server prunes the metadata of custom resources separately, and afterwards.
     std::sort(removed_.begin(), removed_.end());
     std::sort(of_metadata_.begin(), of_metadata_.end());
     removed_.insert(removed_.end(), of_metadata_.begin(), of_metadata_.end());
@@ -62,7 +62,7 @@ class Pruner {
   std::vector<std::string> of_metadata_;
 };
 
-/// Removes nulls that only stand for "not set", from objects of custom kinds.
+/// Removes nulls that mean "not set" from objects of custom kinds.
 void drop_unset(Json& value, const Schema* schema) {
   if (schema == nullptr) return;
   if (value.is_array()) {
@@ -80,7 +80,7 @@ void drop_unset(Json& value, const Schema* schema) {
   for (const std::string& name : gone) value.erase(name);
 }
 
-/// Optional fields whose Go type is a pointer, so that an empty string or list means something.
+/// Optional fields whose Go type is a pointer, so that an empty string or list is significant.
 bool keeps_empty(std::string_view name) {
   static constexpr std::array names{
       std::string_view("storageClassName"),          std::string_view("ingressClassName"),
@@ -90,7 +90,7 @@ bool keeps_empty(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The same for names that mean other things in other types.
+/// Like keeps_empty(), for names that have other meanings in other types.
 bool keeps_empty_in(std::string_view type, std::string_view name) {
   using Field = std::pair<std::string_view, std::string_view>;
   static constexpr std::array fields{Field{"io.k8s.api.core.v1.HostPathVolumeSource", "type"},
@@ -100,7 +100,7 @@ bool keeps_empty_in(std::string_view type, std::string_view name) {
   return std::find(fields.begin(), fields.end(), Field(type, name)) != fields.end();
 }
 
-/// Optional numbers and booleans whose Go type is no pointer: zero and false are not written.
+/// Optional numbers and booleans whose Go type is not a pointer: zero and false are omitted.
 bool drops_zero(std::string_view name) {
   static constexpr std::array names{std::string_view("hostNetwork"),
                                     std::string_view("hostPID"),
@@ -137,7 +137,7 @@ bool drops_zero(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Fields that share a name with those of drops_zero(), but are pointers in Go.
+/// Fields with a name of drops_zero() that are pointers in Go.
 bool keeps_zero_in(std::string_view type, std::string_view name) {
   return name == "readOnly" &&
          (type.ends_with(".CSIVolumeSource") || type.ends_with(".AzureDiskVolumeSource"));
@@ -156,7 +156,7 @@ bool is_quantity(const Schema& schema) {
   return schema.type_name.ends_with("resource.Quantity");
 }
 
-/// Amounts as a real server stores them: "1000m" is "1", 0.5 is "500m".
+/// Converts quantities to the form that a real server stores: "1000m" is "1", 0.5 is "500m".
 void canonicalize_quantity(Json& value) {
   const std::string text = value.is_string() ? value.as_string() : value.is_null() ? "0" : value.dump();
   if (const std::optional<Quantity> amount = Quantity::parse(text)) value = Json(amount->str());
@@ -191,7 +191,7 @@ void canonicalize_fields(Json& object, const Schema& schema) {
   for (const std::string& name : gone) object.erase(name);
 }
 
-/// Times as Go writes them: whole seconds, or six digits of a second, in UTC.
+/// Converts times to Go's form: whole seconds, or six digits of a second, in UTC.
 void canonicalize_time(Json& value, bool micro) {
   const auto moment = parse_timestamp(value.as_string());
   if (!moment) return;

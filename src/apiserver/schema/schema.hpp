@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one form in which the embedded API server knows the shape of an object, whether it came from the
-// built-in data or from a CRD. Everything else about shapes (defaults, pruning, validation, merging, field
-// ownership, OpenAPI) walks this form.
+// The schema of an object in the embedded API server, from the built-in data or from a CRD. Defaulting,
+// pruning, validation, merging, field ownership and OpenAPI all use this representation.
 #pragma once
 
 #include <cstdint>
@@ -33,17 +32,17 @@ struct Property {
   const Schema* schema = nullptr;
 };
 
-/// An x-kubernetes-validations rule; kept as text.
+/// An x-kubernetes-validations rule, as text.
 struct CelRule {
   std::string rule = {};
   std::string message = {};
   std::string message_expression = {};
-  std::string reason = {};      ///< "FieldValueInvalid" if the rule names none.
+  std::string reason = {};      ///< "FieldValueInvalid" if the rule has none.
   std::string field_path = {};  ///< As written: ".spec.size".
   bool optional_old_self = false;
 };
 
-/// What values must satisfy beside their type. Few schemas have any, so it stands apart.
+/// Constraints on values other than their type. Separate, as few schemas have any.
 struct Constraints {
   std::optional<double> minimum = {};
   std::optional<double> maximum = {};
@@ -66,25 +65,26 @@ struct Constraints {
   std::vector<CelRule> rules = {};
 };
 
-/// One node; nodes refer to each other by pointer and may do so in circles (JSONSchemaProps does).
+/// One node. Nodes refer to each other by pointer, possibly in cycles (JSONSchemaProps does).
 /// Lifetime: a node lives as long as a KindSchema that reaches it.
 struct Schema {
   SchemaType type = SchemaType::any;
   bool nullable = false;
   bool preserve_unknown_fields = false;
   bool embedded_resource = false;
-  /// Built-in kinds only: a struct that is no pointer in Go, so that it is always written ("status": {}).
+  /// Built-in kinds only: a struct that is not a pointer in Go and is therefore always written ("status":
+  /// {}).
   bool always_written = false;
-  /// Built-in kinds only: an optional field that is written even when it is unset, as null, "" or 0.
+  /// Built-in kinds only: an optional field that is written even if it is unset, as null, "" or 0.
   bool written_when_unset = false;
-  /// Built-in kinds only: a type with its own JSON form, whose content is not looked into (RawExtension).
+  /// Built-in kinds only: a type with its own JSON form, whose content is not checked (RawExtension).
   bool opaque = false;
   std::string type_name = {};  ///< OpenAPI name of a built-in type: "io.k8s.api.core.v1.Container".
   std::string format = {};
   std::optional<Json> default_value = {};
   std::vector<Property> properties = {};  ///< Sorted by name.
   std::vector<std::string> required = {};
-  const Schema* additional = nullptr;  ///< additionalProperties, when that is a schema or true.
+  const Schema* additional = nullptr;  ///< additionalProperties, if it is a schema or true.
   const Schema* items = nullptr;
   ListType list_type = ListType::atomic;
   std::vector<std::string> list_keys = {};
@@ -96,18 +96,18 @@ struct Schema {
 
   const Schema* property(std::string_view name) const noexcept;
   bool is_required(std::string_view name) const noexcept;
-  /// The schema of member `name`: the property, else additionalProperties, else nullptr.
+  /// Returns the schema of member `name`: the property, else additionalProperties, else nullptr.
   const Schema* member(std::string_view name) const noexcept;
 };
 
 /// Owner of nodes.
 struct SchemaPool {
   std::deque<Schema> nodes = {};
-  std::shared_ptr<const SchemaPool> beneath = {};  ///< Keeps what nodes here refer to.
+  std::shared_ptr<const SchemaPool> beneath = {};  ///< Keeps nodes alive that nodes here refer to.
   Schema& add() { return nodes.emplace_back(); }
 };
 
-/// What a CRD version says about its kind. `schema` is openAPIV3Schema (null: anything goes).
+/// The definition of a kind in a CRD version. `schema` is openAPIV3Schema (null: no restrictions).
 struct CustomKind {
   std::string group = {};
   std::string version = {};
@@ -123,7 +123,7 @@ struct CustomKind {
   Json schema = {};
 };
 
-/// The shape of one kind in one version. Immutable; share it freely.
+/// The schema of one kind in one version. Immutable; may be shared.
 class KindSchema {
  public:
   KindSchema(std::shared_ptr<const SchemaPool> pool, const Schema& root)
@@ -134,7 +134,7 @@ class KindSchema {
   std::string kind = {};
   bool built_in = false;
   bool status_subresource = false;
-  /// No member is ever unknown: kinds without a schema.
+  /// For kinds without a schema, every member is known.
   const Schema& root() const noexcept { return *root_; }
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
 
@@ -145,8 +145,9 @@ class KindSchema {
 
 class BuiltinSchemaReader;
 
-/// Makes shapes; one per server. Built-in ones are resolved when first asked for, and kept.
-/// Thread safety: one thread at a time. Lifetime: the shapes it hands out may outlive it.
+/// Creates schemas; one per server. Built-in ones are resolved on demand, and cached.
+/// Thread safety: one thread at a time.
+/// Lifetime: the schemas that it returns may outlive it.
 class SchemaCatalog {
  public:
   SchemaCatalog();
@@ -155,12 +156,11 @@ class SchemaCatalog {
   SchemaCatalog& operator=(const SchemaCatalog&) = delete;
 
   BuiltinData& data() noexcept { return data_; }
-  /// Empty if the server has no such kind.
+  /// Returns null if the server has no such kind.
   std::shared_ptr<const KindSchema> builtin(std::string_view group, std::string_view version,
                                             std::string_view kind);
-  /// The shape of a custom kind, with apiVersion, kind and ObjectMeta added to the schema.
-  /// Parts of the schema that mean nothing here (wrong types where a list is expected) are ignored; what
-  /// makes a CRD unacceptable is told by check_structural().
+  /// Returns the schema of a custom kind, with apiVersion, kind and ObjectMeta added. Invalid parts (wrong
+  /// types where a list is expected) are ignored; check_structural() reports the errors of a CRD.
   std::shared_ptr<const KindSchema> custom(const CustomKind& kind);
 
  private:
@@ -169,7 +169,7 @@ class SchemaCatalog {
   std::map<std::string, std::shared_ptr<const KindSchema>, std::less<>> kinds_;
 };
 
-/// One thing that is wrong with a field, in the words of a real API server.
+/// An error of a field, with the text of a real API server.
 struct FieldError {
   std::string reason = {};   ///< "FieldValueInvalid": causes[].reason.
   std::string message = {};  ///< "Invalid value: 0: ...": causes[].message.
@@ -179,7 +179,7 @@ struct FieldError {
 };
 
 FieldError field_required(std::string field, std::string_view detail = {});
-/// `value` is shown as Go would: strings quoted, objects and lists as JSON, null as null.
+/// `value` is formatted like in Go: strings quoted, objects and lists as JSON, null as null.
 FieldError field_invalid(std::string field, const Json& value, std::string_view detail);
 FieldError field_type_invalid(std::string field, const Json& value, std::string_view detail);
 FieldError field_not_supported(std::string field, const Json& value, const Json::Array& allowed);
@@ -188,12 +188,12 @@ FieldError field_too_long(std::string field, std::int64_t max_bytes);
 FieldError field_too_many(std::string field, std::int64_t actual, std::int64_t max);
 FieldError field_forbidden(std::string field, std::string_view detail);
 
-/// "a: Required value", or "[a: Required value, b: Required value]": how a Status message lists them.
+/// Returns "a: Required value", or "[a: Required value, b: Required value]", the list in a Status message.
 std::string describe(const std::vector<FieldError>& errors);
-/// The causes of a Status: [{"reason": ..., "message": ..., "field": ...}].
+/// Returns the causes of a Status: [{"reason": ..., "message": ..., "field": ...}].
 Json causes(const std::vector<FieldError>& errors);
 
-/// What is not acceptable in spec.versions[].schema.openAPIV3Schema (structural schema rules); `path` is the
+/// Returns the errors in spec.versions[].schema.openAPIV3Schema (structural schema rules); `path` is the
 /// prefix of the fields: "spec.validation.openAPIV3Schema".
 std::vector<FieldError> check_structural(const Json& schema, std::string_view path);
 

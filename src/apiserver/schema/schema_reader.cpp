@@ -47,7 +47,7 @@ void read_list_and_map_types(Schema& node, const Json& source) {
   if (strategy.find("retainKeys") != std::string::npos) node.patch_retain_keys = true;
 }
 
-/// What stands beside a reference, or in any schema, besides its type.
+/// Reads the members of any schema other than its type, including siblings of a reference.
 void read_common(Schema& node, const Json& source) {
   read_list_and_map_types(node, source);
   if (const Json* value = source.find("default")) node.default_value = *value;
@@ -121,7 +121,7 @@ void set_property(Schema& node, std::string name, const Schema& schema) {
     node.properties.insert(place, {std::move(name), &schema});
 }
 
-/// Go fields without omitempty, or with a struct type, that OpenAPI shows as optional.
+/// Go fields without omitempty, or with a struct type, that are optional in OpenAPI.
 bool is_written_when_unset(std::string_view type, std::string_view field) {
   static constexpr std::pair<std::string_view, std::string_view> fields[] = {
       {"core.v1.Event", "eventTime"},
@@ -221,7 +221,7 @@ class CustomReader {
 
 const Schema& BuiltinSchemaReader::type(std::string_view name) {
   const Schema& result = resolve(name);
-  // Types that were being read when something referred to them are complete now.
+  // Types that were referred to while they were being read are complete now.
   while (!references_.empty()) {
     const std::vector<Reference> waiting = std::exchange(references_, {});
     for (const auto& [node, target, source, written_when_unset] : waiting) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From JSON to Schema nodes: the OpenAPI of built-in types, and openAPIV3Schema of CRDs.
+// Converts JSON to Schema nodes: the OpenAPI of built-in types, and openAPIV3Schema of CRDs.
 #pragma once
 
 #include <map>
@@ -15,12 +15,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Reads built-in types on demand; types refer to each other, also in circles.
+/// Reads built-in types on demand; types may refer to each other recursively.
 class BuiltinSchemaReader {
  public:
   explicit BuiltinSchemaReader(BuiltinData& data) : data_(data), pool_(std::make_shared<SchemaPool>()) {}
 
-  /// The complete node of a type; an opaque one if the type is unknown.
+  /// Returns the complete node of a type; an opaque one if the type is unknown.
   const Schema& type(std::string_view name);
   const std::shared_ptr<SchemaPool>& pool() const noexcept { return pool_; }
 
@@ -38,12 +38,12 @@ class BuiltinSchemaReader {
   BuiltinData& data_;
   std::shared_ptr<SchemaPool> pool_;
   std::map<std::string, Schema*, std::less<>> types_;
-  std::vector<Reference> references_;  // nodes that are a type plus something of their own
+  std::vector<Reference> references_;  // nodes that are a type plus additional members
 };
 
-/// Reads a structural schema. `object_meta` is put where embedded resources have metadata.
+/// Reads a structural schema. `object_meta` is the schema of the metadata of embedded resources.
 const Schema& read_custom_schema(SchemaPool& pool, const Json& source, const Schema& object_meta);
-/// Adds apiVersion, kind and metadata to a node, over properties of that name.
+/// Adds apiVersion, kind and metadata to a node, replacing properties with these names.
 void add_object_header(SchemaPool& pool, Schema& node, const Schema& object_meta);
 
 }  // namespace apiserver

@@ -23,7 +23,7 @@ namespace apiserver {
 
 namespace {
 
-/// The JSON schema name of what a value is.
+/// Returns the JSON schema type of a value.
 std::string_view type_of(const Json& value) {
   switch (value.kind()) {
     case Json::Kind::null:
@@ -71,7 +71,7 @@ bool is_whole(double value) {
 }
 
 bool fits_type(const Json& value, SchemaType type) {
-  // Beyond 2^53 a floating point number no longer says which integer it is.
+  // Above 2^53 a floating point number does not identify an integer.
   const bool whole = value.is_integer() || (value.is_number() && is_whole(value.as_number()) &&
                                             std::abs(value.as_number()) < 9007199254740992.0);
   switch (type) {
@@ -93,14 +93,14 @@ std::int64_t code_points(const std::string& text) {
                        [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
 }
 
-/// A bound as Go's %v prints it.
+/// Formats a bound like Go's %v.
 std::string bound_text(double bound, const Json& value) {
   if (value.is_integer()) return std::to_string(static_cast<std::int64_t>(bound));
   return is_whole(bound) && std::abs(bound) < 1e21 ? std::to_string(static_cast<std::int64_t>(bound))
                                                    : Json(bound).dump();
 }
 
-/// The same value in the stored object, or nullptr: unchanged values are not checked again.
+/// Returns the corresponding value in the stored object, or nullptr: unchanged values are not checked again.
 const Json* old_member(const Json* old, std::string_view name) {
   return old == nullptr ? nullptr : old->find(name);
 }
@@ -109,7 +109,7 @@ using Errors = std::vector<FieldError>;
 
 class Validator {
  public:
-  /// `base` is where the value stands in the object: fields are told from the root, texts from the value.
+  /// `base` is the path of the value in the object: fields are relative to the root, texts to the value.
   explicit Validator(std::string base = {}) : base_(std::move(base)) {}
 
   void visit(const Json& value, const Schema& schema, const std::string& path, const Json* old) {
@@ -137,7 +137,7 @@ class Validator {
   bool check_type(const Json& value, const Schema& schema, const std::string& path) {
     if (value.is_null() ? schema.nullable || schema.type == SchemaType::any : fits_type(value, schema.type))
       return true;
-    // Where the schema has a format, numbers are told by theirs.
+    // If the schema has a format, errors about numbers refer to it.
     const bool by_format = value.is_number() && !schema.format.empty();
     const Json is(by_format ? (value.is_integer() ? "int64" : "float64") : type_of(value));
     const std::string_view wanted = by_format ? std::string_view(schema.format) : type_name(schema.type);
@@ -150,7 +150,7 @@ class Validator {
   void check_enum(const Json& value, const Schema& schema, const std::string& path) {
     if (!schema.constraints || schema.constraints->allowed.empty()) return;
     const Json::Array& allowed = schema.constraints->allowed;
-    // A real server compares with no null, even if the enum lists it.
+    // A real server never accepts null, even if the enum contains it.
     if (value.is_null() || std::find(allowed.begin(), allowed.end(), value) == allowed.end())
       errors.push_back(field_not_supported(shown(path), value, allowed));
   }
@@ -240,7 +240,7 @@ class Validator {
     }
   }
 
-  /// Items of lists of type map have a counterpart by key, those of other lists have none.
+  /// Items of lists of type map correspond by key, those of other lists do not.
   static const Json* old_item(const Json* old, const Json& item, const Schema& schema) {
     if (old == nullptr || !old->is_array() || schema.list_type != ListType::map) return nullptr;
     for (const Json& candidate : old->as_array()) {
@@ -270,7 +270,7 @@ class Validator {
     }
   }
 
-  /// Errors of one alternative.
+  /// Returns the errors of one alternative.
   Errors alternative(const Json& value, const Schema& schema, const std::string& path) const {
     Validator validator(base_);
     validator.visit(value, schema, path, nullptr);
@@ -309,7 +309,7 @@ class Validator {
       whole(path, "must not validate the schema (not)");
   }
 
-  /// How many alternatives hold, and the errors of the one that failed least.
+  /// Returns the number of alternatives that hold, and the errors of the one with the fewest.
   std::pair<std::size_t, Errors> try_each(const Json& value, const std::vector<const Schema*>& schemas,
                                           const std::string& path) const {
     std::size_t valid = 0;
@@ -327,7 +327,8 @@ class Validator {
   const std::string base_;
 };
 
-/// What an embedded resource lacks. Source: apiextensions pkg/apiserver/schema/objectmeta/validation.go.
+/// Checks the required fields of an embedded resource. Source: apiextensions
+/// pkg/apiserver/schema/objectmeta/validation.go.
 void check_embedded(const Json& value, const std::string& path, Errors& errors) {
   for (const char* name : {"apiVersion", "kind"}) {
     const std::string field = path + "." + name;
@@ -369,7 +370,7 @@ void check_embedded_resources(const Json& value, const Schema& schema, const std
   }
 }
 
-/// Duplicates in lists of type set and map.
+/// Reports duplicates in lists of type set and map.
 void check_lists(const Json& value, const Schema& schema, const std::string& path, Errors& errors);
 
 void check_list(const Json::Array& items, const Schema& schema, const std::string& path, Errors& errors) {
@@ -388,7 +389,7 @@ void check_list(const Json::Array& items, const Schema& schema, const std::strin
       }
     }
     const auto known =
-        // 1 and 1.0 are two numbers for Go.
+        // 1 and 1.0 are different numbers in Go.
         std::find_if(seen.begin(), seen.end(), [&](const auto& entry) {
           return entry.first == name && entry.first.kind() == name.kind();
         });
@@ -416,7 +417,7 @@ void check_lists(const Json& value, const Schema& schema, const std::string& pat
   }
 }
 
-/// Errors after which rules are not worth evaluating.
+/// Returns true for errors that prevent the evaluation of rules.
 bool blocks_rules(const FieldError& error) {
   static const std::set<std::string, std::less<>> reasons{"FieldValueNotSupported", "FieldValueRequired",
                                                           "FieldValueTooLong", "FieldValueTooMany",
@@ -428,7 +429,7 @@ bool blocks_rules(const FieldError& error) {
 
 namespace {
 
-/// Errors of the schema: of the whole object, or of the status alone where only that is written.
+/// Returns the errors of the schema: of the whole object, or of the status if only that is written.
 Errors schema_errors(const Json& object, const KindSchema& kind, const Json& old, Written written) {
   if (written == Written::everything) {
     Validator validator;

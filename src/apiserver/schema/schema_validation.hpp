@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checking an object against its schema, with the field errors a real API server gives.
+// Validates an object against its schema, with the field errors of a real API server.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// What a write may change of a custom resource, and so what its schema is asked about.
+/// The part of a custom resource that a write may change, and that its schema is applied to.
 enum class Written : std::uint8_t { everything, status };
 
-/// Custom kinds: everything openAPIV3Schema can say (types, required, enum, bounds, lengths, pattern,
-/// formats, items, uniqueItems, allOf, anyOf, oneOf, not, nullable), duplicates in lists of type set and map,
-/// and CEL rules (cel.hpp). Built-in kinds: required fields, enums and list keys of the OpenAPI, plus the
-/// rules of builtin_validation.cpp. `old` is the stored object (null on create); CEL transition rules need
-/// it. metadata is not looked at, except for embedded resources. Empty = valid. Order: by schema walk, as the
+/// Custom kinds: all keywords of openAPIV3Schema (types, required, enum, bounds, lengths, pattern, formats,
+/// items, uniqueItems, allOf, anyOf, oneOf, not, nullable), duplicates in lists of type set and map, and CEL
+/// rules (cel.hpp). Built-in kinds: required fields, enums and list keys of the OpenAPI, plus the rules of
+/// builtin_validation.cpp. `old` is the stored object (null on create), needed for CEL transition rules.
+/// metadata is not checked, except for embedded resources. Empty = valid. In the order of the schema, as on a
 /// real server.
-/// What does not change is not refused; rules that it breaks are told in `warnings`, if given.
+/// Unchanged values cause no errors; violations of rules by them are added to `warnings`, if given.
 std::vector<FieldError> validate(const Json& object, const KindSchema& kind, const Json& old = {},
                                  Written written = Written::everything,
                                  std::vector<std::string>* warnings = nullptr);
 
-/// Errors of one value, whose place in an object is `base`; texts do not name the place.
+/// Returns the errors of one value, whose path in an object is `base`; texts do not contain the path.
 std::vector<FieldError> validate_value(const Json& value, const Schema& schema, const std::string& base);
 
-/// Why a Go decoder could not read this object of a built-in kind; empty if it could:
-/// "json: cannot unmarshal number into Go struct field ConfigMap.data of type string".
-/// The full message is `KIND in version "V" cannot be handled as a KIND: ` and this. Custom kinds: only
-/// metadata (the real server decodes ObjectMeta only).
+/// Returns the error of Go's decoder for this object of a built-in kind; std::nullopt if there is none:
+/// "json: cannot unmarshal number into Go struct field ConfigMap.data of type string". The full message is
+/// `KIND in version "V" cannot be handled as a KIND: ` and this. For custom kinds only metadata is checked
+/// (the real server decodes ObjectMeta only).
 std::optional<std::string> decode_error(const Json& object, const KindSchema& kind);
 
 }  // namespace apiserver

@@ -22,7 +22,7 @@ std::string joined(const std::vector<std::string>& items, std::string_view separ
   return out;
 }
 
-/// Members that are empty are left out, as Go's omitempty does.
+/// Empty members are omitted, as with Go's omitempty.
 Json details_of(const GroupResource& resource, std::string_view name) {
   Json details = Json::object();
   if (!name.empty()) details["name"] = name;
@@ -35,7 +35,7 @@ std::string what_and_name(const GroupResource& resource, std::string_view name) 
   return resource.str() + " " + quoted(name);
 }
 
-/// "a: b" of one cause, "[a: b, c: d]" of several, each once.
+/// Returns "a: b" for one cause, "[a: b, c: d]" for several, without duplicates.
 std::string aggregate(const FieldErrors& causes) {
   std::vector<std::string> lines;
   for (const FieldError& cause : causes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Status bodies that refusals are answered with, worded as the real server words them.
+// The Status bodies of error responses, with the texts of a real server.
 #pragma once
 
 #include <string>
@@ -14,36 +14,37 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// "widgets.example.com", or "configmaps" in the core group. Also used with a kind in place of the plural.
+/// Formats "widgets.example.com", or "configmaps" in the core group. Also used with a kind in place of the
+/// plural.
 struct GroupResource {
   std::string group = {};
   std::string resource = {};
   std::string str() const { return group.empty() ? resource : resource + "." + group; }
 };
 
-/// Reasons of a 422, as the validators give them.
+/// The causes of a 422.
 using FieldErrors = std::vector<FieldError>;
 
-/// A refusal: thrown where it is noticed, written as the answer by the router.
+/// An error response: thrown where an error is found, sent by the router.
 class StatusError {
  public:
   StatusError(int code, std::string_view reason, std::string message, Json details = Json());
   int code() const { return code_; }
   const Json& body() const { return body_; }
 
-  /// The same with metadata.continue.
+  /// Returns a copy with metadata.continue.
   StatusError with_continue(std::string token) const;
 
   static StatusError bad_request(std::string message);
   static StatusError not_found(const GroupResource& resource, std::string_view name);
-  /// A path of a known group that leads nowhere.
+  /// An unknown path in a known group.
   static StatusError no_such_path();
   static StatusError already_exists(const GroupResource& resource, std::string_view name,
                                     std::string_view prefix = "");
   static StatusError conflict(const GroupResource& resource, std::string_view name, std::string_view problem);
   static StatusError forbidden(const GroupResource& resource, std::string_view name, std::string_view problem,
                                const FieldErrors& causes = {});
-  /// `kind` has the kind in place of the plural, as the real server does.
+  /// `kind` has the kind in place of the plural, as in the real server.
   static StatusError invalid(const GroupResource& kind, std::string_view name, const FieldErrors& causes);
   static StatusError method_not_allowed();
   static StatusError method_not_supported(const GroupResource& resource, std::string_view verb);
@@ -60,10 +61,10 @@ class StatusError {
   Json body_;
 };
 
-/// Not a Status: the plain "404 page not found" of paths that no handler knows.
+/// Not a Status: the plain "404 page not found" of paths without a handler.
 struct PageNotFound {};
 
-/// The Status of a success, as deletions answer.
+/// Returns the Status of a success, the response to deletions.
 Json success_status(Json details);
 
 }  // namespace apiserver

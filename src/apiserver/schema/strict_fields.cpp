@@ -13,7 +13,7 @@ namespace apiserver {
 
 namespace {
 
-/// Walks the text of a JSON document without building it, and notes names given twice in one object.
+/// Scans the text of a JSON document without building it, and records duplicate names in objects.
 class DuplicateScan {
  public:
   /// `places` gets every path in the order of the text, if given.
@@ -39,7 +39,7 @@ class DuplicateScan {
     return true;
   }
 
-  /// The string at the place, decoded; false if there is none.
+  /// Parses the string at the current position; returns false if there is none.
   bool string(std::string& out) {
     blanks();
     const std::size_t start = at_;
@@ -100,7 +100,7 @@ class DuplicateScan {
   std::vector<std::string> found_;
 };
 
-/// Brings paths into the order in which the text has them.
+/// Sorts paths in the order of the text.
 void in_order_of(std::string_view text, std::vector<std::string>& paths) {
   std::vector<std::string> places;
   DuplicateScan(text, &places).run();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a CRD's schema unacceptable. Source: apiextensions
-// pkg/apis/apiextensions/validation/validation.go (the construction), pkg/apiserver/schema/validation.go
-// (being structural) and pkg/apiserver/schema/defaulting/validation.go (defaults).
+// Validation of a CRD's schema. Source: apiextensions pkg/apis/apiextensions/validation/validation.go
+// (well-formedness), pkg/apiserver/schema/validation.go (structural schemas) and
+// pkg/apiserver/schema/defaulting/validation.go (defaults).
 #include "apiserver/schema/structural.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::string place(const std::string& path, const char* name, std::size_t index) 
   return path + "." + name + "[" + std::to_string(index) + "]";
 }
 
-/// Calls `visit(schema, path)` for each schema that makes up the structure, the outer one first.
+/// Calls `visit(schema, path)` for each schema that is part of the structure, outer ones first.
 template <class Visit>
 void walk(const Json& schema, const std::string& path, const Visit& visit) {
   if (!schema.is_object()) return;
@@ -60,7 +60,7 @@ void walk(const Json& schema, const std::string& path, const Visit& visit) {
   walk(schema["items"], path + ".items", visit);
 }
 
-/// How a schema is put together.
+/// Checks that a schema is well-formed.
 class ConstructionCheck {
  public:
   void visit(const Json& schema, const std::string& path) {
@@ -71,7 +71,7 @@ class ConstructionCheck {
   }
 
   Errors errors;
-  bool broken = false;  ///< It has what a structural schema cannot even be made of.
+  bool broken = false;  ///< The schema contains errors that prevent the construction of a structural schema.
 
  private:
   void check_forbidden(const Json& schema, const std::string& path) {
@@ -204,12 +204,12 @@ class ConstructionCheck {
         errors.push_back(field_invalid(path + ".optionalOldSelf", Json(true),
                                        "may not be set if oldSelf is not used in rule"));
     } catch (const CelError&) {
-      // A rule that cannot be read is told to whoever writes an object.
+      // An invalid rule is reported on writes of objects.
     }
   }
 };
 
-/// Whether a schema is structural.
+/// Checks that a schema is structural.
 class StructuralCheck {
  public:
   enum class Place { root, field, item };
@@ -255,7 +255,7 @@ class StructuralCheck {
                                       "x-kubernetes-preserve-unknown-fields"));
   }
 
-  /// apiVersion, kind and metadata of a whole resource.
+  /// Checks apiVersion, kind and metadata of a whole resource.
   void check_metadata(const Json& schema, const std::string& path, Place where) {
     const bool whole = where == Place::root || flag(schema, "x-kubernetes-embedded-resource");
     for (const char* name : {"kind", "apiVersion"}) {
@@ -290,7 +290,7 @@ class StructuralCheck {
            any_of[1] == Json::object({{"type", "string"}});
   }
 
-  /// What a schema says of values beside its structure.
+  /// Checks the value validations of a schema.
   void check_values(const Json& schema, const std::string& path) {
     if (!says_int_or_string(schema["anyOf"]))
       for (std::size_t i = 0; i < schema["anyOf"].size(); ++i)
@@ -310,7 +310,7 @@ class StructuralCheck {
     }
   }
 
-  /// Inside allOf and its kin there may be checks only, no structure.
+  /// allOf, anyOf, oneOf and not may contain value validations only, no structure.
   void check_nested(const Json& schema, const std::string& path) {
     if (!schema.is_object()) return;
     check_values(schema, path);
@@ -336,7 +336,7 @@ class StructuralCheck {
   }
 };
 
-/// Defaults must fit their own schema, and have nothing that it does not know.
+/// Checks that defaults match their own schema, without unknown fields.
 void check_default(const Json& schema, const std::string& path, Errors& errors) {
   const Json* standard = schema.find("default");
   if (standard == nullptr || standard->is_null()) return;
@@ -350,7 +350,7 @@ void check_default(const Json& schema, const std::string& path, Errors& errors) 
   errors.insert(errors.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
-/// Goes down a path; returns what is wrong with it.
+/// Follows a path; returns the error, if any.
 std::string follow(std::string_view path, const Json*& at) {
   while (!path.empty()) {
     const bool bracket = path.starts_with("['");

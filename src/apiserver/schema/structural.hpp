@@ -11,10 +11,11 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Why a path names no field of the schema, in a real server's words; empty if it does.
+/// Returns the error of a path that does not exist in the schema, as a real server words it; empty if it
+/// does.
 std::string field_path_problem(std::string_view path, const Json& schema);
 
-/// The schema that a path names; null if there is none.
+/// Returns the schema at a path; null if there is none.
 const Json& schema_at(std::string_view path, const Json& schema);
 
 }  // namespace apiserver

@@ -115,7 +115,8 @@ class Store {
   std::uint64_t oldest_version() const { return oldest_; }
   /// Returns the changes after `version`, in order. `version` must not be before oldest_version().
   std::vector<ChangePtr> changes_since(std::uint64_t version) const;
-  /// Objects whose key starts with `prefix`, as they were at `version` (not before oldest_version()).
+  /// Returns the objects whose keys start with `prefix`, as they were at `version` (not before
+  /// oldest_version()).
   std::vector<StoredPtr> snapshot(const Collection& collection, std::string_view prefix,
                                   std::uint64_t version) const;
   /// Frees the parsed documents of replaced versions. Must not be called while references into one are in
