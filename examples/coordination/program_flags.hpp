@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags of a program beside those that ek::run() reads: what CLI11 does not know is passed on.
+// Flags of a program in addition to those that ek::run() parses: flags that CLI11 does not know are passed
+// on.
 #pragma once
 
 #include <cstdio>
@@ -15,7 +16,7 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/error.hpp>
 
-/// A flag like "--move 500ms".
+/// A duration flag such as "--move 500ms".
 inline CLI::Option* add_duration(CLI::App& app, const std::string& name, evenkeel::Duration& value,
                                  const std::string& description) {
   return app
@@ -52,7 +53,7 @@ inline void write_file(const std::string& path, const std::string& text) {
 inline int run_program(CLI::App& app, int argc, char** argv,
                        const std::function<int(const std::vector<const char*>& rest)>& serve) {
   app.allow_extras();
-  app.set_help_flag();  // the other flags' help is more; see docs/flags.md
+  app.set_help_flag();  // ek::run() prints the help of all flags; see docs/flags.md
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

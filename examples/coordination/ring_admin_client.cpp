@@ -17,7 +17,7 @@ ec::DatabaseProcess process_of(const RingProcess& process) {
   ec::DatabaseProcess result;
   result.address = process.address;
   result.process_class = process.process_class;
-  // Each process runs on a machine of its own.
+  // Each process has its own zone.
   result.locality = {{std::string(ec::locality::instance_id), process.id},
                      {std::string(ec::locality::zone_id), process.id},
                      {std::string(ec::locality::dc_id), process.dc}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated database as the steps of process groups want to see one.
+// An AdminClient of the simulated database.
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,13 @@ namespace ek = evenkeel;
 namespace ec = evenkeel::coordination;
 
 struct RingAdminOptions {
-  std::string url;  ///< Of this caller's door.
+  std::string url;  ///< URL of this caller's door.
   ek::Duration timeout = std::chrono::seconds{2};
   std::shared_ptr<const ek::Clock> clock = ek::real_clock();
 };
 
-/// "ring:10.0.0.1:4501,10.0.0.2:4501": the coordinators. Empty without any.
+/// Returns the connection string with the coordinators: "ring:10.0.0.1:4501,10.0.0.2:4501". Empty if there
+/// are none.
 std::string ring_connection_string(const std::vector<std::string>& coordinators);
 
 /// Thread safety: all members may be called concurrently.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kind RingCluster: the part of one database that lives in one namespace, and that one operator cares
-// for. Three of them, in three namespaces, make the database of the demo.
+// The kind RingCluster: the part of a database that lives in one namespace and is managed by one operator.
+// Three of them, in three namespaces, form the database of the demo.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct ProcessCounts {
 };
 EVENKEEL_FIELDS(ProcessCounts, storage, log, stateless)
 
-/// Somebody who shall not take the lock or claim an action; `allow` lets it again.
+/// An instance that must not take the lock or claim an action; `allow` ends that.
 struct RingDenyListEntry {
   std::string id = {};
   bool allow = false;
@@ -34,32 +34,32 @@ struct RingDenyListEntry {
 EVENKEEL_FIELDS(RingDenyListEntry, id, allow)
 
 struct RingClusterSpec {
-  /// In front of the names of all process groups, and the scope of this instance: "dc1".
+  /// The prefix of the names of all process groups, and the scope of this instance: "dc1".
   std::string process_group_id_prefix = {};
   std::string version = "7.1.0";
-  std::map<std::string, std::string> knobs = {};  ///< On the command line of every process.
+  std::map<std::string, std::string> knobs = {};  ///< Passed on the command line of every process.
   ProcessCounts processes = {};
-  std::vector<std::string> process_groups_to_remove = {};  ///< Replaced by new ones.
+  std::vector<std::string> process_groups_to_remove = {};  ///< Process groups to be replaced.
   std::vector<RingDenyListEntry> deny_list = {};
 };
 EVENKEEL_FIELDS(RingClusterSpec, process_group_id_prefix, version, knobs, processes, process_groups_to_remove,
                 deny_list)
 
-/// What agreement would have said when this instance acted alone, in mode shadow, since it started.
+/// In mode shadow: the verdicts of the gate when this instance acted alone, counted since it started.
 struct RingShadow {
-  std::int64_t goes = 0;   ///< That all of it goes now, with what the others have.
-  std::int64_t waits = 0;  ///< That it has to wait.
+  std::int64_t goes = 0;   ///< The action may be done now.
+  std::int64_t waits = 0;  ///< The action has to wait.
 
   friend bool operator==(const RingShadow&, const RingShadow&) = default;
 };
 EVENKEEL_FIELDS(RingShadow, goes, waits)
 
 struct RingClusterStatus {
-  bool configured = false;             ///< The database runs.
-  std::string connection_string = {};  ///< Names its coordinators.
-  std::string running_version = {};    ///< Of the database; another one than wanted until all have that.
-  std::int64_t generation = 0;         ///< Of the object that was last brought about completely.
-  int ready = 0;                       ///< Process groups that are as they should be.
+  bool configured = false;             ///< True once the database has been created.
+  std::string connection_string = {};  ///< Names the coordinators.
+  std::string running_version = {};    ///< Version of the database, until all processes have the desired one.
+  std::int64_t generation = 0;         ///< Generation of the object that was last reconciled completely.
+  int ready = 0;                       ///< Number of process groups that are up to date.
   int wanted = 0;
   std::string phase = {};
   std::vector<ec::ProcessGroup> process_groups = {};

@@ -13,7 +13,7 @@
 
 namespace {
 
-// Deletes the pod; the node takes its time.
+// Deletes the Pod; the node stops it after a delay.
 ec::RemovalState remove_pod(ek::Context& context, const RingCluster& cluster, const ec::ProcessGroup& group) {
   const ek::ObjectKey key{cluster.metadata.namespace_, group.id};
   const ek::Snapshot<ek::Pod> pod = context.find<ek::Pod>(key);
@@ -67,12 +67,12 @@ std::shared_ptr<ec::ProcessGroupCoordinator> RingCoordination::coordinator(ek::C
     const auto known = known_.find(key);
     if (known != known_.end() && known->second->options().identity.scope == scope) return known->second;
   }
-  // Without the lock: it asks the store, and an object is reconciled by one thread at a time.
+  // Does not hold the lock: this calls the store, and each object is reconciled by one thread at a time.
   const ec::ProcessGroupOptions options = options_for(scope);
   if (options_.mode != ec::Mode::local) move_to(options.identity, context);
   auto made = std::make_shared<ec::ProcessGroupCoordinator>(database_, &store_, options);
   ek::MutexLock lock(mutex_);
-  // An object that was deleted and made again with another name has the scope now.
+  // The scope now belongs to an object that was deleted and recreated under another name.
   std::erase_if(known_, [&](const auto& one) { return one.second->options().identity.scope == scope; });
   known_[key] = made;
   return made;
@@ -85,7 +85,8 @@ void RingCoordination::collect(ek::MetricSink& sink) const {
   for (const auto& [key, coordinator] : known_) coordinator->collect(sink);
 }
 
-// The document's prefix migration: all keys of the scope that this instance had before, in one transaction.
+// The prefix migration of the design: moves all keys of the former scope of this instance, in one
+// transaction.
 void RingCoordination::move_to(const ec::Identity& identity, ek::Context& context) {
   ec::ScopeMigrator migrator(store_, ec::Layout(options_.root), identity);
   const ec::Migration migration = migrator.migrate_if_renamed(context.stop());
@@ -126,7 +127,7 @@ ec::ProcessGroupOptions RingCoordination::options_for(const std::string& scope) 
     scaled(policy->straggler_timeout);
     scaled(policy->claim_timeout);
   }
-  // A whole number of milliseconds.
+  // Truncated to whole milliseconds.
   options.lock.duration = std::chrono::duration_cast<std::chrono::milliseconds>(options.lock.duration);
   return options;
 }

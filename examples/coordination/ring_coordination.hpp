@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ring-operator needs for the steps of coordination/process_groups: a coordinator for each RingCluster,
-// made anew when its scope changes, and how the steps find their way in the resource.
+// The coordinators of ring-operator: one for each RingCluster, recreated when its scope changes, and the
+// adapter that maps the resource to the steps of coordination/process_groups.
 #pragma once
 
 #include <chrono>
@@ -18,27 +18,29 @@
 #include "ring_cluster.hpp"
 
 struct RingCoordinationOptions {
-  std::string instance = "ring";  ///< The same for as long as this instance exists.
-  std::string incarnation = {};   ///< Of this run of the process.
+  std::string instance = "ring";  ///< Stable over restarts of this instance.
+  std::string incarnation = {};   ///< Identifies this run of the process.
   ec::Mode mode = ec::Mode::local;
   std::string root = "/ringdb";
-  double time_scale = 1;  ///< All times of the rules are divided by it.
-  /// Since the last recovery or the youngest process, before anything is restarted or included again.
+  double time_scale = 1;  ///< All times of the rules are divided by this.
+  /// Minimum time since the last recovery and the start of the youngest process, before a restart or an
+  /// inclusion.
   ek::Duration minimum_uptime = std::chrono::minutes{10};
   ek::Duration silence = std::chrono::seconds{60};
-  std::size_t sites = 3;  ///< That share the coordinators of the database.
+  std::size_t sites = 3;  ///< Number of sites that share the coordinators of the database.
 };
 
-/// Thread safety: all members may be called concurrently. Lifetime: not longer than database and store.
+/// Thread safety: all members may be called concurrently. Lifetime: must not outlive the database client and
+/// the store.
 class RingCoordination {
  public:
   RingCoordination(ec::AdminClient& database, ec::MeteredStore& store, RingCoordinationOptions options);
 
   ec::ProcessGroupAdapter<RingCluster> adapter();
-  /// That of the cluster. If its scope is another one than before, everything in the store is moved to it
-  /// first; throws StoreUnavailable if that cannot be done now.
+  /// Returns the coordinator of the cluster. If its scope has changed, everything in the store is moved to
+  /// the new scope first; throws StoreUnavailable if that is not possible now.
   std::shared_ptr<ec::ProcessGroupCoordinator> coordinator(ek::Context& context, const RingCluster& cluster);
-  /// For the manager's metrics: what was decided, of the locks, and of the store.
+  /// Writes the metrics of decisions, locks and the store, for the manager.
   void collect(ek::MetricSink& sink) const;
 
  private:

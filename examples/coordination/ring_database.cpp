@@ -12,7 +12,7 @@ bool contains(const std::vector<std::string>& all, std::string_view one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// "7.1.3" to "7.1": what speaks one protocol.
+// Returns the protocol of a version: "7.1" for "7.1.3".
 std::string protocol(std::string_view version) {
   const std::size_t first = version.find('.');
   if (first == std::string_view::npos) return std::string(version);
@@ -131,7 +131,7 @@ RingStatus RingDatabase::status(ek::TimePoint now) const {
   return status;
 }
 
-// As many from each site as go round, the first by their ids.
+// Chooses coordinators from each site in turn, in the order of ids.
 void RingDatabase::configure(ek::TimePoint now) {
   std::map<std::string, std::vector<std::string>> sites;
   for (const auto& [id, process] : processes_) sites[process.current.dc].push_back(process.current.address);
@@ -153,7 +153,7 @@ RingAnswer RingDatabase::raise_fence(const RingOrder& fence) {
   return {};
 }
 
-// Says that the epoch of an order is over; empty if it is not.
+// Returns why the epoch of a command is refused; empty if it is not.
 std::string RingDatabase::outdated(const RingOrder& order) const {
   const auto known = epochs_.find(order.action);
   if (order.epoch == 0 || known == epochs_.end() || order.epoch >= known->second) return {};
@@ -161,7 +161,7 @@ std::string RingDatabase::outdated(const RingOrder& order) const {
          std::to_string(known->second);
 }
 
-// Why an order is not carried out; empty if it is.
+// Returns why a command is refused; empty if it is not.
 std::string RingDatabase::objection(const RingOrder& order) const {
   if (std::string problem = outdated(order); !problem.empty()) return problem;
   return has_quorum() ? "" : "no majority of the coordinators lives";
@@ -210,14 +210,14 @@ const ek::TimePoint* RingDatabase::excluded_since(const RingStart& process) cons
   return nullptr;
 }
 
-// Taken away now, it would be missed: for its data, or for the part that it has in every transaction.
+// Returns true if the loss of the process would matter: it has data, or is part of the transaction system.
 bool RingDatabase::is_needed(const RingStart& process, ek::TimePoint now) const {
   const ek::TimePoint* since = excluded_since(process);
   if (since == nullptr) return true;
   return process.process_class != "stateless" && now - *since < options_.move;
 }
 
-// Before it is configured there is nothing that a majority is needed for.
+// Before the database is configured it needs no majority.
 bool RingDatabase::has_quorum() const {
   const auto lives = [this](const std::string& address) { return find_address(address) != nullptr; };
   const auto living = std::count_if(coordinators_.begin(), coordinators_.end(), lives);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated database itself: processes, exclusions, coordinators, recoveries. Time is an argument.
+// The state of the simulated database: processes, exclusions, coordinators, recoveries. Time is an argument.
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,13 @@
 namespace ek = evenkeel;
 
 struct RingDatabaseOptions {
-  std::size_t processes = 1;                               ///< The database is configured when so many run.
-  std::size_t coordinators = 9;                            ///< Chosen then; more than half of them must live.
-  ek::Duration recovery = std::chrono::milliseconds{100};  ///< How long a recovery takes.
-  ek::Duration move = std::chrono::seconds{1};             ///< Until an excluded process holds no data.
+  std::size_t processes = 1;     ///< Number of running processes at which the database is configured.
+  std::size_t coordinators = 9;  ///< Number of coordinators, of which more than half must be live.
+  ek::Duration recovery = std::chrono::milliseconds{100};  ///< Duration of a recovery.
+  ek::Duration move = std::chrono::seconds{1};             ///< Time until an excluded process holds no data.
 };
 
-/// What a process is when it starts.
+/// The properties of a process when it starts.
 struct RingStart {
   std::string id;
   std::string address;
@@ -34,35 +34,36 @@ struct RingStart {
   std::string command_line;
 };
 
-/// What came of a call. A refused one changed nothing.
+/// The result of a call. A refused call changed nothing.
 struct RingAnswer {
   bool done = true;
   std::string problem = {};
 };
 
-/// Every exclusion, inclusion, kill and change of coordinators that changes anything interrupts the clients
-/// once: it causes a recovery, and the generation grows by 2. So does a process of the transaction system
-/// (log, stateless) that goes without being excluded.
+/// The database. Every exclusion, inclusion, kill and change of coordinators that has an effect interrupts
+/// the clients once: it causes a recovery, and the generation grows by 2. So does a process of the
+/// transaction system (log, stateless) that stops without being excluded.
 /// Thread safety: one thread at a time.
 class RingDatabase {
  public:
   RingDatabase(RingDatabaseOptions options, ek::TimePoint begun) : options_(options), begun_(begun) {}
 
-  /// A process starts; one with the same id is replaced.
+  /// Starts a process; replaces one with the same id.
   void start(RingStart start, ek::TimePoint now);
-  /// What the process will be when it is started again.
+  /// Sets the properties that the process will have after its next restart.
   void stage(std::string_view id, std::string command_line, std::string version);
-  /// The process is gone for good. Unknown ids are ignored.
+  /// Removes the process for good. Unknown ids are ignored.
   void stop(std::string_view id, ek::TimePoint now);
 
   RingAnswer exclude(std::string_view caller, const RingOrder& order, ek::TimePoint now);
   RingAnswer include(std::string_view caller, const RingOrder& order, ek::TimePoint now);
-  /// Starts the processes at these addresses again, all at once.
+  /// Restarts the processes at these addresses, all at once.
   RingAnswer kill(std::string_view caller, const RingOrder& order, ek::TimePoint now);
-  /// Refused if one of them does not run or is excluded.
+  /// Refused if one of them is not running or is excluded.
   RingAnswer set_coordinators(std::string_view caller, const RingOrder& order, ek::TimePoint now);
 
-  /// From now on orders of the action with a lower epoch are refused. One that is over is refused itself.
+  /// Refuses commands of the action with a lower epoch from now on. Refused itself if its epoch is lower than
+  /// that of an earlier call.
   RingAnswer raise_fence(const RingOrder& fence);
 
   RingStatus status(ek::TimePoint now) const;
@@ -95,9 +96,9 @@ class RingDatabase {
   RingDatabaseOptions options_;
   ek::TimePoint begun_;
   std::map<std::string, Process, std::less<>> processes_;         // by id
-  std::map<std::string, ek::TimePoint, std::less<>> exclusions_;  // target to when
+  std::map<std::string, ek::TimePoint, std::less<>> exclusions_;  // target -> time of the exclusion
   std::vector<std::string> coordinators_;                         // addresses
-  std::map<std::string, std::int64_t, std::less<>> epochs_;       // the highest of each action
+  std::map<std::string, std::int64_t, std::less<>> epochs_;       // the highest epoch of each action
   std::int64_t generation_ = 0;
   ek::TimePoint recovered_ = begun_;
   std::vector<RingJournalEntry> journal_;

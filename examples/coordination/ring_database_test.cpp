@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated database must punish what a real one would: otherwise the demo shows nothing.
+// The simulated database must have the same consequences as a real one; otherwise the demo proves nothing.
 #include "ring_database.hpp"
 
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST(RingDatabase, RefusesCoordinatorsThatAreExcludedOrDoNotRun) {
             (std::vector<std::string>{"coordinator", "storage"}));
 }
 
-// A holder that was paused past its claim's end acts with an epoch that is over.
+// A holder that was paused past the end of its claim acts with an old epoch.
 TEST(RingDatabase, RefusesAnEpochThatIsOver) {
   RingDatabase ring = nine();
   EXPECT_TRUE(ring.kill("dc2", order({"10.0.0.4:4501"}, "restart", 7), start).done);
@@ -134,7 +134,8 @@ TEST(RingDatabase, RefusesAnEpochThatIsOver) {
   EXPECT_TRUE(ring.kill("dc1", order({"10.0.0.1:4501"}), start).done) << "without a claim, as in local mode";
 }
 
-// Who takes a claim over raises the fence before it looks, so that what it did not find is not done later.
+// An instance that takes over a claim raises the fence before it reads the status, so that nothing is done
+// afterwards.
 TEST(RingDatabase, RefusesOldEpochsFromWhenTheFenceIsRaised) {
   RingDatabase ring = nine();
   EXPECT_TRUE(ring.raise_fence(order({}, "restart", 7)).done);

@@ -93,7 +93,7 @@ ek::http::Response RingDoor::answer(const ek::http::ServerCall& call) {
   return lose ? problem(504, "the answer was lost") : response;
 }
 
-// What the fault does before the call is performed; an answer if it is not performed at all.
+// Applies the fault before the call is executed. Returns a response if the call is not to be executed.
 std::optional<ek::http::Response> RingDoor::suffer(bool& lose) {
   ek::MutexLock lock(mutex_);
   if (fault_.kind == "open") return std::nullopt;

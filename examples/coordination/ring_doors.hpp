@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The admin API of the simulated database over HTTP. Each caller has a door of its own, a port, so that the
-// journal knows who called, and one caller can be cut off while the others go on.
+// The admin API of the simulated database over HTTP. Each caller has its own port, called a door, so that the
+// journal has the name of the caller, and one caller can be cut off while the others continue.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 #include "ring_database.hpp"
 
-/// The database, and what guards it: doors and nodes come from several threads.
+/// The database and its lock, since doors and nodes run on several threads.
 struct SharedRing {
   SharedRing(RingDatabaseOptions options, std::shared_ptr<const ek::Clock> clock_)
       : clock(std::move(clock_)), started(clock->wall_now()), database(options, clock->now()) {}
@@ -27,9 +27,10 @@ struct SharedRing {
   RingDatabase database EVENKEEL_GUARDED_BY(mutex);
 };
 
-/// What one caller speaks to. With a fault it is:
-/// - `cut`: nobody listens; `hang`: takes calls and does not answer before it is opened again;
-/// - `slow`: answers late; `refuse`: 503, nothing done; `lose`: done, but the answer says 504.
+/// The port of one caller. With a fault it behaves as follows:
+/// - `cut`: does not listen; `hang`: accepts calls and does not answer until it is opened again;
+/// - `slow`: answers late; `refuse`: 503, and nothing is done; `lose`: the call is executed, but the answer
+///   is 504.
 /// Thread safety: all members may be called concurrently.
 class RingDoor {
  public:
@@ -38,7 +39,7 @@ class RingDoor {
 
   const std::string& name() const noexcept { return name_; }
   std::string url() const;
-  /// Throws ek::Error if its port is taken by somebody else when it is opened after a cut.
+  /// Throws ek::Error if its port is in use when it is opened after a cut.
   void set_fault(const RingFault& fault);
 
  private:
@@ -50,7 +51,7 @@ class RingDoor {
 
   const std::string name_;
   SharedRing& ring_;
-  std::string address_ = "127.0.0.1:0";  // written by the constructor only
+  std::string address_ = "127.0.0.1:0";  // written only by the constructor
   ek::Mutex serving_mutex_;
   std::unique_ptr<ek::http::Server> server_ EVENKEEL_GUARDED_BY(serving_mutex_);
   ek::Mutex mutex_;
@@ -59,10 +60,10 @@ class RingDoor {
   bool closing_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
-/// The doors of all callers, and one for who watches: /status, /journal, /faults, /doors.
+/// The doors of all callers, and an admin port: /status, /journal, /faults, /doors.
 class RingDoors {
  public:
-  /// `admin` is "host:port", port 0 for a free one.
+  /// `admin` is "host:port"; port 0 chooses a free one.
   RingDoors(SharedRing& ring, const std::vector<std::string>& callers, const std::string& admin);
 
   std::string admin_url() const { return server_.url(0); }

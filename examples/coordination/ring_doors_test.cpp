@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doors of the simulated database, over real sockets: who called, and what a door with a fault does.
+// The doors of the simulated database, over real sockets: the caller in the journal, and faults.
 #include "ring_doors.hpp"
 
 #include <gtest/gtest.h>

@@ -54,7 +54,7 @@ ek::Result RingNodes::reconcile(ek::Context& context) {
     known.cluster = cluster;
   }
   const ek::Snapshot<ek::ConfigMap> config = context.find<ek::ConfigMap>({key.namespace_, cluster});
-  if (!config) return ek::done();  // its creation is an event
+  if (!config) return ek::done();  // the creation of the ConfigMap is an event
   const bool runs = pod->status.pod_ip.has_value();
   return runs ? sync(context, pod, *config) : start(context, pod, *config);
 }
@@ -115,12 +115,12 @@ void RingNodes::stop(ek::Context& context, const ek::Snapshot<ek::Pod>& pod) {
     ek::MutexLock lock(ring_.mutex);
     ring_.database.stop(group, context.clock().now());
   }
-  // As a node does when the processes of a pod have ended.
+  // A node does the same when the processes of a Pod have ended.
   if (pod) context.remove<ek::Pod>(ek::key_of(*pod), {.grace_period_seconds = 0});
 }
 
-// How long `what` of this pod still takes: from when it was first asked for, a time by chance between the
-// two.
+// Returns the rest of the delay of `what` for this Pod: a random time between the two bounds, counted from
+// the first request.
 ek::Duration RingNodes::left(const ek::Pod& pod, const std::string& what, ek::Duration min, ek::Duration max,
                              ek::TimePoint now) {
   std::mt19937_64 chance(options_.seed ^ std::hash<std::string>()(pod.metadata.name + "/" + what));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes on which the processes of the simulated database run: starts what pods ask for, copies changed
-// configuration to them, and stops what is deleted, each after a while that chance decides.
+// The nodes on which the processes of the simulated database run: they start the processes of Pods, copy
+// changed configuration to Pods, and stop deleted Pods, each after a random delay.
 #pragma once
 
 #include <chrono>
@@ -16,26 +16,26 @@
 #include "ring_doors.hpp"
 
 struct RingNodesOptions {
-  ek::Duration start_min = std::chrono::milliseconds{50};  ///< From a pod's creation to its process.
+  ek::Duration start_min = std::chrono::milliseconds{50};  ///< From the creation of a Pod to its process.
   ek::Duration start_max = std::chrono::milliseconds{200};
-  ek::Duration sync_min = std::chrono::milliseconds{50};  ///< From a ConfigMap's change to the pod's copy.
+  ek::Duration sync_min = std::chrono::milliseconds{50};  ///< From a ConfigMap change to its copy.
   ek::Duration sync_max = std::chrono::milliseconds{200};
-  std::uint64_t seed = 1;  ///< Of the times between; each pod has its own.
+  std::uint64_t seed = 1;  ///< Seed of the delays, which differ for each Pod.
 };
 
-/// Thread safety: all members may be called concurrently. Lifetime: longer than the manager that has its
+/// Thread safety: all members may be called concurrently. Lifetime: must outlive the manager that runs its
 /// controller.
 class RingNodes {
  public:
   RingNodes(RingNodesOptions options, SharedRing& ring) : options_(options), ring_(ring) {}
-  /// Reconciles the pods with the label of a cluster; to be given to a manager.
+  /// Returns the controller of the Pods with the label of a cluster; add it to a manager.
   ek::ControllerSpec controller();
 
  private:
   struct Known {
     std::string group;
     std::string cluster;
-    std::map<std::string, ek::TimePoint> seen;  // when which text was first asked for
+    std::map<std::string, ek::TimePoint> seen;  // text -> when it was first requested
   };
 
   ek::Result reconcile(ek::Context& context);

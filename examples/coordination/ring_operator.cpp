@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ring-operator: looks after the RingCluster of one namespace. Several of them, each with its own namespace,
-// look after one database; --mode says whether they agree before they disturb it. Flags of its own come
-// beside those of every operator (docs/flags.md).
+// ring-operator: manages the RingCluster of one namespace. Several of them, each with its own namespace,
+// share one database; --mode selects whether they agree before they disrupt it. It has its own flags in
+// addition to those of every operator (docs/flags.md).
 #include <memory>
 #include <random>
 #include <string>
@@ -87,7 +87,7 @@ int serve(const Flags& flags, const std::vector<const char*>& rest) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  // On the heap: g++ 12 warns that options on the stack are uninitialised when it inlines their destructor.
   const auto flags = std::make_unique<Flags>();
   CLI::App app("An operator that agrees with others.", "ring-operator");
   declare(app, *flags);

@@ -25,7 +25,7 @@ bool contains(const std::vector<std::string>& all, std::string_view one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// 9 of "dc1-storage-9" where `stem` is "dc1-storage-"; 0 for other names.
+// Returns 9 for "dc1-storage-9" where `stem` is "dc1-storage-"; 0 for other names.
 int number_of(std::string_view id, std::string_view stem) {
   int number = 0;
   if (!id.starts_with(stem)) return 0;

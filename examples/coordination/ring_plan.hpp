@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a RingCluster's status should say of its process groups, before anything is agreed upon with others:
-// which there are, which go, and how their pods are. Pure.
+// Plans the process groups in the status of a RingCluster, before anything is coordinated with others: which
+// groups exist, which are to be removed, and the state of their Pods. Pure.
 #pragma once
 
 #include <map>
@@ -12,33 +12,33 @@
 
 #include "ring_cluster.hpp"
 
-/// "--knob_cache=2 --knob_size=1"
+/// Returns the arguments of knobs: "--knob_cache=2 --knob_size=1".
 std::string arguments_of(const RingClusterSpec& spec);
 
-/// Marks what the spec wants removed, and adds groups until there are as many of each class as it wants,
-/// without those that are marked. Ids are used once: "dc1-storage-9" after "dc1-storage-8".
+/// Marks the groups that the spec removes, and adds groups until each class has as many unmarked ones as the
+/// spec asks for. Ids are used once: "dc1-storage-9" after "dc1-storage-8".
 void plan_groups(const RingClusterSpec& spec, std::vector<ec::ProcessGroup>& groups, ek::WallTime now);
 
-/// A pod as the API server has it. Absent pods have none.
+/// A Pod in the API server. Absent Pods have no entry.
 struct PodFacts {
   bool terminating = false;
-  std::optional<std::string> address = {};  ///< Without a port; nothing while it is pending.
-  std::string synced = {};                  ///< What its node copied last.
+  std::optional<std::string> address = {};  ///< Without a port; unset while the Pod is pending.
+  std::string synced = {};                  ///< The configuration that its node copied last.
 };
 using PodsByGroup = std::map<std::string, PodFacts, std::less<>>;
 
-/// The groups whose pods are to be created: they have none and are not on their way out.
+/// Returns the groups whose Pods must be created: they have none and are not being removed.
 std::vector<std::string> missing_pods(const std::vector<ec::ProcessGroup>& groups, const PodsByGroup& pods);
 
-/// Sets and clears the conditions that pods tell of, and notes addresses. What processes tell of is set by
-/// the step updateStatus.
+/// Sets and clears the conditions that depend on Pods, and records addresses. The step updateStatus sets the
+/// conditions that depend on processes.
 void observe_pods(const RingClusterSpec& spec, const PodsByGroup& pods, std::vector<ec::ProcessGroup>& groups,
                   ek::WallTime now);
 
-/// Groups that are as they should be: not marked, without a condition.
+/// Returns the groups that are up to date: not marked, without a condition.
 int count_ready(const std::vector<ec::ProcessGroup>& groups);
-/// All groups that are wanted are there, and nothing else.
+/// Returns true if exactly the desired groups exist.
 bool is_complete(const RingClusterSpec& spec, const std::vector<ec::ProcessGroup>& groups);
 
-/// The same resource as the rules of process groups see it.
+/// Converts the resource to the input of the process group rules.
 ec::ProcessCluster process_cluster(const RingCluster& cluster, std::size_t sites);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator of the example makes of its resource before it agrees with others.
+// The plan that an operator of the example makes for its resource before it coordinates with others.
 #include "ring_plan.hpp"
 
 #include <gtest/gtest.h>

@@ -42,7 +42,7 @@ RingShadow shadow_of(const ec::ProcessGroupFigures& figures) {
           .waits = static_cast<std::int64_t>(figures.shadow_waits)};
 }
 
-// What mode global would have done, each time when this instance acted alone.
+// The verdicts of mode global for actions that this instance did alone.
 void log_shadow(ek::Context& context, const RingShadow& before, const RingShadow& now, const Waits& waits) {
   if (now.goes > before.goes)
     context.log().info("acted alone", {{"why", "in global mode all would have gone now"}});
@@ -51,7 +51,7 @@ void log_shadow(ek::Context& context, const RingShadow& before, const RingShadow
     context.log().info("acted alone", {{"action", action}, {"why", wait.why}});
 }
 
-// That of the processes that do not have the wanted one yet, if there are any.
+// Returns the version of the processes that do not have the desired one yet, if there are any.
 std::string running_version(const ec::DatabaseStatus& database, const std::string& wanted) {
   for (const ec::DatabaseProcess& process : database.processes) {
     if (process.version != wanted) return process.version;

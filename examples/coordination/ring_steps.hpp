@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of ring-operator that concern its own namespace only: which process groups there are, their
-// ConfigMap and their pods, and what the resource says of it all. What disturbs the database is done by the
-// steps of coordination/process_groups, which come between.
+// The steps of ring-operator that concern only its own namespace: process groups, the ConfigMap, Pods, and
+// the status of the resource. The steps of coordination/process_groups, which run between them, disrupt the
+// database.
 #pragma once
 
 #include <chrono>
@@ -17,22 +17,22 @@
 #include "ring_plan.hpp"
 
 struct RingStepsOptions {
-  ek::Duration poll = std::chrono::milliseconds{200};  ///< Between two looks while something is to be done.
-  ek::Duration rest = std::chrono::seconds{1};         ///< And while nothing is.
+  ek::Duration poll = std::chrono::milliseconds{200};  ///< Requeue interval while there is work.
+  ek::Duration rest = std::chrono::seconds{1};         ///< Requeue interval while there is none.
 };
 
-/// Thread safety: all members may be called concurrently. Lifetime: the client's is longer.
+/// Thread safety: all members may be called concurrently. Lifetime: must not outlive the client.
 class RingSteps {
  public:
   RingSteps(ec::AdminClient& database, RingStepsOptions options) : database_(database), options_(options) {}
 
-  /// Decides which groups there are.
+  /// Decides which groups exist.
   void plan(ek::Context& context, const RingCluster& cluster) const;
-  /// Brings about ConfigMap and pods.
+  /// Creates and updates the ConfigMap and the Pods.
   void provide(ek::Context& context, const RingCluster& cluster) const;
-  /// Notes how pods and processes are. Throws DatabaseError.
+  /// Records the state of Pods and processes. Throws DatabaseError.
   void observe(ek::Context& context, const RingCluster& cluster) const;
-  /// Says how far it is, for which action it waits for what, and when to look again.
+  /// Writes the status with the actions that wait and their reasons, and requeues.
   ek::Step report(ek::Context& context, const RingCluster& cluster,
                   const ec::ProcessGroupCoordinator& coordinator) const;
 
@@ -41,5 +41,5 @@ class RingSteps {
   RingStepsOptions options_;
 };
 
-/// The pods of a cluster as the cache has them.
+/// Returns the Pods of a cluster from the cache.
 PodsByGroup pods_of(ek::Context& context, const RingCluster& cluster);

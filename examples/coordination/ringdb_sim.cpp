@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ringdb-sim: a database that is only simulated, its admin API and the nodes that it runs on. Its pods are
-// real objects of an API server. Flags of its own come beside those of every operator (docs/flags.md).
+// ringdb-sim: a simulated database with its admin API and the nodes that it runs on. Its Pods are real
+// objects of an API server. It has its own flags in addition to those of every operator (docs/flags.md).
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -55,7 +55,7 @@ int serve(const Flags& flags, const std::vector<const char*>& rest) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // On the heap: g++ 12 takes the options on the stack for uninitialised when it inlines their destructor.
+  // On the heap: g++ 12 warns that options on the stack are uninitialised when it inlines their destructor.
   const auto flags = std::make_unique<Flags>();
   CLI::App app("A simulated database for the coordination demo.", "ringdb-sim");
   declare(app, *flags);

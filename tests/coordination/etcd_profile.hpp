@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store suite runs on: EtcdStore at an endpoint, be it etcd's or the stand-in's.
+// The profile of EtcdStore for the store suite, on an endpoint of etcd or of the stand-in.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace evenkeel::tests {
 
-/// `endpoint` is asked for when a case begins.
+/// `endpoint` is called when a case begins.
 inline StoreProfile etcd_profile(std::string name, std::function<std::string()> endpoint) {
   const auto open = [endpoint](const std::string&) {
     // A small page, so that scans have several.

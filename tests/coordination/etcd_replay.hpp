@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulation's histories, played on EtcdStore: every invariant is checked after every commit there too,
-// and what is done to the shared system is what is done with the store in memory.
+// Runs the simulation's histories on EtcdStore: every invariant is checked after every commit there as well,
+// and the actions are the same as with the memory store.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rollout costs on etcd: instances with a connection and a thread each publish, claim all at
+// The cost of a rollout on etcd: instances, each with its own connection and thread, publish, claim all at
 // once, and tidy up; requests, bytes and conflicts are counted.
 #pragma once
 
@@ -25,12 +25,12 @@
 
 namespace evenkeel::tests {
 
-/// What goes over the wire. Thread safety: as the transport's.
+/// Counts the traffic. Thread safety: as the transport's.
 class CountingTransport final : public http::Transport {
  public:
   struct Counts {
     std::atomic<std::size_t> requests = 0;
-    std::atomic<std::size_t> bytes = 0;  ///< Of the bodies, both ways.
+    std::atomic<std::size_t> bytes = 0;  ///< Request and response bodies.
   };
 
   CountingTransport(std::shared_ptr<http::Transport> inner, Counts& counts)
@@ -58,7 +58,7 @@ class CountingTransport final : public http::Transport {
 struct RolloutCost {
   std::size_t commits = 0;
   std::size_t conflicts = 0;
-  std::size_t written_bytes = 0;  ///< Keys and values of what was put.
+  std::size_t written_bytes = 0;  ///< Keys and values that were put.
   std::size_t requests = 0;
   std::size_t wire_bytes = 0;
   std::size_t acts = 0;
@@ -170,12 +170,12 @@ inline RolloutCost roll_out(const std::string& endpoint, std::size_t instances, 
       cost.seconds);
   EXPECT_EQ(cost.acts, 1u);
   EXPECT_EQ(cost.targets, instances * units);
-  // Own scopes are no bone of contention; of all who want the lock at once, each loses at most once.
+  // Instances do not compete for their own scopes; those that want the lock at once each lose at most once.
   EXPECT_LE(cost.conflicts, instances);
   return cost;
 }
 
-/// Grows no faster than instances times units, from 5 x 20 on; at 50 x 200 if `large`.
+/// Checks that costs grow no faster than instances times units, from 5 x 20 on; at 50 x 200 if `large`.
 inline void expect_modest_growth(const std::string& endpoint, bool large) {
   const RolloutCost small = roll_out(endpoint, 5, 20);
   const auto compare = [&](std::size_t instances, std::size_t units) {

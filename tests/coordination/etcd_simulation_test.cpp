@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulation's histories on EtcdStore and the stand-in for etcd; tests/real plays them on real ones.
+// The simulation's histories on EtcdStore and the stand-in for etcd; tests/real runs them on real servers.
 #include <string>
 
 #include <evenkeel/testing/etcd_server.hpp>

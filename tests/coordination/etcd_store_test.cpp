@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EtcdStore where something goes wrong: lost answers, dead members, ended tokens, cut watches. What every
-// store does is in the store suite.
+// Failures of EtcdStore: lost answers, dead members, expired tokens, cut watches. The store suite has the
+// tests of every store.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -72,7 +72,7 @@ void expect(const CommitResult& result, const std::string& why) {
   EXPECT_THAT(std::get<Expected>(result).why, HasSubstr(why));
 }
 
-// 'applied once': whether it was applied before the answer was lost or not, the caller is told neither.
+// 'applied once': a lost answer is Unknown, whether the commit was applied or not.
 TEST_F(EtcdStoreTest, ALostAnswerIsUnknown) {
   EtcdStore store(options());
   server_.inject({.resource = "kv/txn", .count = 1, .drop = FaultDrop::after});
@@ -130,7 +130,7 @@ TEST_F(EtcdStoreTest, AStopEndsWhatWaits) {
   }
 }
 
-// A proxy that gives up says nothing about what became of the request; one that refuses does.
+// A proxy that times out does not report the outcome of a request; one that refuses does.
 TEST_F(EtcdStoreTest, ProxiesAnswersAreToldApart) {
   EtcdStore store(options());
   const auto answer = [&](FaultRule rule) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said to etcd, and what its answers are taken for: row (b) of coordination's backends.
+// Encoding of requests to etcd, and classification of its responses.
 #include "coordination/etcd_wire.hpp"
 
 #include <string>
@@ -36,7 +36,7 @@ TEST(EtcdVerdict, OfEtcdsOwnErrors) {
       {refusal(429, 8, "grpc: received message larger than max"), EtcdVerdict::too_large},
       {refusal(500, 2, "etcdserver: too many requests"), EtcdVerdict::refused},
       {refusal(501, 12, "Method Not Allowed"), EtcdVerdict::refused},
-      // What was proposed may be applied after all.
+      // A proposal may still be applied.
       {refusal(503, 14, "etcdserver: request timed out"), EtcdVerdict::unknown},
       {refusal(503, 14, "etcdserver: request timed out, possibly due to previous leader failure"),
        EtcdVerdict::unknown},
@@ -150,7 +150,7 @@ TEST(EtcdRangeAnswer, MissingFieldsAreZero) {
   EXPECT_THROW(range_answer(R"({"header":{"revision":"4"},"kvs":[{"key":"YQ=="}]})"), DecodeError);
 }
 
-// What is taken for nothing, or for the end, would be a decision without what others have.
+// Accepting a malformed response as empty or complete would lead to decisions without the entries of others.
 TEST(EtcdRangeAnswer, StopsNeverSilently) {
   EXPECT_THROW(range_answer(R"({"header":{"revision":"4"},"more":true})"), DecodeError);
   EXPECT_THROW(range_answer(R"({"header":{"revision":"4"},"more":"true"})"), DecodeError);

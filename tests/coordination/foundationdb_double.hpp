@@ -16,7 +16,7 @@
 
 namespace evenkeel::tests {
 
-/// A cluster of its own for each `name`; nobody answers for an unreachable one.
+/// Creates a separate cluster for each `name`; an unreachable one is never answered.
 inline std::string cluster_file(std::string name, bool reachable = true) {
   for (char& letter : name) {
     if (letter == '/') letter = '-';
@@ -31,7 +31,7 @@ inline std::string cluster_file(std::string name, bool reachable = true) {
   return file;
 }
 
-/// With the process's one network thread.
+/// Uses the one network thread of the process.
 inline std::shared_ptr<coordination::FoundationDbStore> open_foundationdb(
     coordination::FoundationDbStoreOptions options) {
   static const coordination::FoundationDbNetwork network;

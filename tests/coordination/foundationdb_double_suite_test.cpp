@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite of all stores on the store of FoundationDB and a double of FoundationDB's C API, each case on a
-// cluster of its own. On a real cluster: foundationdb_suite_test.cpp.
+// The suite of all stores on the FoundationDB store and a double of FoundationDB's C API, each case on a
+// separate cluster. foundationdb_suite_test.cpp runs it on a real cluster.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ std::shared_ptr<Store> open_unreachable(const std::string& root) {
       {.cluster_file = cluster_file(root, false), .timeout = std::chrono::milliseconds{50}});
 }
 
-/// More than five seconds later.
+/// Advances the clock by more than five seconds.
 void forget(Store& store) {
   const std::string name = store.name();
   fdb_double::cluster_of(name.substr(name.find(' ') + 1))->advance(5'000'001);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is FoundationDB's own: its errors, its five seconds, its system keys. On the double of its C API; what
-// every store must do is in foundationdb_double_suite_test.cpp.
+// Features of the FoundationDB store: its errors, its five seconds, its system keys. They run on the double
+// of its C API; foundationdb_double_suite_test.cpp has the tests of every store.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -53,7 +53,7 @@ class FoundationDbStoreTest : public ::testing::Test {
     const auto entry = store_->snapshot()->get(key);
     return entry ? entry->value : "absent";
   }
-  /// Puts a value that is none of the store's, as another program would.
+  /// Writes a value that this store did not write, as another program would.
   void put_foreign(const std::string& key, const std::string& value) const;
 
   const std::string file_ = cluster_file(::testing::UnitTest::GetInstance()->current_test_info()->name());
@@ -97,7 +97,7 @@ TEST_F(FoundationDbStoreTest, NeedsAClusterFileAndATimeout) {
   EXPECT_EQ(store_->name(), "foundationdb " + file_);
 }
 
-// 'applied once': commit_unknown_result in both truths.
+// 'applied once': commit_unknown_result, whether the commit was applied or not.
 TEST_F(FoundationDbStoreTest, UnknownIsNoFailureAndNoSuccess) {
   cluster_->script({CommitFault::unknown_applied, CommitFault::unknown_lost});
   EXPECT_TRUE(std::holds_alternative<Unknown>(store_->commit({.puts = {{"/a", "1"}}})));
@@ -120,7 +120,7 @@ TEST_F(FoundationDbStoreTest, TransactFindsOutWhatBecameOfIt) {
   }
 }
 
-// A transaction that timed out is not in commit_unknown_result's care: it may be applied much later.
+// A transaction that timed out is not covered by commit_unknown_result: it may be applied much later.
 TEST_F(FoundationDbStoreTest, WhatTimedOutMayBeAppliedYet) {
   const auto hasty = open({.timeout = 20ms});
   cluster_->script({CommitFault::held});
@@ -131,7 +131,7 @@ TEST_F(FoundationDbStoreTest, WhatTimedOutMayBeAppliedYet) {
   EXPECT_EQ(value_of("/a"), "1");
 }
 
-// 'applied once': the late one and the new one have read the same token, so one of them is refused.
+// 'applied once': the late commit and the new one have read the same token, so one of them is refused.
 TEST_F(FoundationDbStoreTest, WhatIsLateIsRefusedAfterTheNextRun) {
   const auto hasty = open({.timeout = 20ms});
   cluster_->script({CommitFault::held});
@@ -182,7 +182,7 @@ TEST_F(FoundationDbStoreTest, AConflictThatOnlyTheDatabaseSawNamesTheFirstCondit
   EXPECT_EQ(value_of("/c"), "absent");
 }
 
-// What a decision rests upon must be young: five seconds.
+// Snapshots of decisions must be recent: five seconds.
 TEST_F(FoundationDbStoreTest, WhatIsOlderThanFiveSecondsIsNotDecidedUpon) {
   ASSERT_TRUE(committed(store_->commit({.puts = {{"/a", "1"}}})));
   const auto old = store_->snapshot();
@@ -194,13 +194,13 @@ TEST_F(FoundationDbStoreTest, WhatIsOlderThanFiveSecondsIsNotDecidedUpon) {
   const Commit on_range{
       .read_version = old->version(), .read_ranges = {prefix_range("/")}, .puts = {{"/b", "1"}}};
   EXPECT_EQ(describe(store_->commit(on_range)), "conflict at /");
-  // A key that is as it was read needs no young snapshot.
+  // A condition on an unchanged key does not need a recent snapshot.
   const Commit on_key{
       .read_version = old->version(), .reads = {{"/a", entry->version}}, .puts = {{"/b", "1"}}};
   EXPECT_TRUE(committed(store_->commit(on_key)));
 }
 
-// A version that this database has not reached, as after a restore, or none: not this database's snapshot.
+// A version that this database has not reached, as after a restore, or 0, is not a snapshot of this database.
 TEST_F(FoundationDbStoreTest, ASnapshotOfNoVersionOfItsIsAConflict) {
   for (const Version version : {Version{0}, store_->snapshot()->version() + 1'000'000'000}) {
     const Commit wanted{.read_version = version, .read_ranges = {prefix_range("/")}, .puts = {{"/b", "1"}}};
@@ -244,7 +244,7 @@ TEST_F(FoundationDbStoreTest, AValueOfAnotherProgramIsNoEntry) {
   EXPECT_THROW(store_->snapshot()->scan(prefix_range("/")), coordination::StoreUnavailable);
 }
 
-// One answer of the database holds some 80 kB.
+// One response of the database holds some 80 kB.
 TEST_F(FoundationDbStoreTest, WhatOneAnswerDoesNotHoldComesInPages) {
   constexpr int entries = 300;
   Commit wanted;

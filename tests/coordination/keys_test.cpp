@@ -38,7 +38,7 @@ TEST(CoordinationKeys, RefuseEmptyElements) {
   EXPECT_THROW(key_of("/db", {"set", ""}), std::invalid_argument);
 }
 
-// 'separate scopes': scopes of which one begins with the other.
+// 'separate scopes': scopes of which one is a prefix of the other.
 TEST(CoordinationKeys, OfAScopeAreNoneOfAnother) {
   const KeyRange mine = prefix_range(prefix_of("/db", {"pendingForRestart", "primary"}));
   EXPECT_TRUE(mine.contains(key_of("/db", {"pendingForRestart", "primary", "log-1"})));

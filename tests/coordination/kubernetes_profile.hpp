@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Kubernetes store as the suite of all stores knows it, on any API server.
+// The profile of the Kubernetes store for the suite of all stores, on any API server.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace evenkeel::tests {
 
-/// A name of objects that no other root has.
+/// Returns an object name that is unique for each root.
 inline std::string name_for(const std::string& root) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : root) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return "suite-" + std::to_string(hash);
 }
 
-/// `connect` makes a client; it is called again for each client of a case.
+/// `connect` creates a client; it is called for each client of a case.
 inline StoreProfile kubernetes_profile(std::string name, std::function<Client()> connect,
                                        coordination::KubernetesObjects objects) {
   const auto open_with = [objects](Client client, const std::string& root) {

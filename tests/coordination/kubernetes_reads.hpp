@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading a hub costs, on any API server.
+// Measures the cost of reading a hub, on any API server.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct ObservedStore {
         store(Client(config, {.transport = transport}),
               {.namespace_ = "default", .name = name, .root = "/" + name}) {}
 
-  /// Bytes of the answers that one snapshot needed.
+  /// Returns the response bytes of one snapshot.
   std::size_t snapshot_bytes() {
     transport->reset();
     const auto entries = store.snapshot()->scan_all(coordination::prefix_range("/"));
@@ -36,7 +36,7 @@ struct ObservedStore {
   coordination::KubernetesStore store;
 };
 
-/// The publish of an instance with `units` groups that are in six sets.
+/// The publish of an instance with `units` groups, each in six sets.
 inline coordination::Commit publish_of(const std::string& root, const std::string& scope, int units) {
   coordination::Commit commit;
   for (const char* set : {"pendingForRemoval", "pendingForExclusion", "readyForExclusion",
@@ -50,8 +50,8 @@ inline coordination::Commit publish_of(const std::string& root, const std::strin
   return commit;
 }
 
-/// A snapshot of `scopes` instances with 200 groups each, three times: the first, one after which
-/// nothing and one after which a single scope has changed.
+/// Takes three snapshots of `scopes` instances with 200 groups each: the first one, one after no change, and
+/// one after a change of a single scope.
 inline void expect_reads_of_what_changed(const Config& config, int scopes) {
   const std::string name = "reads" + std::to_string(scopes);
   ObservedStore reader(config, name);

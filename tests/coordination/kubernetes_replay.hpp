@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulation's histories on KubernetesStore: every invariant is checked after every commit, and what is
-// done to the shared system is what is done with the store in memory. By scope too, where no commit of
-// another instance comes between an instance's list and its write, and nothing is moved: that takes pieces
-// there, and has histories of its own.
+// Runs the simulation's histories on KubernetesStore: every invariant is checked after every commit, and the
+// actions are the same as with the memory store. With by_scope, no commit of another instance comes between
+// an instance's list and its write, and nothing is moved: moves take several commits there, and have separate
+// histories.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ inline void replay_on_kubernetes(const Client& client, coordination::KubernetesO
   }
 }
 
-/// A history with scopes that are moved from object to object, in pieces, by movers that die.
+/// A history in which scopes are moved from object to object, in several commits, by movers that die.
 inline void move_scopes_on_kubernetes(const Client& client, std::uint64_t seed) {
   namespace simulation = coordination::simulation;
   simulation::Options options{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulation's histories on KubernetesStore and the embedded API server; tests/real plays them on a real
-// one.
+// The simulation's histories on KubernetesStore and the embedded API server; tests/real runs them on a real
+// server.
 #include <evenkeel/apiserver/api_server.hpp>
 
 #include "kubernetes_replay.hpp"

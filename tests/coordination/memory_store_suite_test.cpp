@@ -16,7 +16,7 @@ using coordination::MemoryStore;
 using coordination::MemoryStoreOptions;
 using coordination::Store;
 
-/// Keys of one scope live together, and all below arbiter/.
+/// Keys of one scope share a shard, as do all keys below arbiter/.
 std::string shard_of(const std::string& root, std::string_view key) {
   const auto elements = coordination::elements_of(root, key);
   if (elements.size() < 2 || elements[0] == "arbiter") return "arbiter";
@@ -52,7 +52,7 @@ StoreProfile strong_profile() {
   return strong;
 }
 
-/// A store of several objects, each of them atomic alone, that limits what a commit may hold.
+/// A store of several objects, each of them atomic, with a limited commit size.
 StoreProfile weak_profile() {
   return profile("Weak", {.capabilities = {.multi_key_atomic = false,
                                            .range_conflict = false,
@@ -65,7 +65,7 @@ StoreProfile weak_profile() {
                                      .value_bytes = 2000}});
 }
 
-/// What etcd allows by default.
+/// The default limits of etcd.
 StoreProfile limited_profile() {
   return profile("Limited",
                  {.limits = {.operations = 3072, .conditions = 96, .commit_bytes = 1344UL * 1024}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the memory store has; what every store must do is in store_suite.cpp.
+// Tests of features that only the memory store has; store_suite.cpp has those of every store.
 #include <memory>
 #include <stdexcept>
 #include <string>

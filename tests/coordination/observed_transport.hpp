@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A way to a server that counts what is sent over it, and lets a test act right before a request.
+// A transport that counts requests, and lets a test run code immediately before a request.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace evenkeel::tests {
 
-/// Thread safety: the counters may be read at any time; `before` is set while nothing is asked.
+/// Thread safety: the counters may be read at any time; `before` may be set only while there is no request.
 class ObservedTransport final : public http::Transport {
  public:
   explicit ObservedTransport(std::shared_ptr<http::Transport> inner) : inner_(std::move(inner)) {}

@@ -30,7 +30,7 @@ std::string unit_of(std::size_t instance, std::size_t unit) {
   return scope_of(instance) + "-" + std::to_string(unit + 1);
 }
 
-/// When each instance gets the change, and when each of its units is prepared.
+/// The times at which each instance learns of the change, and each of its units is prepared.
 struct Schedule {
   explicit Schedule(const Options& options) {
     std::mt19937_64 random(options.seed);
@@ -47,7 +47,7 @@ struct Schedule {
       if (options.batches != 0) into_batches(prepared.back(), options.batches);
     }
   }
-  /// All that is to go as far as anybody has been told before `now`.
+  /// All units that are to be removed, according to what the instances have learned before `now`.
   std::set<std::string> doomed(Duration now) const {
     std::set<std::string> units;
     for (std::size_t i = 0; i < arrival.size(); ++i) {
@@ -88,8 +88,8 @@ class System {
   std::size_t done() const { return done_.size(); }
   std::optional<Duration> disturbed() const { return disturbed_; }
 
-  /// Does it to `units` at `now`; new coordinators are none of `avoid`. `doomed`: all that are to go, whoever
-  /// knows of it.
+  /// Acts on `units` at `now`; no new coordinator is placed on one of `avoid`. `doomed`: all units that are
+  /// to be removed, known to the caller or not.
   void act(const std::set<std::string>& units, const std::set<std::string>& avoid,
            const std::set<std::string>& doomed, Duration now) {
     change_coordinators(units, avoid, doomed);
@@ -139,9 +139,9 @@ class Node {
  public:
   Node(Rollout& rollout, std::size_t index);
 
-  /// At `now`: renews, publishes, and goes a step. Whether others may see something new.
+  /// Renews, publishes, and runs a step at `now`. Returns whether others may see something new.
   bool pass(Duration now);
-  /// When it wants to be asked next, whatever others do.
+  /// Returns when it runs next if no other instance changes anything.
   Duration next(Duration now) const;
   void advance(Duration by) { clock_->advance(by); }
   bool alive() const { return alive_; }
@@ -149,7 +149,7 @@ class Node {
   testing::FaultyStore& store() { return store_; }
   std::size_t index() const { return index_; }
   Duration lock_wait() const { return lock_wait_ + process_->lock.figures().waited; }
-  /// With Options::poll: when it looks next.
+  /// With Options::poll: the time of the next pass.
   Duration due() const { return due_; }
   void set_due(Duration due) { due_ = due; }
 
@@ -184,7 +184,7 @@ class Node {
   const std::shared_ptr<ManualClock> clock_;
   const std::shared_ptr<CoordinationMeter> meter_ = std::make_shared<CoordinationMeter>("/rollout");
   std::optional<Process> process_;
-  Duration lock_wait_ = {};  // of earlier scopes
+  Duration lock_wait_ = {};  // total of former scopes
   bool alive_ = true;
   std::optional<Duration> renewed_;
   std::optional<Duration> again_;
@@ -234,7 +234,7 @@ class Rollout {
   void cut_stores(Duration now);
   void pass_all(Duration now);
 
-  bool allowed_ = false;  // the one that was denied
+  bool allowed_ = false;  // the denied instance was allowed again
 };
 
 Node::Node(Rollout& rollout, std::size_t index)
@@ -283,7 +283,7 @@ ActReport Node::act(const Claim& claim, Duration now) {
   std::set<std::string> units;
   std::set<std::string> avoid;
   for (const Target& target : claim.targets) units.insert(target.ref.unit);
-  // Of all scopes: no coordinator is put where something is to go.
+  // Groups of all scopes: no coordinator is placed on one that is to be removed.
   for (const Member& member : process_->ledger.view(rollout_.options.action).pending)
     avoid.insert(member.ref.unit);
   rollout_.system.act(units, avoid, rollout_.schedule.doomed(now), now);
@@ -360,7 +360,7 @@ bool Node::step(Duration now) {
   return report.kind == StepReport::Kind::acted || report.kind == StepReport::Kind::taken_over;
 }
 
-/// The age of the oldest unit that anybody still needs, as an alert would have it.
+/// The age of the oldest unit that any instance still needs, the value of an alert.
 void Node::note_age() {
   const CoordinationFigures figures = meter_->figures();
   const auto action = figures.actions.find(rollout_.options.action);
@@ -423,7 +423,7 @@ bool Rollout::finished() const {
   return true;
 }
 
-/// As a person does it, who is never cut off.
+/// Done by a person, who is never cut off.
 void Rollout::deny(bool allow) {
   DenyList(*shared, layout, "person").apply({{.scope = scope_of(*options.denied), .allow = allow}});
 }
@@ -439,7 +439,7 @@ void Rollout::cut_stores(Duration now) {
   for (const auto& node : nodes) node->store().set_cut(down || options.cut == node->index());
 }
 
-/// As the store's hints would have it: whoever sees something new looks again.
+/// Simulates the store's hints: instances that may see something new run a pass.
 void Rollout::pass_all(Duration now) {
   if (options.poll > 0s) {
     for (const auto& node : nodes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change that several instances get within some time, in virtual time: each of its units needs some time to
-// be prepared, then the shared system is disturbed for it. Who disturbs it how often, and when all is done,
-// is what coordination is for; the same is done without it.
+// A change that reaches several instances within some time, in virtual time: each unit needs some time to be
+// prepared, then the shared system is disrupted for it. Measures the number of disruptions and the total
+// time, with and without coordination.
 #pragma once
 
 #include <array>
@@ -20,64 +20,64 @@
 
 namespace evenkeel::coordination::rollout {
 
-/// Where one instance ends for good.
+/// The point at which one instance dies.
 enum class Death : std::uint8_t {
   none,
-  pending,  ///< After it said what it needs.
+  pending,  ///< After it published what it needs.
   ready,    ///< After all of it was ready.
   lock,     ///< With the lock (the first to get it).
   claim,    ///< With a claim, before it acted (the first to get one).
-  act,      ///< After it acted, before it settled (the same).
+  act,      ///< After it acted, before it settled (the first to act).
 };
 
 struct Options {
   std::uint64_t seed = 1;
   std::size_t instances = 3;
-  std::size_t units = 16;  ///< Of each.
+  std::size_t units = 16;  ///< Units of each instance.
   std::string action = "restart";
-  Duration arrivals = std::chrono::seconds{10};  ///< All get the change within this.
+  Duration arrivals = std::chrono::seconds{10};  ///< All instances learn of the change within this time.
   Duration preparation_min = std::chrono::seconds{10};
   Duration preparation_max = std::chrono::seconds{70};
-  /// Since the last disruption: minimum uptime of the shared system.
+  /// Minimum time since the last disruption: minimum uptime of the shared system.
   Duration spacing = std::chrono::minutes{10};
   Duration quiet_window = std::chrono::seconds{30};
   Barrier barrier = Barrier::all_ready;
-  std::size_t coordinators = 0;  ///< Of the shared system, to be moved off what is excluded.
+  std::size_t coordinators = 0;  ///< Coordinators of the shared system, to be moved off excluded units.
   Duration silence = std::chrono::seconds{60};
   Death death = Death::none;
-  std::optional<std::size_t> never_ready = {};      ///< An instance of which one unit is never prepared.
-  Duration skew = {};                               ///< Clocks are so far off, each way.
-  Duration store_down_from = {};                    ///< The store answers nobody from then ...
-  Duration store_down_until = {};                   ///< ... until then.
+  std::optional<std::size_t> never_ready = {};      ///< An instance one of whose units is never prepared.
+  Duration skew = {};                               ///< Wall clocks differ by this much, in both directions.
+  Duration store_down_from = {};                    ///< The store is unavailable from this time ...
+  Duration store_down_until = {};                   ///< ... until this time.
   std::optional<std::size_t> cut = {};              ///< An instance that never reaches the store.
   std::optional<std::size_t> cut_from_system = {};  ///< ... the shared system.
   std::optional<std::size_t> denied = {};           ///< An instance that is on the deny list ...
-  Duration allowed_at = {};                         ///< ... until then; 0: for good.
+  Duration allowed_at = {};                         ///< ... until this time; 0: for good.
   std::optional<std::size_t> renamed = {};  ///< An instance whose scope becomes "unicorn" at `renamed_at`.
   Duration renamed_at = {};
-  std::vector<std::string> orphans = {};  ///< Scopes with members that nobody owns any more.
-  std::size_t local = 0;                  ///< So many of the last instances work in mode local.
-  /// Instances do not hear of each other's commits, but look every so often. 0: they hear at once.
+  std::vector<std::string> orphans = {};  ///< Scopes with members but no owner.
+  std::size_t local = 0;                  ///< Number of instances in mode local, which are the last ones.
+  /// Polling interval of instances that get no hints of the others' commits. 0: they get them at once.
   Duration poll = {};
-  std::size_t batches = 0;  ///< Units are prepared in so many steps of each instance; 0: each on its own.
+  std::size_t batches = 0;  ///< Steps in which an instance's units are prepared; 0: one per unit.
   std::function<std::shared_ptr<Store>()> open = {};  ///< A fresh store; default: in memory.
   Duration limit = std::chrono::hours{2};
 };
 
 struct Result {
-  bool finished = false;  ///< All is done of whoever lives and can be ready.
-  Duration time = {};     ///< Until then.
+  bool finished = false;  ///< Everything is done for all units whose instance is live and that can be ready.
+  Duration time = {};     ///< The time until then.
   int calls = 0;          ///< Kills, exclusions or inclusions.
   int coordinator_changes = 0;
   int recoveries = 0;
-  int doomed_coordinators = 0;  ///< Times that one was put on a unit that was to go, as its instance knew.
-  int twice = 0;                ///< Units that were done twice.
-  std::size_t done = 0;         ///< Units that were done.
+  int doomed_coordinators = 0;  ///< Coordinators placed on units that their instance was about to remove.
+  int twice = 0;                ///< Units that were acted upon twice.
+  std::size_t done = 0;         ///< Units that were acted upon.
   std::vector<Duration> called_at = {};
-  std::vector<std::string> waits = {};  ///< Last word of each instance that had to wait.
-  Duration oldest_pending = {};         ///< The longest that a unit was seen pending, by any instance.
-  // What it cost, of all instances together.
-  Duration lock_wait = {};  ///< From a first refusal of the lock to taking it.
+  std::vector<std::string> waits = {};  ///< The last reason of each instance that had to wait.
+  Duration oldest_pending = {};         ///< The longest time that a unit was seen pending, by any instance.
+  // Costs of all instances together.
+  Duration lock_wait = {};  ///< From the first refusal of the lock to taking it.
   std::size_t transactions = 0;
   std::size_t conflicts = 0;
   std::size_t written_bytes = 0;
@@ -87,7 +87,7 @@ struct Result {
 
 /// With coordination, in mode global.
 Result run_global(const Options& options);
-/// Each for itself.
+/// Without coordination.
 Result run_local(const Options& options);
 
 }  // namespace evenkeel::coordination::rollout

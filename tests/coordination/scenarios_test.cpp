@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios of three and more instances, in virtual time, against the figures of a model of the
-// shipped rules. EVENKEEL_COORDINATION_ROLLOUTS says how many rollouts stand behind each figure.
+// Scenarios of three and more instances, in virtual time, compared with the figures of a model of the shipped
+// rules. EVENKEEL_COORDINATION_ROLLOUTS sets the number of rollouts behind each figure.
 //
-// Which test holds which (here, unless another file is named; "simulation": simulation_test.cpp, and its
-// histories on etcd and Kubernetes):
+// The tests of each scenario (in this file, unless another one is named; "simulation": simulation_test.cpp,
+// and its histories on etcd and Kubernetes):
 //   roll-outs   ReachTheFiguresOfTheShippedRules, DisturbOnceHoweverManyInstancesThereAre
 //   one alone   CostASingleInstanceItsQuietWindow
 //   a death     OutliveADeath; simulation (crash, drop)
@@ -53,7 +53,7 @@ struct Mean {
   int doomed = 0;
   int twice = 0;
   bool all_finished = true;
-  // What there is to be seen besides: see docs/coordination.md, "What it saves".
+  // Further figures: see docs/coordination.md, "Measured savings".
   double lock_wait = 0;
   double oldest_pending = 0;  // of all rollouts
   double transactions = 0;
@@ -61,7 +61,7 @@ struct Mean {
   int most_extra = 0;  // disruptions more than the ideal, one
 };
 
-/// What holds in every scenario in mode global.
+/// Invariants of every scenario in mode global.
 void expect_sound(const char* name, const Result& one) {
   EXPECT_EQ(one.doomed_coordinators, 0) << name;
   EXPECT_EQ(one.twice, 0) << name;
@@ -70,7 +70,7 @@ void expect_sound(const char* name, const Result& one) {
   EXPECT_LE(one.conflicts, one.transactions) << name;
 }
 
-/// For a scenario of one rollout, with what the ideal has: one disruption, unless `ideal` says otherwise.
+/// Checks a scenario of one rollout against the ideal: one disruption, unless `ideal` says otherwise.
 void report(const char* name, const Result& one, int ideal = 1) {
   std::printf(
       "%-26s %d extra disruptions, %d doomed, lock wait %.1f s, oldest pending %.0f s, %zu transactions, %zu "
@@ -179,7 +179,7 @@ TEST(CoordinationScenarios, ReachTheFiguresOfTheShippedRules) {
     EXPECT_LE(global.most_extra, 1) << row.name;
     if (row.options.arrivals > 60s) continue;
     EXPECT_LE(global.oldest_pending, local.oldest_pending) << row.name;
-    // One call, but where arrivals only just fit into preparation and window.
+    // One call, except where arrivals only just fit into preparation and window.
     EXPECT_LE(global.calls, std::max(row.calls, 1.0) + (row.calls > 1 ? 0.25 : 0)) << row.name;
     EXPECT_LE(global.time, row.calls > 1 ? local.time : row.time * 1.05) << row.name;
   }
@@ -201,7 +201,7 @@ TEST(CoordinationScenarios, DisturbOnceHoweverManyInstancesThereAre) {
   }
 }
 
-// The cost of agreement where there is nobody to agree with.
+// The cost of agreement for a single instance.
 TEST(CoordinationScenarios, CostASingleInstanceItsQuietWindow) {
   Options options = exclusion(10s);
   options.instances = 1;
@@ -217,7 +217,7 @@ struct DeathRow {
   double longer;  // than without a death, at most
 };
 
-// A death costs no more than its liveness or claim timeout (60 s each), also with the lock, whose
+// A death costs no more than the silence limit or the claim timeout (60 s each), even with the lock, whose
 // duration is the default of 10 min.
 TEST(CoordinationScenarios, OutliveADeath) {
   const Mean alive = mean_of(restart(10s), run_global);
@@ -245,7 +245,7 @@ TEST(CoordinationScenarios, OutliveADeath) {
   EXPECT_LE(mean.time, 223 * 1.05);
 }
 
-// 'no answer, no action': cut off from the store, or from the shared system alone.
+// 'no answer, no action': cut off from the store, or only from the shared system.
 TEST(CoordinationScenarios, GoOnWithoutWhoIsCutOff) {
   Options options = restart(10s);
   options.cut = 0;
@@ -260,8 +260,8 @@ TEST(CoordinationScenarios, GoOnWithoutWhoIsCutOff) {
   report("cut off from the system", one);
 }
 
-// An instance that lives, and is denied, holds up nobody, though one of its units is
-// never ready; nobody does anything for it; and once it is allowed again its units have their turn.
+// An instance that is live and denied blocks nobody, although one of its units is never ready; nobody acts on
+// its units; and once it is allowed again its units have their turn.
 TEST(CoordinationScenarios, GoOnWithoutWhoIsDenied) {
   Options options = restart(10s);
   const Result undisturbed = run_global(options);
@@ -298,7 +298,7 @@ TEST(CoordinationScenarios, SurviveARename) {
   }
 }
 
-// Entries of a scope that nobody owns hold up nobody.
+// Entries of a scope without an owner block nobody.
 TEST(CoordinationScenarios, WaitForNoOrphans) {
   Options options = restart(10s);
   const Result without = run_global(options);
@@ -317,7 +317,7 @@ TEST(CoordinationScenarios, WaitForNobodyInAnotherMode) {
   report("one in mode local", one);
 }
 
-// No quota for one unit: the exclusion goes without it, a restart names it.
+// There is no quota for a single unit: the exclusion proceeds without it, and a restart names it.
 TEST(CoordinationScenarios, NameWhoIsNeverReady) {
   Options options = exclusion(10s);
   options.never_ready = 1;
@@ -335,7 +335,7 @@ TEST(CoordinationScenarios, NameWhoIsNeverReady) {
       << blocked.waits[0];
 }
 
-// Nothing rests upon the time of day of another machine.
+// No decision depends on the wall clock of another machine.
 TEST(CoordinationScenarios, DoNotCareAboutClocks) {
   for (const Options& exact : {restart(60s), exclusion(60s), inclusion(60s)}) {
     Options skewed = exact;
@@ -346,7 +346,8 @@ TEST(CoordinationScenarios, DoNotCareAboutClocks) {
   }
 }
 
-// 'no answer, no action': nothing is done without the store, and what was begun is ended after.
+// 'no answer, no action': nothing is done without the store, and actions in progress are completed
+// afterwards.
 TEST(CoordinationScenarios, WaitForTheStore) {
   Options options = restart(10s);
   options.store_down_from = 40s;

@@ -26,8 +26,8 @@ class Simulation {
       : world_(options, options.open(options.root)),
         person_(std::make_shared<AuditedStore>(world_.store, world_.auditor, "")) {
     for (std::size_t i = 0; i < options.instances; ++i) nodes_.push_back(std::make_unique<Node>(world_, i));
-    // Where ranges are not looked at, a decision may miss what came last: 'current view' is not promised
-    // there.
+    // A store that does not check ranges does not promise 'current view': a decision may miss the latest
+    // change.
     if (!options.interleaved || !world_.store->capabilities().range_conflict) return;
     world_.others_come_first = [this](const std::string& home) {
       Node& other = *nodes_[world_.random() % nodes_.size()];
@@ -95,8 +95,8 @@ bool Simulation::to_the_world(const Event& event) {
     case Kind::remove:
       one.exists = !one.exists;
       one.prepared = false;
-      // What comes again is a new one, which has what the old one needed; what was said of that may be
-      // obeyed.
+      // A unit that comes back is a new one with the needs of the old one; commands for the old one may still
+      // be executed.
       one.alone = one.alone || (one.exists && one.needs());
       if (one.exists) one.done = one.need;
       return true;
@@ -134,7 +134,7 @@ bool Simulation::to_an_instance(const Event& event) {
       return true;
     case Kind::deny:
     case Kind::allow:
-      // Allowed is whoever stands there, by whichever name.
+      // Allows the scopes on the list, under either name.
       deny(who.scope(), event.kind == Kind::allow);
       if (event.kind == Kind::allow) deny(other_name_of(who.scope()), true);
       return true;
@@ -177,7 +177,7 @@ bool Simulation::all_done() const {
   return true;
 }
 
-// When nothing goes wrong any more, everything that is needed gets done.
+// Once there are no more faults, all needed actions are done.
 void Simulation::heal_and_finish() {
   for (auto& one : nodes_) {
     happen({.kind = Kind::heal, .who = static_cast<std::uint32_t>(&one - nodes_.data())});
@@ -232,7 +232,7 @@ std::string text_of(const Event& event) {
 }
 
 std::vector<Event> plan(const Options& options, std::size_t count) {
-  // Out of 1000; what an instance does in a row is one entry.
+  // Out of 1000; consecutive events of an instance are one entry.
   static const std::vector<std::pair<std::uint32_t, std::vector<Kind>>> weights{
       {119, {Kind::wait}},
       {45, {Kind::need}},

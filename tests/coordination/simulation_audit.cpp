@@ -36,7 +36,7 @@ std::optional<std::string> Auditor::claimant(std::uint64_t epoch) const {
   return found == claimants_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Whether it says in the old record of a scope where that went.
+/// Returns true if the old record of a scope names the new one.
 bool Auditor::is_move(const Commit& commit) const {
   return std::ranges::any_of(commit.puts, [&](const Commit::Put& put) {
     const auto elements = elements_of(layout_.root(), put.key);
@@ -67,7 +67,7 @@ void Auditor::check_tokens(const Commit& commit) {
     const auto elements = elements_of(layout_.root(), put.key);
     const bool token =
         elements.size() == 2 ? elements[0] == "tokens" : elements.size() == 3 && elements[1] == "tokens";
-    // A move leaves its own word in the token of the old scope.
+    // A move writes its own value to the token of the old scope.
     const bool moved = put.value.starts_with("moved to ");
     if (token && !moved && !tokens_.insert(put.key + "=" + put.value).second) {
       violated("applied once: applied twice: " + put.key + " = " + put.value);
@@ -115,7 +115,7 @@ void Auditor::check_claim(const std::string& writer, const Commit& commit) {
   }
 }
 
-// Only what is overdue, or one's own, is taken over.
+// Only an overdue claim, or an own one, is taken over.
 void Auditor::check_take_over(const ClaimRecord& before, const ClaimRecord& after, TimePoint since) {
   ++take_overs_;
   if (before.owner != after.owner && rules_.now() < since + before.timeout) {
@@ -183,7 +183,7 @@ void Auditor::check_new_claim(const ClaimRecord& record, const Commit& commit) {
     violated("open gate: " + epoch + " came too soon");
 }
 
-// 'moves are awaited': a move is waited for, unless its mover has died.
+// 'moves are awaited': claims wait for a move, unless its mover has died.
 void Auditor::check_moves(const std::string& epoch) {
   const auto moves = moves_now();
   claims_amid_moves_ += moves.empty() ? 0 : 1;
@@ -249,7 +249,7 @@ Auditor::Members Auditor::members(const std::string& set) const {
     out[{elements.at(1), elements.at(2)}] = {record.since == 0 ? at->second.version : record.since,
                                              at->second.since};
   }
-  // What has been copied already is there once.
+  // A unit that has been copied counts once.
   std::erase_if(out, [&](const auto& member) {
     const auto move = moves.find(member.first.scope);
     return move != moves.end() && out.contains({move->second, member.first.unit});

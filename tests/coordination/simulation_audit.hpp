@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The invariants of docs/coordination.md that commits show, checked on every commit that a store applies.
+// Checks the invariants of docs/coordination.md that commits show, on every commit that a store applies.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,16 @@
 
 namespace evenkeel::coordination::simulation {
 
-/// What is true, and what everybody agreed to keep.
+/// The true state, and the rules that all instances follow.
 struct Rules {
   ActionPolicy policy;
   Duration silence = {};
   std::function<TimePoint()> now;  ///< True time.
-  /// When the shared system was disturbed last.
+  /// When the shared system was last disturbed.
   std::function<std::optional<TimePoint>()> last_disruption;
 };
 
-/// What the scope of an instance is called as well, and what both names are called here.
+/// The two names of an instance's scope, and the name that stands for both here.
 inline std::string other_name_of(const std::string& scope) {
   return scope.ends_with("-new") ? scope.substr(0, scope.size() - 4) : scope + "-new";
 }
@@ -34,19 +34,19 @@ inline std::string home_of(const std::string& scope) {
   return scope.ends_with("-new") ? other_name_of(scope) : scope;
 }
 
-/// A model of the store, made of the commits that it applied.
+/// A model of the store, built from its applied commits.
 class Auditor {
  public:
   Auditor(Layout layout, Rules rules) : layout_(std::move(layout)), rules_(std::move(rules)) {}
 
-  /// `writer` (an instance, named as home_of() does; empty: a person) had `commit`, in normal form, applied
-  /// as `version`.
+  /// Records that `commit` of `writer`, in normal form, was applied as `version`. `writer` is an instance,
+  /// named as by home_of(); empty: a person.
   void applied(const std::string& writer, const Commit& commit, Version version);
   void violated(const std::string& what) {
     if (!violation_) violation_ = what;
   }
   const std::optional<std::string>& violation() const { return violation_; }
-  /// Who had claim `epoch` of the policy's action.
+  /// Returns the owner of claim `epoch` of the policy's action.
   std::optional<std::string> claimant(std::uint64_t epoch) const;
   std::size_t claims() const { return claims_; }
   std::size_t claims_without_denied() const { return claims_without_denied_; }
@@ -74,7 +74,7 @@ class Auditor {
 
   const Held* find(const std::string& key) const;
   bool denied(const std::string& scope) const;
-  /// from -> to, of the moves that go on.
+  /// Source and destination of moves in progress.
   std::map<std::string, std::string> moves_now() const;
   bool amid_move(const std::string& scope) const;
   bool is_move(const Commit& commit) const;
@@ -83,13 +83,13 @@ class Auditor {
   std::optional<Entry> entry(const std::string& key) const;
   Members members(const std::string& set) const;
   std::set<std::pair<UnitRef, Version>> consumed() const;
-  /// Whether members of `scope` must count for `claimant`.
+  /// Returns true if members of `scope` must count for `claimant`.
   bool must_count(const std::string& scope, const std::string& claimant) const;
 
   Layout layout_;
   Rules rules_;
   std::map<std::string, Held> state_;
-  std::map<std::string, std::vector<Version>> changes_;  // set -> when it changed
+  std::map<std::string, std::vector<Version>> changes_;  // set -> versions at which it changed
   std::set<std::string> tokens_;
   std::map<std::uint64_t, std::string> claimants_;
   std::optional<std::string> violation_;
@@ -100,11 +100,11 @@ class Auditor {
   std::size_t take_overs_ = 0;
 };
 
-/// A store whose applied commits an auditor sees.
+/// A store that reports its applied commits to an auditor.
 class AuditedStore final : public Store {
  public:
-  /// `before` runs before each commit: what others do between a decision and its commit. `in_pieces`: says
-  /// that commits are so small that no scope is moved in one.
+  /// `before` runs before each commit and simulates other instances that commit first. `in_pieces` limits
+  /// commits so that no scope can be moved in one.
   AuditedStore(std::shared_ptr<Store> inner, std::shared_ptr<Auditor> auditor, std::string writer,
                std::function<void()> before = {}, bool in_pieces = false)
       : inner_(std::move(inner)),

@@ -47,7 +47,7 @@ void Node::die_if_due() {
   --*commits_left_;
 }
 
-/// Whether all is here, so that this run may begin.
+/// Returns true if everything has been moved to the present scope, so that this run may begin.
 bool Node::move() {
   if (moved_) return true;
   ScopeMigrator migrator(faulty_, world_.layout, identity(), {}, transactions(clock_));
@@ -70,7 +70,8 @@ void Node::refresh() {
   process_->looked = true;
 }
 
-/// What the owner knows; the kind says which need it is, so that a consumed member is told from a new one.
+/// The desired state of the owner. The kind contains the need, which distinguishes a consumed member from a
+/// new one.
 DesiredState Node::wanted(const OwnState& own) const {
   DesiredState desired;
   const auto say = [&](const std::string& set, const std::string& unit, const std::string& kind) {
@@ -97,7 +98,7 @@ void Node::publish() {
   const Published again = process_->ledger.publish(desire);
   if (again.transacted.wrote) world_.violated("no idle writes: " + scope_ + " wrote the same state twice");
   if (!again.done()) return;
-  // 'no leftovers', 'separate scopes': what is its own is what it said, nothing less and nothing of others.
+  // 'no leftovers', 'separate scopes': the scope contains exactly what was published, and nothing of others.
   const OwnState own = process_->ledger.own();
   const DesiredState said = wanted(own);
   for (const std::string set : {"pendingForRestart", "readyForRestart"}) {
@@ -118,7 +119,7 @@ void Node::pass() {
   }
 }
 
-/// Refuses whoever is older than somebody it knows of.
+/// Refuses callers whose epoch is older than the highest one seen.
 bool Node::obeys(const Claim& claim) {
   if (claim.epoch < world_.system.fence) return false;
   world_.system.fence = claim.epoch;
@@ -154,7 +155,7 @@ ActReport Node::kill(const Claim& claim) {
   return report;
 }
 
-/// Also makes sure that an older claim can do nothing any more.
+/// Also raises the fence against older claims.
 ActReport Node::observe(const Claim& claim) {
   ActReport report;
   obeys(claim);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instance of the simulation: what its process does, and how it dies.
+// An instance of the simulation: its process, and its crashes.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@
 
 namespace evenkeel::coordination::simulation {
 
-/// At once again, by `clock`.
+/// Transaction options without delays, with `clock`.
 TransactOptions transactions(const std::shared_ptr<ManualClock>& clock);
 
-/// The process of an instance: what dies in a crash.
+/// The process of an instance, whose state is lost in a crash.
 struct Process {
   Process(Store& store, const Layout& layout, const LedgerOptions& options)
       : ledger(store, options),
@@ -59,7 +59,7 @@ class Node {
               world_.about_to_commit(home_);
             },
             world.options.pieces)),
-        // Calendars and steady clocks disagree by a minute each way.
+        // Wall clocks and steady clocks differ by a minute in each direction.
         clock_(std::make_shared<ManualClock>(
             WallTime{std::chrono::seconds{1767225600} +
                      (index % 2 == 0 ? std::chrono::seconds{60} : -std::chrono::seconds{60})})) {
@@ -78,8 +78,8 @@ class Node {
     mode_ = mode;
     start();
   }
-  /// Another run begins with the other scope. Its move dies before its commit `dies_at`, and the next run
-  /// begins after `rest`.
+  /// Starts another run with the other scope. Its move dies before its commit `dies_at`, and the next run
+  /// starts after `rest`.
   void rename(unsigned dies_at, Duration rest);
   void start();
   void refresh();
@@ -90,7 +90,7 @@ class Node {
   void drop();
 
  private:
-  /// Thrown where the process dies.
+  /// Thrown when the process dies.
   struct Death {};
   void die_if_due();
   bool move();
@@ -103,15 +103,15 @@ class Node {
   Identity identity() const { return {scope_, "uid-" + home_, "run-" + std::to_string(incarnation_)}; }
 
   World& world_;
-  const std::string home_;  // what the scope was called first
+  const std::string home_;  // the first name of the scope
   std::string scope_;
   testing::FaultyStore faulty_;
   const std::shared_ptr<ManualClock> clock_;
   Mode mode_ = Mode::global;
   int incarnation_ = 0;
   TimePoint paused_until_ = {};
-  bool moved_ = true;                     // what an earlier run had under the other name is here
-  std::optional<unsigned> commits_left_;  // of the move, until this process dies
+  bool moved_ = true;                     // the entries below the other name have been moved here
+  std::optional<unsigned> commits_left_;  // commits of the move until this process dies
   Duration rest_ = {};
   bool moving_ = false;
   std::optional<Process> process_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The invariants of docs/coordination.md, after every step of random histories. EVENKEEL_COORDINATION_SEED
-// names the first seed, EVENKEEL_COORDINATION_RUNS how many follow it.
+// sets the first seed, EVENKEEL_COORDINATION_RUNS the number of seeds.
 #include "simulation.hpp"
 
 #include <cstdio>
@@ -97,7 +97,7 @@ TEST(CoordinationSimulation, KeepsItsInvariants) {
   if (runs >= 40) expect_met(sum);
 }
 
-// What is decided does not depend on the numbers that a store gives to its versions.
+// Decisions do not depend on the version numbers of a store.
 TEST(CoordinationSimulation, IsTheSameEachTime) {
   const Options options = options_of(7);
   const std::vector<Event> events = plan(options, 600);

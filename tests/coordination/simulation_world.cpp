@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kJournal = 60;  // lines that a violation shows
+constexpr std::size_t kJournal = 60;  // lines of the journal that a violation prints
 
 ActionPolicy policy_of(const Options& options) {
   return {.action = "restart",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world that simulated instances share: time, chance, the store, and the system that they restart.
+// The environment that simulated instances share: time, random numbers, the store, and the system that they
+// restart.
 #pragma once
 
 #include <chrono>
@@ -25,22 +26,22 @@ namespace evenkeel::coordination::simulation {
 
 constexpr Duration kSilence = std::chrono::seconds{60};
 
-/// Scopes of which one is the beginning of another.
+/// Scopes of which one is a prefix of another.
 std::string scope_of(std::size_t index);
 
-/// A unit as it really is.
+/// The true state of a unit.
 struct Unit {
-  std::uint64_t need = 0;  ///< How many restarts were needed so far.
-  std::uint64_t done = 0;  ///< The need that the last restart was for.
+  std::uint64_t need = 0;  ///< Number of restarts that were needed so far.
+  std::uint64_t done = 0;  ///< The need that the last restart fulfilled.
   bool prepared = false;
   bool exists = true;
-  bool alone = false;  ///< Its owner restarted it on its own, so somebody else may have done it too.
+  bool alone = false;  ///< Its owner restarted it alone, so another instance may have restarted it as well.
 
   bool needs() const { return exists && done < need; }
 };
 using Units = std::map<std::string, Unit>;
 
-/// The shared system: it restarts what it is told to, and refuses whoever comes too late.
+/// The shared system: it executes restarts, and refuses callers with an old epoch.
 struct System {
   std::map<std::string, Units> units;
   std::uint64_t fence = 0;
@@ -55,7 +56,7 @@ struct World {
   void violated(const std::string& what) { auditor->violated(what); }
   TimePoint now() const { return time; }
 
-  /// The instance is about to commit: now and then another one comes first.
+  /// Called before an instance commits; sometimes lets another instance commit first.
   void about_to_commit(const std::string& home) {
     if (others_come_first && !amid_commit && random() % 4 == 0) {
       amid_commit = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read and written, and the limits; conflicts and lost answers are in store_suite_conflicts.cpp.
+// Reads, writes and limits; conflicts and lost answers are in store_suite_conflicts.cpp.
 #include "store_suite.hpp"
 
 #include <algorithm>
@@ -205,7 +205,7 @@ TEST_P(StoreSuite, ErasesKeysAndRanges) {
   EXPECT_EQ(contents(), "");
 }
 
-// The normal form: stores take any.
+// The normal form; stores accept any form.
 TEST_P(StoreSuite, HasOneFinalOperationForEachKey) {
   commit({.puts = {{key("a"), "1"}, {key("b"), "1"}, {key("c"), "1"}}});
   const auto result = commit({.puts = {{key("b"), "2"}, {key("n"), "1"}, {key("n"), "2"}},
@@ -291,7 +291,7 @@ TEST_P(StoreSuite, IsStoppedBeforeItBegins) {
   }
 }
 
-// 'no answer, no action': a store that is not there is no empty store, and what was never sent is not
+// 'no answer, no action': an unreachable store is not an empty store, and a commit that was never sent is not
 // Unknown.
 TEST_P(StoreSuite, IsUnavailableWhereNobodyAnswers) {
   const auto store = GetParam().open_unreachable(root_);
@@ -309,7 +309,7 @@ TEST_P(StoreSuite, HintsThatSomethingChanged) {
   }
   ASSERT_NE(watch, nullptr);
   const auto other = second_client();
-  // A watch may begin after it was made: what is written until its first hint is written again.
+  // A watch may begin after watch() has returned, so the key is written again until the first hint.
   int written = 0;
   const auto write_until = [&](int wanted) {
     eventually("a hint of the store " + store_->name(), [&] {

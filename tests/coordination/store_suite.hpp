@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend must do. The cases stand in store_suite*.cpp (the library store_suite of this folder's
+// Requirements for every store. The cases are in store_suite*.cpp (the library store_suite of this folder's
 // CMakeLists.txt); a program that links it and names a profile runs all of them on that store:
 //   INSTANTIATE_TEST_SUITE_P(Memory, StoreSuite, ::testing::Values(profile));
 //   INSTANTIATE_TEST_SUITE_P(Memory, StoreSuiteConcurrency, ::testing::Values(profile));
-// A promise that a store does not make (Capabilities, Limits) has its own expectation in each case.
+// Each case has its own expectation for guarantees that a store does not give (Capabilities, Limits).
 #pragma once
 
 #include <cstddef>
@@ -23,25 +23,23 @@ namespace evenkeel::tests {
 
 struct StoreProfile {
   std::string name;
-  /// A client of the store that all keys of a case live in, below `root`. A case calls it again for another
-  /// client of the same data; other cases use other roots.
+  /// Returns a client of the store that has all keys of a case, below `root`. A case calls it again for
+  /// another client of the same data; other cases use other roots.
   std::function<std::shared_ptr<coordination::Store>(const std::string& root)> open;
-  /// A client of a store that nobody can reach.
+  /// Returns a client of an unreachable store.
   std::function<std::shared_ptr<coordination::Store>(const std::string& root)> open_unreachable;
-  /// Makes the store forget everything but its present state; empty: it never forgets.
+  /// Makes the store forget everything but its present state; unset: it never forgets.
   std::function<void(coordination::Store& store)> forget = {};
-  /// Whether erasures are noticed key by key. False: whether a range counts as changed is open if keys were
-  /// erased in it, and none put, or if keys were erased beside it. The guard keys of the sets are there
-  /// because it need not be known.
+  /// True if erasures are detected key by key. False: a range may or may not count as changed if keys were
+  /// erased in it and none put, or if keys were erased next to it. Guard keys make that irrelevant.
   bool sees_bare_erases = true;
-  /// Whether only what differs is a conflict. False: so may be what was written and is as before, such as the
-  /// erasure of what was absent, or a key that came and went again.
+  /// True if only real differences are conflicts. False: a write without effect may be one as well, such as
+  /// the erasure of an absent key, or a key that was added and erased again.
   bool exact_conflicts = true;
-  /// Of a store without Capabilities::range_conflict: whether it looks at ranges before it commits all the
-  /// same.
+  /// For a store without Capabilities::range_conflict: true if it checks ranges before it commits.
   bool looks_at_ranges = false;
-  int random_steps = 400;         ///< Of the random commits that are compared with a model.
-  std::size_t many_scopes = 150;  ///< That take part in one claim.
+  int random_steps = 400;         ///< Number of random commits that are compared with a model.
+  std::size_t many_scopes = 150;  ///< Number of scopes in one claim.
 };
 inline std::ostream& operator<<(std::ostream& out, const StoreProfile& profile) {
   return out << profile.name;
@@ -55,7 +53,7 @@ class StoreSuite : public ::testing::TestWithParam<StoreProfile> {
   }
   std::vector<std::string> keys(std::string_view prefix, int count) const;
   coordination::KeyRange all() const { return coordination::prefix_range(root_ + "/"); }
-  /// "a=1 b=2": what is below the scope, without versions.
+  /// Formats the entries below the scope, without versions: "a=1 b=2".
   std::string contents(coordination::Store& store) const;
   std::string contents() const { return contents(*store_); }
 
@@ -65,7 +63,7 @@ class StoreSuite : public ::testing::TestWithParam<StoreProfile> {
   }
   std::shared_ptr<coordination::Store> second_client() const { return GetParam().open(root_); }
 
-  /// Whether a commit notices what came into a range before it was sent.
+  /// Returns true if a commit detects a key that was added to a range before it was sent.
   bool sees_ranges() const { return store_->capabilities().range_conflict || GetParam().looks_at_ranges; }
 
   const std::string root_ = fresh_root();
@@ -75,7 +73,7 @@ class StoreSuite : public ::testing::TestWithParam<StoreProfile> {
   static std::string fresh_root();
 };
 
-/// Those with threads.
+/// The cases with threads.
 class StoreSuiteConcurrency : public StoreSuite {};
 
 }  // namespace evenkeel::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conflicts, lost answers, writers at the same time, and random commits against a model.
+// Conflicts, lost answers, concurrent writers, and random commits against a model.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -106,7 +106,7 @@ TEST_P(StoreSuite, ACommitThatOnlyReadsChecks) {
   EXPECT_EQ(committed(commit(range)), !sees_ranges());
 }
 
-/// What a commit meets that rests upon `range` as it was before `change`.
+/// The result of a commit with the read range `range` from before `change`.
 CommitResult after(Store& store, const Commit& change, const KeyRange& range, const std::string& written) {
   const auto snapshot = store.snapshot();
   EXPECT_TRUE(committed(store.commit(change)));
@@ -114,8 +114,8 @@ CommitResult after(Store& store, const Commit& change, const KeyRange& range, co
       {.read_version = snapshot->version(), .read_ranges = {range}, .puts = {{written, "1"}}});
 }
 
-// 'current view': members that come or change between the snapshot and the claim. What goes is seen by its
-// guard.
+// 'current view': members that are added or changed between the snapshot and the claim. Erasures are detected
+// by guards.
 TEST_P(StoreSuite, ARangeThatChangedIsAConflict) {
   const std::string guards = prefix_of(root_, {"guard", "set"});
   for (Commit change :
@@ -152,7 +152,7 @@ TEST_P(StoreSuite, ARangeSeesWhatCameAndChanged) {
   }
 }
 
-// Write skew: each decides upon a set that the other adds to.
+// Write skew: each writer decides from a set to which the other one adds.
 TEST_P(StoreSuite, TwoThatDecideUponTheSameSetDoNotBothGo) {
   const auto other = second_client();
   const auto mine = store_->snapshot();
@@ -171,7 +171,7 @@ TEST_P(StoreSuite, TwoThatDecideUponTheSameSetDoNotBothGo) {
   }
 }
 
-// 'one claim': of several who take what is free, one gets it.
+// 'one claim': of several instances that take a free lock, one gets it.
 TEST_P(StoreSuite, OneOfTwoTakesWhatIsFree) {
   const std::string lock = key_of(root_, {"arbiter", "lock"});
   const auto other = second_client();
@@ -209,7 +209,7 @@ TEST_P(StoreSuite, WritesNothingWhereNothingIsWanted) {
 
 namespace {
 
-/// What the store should be: the result of each commit follows from it alone.
+/// A model of the store, from which the result of each commit follows.
 class Model {
  public:
   struct Snapshot {
@@ -233,7 +233,7 @@ class Model {
     return true;
   }
 
-  /// Whether something that was read has been written since, whatever it is now.
+  /// Returns true if something that was read has been written since, whatever its present value.
   bool touched(const Commit& commit, const Snapshot& read) const {
     std::vector<KeyRange> ranges = commit.read_ranges;
     for (const Commit::ReadKey& one : commit.reads) ranges.push_back({one.key, one.key + '\0'});
@@ -277,11 +277,11 @@ class Model {
 
  private:
   std::map<std::string, Entry> entries_;
-  std::vector<std::vector<std::string>> changes_;  // Keys whose entries came, changed or went.
-  std::vector<std::vector<KeyRange>> writes_;      // What the commits wrote, with effect or without.
+  std::vector<std::vector<std::string>> changes_;  // Keys that were added, changed or erased.
+  std::vector<std::vector<KeyRange>> writes_;      // Ranges that the commits wrote, with effect or without.
 };
 
-/// A commit of some of eight keys that rests upon a snapshot.
+/// A commit of some of eight keys that depends on a snapshot.
 class RandomCommits {
  public:
   RandomCommits(std::uint64_t seed, std::string prefix, bool ranges, bool guarded)
@@ -396,7 +396,7 @@ TEST_P(StoreSuiteConcurrency, ReadersNeverSeeHalfACommit) {
   });
   const auto reader = second_client();
   while (!done) {
-    // One answer of the store is of one moment everywhere.
+    // A single response of the store is consistent everywhere.
     const auto seen = reader->snapshot()->scan_all(prefix_range(key("")));
     ASSERT_EQ(seen.size(), 2u);
     EXPECT_EQ(seen[0].value, seen[1].value);

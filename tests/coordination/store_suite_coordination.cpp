@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instances do with a store: agree on one action, and move to another scope.
+// Use of a store by instances: agreeing on one action, and moving to another scope.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -47,7 +47,7 @@ LedgerOptions options(const std::string& root, const std::string& scope, const s
   return options;
 }
 
-/// Each unit needs the restart and is ready for it, and has an address.
+/// Units that need the restart, are ready for it, and have an address.
 Ledger::Desire ready_for_restart(std::vector<std::string> units) {
   return [units = std::move(units)](const OwnState&) {
     DesiredState desired;
@@ -67,7 +67,7 @@ std::vector<std::string> names(const std::vector<Member>& members) {
 }
 using Names = std::vector<std::string>;
 
-/// So many scopes, each of one instance with one unit that is ready.
+/// This many scopes, each of one instance with one ready unit.
 class ManyScopes {
  public:
   ManyScopes(coordination::Store& store, std::string root, std::size_t count)
@@ -97,7 +97,8 @@ class ManyScopes {
   const std::string root_;
 };
 
-/// A claim of the first of many, for all that go together; how many, and what is remembered of them.
+/// A claim of the first of many for all of them. Returns the number of targets, and of what claims recorded
+/// about them.
 void act_for_many(coordination::Store& store, const std::string& root, std::size_t takes_part,
                   std::size_t* acted) {
   Ledger first(store, options(root, ManyScopes::scope(0), "uid-0"));
@@ -117,7 +118,7 @@ void act_for_many(coordination::Store& store, const std::string& root, std::size
   EXPECT_EQ(first.view("restart").targets.size(), takes_part);
 }
 
-/// What claims remember, once all that took part have withdrawn and it was tidied up.
+/// The records of claims, after all participants have withdrawn and tidy() has run.
 std::size_t remembered(coordination::Store& store, const std::string& root) {
   Ledger first(store, options(root, ManyScopes::scope(0), "uid-0"));
   const CommitResult tidied = ActionClaims(first).tidy("restart");
@@ -127,8 +128,8 @@ std::size_t remembered(coordination::Store& store, const std::string& root) {
 
 }  // namespace
 
-// Stores limit the conditions of a commit (etcd 96): a claim must not need one for each scope, neither for
-// those that take part, nor for those that are left out.
+// Stores limit the conditions of a commit (etcd 96): a claim must not need one for each scope that takes part
+// or is left out.
 TEST_P(StoreSuite, AClaimIsForManyScopes) {
   const std::size_t all = GetParam().many_scopes;
   const std::size_t left_out = all * 3 / 5;
@@ -147,7 +148,7 @@ TEST_P(StoreSuite, AClaimIsForManyScopes) {
   EXPECT_EQ(remembered(*store_, root_), 0U);
 }
 
-// Each scope of a claim is one key that it writes: as many as the store allows.
+// A claim writes one key for each scope, up to the limit of the store.
 TEST_P(StoreSuite, AClaimTakesAllOfManyScopes) {
   const std::size_t operations = store_->limits().operations;
   const std::size_t all = std::min(GetParam().many_scopes, operations == 0 ? 1000 : operations - 28);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views for tests of decisions, written in one line: members by text and age.
+// Builders of views for tests of decisions: members by text and age.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace evenkeel::coordination {
 
 inline constexpr TimePoint kNow{std::chrono::hours{1000}};
 
-/// "dc1/storage-1" since `age`, with the part of its unit before '-' as kind.
+/// Returns "dc1/storage-1" as a member since `age`, with the part of its unit before '-' as kind.
 struct Aged {
   std::string_view name;
   Duration age = std::chrono::minutes{1};
@@ -42,7 +42,7 @@ inline Instance instance_of(std::string scope, Mode mode = Mode::global, Presenc
   return one;
 }
 
-/// Of the action "restart", with the scopes dc1, dc2 and dc3 live.
+/// Returns a view of the action "restart" with the live scopes dc1, dc2 and dc3.
 inline View view_of(const std::vector<Aged>& pending, const std::vector<Aged>& ready) {
   View view;
   view.action = "restart";
@@ -56,7 +56,7 @@ inline View view_of(const std::vector<Aged>& pending, const std::vector<Aged>& r
   return view;
 }
 
-/// "dc1/storage-1 dc2/log-1".
+/// Formats targets: "dc1/storage-1 dc2/log-1".
 inline std::string names_of(const std::vector<Target>& targets) {
   std::string text;
   for (const Target& one : targets) text += (text.empty() ? "" : " ") + one.ref.scope + "/" + one.ref.unit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys that a view reads again, and that it misses nothing.
+// The keys that a view reads again, and the completeness of views from the cache.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -81,7 +81,7 @@ TEST_F(ViewCacheTest, SeesScopesThatCameAndMembersThatWent) {
   EXPECT_EQ(members(), 155U);
 }
 
-// What a move does: the guard of the old scope goes, and that of the new one comes.
+// The effect of a move: the guard of the old scope is erased, and that of the new one is written.
 TEST_F(ViewCacheTest, ForgetsAScopeWhoseGuardIsGone) {
   EXPECT_EQ(members(), 200U);
   const Layout layout("/db");
@@ -94,7 +94,7 @@ TEST_F(ViewCacheTest, ForgetsAScopeWhoseGuardIsGone) {
   EXPECT_EQ(members(), 151U);
 }
 
-// A store that was restored from a backup: a guard has the version that is known, and other members.
+// A store that was restored from a backup: a guard has a cached version, but other members.
 TEST(ViewCacheRestored, ForgetsEverythingWhenVersionsGoBack) {
   const Layout layout("/db");
   const auto with = [&layout](const std::string& unit) {

@@ -34,8 +34,7 @@ struct EtcdStoreOptions {
   std::string password = {};
   Duration request_timeout = std::chrono::seconds{5};  ///< For one request to one endpoint; > 0.
   Duration connect_timeout = std::chrono::seconds{2};  ///< For name resolution, TCP and TLS handshake; > 0.
-  Duration watch_retry =
-      std::chrono::seconds{1};      ///< Delay between the end of a watch and the next one; > 0.
+  Duration watch_retry = std::chrono::seconds{1};      ///< Delay before a watch is re-established; > 0.
   std::size_t page_entries = 1000;  ///< Entries of one response to a scan without a limit; > 0.
   /// The servers' settings of --max-txn-ops and --max-request-bytes.
   std::size_t max_txn_ops = 128;                  ///< At least 16.

@@ -35,9 +35,8 @@ struct FoundationDbStoreOptions {
   std::string cluster_file = {};  ///< Empty: the library's default.
   /// Allows keys that begin with \xff\x02, as the default root of FoundationDB's operator does.
   bool system_keys = false;
-  bool lock_aware = false;  ///< Works on a locked database as well.
-  Duration timeout =
-      std::chrono::seconds{10};  ///< For each transaction; at least 1 ms, truncated to whole ms.
+  bool lock_aware = false;                      ///< Works on a locked database as well.
+  Duration timeout = std::chrono::seconds{10};  ///< For each transaction, in whole ms; at least 1 ms.
 };
 
 /// A store in FoundationDB. A version is a version of FoundationDB. In the database each value begins with

@@ -61,9 +61,8 @@ struct ActionPolicy {
   Duration straggler_timeout = std::chrono::minutes{5};
   /// Minimum time between the last disruption of the shared system and this action. >= 0.
   Duration minimum_spacing = {};
-  std::size_t batch_limit =
-      0;                   ///< Maximum number of targets, taken in the order of scope and unit; 0: no limit.
-  bool needs_lock = true;  ///< Only the holder of the lock may claim.
+  std::size_t batch_limit = 0;  ///< Maximum number of targets, in the order of scope and unit; 0: no limit.
+  bool needs_lock = true;       ///< Only the holder of the lock may claim.
   /// Another instance may take over a claim that has not been settled for this long. > 0; must be longer than
   /// acting takes.
   Duration claim_timeout = std::chrono::minutes{2};

@@ -50,8 +50,8 @@ struct UnitRef {
 struct OwnMember {
   std::string kind = {};
   Version since = 0;  ///< Distinguishes this membership from earlier and later ones of the same unit.
-  std::int64_t at =
-      0;  ///< When it was added, by the owner's wall clock, in seconds since 1970; informational.
+  /// When it was added, by the owner's wall clock, in seconds since 1970; informational.
+  std::int64_t at = 0;
 
   friend bool operator==(const OwnMember&, const OwnMember&) = default;
 };

@@ -45,9 +45,8 @@ struct Overview {
   std::map<std::string, std::map<std::string, SetFigures>> scopes = {};
   std::vector<Instance> instances = {};
   std::optional<LockRecord> lock = {};
-  bool lock_there = false;  ///< The lock has a record; if `lock` is unset, it cannot be decoded.
-  Duration lock_unchanged =
-      {};  ///< Time for which its record has been unchanged, as observed by this process.
+  bool lock_there = false;       ///< The lock has a record; if `lock` is unset, it cannot be decoded.
+  Duration lock_unchanged = {};  ///< Time for which this process has seen its record unchanged.
   std::vector<Denied> denied = {};
   std::map<std::string, ClaimRecord> claims = {};     ///< By action.
   std::map<std::string, std::string> migrating = {};  ///< Source -> destination.

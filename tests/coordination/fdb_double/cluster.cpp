@@ -9,7 +9,7 @@
 namespace fdb_double {
 namespace {
 
-// Versions per second, and how long one stays readable and committable.
+// Versions per second, and the time for which a version stays readable and committable.
 constexpr std::int64_t second = 1'000'000;
 constexpr std::int64_t life = 5 * second;
 constexpr std::int64_t step = 137;
@@ -18,7 +18,7 @@ bool overlap(const Range& a, const Range& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-/// The ten bytes of a versionstamp: the version, then the place in its batch, which is always the first.
+/// The ten bytes of a versionstamp: the version, then the number in its batch, which is always the first.
 std::string stamp_of(std::int64_t version) {
   std::string stamp(10, '\0');
   for (std::size_t i = 0; i < 8; ++i) {

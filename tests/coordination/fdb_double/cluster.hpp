@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database behind the double of FoundationDB's C API: versions, what was at each of them, and which
-// transactions conflict. And what a test may do to it. Nothing here waits or has a thread.
+// The database behind the double of FoundationDB's C API: versions, their contents, and conflicts between
+// transactions, with the faults that a test can inject. Does not block and has no thread.
 //
 // Source: FoundationDB's developer guide and known limitations: a read version is that of the last commit or
 // later; a commit is refused if something in its read conflict ranges was written after its read version;
-// what is older than five million versions (five seconds) cannot be read and is not committed.
+// data older than five million versions (five seconds) cannot be read or committed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace fdb_double {
 
-/// Errors of the C API that the double gives, with FoundationDB's names and codes.
+/// Errors of the C API that the double returns, with FoundationDB's names and codes.
 enum Error : int {
   transaction_too_old = 1007,
   future_version = 1009,
@@ -60,11 +60,11 @@ struct Mutation {
   enum class Kind : std::uint8_t { set, set_stamped, clear };
   Kind kind = Kind::set;
   std::string begin = {};
-  std::string end = {};    ///< Of a clear.
-  std::string value = {};  ///< Of a stamped one with the four bytes that say where the stamp goes.
+  std::string end = {};    ///< The end of a cleared range.
+  std::string value = {};  ///< Of a stamped value: with the four bytes of the offset of the stamp.
 };
 
-/// What a client sends to be committed.
+/// A client's commit request.
 struct Submission {
   std::int64_t read_version = 0;
   bool lock_aware = false;
@@ -78,7 +78,7 @@ struct Outcome {
   std::int64_t version = -1;
 };
 
-/// What becomes of one commit.
+/// The fate of a commit.
 enum class CommitFault : std::uint8_t {
   none,
   conflict,         ///< Refused with not_committed, although there may be no conflict.
@@ -92,24 +92,25 @@ class Cluster {
  public:
   explicit Cluster(bool reachable) : reachable_(reachable) {}
 
-  // What clients do.
+  // Interface of clients.
   bool reachable() const { return reachable_; }
-  /// Later than that of the last call, even if nothing was committed in between: versions follow the clock.
+  /// Returns a version later than that of the last call, even if nothing was committed: versions follow the
+  /// clock.
   std::int64_t read_version();
-  /// 0, transaction_too_old, future_version or database_locked.
+  /// Returns 0, transaction_too_old, future_version or database_locked.
   int readable(std::int64_t version, bool lock_aware) const;
   std::map<std::string, std::string> read(const Range& range, std::int64_t version) const;
-  /// Nothing: there is no answer.
+  /// Returns nullopt if there is no answer.
   std::optional<Outcome> commit(const Submission& submission);
   std::size_t size_limit() const;
 
-  // What tests do.
-  /// The next commits meet these, one each.
+  // Interface of tests.
+  /// Sets the fates of the next commits, one each.
   void script(std::vector<CommitFault> faults);
-  /// Applies what is held, in the order in which it came; how many were applied.
+  /// Applies held commits in the order of their arrival. Returns how many were applied.
   std::size_t deliver();
   std::size_t held() const;
-  /// As if so many microseconds passed.
+  /// Advances the version as if this many microseconds had passed.
   void advance(std::int64_t versions);
   void set_locked(bool locked);
   void set_size_limit(std::size_t bytes);
@@ -126,7 +127,7 @@ class Cluster {
   const bool reachable_;
   mutable std::mutex mutex_;
   std::int64_t version_ = 1'000'000'000;
-  // Of each key what it was from each version on; nothing: it was absent.
+  // The history of each key: version -> value; nullopt: absent.
   std::map<std::string, std::map<std::int64_t, std::optional<std::string>>> history_;
   std::vector<Written> written_;
   std::deque<CommitFault> faults_;
@@ -135,8 +136,9 @@ class Cluster {
   bool locked_ = false;
 };
 
-/// The cluster that `cluster_file` names: the same one for the same content. Its content is
-/// "description:id@address"; nobody answers at port 1. Null if the file cannot be read or is none.
+/// Returns the cluster that `cluster_file` names: the same one for the same content. Its content is
+/// "description:id@address"; port 1 is never answered. Returns null if the file cannot be read or is not a
+/// cluster file.
 std::shared_ptr<Cluster> cluster_of(const std::string& cluster_file);
 
 }  // namespace fdb_double

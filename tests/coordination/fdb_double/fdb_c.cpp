@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the C API: they hand what they are given to the network's thread.
+// The functions of the C API, which pass their arguments to the network's thread.
 #define FDB_API_VERSION 710
 #include <atomic>
 #include <cstdlib>
@@ -45,13 +45,13 @@ const std::uint8_t* bytes(const std::string& text) {
   return reinterpret_cast<const std::uint8_t*>(text.data());
 }
 
-/// Does `task` with the transaction, on the network's thread.
+/// Runs `task` with the transaction, on the network's thread.
 template <class Task>
 void post(FDBTransaction* tr, Task task) {
   Network::instance().post([transaction = tr->transaction, task = std::move(task)] { task(*transaction); });
 }
 
-/// The same for a task that has an answer.
+/// Like the above, for a task that has a result.
 template <class Task>
 FDBFuture* ask(FDBTransaction* tr, Task task) {
   auto* asked = new FDBFuture();
@@ -61,7 +61,7 @@ FDBFuture* ask(FDBTransaction* tr, Task task) {
   return asked;
 }
 
-/// Does `read` with the answer if there is one and it is no error.
+/// Runs `read` with the result if there is one and it is not an error.
 template <class Read>
 fdb_error_t with_answer(FDBFuture* f, Read read) {
   const Answer* answer = f->future->get();
@@ -74,7 +74,7 @@ void post_mutation(FDBTransaction* tr, Mutation mutation) {
   post(tr, [mutation = std::move(mutation)](Transaction& transaction) { transaction.mutate(mutation); });
 }
 
-/// Breaks off what is not done in `milliseconds`, 0 of which are for ever.
+/// Cancels operations that are not done within `milliseconds`; 0: never.
 void set_timeout(FDBTransaction* tr, std::int64_t milliseconds) {
   if (milliseconds == 0) return;
   const auto when = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
@@ -122,7 +122,7 @@ const char* fdb_get_error(fdb_error_t code) {
 }
 
 fdb_bool_t fdb_error_predicate(int predicate_test, fdb_error_t code) {
-  // Of what the double gives only this one.
+  // The only retryable error that the double returns.
   return predicate_test == FDB_ERROR_PREDICATE_MAYBE_COMMITTED && code == fdb_double::commit_unknown_result;
 }
 
@@ -179,7 +179,7 @@ fdb_error_t fdb_database_create_transaction(FDBDatabase* d, FDBTransaction** out
 }
 
 void fdb_transaction_destroy(FDBTransaction* tr) {
-  // What is asked of it and has no answer yet never gets one.
+  // Unanswered requests are never answered.
   fdb_transaction_cancel(tr);
   delete tr;
 }
@@ -225,7 +225,7 @@ FDBFuture* fdb_transaction_get_range(FDBTransaction* tr, const std::uint8_t* beg
                                      const std::uint8_t* end_key_name, int end_key_name_length,
                                      fdb_bool_t end_or_equal, int end_offset, int limit, int target_bytes,
                                      FDBStreamingMode mode, int, fdb_bool_t snapshot, fdb_bool_t reverse) {
-  // Other selectors and modes are not needed, and so are not here.
+  // Other selectors and modes are not used, and not implemented.
   const bool known = begin_or_equal == 0 && begin_offset == 1 && end_or_equal == 0 && end_offset == 1 &&
                      target_bytes == 0 && mode == FDB_STREAMING_MODE_WANT_ALL && reverse == 0 && limit >= 0;
   const fdb_double::RangeRead read{

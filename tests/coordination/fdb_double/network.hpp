@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread and the futures of the double: as in libfdb_c, everything that is asked is done, in its order,
-// on the one thread that fdb_run_network() was called on.
+// The thread and the futures of the double: as in libfdb_c, all requests are executed in order on the one
+// thread that called fdb_run_network().
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ class Network {
   int setup();
   int run();
   int stop();
-  int api_version_problem() const;  ///< 0, or what any call before fdb_select_api_version() gets.
+  int api_version_problem() const;  ///< 0, or the error of any call before fdb_select_api_version().
   bool on_its_thread() const;
 
   void post(std::function<void()> task);
@@ -54,7 +54,7 @@ struct Answer {
   bool more = false;
 };
 
-/// Set once, on the network's thread; what comes later is dropped.
+/// A future, set once on the network's thread; later results are dropped.
 class Future {
  public:
   void set(Answer answer);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_key_bytes = 10'000;
 constexpr std::size_t most_value_bytes = 100'000;
-// What one answer holds when a client wants all.
+// Size of one response if a client wants everything.
 constexpr std::size_t page_bytes = 80'000;
 
 constexpr std::size_t stamp_bytes = 10;
@@ -76,8 +76,8 @@ void Transaction::break_off(int error) {
   for (const FuturePtr& future : std::exchange(waiting_, {})) future->fail(broken_);
 }
 
-/// Whether the transaction may ask the cluster. If not, `future` has its error, or waits for an answer that
-/// does not come.
+/// Returns true if the transaction may query the cluster. Otherwise sets the error of `future`, or lets it
+/// wait for an answer that never comes.
 bool Transaction::begun(const FuturePtr& future) {
   if (broken_ != 0 || deferred_ != 0) {
     future->fail(broken_ != 0 ? broken_ : deferred_);
@@ -103,8 +103,8 @@ void Transaction::get_read_version(const FuturePtr& future) {
   if (begun(future)) future->set({.number = submission_.read_version});
 }
 
-/// What the transaction sees: the cluster at its read version, and its own writes. Nothing: one of those is
-/// a value that only the commit will make.
+/// Returns what the transaction sees: the cluster at its read version, and its own writes. Returns nullopt if
+/// one of them is a value that only the commit will determine.
 std::optional<std::map<std::string, std::string>> Transaction::merged(const Range& range) const {
   auto rows = cluster_->read(range, submission_.read_version);
   std::map<std::string, bool> stamped;
@@ -170,7 +170,7 @@ std::size_t Transaction::size() const {
 void Transaction::commit(const FuturePtr& future) {
   if (!begun(future)) return;
   committing_ = true;
-  // It writes nothing and so has nothing to be compared: whatever it read was of one moment.
+  // A read-only transaction has nothing to compare: its reads are consistent.
   if (submission_.mutations.empty() && submission_.writes.empty()) return future->set({});
   if (size() > cluster_->size_limit()) return future->fail(transaction_too_large);
   const auto outcome = cluster_->commit(submission_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transaction of the double, as FoundationDB's client has it: it reads at one version, sees its own
-// writes, and gathers what it will send. Errors of calls that return none come out of the next one that does.
+// A transaction of the double, with the semantics of FoundationDB's client: it reads at one version, sees its
+// own writes, and collects what it will send. Errors of calls without a result are returned by the next call
+// with one.
 // Thread safety: only on the network's thread.
 #pragma once
 
@@ -34,7 +35,7 @@ class Transaction {
   void set_read_version(std::int64_t version);
   void mutate(const Mutation& mutation);
   void add_conflict(const Range& range, bool write);
-  /// All that waits, and all that comes, fails with `error`.
+  /// Fails all present and future operations with `error`.
   void break_off(int error);
 
   void get_read_version(const FuturePtr& future);

@@ -18,7 +18,7 @@ inline const WallTime wall_start{1'700'000'000s};
 
 inline void add_groups(ProcessCluster& cluster, const std::string& prefix, const std::string& process_class,
                        std::size_t count) {
-  int net = 0;  // another one for each prefix
+  int net = 0;  // differs for each prefix
   for (const char c : prefix) net = (net * 7 + c) % 250;
   for (std::size_t i = 1; i <= count; ++i) {
     const std::string last = std::to_string(cluster.process_groups.size() + 1);
@@ -29,8 +29,8 @@ inline void add_groups(ProcessCluster& cluster, const std::string& prefix, const
   cluster.process_counts[process_class] = count;
 }
 
-/// As CreateDefaultCluster of the FoundationDB operator: double redundancy, 17 groups. `prefix` ends with
-/// '-', or is empty.
+/// Equivalent of CreateDefaultCluster of the FoundationDB operator: double redundancy, 17 groups. `prefix`
+/// ends with '-', or is empty.
 inline ProcessCluster default_cluster(const std::string& prefix = "") {
   ProcessCluster cluster{.version = "7.1.57"};
   add_groups(cluster, prefix, "storage", 4);
@@ -40,7 +40,7 @@ inline ProcessCluster default_cluster(const std::string& prefix = "") {
   return cluster;
 }
 
-/// The processes of the groups that have an address, each up for long, each in a zone of its own.
+/// The processes of the groups that have an address, each with a long uptime and its own zone.
 inline std::vector<DatabaseProcess> processes_of(const ProcessCluster& cluster) {
   std::vector<DatabaseProcess> processes;
   for (const ProcessGroup& group : cluster.process_groups) {

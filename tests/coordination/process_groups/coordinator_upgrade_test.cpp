@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upgrades to a version that does not understand the running one: "with a pending upgrade" of the
+// Upgrades to a version that cannot communicate with the running one: "with a pending upgrade" of the
 // FoundationDB operator's bounce_processes_test.go, and the deny list of update_lock_configuration_test.go.
 #include <chrono>
 #include <memory>
@@ -42,7 +42,7 @@ class UpgradeTest : public ::testing::TestWithParam<Mode> {
 INSTANTIATE_TEST_SUITE_P(In, UpgradeTest, ::testing::Values(Mode::local, Mode::global),
                          [](const auto& mode) { return std::string(text_of(mode.param)); });
 
-// Two orders, no window, and the status is looked at anew.
+// Two commands, no window, and the status is read again.
 TEST_P(UpgradeTest, RestartsAllProcessesTwice) {
   instance.pass();
   EXPECT_EQ(instance.reason("bounce"), "fetch latest status after upgrade");
@@ -78,7 +78,7 @@ TEST_P(UpgradeTest, RegistersNothingBeforeItsOwnAreReady) {
   EXPECT_EQ(database.calls.size(), 0U);
 }
 
-// Another one restarted all while this one's pass went on with the status of before.
+// Another instance restarted all processes while this one's pass continued with the old status.
 TEST_P(UpgradeTest, WithdrawsWhatItRegisteredTooLate) {
   registry.add("7.3.0", {"dc2-storage-1"});
   database.state.processes.push_back({.address = "1.2.3.4:4501",
@@ -140,8 +140,7 @@ TEST(UpgradeRegistry, KeepsVersionsApartAndWritesOnce) {
   EXPECT_EQ(one.registered("7.3"), GroupIds());
 }
 
-// --- update_lock_configuration_test.go
-// ------------------------------------------------------------------------
+// --- update_lock_configuration_test.go ---
 
 class LockConfigurationTest : public ::testing::Test {
  protected:
@@ -178,7 +177,7 @@ TEST_F(LockConfigurationTest, AllowsAgainWhomItNames) {
   EXPECT_EQ(denied(), (Texts{"dc3"}));
 }
 
-// 'denied stays out': the lock is free, and it does not get it.
+// 'denied stays out': the lock is free, and the denied instance does not get it.
 TEST_F(LockConfigurationTest, ADeniedInstanceDisturbsNothing) {
   list.apply({{"dc1"}});
   instance.mark("log-1");

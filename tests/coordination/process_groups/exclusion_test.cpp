@@ -81,7 +81,7 @@ TEST_P(ExclusionNeedTest, CountsOneThatIsBeingExcludedAsOngoing) {
   EXPECT_EQ(need.ongoing, (Counts{{"storage", 1}}));
 }
 
-// By locality, an exclusion by address is not enough: it is excluded once more.
+// If exclusions are by locality, an exclusion by address does not count.
 TEST_P(ExclusionNeedTest, OfOneExcludedByAddressDependsOnTheWay) {
   first.removal_timestamp = second.removal_timestamp = wall_start;
   const ExclusionNeed need = exclusion_need(cluster, {"1.1.1.2"});
@@ -89,7 +89,7 @@ TEST_P(ExclusionNeedTest, OfOneExcludedByAddressDependsOnTheWay) {
   EXPECT_EQ(need.ongoing, GetParam() ? Counts() : (Counts{{"storage", 1}}));
 }
 
-// By address, too, an exclusion by locality is one.
+// If exclusions are by address, an exclusion by locality counts.
 TEST_P(ExclusionNeedTest, OfOneExcludedByLocalityIsOngoing) {
   first.removal_timestamp = second.removal_timestamp = wall_start;
   const ExclusionNeed need = exclusion_need(cluster, {second.exclusion_text()});
@@ -111,8 +111,7 @@ TEST_P(ExclusionNeedTest, LeavesOutTestProcesses) {
   EXPECT_EQ(exclusion_need(cluster, {}).to_exclude, Entries());
 }
 
-// --- "validating if processes can be excluded"
-// ----------------------------------------------------------------
+// --- "validating if processes can be excluded" ---
 
 class AllowedExclusionsTest : public ::testing::Test {
  protected:
@@ -204,8 +203,7 @@ TEST_F(AllowedExclusionsTest, OfALargeClusterCountAlike) {
   EXPECT_EQ(allowed().missing.size(), 2U);
 }
 
-// --- What may be excluded now
-// ---------------------------------------------------------------------------------
+// --- Exclusions that are allowed now ---
 
 class ExclusionPlanTest : public ::testing::Test {
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database in memory for tests of the steps: it does what it is told, writes it down, and can lose answers.
+// An in-memory database for tests of the steps. It executes commands, records them, and can lose answers.
 #pragma once
 
 #include <algorithm>
@@ -75,13 +75,13 @@ class FakeDatabase final : public AdminClient {
     return state.connection_string;
   }
 
-  /// The data has moved away from what is excluded.
+  /// Moves all data away from excluded processes.
   void move_data() {
     for (DatabaseProcess& process : state.processes) {
       if (process.excluded) process.roles.clear();
     }
   }
-  /// The processes of the groups are gone.
+  /// Removes the processes of the groups.
   void forget(const std::set<std::string>& groups) {
     std::erase_if(state.processes,
                   [&](const auto& one) { return groups.contains(std::string(one.group())); });
@@ -102,10 +102,10 @@ class FakeDatabase final : public AdminClient {
   DatabaseStatus state = {};
   std::vector<Call> calls = {};
   std::set<std::string> killed = {};
-  std::string starts_with = {};                      ///< Command line of what is restarted.
-  std::map<std::string, std::uint64_t> fences = {};  ///< By action: what is refused below it.
+  std::string starts_with = {};                      ///< Command line of restarted processes.
+  std::map<std::string, std::uint64_t> fences = {};  ///< Action -> the lowest epoch that is not refused.
   bool is_down = false;
-  bool loses_answers = false;  ///< Does what it is told, and then throws.
+  bool loses_answers = false;  ///< Executes commands, and then throws.
 
  private:
   static bool is_in(const std::vector<std::string>& texts, std::string_view one) {

@@ -53,7 +53,7 @@ TEST_F(RemovalPlanTest, TakesGroupsOnceTheyAreEmpty) {
   EXPECT_EQ(plan().newly_done, Texts());
 }
 
-// Upstream's issue 1912: what lives counts, not what was written down.
+// Upstream's issue 1912: the status of the database counts, not the recorded timestamps.
 TEST_F(RemovalPlanTest, DoesNotBelieveATimestampAgainstTheDatabase) {
   group.removal_timestamp = group.exclusion_timestamp = wall_start;
   EXPECT_EQ(plan().removable, Texts());
@@ -134,7 +134,7 @@ TEST_F(InclusionNeedTest, LeavesOutTestProcesses) {
   EXPECT_EQ(some.to_drop, (Texts{"test-3"}));
 }
 
-// The expectations of internal/removals/remove_test.go: which zone, which groups, how long a pause.
+// The expectations of internal/removals/remove_test.go: the zone, the groups, the pause.
 class NextRemovalsTest : public RemovalPlanTest {
  protected:
   NextRemovalsTest() {

@@ -57,7 +57,7 @@ TEST_F(GroupSetsTest, AnExcludedGroupLeavesTheExclusionSets) {
   EXPECT_EQ(after.pending_for_removal, only);
 }
 
-// The database's word counts as much as the resource's.
+// An exclusion in the database counts as much as one in the resource.
 TEST_F(GroupSetsTest, AGroupThatTheDatabaseExcludesLeavesTheExclusionSets) {
   group.removal_timestamp = wall_start;
   const GroupSets before{.pending_for_exclusion = only, .ready_for_exclusion = only};
@@ -132,7 +132,7 @@ TEST_F(GroupSetsTest, MissingPendingAndTerminatingGroupsAreNotForRestart) {
   EXPECT_FALSE(with(condition::resources_terminating, 0s));
 }
 
-// It was pending since it was marked, so that upstream's rule would never make it ready.
+// It has been pending since it was marked, so upstream's rule would never make it ready.
 TEST_F(GroupSetsTest, AGroupThatHangsInDeletionHoldsUpNobody) {
   group.removal_timestamp = wall_start - 1h;
   group.exclusion_timestamp = wall_start - 20min;

@@ -26,7 +26,7 @@ class Operator {
   Operator(AdminClient& database, Store* store, ProcessCluster of, ProcessGroupOptions options)
       : cluster(std::move(of)), coordinator(database, store, std::move(options)) {}
 
-  /// All steps in order, until one stops; what each answered is in `answers`.
+  /// Runs all steps in order, until one stops; their results are in `answers`.
   void pass() {
     answers.clear();
     const std::vector<std::pair<std::string, std::function<Step()>>> steps{
@@ -47,7 +47,7 @@ class Operator {
   bool goes_on(const std::string& step) const { return answers.at(step).kind() == Step::Kind::go_on; }
 
   void mark(const std::string& id) { cluster.find(id)->removal_timestamp = wall_start; }
-  /// Is up and running, in the place of one that goes.
+  /// Adds a running group as the replacement of one that is to be removed.
   void add(const std::string& id, const std::string& process_class) {
     cluster.process_groups.push_back({.id = id,
                                       .process_class = process_class,

@@ -49,10 +49,9 @@ struct EVENKEEL_API ProcessGroup {
   std::string process_class = {};  ///< "storage", "log", "stateless"...
   /// All addresses of the group that the database may still know, without ports: "10.1.0.3".
   std::vector<std::string> addresses = {};
-  std::optional<MicroTime> removal_timestamp = {};  ///< Since when it is marked for removal.
-  std::optional<MicroTime> exclusion_timestamp =
-      {};                          ///< Since when it is known to hold neither roles nor data.
-  bool exclusion_skipped = false;  ///< It may be removed without being excluded.
+  std::optional<MicroTime> removal_timestamp = {};    ///< Since when it is marked for removal.
+  std::optional<MicroTime> exclusion_timestamp = {};  ///< Since when it has neither roles nor data.
+  bool exclusion_skipped = false;                     ///< It may be removed without being excluded.
   std::vector<ProcessGroupCondition> conditions = {};
 
   bool is_marked_for_removal() const { return removal_timestamp.has_value(); }
