@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creating, reading and updating through the core, and what it refuses.
+// Creates, reads and updates through the core, and its errors.
 #include "core_fixture.hpp"
 
 namespace evenkeel::apiserver::test {
@@ -127,7 +127,7 @@ TEST_F(ApiServerCoreWrites, ServicesGetAddressesAndPortsOfTheirOwn) {
   EXPECT_GE(port.integer_or(0), 30000);
   EXPECT_EQ(service("c", R"(,"clusterIP":)" + first["clusterIP"].dump()).status, 422);
   EXPECT_EQ(merge(services + "/a", R"({"spec":{"clusterIP":"10.0.200.1"}})").status, 422);
-  // What an update leaves out is kept.
+  // Values that an update leaves out are kept.
   const CoreReply again = put(services + "/b", Json::parse(R"({"metadata":{"name":"b"},"spec":)"
                                                            R"({"type":"NodePort","ports":[{"port":80}]}})"));
   EXPECT_EQ(again.body["spec"]["clusterIP"], second["clusterIP"]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server as a whole: sockets before the real core.
+// The complete server: sockets and the real core.
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -178,7 +178,7 @@ TEST(ApiServer, EndsAWatchWhenItsTimeIsOver) {
 }
 
 TEST(ApiServer, StartsInNoTime) {
-  ApiServer first;  // what is made once in a process is made
+  ApiServer first;  // creates the singletons of the process
   auto best = std::chrono::steady_clock::duration::max();
   for (int round = 0; round < 5; ++round) {
     const auto start = std::chrono::steady_clock::now();

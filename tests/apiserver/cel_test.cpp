@@ -10,7 +10,7 @@
 namespace evenkeel::apiserver {
 namespace {
 
-/// The result as text, or the problem.
+/// Returns the result as text, or the error.
 std::string evaluate(std::string_view expression, std::string_view self = "null",
                      std::int64_t budget = 100000) {
   try {
@@ -144,8 +144,7 @@ TEST(Cel, BoundsWhatItReads) {
   EXPECT_EQ(evaluate("'" + repeated("ä", 99'990) + "' == ''"), "false");
 }
 
-// Trees of nested chains are as deep as their chains together, though no chain is long and little is open at
-// once.
+// The depth of nested chains adds up, although no chain is long and few brackets are open at once.
 TEST(Cel, BoundsTreesOfNestedChains) {
   std::string text = "1";
   for (int i = 0; i < 200; ++i) text = "(" + text + ")" + repeated("+1", 200);
@@ -158,7 +157,7 @@ TEST(Cel, TakesLongChainsOfConditions) {
   EXPECT_EQ(evaluate("true" + repeated("||false&&true", 5'000)), "true");
 }
 
-// Costs are those of upstream where it has one: 0.1 for each byte that is passed over.
+// Costs are those of upstream where it has one: 0.1 for each byte that is traversed.
 TEST(Cel, CountsWhatTextsAndCopiesCost) {
   const std::string spent = "operation cancelled: actual cost limit exceeded";
   const std::int64_t limit = 1'000'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of built-in kinds: a real server's verdicts on objects that operators make every day.
+// Rules of built-in kinds: the responses of a real server to objects that operators commonly create.
 #include "core_fixture.hpp"
 
 namespace evenkeel::apiserver::test {
@@ -84,7 +84,7 @@ TEST_F(BuiltinKinds, EventsLieInTheNamespaceOfTheirObject) {
     }
     return post("/api/v1/namespaces/" + own + "/events", event);
   };
-  // Objects without a namespace have their events in `default`; those with an eventTime may have them in
+  // Objects without a namespace have their events in `default`; events with an eventTime may be in
   // `kube-system`, too.
   EXPECT_EQ(made_in("default", "", false).status, 201);
   EXPECT_EQ(made_in("kube-system", "", false).status, 422);

@@ -7,7 +7,7 @@ namespace {
 
 class ApiServerCoreDeletes : public CoreFixture {
  protected:
-  /// A config map with owners; returns its uid.
+  /// Creates a config map with owners; returns its uid.
   std::string child(const std::string& name, const std::vector<std::pair<std::string, std::string>>& owners,
                     bool blocks = false) {
     Json map = config_map(name);
@@ -128,7 +128,7 @@ TEST_F(ApiServerCoreDeletes, OwnersThatCannotBeLookedUpAreNotMissed) {
   map["metadata"]["ownerReferences"] =
       Json::parse(R"([{"apiVersion":"nowhere.example.com/v1","kind":"Nothing","name":"n","uid":"u"}])");
   post(maps, map);
-  // Objects without a namespace are owned by such only.
+  // Objects without a namespace can only be owned by others without one.
   const std::string roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
   post(roles, Json::parse(R"({"metadata":{"name":"r","ownerReferences":[)"
                           R"({"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"v"}]}})"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks an API server core questions in the way of a client, with a clock that the test moves.
+// A fixture that sends requests to an API server core like a client, with a manual clock.
 #pragma once
 
 #include <chrono>
@@ -66,7 +66,7 @@ class CoreFixture : public ::testing::Test {
     return send(http::Method::patch, target, body, "application/apply-patch+yaml");
   }
 
-  /// Events of a watch since the last call; BOOKMARKs too.
+  /// Returns the events of a watch since the last call, including BOOKMARKs.
   std::vector<Json> events(const CoreReply& watch) {
     std::vector<Json> out;
     WatchOutput output = core.read_watch(watch.watch.value());
@@ -79,7 +79,7 @@ class CoreFixture : public ::testing::Test {
     }
     return out;
   }
-  /// "ADDED a, DELETED b" of the same.
+  /// Returns these events as "ADDED a, DELETED b".
   std::string seen(const CoreReply& watch) {
     std::string out;
     for (const Json& event : events(watch)) {
@@ -97,7 +97,7 @@ class CoreFixture : public ::testing::Test {
                          {"metadata", Json::object({{"name", name}})},
                          {"data", Json::object({{"k", value}})}});
   }
-  /// Installs example.com/v1 Ship (namespaced, status and scale), as `kubectl create -f` would.
+  /// Installs example.com/v1 Ship (namespaced, status and scale), like `kubectl create -f`.
   void install_ships(const std::string& served =
                          R"({"name":"v1","served":true,"storage":true,"schema":)"
                          R"({"openAPIV3Schema":{"type":"object","properties":{)"

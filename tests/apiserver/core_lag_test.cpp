@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a watch cache that lags behind shows.
+// Reads from a stale watch cache.
 #include <chrono>
 #include <string>
 
@@ -16,11 +16,11 @@ using test::CoreReply;
 
 class CoreLag : public CoreFixture {
  protected:
-  /// A request that a lagging cache answers.
+  /// Sends a request that a lagging cache answers.
   CoreReply late(const std::string& target, const CacheLag& lag) {
     return send(http::Method::get, target, "", "application/json", "application/json", lag);
   }
-  /// Names in a list, one letter each.
+  /// Returns the names in a list, one letter each.
   static std::string names(const CoreReply& list) {
     std::string out;
     for (std::size_t at = 0; at < list["items"].size(); ++at)

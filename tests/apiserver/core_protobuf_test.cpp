@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of typed Go clients: kubernetes' protobuf envelope around a message of a built-in kind.
+// Request bodies of typed Go clients: a protobuf envelope around a message of a built-in kind.
 #include "core_fixture.hpp"
 
 namespace evenkeel::apiserver::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches of the core: where they start, what they are told, when they end.
+// Watches of the core: their start, events and end.
 #include "core_fixture.hpp"
 
 namespace evenkeel::apiserver::test {

@@ -226,7 +226,7 @@ TEST(FaultAnswer, IsAStatusWithItsReasonAndRetryAfter) {
   EXPECT_FALSE(Json::parse(fault_answer({.status = 599}).body).contains("reason"));
 }
 
-// What the host does with a plan; the front is none, as nothing is announced to it here.
+// Executes plans in the host; without a front, as nothing is announced here.
 class HostFaults : public ::testing::Test {
  protected:
   detail::Reply ask(const std::string& path, http::Method method = http::Method::get) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that nobody means well with: the server answers each of them, and goes on. Rounds are drawn from a
-// seed; EVENKEEL_FUZZ_SEED and EVENKEEL_FUZZ_ROUNDS choose it and how many there are.
+// Malicious requests: the server answers each of them, and continues. Rounds are generated from a seed;
+// EVENKEEL_FUZZ_SEED and EVENKEEL_FUZZ_ROUNDS set it and the number of rounds.
 #include <cstdint>
 #include <cstdlib>
 #include <random>
@@ -31,7 +31,7 @@ const std::vector<std::string> content_types = {"application/json",
                                                 "application/apply-patch+yaml",
                                                 "text/plain"};
 
-// What mutations start from: things that the parsers know.
+// Initial inputs of the mutations, which the parsers know.
 const std::vector<std::string> bodies = {
     R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"a":"b"}},"data":{"k":"v"}})",
     R"({"apiVersion":"example.com/v1","kind":"Ship","metadata":{"name":"a","finalizers":["a.b/c"]},"spec":{"crew":1}})",
@@ -124,7 +124,7 @@ class Mutator {
 class HostileInput : public CoreFixture {
  protected:
   void SetUp() override { install_ships(); }
-  // The server is as it was: it stores and tells.
+  // Checks that the server still stores objects and sends events.
   void expect_at_work() {
     static int count = 0;
     const std::string name = "probe-" + std::to_string(++count);
@@ -153,7 +153,7 @@ TEST_F(HostileInput, BodiesAndTargetsWithRandomDamageAreAnswered) {
                                       now);
     ASSERT_GE(answer.response.status, 200) << "round " << round;
     ASSERT_LT(answer.response.status, 600) << "round " << round;
-    // Only what a real server answers so, too, is an error of the server's own.
+    // A 500 is permitted only where a real server responds with one, too.
     const bool internal = answer.response.status == 500 &&
                           answer.response.body.find("resourceVersion: Invalid value") == std::string::npos;
     ASSERT_FALSE(internal) << "round " << round << ": " << target << "\n"
@@ -168,7 +168,7 @@ TEST_F(HostileInput, BodiesAndTargetsWithRandomDamageAreAnswered) {
   expect_at_work();
 }
 
-// Nesting that a parser or a walk would follow into the end of its stack.
+// Nesting that could overflow the stack of a recursive parser or traversal.
 TEST_F(HostileInput, DeepNestingIsRefused) {
   constexpr std::size_t depth = 40'000;
   const auto repeated = [](const std::string& piece, std::size_t times) {
@@ -202,7 +202,7 @@ TEST_F(HostileInput, DeepNestingIsRefused) {
   expect_at_work();
 }
 
-// A few lines of YAML that say "ten times the line before".
+// A few lines of YAML, each of which refers to the previous one ten times.
 TEST_F(HostileInput, AliasesDoNotMultiplyWithoutBound) {
   std::string yaml = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n";
   for (int level = 1; level < 10; ++level) {
@@ -216,7 +216,7 @@ TEST_F(HostileInput, AliasesDoNotMultiplyWithoutBound) {
   expect_at_work();
 }
 
-// Patterns and rules of a CRD that would take for ever.
+// Patterns and rules of a CRD that would run practically without end.
 TEST_F(HostileInput, PatternsThatBacktrackEndSoon) {
   const std::string pattern = "(a+)+$";
   const CoreReply made = post(

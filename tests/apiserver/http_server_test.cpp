@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's sockets, before a scripted core: what clients of all manners send, and what they get.
+// The server's sockets with a scripted core: requests of all kinds of clients, and their responses.
 #include "apiserver/shell/http_server.hpp"
 
 #include <atomic>
@@ -248,7 +248,7 @@ TEST_F(HttpServer, SlowClientsDisturbNobody) {
     quick.send("GET /quick HTTP/1.1\r\nHost: h\r\n\r\n");
     ASSERT_THAT(quick.read_answer(), EndsWith("GET /quick kubernetes-admin "));
   }
-  // A byte now and then does not keep a head open for ever.
+  // A byte from time to time does not keep a header open without limit.
   for (auto& client : slow) {
     while (client->send("y") && server_->connections() > 1) std::this_thread::yield();
   }
@@ -401,7 +401,7 @@ TEST_F(HttpServer, FallsSilentUntilTheClientGoes) {
   watch.read_to("\r\n\r\n");
   scripted_->feed("pods", "{1}\n{2}\n");
   watch.read_to("{1}\n");
-  // What another connection is answered after all that was not held up by it, and nothing else came.
+  // The response on another connection shows that the server was not blocked and that nothing else was sent.
   RawClient other(server_->port());
   other.send("GET /y HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(other.read_answer(), EndsWith("GET /y kubernetes-admin "));

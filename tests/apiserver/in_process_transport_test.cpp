@@ -27,7 +27,7 @@ http::Request get(std::string target) {
   return {.target = std::move(target)};
 }
 
-// What became of a call, in words.
+// Returns the outcome of a call as text.
 std::string told(const std::exception_ptr& error) {
   try {
     if (error) std::rethrow_exception(error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a real server's JSON patch is laxer than RFC 6902, and how it words what it cannot take.
+// Deviations of a real server's JSON patch from RFC 6902, and its error texts.
 #include "apiserver/merge/json_patch.hpp"
 
 #include <string>
@@ -15,7 +15,7 @@ using ek::Json;
 
 namespace {
 
-/// The document after the operations, or "refused".
+/// Returns the document after the operations, or "refused".
 std::string patched(const std::string& document, const std::string& operations) {
   try {
     return ek::apiserver::apply_lax_json_patch(Json::parse(document), Json::parse(operations)).dump();

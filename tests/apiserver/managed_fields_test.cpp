@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expectations are answers of a real kube-apiserver where they name a scenario.
+// Expectations with the name of a scenario are responses of a real kube-apiserver.
 #include "apiserver/merge/managed_fields.hpp"
 
 #include <random>
@@ -23,7 +23,7 @@ Json config_map(std::string_view data) {
                        {"data", parse(data)}});
 }
 
-/// What the server makes of an object once it is stored.
+/// Returns an object as the server stores it.
 Json stored(Json object) {
   object["metadata"]["uid"] = "u";
   object["metadata"]["namespace"] = "default";
@@ -343,7 +343,7 @@ TEST_F(ManagedFields, ApplyingTwiceIsApplyingOnceWhateverOthersDid) {
       const Json once = applied(live, object, *shapes.widget, manager, later, Force::yes);
       const Json twice = applied(once, object, *shapes.widget, manager, "2030-01-01T00:00:00Z", Force::no);
       EXPECT_EQ(twice, once);
-      // What was applied is there.
+      // The object contains the applied fields.
       EXPECT_TRUE(
           compare(once, merge_by_schema(once, object, shapes.widget->root()), shapes.widget->root()).same());
       live = once;
@@ -363,7 +363,7 @@ TEST_F(ManagedFields, AnApplierThatGivesUpEverythingLeavesWhatOthersOwn) {
     live = applied(live, nothing, *shapes.widget, "guest", later, Force::yes);
     for (std::size_t i = 0; i < entries(live).size(); ++i)
       EXPECT_NE(entries(live)[i]["manager"], Json("guest"));
-    // Whoever still owns a field still has it in the object.
+    // Fields that still have an owner still exist in the object.
     const Schema& root = shapes.widget->root();
     const FieldSet present = fields_of(live, root).united(fields_of(live, root).with_named_parents(&root));
     for (std::size_t i = 0; i < entries(live).size(); ++i) {

@@ -13,7 +13,7 @@
 namespace evenkeel::apiserver {
 namespace {
 
-/// Field number -> payloads of a message of the wire format; what is no message is a failure.
+/// Maps field numbers to payloads of a protobuf message; fails if it is invalid.
 std::multimap<std::uint64_t, std::string> fields_of(std::string_view bytes) {
   std::multimap<std::uint64_t, std::string> result;
   const auto varint = [&] {
@@ -52,7 +52,7 @@ std::string only(const std::multimap<std::uint64_t, std::string>& fields, std::u
   return found == fields.end() ? "" : found->second;
 }
 
-/// The value of a {name, value} entry.
+/// Returns the value of a {name, value} entry.
 std::string named(const std::string& message, std::uint64_t field, std::string_view name) {
   const auto fields = fields_of(message);
   for (auto [at, end] = fields.equal_range(field); at != end; ++at) {

@@ -109,7 +109,7 @@ TEST(Canonicalize, LeavesTheSpecOfCustomObjectsAlone) {
   EXPECT_EQ(object, widget(R"({"size": 1, "note": null, "label": ""})"));
 }
 
-/// Any document, with names that schemas know among others.
+/// Generates documents that contain, among others, names known to the schemas.
 class RandomDocument {
  public:
   explicit RandomDocument(unsigned seed) : random_(seed) {}

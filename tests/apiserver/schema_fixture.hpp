@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes that several tests use: a catalog of built-in kinds and one custom kind with a bit of everything.
+// Schemas for several tests: a catalog of built-in kinds and one custom kind with various features.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Lets a failed expectation show documents.
+/// Prints documents in failed expectations.
 inline void PrintTo(const Json& value, std::ostream* out) {
   *out << value.dump();
 }
@@ -65,7 +65,7 @@ struct Shapes {
   std::shared_ptr<const KindSchema> deployment = catalog.builtin("apps", "v1", "Deployment");
   std::shared_ptr<const KindSchema> pod = catalog.builtin("", "v1", "Pod");
 
-  /// The shape of a custom kind with this spec schema.
+  /// Returns the schema of a custom kind with this spec schema.
   std::shared_ptr<const KindSchema> with_spec(std::string_view spec_schema) {
     CustomKind kind{.group = "test.example.com", .version = "v1", .kind = "Thing"};
     kind.schema =

@@ -27,7 +27,7 @@ class Validation : public ::testing::Test {
     apply_defaults(object, *shapes.widget);
     return told(validate(object, *shapes.widget));
   }
-  /// Errors of a value of a property of this schema.
+  /// Returns the errors of a value of a property with this schema.
   std::string of(std::string_view schema, std::string_view value) {
     const auto kind =
         shapes.with_spec(R"({"type": "object", "properties": {"v": )" + std::string(schema) + "}}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core for tests of the shells: echoes requests, and has watches that a test feeds by hand.
+// A core for tests of the shells: echoes requests, and has watches whose output a test provides.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// GET /watch/NAME starts a watch; GET /big/N answers N bytes; everything else echoes method, target, caller
-/// and body. Runs under the host's lock, as every backend: feed() it through CoreHost::with().
+/// GET /watch/NAME starts a watch; GET /big/N responds with N bytes; all other requests echo method, target,
+/// caller and body. Runs under the host's lock, like every backend: call feed() through CoreHost::with().
 class ScriptedBackend final : public detail::Backend {
  public:
   Answer handle(const http::Request& request, WallTime, const Caller& caller, const CacheLag& lag) override {
@@ -56,7 +56,7 @@ class ScriptedBackend final : public detail::Backend {
   }
   std::optional<WallTime> next_tick() const override { return next; }
 
-  /// Gives all watches whose target contains `name` something to say.
+  /// Adds output to all watches whose target contains `name`.
   void feed(const std::string& name, const std::string& bytes, bool over = false) {
     for (auto& [id, watch] : watches_) {
       if (watch.name.find(name) == std::string::npos) continue;
@@ -84,7 +84,7 @@ class ScriptedBackend final : public detail::Backend {
   std::uint64_t last_ = 0;
 };
 
-/// A host over a ScriptedBackend, with the backend at hand.
+/// A host with a ScriptedBackend, and access to the backend.
 struct ScriptedHost {
   explicit ScriptedHost(SharedCoreOptions options = {}) {
     auto owned = std::make_unique<ScriptedBackend>();

@@ -116,7 +116,8 @@ TEST_F(StrategicMerge, DropsDirectivesOfNewValues) {
             parse(R"({"containers": [{"name": "c"}]})"));
 }
 
-/// The documented rules, on a list of items with keys: what the patch names is merged, the rest stays.
+/// The documented rules, on a list of items with keys: items in the patch are merged, the others are
+/// unchanged.
 TEST_F(StrategicMerge, FollowsItsRulesOnRandomLists) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(seed);

@@ -22,7 +22,7 @@ class Tables : public ::testing::Test {
     const std::vector<const Json*> objects{&object};
     return make_table(shape, objects, parse(R"({"resourceVersion": "7"})"), include, now);
   }
-  /// The cells of the only row, as text.
+  /// Returns the cells of the only row, as text.
   std::string cells(std::string_view api_version, std::string_view resource, std::string_view object) {
     const Json made = table(*builtin_table(shapes.catalog.data(), api_version, resource), parse(object));
     EXPECT_EQ(made["rows"][std::size_t{0}]["cells"].size(), made["columnDefinitions"].size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates made at start, and the server that speaks TLS with them, as our own client sees them.
+// Certificates generated at start, and the TLS server that uses them, with the library's own client.
 #include <algorithm>
 #include <chrono>
 #include <memory>

@@ -128,7 +128,7 @@ TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   change("a");
   runs.wait_for(2);
   clock->wait_for_waiters(1);
-  clock->advance(2ms);  // the run that was due at 5 ms is gone
+  clock->advance(2ms);  // the run that was due at 5 ms is dropped
   clock->wait_for_waiters(1);
   EXPECT_EQ(runs.value(), 2);
   clock->advance_to_next();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of a campaign, step by step. The rules are those of client-go's tools/leaderelection,
-// but for those of docs/adr/0011-where-the-runtime-differs.md.
+// The decisions of the election, step by step. The rules are those of client-go's tools/leaderelection,
+// except for the deviations in docs/adr/0011-where-the-runtime-differs.md.
 #include "election/election_core.hpp"
 
 #include <chrono>
@@ -44,19 +44,19 @@ class ElectionCoreTest : public ::testing::Test {
             .retry_period = 2s};
   }
 
-  /// What it asks for now; fails if that is nothing.
+  /// Returns the request that is due; fails if there is none.
   Core::Request asked() {
     Core::Step step = core.next(now, wall);
     EXPECT_TRUE(step.request) << "it waits for " << (step.wake - now).count() / 1'000'000 << " ms instead";
     return step.request.value_or(Core::Request());
   }
-  /// How long it wants to be left alone.
+  /// Returns the delay until the next step.
   Duration waits() {
     const Core::Step step = core.next(now, wall);
     EXPECT_FALSE(step.request);
     return step.wake - now;
   }
-  /// Reads a Lease of which nobody holds anything, and takes it at version 2.
+  /// Reads a Lease without a holder, and takes it at version 2.
   void lead() {
     core.answered(asked().id, lease("", 1), now);
     answer_as_written(asked(), 2);
@@ -207,7 +207,7 @@ TEST_F(ElectionCoreTest, ARenewalIsAChangeAlsoIfTheCalendarStandsStill) {
       << "not the one before the last";
 }
 
-// Somebody sets the machine's clock, or a virtual machine's catches up.
+// The wall clock is set, or that of a virtual machine catches up.
 TEST_F(ElectionCoreTest, TheCalendarMayJumpAnHourWhileItLeads) {
   lead();
   int version = 2;
@@ -260,7 +260,7 @@ TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {
 }
 
 TEST_F(ElectionCoreTest,
-       ASlowAnswerDoesNotKeepTheNextTryFromBeingMade) {  // two slow calls lose no lease
+       ASlowAnswerDoesNotKeepTheNextTryFromBeingMade) {  // two slow calls do not lose the lease
   lead();
   now += 2s;
   const auto slow = asked();
@@ -272,7 +272,7 @@ TEST_F(ElectionCoreTest,
   answer_as_written(slow, 3);  // after seven seconds
   ASSERT_TRUE(core.term());
   EXPECT_EQ(core.term()->valid_until, now - 7s + 10s);
-  core.conflicted(second.id, now);  // of course: it was decided on what was before
+  core.conflicted(second.id, now);  // expected: it was based on the previous version
   const auto third = asked();
   EXPECT_EQ(third.ask, Core::Ask::update) << "a stale conflict is no reason to read";
   EXPECT_EQ(third.body.at({"metadata", "resourceVersion"}).as_string(), "3");
@@ -511,7 +511,7 @@ TEST_F(ElectionCoreTest, NothingIsSaidAfterTheEnd) {
   EXPECT_FALSE(core.next(now, wall).request);
 }
 
-// ---- Deletions while the Lease is being freed
+// ---- Deletions while the Lease is being released
 
 TEST_F(ElectionCoreTest, ALeaseThatIsDeletedBeforeItIsFreedIsReleased) {
   lead();
@@ -536,7 +536,7 @@ TEST_F(ElectionCoreTest, AReleaseThatFindsNoLeaseIsDone) {
   lead();
   core.resign(now);
   const auto free = asked();
-  core.seen(lease("me", 3, 4), now);  // somebody put a label on it, and then deleted it
+  core.seen(lease("me", 3, 4), now);  // another client adds a label, and then deletes it
   core.missing(free.id, now);
   now += 2s;
   core.missing(asked().id, now);
@@ -592,7 +592,7 @@ TEST_F(ElectionCoreTest, AWatchThatTellsOfTheNextHolderBeforeTheReleaseIsAnswere
   EXPECT_EQ(core.end(), End::released);
 }
 
-// ---- Answers that are older than what the watch has told
+// ---- Responses that are older than the state of the watch
 
 TEST_F(ElectionCoreTest, AClaimDoesNotLeadAgainstANewerHolder) {
   core.answered(asked().id, lease("", 4), now);
@@ -682,9 +682,9 @@ TEST_F(ElectionCoreTest, ADeletionThatTellsOfAnotherHolderEndsTheTerm) {
   EXPECT_EQ(core.end(), End::taken);
 }
 
-// ---- Counters and calendars at their ends
+// ---- Limits of counters and clocks
 
-TEST_F(ElectionCoreTest, ACounterThatIsFullIsNotRaised) {  // the API server takes no int32 beyond
+TEST_F(ElectionCoreTest, ACounterThatIsFullIsNotRaised) {  // the API server rejects values beyond int32
   core.answered(asked().id, lease("", 1, INT32_MAX), now);
   core.watching(true);
   EXPECT_EQ(core.next(now, wall).wake, TimePoint::max());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many instances and one Lease in a world where everything goes wrong that a network, a server, a process and
-// a clock can do, short of lying: requests are lost before or after they had their effect, answers and watch
-// events come late, instances stand still, clocks run at different rates. Never may two lead at once; once
-// the faults end, somebody leads.
+// Many instances and one Lease, with all faults of networks, servers, processes and clocks except wrong data:
+// requests are lost before or after they had their effect, responses and watch events are delayed, instances
+// pause, clocks run at different rates. There must never be two leaders; after the faults end, there must be
+// one.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -33,7 +33,7 @@ constexpr Duration lease_duration = 15s;
 constexpr Duration renew_deadline = 10s;
 constexpr Duration retry_period = 2s;
 
-/// The Lease as the server has it.
+/// The Lease as stored by the server.
 struct Server {
   std::optional<Json> lease;
   std::int64_t version = 100;
@@ -110,7 +110,7 @@ class World {
                           .watches = chance() < 0.7});
   }
 
-  /// Runs for so long, with faults of the given probability.
+  /// Runs for this time, with faults of the given probability.
   void run(Duration length, double faults) {
     for (const Duration end = now_ + length; now_ < end; now_ += 10ms) {
       if (faults > 0 && chance() < faults / 500) instance().paused_until = now_ + some(20s);
@@ -152,7 +152,7 @@ class World {
     }
   }
 
-  // A campaign that ended begins anew, as a process that starts again would.
+  // Starts a new candidacy after one has ended, like a restarted process.
   void restart(Instance& each) {
     each.campaign = campaign(each.identity);
     ++epoch_[&each];
@@ -248,8 +248,8 @@ TEST(ElectionSimulation, NeverHasTwoLeadersAndAlwaysGetsOne) {
     World world(seed, 2 + static_cast<int>(seed % 4));
     world.run(120s, 0.3);
     if (HasFatalFailure()) return;
-    // Requests of up to 18 s may still be under way, and a pause of 20 s; then a lease duration at the
-    // slowest rate.
+    // Requests of up to 18 s may still be running, and a pause of 20 s; then a lease duration at the slowest
+    // rate.
     world.run(60s, 0);
     if (HasFatalFailure()) return;
     EXPECT_EQ(world.leaders(), 1);
@@ -265,7 +265,7 @@ TEST(ElectionSimulation, AFreedLeaseIsTakenAtOnceByWhoWatches) {
     world.run(10s, 0);
     Instance* leader = world.leader();
     ASSERT_NE(leader, nullptr);
-    leader->paused_until = 1h;  // so that it does not campaign again
+    leader->paused_until = 1h;  // so that it does not become a candidate again
     leader->campaign->resign(world.local(*leader));
     const auto step = leader->campaign->next(world.local(*leader), WallTime());
     ASSERT_TRUE(step.request);
@@ -286,8 +286,8 @@ TEST(ElectionSimulation, ADeadLeadersLeaseIsTakenWithinASecondOfItsEnd) {
     Instance* leader = world.leader();
     ASSERT_NE(leader, nullptr);
     leader->paused_until = 1h;
-    // The slowest clock here takes 16.3 s for the 15 of the Lease; and who only polls saw it change last up
-    // to 4.4 s after it did, but those who watch were faster.
+    // The slowest clock here takes 16.3 s for the 15 of the Lease; instances that only poll saw its last
+    // change up to 4.4 s late, but watching instances were faster.
     world.run(17s + 300ms, 0);
     EXPECT_EQ(world.leaders(), 1);
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Electors against the embedded API server, in virtual time: what is said to happen at once happens without
-// the clock being moved.
+// Electors with the embedded API server, in virtual time: "at once" means without advancing the clock.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -36,7 +35,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A condition over something that other threads change; who changes it calls note().
+/// A condition on state that other threads change; they call note() after a change.
 class Notes {
  public:
   void note() {
@@ -63,7 +62,7 @@ class Notes {
   std::uint64_t count_ EVENKEEL_GUARDED_BY(mutex_) = 0;
 };
 
-/// An instance with its campaign on a thread, which leads until it is told to finish or has lost.
+/// An instance that runs its elector on a thread, and leads until finish() is called or leadership is lost.
 class Instance {
  public:
   Instance(Client client, ElectionOptions options, std::shared_ptr<Notes> shared)
@@ -97,7 +96,7 @@ class Instance {
   Elector elector;
   std::function<void(const Leadership&)> on_lead;
   std::atomic<bool> leads = false;
-  std::atomic<bool> led = false;  // at any time: where time runs away, a lead may be over at once
+  std::atomic<bool> led = false;  // at any time: leadership may end at once, as the clock advances quickly
   std::atomic<bool> ended = false;
   std::atomic<std::uint64_t> term = 0;
   std::optional<ElectionEnd> end;
@@ -122,7 +121,7 @@ class Instance {
   }
 };
 
-/// A clock whose calendar somebody sets.
+/// A clock whose wall time can be set.
 class JumpingClock final : public Clock {
  public:
   explicit JumpingClock(std::shared_ptr<const Clock> clock) : clock_(std::move(clock)) {}
@@ -159,13 +158,13 @@ class ElectorConcurrency : public ::testing::Test {
     return made;
   }
   coordination_v1::LeaseSpec lease() { return client().get<Lease>({"default", "op"})->spec; }
-  /// Moves the time on in steps, as long as the condition does not hold; returns how far.
+  /// Advances the clock in steps until the condition holds; returns the time advanced.
   Duration advance_until(const std::function<bool()>& condition, Duration at_most) {
     Duration advanced{};
     while (!condition() && advanced < at_most) {
       clock->advance(100ms);
       advanced += 100ms;
-      // Not faster than a hundred times real time, so that who has something to do is not always too late.
+      // At most a hundred times real time, so that threads with work to do are not always late.
       const auto end = std::chrono::steady_clock::now() + 1ms;
       while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     }
@@ -250,7 +249,7 @@ TEST_F(ElectorConcurrency, ACandidateTakesTheLeaseOfADeadLeader) {
   const Duration took = advance_until([&] { return one->led.load(); }, 10min);
   EXPECT_TRUE(one->led);
   EXPECT_GE(took, 15s);
-  // Or more: time runs away here, and a claim that is answered too late is made anew.
+  // Or more: the clock advances quickly, and a claim whose response is late is repeated.
   EXPECT_GE(one->term, 7U);
 }
 
@@ -262,7 +261,7 @@ TEST_F(ElectorConcurrency, WritesOfAGuardedClientEndWithTheLead) {
   one->start();
   one->wait_until_it_leads();
   guarded.create(map);
-  // As a process that was stopped finds it: ten seconds have passed, and no thread of ours has run.
+  // The situation after a suspended process continues: ten seconds have passed, and no thread has run.
   server->inject({.verb = "update", .status = 503});
   clock->advance(10s);
   EXPECT_THROW(guarded.create(map), NotLeader);
@@ -271,7 +270,8 @@ TEST_F(ElectorConcurrency, WritesOfAGuardedClientEndWithTheLead) {
   one->wait_until_it_ended();
 }
 
-// As a process that was stopped finds it: what it had begun to send waits, and the time is over.
+// The situation after a suspended process continues: requests that it had begun are pending, and its
+// leadership has expired.
 TEST_F(ElectorConcurrency, WritesThatWaitToBeSentDoNotLeaveAfterTheLead) {
   const auto one = instance("one");
   const auto slow = std::make_shared<apiserver::InProcessTransport>(
@@ -314,7 +314,7 @@ TEST_F(ElectorConcurrency, AHangingCredentialProgramDoesNotKeepItFromNoticingThe
   std::string directory = ::testing::TempDir() + "evenkeel-elector-XXXXXX";
   ASSERT_NE(::mkdtemp(directory.data()), nullptr);
   const std::string program = directory + "/plugin";
-  // The manual clock starts at 2026-01-01T00:00:00Z, and a token is taken for expired a minute early.
+  // The manual clock starts at 2026-01-01T00:00:00Z, and a token counts as expired a minute early.
   std::ofstream(program) << "#!/bin/sh\n[ -e " << directory << "/hang ] && exec sleep 300\n: > " << directory
                          << "/hang\necho '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\","
                          << "\"expirationTimestamp\":\"2026-01-01T00:01:05Z\"}}'\n";
@@ -326,7 +326,7 @@ TEST_F(ElectorConcurrency, AHangingCredentialProgramDoesNotKeepItFromNoticingThe
         {.name = "op", .namespace_ = "default", .identity = "one"}, notes);
     one.start();
     one.wait_until_it_leads();
-    clock->advance(5s);  // from here on there is no token
+    clock->advance(5s);  // no token from here on
     clock->advance(11s);
     one.wait_until_it_ended();
     EXPECT_EQ(one.end, ElectionEnd::lost);
@@ -335,7 +335,7 @@ TEST_F(ElectorConcurrency, AHangingCredentialProgramDoesNotKeepItFromNoticingThe
   std::filesystem::remove_all(directory);
 }
 
-// The calendars of both jump, apart, and nobody gains or loses leadership by it.
+// The wall clocks of both jump, by different amounts, without an effect on leadership.
 TEST_F(ElectorConcurrency, CalendarsThatJumpAnHourChangeNothing) {
   const auto calendar = std::make_shared<JumpingClock>(clock);
   const Client jumping(
@@ -352,7 +352,7 @@ TEST_F(ElectorConcurrency, CalendarsThatJumpAnHourChangeNothing) {
     calendar->jump(jump);
     EXPECT_TRUE(one.elector.is_leader());
     EXPECT_NO_THROW(guarded.create(ConfigMap{.metadata = {.generate_name = "x-", .namespace_ = "default"}}));
-    // One renewal under the new calendar, in its own time.
+    // One renewal with the new wall clock, when it is due.
     const std::string before = client().get<Lease>({"default", "op"})->metadata.resource_version;
     advance_until(
         [&] {
@@ -442,7 +442,7 @@ TEST_F(ElectorConcurrency, OfManyOneLeadsAtATimeAndAllGetTheirTurn) {
   }
 }
 
-// Threads that are started while it lives have stacks that no machine has room for.
+// Threads that are started during its lifetime request stacks that are too large for any machine.
 class NoRoomForThreads {
  public:
   NoRoomForThreads() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No callback runs under a lock of the library: while one is inside, another thread calls everything that is
-// public, to its end. A lock would make that wait for ever, whatever the speed of the machine.
+// No callback is called under a lock of the library: during each callback, another thread calls all public
+// functions to completion. A lock would block that without end, on any machine.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -33,7 +33,7 @@ class CallbacksConcurrency : public ::testing::Test {
  protected:
   CallbacksConcurrency() { world_.install_crd(); }
 
-  /// For the callback under test: looks at everything, once, from another thread, and waits for that.
+  /// For the callback under test: calls all accessors, once, on another thread, and waits for it.
   void look() {
     if (!armed_ || looking_.exchange(true)) return;
     std::thread([this] { look_at_everything(); }).join();
@@ -50,7 +50,7 @@ class CallbacksConcurrency : public ::testing::Test {
   static ControllerBuilder<Gadget> plain() {
     return controller_for<Gadget>([](Context&, const Gadget&) {});
   }
-  /// Runs the manager, has `cause` done, and waits until the callback has looked.
+  /// Runs the manager, calls `cause`, and waits until the callback has run.
   void run(const std::function<void()>& cause = {}) {
     Running running(*manager_);
     world_.wait_for_line("workers started");
@@ -228,7 +228,7 @@ TEST_F(CallbacksConcurrency, ATimer) {
   run();
 }
 
-// Managers have no observers: the controller that is looked at is made by hand.
+// Managers have no observers: this controller is created directly.
 TEST_F(CallbacksConcurrency, AnObserver) {
   struct Watcher final : ControllerObserver {
     explicit Watcher(std::function<void()> on) : on_(std::move(on)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as a child process, its two outputs read line by line.
+// A program as a child process, whose outputs are read line by line.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace evenkeel {
 
-/// Thread safety: one thread at a time. The destructor kills what still runs.
+/// Thread safety: one thread at a time. The destructor kills a running process.
 class Child {
  public:
   explicit Child(std::vector<std::string> command, std::vector<std::string> environment = {}) {
@@ -51,7 +51,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Reads standard error up to a line that contains `part`; throws with all that was read if it ends before.
+  /// Reads standard error up to a line that contains `part`; throws with all output if it ends before.
   std::string wait_for_line(std::string_view part) {
     for (std::string line = read_line(err_.get()); !line.empty(); line = read_line(err_.get())) {
       log_ += line;
@@ -60,7 +60,7 @@ class Child {
     throw std::runtime_error("no line with \"" + std::string(part) + "\" in:\n" + log_);
   }
   void signal(int number) { ::kill(pid_, number); }
-  /// Waits for its end; its exit code, or minus the signal that killed it.
+  /// Waits for its end; returns its exit code, or minus the signal that killed it.
   int wait() {
     for (std::string line = read_line(out_.get()); !line.empty(); line = read_line(out_.get()))
       output_ += line;
@@ -70,7 +70,7 @@ class Child {
     pid_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  /// What was read so far of standard output and standard error.
+  /// Return the output read so far from standard output and standard error.
   const std::string& output() const { return output_; }
   const std::string& log() const { return log_; }
   std::string last_output_line() const {
@@ -92,7 +92,7 @@ class Child {
     all.push_back(nullptr);
     return all;
   }
-  // With its end; empty at the end of the file.
+  // Returns a line with its line end; empty at the end of the file.
   static std::string read_line(std::FILE* file) {
     std::string line;
     for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {

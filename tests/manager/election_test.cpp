@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Managers that stand for election, several in one process against one API server core.
+// Managers with leader election, several in one process with one API server core.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -35,7 +35,7 @@ class ManagerElectionConcurrency : public ::testing::Test {
   int ready(const std::string& gadget) const {
     return static_cast<int>(world.gadget(gadget).at({"status", "readyReplicas"}).integer_or(0));
   }
-  /// Somebody takes the Lease, whoever has it.
+  /// Another client takes the Lease from its holder.
   void steal() const { world.patch(lease, R"({"spec":{"holderIdentity":"thief"}})"); }
 
   static std::string explanation(const Manager& manager, std::string_view rest) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a running manager answers over HTTP: probes, log level, routes of the program's own.
+// The HTTP endpoints of a running manager: probes, log level, routes of the program.
 #include <atomic>
 #include <memory>
 #include <semaphore>
@@ -38,7 +38,7 @@ class EndpointConcurrency : public ::testing::Test {
     running = std::make_unique<Running>(*manager);
     world.wait_for_line("serving what=metrics");
   }
-  // Where the log says that it is served.
+  // Returns the address in the log.
   std::string url(const std::string& what) const {
     world.wait_for_line("serving what=" + what + " ");
     const std::string line = world.happenings->lines_with("serving what=" + what + " ").back();
@@ -91,7 +91,7 @@ TEST_F(EndpointConcurrency, TheProgramAddsChecksOfItsOwn) {
             "[-]disk failed: the disk is full\n[+]ping ok\nhealthz check failed\n");
   EXPECT_EQ(get("probes", "/healthz/disk").body, "internal server error: the disk is full\n");
   EXPECT_EQ(get("probes", "/readyz/licence").body, "ok");
-  // The same for a host with a server of its own.
+  // Also for a host with its own server.
   EXPECT_EQ(manager->answer_probe("/healthz/disk").status, 500);
   EXPECT_EQ(manager->answer_probe("/healthz?exclude=disk").body, "ok");
   EXPECT_EQ(manager->answer_probe("/metrics").status, 404);
@@ -153,7 +153,7 @@ TEST_F(EndpointConcurrency, TheLevelOfTheLogIsChangedWhileItRuns) {
   std::atomic<int> lines = 0;
   const auto sink = make_log({.level = LogLevel::info, .writer = [&](std::string_view) { ++lines; }});
   const Log tee = world.log();
-  // The level is the sink's; where it serves is read from another log.
+  // The level belongs to the sink; the address is read from another log.
   class Both final : public LogSink {
    public:
     Both(std::shared_ptr<StandardLog> one, std::shared_ptr<Happenings> two)
@@ -187,16 +187,16 @@ TEST_F(EndpointConcurrency, TheLevelOfTheLogIsChangedWhileItRuns) {
   EXPECT_EQ(wrong.status, 400);
   EXPECT_EQ(wrong.body, "\"loud\" is none of debug, info, warn, error, off\n");
   EXPECT_EQ(ask("metrics", {.method = http::Method::post, .target = "/debug/log-level"}).status, 405);
-  // By the program.
+  // Set by the program.
   EXPECT_TRUE(manager->log().set_level(LogLevel::error));
   EXPECT_EQ(get("metrics", "/debug/log-level").body, "error\n");
-  // Who comes on behalf of others is not from this machine.
+  // A forwarded request does not count as one from this machine.
   EXPECT_EQ(
       ask("metrics", {.target = "/debug/log-level", .headers = {{"X-Forwarded-For", "10.0.0.1"}}}).status,
       403);
 }
 
-// So that the lines of one run are found again, whoever wrote them.
+// So that all lines of one run can be found, whichever component wrote them.
 TEST_F(EndpointConcurrency, EveryLineOfAReconcileNamesControllerObjectAndRun) {
   world.install_crd();
   world.create_gadget("web");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A running operator that is asked why, over HTTP and by the program `evenkeel`.
+// Explanations of a running operator, over HTTP and with the program `evenkeel`.
 #include <cstdio>
 #include <string>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// What a command printed, standard error after standard output, and how it ended.
+// The output of a command, standard error after standard output, and its exit code.
 struct Ran {
   int code = -1;
   std::string text = {};

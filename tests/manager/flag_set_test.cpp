@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags of the program itself, beside those of ek::run().
+// Flags of the program, in addition to those of ek::run().
 #include <cstdint>
 #include <functional>
 #include <stdexcept>

@@ -164,7 +164,7 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
   }
 }
 
-// The table for people may not forget a flag, nor keep one that is gone.
+// The table for users must list exactly the existing flags.
 TEST(Flags, TheTableInTheDocumentationListsExactlyTheFlagsOfHelp) {
   std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
   ASSERT_TRUE(file) << "docs/flags.md is missing";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the program that take their time, and messages whose running times change.
+// Slow checks of the program, and messages that contain changing durations.
 #include "manager/guarded_check.hpp"
 
 #include <atomic>
@@ -68,7 +68,7 @@ TEST_F(GuardedCheckConcurrency, OneThatBlocksFailsAndIsNotCalledAgainUntilItRetu
   EXPECT_EQ(calls, 1);
   go.release();
   while (!check().empty()) {
-  }  // until the blocked call has returned, whose answer may be seen, and the next one has answered
+  }  // until the blocked call has returned, whose result may be seen, and the next one has returned
   EXPECT_EQ(calls, 2);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One slow, failing, huge, panicking or stuck thing does not keep anything else waiting. What goes on is told
-// by virtual time or by order, never by how long it took.
+// One slow, failing, huge, panicking or stuck item does not delay others. Progress is shown by virtual time
+// or by order, never by measured durations.
 //
-// Where kube-rs stops as a whole: all its triggers are one stream with one back-off.
+// kube-rs blocks as a whole in these cases: all its triggers are one stream with one back-off.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -44,8 +44,8 @@ struct Failure {
 
 class OneKeyThatFails : public ::testing::TestWithParam<Failure> {};
 
-// One worker, one key that never succeeds. Another object changes each second for ten minutes, and each
-// change is reconciled at the very moment when it comes.
+// One worker, one key that always fails. Another object changes each second for ten minutes, and each change
+// is reconciled at the moment of its arrival.
 TEST_P(OneKeyThatFails, TheOthersAreReconciledTheMomentTheyChange) {
   testing::Harness harness({.expect_failures = true, .max_runs = 5000});
   harness.add(controller_for<ConfigMap>([](Context& context, const ConfigMap&) -> Result {
@@ -73,9 +73,9 @@ TEST_P(OneKeyThatFails, TheOthersAreReconciledTheMomentTheyChange) {
       good.push_back(run.at);
     }
   }
-  good.erase(good.begin());  // of its creation
+  good.erase(good.begin());  // that of its creation
   EXPECT_EQ(good, changed_at);
-  // 5 ms, doubled each time: 17 waits fill ten minutes.
+  // 5 ms, doubled each time: 17 delays fit into ten minutes.
   EXPECT_GE(bad, 16U);
   EXPECT_LE(bad, 19U);
 }
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Failure{"NoStdException", []() -> Result { throw 42; }}),
     [](const auto& one) { return std::string(one.param.name); });
 
-// Of what is read first, a whole namespace full waits. A change that somebody made meanwhile goes first.
+// The first list of a whole namespace waits in the queue. A later change by a user runs first.
 TEST(HugeNamespace, ItsFirstListWaitsBehindLiveChanges) {
   testing::Harness harness({.max_runs = 5000});
   constexpr int objects = 2000;
@@ -125,7 +125,7 @@ TEST(HugeNamespace, ItsStormOfChangesTakesTurnsWithOtherNamespaces) {
   EXPECT_EQ(harness.runs().size(), static_cast<std::size_t>(objects) + 1);
 }
 
-// ---- With threads: while one thing is held up, others are seen to go on
+// ---- With threads: while one item is blocked, others make progress
 
 class HeadOfLineConcurrency : public ::testing::Test {
  protected:
@@ -149,7 +149,7 @@ class HeadOfLineConcurrency : public ::testing::Test {
       world_.happenings->note();
     };
   }
-  /// One after the other, each is reconciled before the next is made.
+  /// Sequentially: each is reconciled before the next is created.
   void expect_maps_go_on() {
     for (int i = 0; i < 20; ++i) {
       const int before = maps_;
@@ -190,7 +190,7 @@ TEST_F(HeadOfLineConcurrency, AReconcileThatNeverEndsHoldsOneWorkerAndNothingEls
     world_.wait_until([&] { return others > i; });
   }
   expect_maps_go_on();
-  // It heeds its stop token, so the end is named and comes.
+  // It observes its stop token, so it ends, and is reported by name.
   try {
     running.stop();
     FAIL() << "nothing was thrown";
@@ -200,7 +200,7 @@ TEST_F(HeadOfLineConcurrency, AReconcileThatNeverEndsHoldsOneWorkerAndNothingEls
   }
 }
 
-// All workers of one controller are held: the watches and the other controllers are not.
+// All workers of one controller are blocked: the watches and the other controllers are not.
 TEST_F(HeadOfLineConcurrency, AControllerWhoseWorkersAreAllHeldHoldsNoOther) {
   Manager manager(world_.client(), world_.options());
   manager.add(controller_for<Gadget>([&](Context&, const Gadget&) { hold(); }).with({.workers = 2}));
@@ -210,14 +210,14 @@ TEST_F(HeadOfLineConcurrency, AControllerWhoseWorkersAreAllHeldHoldsNoOther) {
   world_.wait_until([&] { return held_ == 2; });
   expect_maps_go_on();
   EXPECT_EQ(held_, 2);
-  // The cache heard of what waits.
+  // The cache receives the pending objects.
   test::await("the last gadget in the cache", [&] { return manager.cache().informer<Gadget>().size() == 5; });
   release();
   world_.wait_until([&] { return held_ == 5; });
   EXPECT_NO_THROW(running.stop());
 }
 
-// A mapping of the program's own has a thread of its own: what it keeps waiting is its own watch.
+// Mappings of the program run on their own threads: a slow one delays only its own watch.
 TEST_F(HeadOfLineConcurrency, AMappingThatTakesItsTimeHoldsNoOtherWatch) {
   Manager manager(world_.client(), world_.options());
   std::atomic<int> gadgets = 0;
@@ -243,7 +243,7 @@ TEST_F(HeadOfLineConcurrency, AMappingThatTakesItsTimeHoldsNoOtherWatch) {
   }
   test::await("the second secret in the cache",
               [&] { return manager.cache().informer<Secret>().size() == 2; });
-  // Probes and everything else that looks at the watches are answered meanwhile.
+  // Probes and other accessors of the watches are not blocked.
   EXPECT_EQ(manager.watch_health().size(), 3u);
   EXPECT_EQ(manager.answer_probe("/healthz").status, 200);
   EXPECT_EQ(manager.answer_probe("/readyz").status, 200);
@@ -254,7 +254,7 @@ TEST_F(HeadOfLineConcurrency, AMappingThatTakesItsTimeHoldsNoOtherWatch) {
   EXPECT_NO_THROW(running.stop());
 }
 
-// What a predicate throws lets the event through, whatever it is.
+// If a predicate throws, the event passes, whatever the exception.
 TEST_F(HeadOfLineConcurrency, APredicateThatThrowsLosesNoEvent) {
   Manager manager(world_.client(), world_.options());
   manager.add(
@@ -264,7 +264,7 @@ TEST_F(HeadOfLineConcurrency, APredicateThatThrowsLosesNoEvent) {
   EXPECT_NO_THROW(running.stop());
 }
 
-// An event whose mapping throws is named in the log and mapped again later; the others go on.
+// An event whose mapping throws is logged and mapped again later; other events are not affected.
 TEST_F(HeadOfLineConcurrency, AMappingThatThrowsHoldsNoOtherEventAndSaysSo) {
   Manager manager(world_.client(), world_.options());
   manager.add(controller_for<ConfigMap>(count()).watches<Secret>([](const Secret& secret) {
@@ -287,7 +287,7 @@ TEST_F(HeadOfLineConcurrency, AMappingThatThrowsHoldsNoOtherEventAndSaysSo) {
   EXPECT_NO_THROW(running.stop());
 }
 
-// The secondary kind goes away under a controller that runs: the primary's changes go on.
+// A secondary kind is removed while a controller runs: changes of the primary kind are still reconciled.
 TEST_F(HeadOfLineConcurrency, AWatchThatFailsHoldsNoOtherOfItsController) {
   ManagerOptions options = world_.options();
   options.cache.reflector = {.backoff_base = 1ms, .backoff_max = 5ms};
@@ -305,7 +305,7 @@ TEST_F(HeadOfLineConcurrency, AWatchThatFailsHoldsNoOtherOfItsController) {
 
 // ---- In the cache, step by step
 
-// Counts what it is told, and writes down how much another one had been told when it first was.
+// Counts its events, and records the count of another handler at its first event.
 class Order final : public EventHandler {
  public:
   explicit Order(const int* other = nullptr) : other_(other) {}
@@ -321,8 +321,8 @@ class Order final : public EventHandler {
   const int* other_;
 };
 
-// All at once there are thousands of events of one kind to be stored, in pieces as sockets give them, and
-// then one of another. A kind has its turn for 32 pieces.
+// Thousands of events of one kind are to be stored at once, in chunks as from sockets, followed by one of
+// another kind. A kind has its turn for 32 chunks.
 TEST(HugeNamespace, ItsEventsAreStoredInTurnWithThoseOfOtherKinds) {
   const auto clock = std::make_shared<ManualClock>();
   const auto core = std::make_shared<apiserver::SharedCore>(apiserver::SharedCoreOptions{.clock = clock});

@@ -88,7 +88,7 @@ TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {
   EXPECT_THAT(core.ended(0, "", at(5s)), ElementsAre(stop(2)));
 }
 
-// Who might still write must not let another one begin.
+// While parts may still write, no other instance must become leader.
 TEST_F(LifecycleElection, TheLeadIsNotGivenUpWhileSomethingIsStuck) {
   core.open(2);
   core.started(0, at(0s));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator for tests of processes under load: each ConfigMap with data.wanted gets data.seen. It writes
-// down when it works on which key, and fails as it is told to.
+// An operator for tests of processes under load: each ConfigMap with data.wanted gets data.seen. It records
+// the keys that it reconciles with times, and fails on request.
 //
 // Environment: LOAD_JOURNAL, a file that lines are appended to:
-//   begin PID TERM NAME NANOSECONDS     a reconcile begins (calendar time)
-//   end PID TERM NAME NANOSECONDS       it is over
-// LOAD_FAILURES, of 100 reconciles so many throw. LOAD_PANIC, a name whose reconcile ends the program.
-// LOAD_WORK_MS, a reconcile takes up to so long; default 10. LOAD_SETUP, what setting up is to fail with.
+//   begin PID TERM NAME NANOSECONDS     start of a reconcile (wall clock)
+//   end PID TERM NAME NANOSECONDS       its end
+// LOAD_FAILURES: percentage of reconciles that throw. LOAD_PANIC: a name whose reconcile ends the program.
+// LOAD_WORK_MS: maximum duration of a reconcile; default 10. LOAD_SETUP: error with which the setup fails.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -36,7 +36,7 @@ class Journal {
     if (const char* path = std::getenv("LOAD_JOURNAL"))
       file_ = ::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   }
-  // One write, so that lines of several processes do not mix.
+  // One write, so that lines of several processes are not interleaved.
   void note(const char* what, const ek::Context& context) const {
     if (file_ < 0) return;
     std::array<char, 256> line{};
@@ -52,7 +52,7 @@ class Journal {
   int file_ = -1;
 };
 
-// Whatever way a reconcile ends, its end is written down.
+// Records the end of a reconcile, in whatever way it ends.
 class Interval {
  public:
   Interval(const Journal& journal, const ek::Context& context) : journal_(journal), context_(context) {

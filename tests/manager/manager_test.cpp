@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Managers against an API server core in the same process: the whole library but for sockets.
+// Managers with an API server core in the same process: the whole library except sockets.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -95,7 +95,7 @@ TEST_F(ManagerTest, AStatusThatIsRightAlreadyIsNotSent) {
   manager->add(controller_for<Gadget>([](Context& context, const Gadget& gadget) {
     const Snapshot<Gadget> same =
         context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas = 7; });
-    // A second edit is based on what the first one left.
+    // A second edit is based on the result of the first one.
     context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas += 0; });
     EXPECT_EQ(same->status.ready_replicas, 7);
   }));
@@ -108,8 +108,8 @@ TEST_F(ManagerTest, AStatusThatIsRightAlreadyIsNotSent) {
   EXPECT_EQ(world.gadget("web").at({"metadata", "resourceVersion"}).string_or(""), version);
 }
 
-// Each run writes another status and then fails, and the write is an event of its own object. If such events
-// ran it, it would run again and again until its retry is due.
+// Each run writes a different status and then fails, and the write is an event of its own object. If such
+// events triggered it, it would run repeatedly until its retry is due.
 TEST_F(ManagerTest, AReconcilerThatWritesItsStatusAndFailsDoesNotSpin) {
   world.install_crd();
   std::atomic<std::uint64_t> attempts = 0;
@@ -123,8 +123,7 @@ TEST_F(ManagerTest, AReconcilerThatWritesItsStatusAndFailsDoesNotSpin) {
   world.wait_until([&] { return attempts >= 3; });
   EXPECT_NO_THROW(running.stop());
   EXPECT_GE(world.gadget("web").at({"status", "readyReplicas"}).integer_or(0), 3);
-  // One more is allowed: an event may come in the moment between the hand-out of a key and the begin of its
-  // run.
+  // One more is permitted: an event may arrive between the hand-out of a key and the start of its run.
   EXPECT_LE(manager->totals().counts.reconciles, 4U);
 }
 
@@ -302,7 +301,7 @@ struct Refusal {
   const char* named;
 };
 
-// A list that is refused, or gets no answer: the log names the kind and the reason, and it heals by itself.
+// A list that fails or gets no response: the log contains the kind and the reason, and it recovers by itself.
 TEST_F(ManagerTest, ARefusedListIsWaitedOutAndNamed) {
   world.install_crd();
   const std::vector<Refusal> refusals = {
@@ -339,7 +338,7 @@ TEST_F(ManagerTest, ARefusedListIsWaitedOutAndNamed) {
 }
 
 TEST_F(ManagerTest, AnObjectThatCannotBeDecodedIsNamedAndTheOthersGoOn) {
-  // A schema that allows what the type does not: a number for a string.
+  // A schema that permits more than the type: a number for a string.
   Json crd = crd_for<Gadget>();
   Json& schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
   schema["properties"]["spec"]["properties"]["image"] =
@@ -367,7 +366,7 @@ TEST_F(ManagerTest, RunningReconcilesEndInPeaceWithinTheGracePeriod) {
     world.happenings->note();
     world.wait_until([&] { return may_end.load(); });
     cancelled = context.stop().stop_requested();
-    // Calls still work: nobody cancelled this run.
+    // Calls still work: this run is not cancelled.
     EXPECT_FALSE(context.find<Secret>({"default", "none"}));
   }));
   Running running(*manager);
@@ -401,7 +400,7 @@ TEST_F(ManagerTest, AfterTheGracePeriodRunsAreCancelledAndThatIsAnError) {
     running.stop();
     FAIL() << "nothing was thrown";
   } catch (const GracePeriodExceeded& error) {
-    // What stops behind it gets no grace period of its own.
+    // Parts that stop after it get no separate grace period.
     EXPECT_EQ(error.cancelled().front(), "controller gadget");
     EXPECT_THAT(error.stuck(), IsEmpty());
     EXPECT_THAT(error.what(),
@@ -508,7 +507,7 @@ constexpr int rounds = 1000;
 constexpr int rounds = 1000;
 #endif
 
-// What a process has of what managers could leave behind.
+// The resources of a process that managers could leak.
 struct Holdings {
   std::size_t threads = entries("/proc/self/task");
   std::size_t files = entries("/proc/self/fd");
@@ -531,7 +530,7 @@ TEST_F(ManagerConcurrency, StartsAndStopsAThousandTimesWithoutGrowth) {
     if (round == rounds / 5) early.emplace();
   }
   const Holdings late;
-  // Threads of the last transports may be on their way out; hundreds of managers would leave hundreds.
+  // Threads of the last transports may still be ending; hundreds of managers would leave hundreds.
   EXPECT_LE(late.threads, early->threads + 5);
   EXPECT_EQ(late.files, early->files);
   std::cout << "[ figures  ] " << static_cast<long>(late.bytes) - static_cast<long>(early->bytes)
@@ -539,7 +538,7 @@ TEST_F(ManagerConcurrency, StartsAndStopsAThousandTimesWithoutGrowth) {
   EXPECT_LT(late.bytes, early->bytes + (128U << 10));
 }
 
-// The same with sockets, an election and a task, each of which has threads and connections of its own.
+// Repeats it with sockets, an election and a task, each of which has its own threads and connections.
 TEST_F(ManagerConcurrency, StartsAndStopsOverSocketsWithoutGrowth) {
   apiserver::ApiServer server;
   server.install(crd_for<Gadget>().dump());
@@ -560,7 +559,7 @@ TEST_F(ManagerConcurrency, StartsAndStopsOverSocketsWithoutGrowth) {
     }
     if (round == times / 5) early.emplace();
   }
-  // The server's side of the last connections may be on its way out.
+  // The server's side of the last connections may still be ending.
   test::await("the end of threads and connections", [&] {
     const Holdings late;
     return late.threads <= early->threads + 5 && late.files <= early->files + 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `--print-crds` of whole programs: which definitions are printed, and which kinds are named as left out.
+// `--print-crds` of whole programs: the definitions printed, and the kinds reported as left out.
 #include <string>
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ struct Settings {  // of the same program, but only watched
 };
 EVENKEEL_FIELDS(Settings, metadata)
 
-struct Gateway {  // of a project whose group ends as Kubernetes' own do
+struct Gateway {  // of a project whose group has the same suffix as those of Kubernetes
   static constexpr ek::ResourceInfo resource{
       .group = "gateway.networking.k8s.io", .kind = "Gateway", .plural = "gateways"};
   ek::ObjectMeta metadata;

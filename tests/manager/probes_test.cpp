@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What probes are answered, in the words of controller-runtime and the API server.
+// The responses of probes, in the format of controller-runtime and the API server.
 #include "manager/probes.hpp"
 
 #include <memory>

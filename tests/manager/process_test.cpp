@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator as a process, under load, that is stopped, robbed of its lead and killed at random moments;
-// against the embedded server and, built with EVENKEEL_REAL_SERVER, a real one.
+// An operator as a process under load, which is stopped, loses leadership and is killed at random moments;
+// with the embedded server and, if built with EVENKEEL_REAL_SERVER, a real one.
 //
-// EVENKEEL_PROCESS_SEED chooses the moments (else a random one, which is printed), EVENKEEL_PROCESS_MOMENTS
-// how many of each kind.
+// EVENKEEL_PROCESS_SEED determines the moments (default: a random seed, which is printed),
+// EVENKEEL_PROCESS_MOMENTS the number of each kind.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -86,7 +86,7 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-// A server with ConfigMaps that somebody changes all the time, and operators that follow.
+// A server with ConfigMaps that change continuously, and operators that react.
 class OperatorProcess : public ::testing::Test {
  protected:
   OperatorProcess() : client_(server().config()), random_(seed()) {
@@ -100,7 +100,7 @@ class OperatorProcess : public ::testing::Test {
   static std::string path(const std::string& file) {
     return ::testing::TempDir() + "evenkeel_process_test_" + std::to_string(::getpid()) + "_" + file;
   }
-  /// Started by the first test that asks.
+  /// Started by the first test that needs it.
   static Server& server() {
     static Server shared;
     return shared;
@@ -109,7 +109,7 @@ class OperatorProcess : public ::testing::Test {
     client_.apply(
         ConfigMap{.metadata = {.name = name(i), .namespace_ = "default"}, .data = {{"wanted", what}}});
   }
-  /// Whoever has the Lease, now this one has it.
+  /// Sets the holder of the Lease.
   void give_lease_to(const std::string& holder) {
     (void)client_.raw({.method = http::Method::patch,
                        .resource = Lease::resource,
@@ -147,7 +147,7 @@ class OperatorProcess : public ::testing::Test {
     return all;
   }
 
-  /// Its log goes into a file of its own.
+  /// Its log is written to a separate file.
   std::unique_ptr<Child> start(const std::string& who, std::vector<std::string> flags = {},
                                std::vector<std::string> environment = {}) {
     std::remove(path(who).c_str());
@@ -158,14 +158,14 @@ class OperatorProcess : public ::testing::Test {
     environment.emplace_back("HOME=/nonexistent");
     return std::make_unique<Child>(std::move(command), std::move(environment));
   }
-  /// The message of the last line; "" if there is none.
+  /// Returns the message of the last line; "" if there is none.
   static std::string last_message(const std::string& who) {
     const auto lines = lines_of(path(who));
     return lines.empty() ? "" : Json::parse(lines.back())["msg"].string_or("");
   }
   static std::optional<Json> line_with(const std::string& who, const std::string& message) {
     for (const std::string& line : lines_of(path(who))) {
-      if (!line.ends_with('}')) continue;  // half written
+      if (!line.ends_with('}')) continue;  // incomplete
       if (Json parsed = Json::parse(line); parsed["msg"].string_or("") == message) return parsed;
     }
     return std::nullopt;
@@ -182,7 +182,7 @@ class OperatorProcess : public ::testing::Test {
   std::jthread load_;
 };
 
-// In every second run reconciles throw, too.
+// In every second run, reconciles also throw.
 TEST_F(OperatorProcess, EndsInOrderWhateverTheMomentOfTheSignal) {
   begin_load();
   const int count = moments(200);
@@ -191,10 +191,10 @@ TEST_F(OperatorProcess, EndsInOrderWhateverTheMomentOfTheSignal) {
     const Duration after = random_moment(300ms);
     SCOPED_TRACE("moment " + std::to_string(moment) + ", after " + std::to_string(after.count()) + " ns");
     auto child = start("one", {}, {moment % 2 == 0 ? "LOAD_FAILURES=0" : "LOAD_FAILURES=30"});
-    std::this_thread::sleep_for(after);  // what is tested, not a wait
+    std::this_thread::sleep_for(after);  // part of the test, not a wait
     child->signal(SIGTERM);
     const int code = child->wait();
-    if (code == -SIGTERM) {  // it had not come as far as to want to know of signals
+    if (code == -SIGTERM) {  // it had not installed its signal handlers yet
       EXPECT_EQ(last_message("one"), "");
       ++unborn;
       continue;
@@ -233,11 +233,12 @@ TEST_F(OperatorProcess, EndsWithFiveWheneverItsLeadIsTaken) {
     SCOPED_TRACE("moment " + std::to_string(moment) + ", after " + std::to_string(after.count()) + " ns");
     auto child = start("one", election(), {moment % 2 == 0 ? "LOAD_FAILURES=0" : "LOAD_FAILURES=30"});
     await_line("one", "leading");
-    std::this_thread::sleep_for(after);  // what is tested, not a wait
+    std::this_thread::sleep_for(after);  // part of the test, not a wait
     give_lease_to("thief");
     ASSERT_EQ(child->wait(), 5) << child->log();
     ASSERT_EQ(last_message("one"), "ended");
-    ASSERT_THAT(Json::parse(lines_of(path("one")).back())["error"].string_or(""), HasSubstr("is not the leader any more"));
+    ASSERT_THAT(Json::parse(lines_of(path("one")).back())["error"].string_or(""),
+                HasSubstr("is not the leader any more"));
     give_lease_to("");
   }
   end_load();
@@ -313,8 +314,8 @@ double ms(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e6;
 }
 
-// Two replicas under load; the leader is killed. The other takes over, no key is in both hands at once, terms
-// grow, and the successor's caches were full before it led.
+// Two replicas under load; the leader is killed. The other takes over, no key is reconciled by both at once,
+// terms increase, and the successor's caches were full before it became leader.
 TEST_F(OperatorProcess, AStandbyTakesOverFromAKilledLeader) {
   std::remove(path("journal").c_str());
   const std::vector<std::string> environment = {"LOAD_JOURNAL=" + path("journal"), "LOAD_WORK_MS=20"};
@@ -355,16 +356,16 @@ TEST_F(OperatorProcess, AStandbyTakesOverFromAKilledLeader) {
       }
     }
   }
-  // The rest of the lease, and what it takes to notice its end; the bar is one second for that. Here more is
-  // allowed, for machines that are busy.
+  // The rest of the lease, and the time to notice its end, which should be less than one second. The limit
+  // here is higher, for busy machines.
   std::cout << "[ figures  ] led " << ms(elected - killed) << " ms after the kill (lease 3000 ms); first "
             << "reconcile " << ms(began - elected) << " ms after the election" << std::endl;
   EXPECT_LT(ms(elected - killed), 3000 + 10000);
   EXPECT_LT(ms(began - elected), 5000);
 }
 
-// The leader is suspended in the middle of its reconciles, for longer than its lease, and wakes up when
-// another one leads: what it was about to write is not written, and it ends.
+// The leader is suspended in the middle of its reconciles, for longer than its lease, and continues when
+// another one leads: its pending writes are rejected, and it ends.
 TEST_F(OperatorProcess, ALeaderThatSleptWritesNothingWhenItWakesUp) {
   std::remove(path("journal").c_str());
   auto leader = start("leader", election(), {"LOAD_JOURNAL=" + path("journal"), "LOAD_WORK_MS=400"});
@@ -393,7 +394,7 @@ TEST_F(OperatorProcess, ALeaderThatSleptWritesNothingWhenItWakesUp) {
 
 // ---- Idle
 
-// Times that any of its threads went to sleep and so has to be woken up.
+// The number of times that any of its threads went to sleep and therefore has to be woken.
 std::uint64_t wake_ups(long pid) {
   std::uint64_t total = 0;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
@@ -417,7 +418,7 @@ TEST_F(OperatorProcess, DoesNotWakeUpWhenItHasNothingToDo) {
   });
   constexpr int seconds = 5;
   const std::uint64_t before = wake_ups(child->pid());
-  std::this_thread::sleep_for(std::chrono::seconds(seconds));  // what is measured
+  std::this_thread::sleep_for(std::chrono::seconds(seconds));  // the measured interval
   const std::uint64_t count = wake_ups(child->pid()) - before;
   std::cout << "[ figures  ] " << count << " wake-ups in " << seconds << " s" << std::endl;
   EXPECT_LE(count, 10U * seconds) << "something polls";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo operator as a process: flags, signals, exit codes, and what it does about a cluster that is not
-// right.
+// The demo operator as a process: flags, signals, exit codes, and its behaviour with an unusable cluster.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -53,21 +52,21 @@ std::unique_ptr<Child> start(std::vector<std::string> arguments) {
   return std::make_unique<Child>(std::move(arguments), std::vector<std::string>{"HOME=/nonexistent"});
 }
 
-/// Runs it to its end.
+/// Runs it to completion.
 std::unique_ptr<Child> run_to_end(std::vector<std::string> arguments, int code) {
   auto child = start(std::move(arguments));
   EXPECT_EQ(child->wait(), code) << child->log();
   return child;
 }
 
-// A server that serves Demos, and the operator pointed at it.
+// A server that serves Demos, and the operator connected to it.
 class RunTest : public ::testing::Test {
  protected:
   void serve(apiserver::ApiServerOptions options = {}) {
     server = std::make_unique<apiserver::ApiServer>(std::move(options));
     kubeconfig = write_file("kubeconfig", server->kubeconfig());
   }
-  // The CustomResourceDefinition goes the way that a user sends it, but as JSON.
+  // Installs the CustomResourceDefinition like a user, but as JSON.
   void install_crd() { server->install(demo_crd()); }
   static std::string demo_crd() {
     return R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
@@ -106,7 +105,8 @@ TEST_F(RunTest, PrintsItsCrdsWithoutACluster) {
   EXPECT_EQ(child->log(), "");
 }
 
-/// Flag and default of each row of the table in docs/flags.md; a default is empty where it is no literal.
+/// Returns flag and default of each row of the table in docs/flags.md; the default is empty where it is not a
+/// literal.
 std::map<std::string, std::string> documented_flags() {
   std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
   std::map<std::string, std::string> flags;
@@ -118,7 +118,7 @@ std::map<std::string, std::string> documented_flags() {
   return flags;
 }
 
-/// The file that docs/flags.md shows.
+/// Returns the file in docs/flags.md.
 std::string documented_settings() {
   std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
@@ -144,7 +144,7 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--metrics-cert-file", write_file("tls.crt", pair.certificate)},
       {"--metrics-key-file", write_file("tls.key", pair.key)},
       {"--metrics-token-file", write_file("token", "t")},
-      {"--health-probe-bind-address", "localhost:0"},  // not the address of the metrics
+      {"--health-probe-bind-address", "localhost:0"},  // differs from the address of the metrics
       {"--log-level", "info"},
       {"--log-format", "text"},
       {"--log-file", "/dev/stderr"}};
@@ -201,7 +201,7 @@ TEST_F(RunTest, SettingsOfAControllerThatThereIsNotEndWithTwo) {
               HasSubstr(file + ":2: controllers.demos: there is no controller \"demos\"; there is demo\n"));
 }
 
-// A flag goes before the file; what is in force is told at the start, and is what happens.
+// A flag takes precedence over the file; the effective settings are logged at the start, and are applied.
 TEST_F(RunTest, SettingsOfFlagsAndFileAreInForce) {
   serve();
   install_crd();
@@ -279,7 +279,7 @@ TEST_F(RunTest, SigtermEndsItWhileACredentialProgramHangsAtStart) {
   std::remove(pipe.c_str());
 }
 
-// Else the signal pipe or a socket would have such a number, and the log would be written into it.
+// Otherwise the signal pipe or a socket would get such a number, and the log would be written into it.
 TEST_F(RunTest, ClosedStandardDescriptorsAreFilled) {
   serve();
   install_crd();
@@ -299,7 +299,7 @@ TEST_F(RunTest, ClosedStandardDescriptorsAreFilled) {
                                          none)
         .string();
   };
-  await("the operator", [&] {  // which takes signals from before its first line on
+  await("the operator", [&] {  // it handles signals before its first log line
     std::ifstream file(log);
     std::string line;
     return pid() > 0 && std::getline(file, line);
@@ -309,7 +309,7 @@ TEST_F(RunTest, ClosedStandardDescriptorsAreFilled) {
   EXPECT_EQ(shell.wait(), 0);
 }
 
-// The server's own kubeconfig puts everything into the namespace "default".
+// The server's own kubeconfig sets the namespace "default".
 const char* const lease_target = "/apis/coordination.k8s.io/v1/namespaces/default/leases/demo-operator";
 
 TEST_F(RunTest, LeaderElectionIsAFlagAway) {
@@ -424,7 +424,7 @@ TEST_F(RunTest, AMissingCrdIsNamedAndWaitedFor) {
   serve();
   const auto child = start_operator({"--sync-timeout", "50ms"});
   std::string line = child->wait_for_line("still waiting");
-  // A slow machine says so before the server has answered, and again when it has.
+  // A slow machine may log this before the server has responded, and again afterwards.
   while (line.find("404") == std::string::npos) line = child->wait_for_line("still waiting");
   EXPECT_THAT(line, HasSubstr("demos (demo.evenkeel.dev/v1alpha1)"));
   install_crd();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prometheus' text taken apart, as far as tests ask.
+// A parser of Prometheus' text format, as far as tests need it.
 #pragma once
 
 #include <map>
@@ -21,14 +21,14 @@ struct Scrape {
   std::map<std::string, Family> families;
   std::map<std::string, double> series;  // by the text before the value
 
-  /// Of `demo_total{a="b"}`; -1 if it is not there.
+  /// Returns the value of `demo_total{a="b"}`; -1 if it does not exist.
   double value(const std::string& name) const {
     const auto found = series.find(name);
     return found == series.end() ? -1 : found->second;
   }
 };
 
-/// The family that a series belongs to: histograms have three names in it.
+/// Returns the family of a series: histograms have three names in it.
 inline std::string family_of(const std::map<std::string, Family>& families, const std::string& name) {
   for (const std::string_view end : {"_bucket", "_sum", "_count"}) {
     if (!name.ends_with(end)) continue;
@@ -39,7 +39,7 @@ inline std::string family_of(const std::map<std::string, Family>& families, cons
   return name;
 }
 
-/// Label values must have neither quotes, commas nor braces in them.
+/// Label values must not contain quotes, commas or braces.
 inline Scrape parse_scrape(const std::string& text) {
   Scrape scrape;
   std::istringstream lines(text);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /metrics says of an operator at work, held against controller-runtime, our own documentation and the
-// dashboard.
+// The metrics of a working operator, compared with controller-runtime, the documentation and the dashboard.
 #include "scrape.hpp"
 
 #include <atomic>
@@ -43,8 +42,8 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// An operator over real sockets that leads, works, and has all the troubles that metrics tell of: a kind that
-// the server does not know, a request that had to be repeated, a reconcile for each result.
+// An operator over real sockets that leads, works, and has all the problems that metrics report: a kind that
+// the server does not know, a retried request, a reconcile for each result.
 class ScrapeConcurrency : public ::testing::Test {
  protected:
   ScrapeConcurrency() {
@@ -60,7 +59,7 @@ class ScrapeConcurrency : public ::testing::Test {
     manager->add(controller_for<Gadget>([](Context&, const Gadget&) { return done(); }));
     manager->serve({.metrics_address = "127.0.0.1:0"});
   }
-  // Each run ends in another way.
+  // Each run ends in a different way.
   Result work(Context& context, const ConfigMap&) {
     switch (runs++) {
       case 0:
@@ -95,7 +94,7 @@ class ScrapeConcurrency : public ::testing::Test {
     text = answer.body;
     return test::parse_scrape(text);
   }
-  // After everything that work() does.
+  // Scrapes after all runs of work().
   Scrape scrape_of_all() {
     running = std::make_unique<Running>(*manager);
     world.wait_for_line("serving what=metrics");
@@ -124,14 +123,13 @@ std::string labels_text(const std::set<std::string>& labels) {
 
 bool alike(const std::vector<double>& one, const std::vector<double>& other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](double a, double b) {
-    return std::abs(a - b) <=
-           1e-9 * std::abs(b);  // Go multiplies its bounds up, and meets 9.999999999999999e-06
+    return std::abs(a - b) <= 1e-9 * std::abs(b);  // Go multiplies its bounds, and gets 9.999999999999999e-06
   });
 }
 
 TEST_F(ScrapeConcurrency, HasTheFamiliesOfControllerRuntimeWithTheirTypesLabelsAndBuckets) {
   const Scrape ours = scrape_of_all();
-  // There is no client-side flow control whose waits could be timed.
+  // There is no client-side flow control whose waits could be measured.
   const std::set<std::string> absent = {"rest_client_rate_limiter_duration_seconds"};
   std::istringstream lines(read("tests/manager/data/controller_runtime_metrics.txt"));
   int compared = 0;
@@ -167,7 +165,7 @@ TEST_F(ScrapeConcurrency, CountsEachRunUnderHowItEnded) {
     EXPECT_EQ(ours.value("controller_runtime_reconcile_total{controller=\"maps\",result=\"" + result + "\"}"),
               count)
         << result;
-    // What never ran has zeros, so that rates can be taken from the beginning.
+    // Results that never occurred are zero, so that rates can be computed from the start.
     EXPECT_EQ(
         ours.value("controller_runtime_reconcile_total{controller=\"gadget\",result=\"" + result + "\"}"), 0)
         << result;
@@ -188,7 +186,7 @@ TEST_F(ScrapeConcurrency, CountsEachRunUnderHowItEnded) {
   EXPECT_EQ(ours.value("rest_client_request_retries_total{code=\"429\",verb=\"GET\",host=\"" + host + "\"}"),
             1);
   EXPECT_GE(ours.value("rest_client_requests_total{code=\"404\",method=\"GET\",host=\"" + host + "\"}"), 1);
-  // The election's, which has a client of its own.
+  // Those of the election, which has a separate client.
   EXPECT_EQ(ours.value("rest_client_requests_total{code=\"201\",method=\"POST\",host=\"" + host + "\"}"), 1);
 }
 
@@ -241,8 +239,8 @@ TEST_F(ScrapeConcurrency, EveryMetricOfTheDashboardIsThere) {
     EXPECT_EQ(ours.families.count(test::family_of(ours.families, name)), 1u) << name;
 }
 
-// For a host that has metrics of its own: the same figures without HTTP, and none of the process, which it
-// has, and of the endpoint, which it does not use.
+// For a host with its own metrics: the same values without HTTP, except those of the process, which it has,
+// and of the endpoint, which it does not use.
 TEST_F(ScrapeConcurrency, AHostCollectsTheSameIntoASinkOfItsOwn) {
   const Scrape ours = scrape_of_all();
   PrometheusText sink;
@@ -256,7 +254,7 @@ TEST_F(ScrapeConcurrency, AHostCollectsTheSameIntoASinkOfItsOwn) {
   }
 }
 
-// Before and while it runs, and for a host's own sink as well.
+// Before and during run(), and for a host's own sink as well.
 TEST_F(ScrapeConcurrency, AProgramAddsMetricsOfItsOwn) {
   const Counter moves = manager->metrics().counter("demo_moves_total", "Moves.", {"zone"});
   std::atomic<int> held = 2;

@@ -58,7 +58,7 @@ controllers:
   EXPECT_EQ(source.controllers.at("other").settings.workers, 8U);
 }
 
-// The example in the documentation is one that works, and leaves no setting out.
+// The example in the documentation is valid and contains all settings.
 TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
   std::ifstream page(EVENKEEL_SOURCE_DIR "/docs/flags.md");
   const std::string text{std::istreambuf_iterator<char>(page), {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose word counts, and how the values are written.
+// Precedence of settings, and the parsing of their values.
 #include "manager/settings.hpp"
 
 #include <chrono>
@@ -66,7 +66,7 @@ TEST(Settings, WithoutAnyTheProgramsOptionsStay) {
   EXPECT_EQ(applied({}, {}, {.workers = 3}).workers, 3U);
 }
 
-// Each step up is one that the step below it would lose against.
+// Each source overrides the one before.
 TEST(Settings, TheFlagThatNamesTheControllerCountsThenItsSectionThenTheProgramThenDefaults) {
   const auto workers = [](std::size_t number) { return ControllerSettings{.workers = number}; };
   SettingsSource file = for_all(workers(1));
@@ -204,8 +204,8 @@ TEST(Settings, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refusal(detail::parse_store, "lifo"), "\"lifo\" is none of priority, fifo, two-lane, fair");
 }
 
-// A word of the file makes the store that it names: told apart by the order of a slow key, a fast one, and a
-// slow one that is raised.
+// Each name in the file creates that store: they are distinguished by the order of a slow key, a fast one,
+// and a slow one that is raised.
 TEST(Settings, StoresGoByTheirWords) {
   const auto order = [](const char* word) {
     AnyStore<RequestKey> store = detail::make_store(detail::parse_store(word));

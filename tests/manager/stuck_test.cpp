@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reconcile that hangs is named by the manager itself, with nobody asking.
+// The manager itself reports a reconcile that hangs, without a request for an explanation.
 #include <chrono>
 #include <string>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Keeps reconciles until it is opened.
+// Blocks reconciles until it is opened.
 class Gate {
  public:
   void pass() {

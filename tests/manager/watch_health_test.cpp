@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kind that cannot be watched holds up its own controller and no other, is named once, and heals by itself.
+// A kind that cannot be watched blocks only its own controller, is logged once, and recovers by itself.
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -42,7 +42,7 @@ class WatchHealthConcurrency : public ::testing::Test {
   void wait_for_problem(WatchProblem problem) {
     world_.wait_until([&] { return of_gadgets().problem == problem; });
   }
-  /// The other controller runs meanwhile.
+  /// Checks that the other controller still runs.
   void expect_maps_go_on() {
     const int before = maps_;
     const std::string name = "map-" + std::to_string(++made_);
@@ -50,7 +50,7 @@ class WatchHealthConcurrency : public ::testing::Test {
                 R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name + R"("}})");
     world_.wait_until([&] { return maps_ > before; });
   }
-  /// Enough tries that a line for each would show.
+  /// Waits for enough attempts to detect one log line per attempt.
   void wait_for_tries() {
     const std::uint64_t before = tries();
     world_.wait_until([&] { return tries() >= before + 5; });
@@ -101,7 +101,7 @@ TEST_F(WatchHealthConcurrency, AKindThatIsNotThereIsNamedOnceAndHealsWhenItIsIns
   EXPECT_NO_THROW(running.stop());
 }
 
-// A role may lack one verb only. The list that goes well between two refused watches must not hide it.
+// A role may lack a single verb. The list that succeeds between two forbidden watches must not hide that.
 TEST_F(WatchHealthConcurrency, AForbiddenVerbIsNamedOnceAndHealsWhenItIsGranted) {
   world_.install_crd();
   for (const std::string verb : {"list", "watch"}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster in the process for tests of managers: an API server core, clients that reach it without sockets,
-// and waiting for what happens in it. Nothing sleeps: whoever waits looks again after each request and log
+// A cluster in this process for tests of managers: an API server core, clients that reach it without sockets,
+// and waits for its state. Nothing sleeps: a waiting test checks its condition after each request and log
 // line.
 #pragma once
 
@@ -47,7 +47,7 @@ struct Gadget {
 };
 EVENKEEL_FIELDS(Gadget, metadata, spec, status)
 
-// Counts what happens and wakes who waits for more of it.
+// Counts events and wakes waiting tests.
 class Happenings final : public LogSink {
  public:
   bool enabled(LogLevel) const noexcept override { return true; }
@@ -111,7 +111,7 @@ class Happenings final : public LogSink {
   std::vector<std::string> lines_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-// Wakes who waits, and keeps nothing.
+// Wakes waiting tests, and records nothing.
 class Quiet final : public LogSink {
  public:
   explicit Quiet(std::shared_ptr<Happenings> happenings) : happenings_(std::move(happenings)) {}
@@ -143,7 +143,7 @@ class World {
     wait_until([&] { return !happenings->lines_with(part).empty(); });
   }
 
-  // ---- As a user of the cluster, past all faults
+  // ---- As a user of the cluster, bypassing faults
 
   http::Response call(http::Method method, const std::string& target, const std::string& body = {}) const {
     http::Request request{.method = method, .target = target, .body = body};
@@ -153,7 +153,7 @@ class World {
     }
     return core->handle(request);
   }
-  /// The object, or null.
+  /// Returns the object, or null.
   Json get(const std::string& target) const {
     const http::Response response = call(http::Method::get, target);
     return response.status == 200 ? Json::parse(response.body) : Json();
@@ -185,7 +185,7 @@ class World {
   std::shared_ptr<apiserver::SharedCore> core;
 };
 
-/// A manager in a thread of its own. stop() and the destructor wait for its end.
+/// Runs a manager on a thread. stop() and the destructor wait for its end.
 class Running {
  public:
   explicit Running(Manager& manager)
@@ -196,13 +196,13 @@ class Running {
             error_ = std::current_exception();
           }
         }) {}
-  /// Asks it to stop; throws what run() threw.
+  /// Requests a stop; throws the exception of run().
   void stop() {
     thread_.request_stop();
     wait();
   }
   void request_stop() { thread_.request_stop(); }
-  /// Waits for it to end by itself; throws what run() threw.
+  /// Waits until run() returns; throws its exception.
   void wait() {
     thread_.join();
     if (error_) std::rethrow_exception(error_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache against a real API server: through its death and return, and on an etcd so old that the server
-// refuses streaming lists.
+// The cache with a real API server: during its crash and restart, and on an etcd that is so old that the
+// server rejects streaming lists.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -37,7 +37,7 @@ using ::testing::HasSubstr;
 
 using Versions = std::map<std::string, std::string>;
 
-/// Builds a state of what it is told, and notes what cannot be told of such a state.
+/// Builds a state from its events, and records events that are impossible in that state.
 class Ledger final : public ek::EventHandler {
  public:
   void on_event(const ek::ObjectEvent& event) noexcept override {
@@ -84,7 +84,7 @@ Versions held(const ek::Informer& informer) {
   return result;
 }
 
-/// Patient with nothing: its server comes back within seconds.
+/// Options with short back-offs: the server restarts within seconds.
 ek::ReflectorOptions quick(bool streaming) {
   return {.backoff_base = 10ms, .backoff_max = 200ms, .streaming_list = streaming};
 }
@@ -102,8 +102,7 @@ TEST_P(RealCache, LosesNothingWhenTheServerIsKilledAndComesBack) {
   cache.start();
   ASSERT_TRUE(cache.wait_for_sync({}));
 
-  // Writes go on until the server was killed three times; those that it does not answer are lost or not: both
-  // are well.
+  // Writes continue until the server was killed three times; those without a response may be lost or not.
   std::atomic<bool> enough = false;
   std::atomic<int> writes = 0;
   std::vector<std::thread> writers;
@@ -168,7 +167,7 @@ TEST_P(RealCache, ReadsTheFirstStateAndFollows) {
 INSTANTIATE_TEST_SUITE_P(FirstState, RealCache, ::testing::Values(false, true),
                          [](const auto& param) { return param.param ? "Streamed" : "Listed"; });
 
-/// The same server on Debian's etcd, see scripts/get-program.
+/// Runs the server on Debian's etcd, see scripts/get-program.
 class OldEtcd : public ::testing::Test {
  protected:
   static Environment& old() {
@@ -177,7 +176,7 @@ class OldEtcd : public ::testing::Test {
   }
 };
 
-/// Takes a streamed list as it comes.
+/// Collects a streamed list.
 struct Frames final : ek::http::StreamHandler {
   void on_response(int code, const ek::http::Headers&) override { status = code; }
   void on_data(std::string_view piece) override { text += piece; }
@@ -223,7 +222,7 @@ TEST_F(OldEtcd, TheCacheFallsBackToPagesAndFollows) {
   client.remove<ConfigMap>({team, "object-4"});
   eventually("the events", [&] { return held(informer) == served(client, team); });
 
-  // And again after the server was away.
+  // Again after a restart of the server.
   old().restart(Component::api_server);
   client.apply(config_map(team, 5, "changed"));
   eventually("the event after the restart", [&] { return ledger->versions() == served(client, team); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's verbs against a real API server.
+// The client's verbs with a real API server.
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -65,7 +65,7 @@ TEST_F(RealClient, CreatesReadsAndDeletes) {
   EXPECT_EQ(error_code([&] { client_.get<ConfigMap>({namespace_, "b"}); }), 404);
   EXPECT_EQ(error_code([&] { client_.remove<ConfigMap>({namespace_, "a"}, {.uid = "another"}); }), 409);
   client_.remove<ConfigMap>({namespace_, "a"});
-  client_.remove<ConfigMap>({namespace_, "a"});  // success, too
+  client_.remove<ConfigMap>({namespace_, "a"});  // succeeds as well
   EXPECT_FALSE(client_.find<ConfigMap>({namespace_, "a"}));
 }
 
@@ -112,7 +112,7 @@ TEST_F(RealClient, PatchesOnlyWhatAnEditChanges) {
   EXPECT_EQ(patched->spec.ports.size(), 1u);
   const auto same = client_.patch(patched, [](Widget&) {});
   EXPECT_EQ(same->metadata.resource_version, patched->metadata.resource_version) << "nothing was sent";
-  // A list is replaced as a whole, so only by who has seen its last state.
+  // A list is replaced as a whole, so only by a client that has seen its last state.
   EXPECT_EQ(error_code([&] { client_.patch(read, [](Widget& widget) { widget.spec.ports[0].port = 81; }); }),
             409);
 }
@@ -192,8 +192,8 @@ struct OpenStream final : ek::http::StreamHandler {
   std::atomic<bool> ended = false;
 };
 
-// libcurl 7.88 takes a watch's HTTP/1.1 connection for one that requests may share, if a later one speaks
-// HTTP/2: as after a restart of the server, when the watch is back before the first request.
+// libcurl 7.88 treats a watch's HTTP/1.1 connection as shareable if a later one uses HTTP/2: for example
+// after a restart of the server, when the watch reconnects before the first request.
 TEST_F(RealClient, RequestsDoNotGoIntoTheConnectionOfAWatch) {
   const ek::Client client(environment().config(), {.timeout = 10s});
   const auto stream = std::make_shared<OpenStream>();
@@ -230,7 +230,7 @@ TEST_F(RealClient, WatchesThroughARestartOfTheServer) {
 }
 
 TEST_F(RealClient, IsToldThatAVersionIsGone) {
-  environment().restart(ek::testing::Component::api_server);  // its memory of changes begins anew
+  environment().restart(ek::testing::Component::api_server);  // its history of changes starts again
   ek::Watch<ConfigMap> watch(client_, {.namespace_ = namespace_, .resource_version = "1"});
   const auto event = watch.next({});
   ASSERT_TRUE(event);

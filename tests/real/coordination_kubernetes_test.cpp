@@ -27,7 +27,7 @@ const auto profiles = ::testing::Values(kubernetes_profile("ByScope", connect, K
 INSTANTIATE_TEST_SUITE_P(Real, StoreSuite, profiles);
 INSTANTIATE_TEST_SUITE_P(Real, StoreSuiteConcurrency, profiles);
 
-/// The block of YAML in the documentation.
+/// Returns the block of YAML in the documentation.
 std::string documented_roles() {
   std::ifstream file(EVENKEEL_ROLES);
   std::stringstream text;
@@ -39,12 +39,12 @@ std::string documented_roles() {
   return page.substr(begin + fence.size(), page.find("```", begin + fence.size()) - begin - fence.size());
 }
 
-// The bytes that a snapshot transfers.
+// The number of bytes that a snapshot transfers.
 TEST(RealCoordinationReads, AreOfWhatHasChanged) {
   expect_reads_of_what_changed(environment().config(), 20);
 }
 
-// 'own scope': that nobody writes below another's scope is kept by the API server.
+// 'own scope': the API server prevents writes below another instance's scope.
 TEST(RealCoordinationRoles, AllowTheOwnScopeAndTheArbiter) {
   environment().install(R"(
 apiVersion: v1
@@ -80,7 +80,7 @@ metadata: {name: db1-scope-dc2, namespace: hub, labels: {evenkeel.dev/coordinati
   EXPECT_EQ(store.snapshot()->scan_all(coordination::prefix_range("/db1/")).size(), 2u);
 }
 
-// A restart of the server in the middle of writing: each transaction is applied once.
+// A restart of the server during writes: each transaction is applied once.
 TEST(RealCoordinationKubernetes, OutlivesARestartOfTheServer) {
   KubernetesStore store(connect(), {.namespace_ = "default", .name = "restart", .root = "/db"});
   const auto write = [&store](int value) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment itself: what it starts, whom it lets in, what its errors say, and that nothing is left of
-// it.
+// The environment itself: its processes, authentication, error messages and cleanup.
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -41,7 +40,7 @@ using ek::tests::eventually;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// The text of the error that making an environment with these options throws.
+/// Returns the text of the error that the constructor throws with these options.
 std::string start_error(const EnvironmentOptions& options) {
   try {
     const Environment environment(options);
@@ -51,7 +50,7 @@ std::string start_error(const EnvironmentOptions& options) {
   }
 }
 
-/// Processes that have this in their command line.
+/// Returns the processes whose command line contains this text.
 std::vector<std::string> processes(const std::string& text) {
   std::vector<std::string> found;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
@@ -121,7 +120,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: readers}]
 
 TEST(Environment, InstallsTheDefinitionsOfTypes) {
   environment().install<ek::tests::Widget>();
-  environment().install<ek::tests::Widget>();  // is there already
+  environment().install<ek::tests::Widget>();  // exists already
   const ek::Client client(environment().config());
   const auto made = client.create(ek::tests::Widget{.metadata = {.name = "a", .namespace_ = "default"}});
   EXPECT_EQ(made->metadata.generation, 1);
@@ -258,8 +257,7 @@ TEST(Environment, StopsAtOnceWithAWatchOpenAndLeavesNothing) {
   one.stop();
 }
 
-// A process is killed while its environment runs, and while it starts; the program is a thin shell around the
-// library.
+// A process is killed while its environment runs, and while it starts; the program only calls the library.
 TEST(Environment, NothingIsLeftOfAProcessThatIsKilled) {
   const std::string folder = ::testing::TempDir() + "killed-" + std::to_string(::getpid());
   fs::create_directories(folder);
@@ -284,7 +282,7 @@ TEST(Environment, NothingIsLeftOfAProcessThatIsKilled) {
 }
 
 TEST(Environment, SaysWhichProgramIsMissing) {
-  // Whatever is installed: no PATH has a program of that name.
+  // On any machine: no PATH contains a program with this name.
   const EnvironmentOptions options{.etcd = "/no/such/etcd"};
   EXPECT_THAT(start_error(options), AllOf(HasSubstr("no /no/such/etcd; looked in "), HasSubstr("the PATH")));
   EXPECT_EQ(Environment::missing_programs(options), start_error(options));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three etcds that are one cluster, as in production: TLS among themselves and for clients, which need a
-// certificate, too.
+// A cluster of three etcds as in production: TLS between members and for clients, which need a certificate,
+// too.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace evenkeel::tests {
 
-/// Runs from the constructor on. The data of a member stays over kill() and start().
+/// Runs from construction. The data of a member is kept over kill() and start().
 class EtcdCluster {
  public:
   static constexpr std::size_t members = 3;
@@ -40,32 +40,34 @@ class EtcdCluster {
   EtcdCluster& operator=(const EtcdCluster&) = delete;
 
   const std::string& url(std::size_t member) const { return members_.at(member).url; }
-  /// All of them, `first` before the others.
+  /// Returns all of them, `first` before the others.
   std::vector<std::string> urls(std::size_t first) const {
     std::vector<std::string> all;
     for (std::size_t i = 0; i < members; ++i) all.push_back(url((first + i) % members));
     return all;
   }
-  /// What a client of it needs. With a login etcd's JSON API refuses certificates that have a common name.
+  /// Returns the TLS options of a client. With a login, etcd's JSON API rejects certificates that have a
+  /// common name.
   http::TlsOptions tls(const std::string& common_name = {}) const {
     const auto client = apiserver::make_client_certificate(authority_, {.user = common_name, .groups = {}});
     return {.ca_data = authority_.certificate, .cert_data = client.certificate, .key_data = client.key};
   }
 
-  /// Ends it as a crash would.
+  /// Kills a member without a graceful shutdown.
   void kill(std::size_t member) { members_.at(member).process.kill(); }
-  /// After kill(). Returns once it answers as a part of the cluster.
+  /// Starts a member after kill(). Returns once it responds as a part of the cluster.
   void start(std::size_t member) {
     launch(member);
     eventually("the member to be back", [&] { return healthy(member); });
   }
-  /// As if it were cut off: connections stay, and nothing is answered.
+  /// Simulates a network partition: connections stay open, and nothing is answered.
   void pause(std::size_t member) { members_.at(member).process.signal(SIGSTOP); }
   void resume(std::size_t member) {
     members_.at(member).process.signal(SIGCONT);
     eventually("the member to go on", [&] { return healthy(member); });
   }
-  /// The one that says it leads; nothing if none does, or two of which one has not heard of the other yet.
+  /// Returns the leader; std::nullopt if there is none, or if two members report leadership and one is
+  /// outdated.
   std::optional<std::size_t> leader() const {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < members; ++i) {
@@ -105,7 +107,7 @@ class EtcdCluster {
     return "https://127.0.0.1:" + std::to_string(port.number());
   }
 
-  // False if one ended: somebody else may have got a port first.
+  // Returns false if one ended: another process may have taken a port.
   bool try_to_start() {
     ++attempt_;
     for (Member& member : members_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EtcdStore on three members with TLS, client certificates and a login: leaders that crash, members that are
-// cut off, and instances that go on.
+// EtcdStore with three members, TLS, client certificates and a login: crashes of leaders, partitioned
+// members, and instances that continue.
 #include "etcd_cluster.hpp"
 
 #include <atomic>
@@ -37,7 +37,7 @@ using coordination::StoreSnapshot;
 using coordination::transact;
 using coordination::Transacted;
 
-/// Users root and operator; who is neither may nothing.
+/// Users root and operator; all others have no permissions.
 void enable_login(const EtcdCluster& cluster) {
   const auto post = [&cluster](const std::string& path, const Json& body) {
     const http::Response answer = cluster.post(0, "/v3/auth/" + path, body.dump());
@@ -64,7 +64,7 @@ EtcdStoreOptions options_for(const EtcdCluster& cluster, std::vector<std::string
           .revision_key = "/db/"};
 }
 
-/// Waits without using the processor that the three etcds need.
+/// Waits without using the CPU time that the three etcds need.
 class Progress {
  public:
   void made() {
@@ -82,7 +82,7 @@ class Progress {
   std::condition_variable changed_;
 };
 
-/// An instance that counts at one key together with the others, from a member of its own on.
+/// An instance that increments one key concurrently with the others, through a preferred member.
 class Instance {
  public:
   Instance(const EtcdCluster& cluster, std::size_t member)
@@ -123,7 +123,7 @@ class ThreeEtcds : public ::testing::TestWithParam<std::string (*)()> {
     eventually("a leader", [&] { return (found = cluster_->leader()).has_value(); });
     return *found;
   }
-  /// Each instance commits some more.
+  /// Checks that each instance commits more transactions.
   void expect_all_go_on(const std::string& after) {
     std::vector<int> before;
     for (const auto& instance : instances_) before.push_back(instance->applied);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EtcdStore on real etcds, 3.4 of Debian and 3.6 of the control plane: the store suite, what is taken for
-// granted of etcd, and the stand-in's answers beside theirs.
+// EtcdStore with real etcds, 3.4 of Debian and 3.6 of the control plane: the store suite, assumptions about
+// etcd, and a comparison of the substitute's responses.
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
@@ -116,7 +116,7 @@ TEST_P(EtcdFacts, TakesWhatTheLimitsSayAllAtOnce) {
   EXPECT_TRUE(std::holds_alternative<Committed>(store.commit(commit)));
 }
 
-// A server with smaller limits than ours says so, and that is no loss of an answer.
+// A server with smaller limits reports that, which does not count as a lost response.
 TEST_P(EtcdFacts, ASmallerServerSaysTooLarge) {
   const RealEtcd small(GetParam().program(),
                        {"--unsafe-no-fsync", "--max-txn-ops=20", "--max-request-bytes=100000"});
@@ -130,7 +130,7 @@ TEST_P(EtcdFacts, ASmallerServerSaysTooLarge) {
   EXPECT_TRUE(std::holds_alternative<Committed>(result)) << describe(result);
 }
 
-// Roles by prefix, tokens that end.
+// Roles by prefix, and tokens that expire.
 TEST_P(EtcdFacts, UsersLogIn) {
   const RealEtcd etcd(GetParam().program());
   const auto post = [&etcd](const std::string& path, const Json& body) {
@@ -164,7 +164,7 @@ TEST_P(EtcdFacts, UsersLogIn) {
   EXPECT_THAT(describe(wrong.commit({.puts = {{"/db/a", "1"}}})), HasSubstr("operator cannot log in"));
 }
 
-// 'applied once', 'no answer, no action': a server that is killed again and again while it is written to.
+// 'applied once', 'no answer, no action': a server that is killed repeatedly during writes.
 TEST_P(EtcdFacts, ACrashLosesAndDoublesNothing) {
   RealEtcd etcd(GetParam().program(), {});
   EtcdStore store({.endpoints = {etcd.url()}});
@@ -205,7 +205,7 @@ TEST_P(EtcdFacts, ACrashLosesAndDoublesNothing) {
   EXPECT_LE(value, applied + unclear);
 }
 
-// The same histories as in memory, with the same invariants.
+// Runs the histories of the simulation in memory, with its invariants.
 TEST_P(EtcdFacts, SimulatedHistoriesGoAsInMemory) {
   const RealEtcd etcd(GetParam().program());
   replay_on_etcd({.endpoints = {etcd.url()}}, 6);
@@ -217,9 +217,9 @@ TEST_P(EtcdFacts, ARolloutCostsNoMoreThanInstancesTimesUnits) {
   expect_modest_growth(etcd.url(), std::getenv("EVENKEEL_COORDINATION_LARGE") != nullptr);
 }
 
-// ---- The stand-in beside it ----
+// ---- Comparison with the substitute ----
 
-/// An answer without what differs between any two servers.
+/// Removes the parts of a response that differ between any two servers.
 void strip(Json& json) {
   if (json.is_array()) {
     for (Json& item : json.as_array()) strip(item);
@@ -231,13 +231,13 @@ void strip(Json& json) {
 
 std::string comparable(const http::Response& answer) {
   Json json = Json::parse(answer.body);
-  // The status differs from version to version: 412 or 400 where authentication is off.
+  // The status differs between versions: 412 or 400 where authentication is off.
   if (answer.status != 200) return "refused " + json["code"].dump() + " " + json["message"].dump();
   strip(json);
   return json.dump();
 }
 
-/// The same requests to both.
+/// Sends the same requests to both.
 class Beside {
  public:
   explicit Beside(const std::string& program) : real_(program) {}
@@ -298,7 +298,7 @@ TEST_P(EtcdFacts, TheStandInAnswersTheSame) {
   EXPECT_GT(both.refused, 8);
 }
 
-/// Transactions of any shape on five keys.
+/// Random transactions on five keys.
 class RandomTransactions {
  public:
   explicit RandomTransactions(std::uint64_t seed) : random_(seed) {}

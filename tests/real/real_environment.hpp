@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests against a real control plane share: one environment for each program, and namespaces that no
-// two tests share.
+// Shared parts of the tests with a real control plane: one environment for each program, and a separate
+// namespace for each test.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@
 
 namespace evenkeel::tests {
 
-/// Started by the first test that asks, with the controller manager.
+/// Started by the first test that needs it, with the controller manager.
 inline testing::Environment& environment() {
   static testing::Environment shared({.controller_manager = true});
   return shared;
 }
 
-/// A namespace of its own on any server.
+/// Creates a new namespace on any server.
 inline std::string fresh_namespace(const Client& client) {
   return client.create(Namespace{.metadata = {.generate_name = "test-"}})->metadata.name;
 }
 
-/// The code of the error that `call` throws; 0: none.
+/// Returns the code of the error that `call` throws; 0: none.
 template <class Call>
 int error_code(Call call) {
   try {

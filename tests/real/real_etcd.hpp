@@ -19,7 +19,7 @@
 
 namespace evenkeel::tests {
 
-/// Runs from the constructor on, on ports of its own. The data stays over kill() and start().
+/// Runs from construction, on separate ports. The data is kept over kill() and start().
 class RealEtcd {
  public:
   explicit RealEtcd(std::string program, std::vector<std::string> flags = {"--unsafe-no-fsync"})
@@ -36,22 +36,22 @@ class RealEtcd {
   RealEtcd& operator=(const RealEtcd&) = delete;
 
   const std::string& url() const { return url_; }
-  /// Ends it as a crash would.
+  /// Kills it without a graceful shutdown.
   void kill() { process_.kill(); }
-  /// After kill(), on the same port. Returns once it answers.
+  /// Starts it after kill(), on the same port. Returns once it responds.
   void start() {
     launch();
     eventually("etcd to answer again", [this] { return answers() || !process_.running(); });
     if (!process_.running()) throw Error(program_ + " " + process_.ending());
   }
 
-  /// Posts to its API; any status is an answer.
+  /// Posts to its API; returns responses of any status.
   http::Response post(const std::string& path, const std::string& body, const std::string& token = {}) const {
     http::Request request{.method = http::Method::post, .target = path, .body = body};
     if (!token.empty()) request.headers.set("Authorization", token);
     return http::make_curl_transport({.server = url_, .proxy = ""})->fetch(std::move(request));
   }
-  /// "3.4.23"
+  /// Returns "3.4.23".
   std::string version() const {
     const auto transport = http::make_curl_transport({.server = url_, .proxy = ""});
     return Json::parse(transport->fetch({.target = "/version"}).body)["etcdserver"].as_string();
@@ -63,7 +63,7 @@ class RealEtcd {
     return "http://127.0.0.1:" + std::to_string(port.number());
   }
 
-  // False if it ended: somebody else may have got the port first.
+  // Returns false if it ended: another process may have taken the port.
   bool try_to_start() {
     url_ = free_url();
     peer_url_ = free_url();
@@ -103,13 +103,13 @@ class RealEtcd {
   std::string data_;
 };
 
-/// Of the control plane, 3.6.
+/// Returns the etcd of the control plane, 3.6.
 inline std::string new_etcd() {
   const testing::ComponentFiles files = testing::find_components({}, testing::FileSearch::of_this_machine());
   if (files.etcd.empty()) throw Error(files.problem);
   return files.etcd;
 }
-/// Of Debian 12, 3.4.
+/// Returns the etcd of Debian 12, 3.4.
 inline std::string old_etcd() {
   return EVENKEEL_OLD_ETCD;
 }

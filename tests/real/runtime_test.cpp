@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What controllers are made of, against a real API server: steps and helpers, keys from a channel, watches
-// that come at run time, resyncs, and what the operator says of itself.
+// The parts of controllers with a real API server: steps and helpers, keys from a channel, watches added at
+// run time, resyncs, and the operator's metrics and explanations.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -92,7 +92,7 @@ class RealRuntime : public ::testing::Test {
     running->wait_until_synced();
     return controller;
   }
-  /// Until nothing follows from anything any more.
+  /// Waits until no work is left.
   void settle() {
     wait_until<Rig>(client, web,
                     [](const Snapshot<Rig>& rig) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kind that a real API server does not know, or does not let us watch, holds up its own controller only, is
-// named once, and heals by itself.
+// A kind that a real API server does not know, or does not permit to watch, blocks only its own controller,
+// is logged once, and recovers by itself.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -49,7 +49,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using tests::environment;
 
-// Two controllers, of Pumps and of ConfigMaps, that run as somebody.
+// Two controllers, of Pumps and of ConfigMaps, that run as a given user.
 class Operator {
  public:
   Operator(const Config& config, const std::string& namespace_)
@@ -80,7 +80,7 @@ class Operator {
 };
 
 void create_pump(const Client& client, const std::string& namespace_, const std::string& name) {
-  // The server serves a new kind a moment after it says that it is established.
+  // The server serves a new kind shortly after it reports it as established.
   await("a pump", [&] {
     try {
       client.create(Pump{.metadata = {.name = name, .namespace_ = namespace_}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes and directories that end with their maker, whichever way it ends.
+// Processes and directories that end with their creator, in whatever way it ends.
 #include "testing/control_plane/child_process.hpp"
 
 #include <cerrno>
@@ -32,7 +32,7 @@ bool exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
 }
 
-// Not counting what only waits for its parent to ask.
+// Zombies do not count.
 bool lives(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -46,15 +46,15 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
-/// What the maker made, as it told.
+/// The resources of the creator, as reported by it.
 struct Made {
   std::string directory = {};
   pid_t child = -1;
   pid_t grandchild = -1;
 };
 
-/// Forks a maker of a directory and of a child with a child, both deaf to everything that can be ignored; it
-/// ends by `end`.
+/// Forks a creator of a directory and of a child with a child, which ignore all signals that can be ignored;
+/// it ends by `end`.
 template <class End>
 Made make_and_end(End end) {
   int ends[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the programs of a control plane are looked for.
+// The search for the programs of a control plane.
 #include "testing/control_plane/component_files.hpp"
 
 #include <map>

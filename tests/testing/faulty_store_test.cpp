@@ -80,7 +80,7 @@ TEST_F(FaultyStoreTest, RefusesRatesThatAreNone) {
   EXPECT_THROW(FaultyStore(nullptr), std::invalid_argument);
 }
 
-/// What the same seed makes of the same calls.
+/// Returns the results of a sequence of calls with a seed.
 std::vector<std::string> outcomes(std::uint64_t seed) {
   FaultyStore store(std::make_shared<MemoryStore>());
   store.set_rates({.conflict = 0.2, .unknown_applied = 0.2, .unknown_late = 0.2, .unavailable = 0.2}, seed);
@@ -94,8 +94,8 @@ TEST(FaultyStoreSeed, DecidesEverything) {
   EXPECT_NE(outcomes(1), outcomes(2));
 }
 
-// 'applied once': whatever becomes of the answers, each transaction that says so was applied once, and one
-// that cannot say at most once.
+// 'applied once': whatever the responses, each transaction that reports success was applied once, and one
+// whose outcome is unknown at most once.
 TEST(FaultyStoreSeed, TransactionsAreAppliedAtMostOnce) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const auto memory = std::make_shared<MemoryStore>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A custom kind with a status, and a controller that keeps a config map for each of its objects.
+// A custom kind with a status, and a controller that maintains a config map for each of its objects.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline Gadget gadget(const std::string& name, int replicas = 1) {
 
 inline const ObjectKey web{"default", "web"};
 
-// One replica more in each run, 10 s apart.
+// One more replica in each run, 10 s apart.
 inline Result reconcile_gadget(Context& context, const Gadget& gadget) {
   context.apply(
       ConfigMap{.metadata = {.name = gadget.metadata.name}, .data = {{"image", gadget.spec.image}}});
@@ -55,7 +55,7 @@ inline ControllerSpec rollout_controller() {
   return controller_for<Gadget>(reconcile_gadget, {.when = generation_changed()});
 }
 
-// Runs for those of their config maps, too.
+// Runs for changes of their config maps, too.
 inline ControllerSpec gadget_controller() {
   return controller_for<Gadget>(reconcile_gadget, {.when = generation_changed()}).owns<ConfigMap>();
 }

@@ -20,7 +20,8 @@
 
 namespace harness_types {
 
-// Kinds of other projects: one in a group that ends as those of Kubernetes do, one that no CRD can define.
+// Kinds of other projects: one in a group with the same suffix as those of Kubernetes, one for which no CRD
+// can be made.
 struct Gateway {
   static constexpr evenkeel::ResourceInfo resource{
       .group = "gateway.networking.k8s.io", .kind = "Gateway", .plural = "gateways"};
@@ -168,7 +169,7 @@ TEST(RunOnce, NamesTheKindIfNoObjectIsOfIt) {
   }
 }
 
-// ---- A world that goes on
+// ---- A cluster that changes
 
 class HarnessTest : public ::testing::Test {
  protected:
@@ -393,7 +394,7 @@ TEST_F(HarnessTest, ARunThatThrowsFailsTheTest) {
                               "0s gadget default/bad: error: no such image"),
                     HasSubstr("the whole story:\n0s gadget default/bad: error")));
   EXPECT_NE(harness.last().error, nullptr) << "the run is there to be looked at";
-  // The next call goes on where this one ended: with the retry.
+  // The next call continues with the retry.
   EXPECT_THAT(failure_of([this] { harness.run_for(1s); }), HasSubstr("attempt 2: error: no such image"));
   EXPECT_THAT(failure_of([this] {
                 while (harness.step()) continue;
@@ -425,7 +426,7 @@ TEST_F(HarnessTest, AFaultThatHitsARunExcusesItAndNoOther) {
   EXPECT_EQ(runs, 3) << harness.str();
 }
 
-// Another writer is the life that a controller leads, not a mistake of its program.
+// Concurrent writes are normal for a controller, not an error of the program.
 TEST_F(HarnessTest, AConflictIsNoFailureOfTheTest) {
   bool first = true;
   harness.add(controller_for<Gadget>(
@@ -464,7 +465,7 @@ TEST(HarnessStory, ShowsRunsThatDifferOneByOne) {
 
 // ---- Mappings
 
-/// All gadgets whose image is named like the secret.
+/// Returns all gadgets whose image has the name of the secret.
 std::vector<ObjectKey> users_of(const Secret& secret, const Cache& cache) {
   std::vector<ObjectKey> keys;
   for (const auto& gadget : cache.list<Gadget>({.namespace_ = secret.metadata.namespace_})) {
@@ -501,7 +502,7 @@ TEST_F(HarnessTest, MappingsLookThingsUpInTheCache) {
 TEST_F(HarnessTest, MappingsOfWireObjectsAndOfUndeclaredKindsLookThingsUp) {
   harness.add(controller_for<Gadget>([](Context&, const Gadget&) {
               }).watches<ConfigMap>([](const WireObject& map, const Cache& cache) {
-    // Nobody declared secrets: this is asked of the server.
+    // Secrets are not declared: this read goes to the server.
     const bool wanted = static_cast<bool>(cache.find<Secret>(map.key()));
     return wanted ? std::vector<ObjectKey>{map.key()} : std::vector<ObjectKey>{};
   }));
@@ -541,7 +542,7 @@ TEST_F(HarnessTest, RunOnceKeepsToItsKeyAlsoWithAMappingThatLooksThingsUp) {
 
 // ---- Stale reads
 
-// A classic: it looks whether the object is there, and makes one under a new name if not.
+// A common error: checks if the object exists, and creates one with a new name if not.
 void create_if_none(Context& context, const Gadget& gadget) {
   const auto owned = context.list<ConfigMap>({.namespace_ = "default"});
   for (const auto& map : owned) {
@@ -561,7 +562,7 @@ std::size_t maps_after_an_edit(Duration cache_lag) {
   harness.add(creating_controller());
   harness.create({gadget("web")});
   harness.step();
-  harness.enqueue(web);  // for whatever reason, it runs again at once
+  harness.enqueue(web);  // runs again at once, for whatever reason
   harness.settle();
   return harness.list<ConfigMap>({.namespace_ = "default", .label_selector = "gadget"}).size();
 }

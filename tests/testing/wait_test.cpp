@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for what happens on a server, and what is said if it does not.
+// Waits for the state of a server, and their error messages.
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -64,7 +64,7 @@ class WaitConcurrency : public ::testing::Test {
  protected:
   WaitConcurrency() { create_objects(client, {gadget("web", 2)}); }
 
-  // Does something once a watch of the waiting runs, so that it comes after the first look.
+  // Runs `action` once the watch of a wait is running, so that it comes after the first check.
   std::jthread once_watched(std::function<void()> action) {
     return std::jthread([this, action = std::move(action)] {
       requests.wait_for("watch=true");
@@ -209,7 +209,7 @@ TEST_F(RunningManagerConcurrency, ReportsWhatEndsTheManager) {
   manager.add_task("doomed", [](const std::stop_token&) { throw std::runtime_error("out of luck"); });
   RunningManager running(manager);
   EXPECT_THAT(message_of([&] { running.wait(); }), HasSubstr("out of luck"));
-  running.stop();  // it has been told
+  running.stop();  // it has been notified
 }
 
 }  // namespace

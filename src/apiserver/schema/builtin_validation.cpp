@@ -73,7 +73,7 @@ const EnumWords* words_for(const Schema& type, std::string_view field) {
   return nullptr;
 }
 
-/// Values of built-in enums, for strings that are set. Status is the controllers' own business.
+/// Checks values of built-in enums for strings that are set. Status is not checked, as controllers write it.
 void check_enums(const Json& value, const Schema& schema, const EnumWords* words, const std::string& path,
                  Errors& errors) {
   if (value.is_string()) check_enum(value, schema, words, path, errors);
