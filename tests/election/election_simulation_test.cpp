@@ -75,7 +75,7 @@ struct Server {
   }
 };
 
-/// One instance, whose clock has a rate and a start of its own.
+/// An instance, whose clock has its own rate and offset.
 struct Instance {
   std::string identity;
   std::unique_ptr<Core> campaign;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random operations on several election cores and one Lease, beside a second account of what each was told.
-// EVENKEEL_MODEL_SEED and EVENKEEL_MODEL_OPERATIONS choose the seed and the number of operations.
+// Random operations on several election cores and one Lease, checked against an independent model of what
+// each core knows. EVENKEEL_MODEL_SEED and EVENKEEL_MODEL_OPERATIONS set the seed and the number of
+// operations.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// How often each kind is drawn; some sequences draw no external writes, so that nothing is excused.
+/// Draws a kind by its frequency; some sequences contain no external writes, so that no failure is excused.
 Kind random_kind(Random& random, bool meddles) {
   struct Share {
     Kind kind;
@@ -61,7 +62,7 @@ Result run(std::uint64_t seed, const std::vector<Operation>& sequence) {
   return {world.problem(), world.history()};
 }
 
-/// Leaves out chunks, then single operations, as long as something still fails.
+/// Removes chunks, then single operations, while the sequence still fails.
 std::vector<Operation> shrunk(std::uint64_t seed, std::vector<Operation> sequence) {
   for (std::size_t size = sequence.size() / 2; size > 0; size = size == 1 ? 0 : (size + 1) / 2) {
     for (std::size_t from = 0; from < sequence.size();) {
@@ -95,7 +96,7 @@ std::optional<std::uint64_t> from_environment(const char* name) {
   return std::stoull(text);
 }
 
-/// The first sequence has the seed that is given; each further one has a seed drawn from the one before.
+/// The first sequence uses the given seed; each further one derives its seed from the one before.
 void explore(std::uint64_t seed, std::uint64_t operations) {
   seed = from_environment("EVENKEEL_MODEL_SEED").value_or(seed);
   operations = from_environment("EVENKEEL_MODEL_OPERATIONS").value_or(operations);

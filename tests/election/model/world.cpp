@@ -108,7 +108,7 @@ void World::apply(const Operation& operation) {
 
 void World::do_step(Instance& each) {
   if (each.core->end()) restart(each);
-  // A request at once, and no more: next() must not ask for one request after the other.
+  // At most one request: next() must not send one request after the other.
   for (int requests = 0;; ++requests) {
     Core::Step step = each.core->next(local(each), wall(each));
     if (!step.request) return;
@@ -124,7 +124,7 @@ void World::send(Instance& each, Core::Request request) {
   each.requests.push_back({.request = std::move(request), .epoch = each.epoch, .led = leads(each)});
 }
 
-// A candidate claims what is free as far as it was told; a leader writes into what it holds.
+// A candidate claims only a Lease that is free as far as it knows; a leader writes only into its own.
 void World::check_sent(const Instance& each, const Core::Request& request) {
   const Told& told = each.told;
   const std::string who = each.identity + ": ";
@@ -166,7 +166,7 @@ void World::arrive(Instance& each, InFlight& flight) {
        (flight.answer == LeaseStore::Answer::object ? ": " + model::text_of(flight.object) : ""));
 }
 
-// Of what the store is about to take: who held it, whether the writer led, and that terms go on rising.
+// Checks a write before it is stored: the previous holder, the writer's leadership, and increasing terms.
 void World::check_stored(const Instance& each, const InFlight& flight) {
   if (flight.request.ask == Core::Ask::get) return;
   if (store_.judge(flight.request) != LeaseStore::Answer::object) return;
@@ -191,7 +191,7 @@ void World::check_stored(const Instance& each, const InFlight& flight) {
 void World::answer(Instance& each, std::size_t index) {
   const InFlight flight = std::move(each.requests[index]);
   each.requests.erase(each.requests.begin() + static_cast<std::ptrdiff_t>(index));
-  if (flight.epoch != each.epoch) return;  // its process is gone
+  if (flight.epoch != each.epoch) return;  // its process has ended
   note(each.identity + " is answered #" + std::to_string(flight.request.id));
   const std::uint64_t id = flight.request.id;
   switch (flight.answer) {
@@ -280,7 +280,7 @@ void World::do_edit(const Operation& operation) {
   note("somebody writes " + model::text_of(*store_.lease));
 }
 
-// ---- What must hold after every operation
+// ---- Invariants after every operation
 
 void World::look_at_all() {
   int leaders = 0;
@@ -321,7 +321,7 @@ void World::settle() {
     each.watches = true;
     each.core->watching(true);
   }
-  // A counter at its end is what the instances wait to be mended.
+  // A counter at its limit blocks the instances until it is reset.
   if (store_.lease && transitions_of(*store_.lease) == most_transitions) {
     Json mended = *store_.lease;
     mended["spec"]["leaseTransitions"] = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several election cores, one store, and a second account of what each of them was told and may do.
+// Several election cores, one store, and an independent model of what each of them knows and may do.
 #pragma once
 
 #include <algorithm>
@@ -26,23 +26,23 @@ constexpr Duration renew_deadline = 10s;
 constexpr Duration retry_period = 2s;
 constexpr std::int64_t most_transitions = 2'147'483'647;
 
-/// An operation. Its numbers are taken modulo what there is, so that any part of a sequence is one, too.
+/// An operation. Its numbers are taken modulo the number of choices, so any subsequence is valid as well.
 struct Operation {
   enum class Kind : std::uint8_t {
-    step,       ///< An instance asks its core and sends what it says.
-    advance,    ///< Time passes.
+    step,       ///< An instance performs the next step of its core.
+    advance,    ///< Time advances.
     arrive,     ///< A request has its effect.
-    answer,     ///< An answer arrives; of a request that did not arrive yet, a failure.
-    lose,       ///< A request or its answer is lost.
+    answer,     ///< A response arrives; for a request that did not arrive yet, a failure.
+    lose,       ///< A request or its response is lost.
     event,      ///< The next watch event.
-    odd_event,  ///< Some watch event, again or too early.
+    odd_event,  ///< Any watch event, repeated or too early.
     watching,   ///< The watch ends or begins.
     resign,
-    restart,   ///< The process is killed and starts again; its requests stay on their way.
-    calendar,  ///< The calendar of an instance is set.
-    remove,    ///< Somebody deletes the Lease.
-    edit,      ///< Somebody writes into the Lease.
-    label,     ///< Somebody changes something that is not the claim.
+    restart,   ///< The process is killed and starts again; its requests remain in flight.
+    calendar,  ///< The wall clock of an instance is set.
+    remove,    ///< Another client deletes the Lease.
+    edit,      ///< Another client writes into the Lease.
+    label,     ///< Another client changes fields outside of the claim.
   };
   Kind kind = Kind::step;
   std::uint64_t who = 0;
@@ -89,27 +89,27 @@ class LeaseStore {
   }
 
   std::optional<Json> lease = {};
-  std::int64_t version = 8;  // soon of two digits
+  std::int64_t version = 8;  // about to get a second digit
   std::vector<Change> changes = {};
 };
 
 struct InFlight {
   Core::Request request = {};
   std::uint64_t epoch = 0;
-  bool led = false;  ///< Whether its sender led when it was sent.
+  bool led = false;  ///< The sender was the leader when it was sent.
   bool arrived = false;
   LeaseStore::Answer answer = LeaseStore::Answer::missing;
   Json object = {};
 };
 
-/// What an instance was told, by answers and events: the newest of it counts.
+/// The state that an instance knows from responses and events: the newest one counts.
 struct Told {
   std::int64_t version = -1;
   bool deleted = false;
-  bool missed = false;  ///< An answer said since that there is none.
+  bool missed = false;  ///< A later response reported that there is none.
   std::string holder = {};
   Json spec = {};
-  TimePoint since{};  ///< When its claim was told first, by the instance's clock.
+  TimePoint since{};  ///< First time at which its claim was known, by the instance's clock.
 };
 
 struct Instance {
@@ -123,17 +123,17 @@ struct Instance {
   std::size_t next_event = 0;
   Told told = {};
   std::deque<InFlight> requests = {};
-  bool led = false;            ///< At the last look.
-  TimePoint valid_until = {};  ///< Likewise.
+  bool led = false;            ///< At the last check.
+  TimePoint valid_until = {};  ///< At the last check.
 };
 
-/// Does operations, and keeps the first thing that must not be.
+/// Performs operations, and records the first violation.
 class World {
  public:
   explicit World(std::uint64_t seed);
 
   void apply(const Operation& operation);
-  /// Ends all faults and runs on until somebody must lead.
+  /// Ends all faults and continues until there must be a leader.
   void settle();
   const std::string& problem() const { return problem_; }
   const std::vector<std::string>& history() const { return history_; }
@@ -171,11 +171,11 @@ class World {
     return each.core->term() && local(each) < each.core->term()->valid_until;
   }
 
-  Random random_;  // of the settings; operations bring their own numbers
+  Random random_;  // for the settings; operations contain their own numbers
   LeaseStore store_;
   std::deque<Instance> instances_;
   Duration now_{};
-  bool meddled_ = false;  // somebody else wrote into the Lease or deleted it
+  bool meddled_ = false;  // another client wrote into the Lease or deleted it
   std::int64_t last_term_ = -1;
   std::string problem_;
   std::vector<std::string> history_;
