@@ -3,12 +3,12 @@
 set(apiserver_headers api_server.hpp api_server_core.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
 set(apiserver_sources)
 
-# Texts and their formats: pure functions that know nothing of resources.
+# Texts and their formats: pure functions, independent of resources.
 list(APPEND apiserver_sources
   text/formats.cpp text/identity.cpp text/json_path.cpp text/json_problem.cpp text/regular_expression.cpp
   text/timestamps.cpp text/yaml_document.cpp text/yaml_scalar.cpp text/yaml_writer.cpp)
 
-# Shapes of kinds: schemas, defaults, pruning, validation, CEL.
+# Schemas of kinds: defaulting, pruning, validation, CEL.
 list(APPEND apiserver_sources
   schema/builtin_checks.cpp schema/builtin_data.cpp schema/builtin_defaults.cpp schema/builtin_validation.cpp
   schema/builtin_validation_access.cpp schema/builtin_validation_container.cpp
@@ -36,7 +36,7 @@ list(APPEND apiserver_sources
 list(APPEND apiserver_sources
   openapi/openapi_paths.cpp openapi/openapi_protobuf.cpp openapi/openapi_v2.cpp openapi/openapi_v3.cpp)
 
-# The core: the answer to each request, and the controllers of the server.
+# The core: request handling, and the controllers of the server.
 list(APPEND apiserver_sources
   rest/admission.cpp rest/api_server_core.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
   rest/field_query.cpp rest/garbage_collector.cpp rest/kubernetes_service.cpp rest/label_query.cpp

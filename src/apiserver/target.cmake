@@ -6,7 +6,7 @@ evenkeel_library(apiserver
   PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto re2::re2 yaml-cpp)
 target_include_directories(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # Asio's fences; what they order, its mutexes order as well.
+  # GCC warns about Asio's fences; its mutexes establish the same order.
   target_compile_options(evenkeel_apiserver PRIVATE -Wno-tsan)
 endif()
 
@@ -15,7 +15,7 @@ target_link_libraries(evenkeel-apiserver PRIVATE evenkeel_warnings evenkeel::api
 target_include_directories(evenkeel-apiserver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(evenkeel-apiserver PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
 
-# The built-in kinds are part of the program.
+# Embeds the data of the built-in kinds.
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp
   COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/builtin_kinds.txt
     -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp -D SYMBOL=evenkeel::v0::apiserver::builtin_kinds_text
@@ -24,7 +24,7 @@ add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp
   VERBATIM)
 target_sources(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp)
 
-# So are the field numbers of their protobuf messages.
+# Embeds the field numbers of their protobuf messages.
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp
   COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/protobuf_fields.txt
     -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp -D SYMBOL=evenkeel::v0::apiserver::protobuf_fields_text

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The harness and the helpers that users write their tests with.
+# The harness and helpers for tests of users.
 set(testing_headers harness.hpp differences.hpp environment.hpp etcd_server.hpp faulty_store.hpp log_recorder.hpp object.hpp run.hpp
   running_manager.hpp wait.hpp)
 set(testing_sources harness.cpp harness_report.cpp harness_transport.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
   object.cpp running_manager.cpp wait.cpp)
 
-# The stand-in for etcd: a core, and its shell.
+# The etcd substitute: a core, and its shell.
 list(APPEND testing_sources etcd/etcd_core.cpp etcd/etcd_data.cpp etcd/etcd_message.cpp etcd/etcd_server.cpp)
 
 # The real control plane: processes.

@@ -6,11 +6,11 @@ evenkeel_library(testing
   PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto yaml-cpp)
 target_include_directories(evenkeel_testing PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # Asio's fences; what they order, its mutexes order as well.
+  # GCC warns about Asio's fences; its mutexes establish the same order.
   target_compile_options(evenkeel_testing PRIVATE -Wno-tsan)
 endif()
 
-# The real control plane and the stand-in for etcd as programs.
+# The real control plane and the etcd substitute as programs.
 add_executable(evenkeel-control-plane programs/control_plane/main.cpp programs/common/program.cpp)
 add_executable(evenkeel-etcd programs/etcd/main.cpp programs/common/program.cpp)
 foreach(program evenkeel-control-plane evenkeel-etcd)

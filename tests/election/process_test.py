@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Leader election between processes, which end in every way that processes end in.
+"""Leader election between processes that end in all possible ways.
 
   process_test.py SERVER EXAMPLE
 
-SERVER is evenkeel-apiserver or evenkeel-control-plane, EXAMPLE is leader-election. How long each hand-over took is
-printed; no test fails because a machine is slow.
+SERVER is evenkeel-apiserver or evenkeel-control-plane, EXAMPLE is leader-election. The duration of each change of
+leadership is printed; no test fails because a machine is slow.
 """
 import os
 import queue
@@ -21,7 +21,7 @@ LEASE_SECONDS = 3
 
 
 class Process:
-    """A program whose lines of output are waited for."""
+    """A program whose output can be waited for line by line."""
 
     def __init__(self, name, command, environment=None):
         self.name = name
@@ -52,7 +52,7 @@ class Process:
         self.process.send_signal(number)
 
     def end(self):
-        """Waits for the end; returns the exit code."""
+        """Waits for the process to end; returns the exit code."""
         try:
             return self.process.wait(DEADLINE_SECONDS)
         except subprocess.TimeoutExpired:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a server program and a kubectl against it, and writes down what kubectl printed.
+"""Runs a server program and a kubectl that uses it, and records the output of kubectl.
 
-What changes from run to run (ages, uids, versions, times, addresses, the namespace) is replaced in what is written
-down. Every wait has an end and says what it waited for.
+Values that differ between runs (ages, uids, versions, times, addresses, the namespace) are replaced in the records.
+Every wait has a time limit and an error message with its condition.
 """
 import json
 import os
@@ -22,7 +22,7 @@ class Failure(Exception):
 
 
 def without_managed_fields(text):
-    """Removes the member from YAML and descriptions: kubectl hides it from 1.21 on."""
+    """Removes the member from YAML and descriptions: kubectl hides it since 1.21."""
     kept, depth = [], None
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip())
@@ -55,9 +55,9 @@ REPLACED = [(re.compile(pattern), by) for pattern, by in (
     (r'(?<=:)3[0-2]\d{3}(?=/TCP)', 'NODE-PORT'),
     (r'(?m)\b\d+(ms|s|m)\d*s?$', 'AGE'),
     (r'(?m)(?<= )\d+(ms|s|m)(\d+s)?(?= )', 'AGE'),
-    (r'(?<=\S) {2,}', '   '),  # columns are as wide as what was replaced
+    (r'(?<=\S) {2,}', '   '),  # the width of columns depends on replaced values
     (r'(?m)[ \t]+$', ''),
-    # A difference of times alone is there only if the clock has moved on by a second.
+    # A difference in times only occurs if a second has passed.
     (r'(?m)^@@ .*\n(?: .*\n)*-( +time: "TIME")\n\+\1\n(?: .*\n?)*', ''),
 )]
 
@@ -70,7 +70,7 @@ def normalised(text, namespace):
 
 
 class Server:
-    """A server program; it has written `kubeconfig` when it is ready."""
+    """A server program, which writes `kubeconfig` before it is ready."""
 
     def __init__(self, command, kubeconfig):
         self.process = subprocess.Popen([*command, '--write-kubeconfig', kubeconfig], stdout=subprocess.PIPE,
@@ -83,7 +83,7 @@ class Server:
             raise Failure('waited %d s for %s to be ready; it said %r' % (START_SECONDS, command[0], line))
 
     def stop(self):
-        """Its exit code; None if it had to be killed."""
+        """Returns the exit code; None if it had to be killed."""
         self.process.send_signal(signal.SIGTERM)
         try:
             return self.process.wait(STOP_SECONDS)
@@ -94,7 +94,7 @@ class Server:
 
 
 class Program:
-    """A kubectl, with a home of its own."""
+    """A kubectl with a separate home directory."""
 
     def __init__(self, path, folder):
         self.path, self.folder = path, folder
@@ -108,7 +108,7 @@ class Program:
 
 
 class Watch:
-    """A kubectl that runs on, and the lines that it printed."""
+    """A kubectl that runs in the background, and the lines that it printed."""
 
     def __init__(self, session, arguments):
         self.session, self.arguments, self.lines = session, arguments, []
@@ -141,7 +141,7 @@ class Watch:
                                   % (WATCH_SECONDS, what, ' '.join(self.arguments), self.lines))
 
     def end(self, by_itself=False, last=0):
-        """Writes down what it printed, or its `last` lines. It is stopped, or has to end `by_itself`."""
+        """Records its output, or its `last` lines. It is stopped, or must end `by_itself`."""
         code = ''
         if by_itself:
             try:
@@ -157,9 +157,9 @@ class Watch:
 
 
 class Session:
-    """kubectl in a namespace of its own; calling it runs a command and notes what was printed.
+    """kubectl in a separate namespace; calling it runs a command and records the output.
 
-    `real`: whether Kubernetes' own controllers are at work there, for waits until they are done.
+    `real`: Kubernetes' own controllers are running, so tests wait for them.
     """
 
     def __init__(self, program, kubeconfig, name, real):
@@ -178,7 +178,7 @@ class Session:
         return [self.program.path, '--cache-dir', self.program.environment['KUBECACHEDIR'], *arguments]
 
     def run(self, *arguments, stdin=None, environment=None, check=False):
-        """Runs a command without noting it."""
+        """Runs a command without recording it."""
         try:
             done = subprocess.run(self.command(arguments), input=stdin or '', text=True, cwd=self.folder,
                                   env={**self.environment, **(environment or {})}, stdout=subprocess.PIPE,
@@ -190,9 +190,9 @@ class Session:
         return done
 
     def __call__(self, arguments, stdin=None, edit=None):
-        """Notes both streams of a command and its exit code.
+        """Records both streams of a command and its exit code.
 
-        `arguments`: a list, or a text that is split at blanks. `edit`: a sed expression as the editor.
+        `arguments`: a list, or a string that is split at blanks. `edit`: a sed expression that serves as the editor.
         """
         arguments = arguments.split() if isinstance(arguments, str) else arguments
         done = self.run(*arguments, stdin=stdin, environment=self.editor(edit) if edit else None)
@@ -205,13 +205,13 @@ class Session:
         self.steps.append('\n'.join([line for line in lines if line] + (['[exit %d]' % code] if code else [])))
 
     def outline(self, arguments):
-        """Notes what explain prints but for the descriptions: they are prose of Kubernetes'."""
+        """Records the output of explain without descriptions, which are Kubernetes' prose."""
         done = self.run(*arguments.split())
         kept = [line for line in done.stdout.splitlines() if re.match(r'[A-Z]+:? *\S* *$| *[a-zA-Z]+\t<| *enum: |[A-Z]+: ', line)]
         self.note(arguments.split(), '\n'.join(kept) + done.stderr, done.returncode)
 
     def raw(self, arguments, stdin=None):
-        """Notes a JSON document that a command prints, with the members of objects in order."""
+        """Records a JSON document that a command prints, with the members of objects sorted."""
         done = self.run(*arguments.split(), stdin=stdin)
         try:
             text = json.dumps(json.loads(done.stdout), sort_keys=True, indent=1)
@@ -223,7 +223,7 @@ class Session:
         return Watch(self, arguments.split())
 
     def wait_until(self, what, arguments, wanted):
-        """Runs a command, unnoted, until it prints `wanted`."""
+        """Runs a command, without recording it, until it prints `wanted`."""
         end = time.monotonic() + WATCH_SECONDS
         while True:
             printed = self.run(*arguments.split()).stdout.strip()
@@ -240,7 +240,7 @@ class Session:
         return {'KUBE_EDITOR': path}
 
     def write(self, name, text):
-        """A file in the folder in which kubectl runs."""
+        """Creates a file in the working directory of kubectl."""
         path = os.path.join(self.folder, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, 'w') as file:

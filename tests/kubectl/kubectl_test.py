@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs kubectl against a server program and compares what it prints with what it printed to a real API server.
+"""Runs kubectl with a server program and compares its output with that recorded with a real API server.
 
   kubectl_test.py [--real] [--record] [--only PART]... KUBECTL SERVER [ARGUMENT]...
 
-KUBECTL is a program, or "control-plane" for the one in the directory that KUBEBUILDER_ASSETS names.
-SERVER writes a kubeconfig (--write-kubeconfig FILE), prints "... is ready at URL" and ends on SIGTERM; --real says
-that it is a real control plane. The commands are in parts_*.py; each part has a namespace of its own, and parts run
-side by side. recorded/MINOR.txt holds what a kubectl of that minor version printed to a real control plane (in full for the newest
-one, then what differs from that), and recorded/MINOR.embedded.txt the answers in which the embedded server differs,
-each with a reason in differences.txt. --record writes the one or the other; the newest version comes first. Ends with 77 if nothing is recorded for the version of KUBECTL.
+KUBECTL is a program, or "control-plane" for the one in the directory KUBEBUILDER_ASSETS.
+SERVER writes a kubeconfig (--write-kubeconfig FILE), prints "... is ready at URL" and ends on SIGTERM; with --real it
+is a real control plane. The commands are in parts_*.py; each part uses a separate namespace, and parts run
+concurrently. recorded/MINOR.txt contains the output of a kubectl of that minor version with a real control plane
+(complete for the newest one, differences for the others), and recorded/MINOR.embedded.txt the output that differs with
+the embedded server, with reasons in differences.txt. --record writes one of these files; record the newest version
+first. Exits with 77 if there is no record for the version of KUBECTL.
 """
 import argparse
 import concurrent.futures
@@ -31,7 +32,7 @@ import parts_workloads
 from driver import Failure, Program, Server, Session
 
 SKIPPED, SIDE_BY_SIDE = 77, 4
-# The second run when the first have ended: they show which kinds are served.
+# The second run after the first: they list the served kinds.
 ROUNDS = [[*parts_workloads.PARTS, *parts_kinds.PARTS, *parts_custom.PARTS, *parts_objects.PARTS, *parts_apply.PARTS],
           parts_discovery.PARTS]
 NEWEST = '1.36'
@@ -44,7 +45,7 @@ def head(step):
 
 
 def read_recording(name):
-    """{part: {index: step}}; empty if there is no such file."""
+    """Returns {part: {index: step}}; empty if the file does not exist."""
     path, parts = os.path.join(RECORDED, name), {}
     if os.path.exists(path):
         with open(path, encoding='utf-8') as file:
@@ -59,7 +60,7 @@ def read_recording(name):
 
 
 def write_recording(name, what, base, parts):
-    """Writes down the steps in which `parts` differ from `base`; those that only `base` has are empty."""
+    """Writes the steps in which `parts` differ from `base`; steps that exist only in `base` are empty."""
     os.makedirs(RECORDED, exist_ok=True)
     with open(os.path.join(RECORDED, name), 'w', encoding='utf-8') as file:
         file.write('%s; written by kubectl_test.py --record\n' % what)
@@ -72,7 +73,7 @@ def write_recording(name, what, base, parts):
 
 
 def over(base, changes):
-    """`base` with `changes` in their places."""
+    """Returns `base` with `changes` applied."""
     parts = {}
     for title in [*base, *(title for title in changes if title not in base)]:
         steps = {**base.get(title, {}), **changes.get(title, {})}
@@ -81,7 +82,7 @@ def over(base, changes):
 
 
 def recorded_real(minor):
-    """What was recorded from the real one; of other versions than the newest only what differs from that is kept."""
+    """Returns the records of the real server; for versions before the newest, only differences from that are stored."""
     if not os.path.exists(os.path.join(RECORDED, minor + '.txt')):
         return {}
     newest = read_recording(NEWEST + '.txt')
@@ -89,7 +90,7 @@ def recorded_real(minor):
 
 
 def read_reasons():
-    """[(part, pattern of commands, reason)]"""
+    """Returns [(part, pattern of commands, reason)]."""
     with open(os.path.join(HERE, 'differences.txt'), encoding='utf-8') as file:
         return [tuple(field.strip() for field in line.split('|', 2)) for line in file
                 if line.strip() and not line.startswith('#')]
@@ -101,7 +102,7 @@ def reason_for(reasons, part, step):
 
 
 def check_reasons(minor):
-    """Every answer that differs has a reason, none is only said to differ, and no reason is left over."""
+    """Checks that every difference has a reason, and that every reason applies to a difference."""
     real, reasons, failed = recorded_real(minor), read_reasons(), 0
     for part, answers in read_recording(minor + '.embedded.txt').items():
         for index, step in answers.items():
@@ -121,7 +122,7 @@ def check_reasons(minor):
 
 
 def run_part(program, kubeconfig, part, real):
-    """What the part noted, and why it ended early, if it did."""
+    """Returns the records of the part, and the reason if it ended early."""
     begun = time.monotonic()
     session = Session(program, kubeconfig, part.__name__, real)
     try:
@@ -142,7 +143,7 @@ def run_parts(program, kubeconfig, options):
 
 
 def compare(wanted, real, results):
-    """Prints the differences; how many parts differ. What is as the real server has it is never wrong."""
+    """Prints the differences; returns the number of parts that differ. Output equal to the real one's is never wrong."""
     failed = 0
     for name, (steps, failure, seconds) in results.items():
         print('%-24s %3d commands %5.1f s' % (name, len(steps), seconds))
@@ -190,7 +191,7 @@ def write_older(minor, parts):
 
 
 def open_server(folder, kubectl, command):
-    """A server that asks for no credentials: kubectl must not ask the terminal for any either."""
+    """A server that requires no credentials: kubectl must not prompt for any either."""
     kubeconfig = os.path.join(folder, 'open-kubeconfig')
     server = Server(command, kubeconfig)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Manifests: apply on either side, diff, prune and kustomize."""
+"""Manifests: client-side and server-side apply, diff, prune and kustomize."""
 from parts_objects import CONFIG_MAP
 from parts_workloads import DEPLOYMENT, SETS
 

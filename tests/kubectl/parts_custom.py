@@ -70,7 +70,7 @@ spec: {replicas: %s}
 def install(k, group, short):
     k('create -f -', stdin=CRD % {'group': group, 'short': short})
     k('wait --for=condition=Established crd/demos.%s --timeout=20s' % group)
-    # Established comes before it is served and in the discovery documents.
+    # The condition Established is set before the kind is served and in the discovery documents.
     k.wait_until('it is in discovery', 'api-resources --api-group=%s -o name' % group, 'demos.' + group)
 
 
@@ -97,7 +97,7 @@ def custom_resources(k):
     k(patch + ['{"spec":{"color":"pink"}}'])
     k(patch + ['{"status":{"phase":"ignored"}}'])
     k(['patch', 'demo', 'one', '-p', '{"spec":{"color":"red"}}'])
-    if k.program.minor != '1.20':  # from 1.24 on
+    if k.program.minor != '1.20':  # since 1.24
         k(patch + ['{"status":{"phase":"Ready","conditions":[{"type":"Ready","status":"True"}]}}', '--subresource=status'])
         k('get demo one --subresource=status')
         k('get demo one --subresource=scale -o jsonpath={.spec.replicas}')

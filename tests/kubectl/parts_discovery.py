@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the server says of itself: discovery, schemas, versions, access."""
+"""Information about the server: discovery, schemas, versions, access."""
 
 
 def discovery(k):

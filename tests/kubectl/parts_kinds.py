@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Built-in kinds: made by command and by manifest, shown in every form."""
+"""Built-in kinds: created by command and by manifest, printed in every form."""
 
 
 def made_by_command(k):
-    """From about 1.30 on kubectl sends protobuf here."""
+    """Since about 1.30 kubectl sends protobuf here."""
     k.write('file.txt', 'text of a file\n')
     k('create configmap made --from-literal=k=v --from-file=file.txt')
     k('create configmap made')
@@ -50,7 +50,7 @@ def services(k):
     k('get svc')
     k('get svc made -o wide')
     k('get svc made -o yaml')
-    k('describe svc made --show-events=false')  # the real one's may tell of a repair
+    k('describe svc made --show-events=false')  # the real server's may contain a repair
     k('get svc np -o jsonpath={.spec.type}/{.spec.externalTrafficPolicy}')
     k(['patch', 'svc', 'made', '-p', '{"spec":{"ports":[{"port":80,"targetPort":9090},{"name":"more","port":81}]}}'])
     k(['patch', 'svc', 'made', '-p', '{"spec":{"clusterIP":"10.0.0.77"}}'])
@@ -201,7 +201,7 @@ webhooks:
 def kinds(k):
     for kind, manifest in MANIFESTS.items():
         k('create -f -', stdin=manifest % k.namespace if kind == 'Event' else manifest)
-        # Beside the real server the controller of ReplicaSets tells its status.
+        # On the real server the ReplicaSet controller sets the status.
         if kind == 'ReplicaSet' and k.real:
             k.wait_until('its status is there', 'get rs it -o jsonpath={.status.observedGeneration}', '1')
         k('get %s it' % kind)
@@ -238,7 +238,7 @@ def events(k):
 
 
 def refused(k):
-    """What each kind's own rules refuse."""
+    """Objects that the rules of each kind reject."""
     for kind, wrong in {
             'ReplicaSet': ('matchLabels: {app: it}', 'matchLabels: {app: other}'), 'Lease': ('15', '-1'),
             'PersistentVolumeClaim': ('[ReadWriteOnce]', '[Sometimes]'), 'Secret': ('stringData: {password', 'stringData: {"pass word"'),

@@ -115,7 +115,7 @@ def patch_and_edit(k):
 
 
 def watches(k):
-    """One watch at a time: the order of their lines is then that of the changes."""
+    """Watches one kind at a time, so that the order of the lines is that of the changes."""
     k('create -f -', stdin=CONFIG_MAP % ('one', 'a'))
     for arguments in ('get cm -w', 'get cm -w -o name', 'get cm -w -o jsonpath={.metadata.name}={.data.k}{"\\n"}',
                       'get cm -w --output-watch-events', 'get cm -w -o wide --show-labels'):
@@ -203,7 +203,7 @@ def delete(k):
 
 
 def owners(k):
-    """Deletion in its three forms, of objects that belong to another."""
+    """The three propagation policies of deletion, with objects that have an owner."""
     for form in ('background', 'foreground', 'orphan'):
         k('create -f -', stdin=CONFIG_MAP % ('owner-' + form, 'v'))
         uid = k.run('get', 'cm', 'owner-' + form, '-o', 'jsonpath={.metadata.uid}').stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads, and the commands that are about them. No node runs here: Pods stay Pending on the real server too."""
+"""Workloads and their commands. There is no node: Pods stay Pending on the real server, too."""
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -17,7 +17,7 @@ spec:
 
 
 def deployments(k):
-    """Paused: then the real server's controllers make no Pods, and both answer the same."""
+    """Paused, so that the real server's controllers create no Pods, and both servers respond equally."""
     paused = DEPLOYMENT.replace('replicas: 1', 'replicas: 0\n  paused: true')
     k('apply -f -', stdin=paused)
     k('get deploy web -o jsonpath={.spec}')
@@ -88,7 +88,7 @@ spec:
 
 
 def sets(k):
-    """The controllers of these two do not run beside the real server either."""
+    """The controllers of these two do not run on the real server either."""
     for kind in ('StatefulSet', 'DaemonSet'):
         k('create -f -', stdin=SETS % kind)
         k('get %s set' % kind)
@@ -198,7 +198,7 @@ def jobs(k):
     k('describe job once')
     k('get job once -o jsonpath={.spec.template.spec}')
     k('delete job once')
-    if k.program.minor != '1.20':  # it only knows batch/v1beta1
+    if k.program.minor != '1.20':  # it supports only batch/v1beta1
         k('create -f -', stdin=JOB)
         k('get cronjobs')
         k('describe cronjob tick')

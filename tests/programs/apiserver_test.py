@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The program evenkeel-apiserver from outside: its flags, what it prints, how it ends.
+"""The program evenkeel-apiserver as a process: its flags, output and exit codes.
 
   apiserver_test.py PROGRAM
 """

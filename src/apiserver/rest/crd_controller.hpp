@@ -32,7 +32,7 @@ class CrdController {
   void withdraw(Storage& storage, WatchHub& watches, const std::string& name);
   void clean_up(Storage& storage, const std::string& name, WallTime now);
 
-  /// Serves the resources of the definition; watches end only if they changed.
+  /// Serves the resources of the definition; their watches end only if the definition changed.
   void serve(Storage& storage, WatchHub& watches, const std::string& name, const Json& definition);
 
   std::map<std::string, Json> serving_;  // spec and accepted names, by definition

@@ -83,7 +83,7 @@ std::size_t size_in(const CelValue& value) {
   return value.data().is_string() ? value.data().as_string().size() : value.data().size();
 }
 
-/// Returns the cost of a comparison: the size of the smaller value.
+/// Returns the cost of a comparison: the size of the parts that both values have.
 std::int64_t comparison_cost(const Json& a, const Json& b) {
   if (a.is_string() && b.is_string())
     return std::max<std::int64_t>(1, text_cost(std::min(a.as_string().size(), b.as_string().size())));

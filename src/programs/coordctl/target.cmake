@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# coordctl, with which people look at what operator instances share.
+# coordctl, the command-line tool for the shared state of operator instances.
 add_executable(coordctl programs/coordctl/main.cpp programs/coordctl/commands.cpp programs/coordctl/gates.cpp)
 target_link_libraries(coordctl PRIVATE evenkeel_warnings evenkeel::coordination CLI11::CLI11)
 target_include_directories(coordctl PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

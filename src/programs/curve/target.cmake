@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# evenkeel-curve, a program; all but its main() is a library for its tests.
+# The program evenkeel-curve; everything except its main() is a library for its tests.
 find_package(CLI11 REQUIRED)
 add_library(evenkeel_curve STATIC programs/curve/curve.cpp programs/curve/report.cpp)
 target_link_libraries(evenkeel_curve PUBLIC evenkeel::workqueue PRIVATE evenkeel_warnings)

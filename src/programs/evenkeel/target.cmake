@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# evenkeel, the program that asks operators.
+# evenkeel, the command-line tool for diagnosing operators.
 find_package(CLI11 REQUIRED)
 add_executable(evenkeel-program programs/evenkeel/main.cpp programs/evenkeel/explain.cpp)
 set_target_properties(evenkeel-program PROPERTIES OUTPUT_NAME evenkeel)
