@@ -10,7 +10,7 @@ if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(evenkeel_testing PRIVATE -Wno-tsan)
 endif()
 
-# The real control plane and the etcd substitute as programs.
+# The real control plane and the stand-in for etcd as programs.
 add_executable(evenkeel-control-plane programs/control_plane/main.cpp programs/common/program.cpp)
 add_executable(evenkeel-etcd programs/etcd/main.cpp programs/common/program.cpp)
 foreach(program evenkeel-control-plane evenkeel-etcd)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // EtcdStore with real etcds, 3.4 of Debian and 3.6 of the control plane: the store suite, assumptions about
-// etcd, and a comparison of the substitute's responses.
+// etcd, and a comparison of the stand-in's responses.
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
@@ -217,7 +217,7 @@ TEST_P(EtcdFacts, ARolloutCostsNoMoreThanInstancesTimesUnits) {
   expect_modest_growth(etcd.url(), std::getenv("EVENKEEL_COORDINATION_LARGE") != nullptr);
 }
 
-// ---- Comparison with the substitute ----
+// ---- Comparison with the stand-in ----
 
 /// Removes the parts of a response that differ between any two servers.
 void strip(Json& json) {

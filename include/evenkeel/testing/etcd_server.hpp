@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An in-memory substitute for etcd: the part of its JSON API (/v3) that coordination/etcd_store.hpp uses, for
+// An in-memory stand-in for etcd: the part of its JSON API (/v3) that coordination/etcd_store.hpp uses, for
 // tests and demonstrations without etcd, and for faults that a real one does not produce on demand.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The etcd substitute as a program, for demonstrations of the coordination without etcd.
+// The stand-in for etcd as a program, for demonstrations of the coordination without etcd.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core of the etcd substitute: requests of its JSON API in, responses out. No clock, thread or socket.
+// The core of the stand-in for etcd: requests of its JSON API in, responses out. No clock, thread or socket.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of the etcd substitute: keys with their versions, in memory.
+// The data of the stand-in for etcd: keys with their versions, in memory.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ enum class EtcdCode : std::uint8_t {
   unauthenticated = 16,
 };
 
-/// An error response of etcd; thrown inside the substitute only.
+/// An error response of etcd; thrown inside the stand-in only.
 struct EtcdRefusal {
   EtcdCode code = EtcdCode::invalid_argument;
   std::string message = {};
