@@ -23,9 +23,8 @@ namespace detail {
 /// The states of one object that a mapping failed for.
 struct Remap {
   WatchId watch = 0;
-  EventType type = EventType::added;  ///< Type of the newest event.
-  std::vector<WireObject> states =
-      {};  ///< Oldest first; the last is the current state, or that at the deletion.
+  EventType type = EventType::added;    ///< Type of the newest event.
+  std::vector<WireObject> states = {};  ///< Oldest first; the last is the current or deleted state.
   std::size_t failures = 0;
 };
 

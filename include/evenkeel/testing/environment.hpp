@@ -36,8 +36,7 @@ struct EnvironmentOptions {
   /// `make control-plane` ($EVENKEEL_CACHE, else $XDG_CACHE_HOME/evenkeel, else ~/.cache/evenkeel, and below
   /// it control-plane/current), then on the PATH.
   std::string binaries = {};
-  std::string etcd =
-      {};  ///< Path of the etcd executable, if not that of `binaries`: for example an old version.
+  std::string etcd = {};  ///< Path of etcd, if not in `binaries`: an old version, say.
   /// Start kube-controller-manager too, with `controllers`: garbage collection, deletion of namespaces,
   /// Deployments and ReplicaSets that create Pods (no kubelet runs them), service accounts, and the rules of
   /// the roles admin, edit and view.

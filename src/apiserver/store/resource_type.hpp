@@ -57,8 +57,7 @@ struct ResourceRules {
 struct ScalePaths {
   std::string spec = ".spec.replicas";
   std::string status = ".status.replicas";
-  std::string selector =
-      {};  ///< Path of the selector; empty: none. A string, or for built-in kinds a LabelSelector.
+  std::string selector = {};  ///< Path of a string or, in built-in kinds, a LabelSelector; empty: none.
 };
 
 /// Converts a document to another version, except apiVersion and kind.
