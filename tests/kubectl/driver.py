@@ -99,6 +99,7 @@ class Program:
     def __init__(self, path, folder):
         self.path, self.folder = path, folder
         self.environment = {'HOME': folder, 'NO_PROXY': '*', 'PATH': os.environ['PATH'], 'LC_ALL': 'C', 'TZ': 'UTC',
+                            'GOGC': 'off',  # a process ends before it pays to collect garbage
                             'KUBECACHEDIR': os.path.join(folder, 'cache')}
         done = subprocess.run([path, 'version', '--client', '-o', 'json'], env=self.environment, text=True,
                               stdout=subprocess.PIPE, timeout=COMMAND_SECONDS, check=True)
