@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cases of the builder include.
+#pragma once
+
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/controller/builder.hpp>
+#include <evenkeel/controller/helpers.hpp>
+#include <evenkeel/controller/pipeline.hpp>
