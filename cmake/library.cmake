@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
+# evenkeel_compile_in_batches(TARGET SIZE): with EVENKEEL_UNITY_BUILD, compiles that many sources of the target at a time.
+function(evenkeel_compile_in_batches target size)
+  if(EVENKEEL_UNITY_BUILD)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+    # A class of a source file may have members of its unnamed namespace; in a batch that file is an included one.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 # evenkeel_library(NAME SOURCES ... HEADERS ... LINK ... PRIVATE_LINK ...)
 # Makes the target evenkeel_NAME with its alias evenkeel::NAME. Without SOURCES it is header-only.
 # HEADERS are relative to include/; each must compile alone (target all_verify_interface_header_sets).
@@ -24,10 +33,8 @@ function(evenkeel_library name)
     add_library(evenkeel_${name} INTERFACE)
   endif()
   add_library(evenkeel::${name} ALIAS evenkeel_${name})
-  if(EVENKEEL_UNITY_BUILD AND arg_SOURCES)
-    set_target_properties(evenkeel_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # A class of a source file may have members of its unnamed namespace; in a batch that file is an included one.
-    target_compile_options(evenkeel_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  if(arg_SOURCES)
+    evenkeel_compile_in_batches(evenkeel_${name} 8)
   endif()
   set_target_properties(evenkeel_${name} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
   target_compile_features(evenkeel_${name} ${scope} cxx_std_20)
@@ -37,19 +44,39 @@ function(evenkeel_library name)
   set_property(GLOBAL APPEND PROPERTY EVENKEEL_LIBRARIES ${name})
 endfunction()
 
-# evenkeel_precompile_test_headers(TARGET): gives it the headers that nearly every test includes, parsed once.
-function(evenkeel_precompile_test_headers target)
-  if(NOT EVENKEEL_PRECOMPILE_TEST_HEADERS)
-    return()
+# evenkeel_speed_up_test(TARGET LINKED ...): what makes a test program of many sources quick to compile, if it is asked for.
+# LINKED are the libraries of the program. Sources whose names clash in a batch have a namespace of their own, or the property
+# SKIP_UNITY_BUILD_INCLUSION.
+function(evenkeel_speed_up_test target)
+  evenkeel_compile_in_batches(${target} 5)
+  if(EVENKEEL_UNITY_BUILD)
+    # A local variable may have the name of another source's constant. Linked, because the last option of a warning counts.
+    if(NOT TARGET evenkeel_batch_warnings)
+      add_library(evenkeel_batch_warnings INTERFACE)
+      target_compile_options(evenkeel_batch_warnings INTERFACE -Wno-shadow)
+    endif()
+    target_link_libraries(${target} PRIVATE evenkeel_batch_warnings)
   endif()
-  if(NOT TARGET evenkeel_test_headers)
+  if(EVENKEEL_PRECOMPILE_TEST_HEADERS)
+    evenkeel_test_headers(queue evenkeel::workqueue)
+    set(headers queue)
+    if("${ARGN}" MATCHES "evenkeel::(runtime|apiserver|testing|process_groups)|store_suite|coordination_" AND TARGET evenkeel_testing)
+      evenkeel_test_headers(operator evenkeel::testing)
+      set(headers operator)
+    endif()
+    target_precompile_headers(${target} REUSE_FROM evenkeel_${headers}_test_headers)
+  endif()
+endfunction()
+
+# evenkeel_test_headers(NAME LINKED): the target evenkeel_NAME_test_headers, tests/support/NAME_headers.hpp parsed once.
+function(evenkeel_test_headers name linked)
+  set(target evenkeel_${name}_test_headers)
+  if(NOT TARGET ${target})
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "")
-    add_library(evenkeel_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
-    target_link_libraries(evenkeel_test_headers PRIVATE evenkeel_warnings evenkeel::workqueue GTest::gtest GTest::gmock)
-    target_precompile_headers(evenkeel_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <chrono> <functional> <map>
-      <memory> <optional> <string> <thread> <utility> <vector>)
+    add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
+    target_link_libraries(${target} PRIVATE evenkeel_warnings ${linked} GTest::gtest GTest::gmock)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/${name}_headers.hpp)
   endif()
-  target_precompile_headers(${target} REUSE_FROM evenkeel_test_headers)
 endfunction()
 
 # evenkeel_test(NAME SOURCES ... LINK ... [LABELS ...])
@@ -59,7 +86,7 @@ function(evenkeel_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE evenkeel_warnings ${arg_LINK} GTest::gtest_main GTest::gmock)
-  evenkeel_precompile_test_headers(${name})
+  evenkeel_speed_up_test(${name} ${arg_LINK})
   gtest_discover_tests(${name} TEST_FILTER -*Concurrency.* PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 60
     DISCOVERY_TIMEOUT 60)
   gtest_discover_tests(${name} TEST_FILTER *Concurrency.* TEST_LIST ${name}_stress
@@ -73,7 +100,7 @@ function(evenkeel_real_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE evenkeel_warnings ${arg_LINK} GTest::gtest_main GTest::gmock)
-  evenkeel_precompile_test_headers(${name})
+  evenkeel_speed_up_test(${name} ${arg_LINK})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS real TIMEOUT ${arg_TIMEOUT})
   add_dependencies(real_tests ${name})

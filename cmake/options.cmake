@@ -22,7 +22,7 @@ option(EVENKEEL_HARDENING "Harden optimised builds: stack protector, FORTIFY, fu
   ${PROJECT_IS_TOP_LEVEL})
 option(EVENKEEL_WERROR "Turn warnings in our own code into errors" OFF)
 option(EVENKEEL_BUILD_FUZZERS "Build the fuzz targets with libFuzzer (needs clang)" OFF)
-option(EVENKEEL_UNITY_BUILD "Compile the sources of a library in batches" OFF)
+option(EVENKEEL_UNITY_BUILD "Compile the sources of a library or of a test program in batches" OFF)
 option(EVENKEEL_PRECOMPILE_TEST_HEADERS "Parse the headers of the tests once" OFF)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for every target: empty, address,undefined or thread")
 

@@ -14,6 +14,7 @@ add_executable(evenkeel-apiserver programs/apiserver/main.cpp programs/common/pr
 target_link_libraries(evenkeel-apiserver PRIVATE evenkeel_warnings evenkeel::apiserver CLI11::CLI11)
 target_include_directories(evenkeel-apiserver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(evenkeel-apiserver PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
+evenkeel_compile_in_batches(evenkeel-apiserver 8)
 
 # Embeds the data of the built-in kinds.
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp

@@ -13,7 +13,7 @@
 #include "apiserver/shell/request_target.hpp"
 #include "scripted_backend.hpp"
 
-namespace evenkeel::apiserver {
+namespace evenkeel::apiserver::faults_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -416,4 +416,4 @@ TEST_F(HostFaults, CutWatchesBreaksAllThatRun) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver
+}  // namespace evenkeel::apiserver::faults_tests

@@ -16,7 +16,7 @@
 
 #include "scripted_backend.hpp"
 
-namespace evenkeel::apiserver {
+namespace evenkeel::apiserver::in_process_transport_tests {
 namespace {
 
 using namespace std::chrono_literals;
@@ -440,4 +440,4 @@ TEST_F(InProcessTransportConcurrency, CancelsAndEndsWhileEventsCome) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver
+}  // namespace evenkeel::apiserver::in_process_transport_tests

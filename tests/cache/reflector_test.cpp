@@ -10,7 +10,7 @@
 
 #include <evenkeel/cache/reflector.hpp>
 
-namespace evenkeel {
+namespace evenkeel::reflector_tests {
 namespace {
 
 using namespace std::chrono_literals;
@@ -633,4 +633,4 @@ TEST(Reflector, ARefusedWatchIsAProblemUntilOneIsAccepted) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::reflector_tests

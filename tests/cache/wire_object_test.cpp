@@ -13,7 +13,7 @@
 #include "client/json_scan.hpp"
 #include "random_json.hpp"
 
-namespace evenkeel {
+namespace evenkeel::wire_object_tests {
 namespace {
 
 using ::testing::ElementsAre;
@@ -340,4 +340,4 @@ TEST(ContainerScan, FindsTheSameEndForAnyPieces) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::wire_object_tests

@@ -10,7 +10,7 @@
 
 #include <evenkeel/workqueue/key_table.hpp>
 
-namespace evenkeel {
+namespace evenkeel::explain_core_tests {
 namespace {
 
 using namespace std::chrono_literals;
@@ -291,4 +291,4 @@ TEST(FormatSpan, IsShortAtEveryScale) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::explain_core_tests

@@ -11,7 +11,7 @@
 
 #include <evenkeel/workqueue/key_table.hpp>
 
-namespace evenkeel {
+namespace evenkeel::flight_recorder_tests {
 namespace {
 
 using namespace std::chrono_literals;
@@ -280,4 +280,4 @@ TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::flight_recorder_tests

@@ -10,8 +10,8 @@
 namespace evenkeel::coordination {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::vector<std::string> scopes_of(const std::vector<Denied>& list) {
   std::vector<std::string> scopes;
@@ -19,7 +19,7 @@ std::vector<std::string> scopes_of(const std::vector<Denied>& list) {
   return scopes;
 }
 
-class DenyListTest : public testing::Test {
+class DenyListTest : public ::testing::Test {
  protected:
   MemoryStore store;
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();

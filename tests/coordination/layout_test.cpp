@@ -5,7 +5,7 @@
 #include <evenkeel/coordination/layout.hpp>
 #include <evenkeel/coordination/store.hpp>
 
-namespace evenkeel::coordination {
+namespace evenkeel::coordination::layout_tests {
 namespace {
 
 const Layout layout("/db");
@@ -47,4 +47,4 @@ TEST(Mode, IsWrittenAndReadByName) {
 }
 
 }  // namespace
-}  // namespace evenkeel::coordination
+}  // namespace evenkeel::coordination::layout_tests

@@ -10,12 +10,12 @@
 #include <evenkeel/coordination/liveness.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 
-namespace evenkeel::coordination {
+namespace evenkeel::coordination::liveness_tests {
 namespace {
 
 using std::chrono::seconds;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 const Layout layout("/db");
 const Identity me{"dc1", "uid-1", "run-1"};
@@ -157,7 +157,7 @@ TEST(NextRecord, LeavesAScopeToWhoHasIt) {
   EXPECT_EQ(what(later, false), "written");
 }
 
-class LivenessRegistryTest : public testing::Test {
+class LivenessRegistryTest : public ::testing::Test {
  protected:
   MemoryStore store;
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
@@ -205,4 +205,4 @@ TEST_F(LivenessRegistryTest, TwoInstancesCannotHaveOneScope) {
 }
 
 }  // namespace
-}  // namespace evenkeel::coordination
+}  // namespace evenkeel::coordination::liveness_tests

@@ -5,7 +5,7 @@
 
 #include <evenkeel/coordination/observations.hpp>
 
-namespace evenkeel::coordination {
+namespace evenkeel::coordination::observations_tests {
 namespace {
 
 using std::chrono::seconds;
@@ -45,4 +45,4 @@ TEST(Observations, ForgetsWhatWentButNothingOutsideTheRange) {
 }
 
 }  // namespace
-}  // namespace evenkeel::coordination
+}  // namespace evenkeel::coordination::observations_tests

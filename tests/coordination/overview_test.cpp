@@ -14,7 +14,7 @@
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/overview.hpp>
 
-namespace evenkeel::coordination {
+namespace evenkeel::coordination::overview_tests {
 namespace {
 
 using std::chrono::seconds;
@@ -135,4 +135,4 @@ TEST_F(OverviewTest, IsJsonForPrograms) {
 }
 
 }  // namespace
-}  // namespace evenkeel::coordination
+}  // namespace evenkeel::coordination::overview_tests

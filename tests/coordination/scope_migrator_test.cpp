@@ -22,7 +22,7 @@
 #include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/testing/faulty_store.hpp>
 
-namespace evenkeel::coordination {
+namespace evenkeel::coordination::scope_migrator_tests {
 namespace {
 
 using ::testing::ElementsAre;
@@ -452,4 +452,4 @@ TEST(ReadMigration, TwoScopesAreNeeded) {
 }
 
 }  // namespace
-}  // namespace evenkeel::coordination
+}  // namespace evenkeel::coordination::scope_migrator_tests

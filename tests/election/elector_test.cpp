@@ -30,7 +30,7 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/election/elector.hpp>
 
-namespace evenkeel {
+namespace evenkeel::elector_tests {
 namespace {
 
 using namespace std::chrono_literals;
@@ -502,4 +502,4 @@ TEST(ElectionOptions, AreChecked) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::elector_tests

@@ -16,7 +16,7 @@
 
 #include "simulation.hpp"
 
-namespace evenkeel {
+namespace evenkeel::peers_tests {
 namespace {
 
 using namespace std::chrono_literals;
@@ -177,4 +177,4 @@ TEST(RunnerConcurrency, HandsOutAllAndStaysUntilAllHaveEnded) {
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::peers_tests

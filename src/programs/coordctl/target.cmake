@@ -4,3 +4,4 @@ add_executable(coordctl programs/coordctl/main.cpp programs/coordctl/commands.cp
 target_link_libraries(coordctl PRIVATE evenkeel_warnings evenkeel::coordination CLI11::CLI11)
 target_include_directories(coordctl PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(coordctl PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
+evenkeel_compile_in_batches(coordctl 8)

@@ -4,6 +4,7 @@ find_package(CLI11 REQUIRED)
 add_library(evenkeel_curve STATIC programs/curve/curve.cpp programs/curve/report.cpp)
 target_link_libraries(evenkeel_curve PUBLIC evenkeel::workqueue PRIVATE evenkeel_warnings)
 target_include_directories(evenkeel_curve PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+evenkeel_compile_in_batches(evenkeel_curve 8)
 
 add_executable(evenkeel-curve programs/curve/main.cpp)
 target_link_libraries(evenkeel-curve PRIVATE evenkeel_warnings evenkeel_curve CLI11::CLI11)
