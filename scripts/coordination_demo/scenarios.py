@@ -237,7 +237,7 @@ def rename(world):
     lines = world.log_lines('dc1', 'moved to another scope')
     world.check('it took one transaction', [line.get('transactions') for line in lines] == [1], lines)
     orphans = world.coordctl('janitor', '--silence', '10m').strip()
-    world.check('no orphan', orphans == 'no scope is without a living instance', orphans)
+    world.check('no orphan', orphans == 'every scope has a live instance', orphans)
     world.show('rename: one transaction, no orphan', f'moved {lines[0]["members"]} members in {lines[0]["transactions"]} '
                f'transaction\n$ coordctl janitor\n{orphans}')
     finish(world)
@@ -298,7 +298,7 @@ def deny(world):
     world.check('the others did what they had to', {'exclude', 'include'} <= {entry['call'] for entry in others}, describe(others))
     world.show('dc2 denied in the midst of a migration: coordctl show', world.coordctl('show'))
     said = world.coordctl('allow', 'dc2').strip()
-    world.check('the deny list is empty', said == 'denied: nobody', said)
+    world.check('the deny list is empty', said == 'denied: none', said)
     world.note('dc2', '^')
     world.wait_settled('dc2 is done, too', 3000)
     replaced(world, doomed)

@@ -89,10 +89,10 @@ std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, 
   const auto& meter = ledger_.options().meter;
   if (auto* report = std::get_if<StepReport>(&result)) {
     report->transacted = transacted;
-    if (meter) meter->judged(policy.action, report->verdict);
+    if (meter) meter->on_verdict(policy.action, report->verdict);
   } else {
     begin(policy.action);
-    if (meter) meter->judged(policy.action, {.outcome = Proceed{}});
+    if (meter) meter->on_verdict(policy.action, {.outcome = Proceed{}});
   }
   return result;
 }
@@ -161,7 +161,7 @@ StepReport ActionClaims::finish(StepReport report,
     const CommitResult settled = settle(*report.claim, done, stop);
     if (std::holds_alternative<Conflict>(settled)) {
       report.kind = StepReport::Kind::superseded;
-      report.why = "another instance took claim " + std::to_string(report.claim->epoch) + " over";
+      report.why = "another instance took over claim " + std::to_string(report.claim->epoch);
     } else if (!std::holds_alternative<Committed>(settled)) {
       report.why = "not settled yet: " + describe(settled);
     }
@@ -186,14 +186,14 @@ void ActionClaims::note_failure(const std::string& action, Duration timeout) {
 }
 
 /// Returns a report if this instance leaves the action to others for now, because its callbacks keep failing.
-std::optional<StepReport> ActionClaims::rests(const std::string& action) {
+std::optional<StepReport> ActionClaims::resting(const std::string& action) {
   const TimePoint now = ledger_.options().clock->now();
   MutexLock lock(mutex_);
   const auto found = failures_.find(action);
   if (found == failures_.end() || now >= found->second.rest_until) return std::nullopt;
   StepReport report{.kind = StepReport::Kind::waits, .again = found->second.rest_until};
-  report.why = "failed " + std::to_string(found->second.count) +
-               " times in a row, and leaves it to others for " +
+  report.why = "callbacks failed " + std::to_string(found->second.count) +
+               " times in a row; leaving the action to other instances for " +
                format_duration(std::chrono::round<std::chrono::milliseconds>(found->second.rest_until - now));
   return report;
 }
@@ -202,7 +202,7 @@ StepReport ActionClaims::step(const ActionPolicy& policy, const Situation& situa
                               const ActionCallbacks& callbacks,
                               const std::function<bool(std::stop_token)>& take_lock, std::stop_token stop) {
   StepReport report = attempt(policy, situation, callbacks, take_lock, stop);
-  if (const auto& meter = ledger_.options().meter) meter->stepped(policy.action, report.kind);
+  if (const auto& meter = ledger_.options().meter) meter->on_step(policy.action, report.kind);
   return report;
 }
 
@@ -210,7 +210,7 @@ StepReport ActionClaims::attempt(const ActionPolicy& policy, const Situation& si
                                  const ActionCallbacks& callbacks,
                                  const std::function<bool(std::stop_token)>& take_lock,
                                  const std::stop_token& stop) {
-  if (auto resting = rests(policy.action)) return std::move(*resting);
+  if (auto report = resting(policy.action)) return std::move(*report);
   if (auto orphan = take_over(policy, stop)) {
     return finish({.kind = StepReport::Kind::taken_over, .claim = std::move(orphan)}, callbacks.observe,
                   policy.claim_timeout, stop);
@@ -233,7 +233,7 @@ Verdict ActionClaims::evaluate(const ActionPolicy& policy, const Situation& situ
   check(policy);
   const View view = ledger_.view(policy.action, std::move(stop));
   Verdict verdict = coordination::evaluate(view, policy, situation, ledger_.options().clock->now());
-  if (const auto& meter = ledger_.options().meter) meter->judged(policy.action, verdict);
+  if (const auto& meter = ledger_.options().meter) meter->on_verdict(policy.action, verdict);
   return verdict;
 }
 

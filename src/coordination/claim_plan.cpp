@@ -77,7 +77,7 @@ std::uint64_t next_epoch(const View& view) {
 }
 
 /// Makes it a condition that the moves in progress are unchanged, and that no other has started.
-void rest_on_moves(const Layout& layout, const View& view, Commit& commit) {
+void condition_on_moves(const Layout& layout, const View& view, Commit& commit) {
   for (const ScopeMove& move : view.moves) {
     commit.reads.push_back({layout.migrating(move.from), move.version});
   }
@@ -85,14 +85,14 @@ void rest_on_moves(const Layout& layout, const View& view, Commit& commit) {
 }
 
 /// Adds the conditions of every decision of the arbiter about an action.
-void rest_on_arbiter(const Layout& layout, const View& view, const std::string& scope, Commit& commit) {
+void condition_on_arbiter(const Layout& layout, const View& view, const std::string& scope, Commit& commit) {
   commit.read_version = view.version;
   commit.reads.push_back({layout.claim(view.action), view.claim ? view.claim->version : 0});
   commit.reads.push_back({layout.denied(scope), 0});
-  rest_on_moves(layout, view, commit);
+  condition_on_moves(layout, view, commit);
 }
 
-void rest_on_members(const Layout& layout, const View& view, Commit& commit) {
+void condition_on_members(const Layout& layout, const View& view, Commit& commit) {
   for (const std::string& set :
        {pending_set(view.action), ready_set(view.action), std::string(facts_table)}) {
     commit.read_ranges.push_back(prefix_range(layout.guard_prefix(set)));
@@ -103,7 +103,7 @@ void rest_on_members(const Layout& layout, const View& view, Commit& commit) {
 /// may cause conflicts that do not concern the decision.
 constexpr std::size_t most_single_reads = 32;
 
-void rest_on(std::vector<Commit::ReadKey> keys, const std::string& prefix, Commit& commit) {
+void condition_on(std::vector<Commit::ReadKey> keys, const std::string& prefix, Commit& commit) {
   if (keys.size() > most_single_reads) {
     commit.read_ranges.push_back(prefix_range(prefix));
     return;
@@ -112,20 +112,20 @@ void rest_on(std::vector<Commit::ReadKey> keys, const std::string& prefix, Commi
 }
 
 /// Makes it a condition that scopes that were left out for silence or for their mode are unchanged.
-void rest_on_silence(const Layout& layout, const View& view, const std::vector<LeftOut>& left_out,
-                     Commit& commit) {
+void condition_on_silence(const Layout& layout, const View& view, const std::vector<LeftOut>& left_out,
+                          Commit& commit) {
   std::vector<Commit::ReadKey> records;
   for (const LeftOut& out : left_out) {
     const Instance* one = view.instance(out.scope);
     records.push_back({layout.instance(out.scope), one == nullptr ? 0 : one->version});
   }
-  rest_on(std::move(records), layout.instances_prefix(), commit);
+  condition_on(std::move(records), layout.instances_prefix(), commit);
 }
 
 /// Makes it a condition that scopes that were left out for being denied still are, and that no target's scope
 /// is.
-void rest_on_denials(const Layout& layout, const View& view, const Verdict& verdict, bool by_range,
-                     Commit& commit) {
+void condition_on_denials(const Layout& layout, const View& view, const Verdict& verdict, bool by_range,
+                          Commit& commit) {
   std::map<std::string, Version> known;
   for (const LeftOut& out : verdict.left_out) {
     const auto denied = view.denied_versions.find(out.scope);
@@ -208,10 +208,10 @@ std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const Vi
   if (policy.needs_lock && !claimant.holds_lock) return NotClaimed{std::move(verdict), true};
   PlannedClaim plan;
   plan.claim = {policy.action, next_epoch(view), go->targets, go->partial};
-  rest_on_arbiter(layout, view, situation.scope, plan.commit);
-  rest_on_members(layout, view, plan.commit);
-  rest_on_denials(layout, view, verdict, claimant.range_conflict, plan.commit);
-  if (claimant.registry_in_reads) rest_on_silence(layout, view, verdict.left_out, plan.commit);
+  condition_on_arbiter(layout, view, situation.scope, plan.commit);
+  condition_on_members(layout, view, plan.commit);
+  condition_on_denials(layout, view, verdict, claimant.range_conflict, plan.commit);
+  if (claimant.registry_in_reads) condition_on_silence(layout, view, verdict.left_out, plan.commit);
   if (policy.needs_lock) plan.commit.reads.push_back({layout.lock(), view.lock ? view.lock->version : 0});
   auto targets = kept_targets(view);
   for (const Target& target : go->targets) {
@@ -238,7 +238,7 @@ std::optional<PlannedClaim> plan_take_over(const Layout& layout, const View& vie
   if (std::ranges::binary_search(view.denied, claimant.identity.scope)) return std::nullopt;
   PlannedClaim plan;
   plan.claim = {view.action, next_epoch(view), targets_of(view), false};
-  rest_on_arbiter(layout, view, claimant.identity.scope, plan.commit);
+  condition_on_arbiter(layout, view, claimant.identity.scope, plan.commit);
   auto targets = view.targets;
   for (auto& [scope, record] : targets) {
     auto moved = record.epochs.extract(view.claim->record.epoch);
@@ -294,9 +294,9 @@ Commit plan_tidy(const Layout& layout, const View& view) {
   for (const auto& [scope, version] : view.targets_versions) {
     targets.push_back({layout.targets(view.action, scope), version});
   }
-  rest_on_moves(layout, view, commit);
-  rest_on(std::move(targets), layout.targets_prefix(view.action), commit);
-  rest_on_members(layout, view, commit);
+  condition_on_moves(layout, view, commit);
+  condition_on(std::move(targets), layout.targets_prefix(view.action), commit);
+  condition_on_members(layout, view, commit);
   return commit;
 }
 

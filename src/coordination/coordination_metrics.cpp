@@ -70,17 +70,17 @@ void collect(std::string_view domain, const std::string& action, const ActionFig
     sink.gauge(members, help, {of_domain, of_action, of_scope, {"phase", "ready"}},
                static_cast<double>(one.ready));
     sink.gauge("evenkeel_coordination_oldest_pending_seconds",
-               "For how long this instance has seen the oldest pending unit",
+               "Time for which this instance has seen the oldest pending unit",
                {of_domain, of_action, of_scope}, seconds(one.oldest_pending));
   }
   sink.gauge("evenkeel_coordination_claim_epoch", "Epoch of the newest claim", {of_domain, of_action},
              static_cast<double>(figures.epoch));
   for (const auto& [verdict, count] : figures.verdicts) {
-    sink.counter("evenkeel_coordination_verdicts_total", "What the gate said",
+    sink.counter("evenkeel_coordination_verdicts_total", "Verdicts of the gate",
                  {of_domain, of_action, {"verdict", verdict}}, static_cast<double>(count));
   }
   for (const auto& [result, count] : figures.steps) {
-    sink.counter("evenkeel_coordination_steps_total", "How attempts to act ended",
+    sink.counter("evenkeel_coordination_steps_total", "Results of attempts to act",
                  {of_domain, of_action, {"result", result}}, static_cast<double>(count));
   }
 }
@@ -172,7 +172,7 @@ StoreFigures MeteredStore::figures() const {
   return figures_;
 }
 
-void CoordinationMeter::seen(const View& view, TimePoint now) {
+void CoordinationMeter::on_view(const View& view, TimePoint now) {
   std::map<std::pair<std::string, std::string>, std::size_t> instances;
   for (const Instance& one : view.instances) {
     if (!one.record.moved_to.empty()) continue;
@@ -187,12 +187,12 @@ void CoordinationMeter::seen(const View& view, TimePoint now) {
   if (view.claim) action.epoch = view.claim->record.epoch;
 }
 
-void CoordinationMeter::judged(std::string_view action, const Verdict& verdict) {
+void CoordinationMeter::on_verdict(std::string_view action, const Verdict& verdict) {
   MutexLock guard(mutex_);
   ++figures_.actions[std::string(action)].verdicts[std::string(text_of(verdict))];
 }
 
-void CoordinationMeter::stepped(std::string_view action, StepReport::Kind kind) {
+void CoordinationMeter::on_step(std::string_view action, StepReport::Kind kind) {
   MutexLock guard(mutex_);
   ++figures_.actions[std::string(action)].steps[std::string(text_of(kind))];
 }
@@ -211,7 +211,7 @@ CoordinationFigures CoordinationMeter::figures() const {
 void collect(const CoordinationFigures& figures, MetricSink& sink) {
   for (const auto& [action, one] : figures.actions) collect(figures.domain, action, one, sink);
   for (const auto& [key, count] : figures.instances) {
-    sink.gauge("evenkeel_coordination_instances", "Instances that are registered",
+    sink.gauge("evenkeel_coordination_instances", "Registered instances",
                {{"domain", figures.domain}, {"mode", key.first}, {"presence", key.second}},
                static_cast<double>(count));
   }
@@ -224,8 +224,8 @@ void collect(const StoreFigures& figures, std::string_view domain, MetricSink& s
   };
   counter("evenkeel_coordination_store_snapshots_total", "Snapshots taken of the store", figures.snapshots);
   counter("evenkeel_coordination_store_reads_total", "Reads from snapshots", figures.reads);
-  counter("evenkeel_coordination_store_failed_reads_total",
-          "Snapshots and reads without an answer, or expired", figures.failed_reads);
+  counter("evenkeel_coordination_store_failed_reads_total", "Snapshots and reads that failed or expired",
+          figures.failed_reads);
   counter("evenkeel_coordination_store_read_bytes_total", "Keys and values read", figures.read_bytes);
   counter("evenkeel_coordination_store_written_bytes_total", "Keys and values written",
           figures.written_bytes);
@@ -236,7 +236,7 @@ void collect(const StoreFigures& figures, std::string_view domain, MetricSink& s
        {"too_large", figures.too_large},
        {"unavailable", figures.unavailable}}};
   for (const auto& [outcome, count] : outcomes) {
-    sink.counter("evenkeel_coordination_store_commits_total", "Commits by what became of them",
+    sink.counter("evenkeel_coordination_store_commits_total", "Commits by outcome",
                  {of_domain, {"outcome", outcome}}, static_cast<double>(count));
   }
 }
@@ -251,15 +251,16 @@ void collect(const LockFigures& figures, std::string_view domain, std::string_vi
              figures.holds ? 1 : 0);
   counter("evenkeel_coordination_lock_taken_total", "Times that the lock was taken",
           static_cast<double>(figures.taken));
-  counter("evenkeel_coordination_lock_yielded_total", "Times that it was given up for others",
+  counter("evenkeel_coordination_lock_yielded_total", "Times that the lock was yielded to others",
           static_cast<double>(figures.yielded));
-  counter("evenkeel_coordination_lock_refused_total", "Times that it was somebody else's, or denied",
+  counter("evenkeel_coordination_lock_refused_total", "Times that taking the lock was refused",
           static_cast<double>(figures.refused));
-  counter("evenkeel_coordination_lock_unavailable_total", "Times that the store did not say whose it is",
+  counter("evenkeel_coordination_lock_unavailable_total", "Times that the store did not answer",
           static_cast<double>(figures.unavailable));
-  counter("evenkeel_coordination_lock_wait_seconds_total", "From first asking for it to taking it",
+  counter("evenkeel_coordination_lock_wait_seconds_total", "Time from the first attempt to taking the lock",
           seconds(figures.waited));
-  counter("evenkeel_coordination_lock_held_seconds_total", "For how long it was held", seconds(figures.held));
+  counter("evenkeel_coordination_lock_held_seconds_total", "Time for which the lock was held",
+          seconds(figures.held));
 }
 
 }  // namespace coordination

@@ -28,7 +28,7 @@ EtcdStoreOptions checked(EtcdStoreOptions options) {
   require(options.max_txn_ops >= 16, "max_txn_ops must be at least 16");
   require(options.max_request_bytes >= 64UL * 1024, "max_request_bytes must be at least 64 KiB");
   require(!options.revision_key.empty(), "revision_key must not be empty");
-  require(options.user.empty() == options.password.empty(), "user and password go together");
+  require(options.user.empty() == options.password.empty(), "user and password must be set together");
   require(options.clock != nullptr, "clock must not be null");
   for (const std::string& endpoint : options.endpoints) {
     if (options.user.empty() || options.credentials_in_clear || !http::detail::is_exposed(endpoint)) continue;
@@ -61,7 +61,7 @@ bool unsent(TransportErrorCode code) {
 }  // namespace
 
 std::string strange_answer(const EtcdAnswer& answer, const DecodeError& error) {
-  return answer.from + ": not an answer of etcd (is this its client port?): " + error.what();
+  return answer.from + ": not a response of etcd (is this its client port?): " + error.what();
 }
 
 EtcdClient::EtcdClient(EtcdStoreOptions options)

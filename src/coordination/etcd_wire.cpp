@@ -205,16 +205,16 @@ std::string message_of(const Json& error) {
   return message.empty() ? error["error"].string_or("") : message;
 }
 
-bool says(const std::string& message, std::string_view part) {
+bool contains(const std::string& message, std::string_view part) {
   return message.find(part) != std::string::npos;
 }
 
 EtcdVerdict verdict_of_code(Code code, const std::string& message) {
   switch (code) {
     case Code::invalid_argument:
-      if (says(message, "request is too large") || says(message, "too many operations"))
+      if (contains(message, "request is too large") || contains(message, "too many operations"))
         return EtcdVerdict::too_large;
-      if (says(message, "user name is empty") || says(message, "revision of auth store is old"))
+      if (contains(message, "user name is empty") || contains(message, "revision of auth store is old"))
         return EtcdVerdict::token;
       return EtcdVerdict::refused;
     case Code::out_of_range:
@@ -222,9 +222,10 @@ EtcdVerdict verdict_of_code(Code code, const std::string& message) {
     case Code::unauthenticated:
       return EtcdVerdict::token;
     case Code::failed_precondition:
-      return says(message, "authentication is not enabled") ? EtcdVerdict::no_login : EtcdVerdict::refused;
+      return contains(message, "authentication is not enabled") ? EtcdVerdict::no_login
+                                                                : EtcdVerdict::refused;
     case Code::resource_exhausted:
-      return says(message, "larger than max") ? EtcdVerdict::too_large : EtcdVerdict::refused;
+      return contains(message, "larger than max") ? EtcdVerdict::too_large : EtcdVerdict::refused;
     case Code::not_found:
     case Code::already_exists:
     case Code::permission_denied:
@@ -232,7 +233,7 @@ EtcdVerdict verdict_of_code(Code code, const std::string& message) {
       return EtcdVerdict::refused;
     default:
       // Unavailable, deadline exceeded, internal...: includes proposals that were not answered in time.
-      return says(message, "too many requests") ? EtcdVerdict::refused : EtcdVerdict::unknown;
+      return contains(message, "too many requests") ? EtcdVerdict::refused : EtcdVerdict::unknown;
   }
 }
 
@@ -278,12 +279,13 @@ std::string login_request(std::string_view user, std::string_view password) {
 EtcdRangeAnswer range_answer(std::string_view body) {
   const Json json = parsed(body);
   EtcdRangeAnswer answer{.revision = number(json.at({"header", "revision"})), .more = flag(json["more"])};
-  if (answer.revision == 0) throw DecodeError("etcd", "an answer without a revision");
+  if (answer.revision == 0) throw DecodeError("etcd", "a response without a revision");
   if (const Json* entries = json.find("kvs")) {
     answer.entries.reserve(entries->size());
     for (const Json& entry : entries->as_array()) answer.entries.push_back(entry_of(entry));
   }
-  if (answer.more && answer.entries.empty()) throw DecodeError("etcd", "more is to come, but nothing came");
+  if (answer.more && answer.entries.empty())
+    throw DecodeError("etcd", "there are more entries, but none was sent");
   return answer;
 }
 
@@ -331,7 +333,7 @@ std::string txn_request(const EtcdTxn& txn, std::size_t max_txn_ops) {
 CommitResult txn_answer(const EtcdTxn& txn, std::string_view body) {
   const Json json = parsed(body);
   const Version revision = number(json.at({"header", "revision"}));
-  if (revision == 0) throw DecodeError("etcd", "an answer without a revision");
+  if (revision == 0) throw DecodeError("etcd", "a response without a revision");
   if (flag(json["succeeded"])) return Committed{revision};
   const Json& answers = json["responses"];
   for (std::size_t i = 0; i < txn.conditions.size(); ++i)

@@ -30,7 +30,7 @@ struct Part {
 };
 
 /// The decision about one partition.
-struct Answer {
+struct PartVerdict {
   std::vector<const Member*> go = {};
   bool partial = false;
   std::optional<WaitUntil> wait = {};
@@ -47,7 +47,7 @@ class Participants {
   bool counts(const std::string& scope, bool ready) {
     const std::string& why = reason(scope);
     if (why.empty()) return true;
-    return ready && taken_along_.contains(scope);
+    return ready && acts_if_ready_.contains(scope);
   }
   void note_other_modes() {
     for (const Instance& one : view_.instances) {
@@ -83,7 +83,7 @@ class Participants {
       why = "on the deny list";
       taken = taken && policy_.denied == DeniedMembers::take_if_ready;
     }
-    if (taken) taken_along_.insert(scope);
+    if (taken) acts_if_ready_.insert(scope);
     return why;
   }
 
@@ -98,7 +98,7 @@ class Participants {
   const ActionPolicy& policy_;
   const Situation& situation_;
   std::map<std::string, std::string> reasons_;
-  std::set<std::string> taken_along_;  ///< Scopes with a reason whose ready members are targets all the same.
+  std::set<std::string> acts_if_ready_;  ///< Scopes with a reason whose ready members are targets anyway.
 };
 
 std::map<std::string, Part> parts_of(const View& view, const ActionPolicy& policy, Participants& who) {
@@ -153,7 +153,7 @@ std::vector<UnitRef> strays(const Part& part) {
   return out;
 }
 
-Answer judge(const Part& part, const ActionPolicy& policy, TimePoint now) {
+PartVerdict judge(const Part& part, const ActionPolicy& policy, TimePoint now) {
   const TimePoint last = last_added(part);
   if (!part.pending.empty() && now < deadline_after(last, policy.quiet_window)) {
     return {.wait =
@@ -168,7 +168,7 @@ Answer judge(const Part& part, const ActionPolicy& policy, TimePoint now) {
     if (find(part.ready, member->ref) == nullptr) missing.push_back(member->ref);
   }
   if (missing.empty()) return {.go = part.ready};
-  Answer answer{.blocked = blocked_by(missing)};
+  PartVerdict answer{.blocked = blocked_by(missing)};
   if (policy.barrier != Barrier::ready_subset) return answer;
   const TimePoint alone = deadline_after(last, std::max(policy.straggler_timeout, 5 * policy.quiet_window));
   if (now < alone) {
@@ -212,12 +212,12 @@ std::optional<WaitUntil> spacing(const View& view, const ActionPolicy& policy, c
   if (!last || now >= deadline_after(*last, policy.minimum_spacing)) return std::nullopt;
   return WaitUntil{deadline_after(*last, policy.minimum_spacing),
                    "last disruption was " + rounded(now - *last) + " ago, at least " +
-                       rounded(policy.minimum_spacing) + " are wanted"};
+                       rounded(policy.minimum_spacing) + " are required"};
 }
 
 /// Waits for a scope that is being moved in several commits, for at most the silence time: after that its
 /// mover has died, and the entries count as they are.
-std::optional<Verdict> amid_move(const View& view, TimePoint now) {
+std::optional<Verdict> blocked_by_move(const View& view, TimePoint now) {
   for (const ScopeMove& move : view.moves) {
     const TimePoint end = deadline_after(move.seen, view.silence);
     if (now >= end) continue;
@@ -227,7 +227,7 @@ std::optional<Verdict> amid_move(const View& view, TimePoint now) {
 }
 
 /// Returns the verdict of the checks that precede those of members.
-std::optional<Verdict> obstacle(const View& view, const Situation& situation, TimePoint now) {
+std::optional<Verdict> precheck(const View& view, const Situation& situation, TimePoint now) {
   if (is_denied(view, situation.scope)) {
     return Verdict{
         .outcome = Blocked{{{situation.scope, {}}}, situation.scope + " is on the deny list", std::nullopt}};
@@ -235,12 +235,12 @@ std::optional<Verdict> obstacle(const View& view, const Situation& situation, Ti
   if (!view.unreadable.empty()) {
     return Verdict{.outcome = Blocked{{}, "cannot be read: " + view.unreadable.front(), std::nullopt}};
   }
-  if (!view.claim || view.claim->record.state != ClaimState::executing) return amid_move(view, now);
+  if (!view.claim || view.claim->record.state != ClaimState::executing) return blocked_by_move(view, now);
   const ClaimRecord& record = view.claim->record;
   const TimePoint due = deadline_after(view.claim->seen, record.timeout);
-  const std::string what = record.owner.scope + " executes claim " + std::to_string(record.epoch);
+  const std::string what = record.owner.scope + " is executing claim " + std::to_string(record.epoch);
   if (now < due) return Verdict{.outcome = WaitUntil{due, what}};
-  return Verdict{.outcome = Blocked{{{record.owner.scope, {}}}, what + " and is overdue", now}};
+  return Verdict{.outcome = Blocked{{{record.owner.scope, {}}}, what + ", which is overdue", now}};
 }
 
 /// Returns when the first blocking instance becomes silent, unless its record changes.
@@ -271,14 +271,14 @@ void check(const ActionPolicy& policy) {
 }
 
 Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& situation, TimePoint now) {
-  if (auto stop = obstacle(view, situation, now)) return std::move(*stop);
+  if (auto stop = precheck(view, situation, now)) return std::move(*stop);
   Participants who(view, policy, situation);
   std::vector<const Member*> go;
   std::optional<WaitUntil> wait;
   std::optional<Blocked> blocked;
   bool partial = false;
   for (const auto& [kind, part] : parts_of(view, policy, who)) {
-    Answer answer = judge(part, policy, now);
+    PartVerdict answer = judge(part, policy, now);
     partial = partial || answer.partial || answer.wait || answer.blocked;
     std::ranges::copy(by_membership(part, std::move(answer.go)), std::back_inserter(go));
     if (answer.wait && (!wait || answer.wait->until < wait->until)) wait = std::move(answer.wait);
@@ -307,7 +307,7 @@ Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& 
 std::string describe(const Verdict& verdict, const View& view, TimePoint now) {
   std::string text = "nothing to do";
   if (const Proceed* go = verdict.proceed()) {
-    text = "goes on with " + std::to_string(go->targets.size()) + (go->partial ? ", not all of them" : "");
+    text = "proceeds with " + std::to_string(go->targets.size()) + (go->partial ? ", not all of them" : "");
   } else if (const WaitUntil* wait = verdict.wait()) {
     text = "waits for another " + rounded(std::max(wait->until - now, Duration::zero())) + ": " + wait->why;
   } else if (const Blocked* blocked = verdict.blocked()) {

@@ -54,9 +54,9 @@ std::map<std::string, std::string> moves_of(StoreSnapshot& snapshot, const Layou
 }
 
 /// Returns why the entries of `scope` must stay for now; empty if they may be removed.
-std::string amid_move(StoreSnapshot& snapshot, const Layout& layout, std::string_view scope) {
+std::string blocked_by_move(StoreSnapshot& snapshot, const Layout& layout, std::string_view scope) {
   for (const auto& [from, to] : moves_of(snapshot, layout)) {
-    if (from == scope || to == scope) return from + " is being moved to " + to + ", which has to end first";
+    if (from == scope || to == scope) return from + " is being moved to " + to + "; complete that move first";
   }
   return {};
 }
@@ -117,10 +117,10 @@ Swept Janitor::remove(std::string_view scope, bool only_orphans, const std::stop
     Commit commit;
     if (only_orphans && owner.presence == Presence::live) {
       swept.why = "the instance " + owner.record.instance + " of " + std::string(scope) +
-                  " lives, or was silent for " + detail::seconds_text(owner.unchanged) + " only";
+                  " is live, or has been silent for only " + detail::seconds_text(owner.unchanged);
       return commit;
     }
-    if (only_orphans) swept.why = amid_move(snapshot, layout_, scope);
+    if (only_orphans) swept.why = blocked_by_move(snapshot, layout_, scope);
     if (!swept.why.empty()) return commit;
     const std::string value = "removed by " + writer_;
     swept.entries = remove_entries(snapshot, layout_, scope, value, commit);

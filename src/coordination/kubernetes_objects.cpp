@@ -69,7 +69,7 @@ KubernetesObject KubernetesObjectReader::decoded(const ConfigMap& map) const {
   for (auto entry = ours.first; entry != ours.second; ++entry) {
     const std::string home = names_.object_of(entry->first);
     if (home == name) continue;
-    throw StoreUnavailable("ConfigMap " + name + ": data.entries: " + entry->first + " belongs into " + home);
+    throw StoreUnavailable("ConfigMap " + name + ": data.entries: " + entry->first + " belongs in " + home);
   }
   return object;
 }

@@ -41,14 +41,15 @@ class Line {
     const std::size_t end = std::min(rest_.find(' '), rest_.size());
     const std::string_view one = rest_.substr(0, end);
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    if (one.empty()) broken("a word is missing");
+    if (one.empty()) broken("a field is missing");
     return one;
   }
   Version version() {
     const std::string_view one = word();
     Version value = 0;
     const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), value);
-    if (error != std::errc() || end != one.data() + one.size()) broken("no version: " + std::string(one));
+    if (error != std::errc() || end != one.data() + one.size())
+      broken("invalid version: " + std::string(one));
     return value;
   }
   std::string text(std::string_view escaped_text) const { return http::percent_decode(escaped_text); }
@@ -121,7 +122,7 @@ KubernetesShard decode_shard(const Data& data, std::string_view object) {
     if (version > shard.version)
       line.broken("version " + std::to_string(version) + " is later than data.version");
     if (!shard.entries.try_emplace(key, Entry{key, std::move(value), version}).second) {
-      line.broken(key + " is there twice");
+      line.broken(key + " is listed twice");
     }
   });
   for_each_line(data, "erased", object, [&](Line& line) {

@@ -164,7 +164,7 @@ class KubernetesStore::Impl::Run {
     for (; tries_ < most_tries; ++tries_) {
       if (auto end = attempt()) return *std::move(end);
     }
-    return undecided("others write " + name_ + " all the time");
+    return undecided("too many concurrent writes of " + name_);
   }
 
  private:
@@ -224,7 +224,7 @@ class KubernetesStore::Impl::Run {
       case CommitFate::unknown:
         break;
     }
-    return undecided(name_ + " does not tell any more");
+    return undecided(name_ + " no longer has a record of the commit");
   }
 
   End write(const Object& target) {

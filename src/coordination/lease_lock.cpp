@@ -69,9 +69,9 @@ LockRecord free_record(const LockRecord& before, WallTime wall, std::string yiel
 }
 
 /// Evaluates the cases of decide_take() in order.
-class Table {
+class TakeRules {
  public:
-  Table(const LockFacts& facts, const Identity& me, const LeaseLockOptions& options, WallTime wall)
+  TakeRules(const LockFacts& facts, const Identity& me, const LeaseLockOptions& options, WallTime wall)
       : facts_(facts), me_(me), options_(options), wall_(wall) {}
 
   LockDecision decide() {
@@ -80,8 +80,8 @@ class Table {
       return {.step = LockStep::denied, .why = "another run of " + me_.scope + " is registered"};
     }
     if (facts_.lock) record_ = decode_lock(facts_.lock->value);
-    if (record_.is_free()) return of_free();
-    if (is_run_of(record_, me_)) return of_own();
+    if (record_.is_free()) return decide_free();
+    if (is_run_of(record_, me_)) return decide_own();
     if (record_.instance == me_.instance) return take("it was held by an earlier run of " + me_.scope);
     Duration left = record_.duration - facts_.unchanged;
     if (facts_.owner_denied) return take("its holder " + record_.owner + " is on the deny list");
@@ -100,16 +100,16 @@ class Table {
   }
 
  private:
-  LockDecision of_free() const {
+  LockDecision decide_free() const {
     const bool for_others = !record_.yielded_by.empty() && record_.yielded_by == me_.scope;
     if (for_others && facts_.unchanged < options_.yield_for) {
       const Duration left = options_.yield_for - facts_.unchanged;
-      return wait(left, "left to others for " + seconds_text(left));
+      return wait(left, "yielded to others for " + seconds_text(left));
     }
     return take("it was free");
   }
 
-  LockDecision of_own() const {
+  LockDecision decide_own() const {
     const bool long_enough = options_.yield_after > Duration::zero() && facts_.held_for &&
                              *facts_.held_for >= options_.yield_after;
     if (!long_enough) {
@@ -117,7 +117,7 @@ class Table {
     }
     return {.step = LockStep::yield,
             .next = free_record(record_, wall_, me_.scope),
-            .why = "given up for others after " + seconds_text(*facts_.held_for),
+            .why = "yielded to others after " + seconds_text(*facts_.held_for),
             .retry_after = options_.yield_for};
   }
 
@@ -187,8 +187,7 @@ LockRecord decode_lock(std::string_view value) {
   constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(Duration::max()).count();
   const std::uint64_t length = detail::whole_number(json, "durationMilliseconds", lock_name);
   if (length == 0 || length > static_cast<std::uint64_t>(longest)) {
-    throw DecodeError(std::string(lock_name) + ": durationMilliseconds",
-                      "must be > 0 and no longer than time");
+    throw DecodeError(std::string(lock_name) + ": durationMilliseconds", "is out of range");
   }
   record.duration = std::chrono::milliseconds{static_cast<std::int64_t>(length)};
   record.taken = detail::time_of(json, "taken");
@@ -204,7 +203,7 @@ std::optional<std::uint64_t> lock_held_by(const std::optional<Entry>& entry, con
 
 LockDecision decide_take(const LockFacts& facts, const Identity& me, const LeaseLockOptions& options,
                          WallTime wall) {
-  return Table(facts, me, options, wall).decide();
+  return TakeRules(facts, me, options, wall).decide();
 }
 
 std::optional<LockRecord> decide_release(const std::optional<Entry>& lock, const Identity& me,

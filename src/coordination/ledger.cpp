@@ -93,7 +93,7 @@ View Ledger::view(const ViewEntries& entries) {
     MutexLock lock(mutex_);
     view = viewer_.view(entries, now);
   }
-  if (options_.meter) options_.meter->seen(view, now);
+  if (options_.meter) options_.meter->on_view(view, now);
   return view;
 }
 

@@ -147,8 +147,8 @@ InstanceRecord next_record(const std::optional<InstanceRecord>& present, Presenc
                        (present->moved_to.empty() ? "" : ", and moved to " + present->moved_to));
     }
     if (!same_instance && known == Presence::live) {
-      throw ScopeTaken("scope " + me.scope + " is that of the instance " + present->instance +
-                       ", which lives");
+      throw ScopeTaken("scope " + me.scope + " belongs to the instance " + present->instance +
+                       ", which is live");
     }
   }
   InstanceRecord next;

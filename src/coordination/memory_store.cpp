@@ -147,7 +147,7 @@ class MemoryStore::State {
 
   Version readable(Version at) const EVENKEEL_REQUIRES(mutex_) {
     if (!options_.capabilities.snapshot_scan) return version_;
-    if (at < oldest_) throw SnapshotExpired("version " + std::to_string(at) + " was forgotten");
+    if (at < oldest_) throw SnapshotExpired("version " + std::to_string(at) + " has been compacted");
     return at;
   }
 
@@ -294,7 +294,7 @@ Version MemoryStore::version() const {
 }
 
 std::unique_ptr<StoreSnapshot> MemoryStore::snapshot_at(Version version) const {
-  if (version > state_->version()) throw std::invalid_argument("MemoryStore: a version that is yet to come");
+  if (version > state_->version()) throw std::invalid_argument("MemoryStore: the version is in the future");
   return std::make_unique<State::Snapshot>(state_, version, std::stop_token());
 }
 

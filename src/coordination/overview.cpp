@@ -222,10 +222,10 @@ std::string lock_text(const Overview& overview, WallTime wall) {
   const LockRecord& lock = *overview.lock;
   const std::string epoch = ", epoch " + std::to_string(lock.epoch);
   if (lock.is_free()) {
-    return "free" + epoch + (lock.yielded_by.empty() ? "" : ", left to others by " + lock.yielded_by);
+    return "free" + epoch + (lock.yielded_by.empty() ? "" : ", yielded by " + lock.yielded_by);
   }
   return lock.owner + " since " + age_text(lock.taken, wall) + epoch + ", renewed " +
-         age_text(lock.renewed, wall) + " ago, ends when silent for " + seconds_text(lock.duration);
+         age_text(lock.renewed, wall) + " ago, expires when silent for " + seconds_text(lock.duration);
 }
 
 void add_claims(const Overview& overview, WallTime wall, std::vector<Row>& rows) {
@@ -254,7 +254,7 @@ void add_unusual(const Overview& overview, WallTime wall, std::vector<Row>& rows
     if (one.presence == Presence::live) modes.insert(one.record.mode);
   }
   if (modes.size() > 1)
-    rows.push_back({"warning", "live instances are in different modes: they do not agree on all"});
+    rows.push_back({"warning", "live instances are in different modes and do not all act in agreement"});
   for (const std::string& what : overview.unreadable) rows.push_back({"unreadable", what});
 }
 

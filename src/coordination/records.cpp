@@ -78,7 +78,7 @@ std::uint64_t epoch_of(const std::string& text, const std::string& key) {
   std::uint64_t epoch = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), epoch);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size()) {
-    throw DecodeError(key, "\"" + text + "\" is no epoch");
+    throw DecodeError(key, "\"" + text + "\" is not an epoch");
   }
   return epoch;
 }
@@ -158,7 +158,7 @@ ClaimRecord decode_claim(const Entry& entry) {
     record.owner = {text_in(json, "scope"), text_in(json, "instance"), text_in(json, "incarnation")};
     const std::string state = text_in(json, "state");
     const auto known = state_of(state);
-    if (!known) throw DecodeError("", "state: \"" + state + "\" is no state of a claim");
+    if (!known) throw DecodeError("", "state: \"" + state + "\" is not a claim state");
     record.state = *known;
     record.timeout = std::chrono::milliseconds{positive_in(json, "timeoutMs", greatest_timeout)};
     record.targets = json["targets"].integer_or(0);

@@ -24,22 +24,22 @@ namespace {
 using detail::read_of;
 
 /// The elements of a key of a table.
-struct Place {
+struct MemberKey {
   std::string table;
   std::string unit;
 
-  friend bool operator<(const Place& a, const Place& b) {
+  friend bool operator<(const MemberKey& a, const MemberKey& b) {
     return std::tie(a.table, a.unit) < std::tie(b.table, b.unit);
   }
 };
-Place place_of(const Layout& layout, const Entry& entry) {
+MemberKey member_key_of(const Layout& layout, const Entry& entry) {
   const std::vector<std::string> elements = elements_of(layout.root(), entry.key);
-  if (elements.size() != 3) throw DecodeError(entry.key, "is no key of a member");
+  if (elements.size() != 3) throw DecodeError(entry.key, "is not the key of a member");
   return {elements[0], elements[2]};
 }
 
 /// Returns the value of a member that is copied to another scope, with the version since when it is a member.
-std::string value_of(const Place& place, const Entry& entry) {
+std::string value_of(const MemberKey& place, const Entry& entry) {
   if (place.table == facts_table) return entry.value;
   Json json;
   try {
@@ -127,7 +127,7 @@ void move_lock(const Layout& layout, const MigrationReads& reads, Commit& commit
 }
 
 /// Makes it a condition that no claim was added, changed or removed.
-void rest_on_claims(const Layout& layout, const MigrationReads& reads, Commit& commit) {
+void condition_on_claims(const Layout& layout, const MigrationReads& reads, Commit& commit) {
   for (const Entry& entry : reads.claims) commit.reads.push_back({entry.key, entry.version});
   commit.read_ranges.push_back(prefix_range(layout.claims_prefix()));
 }
@@ -137,9 +137,9 @@ Commit::Put guard_put(const Layout& layout, std::string_view set, std::string_vi
 }
 
 /// Counts operations and bytes of a commit against the limits.
-class Room {
+class CommitBudget {
  public:
-  explicit Room(const Limits& limits) : limits_(limits) {
+  explicit CommitBudget(const Limits& limits) : limits_(limits) {
     // The token, the record and the overhead of values.
     add(2, 1024);
   }
@@ -159,14 +159,14 @@ class Room {
 };
 
 /// Plans the commits of a move that cannot be done at once.
-class Pieces {
+class MovePlanner {
  public:
-  Pieces(const Layout& layout, const MigrationReads& reads, const Identity& me, const Limits& limits,
-         WallTime wall)
+  MovePlanner(const Layout& layout, const MigrationReads& reads, const Identity& me, const Limits& limits,
+              WallTime wall)
       : layout_(layout), reads_(reads), me_(me), limits_(limits), wall_(wall) {}
 
   MigrationPiece next() const {
-    if (!reads_.marker || reads_.way_back) return begin();
+    if (!reads_.marker || reads_.reverse_marker) return begin();
     MigrationPiece piece = copy();
     if (piece.members > 0) return piece;
     const auto record = record_of(reads_.from_record, reads_.from);
@@ -178,10 +178,10 @@ class Pieces {
   MigrationPiece begin() const {
     MigrationPiece piece = of_arbiter();
     move_denial(layout_, reads_, piece.commit);
-    rest_on_claims(layout_, reads_, piece.commit);
+    condition_on_claims(layout_, reads_, piece.commit);
     piece.commit.reads.push_back(read_of(layout_.migrating(reads_.from), reads_.marker));
-    piece.commit.reads.push_back(read_of(layout_.migrating(reads_.to), reads_.way_back));
-    if (reads_.way_back) piece.commit.erases.push_back(layout_.migrating(reads_.to));
+    piece.commit.reads.push_back(read_of(layout_.migrating(reads_.to), reads_.reverse_marker));
+    if (reads_.reverse_marker) piece.commit.erases.push_back(layout_.migrating(reads_.to));
     // Records the owner of the scope, so that the instance itself may complete a move that a person started.
     const auto records = records_of(reads_, me_, wall_);
     const std::string owner = records ? records->to.instance : me_.instance;
@@ -195,20 +195,20 @@ class Pieces {
   MigrationPiece copy() const {
     MigrationPiece piece{.commit = {}, .token_key = layout_.token(reads_.to)};
     std::map<std::string, std::vector<const Entry*>> units;
-    std::set<Place> there;
-    for (const Entry& entry : reads_.to_members) there.insert(place_of(layout_, entry));
+    std::set<MemberKey> there;
+    for (const Entry& entry : reads_.to_members) there.insert(member_key_of(layout_, entry));
     for (const Entry& entry : reads_.from_members) {
-      const Place place = place_of(layout_, entry);
+      const MemberKey place = member_key_of(layout_, entry);
       if (!there.contains(place)) units[place.unit].push_back(&entry);
     }
     if (units.empty()) return piece;
-    Room room(limits_);
+    CommitBudget budget(limits_);
     std::set<std::string> guarded;
     for (const auto& [unit, entries] : units) {
-      if (!add_unit(entries, room, guarded, piece)) break;
+      if (!add_unit(entries, budget, guarded, piece)) break;
     }
     if (piece.members == 0) {
-      throw std::length_error("the unit " + units.begin()->first + " alone is more than one commit may have");
+      throw std::length_error("the unit " + units.begin()->first + " alone exceeds the limits of a commit");
     }
     for (const std::string& set : guarded) {
       piece.commit.puts.push_back(guard_put(layout_, set, reads_.to, wall_));
@@ -217,19 +217,19 @@ class Pieces {
     return piece;
   }
 
-  bool add_unit(const std::vector<const Entry*>& entries, Room& room, std::set<std::string>& guarded,
-                MigrationPiece& piece) const {
+  bool add_unit(const std::vector<const Entry*>& entries, CommitBudget& budget,
+                std::set<std::string>& guarded, MigrationPiece& piece) const {
     Commit more;
     std::set<std::string> guards;
     for (const Entry* entry : entries) {
-      const Place place = place_of(layout_, *entry);
+      const MemberKey place = member_key_of(layout_, *entry);
       more.puts.push_back({layout_.member(place.table, reads_.to, place.unit), value_of(place, *entry)});
-      room.add(1, more.puts.back().key.size() + more.puts.back().value.size());
+      budget.add(1, more.puts.back().key.size() + more.puts.back().value.size());
       if (!guarded.contains(place.table) && guards.insert(place.table).second) {
-        room.add(1, layout_.guard(place.table, reads_.to).size() + 32);
+        budget.add(1, layout_.guard(place.table, reads_.to).size() + 32);
       }
     }
-    if (!room.fits()) return false;
+    if (!budget.fits()) return false;
     std::ranges::move(more.puts, std::back_inserter(piece.commit.puts));
     guarded.merge(guards);
     piece.members += entries.size();
@@ -254,7 +254,7 @@ class Pieces {
     MigrationPiece piece = of_arbiter();
     move_lock(layout_, reads_, piece.commit);
     move_targets(layout_, reads_, piece.commit);
-    rest_on_claims(layout_, reads_, piece.commit);
+    condition_on_claims(layout_, reads_, piece.commit);
     piece.commit.reads.push_back(read_of(layout_.migrating(reads_.from), reads_.marker));
     piece.commit.erases.push_back(layout_.migrating(reads_.from));
     piece.last = true;
@@ -272,11 +272,11 @@ class Pieces {
   const WallTime wall_;
 };
 
-std::string acting_for_others(const MigrationReads& reads, const Identity& me) {
+std::string executing_claim(const MigrationReads& reads, const Identity& me) {
   for (const Entry& entry : reads.claims) {
     const ClaimRecord claim = decode_claim(entry);
     if (claim.state != ClaimState::executing || claim.owner.instance == me.instance) continue;
-    return claim.owner.scope + " acts for the claim " + std::to_string(claim.epoch) + " just now";
+    return claim.owner.scope + " is acting for claim " + std::to_string(claim.epoch);
   }
   return {};
 }
@@ -292,7 +292,7 @@ Marker marker_of(const Entry& entry) {
 }
 
 /// Returns the destination of a move of `from` that has started, if it is not that of `reads`.
-std::string other_goal(const MigrationReads& reads) {
+std::string other_destination(const MigrationReads& reads) {
   if (!reads.marker) return {};
   std::string to = marker_of(*reads.marker).to;
   return to == reads.to ? std::string() : to;
@@ -349,14 +349,14 @@ MigrationReads read_migration(StoreSnapshot& snapshot, const Layout& layout, std
   reads.lock = snapshot.get(layout.lock());
   reads.denied = snapshot.get(layout.denied(from));
   reads.marker = snapshot.get(layout.migrating(from));
-  reads.way_back = snapshot.get(layout.migrating(to));
-  if (reads.way_back && marker_of(*reads.way_back).to != from) reads.way_back.reset();
+  reads.reverse_marker = snapshot.get(layout.migrating(to));
+  if (reads.reverse_marker && marker_of(*reads.reverse_marker).to != from) reads.reverse_marker.reset();
   return reads;
 }
 
 bool is_moved(const MigrationReads& reads) {
   const auto record = record_of(reads.from_record, reads.from);
-  const bool on_its_way = reads.marker || reads.way_back;
+  const bool on_its_way = reads.marker || reads.reverse_marker;
   return !on_its_way && reads.from_members.empty() && (!record || !record->moved_to.empty());
 }
 
@@ -366,27 +366,27 @@ std::string refusal(const MigrationReads& reads, const Identity& me, const Migra
   const auto is_mine = [&](const std::optional<Entry>& marker) {
     return marker && marker_of(*marker).instance == me.instance;
   };
-  const bool began = is_mine(reads.marker) || is_mine(reads.way_back);
+  const bool began = is_mine(reads.marker) || is_mine(reads.reverse_marker);
   if (!options.any_owner && !began && !belongs_to(from, me)) {
-    return reads.from + (from ? " belongs to the instance " + from->instance : " belongs to nobody");
+    return reads.from + (from ? " belongs to the instance " + from->instance : " has no owner");
   }
-  const std::string goal = other_goal(reads);
-  if (!goal.empty()) return reads.from + " is on its way to " + goal;
+  const std::string destination = other_destination(reads);
+  if (!destination.empty()) return reads.from + " is being moved to " + destination;
   const std::string& owner = from ? from->instance : me.instance;
   if (to && to->moved_to.empty() && to->instance != owner) {
     return reads.to + " belongs to the instance " + to->instance;
   }
-  if (!reads.marker && !reads.way_back && !reads.to_members.empty()) {
-    return reads.to + " has " + std::to_string(reads.to_members.size()) + " entries of its own";
+  if (!reads.marker && !reads.reverse_marker && !reads.to_members.empty()) {
+    return reads.to + " already has " + std::to_string(reads.to_members.size()) + " entries";
   }
-  return acting_for_others(reads, me);
+  return executing_claim(reads, me);
 }
 
 Commit plan_migration(const Layout& layout, const MigrationReads& reads, const Identity& me, WallTime wall) {
   Commit commit;
   std::set<std::string> changed(reads.guards.begin(), reads.guards.end());
   for (const Entry& entry : reads.from_members) {
-    const Place place = place_of(layout, entry);
+    const MemberKey place = member_key_of(layout, entry);
     commit.puts.push_back({layout.member(place.table, reads.to, place.unit), value_of(place, entry)});
     changed.insert(place.table);
   }
@@ -406,13 +406,13 @@ Commit plan_migration(const Layout& layout, const MigrationReads& reads, const I
   move_denial(layout, reads, commit);
   move_lock(layout, reads, commit);
   move_targets(layout, reads, commit);
-  rest_on_claims(layout, reads, commit);
+  condition_on_claims(layout, reads, commit);
   return commit;
 }
 
 MigrationPiece plan_piece(const Layout& layout, const MigrationReads& reads, const Identity& me,
                           const Limits& limits, WallTime wall) {
-  return Pieces(layout, reads, me, limits, wall).next();
+  return MovePlanner(layout, reads, me, limits, wall).next();
 }
 
 ScopeMigrator::ScopeMigrator(Store& store, Layout layout, Identity me, MigrationOptions options,
@@ -440,7 +440,7 @@ std::optional<Migration> ScopeMigrator::at_once(std::string_view from, const std
   const auto body = [&](StoreSnapshot& snapshot) {
     const MigrationReads reads = read_migration(snapshot, layout_, from, me_.scope);
     planned = before(reads);
-    if (planned || reads.marker || reads.way_back) return Commit{};
+    if (planned || reads.marker || reads.reverse_marker) return Commit{};
     Commit commit = plan_migration(layout_, reads, me_, transact_.clock->wall_now());
     // The read and the write that transact() adds.
     commit.reads.push_back({layout_.token(me_.scope), 0});
@@ -501,7 +501,8 @@ Migration ScopeMigrator::migrate_if_renamed(std::stop_token stop) {
   Liveness liveness(layout_);
   Migration begun{.outcome = MigrationOutcome::nothing};
   try {
-    begun = end_begun(store_.snapshot(stop)->scan_all(prefix_range(layout_.migrating_prefix())), stop);
+    begun =
+        finish_started_moves(store_.snapshot(stop)->scan_all(prefix_range(layout_.migrating_prefix())), stop);
     if (begun.outcome == MigrationOutcome::refused || begun.outcome == MigrationOutcome::unavailable)
       return begun;
     const auto snapshot = store_.snapshot(stop);
@@ -515,7 +516,8 @@ Migration ScopeMigrator::migrate_if_renamed(std::stop_token stop) {
 }
 
 /// Completes or reverts the moves that earlier runs of this instance started.
-Migration ScopeMigrator::end_begun(const std::vector<Entry>& markers, const std::stop_token& stop) {
+Migration ScopeMigrator::finish_started_moves(const std::vector<Entry>& markers,
+                                              const std::stop_token& stop) {
   Migration all{.outcome = MigrationOutcome::nothing};
   for (const Entry& entry : markers) {
     const std::string from = elements_of(layout_.root(), entry.key).back();

@@ -31,7 +31,7 @@ std::vector<std::string> Domain::sets() const {
   std::set<std::string> names;
   const auto add = [&](std::string name) {
     if (!names.insert(name).second)
-      throw std::invalid_argument("Domain: the set " + name + " is there twice");
+      throw std::invalid_argument("Domain: the set " + name + " is listed twice");
   };
   for (const std::string& action : actions) {
     add(pending_set(action));

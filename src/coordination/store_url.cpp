@@ -53,12 +53,12 @@ std::shared_ptr<Store> open_kube(std::string_view url, const StoreUrlOptions& op
   KubernetesStoreOptions kube;
   const std::size_t query = path.find('?');
   if (query != std::string_view::npos) {
-    if (path.substr(query) != "?objects=one") refuse_kube(url, "after the name may come ?objects=one only");
+    if (path.substr(query) != "?objects=one") refuse_kube(url, "only ?objects=one may follow the name");
     kube.objects = KubernetesObjects::one;
     path = path.substr(0, query);
   }
   const KubeParts parts = kube_parts(url, path);
-  if (options.root.empty()) refuse_kube(url, "the root of the keys must be known");
+  if (options.root.empty()) refuse_kube(url, "the root of the keys must be set");
   kube.namespace_ = parts.space;
   kube.name = parts.name;
   kube.root = options.root;
@@ -74,8 +74,8 @@ std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& o
   if (url.starts_with(kube_scheme)) return open_kube(url, options);
   if (url == "memory:") return std::make_shared<MemoryStore>();
   const std::string_view scheme = url.substr(0, url.find(':'));
-  throw std::invalid_argument("no store has URLs that begin with \"" + std::string(scheme) +
-                              ":\"; there are etcd://HOST:PORT, etcds://USER:PASSWORD@HOST:PORT, "
+  throw std::invalid_argument("unknown scheme \"" + std::string(scheme) +
+                              ":\"; supported are etcd://HOST:PORT, etcds://USER:PASSWORD@HOST:PORT, "
                               "kube://[CONTEXT/]NAMESPACE/NAME and memory:");
 }
 

@@ -143,7 +143,7 @@ class Transaction {
   Next finish(const CommitResult& outcome) {
     result_.outcome = outcome;
     if (!lost_.empty() && !std::holds_alternative<Unknown>(outcome)) {
-      result_.outcome = Unknown{"an answer was lost, and then: " + describe(outcome)};
+      result_.outcome = Unknown{"an answer was lost; then: " + describe(outcome)};
     }
     return Next::done;
   }

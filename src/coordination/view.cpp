@@ -57,13 +57,13 @@ bool same_unit(const Member& member, const UnitRef& ref) {
 
 /// Finds a live instance that may have written what this program cannot decode. A record that cannot be
 /// decoded counts as live until it has been unchanged for `silence`.
-std::optional<std::string> not_understood(const Entry& entry, const Instance& instance, Duration silence) {
+std::optional<std::string> decode_problem(const Entry& entry, const Instance& instance, Duration silence) {
   if (instance.unchanged > silence) return std::nullopt;
   try {
     const std::uint32_t schema = decode_instance(entry.value, instance.scope).schema;
     if (schema <= known_schema) return std::nullopt;
     return entry.key + ": schema: " + std::to_string(schema) + " is newer than " +
-           std::to_string(known_schema) + ", which this program knows";
+           std::to_string(known_schema) + ", the newest that this program supports";
   } catch (const DecodeError& error) {
     return error.what();
   }
@@ -145,7 +145,7 @@ View Viewer::view(const ViewEntries& entries, TimePoint now) {
     const auto element = std::string_view(entry.key).substr(layout_.instances_prefix().size());
     const Instance* one = view.instance(key_text(element));
     if (one == nullptr) continue;
-    if (auto why = not_understood(entry, *one, silence_)) view.unreadable.push_back(*std::move(why));
+    if (auto why = decode_problem(entry, *one, silence_)) view.unreadable.push_back(*std::move(why));
   }
   read_members(pending_set(entries.action), entries.pending, now, view.pending, view);
   read_members(ready_set(entries.action), entries.ready, now, view.ready, view);

@@ -62,7 +62,7 @@ struct Node {
     });
     ASSERT_TRUE(published.done());
   }
-  /// The callbacks of one that kills; what it was told stands in `calls`.
+  /// Callbacks that execute kills; `calls` has their arguments.
   ActionCallbacks callbacks() {
     return {.act =
                 [this](const Claim& claim, std::stop_token) {
@@ -126,7 +126,7 @@ TEST_F(ActionClaimsTest, ActsOnceForAll) {
   EXPECT_TRUE(dc2.ledger.own().contains("readyForRestart", "b-1")) << "nobody deletes what is another's";
 }
 
-// Consumed is exactly the membership that was taken; a later one counts anew.
+// Exactly the membership that was taken is consumed; a later one counts again.
 TEST_F(ActionClaimsTest, CountsALaterMembershipAnew) {
   dc1.step();
   dc2.publish({}, {});
@@ -150,7 +150,7 @@ TEST_F(ActionClaimsTest, ForgetsWhatIsNoMore) {
   EXPECT_EQ(dc1.record()->epoch, 1U) << "epochs only grow";
 }
 
-// What act() did not do is nobody's, and is done by the next claim.
+// Targets that act() did not act upon have no owner, and are taken by the next claim.
 TEST_F(ActionClaimsTest, GivesBackWhatWasNotDone) {
   dc1.done.not_done = {{"dc2", "b-1"}};
   dc1.step();
@@ -168,16 +168,16 @@ TEST_F(ActionClaimsTest, HasFailedIfNothingWasDone) {
   EXPECT_EQ(dc2.calls, Calls{"kill 2: dc1/a-1 dc2/b-1"});
 }
 
-// 'one claim': of two that decide on the same snapshot one has the claim.
+// 'one claim': of two instances that decide on the same snapshot one gets the claim.
 TEST_F(ActionClaimsTest, HasOneWinner) {
   const auto first = dc1.claims.claim(restart(), dc1.situation);
   const auto second = dc2.claims.claim(restart(), dc2.situation);
   ASSERT_TRUE(std::holds_alternative<Claim>(first));
   ASSERT_TRUE(std::holds_alternative<StepReport>(second));
-  EXPECT_EQ(std::get<StepReport>(second).why, "waits for another 2m0s: dc1 executes claim 1");
+  EXPECT_EQ(std::get<StepReport>(second).why, "waits for another 2m0s: dc1 is executing claim 1");
 }
 
-/// What plan_claim() makes of the store as it is, for dc1.
+/// Returns the result of plan_claim() for dc1 on the present store.
 PlannedClaim plan(Node& node, Situation situation = {.scope = "dc1"}) {
   const View view = node.ledger.view("restart");
   auto planned = plan_claim(kLayout, view, restart(), situation, {.identity = node.ledger.options().identity},
@@ -186,8 +186,8 @@ PlannedClaim plan(Node& node, Situation situation = {.scope = "dc1"}) {
   return std::get<PlannedClaim>(std::move(planned));
 }
 
-// 'current view': nothing comes between the snapshot and the claim; etcd's gap for deletions as well, by the
-// guards.
+// 'current view': no change is missed between the snapshot and the claim; deletions are detected by the
+// guards, despite etcd's gap.
 TEST_F(ActionClaimsTest, RestsOnTheSetsAsTheyWere) {
   const PlannedClaim added = plan(dc1);
   dc2.publish({"b-1", "b-2"}, {"b-1"});
@@ -213,7 +213,7 @@ TEST_F(ActionClaimsTest, RestsOnNotBeingDenied) {
   EXPECT_EQ(dc2.step().kind, Kind::acted);
 }
 
-// An instance that was left out for its silence, and wakes before the commit.
+// An instance that was left out for its silence, and resumes before the commit.
 TEST_F(ActionClaimsTest, RestsOnTheSilenceOfWhoIsLeftOut) {
   dc2.publish({"b-1", "b-2"}, {"b-1"});
   dc1.ledger.view("restart");
@@ -225,7 +225,7 @@ TEST_F(ActionClaimsTest, RestsOnTheSilenceOfWhoIsLeftOut) {
   EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(planned.commit)));
 }
 
-/// dc2 becomes unicorn, and dies after so many of the pieces that this takes on a store of shards.
+/// Renames dc2 to unicorn; the mover dies after this many of the commits that a store of shards needs.
 Migration move_dc2(Node& dc2, std::size_t pieces) {
   std::vector<StoreFault> faults(pieces, StoreFault::none);
   faults.push_back(StoreFault::unavailable);
@@ -246,8 +246,8 @@ std::shared_ptr<MemoryStore> store_of_shards() {
   return std::make_shared<MemoryStore>(options);
 }
 
-// 'taken once': what was done to a unit is not done again because its scope is between two names, even when
-// its mover died and the others wait no more; and what others remember of it survives until the move ends.
+// 'taken once': an action is not repeated on a unit because its scope is being moved, even if its mover died
+// and the others no longer wait; and the records of the others survive until the move is complete.
 TEST(ActionClaimsMove, ConsumedStaysConsumedWhereverAMoveEnds) {
   for (std::size_t pieces = 0; pieces <= 4; ++pieces) {
     const auto shared = store_of_shards();
@@ -277,7 +277,8 @@ TEST(ActionClaimsMove, ConsumedStaysConsumedWhereverAMoveEnds) {
   }
 }
 
-// While one is moved after that time, the others have their turn, and nothing of it comes between.
+// If a scope is moved after that time, the others have their turn, and no commit of the move comes in
+// between.
 TEST(ActionClaimsMove, RestsOnTheMovesThatGoOn) {
   const auto shared = store_of_shards();
   Node dc1{shared, "dc1"};
@@ -292,7 +293,7 @@ TEST(ActionClaimsMove, RestsOnTheMovesThatGoOn) {
   EXPECT_TRUE(std::holds_alternative<Conflict>(shared->commit(planned.commit)));
 }
 
-// A run that slept through the start of the next one claims nothing, with or without the lock.
+// A run that was paused during the start of its successor claims nothing, with or without the lock.
 TEST_F(ActionClaimsTest, AreNotMadeByARunThatWasSucceeded) {
   Node again(shared, "dc1", "run-2");
   again.publish({"a-1", "a-2"}, {"a-1"});
@@ -304,12 +305,13 @@ TEST_F(ActionClaimsTest, AreNotMadeByARunThatWasSucceeded) {
   EXPECT_TRUE(dc1.calls.empty());
 }
 
-/// What `plan` rests upon besides the lock, on a store that looks at ranges, and on one that does not.
+/// Returns the conditions of `plan` besides the lock, on a store that checks ranges, and on one that does
+/// not.
 Claimant claimant_of(const Node& node, bool range_conflict) {
   return {.identity = node.ledger.options().identity, .range_conflict = range_conflict};
 }
 
-// Another one is denied, or allowed, between the decision and the commit.
+// Another instance is denied, or allowed, between the decision and the commit.
 TEST_F(ActionClaimsTest, RestsOnWhoIsDenied) {
   TransactOptions plain;
   plain.delay = 0s;
@@ -380,7 +382,7 @@ TEST_F(ActionClaimsTest, ConsumeWhatADeadOwnerHadDone) {
   EXPECT_EQ(dc2.step().kind, Kind::nothing) << "nothing is done twice";
 }
 
-// A denied instance takes nothing over.
+// A denied instance does not take over.
 TEST_F(ActionClaimsTest, AreNotTakenOverByTheDenied) {
   ASSERT_TRUE(std::holds_alternative<Claim>(dc1.claims.claim(restart(), dc1.situation)));
   TransactOptions plain;
@@ -392,7 +394,7 @@ TEST_F(ActionClaimsTest, AreNotTakenOverByTheDenied) {
   EXPECT_TRUE(dc2.calls.empty());
 }
 
-// The same process knows that it does nothing: it need not wait for its own claim's timeout.
+// The process knows that it is not acting, so it need not wait for the timeout of its own claim.
 TEST_F(ActionClaimsTest, AreClearedUpByTheirOwnerAtOnce) {
   const ActionCallbacks broken{
       .act = [](const Claim&, std::stop_token) -> ActReport { throw std::runtime_error("connection reset"); },
@@ -404,7 +406,7 @@ TEST_F(ActionClaimsTest, AreClearedUpByTheirOwnerAtOnce) {
   EXPECT_EQ(dc1.calls, Calls{"look 2: dc1/a-1 dc2/b-1"});
 }
 
-// An instance that is cut off from the shared system alone does not keep the others from acting.
+// An instance that is cut off only from the shared system does not keep the others from acting.
 TEST_F(ActionClaimsTest, AreLeftToOthersByWhoFailsTwice) {
   const auto fail = [](const Claim&, std::stop_token) -> ActReport { throw std::runtime_error("no route"); };
   const ActionCallbacks broken{.act = fail, .observe = fail};
@@ -412,7 +414,7 @@ TEST_F(ActionClaimsTest, AreLeftToOthersByWhoFailsTwice) {
   EXPECT_EQ(dc1.claims.step(restart(), dc1.situation, broken).kind, Kind::taken_over);
   const StepReport rest = dc1.claims.step(restart(), dc1.situation, broken);
   EXPECT_EQ(rest.kind, Kind::waits);
-  EXPECT_EQ(rest.why, "failed 2 times in a row, and leaves it to others for 4m0s");
+  EXPECT_EQ(rest.why, "callbacks failed 2 times in a row; leaving the action to other instances for 4m0s");
   dc2.step();
   dc2.clock->advance(120s);
   dc2.seen.not_done = {{"dc1", "a-1"}, {"dc2", "b-1"}};
@@ -443,7 +445,7 @@ struct UnknownCase {
 };
 class ActionClaimsUnknown : public ActionClaimsTest, public ::testing::WithParamInterface<UnknownCase> {};
 
-// 'applied once': a claim whose answer is lost is made once; and settling likewise.
+// 'applied once': a claim whose answer is lost is made once; likewise when settling.
 TEST_P(ActionClaimsUnknown, ClaimAndSettleOnce) {
   dc1.store.script({GetParam().fault, StoreFault::none, StoreFault::none, GetParam().fault});
   StepReport report = dc1.step();
@@ -460,7 +462,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, ActionClaimsUnknown,
                                            UnknownCase{StoreFault::unknown_late, "Late"}),
                          [](const auto& one) { return one.param.name; });
 
-// 'no answer, no action': no answer is no agreement, and it says so.
+// 'no answer, no action': a missing answer is not an agreement, and is reported.
 TEST_F(ActionClaimsTest, DoNothingWithoutTheStore) {
   dc1.store.set_cut(true);
   const StepReport report = dc1.step();
@@ -471,7 +473,7 @@ TEST_F(ActionClaimsTest, DoNothingWithoutTheStore) {
   EXPECT_EQ(dc1.step().kind, Kind::acted);
 }
 
-/// Is gone after a commit whose answer it has lost.
+/// A store that becomes unavailable after a commit whose answer it has lost.
 class GoneAfterCommit final : public Store {
  public:
   explicit GoneAfterCommit(FaultyStore& inner) : inner_(inner) {}
@@ -489,7 +491,7 @@ class GoneAfterCommit final : public Store {
   FaultyStore& inner_;
 };
 
-// A claim whose answer stays unknown is cleared up later, and never acted upon blindly.
+// A claim whose outcome stays unknown is resolved later, and never acted upon blindly.
 TEST_F(ActionClaimsTest, DoNotActOnAClaimThatTheyDoNotKnowOf) {
   GoneAfterCommit gone(dc1.store);
   Ledger ledger(gone, dc1.ledger.options());

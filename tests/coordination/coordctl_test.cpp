@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program as people run it, on a stand-in for etcd.
+// The program coordctl, on a stand-in for etcd.
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -26,7 +26,7 @@ const Layout layout("/db");
 
 struct Ended {
   int code = -1;
-  std::string text;  ///< Of standard output and error.
+  std::string text;  ///< Standard output and standard error.
 };
 
 class Coordctl : public ::testing::Test {
@@ -70,7 +70,7 @@ TEST_F(Coordctl, ShowsWhatThereIs) {
   EXPECT_THAT(ok("watch --times=1"), StartsWith("SCOPE"));
 }
 
-// What is left of the quiet window, or who is in the way.
+// The rest of the quiet window, or the scopes that block.
 TEST_F(Coordctl, WatchSaysWhatTheGateSays) {
   registry.renew(Mode::global);
   put(layout.member("pendingForRestart", "dc1", "dc1-log-1"));
@@ -93,7 +93,7 @@ TEST_F(Coordctl, DeniesAllowsAndUnlocks) {
   EXPECT_EQ(ok("deny dc1 --reason='it moves data' --as=alice"), "denied: dc1\n");
   EXPECT_EQ(lock.take().outcome, LockOutcome::denied);
   EXPECT_THAT(ok("show"), HasSubstr("denied  dc1 by alice"));
-  EXPECT_EQ(ok("allow dc1"), "denied: nobody\n");
+  EXPECT_EQ(ok("allow dc1"), "denied: none\n");
   EXPECT_TRUE(lock.take().is_held());
   EXPECT_EQ(ok("unlock"), "the lock is free, epoch 1\n");
   EXPECT_EQ(lock.take().epoch, 2U);
@@ -107,12 +107,12 @@ TEST_F(Coordctl, MovesAScopeOnlyOnAClearWord) {
   EXPECT_EQ(refused.text, "coordctl: dc1 belongs to the instance uid-1\n");
   EXPECT_EQ(ok("migrate dc1 unicorn --any-owner"), "moved 1 entry of dc1 to unicorn, transactions: 1\n");
   EXPECT_TRUE(store.snapshot()->get(layout.member("pendingForRestart", "unicorn", "dc1-log-1")));
-  EXPECT_EQ(ok("migrate dc1 unicorn --any-owner"), "there is nothing of dc1\n");
+  EXPECT_EQ(ok("migrate dc1 unicorn --any-owner"), "dc1 has no entries\n");
   EXPECT_THROW(registry.renew(Mode::global), ScopeTaken);
 }
 
 TEST_F(Coordctl, ListsAndRemovesOrphans) {
-  EXPECT_EQ(ok("janitor"), "no scope is without a living instance\n");
+  EXPECT_EQ(ok("janitor"), "every scope has a live instance\n");
   registry.renew(Mode::global);
   put(layout.member("pendingForRestart", "dc1", "dc1-log-1"));
   put(layout.member("pendingForRestart", "dc9", "dc9-log-1"));
@@ -120,7 +120,7 @@ TEST_F(Coordctl, ListsAndRemovesOrphans) {
   EXPECT_EQ(ok("janitor"), "dc9: 2 entries, absent\n");
   const Ended refused = run("janitor --sweep=dc1");
   EXPECT_EQ(refused.code, 3);
-  EXPECT_THAT(refused.text, HasSubstr("the instance uid-1 of dc1 lives"));
+  EXPECT_THAT(refused.text, HasSubstr("the instance uid-1 of dc1 is live"));
   EXPECT_EQ(ok("janitor --sweep=dc9"), "removed 2 entries of dc9\n");
   EXPECT_EQ(ok("janitor --sweep=dc1 --silence=200ms --wait"), "removed 1 entry of dc1\n");
   put(layout.member("pendingForRestart", "dc1", "dc1-log-1"));
@@ -133,7 +133,7 @@ TEST_F(Coordctl, SaysWhatIsWrong) {
     EXPECT_EQ(ended.code, code) << ended.text;
     return ended.text;
   };
-  EXPECT_THAT(text_of("janitor --silence=soon", 2), HasSubstr("--silence: \"soon\" is no length of time"));
+  EXPECT_THAT(text_of("janitor --silence=soon", 2), HasSubstr("--silence: \"soon\" is not a duration"));
   EXPECT_EQ(run("paint").code, 2);
   EXPECT_EQ(run_on("redis://x", "show").code, 2);
   server.stop();

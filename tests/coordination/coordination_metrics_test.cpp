@@ -47,7 +47,7 @@ class Series final : public MetricSink {
         text += " " + std::string(label.value);
       }
     }
-    EXPECT_TRUE(all.emplace(text, value).second) << text << " is there twice";
+    EXPECT_TRUE(all.emplace(text, value).second) << text << " is listed twice";
   }
 };
 
@@ -96,7 +96,7 @@ TEST(CoordinationMeter, ShowsTheLastView) {
                     {.scope = "dc2", .record = {.mode = Mode::global}, .presence = Presence::silent},
                     {.scope = "dc3", .record = {.moved_to = "dc4"}}};
   view.claim = ClaimView{.record = {.epoch = 7}};
-  meter.seen(view, now);
+  meter.on_view(view, now);
   Series series;
   collect(meter.figures(), series);
   EXPECT_THAT(series.all,
@@ -107,8 +107,8 @@ TEST(CoordinationMeter, ShowsTheLastView) {
                     Contains(Pair("claim_epoch restart", 7.0)), Contains(Pair("instances global live", 1.0)),
                     Contains(Pair("instances global silent", 1.0))));
   EXPECT_FALSE(series.all.contains("members restart dc3 pending"));
-  // What has gone is shown no more.
-  meter.seen({.action = "restart"}, now);
+  // Members that are gone are no longer exported.
+  meter.on_view({.action = "restart"}, now);
   EXPECT_TRUE(meter.figures().actions.at("restart").scopes.empty());
 }
 
@@ -116,14 +116,14 @@ TEST(CoordinationMeter, CountsVerdictsAndSteps) {
   CoordinationMeter meter("/db");
   Verdict blocked;
   blocked.outcome = Blocked{.who = {}, .why = "not all processes are ready"};
-  meter.judged("restart", blocked);
-  meter.judged("restart", blocked);
-  meter.stepped("restart", StepReport::Kind::waits);
-  meter.stepped("restart", StepReport::Kind::unavailable);
+  meter.on_verdict("restart", blocked);
+  meter.on_verdict("restart", blocked);
+  meter.on_step("restart", StepReport::Kind::waits);
+  meter.on_step("restart", StepReport::Kind::unavailable);
   Verdict go;
   go.outcome = Proceed{.targets = {}, .partial = false};
-  meter.judged("restart", go);
-  meter.stepped("restart", StepReport::Kind::acted);
+  meter.on_verdict("restart", go);
+  meter.on_step("restart", StepReport::Kind::acted);
   Series series;
   collect(meter.figures(), series);
   EXPECT_THAT(series.all, AllOf(Contains(Pair("verdicts_total restart blocked", 2.0)),

@@ -142,14 +142,14 @@ TEST_F(EtcdStoreTest, ProxiesAnswersAreToldApart) {
   expect<Unknown>(answer({.status = 502}), "502");
   expect<Unknown>(answer({.status = 504}), "504");
   expect<Unavailable>(answer({.status = 403}), "403");
-  expect<Unknown>(answer({.body = apiserver::FaultBody::garbage}), "/v3/kv/txn: not an answer of etcd");
+  expect<Unknown>(answer({.body = apiserver::FaultBody::garbage}), "/v3/kv/txn: not a response of etcd");
   EXPECT_EQ(value(store, "/a"), "1") << "the garbage came in place of an answer";
   server_.inject({.resource = "kv/range", .body = apiserver::FaultBody::html});
   try {
     store.snapshot();
     FAIL() << "HTML is no answer";
   } catch (const StoreUnavailable& error) {
-    EXPECT_THAT(error.what(), HasSubstr(server_.url() + "/v3/kv/range: not an answer of etcd (is this its "));
+    EXPECT_THAT(error.what(), HasSubstr(server_.url() + "/v3/kv/range: not a response of etcd (is this its "));
   }
 }
 
@@ -283,7 +283,7 @@ TEST(EtcdOptions, AreChecked) {
   EXPECT_EQ(problem({.request_timeout = {}}), "EtcdStoreOptions: request_timeout must be positive");
   EXPECT_EQ(problem({.page_entries = 0}), "EtcdStoreOptions: page_entries must be positive");
   EXPECT_EQ(problem({.max_txn_ops = 15}), "EtcdStoreOptions: max_txn_ops must be at least 16");
-  EXPECT_EQ(problem({.user = "me"}), "EtcdStoreOptions: user and password go together");
+  EXPECT_EQ(problem({.user = "me"}), "EtcdStoreOptions: user and password must be set together");
   EXPECT_NE(problem({.endpoints = {"127.0.0.1:2379"}}), "");
 }
 

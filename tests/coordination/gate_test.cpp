@@ -22,7 +22,7 @@ ActionPolicy policy(Barrier barrier = Barrier::all_ready) {
 }
 
 /// "nothing", "go 2", "go 2 partial", "wait: ...", "blocked: ...".
-std::string told(const Verdict& verdict) {
+std::string verdict_text(const Verdict& verdict) {
   if (const Proceed* go = verdict.proceed()) {
     return "go " + std::to_string(go->targets.size()) + (go->partial ? " partial" : "");
   }
@@ -31,8 +31,8 @@ std::string told(const Verdict& verdict) {
   return "nothing";
 }
 
-std::string told(const View& view, const ActionPolicy& policy, const Situation& me = kMe) {
-  return told(evaluate(view, policy, me, kNow));
+std::string verdict_text(const View& view, const ActionPolicy& policy, const Situation& me = kMe) {
+  return verdict_text(evaluate(view, policy, me, kNow));
 }
 
 struct ReadyCase {
@@ -78,45 +78,45 @@ const ReadyCase kReadyCases[] = {
 TEST(ActionGate, AnswersAsUpstreamsTables) {
   for (const ReadyCase& one : kReadyCases) {
     const View view = view_of(one.pending, one.ready);
-    EXPECT_EQ(told(view, policy()), one.all_ready) << one.name;
-    EXPECT_EQ(told(view, policy(Barrier::ready_subset)), one.ready_subset) << one.name;
+    EXPECT_EQ(verdict_text(view, policy()), one.all_ready) << one.name;
+    EXPECT_EQ(verdict_text(view, policy(Barrier::ready_subset)), one.ready_subset) << one.name;
   }
 }
 
-// The window is looked at before the barrier, and over whatever came last.
+// The window is checked before the barrier, and counts from the latest member of any scope.
 TEST(ActionGate, WaitsForTheQuietWindowToTheMoment) {
   const View view = view_of({{"dc1/a-1", 29s}, {"dc2/b-1", 5min}}, {{"dc1/a-1", 12s}});
   const Verdict verdict = evaluate(view, policy(), kMe, kNow);
-  ASSERT_NE(verdict.wait(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.wait(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(verdict.wait()->until, kNow + 18s);
-  EXPECT_EQ(told(view_of({{"dc1/a-1", 30s}}, {{"dc1/a-1", 30s}}), policy()), "go 1");
+  EXPECT_EQ(verdict_text(view_of({{"dc1/a-1", 30s}}, {{"dc1/a-1", 30s}}), policy()), "go 1");
 }
 
-// The longer of five windows and 5 min, counted from the last one that came.
+// The longer of five windows and 5 min, counted from the latest member.
 TEST(ActionGate, LeavesStragglersBehindAfterTheLongerOfFiveWindowsAndTheTimeout) {
   ActionPolicy slow = policy(Barrier::ready_subset);
   const View view = view_of({{"dc1/a-1", 10min}, {"dc2/b-1", 10min}}, {{"dc1/a-1", 299s}});
   const Verdict verdict = evaluate(view, slow, kMe, kNow);
-  ASSERT_NE(verdict.blocked(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.blocked(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(verdict.blocked()->who, (std::vector<UnitRef>{{"dc2", "b-1"}}));
   EXPECT_EQ(verdict.blocked()->until, kNow + 1s);
-  EXPECT_EQ(told(view_of({{"dc1/a-1", 10min}, {"dc2/b-1", 10min}}, {{"dc1/a-1", 300s}}), slow),
+  EXPECT_EQ(verdict_text(view_of({{"dc1/a-1", 10min}, {"dc2/b-1", 10min}}, {{"dc1/a-1", 300s}}), slow),
             "go 1 partial");
   slow.quiet_window = 100s;
-  EXPECT_EQ(told(view_of({{"dc1/a-1", 10min}, {"dc2/b-1", 10min}}, {{"dc1/a-1", 300s}}), slow),
+  EXPECT_EQ(verdict_text(view_of({{"dc1/a-1", 10min}, {"dc2/b-1", 10min}}, {{"dc1/a-1", 300s}}), slow),
             "blocked: not all processes are ready: b-1");
 }
 
-// None of theirs is ready, so there is no subset to go with.
+// None of their units is ready, so there is no ready subset.
 TEST(ActionGate, HasNoSubsetOfNothing) {
-  EXPECT_EQ(told(view_of({{"dc2/b-1", 10min}}, {}), policy(Barrier::ready_subset)),
+  EXPECT_EQ(verdict_text(view_of({{"dc2/b-1", 10min}}, {}), policy(Barrier::ready_subset)),
             "blocked: not all processes are ready: b-1");
 }
 
 TEST(ActionGate, WithoutBarrierTakesWhatIsPending) {
   const View view = view_of({{"dc1/a-1", 1min, 3}, {"dc2/b-1"}}, {{"dc1/a-1", 1min, 4}});
   const Verdict verdict = evaluate(view, policy(Barrier::none), kMe, kNow);
-  ASSERT_NE(verdict.proceed(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.proceed(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(names_of(verdict.proceed()->targets), "dc1/a-1 dc2/b-1");
   EXPECT_EQ(verdict.proceed()->targets[0].since, 4U) << "known by its ready membership";
 }
@@ -128,30 +128,31 @@ TEST(ActionGate, LooksAtEachKindOnItsOwn) {
   const View view = view_of({{"dc1/log-1"}, {"dc2/log-1"}, {"dc1/storage-1"}, {"dc2/storage-1"}},
                             {{"dc1/log-1"}, {"dc2/log-1"}, {"dc1/storage-1"}});
   const Verdict verdict = evaluate(view, by_kind, kMe, kNow);
-  ASSERT_NE(verdict.proceed(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.proceed(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(names_of(verdict.proceed()->targets), "dc1/log-1 dc2/log-1");
   EXPECT_TRUE(verdict.proceed()->partial);
-  EXPECT_EQ(told(view, policy()), "blocked: not all processes are ready: storage-1");
+  EXPECT_EQ(verdict_text(view, policy()), "blocked: not all processes are ready: storage-1");
 }
 
 TEST(ActionGate, TakesTwoUnitsOfOneNameForTwo) {
-  EXPECT_EQ(told(view_of({{"dc1/log-1"}, {"dc2/log-1"}}, {{"dc1/log-1"}}), policy()),
+  EXPECT_EQ(verdict_text(view_of({{"dc1/log-1"}, {"dc2/log-1"}}, {{"dc1/log-1"}}), policy()),
             "blocked: not all processes are ready: log-1");
-  EXPECT_EQ(told(view_of({{"dc1/log-1"}, {"dc2/log-1"}}, {{"dc1/log-1"}, {"dc2/log-1"}}), policy()), "go 2");
+  EXPECT_EQ(verdict_text(view_of({{"dc1/log-1"}, {"dc2/log-1"}}, {{"dc1/log-1"}, {"dc2/log-1"}}), policy()),
+            "go 2");
 }
 
-// An instance that is gone blocks nobody for longer than its liveness time.
+// A dead instance blocks nobody for longer than its silence limit.
 TEST(ActionGate, LeavesOutWhoIsSilent) {
   View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}, {"dc2/b-2"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
   view.instances[1] = instance_of("dc2", Mode::global, Presence::live, 41s);
   Verdict verdict = evaluate(view, policy(), kMe, kNow);
-  ASSERT_NE(verdict.blocked(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.blocked(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(verdict.blocked()->until, kNow + 19s) << "when dc2 is silent";
   EXPECT_EQ(describe(verdict, view, kNow), "blocked: not all processes are ready: b-2; dc2 silent for 41s");
 
   view.instances[1] = instance_of("dc2", Mode::global, Presence::silent, 61s);
   verdict = evaluate(view, policy(), kMe, kNow);
-  ASSERT_NE(verdict.proceed(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.proceed(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(names_of(verdict.proceed()->targets), "dc1/a-1");
   EXPECT_EQ(verdict.left_out, (std::vector<LeftOut>{{"dc2", "silent for 1m1s"}}));
 
@@ -160,15 +161,15 @@ TEST(ActionGate, LeavesOutWhoIsSilent) {
   EXPECT_EQ(names_of(evaluate(view, other, kMe, kNow).proceed()->targets), "dc1/a-1 dc2/b-1");
   other.silent = SilentMembers::block;
   verdict = evaluate(view, other, kMe, kNow);
-  ASSERT_NE(verdict.blocked(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.blocked(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(verdict.blocked()->until, std::nullopt) << "time alone changes nothing";
 }
 
-// Members of a scope that nobody owns.
+// Members of a scope without an owner.
 TEST(ActionGate, LeavesOutWhoIsNotRegistered) {
   const View view = view_of({{"dc1/a-1"}, {"old/b-1"}}, {{"dc1/a-1"}});
   const Verdict verdict = evaluate(view, policy(), kMe, kNow);
-  EXPECT_EQ(told(verdict), "go 1");
+  EXPECT_EQ(verdict_text(verdict), "go 1");
   EXPECT_EQ(verdict.left_out, (std::vector<LeftOut>{{"old", "not registered"}}));
 }
 
@@ -178,26 +179,26 @@ TEST(ActionGate, SeesOtherModes) {
   view.instances[1] = instance_of("dc2", Mode::local);
   view.instances[2] = instance_of("dc3", Mode::shadow);
   Verdict verdict = evaluate(view, policy(), kMe, kNow);
-  EXPECT_EQ(told(verdict), "go 1");
+  EXPECT_EQ(verdict_text(verdict), "go 1");
   EXPECT_EQ(verdict.left_out,
             (std::vector<LeftOut>{{"dc2", "works in mode local"}, {"dc3", "works in mode shadow"}}));
   verdict = evaluate(view, policy(), {.scope = "dc3", .mode = Mode::shadow}, kNow);
-  EXPECT_EQ(told(verdict), "blocked: not all processes are ready: c-1")
+  EXPECT_EQ(verdict_text(verdict), "blocked: not all processes are ready: c-1")
       << "a shadow counts shadow and global";
   EXPECT_EQ(evaluate(view_of({}, {}), policy(), {.scope = "dc1", .mode = Mode::shadow}, kNow).left_out.size(),
             0U)
       << "global ones take part in what a shadow looks at";
 }
 
-// Spacing since the last disruption, by whomever (uptime of the shared system).
+// Spacing since the last disruption by any instance (uptime of the shared system).
 TEST(ActionGate, KeepsTheSpacing) {
   ActionPolicy spaced = policy();
   spaced.minimum_spacing = 600s;
   View view = view_of({{"dc1/a-1"}}, {{"dc1/a-1"}});
-  EXPECT_EQ(told(view, spaced), "go 1");
-  EXPECT_EQ(told(view, spaced, {.scope = "dc1", .last_disruption = kNow - 600s}), "go 1");
-  EXPECT_EQ(told(view, spaced, {.scope = "dc1", .last_disruption = kNow - 599s}),
-            "wait: last disruption was 9m59s ago, at least 10m0s are wanted");
+  EXPECT_EQ(verdict_text(view, spaced), "go 1");
+  EXPECT_EQ(verdict_text(view, spaced, {.scope = "dc1", .last_disruption = kNow - 600s}), "go 1");
+  EXPECT_EQ(verdict_text(view, spaced, {.scope = "dc1", .last_disruption = kNow - 599s}),
+            "wait: last disruption was 9m59s ago, at least 10m0s are required");
   view.claim = ClaimView{{.epoch = 4, .state = ClaimState::settled}, 9, kNow - 400s};
   const Verdict verdict = evaluate(view, spaced, kMe, kNow);
   ASSERT_NE(verdict.wait(), nullptr);
@@ -209,7 +210,7 @@ TEST(ActionGate, LimitsABatch) {
   limited.batch_limit = 2;
   const View view = view_of({{"dc1/a-1"}, {"dc1/a-2"}, {"dc2/b-1"}}, {{"dc1/a-1"}, {"dc1/a-2"}, {"dc2/b-1"}});
   const Verdict verdict = evaluate(view, limited, kMe, kNow);
-  EXPECT_EQ(told(verdict), "go 2 partial");
+  EXPECT_EQ(verdict_text(verdict), "go 2 partial");
   EXPECT_EQ(names_of(verdict.proceed()->targets), "dc1/a-1 dc1/a-2");
 }
 
@@ -220,56 +221,56 @@ TEST(ActionGate, WaitsForAClaimThatIsBeingExecuted) {
       9,
       kNow - 20s};
   Verdict verdict = evaluate(view, policy(), kMe, kNow);
-  ASSERT_NE(verdict.wait(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.wait(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(verdict.wait()->until, kNow + 100s);
-  EXPECT_EQ(verdict.wait()->why, "dc2 executes claim 7");
+  EXPECT_EQ(verdict.wait()->why, "dc2 is executing claim 7");
   view.claim->seen = kNow - 120s;
-  EXPECT_EQ(told(view, policy()), "blocked: dc2 executes claim 7 and is overdue");
+  EXPECT_EQ(verdict_text(view, policy()), "blocked: dc2 is executing claim 7, which is overdue");
 }
 
 // 'denied stays out', whatever the lock says.
 TEST(ActionGate, RefusesWhoIsDenied) {
   View view = view_of({{"dc1/a-1"}}, {{"dc1/a-1"}});
   view.denied = {"dc1"};
-  EXPECT_EQ(told(view, policy()), "blocked: dc1 is on the deny list");
+  EXPECT_EQ(verdict_text(view, policy()), "blocked: dc1 is on the deny list");
   view.denied = {"dc2"};
-  EXPECT_EQ(told(view, policy()), "go 1");
+  EXPECT_EQ(verdict_text(view, policy()), "go 1");
 }
 
-// Its units hold up nobody and are not touched, though its instance lives.
+// Its units block nobody and are not acted upon, although its instance is live.
 TEST(ActionGate, LeavesOutWhoIsDenied) {
   View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}, {"dc2/b-2"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
-  EXPECT_EQ(told(view, policy()), "blocked: not all processes are ready: b-2");
+  EXPECT_EQ(verdict_text(view, policy()), "blocked: not all processes are ready: b-2");
   view.denied = {"dc2"};
   const Verdict verdict = evaluate(view, policy(), kMe, kNow);
-  ASSERT_NE(verdict.proceed(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.proceed(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(names_of(verdict.proceed()->targets), "dc1/a-1");
   EXPECT_EQ(verdict.left_out, (std::vector<LeftOut>{{"dc2", "on the deny list"}}));
-  EXPECT_EQ(describe(verdict, view, kNow), "goes on with 1; without dc2: on the deny list");
+  EXPECT_EQ(describe(verdict, view, kNow), "proceeds with 1; without dc2: on the deny list");
 }
 
-// A move in pieces is waited for as long as for an instance that might be silent.
+// The gate waits for a move for at most the silence time.
 TEST(ActionGate, WaitsForAScopeThatIsBeingMoved) {
   View view = view_of({{"dc1/a-1"}, {"unicorn/b-1"}}, {{"dc1/a-1"}, {"unicorn/b-1"}});
   view.instances.push_back(instance_of("unicorn"));
   view.moves = {{.from = "dc2", .to = "unicorn", .version = 7, .seen = kNow - 59s}};
   const Verdict verdict = evaluate(view, policy(), kMe, kNow);
-  ASSERT_NE(verdict.blocked(), nullptr) << told(verdict);
+  ASSERT_NE(verdict.blocked(), nullptr) << verdict_text(verdict);
   EXPECT_EQ(describe(verdict, view, kNow), "blocked: dc2 is being moved to unicorn");
   EXPECT_EQ(verdict.blocked()->who, (std::vector<UnitRef>{{"dc2", ""}}));
   EXPECT_EQ(verdict.blocked()->until, kNow + 1s);
   view.moves[0].seen = kNow - 60s;
-  EXPECT_EQ(told(view, policy()), "go 2");
+  EXPECT_EQ(verdict_text(view, policy()), "go 2");
 }
 
-// A new name is no way off the deny list, nor is an old one.
+// Renaming a scope does not remove it from the deny list, in either direction.
 TEST(ActionGate, KnowsWhoIsDeniedByBothNames) {
   View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
   view.moves = {{.from = "dc2", .to = "unicorn", .version = 7, .seen = kNow - 60s}};
   view.denied = {"unicorn"};
   EXPECT_EQ(evaluate(view, policy(), kMe, kNow).left_out,
             (std::vector<LeftOut>{{"dc2", "on the deny list"}}));
-  EXPECT_EQ(told(view, policy(), {.scope = "dc2"}), "blocked: dc2 is on the deny list");
+  EXPECT_EQ(verdict_text(view, policy(), {.scope = "dc2"}), "blocked: dc2 is on the deny list");
 }
 
 struct DeniedCase {
@@ -303,7 +304,7 @@ TEST(ActionGate, TreatsWhoIsDeniedAsThePolicySays) {
   }
 }
 
-// That it works alone says more than that it is denied.
+// The reason "works in another mode" precedes "on the deny list".
 TEST(ActionGate, TakesNobodyAlongWhoIsDeniedAndInAnotherMode) {
   View view = view_of({{"dc1/a-1"}, {"dc2/b-1"}}, {{"dc1/a-1"}, {"dc2/b-1"}});
   view.denied = {"dc2"};
@@ -311,14 +312,14 @@ TEST(ActionGate, TakesNobodyAlongWhoIsDeniedAndInAnotherMode) {
   ActionPolicy taking = policy();
   taking.denied = DeniedMembers::take_if_ready;
   const Verdict verdict = evaluate(view, taking, kMe, kNow);
-  EXPECT_EQ(told(verdict), "go 1");
+  EXPECT_EQ(verdict_text(verdict), "go 1");
   EXPECT_EQ(verdict.left_out, (std::vector<LeftOut>{{"dc2", "works in mode local"}}));
 }
 
 TEST(ActionGate, DecidesNothingOnWhatItCannotRead) {
   View view = view_of({{"dc1/a-1"}}, {{"dc1/a-1"}});
   view.unreadable = {"/db/pendingForRestart/dc2/b: no JSON"};
-  EXPECT_EQ(told(view, policy()), "blocked: cannot be read: /db/pendingForRestart/dc2/b: no JSON");
+  EXPECT_EQ(verdict_text(view, policy()), "blocked: cannot be read: /db/pendingForRestart/dc2/b: no JSON");
 }
 
 TEST(ActionGate, HandsTheFactsToTheTargets) {

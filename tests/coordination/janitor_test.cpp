@@ -92,7 +92,7 @@ TEST_F(JanitorTest, LeavesTheLiving) {
   const Version before = memory->version();
   const Swept swept = janitor.sweep("dc1");
   EXPECT_FALSE(swept.removed);
-  EXPECT_EQ(swept.why, "the instance uid-1 of dc1 lives, or was silent for 1m1s only");
+  EXPECT_EQ(swept.why, "the instance uid-1 of dc1 is live, or has been silent for only 1m1s");
   EXPECT_EQ(memory->version(), before);
 }
 
@@ -115,7 +115,7 @@ TEST_F(JanitorTest, DrainsAlsoTheLiving) {
   EXPECT_EQ(memory->version(), before) << "nothing to do, nothing written";
 }
 
-// Whoever comes back keeps what it has.
+// An instance that comes back keeps its entries.
 TEST_F(JanitorTest, LeavesWhoCameBack) {
   janitor.report();
   clock->advance(minutes{11});
@@ -124,7 +124,7 @@ TEST_F(JanitorTest, LeavesWhoCameBack) {
   EXPECT_THAT(keys("/db/pendingForRestart/dc1/"), ElementsAre("/db/pendingForRestart/dc1/dc1-log-1"));
 }
 
-// A move whose mover is gone: it is named, ended by a person, there or back, and then swept.
+// A move whose mover is gone is reported, completed or reverted by a person, and then swept.
 TEST_F(JanitorTest, NamesAMoveThatHasNotEnded) {
   memory->commit({.puts = {{layout.migrating("dc10"), R"({"to":"unicorn","instance":"uid-10"})"}}});
   const std::vector<ScopeReport> reports = janitor.report();
@@ -134,7 +134,7 @@ TEST_F(JanitorTest, NamesAMoveThatHasNotEnded) {
   for (const char* scope : {"dc10", "unicorn"}) {
     const Swept swept = janitor.sweep(scope);
     EXPECT_FALSE(swept.removed);
-    EXPECT_EQ(swept.why, "dc10 is being moved to unicorn, which has to end first");
+    EXPECT_EQ(swept.why, "dc10 is being moved to unicorn; complete that move first");
   }
   const auto move = [&](const char* from, const char* to) {
     ScopeMigrator person(*memory, layout, {to, "coordctl", "coordctl"}, {.any_owner = true}, transact());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Kubernetes store on the embedded API server: the suite of all stores, in both forms, through sockets;
-// and what only it has to get right: which object, lost answers, foreign edits, limits.
+// The Kubernetes store on the embedded API server, through sockets: the suite of all stores in both forms,
+// and its own features: the choice of objects, lost answers, foreign edits, limits.
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -52,7 +52,7 @@ struct KubernetesStoreTest : ::testing::Test {
              .max_object_bytes = bytes}};
   }
   Snapshot<ConfigMap> map(const std::string& name) { return client.find<ConfigMap>({"default", name}); }
-  /// What happens to the next writes of the store's objects, one rule after the other.
+  /// Adds fault rules for the next writes of the store's objects, one after the other.
   void fail_writes(FaultRule rule) {
     for (const char* verb : {"create", "update"}) {
       rule.verb = verb;
@@ -84,7 +84,7 @@ TEST_F(KubernetesStoreTest, KeepsEachScopeInAnObjectOfItsOwn) {
   EXPECT_EQ(store(KubernetesObjects::one).object_of("/db/tokens/dc1"), "db");
 }
 
-// Scopes that are no names of objects get names that differ all the same.
+// Scopes that are not valid object names get distinct names.
 TEST_F(KubernetesStoreTest, NamesObjectsAfterAnyScope) {
   KubernetesStore db = store();
   const auto name = [&db](const std::string& scope) {
@@ -121,7 +121,7 @@ TEST_F(KubernetesStoreTest, RefusesRangesOverSeveralObjects) {
   EXPECT_THROW(erase("/db/"), std::invalid_argument);
 }
 
-// What is read in another object is compared before the commit.
+// Reads in other objects are compared before the commit.
 TEST_F(KubernetesStoreTest, ComparesWhatWasReadInOtherObjects) {
   KubernetesStore db = store();
   db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
@@ -132,7 +132,7 @@ TEST_F(KubernetesStoreTest, ComparesWhatWasReadInOtherObjects) {
   EXPECT_EQ(describe(db.commit(claim)), "conflict at /db/tokens/dc1");
 }
 
-// 'applied once', at the wire: the server did what it was asked, but its answer was lost.
+// 'applied once', on the wire: the server executed the request, but its answer was lost.
 TEST_F(KubernetesStoreTest, FindsACommitWhoseAnswerWasLost) {
   for (const KubernetesObjects objects : {KubernetesObjects::by_scope, KubernetesObjects::one}) {
     KubernetesStore db = store(objects);
@@ -157,7 +157,7 @@ TEST_F(KubernetesStoreTest, SendsACommitAgainThatWasLostOnItsWay) {
   EXPECT_EQ(failed_writes(), 4u);
 }
 
-// A server's 500 does not say whether it wrote.
+// A 500 of the server does not say whether it wrote.
 TEST_F(KubernetesStoreTest, LooksAfterAnErrorOfTheServer) {
   KubernetesStore db = store();
   fail_writes({.count = 1, .status = 500});
@@ -175,7 +175,7 @@ TEST_F(KubernetesStoreTest, IsUnknownWhereTheTruthCannotBeRead) {
   EXPECT_EQ(db.snapshot()->get("/db/tokens/dc1")->value, "2");
 }
 
-// 'no answer, no action': what is forbidden or unreadable is no empty store.
+// 'no answer, no action': a forbidden or undecodable object is not an empty store.
 TEST_F(KubernetesStoreTest, IsUnavailableWhereItMayNot) {
   KubernetesStore db = store();
   fail_writes({.count = 1, .status = 403});
@@ -193,19 +193,19 @@ TEST_F(KubernetesStoreTest, DoesNotTakeBrokenContentsForNone) {
     db.snapshot();
     FAIL() << "it must not be read";
   } catch (const coordination::StoreUnavailable& error) {
-    EXPECT_STREQ(error.what(), "ConfigMap db-scope-dc1: data.entries, line 1: no version: one");
+    EXPECT_STREQ(error.what(), "ConfigMap db-scope-dc1: data.entries, line 1: invalid version: one");
   }
   client.patch(map("db-scope-dc1"), [](ConfigMap& edited) { edited.data.erase("version"); });
   EXPECT_EQ(describe(db.commit({.puts = {{"/db/tokens/dc1", "2"}}})),
             "unavailable: ConfigMap db-scope-dc1: data.version is missing");
 }
 
-// 'own scope': who may write the object of one scope says nothing for another one, whose role would be worth
-// nothing otherwise. What is below another root is not looked at.
+// 'own scope': write access to the object of one scope must not give access to another scope; otherwise roles
+// would be worthless. Keys below another root are ignored.
 TEST_F(KubernetesStoreTest, RefusesEntriesThatBelongElsewhere) {
   KubernetesStore db = store();
   db.commit({.puts = {{"/db/tokens/dc2", "1"}}});
-  const auto told = [&](const std::string& more) -> std::string {
+  const auto error_text = [&](const std::string& more) -> std::string {
     const std::string before = map("db-scope-dc2")->data.at("entries");
     client.patch(map("db-scope-dc2"), [&](ConfigMap& edited) { edited.data["entries"] = before + more; });
     std::string what = "read";
@@ -218,14 +218,14 @@ TEST_F(KubernetesStoreTest, RefusesEntriesThatBelongElsewhere) {
     return what;
   };
   const std::string object = "ConfigMap db-scope-dc2: data.entries";
-  EXPECT_EQ(told("/db/pendingForRestart/dc1/log-1 5 {}\n"),
-            object + ": /db/pendingForRestart/dc1/log-1 belongs into db-scope-dc1");
-  EXPECT_EQ(told("/db/arbiter/lock 5 {}\n"), object + ": /db/arbiter/lock belongs into db-arbiter");
-  EXPECT_EQ(told("/db/tokens/dc2 5 {}\n"), object + ", line 2: /db/tokens/dc2 is there twice");
-  EXPECT_EQ(told("/db/guard/x/dc2 18446744073709551615 {}\n"),
+  EXPECT_EQ(error_text("/db/pendingForRestart/dc1/log-1 5 {}\n"),
+            object + ": /db/pendingForRestart/dc1/log-1 belongs in db-scope-dc1");
+  EXPECT_EQ(error_text("/db/arbiter/lock 5 {}\n"), object + ": /db/arbiter/lock belongs in db-arbiter");
+  EXPECT_EQ(error_text("/db/tokens/dc2 5 {}\n"), object + ", line 2: /db/tokens/dc2 is listed twice");
+  EXPECT_EQ(error_text("/db/guard/x/dc2 18446744073709551615 {}\n"),
             object + ", line 2: version 18446744073709551615 is later than data.version");
-  EXPECT_EQ(told("/other/key 5 {}\n"), "read");
-  EXPECT_EQ(told(""), "read");
+  EXPECT_EQ(error_text("/other/key 5 {}\n"), "read");
+  EXPECT_EQ(error_text(""), "read");
 }
 
 TEST_F(KubernetesStoreTest, KeepsForeignMetadata) {
@@ -236,8 +236,8 @@ TEST_F(KubernetesStoreTest, KeepsForeignMetadata) {
   EXPECT_EQ(map("db-scope-dc1")->metadata.annotations.at("team"), "db");
 }
 
-// Versions of an object that was deleted by hand do not come back: a claim could take a new member for one
-// that it has consumed.
+// Versions are not reused after an object was deleted by hand: otherwise a claim could mistake a new member
+// for one that it has consumed.
 TEST_F(KubernetesStoreTest, VersionsGrowEvenIfTheObjectWasDeleted) {
   KubernetesStore db = store();
   db.commit({.puts = {{"/db/tokens/dc1", "1"}}});
@@ -263,7 +263,7 @@ TEST_F(KubernetesStoreTest, RefusesMoreThanAnObjectHolds) {
   EXPECT_FALSE(db.snapshot()->get("/db/pendingForRestart/dc1/b"));
 }
 
-// So that instances need not be allowed to create objects.
+// Instances need not be allowed to create objects.
 TEST_F(KubernetesStoreTest, FillsAnObjectThatWasMadeForIt) {
   client.create(ConfigMap{.metadata = {.name = "db-scope-dc1",
                                        .namespace_ = "default",
@@ -277,7 +277,7 @@ TEST_F(KubernetesStoreTest, FillsAnObjectThatWasMadeForIt) {
   EXPECT_EQ(failed_writes(), 1u);
 }
 
-// The figure of docs/coordination-kubernetes.md.
+// The figure in docs/coordination-kubernetes.md.
 TEST_F(KubernetesStoreTest, HoldsTwoHundredGroupsInAnEighthOfAnObject) {
   KubernetesStore db = store();
   Commit wanted;
@@ -300,7 +300,7 @@ TEST_F(KubernetesStoreTest, ReadsOnlyWhatHasChanged) {
   expect_reads_of_what_changed(server.config(), 8);
 }
 
-// What is kept is trusted only as far as the server names the very same version.
+// The cache is used only for objects whose version the server has confirmed.
 TEST_F(KubernetesStoreTest, WhatIsKeptNeverHidesWhatIs) {
   ObservedStore reader(server.config(), "db");
   KubernetesStore db = store();
@@ -320,7 +320,7 @@ TEST_F(KubernetesStoreTest, WhatIsKeptNeverHidesWhatIs) {
   expect_the_same("all changed");
 }
 
-// A snapshot is of one moment, even if an object is written while it is read.
+// A snapshot is consistent, even if an object is written while it is read.
 TEST_F(KubernetesStoreTest, ReadsAllOfWhatIsWrittenMeanwhile) {
   ObservedStore reader(server.config(), "db");
   KubernetesStore db = store();
@@ -340,8 +340,8 @@ TEST_F(KubernetesStoreTest, ReadsAllOfWhatIsWrittenMeanwhile) {
   ASSERT_TRUE(snapshot->get("/db/tokens/dc2")) << "it was there before the other";
 }
 
-// 'current view': a member that comes between snapshot and claim is seen, unless it comes while the claim is
-// being sent.
+// 'current view': a member that is added between snapshot and claim is detected, unless it is added while the
+// claim is being sent.
 TEST_F(KubernetesStoreTest, LooksAtRangesRightBeforeItCommits) {
   ObservedStore claimant(server.config(), "db");
   KubernetesStore db = store();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decision table of the lock, and the lock on a store: deaths, denials, wrong calendars, lost answers.
+// The decision table of the lock, and the lock on a store: deaths, denials, wrong wall clocks, lost answers.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -79,7 +79,7 @@ TEST(LockTable, ADeniedInstanceGetsNothingNotEvenAFreeLock) {
   }
 }
 
-// A run that slept through the start of the next one must not take the lock back from it.
+// A run that was paused during the start of its successor must not take the lock back.
 TEST(LockTable, ARunThatWasSucceededGetsNothing) {
   const LockDecision decision =
       decide({.lock = entry_of(held_by({"dc1", "uid-1", "run-2"})), .succeeded = true});
@@ -117,7 +117,7 @@ TEST(LockTable, ADeniedHolderLosesIt) {
   EXPECT_EQ(decision.why, "its holder dc2 is on the deny list");
 }
 
-// Shipped, who takes over keeps the start of the one before.
+// In the shipped operator the new holder keeps the start time of the former one.
 TEST(LockTable, WhoTakesOverStartsAnew) {
   const LockDecision decision = decide({.lock = entry_of(held_by(other_one)), .unchanged = minutes{11}});
   EXPECT_EQ(decision.step, LockStep::take);
@@ -143,7 +143,7 @@ TEST(LockTable, AHeldLockSaysWhoseItIsAndForHowLong) {
   EXPECT_EQ(decision.retry_after, minutes{10} - seconds{12} + milliseconds{1});
 }
 
-// The duration that counts is the holder's.
+// The duration of the holder counts.
 TEST(LockTable, TheHoldersDurationCounts) {
   LockRecord record = held_by(other_one);
   record.duration = minutes{20};
@@ -152,7 +152,7 @@ TEST(LockTable, TheHoldersDurationCounts) {
   EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = seconds{31}}).step, LockStep::take);
 }
 
-// No time of the record says anything, neither one of the past nor one of the future.
+// The times in the record have no effect, whether past or future.
 TEST(LockTable, CalendarsOfOthersSayNothing) {
   for (const seconds skew : {seconds{-3600}, seconds{-60}, seconds{60}, seconds{3600}}) {
     LockRecord record = held_by(other_one);
@@ -163,7 +163,7 @@ TEST(LockTable, CalendarsOfOthersSayNothing) {
   }
 }
 
-// #2315: one instance that is never done holds the lock again and again.
+// #2315: an instance that is never done would hold the lock without end.
 TEST(LockTable, AHolderGivesOthersATurn) {
   const LockDecision before =
       decide({.lock = entry_of(held_by(me)), .held_for = minutes{10} - milliseconds{1}});
@@ -186,7 +186,7 @@ TEST(LockTable, WhatWasYieldedIsForOthersFirst) {
   const LockDecision early = decide({.lock = entry_of(record), .unchanged = seconds{10}});
   EXPECT_EQ(early.step, LockStep::wait);
   EXPECT_EQ(early.retry_after, seconds{20});
-  EXPECT_EQ(early.why, "left to others for 20s");
+  EXPECT_EQ(early.why, "yielded to others for 20s");
   EXPECT_EQ(decide({.lock = entry_of(record), .unchanged = seconds{30}}).step, LockStep::take);
   EXPECT_EQ(decide_take({.lock = entry_of(record)}, other_one, {}, wall_start).step, LockStep::take);
 }
@@ -205,7 +205,7 @@ TEST(LockTable, NobodyTakesWhatItCannotRead) {
   EXPECT_EQ(what(R"({"owner":"dc2"})"), "arbiter/lock: epoch: expected a whole number >= 0");
   EXPECT_EQ(what(R"({"owner":"dc2","epoch":1})"), "arbiter/lock: an owner without an instance");
   EXPECT_EQ(what(R"({"owner":"dc2","instance":"u","epoch":1,"durationMilliseconds":0})"),
-            "arbiter/lock: durationMilliseconds: must be > 0 and no longer than time");
+            "arbiter/lock: durationMilliseconds: is out of range");
 }
 
 TEST(LockRecord, IsReadAsItWasWritten) {
@@ -252,7 +252,7 @@ TEST(LeaseLockOptions, AreChecked) {
   EXPECT_THROW(make({.yield_after = Duration{-1}}), std::invalid_argument);
 }
 
-/// Instances with a clock each on one store.
+/// Instances on one store, each with its own clock.
 class LeaseLockOnStore : public ::testing::Test {
  protected:
   struct Party {
@@ -289,7 +289,7 @@ TEST_F(LeaseLockOnStore, IsOnePartysAtATime) {
   EXPECT_EQ(a.lock.take().outcome, LockOutcome::busy);
 }
 
-// The holder crashes; the other one waits from its own first sight of the record.
+// The holder crashes; the other instance waits from when it first saw the record.
 TEST_F(LeaseLockOnStore, OfADeadHolderEndsByObservation) {
   ASSERT_TRUE(a.lock.take().is_held());
   pass(minutes{5});
@@ -338,7 +338,7 @@ TEST_F(LeaseLockOnStore, OfALivingHolderNeverEnds) {
   }
 }
 
-// The holder that slept past the end is told by its own clock, and by the epoch in the store.
+// The own clock, and the epoch in the store, show a holder that its hold has ended during a pause.
 TEST_F(LeaseLockOnStore, OfASleeperIsNotItsAnyMore) {
   ASSERT_EQ(a.lock.take().epoch, 1U);
   EXPECT_EQ(b.lock.take().outcome, LockOutcome::busy);
@@ -393,7 +393,7 @@ TEST_F(LeaseLockOnStore, IsTheLatestRegisteredRuns) {
   EXPECT_EQ(later.lock.take().epoch, 2U);
 }
 
-// A person frees it; epochs go on, also from a value that nobody can read.
+// A person frees the lock; epochs continue, even after a value that cannot be decoded.
 TEST_F(LeaseLockOnStore, IsFreedByAPerson) {
   EXPECT_EQ(free_lock(store, Layout("/db"), "coordctl", {.delay = {}}), LockRecord{});
   ASSERT_EQ(a.lock.take().epoch, 1U);
@@ -471,8 +471,7 @@ TEST_F(LeaseLockOnStore, IsNotHeldWhereTheStoreSaysNothing) {
   EXPECT_EQ(c.lock.figures().unavailable, 1U);
 }
 
-// 'applied once': an answer that was lost is looked up; the lock is taken once, whatever became of the
-// commit.
+// 'applied once': the outcome of a lost answer is looked up; the lock is taken once, whatever the outcome.
 TEST_F(LeaseLockOnStore, IsTakenOnceWhenTheAnswerIsLost) {
   c_store.script({testing::StoreFault::unknown_applied});
   EXPECT_EQ(c.lock.take().epoch, 1U);
@@ -488,7 +487,7 @@ TEST_F(LeaseLockOnStore, IsTakenOnceWhenTheAnswerIsLost) {
   EXPECT_EQ(record().owner, "dc3");
 }
 
-// A release whose answer is lost is no hold.
+// A release whose answer is lost ends the hold.
 TEST_F(LeaseLockOnStore, IsNotCountedOnAfterARelease) {
   ASSERT_TRUE(c.lock.take().is_held());
   c_store.script({testing::StoreFault::unavailable});
@@ -498,7 +497,7 @@ TEST_F(LeaseLockOnStore, IsNotCountedOnAfterARelease) {
   EXPECT_EQ(c.lock.take().epoch, 1U);
 }
 
-// Instances on threads of their own: never two at once, and no epoch twice.
+// Instances on separate threads: never two holders at once, and no epoch twice.
 TEST(LeaseLockConcurrency, IsOnePartysAtATime) {
   MemoryStore store;
   std::atomic<int> inside{0};

@@ -95,7 +95,7 @@ TEST(Records, ComeBackAsTheyWere) {
 }
 
 TEST(Records, SayWhichKeyCannotBeRead) {
-  const auto told = [](const auto& decode) -> std::string {
+  const auto error_text = [](const auto& decode) -> std::string {
     try {
       decode();
     } catch (const DecodeError& error) {
@@ -103,24 +103,27 @@ TEST(Records, SayWhichKeyCannotBeRead) {
     }
     return "none";
   };
-  EXPECT_EQ(told([] { decode_member({"/db/x", "[]", 1}); }), "/db/x: expected an object, found array");
-  EXPECT_EQ(told([] { decode_targets({"/db/t", R"({"x":{}})", 1}); }), R"(/db/t: "x" is no epoch)");
-  EXPECT_EQ(told([] { decode_targets({"/db/t", R"({"1":{"":5}})", 1}); }), "/db/t: 1: a unit without a name");
-  EXPECT_EQ(told([] {
+  EXPECT_EQ(error_text([] { decode_member({"/db/x", "[]", 1}); }), "/db/x: expected an object, found array");
+  EXPECT_EQ(error_text([] { decode_targets({"/db/t", R"({"x":{}})", 1}); }), R"(/db/t: "x" is not an epoch)");
+  EXPECT_EQ(error_text([] {
+              decode_targets({"/db/t", R"({"1":{"":5}})", 1});
+            }),
+            "/db/t: 1: a unit without a name");
+  EXPECT_EQ(error_text([] {
               decode_member({"/db/x", R"({"since":1e99})", 1});
             }),
             "/db/x: since: expected integer, found number");
   const auto claim = [&](const std::string& members) {
-    return told([&] { decode_claim({"/db/c", "{" + members + "}", 1}); });
+    return error_text([&] { decode_claim({"/db/c", "{" + members + "}", 1}); });
   };
   EXPECT_EQ(claim(R"("epoch":"7")"), "/db/c: epoch: expected integer, found string");
   EXPECT_EQ(claim(R"("epoch":1)"), "/db/c: scope: expected string, found null");
   EXPECT_EQ(claim(R"("epoch":1,"scope":"a","instance":"b","incarnation":"c","state":"gone")"),
-            R"(/db/c: state: "gone" is no state of a claim)");
+            R"(/db/c: state: "gone" is not a claim state)");
 }
 
-// 'one claim': an epoch that cannot grow would be followed by 0, which means "without agreement"; and a time
-// that overflows would have passed at once.
+// 'one claim': an epoch that cannot grow would be followed by 0, which means "without agreement"; and a
+// timeout that overflows would have passed at once.
 TEST(Records, RefuseEpochsAndTimesThatCannotBe) {
   const auto read = [](const std::string& epoch, const std::string& timeout) {
     return decode_claim({"/db/c",
@@ -233,7 +236,7 @@ TEST(Ledger, RenewsAConsumedMemberOnce) {
   EXPECT_EQ(ledger.own().find("pendingForRestart", "log-1")->kind, "excluded-7");
 }
 
-// 'ready implies pending', and what the domain does not know.
+// 'ready implies pending', and sets that the domain does not have.
 TEST(Ledger, RefusesWhatMustNotStandThere) {
   MemoryStore store;
   Ledger ledger(store, options("dc1"));
@@ -247,7 +250,7 @@ TEST(Ledger, RefusesWhatMustNotStandThere) {
   EXPECT_THROW(Ledger(store, options("")), std::invalid_argument);
 }
 
-// 'separate scopes': scopes of which one is the beginning of the other, or has a '/' in it.
+// 'separate scopes': scopes of which one is a prefix of the other, or contains a '/'.
 TEST(Ledger, TouchesNoOtherScope) {
   MemoryStore store;
   Ledger dc1(store, options("dc1"));
@@ -265,7 +268,7 @@ TEST(Ledger, TouchesNoOtherScope) {
   EXPECT_EQ(view.pending[1].ref, (UnitRef{"dc10", "log-1"}));
 }
 
-// Each publish tells that the instance lives; members and record come together.
+// Each publish renews the registry record, in the same commit as the members.
 TEST(Ledger, RegistersWithItsFirstMember) {
   MemoryStore store;
   Ledger ledger(store, options("dc1"));
@@ -313,15 +316,15 @@ TEST(Ledger, NamesWhatItCannotRead) {
   EXPECT_TRUE(view.unreadable[1].starts_with("/db/arbiter/claims/restart")) << view.unreadable[1];
 }
 
-// A record of a live instance that this program cannot understand stands in the way; but one
-// that is gone does so no longer than any other.
+// A record of a live instance that this program cannot decode blocks decisions, but not for longer than the
+// silence time.
 TEST(Ledger, NamesAnInstanceThatItCannotUnderstandWhileItLives) {
   const std::string later = encode(InstanceRecord{
       .instance = "uid-dc2", .incarnation = "run-1", .mode = Mode::global, .schema = known_schema + 1});
-  for (const auto& [value, told] :
+  for (const auto& [value, error_text] :
        {std::pair<std::string, std::string>{"{no json", "instances/dc2: parse error"},
         {R"({"instance":"uid","mode":"other"})", R"(instances/dc2: mode: expected local, shadow or global)"},
-        {later, "/db/instances/dc2: schema: 2 is newer than 1, which this program knows"}}) {
+        {later, "/db/instances/dc2: schema: 2 is newer than 1, the newest that this program supports"}}) {
     MemoryStore store;
     LedgerOptions mine = options("dc1");
     const auto clock = std::make_shared<ManualClock>();
@@ -330,7 +333,7 @@ TEST(Ledger, NamesAnInstanceThatItCannotUnderstandWhileItLives) {
     store.commit({.puts = {{"/db/instances/dc2", value}, {"/db/pendingForRestart/dc2/log-1", ""}}});
     const View view = ledger.view("restart");
     ASSERT_EQ(view.unreadable.size(), 1U) << value;
-    EXPECT_TRUE(view.unreadable[0].starts_with(told)) << view.unreadable[0];
+    EXPECT_TRUE(view.unreadable[0].starts_with(error_text)) << view.unreadable[0];
     clock->advance(mine.liveness.silence + 1s);
     EXPECT_TRUE(ledger.view("restart").unreadable.empty()) << "it is gone";
     store.commit({.puts = {{"/db/instances/dc2", value}}});
@@ -338,7 +341,7 @@ TEST(Ledger, NamesAnInstanceThatItCannotUnderstandWhileItLives) {
   }
 }
 
-// A migration in pieces: what has moved already counts once.
+// During a move in several commits, a unit that has been copied counts once.
 TEST(Ledger, CountsAMovedMemberOnce) {
   MemoryStore store;
   Ledger ledger(store, options("unicorn"));

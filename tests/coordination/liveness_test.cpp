@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Silence, modes and renames, as the others see them.
+// Silence, modes and renames, as other instances observe them.
 #include <chrono>
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(Liveness, CallsSilentWhoseRecordDoesNotChange) {
   EXPECT_EQ(liveness.of("dc1", at(71)).presence, Presence::live) << "it is back";
 }
 
-// Calendars that are a minute, or a day, wrong.
+// Wall clocks that are wrong by a minute, or a day.
 TEST(Liveness, DoesNotAskTheCalendar) {
   Liveness liveness(layout);
   const auto day = std::chrono::hours{24};
@@ -87,7 +87,7 @@ TEST(Liveness, RefusesATimeThatIsNone) {
   EXPECT_THROW(Liveness(layout, {.silence = Duration{}}), std::invalid_argument);
 }
 
-// A run that slept through a rename finds where its scope went, and stops.
+// A run that was paused during a rename finds the new scope, and stops.
 TEST(NextRecord, LeavesAScopeThatMovedAway) {
   InstanceRecord moved{.instance = "uid-1", .incarnation = "run-1", .moved_to = "unicorn"};
   EXPECT_THROW(next_record(moved, Presence::absent, me, Mode::global, true, wall_start), ScopeTaken);
@@ -151,7 +151,7 @@ TEST(NextRecord, LeavesAScopeToWhoHasIt) {
     }
     return "written";
   };
-  EXPECT_EQ(what(other, false), "scope dc1 is that of the instance uid-9, which lives");
+  EXPECT_EQ(what(other, false), "scope dc1 belongs to the instance uid-9, which is live");
   const InstanceRecord later{.instance = "uid-1", .incarnation = "run-2"};
   EXPECT_EQ(what(later, true), "scope dc1: a later run of this instance (run-2) has taken over");
   EXPECT_EQ(what(later, false), "written");
@@ -187,7 +187,7 @@ TEST_F(LivenessRegistryTest, ARetiredInstanceIsGone) {
   two.renew(Mode::global);
   two.retire();
   EXPECT_EQ(one.look().size(), 1U);
-  // Nobody removes another one's record.
+  // An instance does not remove the record of another one.
   LivenessRegistry imposter(store, layout, {"dc1", "uid-7", "run-1"}, {}, {.delay = {}, .clock = clock});
   imposter.retire();
   EXPECT_EQ(one.look().size(), 1U);

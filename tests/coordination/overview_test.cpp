@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of coordctl show, a warning about mixed modes included.
+// The text of coordctl show, including the warning about mixed modes.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -72,7 +72,7 @@ TEST_F(OverviewTest, IsATableForPeople) {
             "all                               1        1/2\n"
             "\n"
             "lock     never taken\n"
-            "warning  live instances are in different modes: they do not agree on all\n");
+            "warning  live instances are in different modes and do not all act in agreement\n");
 }
 
 TEST_F(OverviewTest, SaysWhoHoldsWhatAndWhoMayNot) {
@@ -89,7 +89,7 @@ TEST_F(OverviewTest, SaysWhoHoldsWhatAndWhoMayNot) {
   put("/db/arbiter/upgrades/7.3.1/dc1-log-1", "");
   clock->advance(seconds{65});
   EXPECT_THAT(text(),
-              HasSubstr("lock     dc1 since 1m5s, epoch 1, renewed 1m5s ago, ends when silent for 10m0s\n"
+              HasSubstr("lock     dc1 since 1m5s, epoch 1, renewed 1m5s ago, expires when silent for 10m0s\n"
                         "claim    restart: executing by dc2, epoch 7, 48 targets, 1m5s ago: killed\n"
                         "denied   dc3 by coordctl, 1m5s ago: drill\n"
                         "moving   dc1 to unicorn\n"
@@ -119,7 +119,7 @@ TEST_F(OverviewTest, ShowsWhatCannotBeRead) {
   EXPECT_THAT(text(), HasSubstr("unreadable  /db/arbiter/lock: parse error"));
   EXPECT_THAT(text(), HasSubstr("unreadable  /db/instances/dc1: parse error"));
   EXPECT_THAT(text(), HasSubstr("unreadable  /db/processAddresses/dc1/dc1-log-1: expected array"));
-  EXPECT_THAT(text(), HasSubstr("unreadable  /db/arbiter/targets/restart/dc1: \"x\" is no epoch"));
+  EXPECT_THAT(text(), HasSubstr("unreadable  /db/arbiter/targets/restart/dc1: \"x\" is not an epoch"));
   EXPECT_THAT(text(), HasSubstr("lock        cannot be read\n"));
   EXPECT_THAT(text(), HasSubstr("denied      dc9: by hand\n"));
   EXPECT_THAT(text(), HasSubstr("dc1    -     absent"));

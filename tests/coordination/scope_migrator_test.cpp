@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scope gets another name, at once or in pieces: nothing is lost, nothing is acted upon twice.
+// Renaming a scope, at once or in several commits: nothing is lost, nothing is acted upon twice.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -48,7 +48,7 @@ class ScopeMigratorTest : public ::testing::Test {
     for (const Entry& entry : memory->snapshot()->scan_all(prefix_range(prefix))) all.push_back(entry.key);
     return all;
   }
-  /// Keys of the scope, but for what the registry and the tokens keep of it.
+  /// Keys of the scope, without registry record and tokens.
   std::vector<std::string> left_of(const std::string& scope) {
     std::vector<std::string> left;
     for (const std::string& key : keys("/db/")) {
@@ -58,7 +58,7 @@ class ScopeMigratorTest : public ::testing::Test {
     }
     return left;
   }
-  /// Two entries, and everything else that an instance can have.
+  /// Writes two entries, and everything else that an instance can have.
   void publish_example() {
     LivenessRegistry(*memory, layout, old_me, {}, transact()).renew(Mode::global);
     put("/db/pendingForExclusion/kube-cluster-1/kube-cluster-1-storage-1", R"({"at":1,"kind":"storage"})");
@@ -67,7 +67,7 @@ class ScopeMigratorTest : public ::testing::Test {
     put("/db/guard/pendingForExclusion/kube-cluster-1", "x");
     put("/db/guard/pendingForRestart/kube-cluster-1", "x");
     put("/db/arbiter/targets/exclusion/kube-cluster-1", R"({"3":{"a":7}})");
-    // Neighbours, which stay where they are.
+    // Neighbouring scopes, which are not moved.
     put("/db/pendingForExclusion/kube-cluster-10/kube-cluster-10-storage-1", "{}");
     put("/db/pendingForExclusion/dc2/dc2-storage-1", "{}");
   }
@@ -111,7 +111,7 @@ TEST_F(ScopeMigratorTest, MovesEverythingInOneTransaction) {
                           "/db/guard/processAddresses/unicorn", "/db/guard/readyForExclusion/unicorn"));
 }
 
-// Members keep the version since when they are such; a second move keeps the first one's.
+// Members keep the version since when they are members; a second move keeps the first one's.
 TEST_F(ScopeMigratorTest, KeepsSinceWhenAMemberIsOne) {
   publish_example();
   const Version since = at("/db/pendingForExclusion/kube-cluster-1/kube-cluster-1-storage-1")->version;
@@ -152,7 +152,7 @@ TEST_F(ScopeMigratorTest, TakesLockAndDenialAlong) {
       << "a new name is no way off the list";
 }
 
-// A rename with a crash: the run before slept through it all.
+// A rename with a crash: the earlier run was paused during the whole move.
 TEST_F(ScopeMigratorTest, ARunThatSleptThroughItStops) {
   LivenessRegistry sleeper(*memory, layout, old_me, {}, transact());
   sleeper.renew(Mode::global);
@@ -175,17 +175,17 @@ TEST_F(ScopeMigratorTest, IsRefusedWithTheReason) {
   };
   EXPECT_EQ(why({"unicorn", "uid-2", "run-1"}, "kube-cluster-1"),
             "kube-cluster-1 belongs to the instance uid-1");
-  EXPECT_EQ(why(new_me, "dc2"), "dc2 belongs to nobody");
-  EXPECT_EQ(why({"dc2", "uid-1", "run-2"}, "kube-cluster-1"), "dc2 has 1 entries of its own");
+  EXPECT_EQ(why(new_me, "dc2"), "dc2 has no owner");
+  EXPECT_EQ(why({"dc2", "uid-1", "run-2"}, "kube-cluster-1"), "dc2 already has 1 entries");
   LivenessRegistry(*memory, layout, {"dc3", "uid-3", "run-1"}, {}, transact()).renew(Mode::global);
   EXPECT_EQ(why({"dc3", "uid-1", "run-2"}, "kube-cluster-1"), "dc3 belongs to the instance uid-3");
   put("/db/arbiter/claims/exclusion",
       encode(
           ClaimRecord{.epoch = 7, .owner = {"dc2", "uid-2", "run-1"}, .timeout = std::chrono::minutes{2}}));
-  EXPECT_EQ(why(new_me, "kube-cluster-1"), "dc2 acts for the claim 7 just now");
+  EXPECT_EQ(why(new_me, "kube-cluster-1"), "dc2 is acting for claim 7");
 }
 
-// Entries of a decommissioned instance, moved on a person's word.
+// Entries of a decommissioned instance, moved by a person.
 TEST_F(ScopeMigratorTest, APersonMovesAlsoWhatIsNobodys) {
   const Identity person{"dc7", "coordctl", "run-1"};
   put("/db/pendingForRestart/dc2/dc2-log-1", "{}");
@@ -206,7 +206,8 @@ TEST_F(ScopeMigratorTest, DoesNotMissWhatIsPublishedMeanwhile) {
               ElementsAre("/db/pendingForRestart/unicorn/kube-cluster-1-log-9"));
 }
 
-// Whoever writes below a scope reads and writes its token: a publish of before the move cannot come after it.
+// Every writer below a scope reads and writes its token: a publish from before the move cannot be applied
+// after it.
 TEST_F(ScopeMigratorTest, RestsUponTheTokenOfTheOldScope) {
   publish_example();
   const auto snapshot = memory->snapshot();
@@ -265,8 +266,8 @@ class InPieces : public ScopeMigratorTest {
       put("/db/processAddresses/kube-cluster-1/" + name, "[]");
     }
   }
-  /// The units of a set as a reader takes them: those of the old scope that the new one has, too,
-  /// once.
+  /// Returns the units of a set as a reader sees them: a unit of the old scope that the new one also has
+  /// counts once.
   std::multiset<std::string> units_of(StoreSnapshot& snapshot, const std::string& set) {
     std::multiset<std::string> units;
     const auto of = [&](const std::string& scope) {
@@ -302,7 +303,7 @@ TEST_F(InPieces, MovesFromShardToShard) {
   EXPECT_EQ(migrate().outcome, MigrationOutcome::nothing);
 }
 
-// At no version is a unit there twice, not at all, or ready without being pending.
+// At no version is a unit present twice, absent, or ready without being pending.
 TEST_F(InPieces, EveryMomentShowsEachUnitOnce) {
   use(small());
   publish_units(10);
@@ -321,7 +322,7 @@ TEST_F(InPieces, EveryMomentShowsEachUnitOnce) {
   EXPECT_THAT(left_of("kube-cluster-1"), ::testing::Each(HasSubstr("/guard/")));
 }
 
-// It dies after each of its pieces in turn; the next run goes on.
+// The mover dies after each of its pieces in turn; the next run continues.
 TEST_F(InPieces, GoesOnWhereARunBeforeEnded) {
   for (const bool in_shards : {true, false}) {
     std::size_t pieces = 1;
@@ -351,18 +352,18 @@ TEST_F(InPieces, AnotherGoalIsRefusedUntilItIsThere) {
   const Identity other{"pegasus", "uid-1", "run-3"};
   const Migration migration = ScopeMigrator(*store, layout, other, {}, transact()).migrate("kube-cluster-1");
   EXPECT_EQ(migration.outcome, MigrationOutcome::refused);
-  EXPECT_EQ(migration.why, "kube-cluster-1 is on its way to unicorn");
+  EXPECT_EQ(migration.why, "kube-cluster-1 is being moved to unicorn");
 }
 
-/// What the store says when a move dies after `pieces` of them.
+/// The contents of the store when a move dies after `pieces` pieces.
 std::vector<testing::StoreFault> dies_after(std::size_t pieces) {
   std::vector<testing::StoreFault> faults(pieces, testing::StoreFault::none);
   faults.push_back(testing::StoreFault::unavailable);
   return faults;
 }
 
-// The next run of the instance finds by itself what to do, wherever the one before died; also when nothing
-// but the marker is left to go.
+// The next run of the instance determines what to do, wherever the earlier one died; also if only the marker
+// is left.
 TEST_F(InPieces, TheNextRunEndsWhatOneBeforeBegan) {
   for (std::size_t pieces = 0;; ++pieces) {
     use(shards());
@@ -381,7 +382,7 @@ TEST_F(InPieces, TheNextRunEndsWhatOneBeforeBegan) {
   }
 }
 
-// The name is taken back while the move goes on: all is as it was, since-versions, lock and denial included.
+// The rename is reverted during the move: everything is as before, including since-versions, lock and denial.
 TEST_F(InPieces, GoesBackWhereverItIs) {
   for (std::size_t pieces = 0; pieces < 4; ++pieces) {
     use(shards());
@@ -408,7 +409,7 @@ TEST_F(InPieces, GoesBackWhereverItIs) {
   }
 }
 
-// It gets a third name while the move to the second one goes on.
+// The instance gets a third name during the move to the second one.
 TEST_F(InPieces, EndsTheFirstMoveBeforeTheNextOne) {
   for (std::size_t pieces = 1; pieces < 4; ++pieces) {
     use(shards());
@@ -424,7 +425,8 @@ TEST_F(InPieces, EndsTheFirstMoveBeforeTheNextOne) {
   }
 }
 
-// Somebody claims between two pieces, because the mover was dead for long: the rest has to wait, and says so.
+// Another instance claims between two pieces, because the mover was dead for long: the move has to wait, and
+// reports that.
 TEST_F(InPieces, IsNotDoneWhileSomebodyActs) {
   use(shards());
   publish_units(2);
@@ -434,7 +436,7 @@ TEST_F(InPieces, IsNotDoneWhileSomebodyActs) {
   put(layout.claim("restart"), encode(claim));
   const Migration waits = ScopeMigrator(*store, layout, new_me, {}, transact()).migrate_if_renamed();
   EXPECT_EQ(waits.outcome, MigrationOutcome::refused);
-  EXPECT_EQ(waits.why, "dc2 acts for the claim 4 just now");
+  EXPECT_EQ(waits.why, "dc2 is acting for claim 4");
 }
 
 TEST_F(InPieces, AUnitThatFitsNoCommitIsNoMove) {

@@ -86,13 +86,13 @@ TEST(OpenStore, TakesObjectsOfAContext) {
   EXPECT_EQ(refusal_of("kube://hub", options), "kube://hub: a namespace or a name is missing" + form);
   EXPECT_EQ(refusal_of("kube://hub/", options), "kube://hub/: a namespace or a name is missing" + form);
   EXPECT_EQ(refusal_of("kube://hub/db1?objects=2", options),
-            "kube://hub/db1?objects=2: after the name may come ?objects=one only" + form);
-  EXPECT_EQ(refusal_of("kube://hub/db1"), "kube://hub/db1: the root of the keys must be known" + form);
+            "kube://hub/db1?objects=2: only ?objects=one may follow the name" + form);
+  EXPECT_EQ(refusal_of("kube://hub/db1"), "kube://hub/db1: the root of the keys must be set" + form);
 }
 
 TEST(OpenStore, SaysWhichFormsThereAre) {
   EXPECT_EQ(refusal_of("redis://db"),
-            "no store has URLs that begin with \"redis:\"; there are etcd://HOST:PORT, "
+            "unknown scheme \"redis:\"; supported are etcd://HOST:PORT, "
             "etcds://USER:PASSWORD@HOST:PORT, kube://[CONTEXT/]NAMESPACE/NAME and memory:");
   EXPECT_THAT(refusal_of("etcd://admin:secret@"), Not(HasSubstr("secret")));
   EXPECT_NE(refusal_of("etcd://admin:secret@"), "opened");

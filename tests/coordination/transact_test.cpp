@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The memory store, whose next commits meet what the test says.
+/// A memory store whose next commits have the results that the test sets.
 class ScriptedStore final : public Store {
  public:
   using Step = std::function<CommitResult(MemoryStore&, const Commit&)>;
@@ -97,7 +97,7 @@ TEST(Transact, RunsAgainAfterAConflict) {
   EXPECT_EQ(read(store, "/n"), "11");
 }
 
-// What the body keeps for each run is found there also where the last one had nothing to write.
+// The results that the body keeps for each run are found even if the last run had nothing to write.
 TEST(Transact, NamesTheRunThatHadNothingToWrite) {
   ScriptedStore store;
   store.steps = {[](MemoryStore&, const Commit&) { return Conflict{"/n"}; }};
@@ -142,7 +142,7 @@ TEST(Transact, RunsAgainIfTheLostCommitWasNotApplied) {
   EXPECT_EQ(read(store, "/token"), "t#1");
 }
 
-// The lost commit is still on its way when the body runs again, and arrives before or after the second one.
+// The lost commit is still in flight when the body runs again, and arrives before or after the second one.
 TEST(Transact, AppliesOneOfTwoThatAreOnTheirWay) {
   for (const bool late_first : {true, false}) {
     ScriptedStore store;
@@ -200,7 +200,7 @@ TEST(Transact, StaysUnknownWhereTheTruthCannotBeFound) {
     return applied_but_lost(memory, commit);
   }};
   const Transacted done = transact(store, increment, options());
-  EXPECT_EQ(describe(done.outcome), "unknown: an answer was lost, and then: unavailable: nobody answers");
+  EXPECT_EQ(describe(done.outcome), "unknown: an answer was lost; then: unavailable: nobody answers");
 }
 
 TEST(Transact, WaitsOutAnOutageWhileACommitIsUnknown) {
@@ -214,7 +214,7 @@ TEST(Transact, WaitsOutAnOutageWhileACommitIsUnknown) {
   EXPECT_EQ(read(store, "/n"), "1");
 }
 
-// 'no answer, no action': what cannot be read is no empty store.
+// 'no answer, no action': a store that cannot be read is not an empty store.
 TEST(Transact, EndsAtOnceIfTheStoreIsUnavailable) {
   ScriptedStore store;
   store.unreachable = 1;
@@ -272,7 +272,7 @@ TEST(Transact, IsStopped) {
     return applied_but_lost(memory, commit);
   }};
   EXPECT_EQ(describe(transact(store, increment, options(), stop.get_token()).outcome),
-            "unknown: an answer was lost, and then: unavailable: stopped");
+            "unknown: an answer was lost; then: unavailable: stopped");
   EXPECT_EQ(describe(transact(store, increment, options(), stop.get_token()).outcome),
             "unavailable: stopped");
 }

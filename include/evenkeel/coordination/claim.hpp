@@ -183,7 +183,7 @@ class EVENKEEL_API ActionClaims {
                     Duration timeout, const std::stop_token& stop);
   void note_success(const std::string& action);
   void note_failure(const std::string& action, Duration timeout);
-  std::optional<StepReport> rests(const std::string& action);
+  std::optional<StepReport> resting(const std::string& action);
 
   struct Failures {
     unsigned count = 0;  // consecutive failures of callbacks

@@ -74,8 +74,7 @@ class EVENKEEL_API MeteredStore final : public Store {
 struct ScopeFigures {
   std::size_t pending = 0;
   std::size_t ready = 0;
-  Duration oldest_pending =
-      {};  ///< Since this process first saw the oldest pending unit; 0 if there is none.
+  Duration oldest_pending = {};  ///< Time since this process first saw the oldest unit; 0: none.
 
   friend bool operator==(const ScopeFigures&, const ScopeFigures&) = default;
 };
@@ -104,11 +103,11 @@ class EVENKEEL_API CoordinationMeter {
   explicit CoordinationMeter(std::string domain) { figures_.domain = std::move(domain); }
 
   /// Records a view of Ledger::view().
-  void seen(const View& view, TimePoint now) EVENKEEL_EXCLUDES(mutex_);
+  void on_view(const View& view, TimePoint now) EVENKEEL_EXCLUDES(mutex_);
   /// Records a verdict of the gate: for a claim, in shadow mode, or for people.
-  void judged(std::string_view action, const Verdict& verdict) EVENKEEL_EXCLUDES(mutex_);
+  void on_verdict(std::string_view action, const Verdict& verdict) EVENKEEL_EXCLUDES(mutex_);
   /// Records the result of a step of ActionClaims.
-  void stepped(std::string_view action, StepReport::Kind kind) EVENKEEL_EXCLUDES(mutex_);
+  void on_step(std::string_view action, StepReport::Kind kind) EVENKEEL_EXCLUDES(mutex_);
   /// Returns the time of the last view of `action`; TimePoint::min() if there was none.
   TimePoint last_seen(std::string_view action) const EVENKEEL_EXCLUDES(mutex_);
 

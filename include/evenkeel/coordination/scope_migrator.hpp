@@ -46,7 +46,7 @@ struct MigrationReads {
   std::optional<Entry> denied = {};  ///< arbiter/denyList/<from>
   std::optional<Entry> marker = {};  ///< arbiter/migrating/<from>
   /// arbiter/migrating/<to>, if it names `from` as its destination: then this move reverts that one.
-  std::optional<Entry> way_back = {};
+  std::optional<Entry> reverse_marker = {};
 };
 /// Reads the entries of a move. Throws as StoreSnapshot; std::invalid_argument if the scopes are equal or one
 /// is empty.
@@ -127,7 +127,7 @@ class EVENKEEL_API ScopeMigrator {
   std::optional<Migration> before(const MigrationReads& reads) const;
   std::optional<Migration> at_once(std::string_view from, const std::stop_token& stop);
   Migration in_pieces(std::string_view from, const std::stop_token& stop);
-  Migration end_begun(const std::vector<Entry>& markers, const std::stop_token& stop);
+  Migration finish_started_moves(const std::vector<Entry>& markers, const std::stop_token& stop);
   Transacted run(const TransactBody& body, std::string token_key, const std::stop_token& stop) const;
 
   Store& store_;

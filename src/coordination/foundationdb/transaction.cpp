@@ -23,7 +23,7 @@ FDBTransaction* new_transaction(FDBDatabase* database) {
 /// the value.
 Entry entry_of(std::string key, std::string_view stored) {
   if (stored.size() < stamp_bytes) {
-    throw StoreUnavailable("the value of a key is none of this store: " + key);
+    throw StoreUnavailable("the value of a key was not written by this store: " + key);
   }
   Version version = 0;
   for (std::size_t i = 0; i < sizeof(Version); ++i) {

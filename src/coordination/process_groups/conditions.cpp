@@ -18,12 +18,12 @@ void add(Condition& condition, const char* reason, const std::string& action, co
 
 std::vector<Condition> conditions_of(const std::map<std::string, ActionWait>& waits) {
   Condition pending{.type = "CoordinationPending", .status = "False", .reason = "NothingToDo"};
-  Condition blocked{.type = "CoordinationBlocked", .status = "False", .reason = "NobodyIsInTheWay"};
+  Condition blocked{.type = "CoordinationBlocked", .status = "False", .reason = "NotBlocked"};
   for (const auto& [action, wait] : waits) {
     add(pending, "Waits", action, wait.why);
     std::string by;
     for (const std::string& scope : wait.blocked_by) by.append(by.empty() ? "by " : ", ").append(scope);
-    if (!by.empty()) add(blocked, "OthersAreNotReady", action, by + ": " + wait.why);
+    if (!by.empty()) add(blocked, "OthersNotReady", action, by + ": " + wait.why);
   }
   return {std::move(pending), std::move(blocked)};
 }

@@ -95,7 +95,7 @@ Step ProcessGroupCoordinator::update_lock_configuration(const std::vector<DenyLi
                                                         std::stop_token stop) {
   if (impl_->deny_list_ == nullptr || wanted.empty()) return go_on();
   const auto failure = failure_of([&] {
-    impl_->deny_list_->apply(wanted, "as the resource of " + impl_->options_.identity.scope + " says", stop);
+    impl_->deny_list_->apply(wanted, "requested by the resource of " + impl_->options_.identity.scope, stop);
   });
   if (failure) return impl_->wait("lock", *failure);
   impl_->waits_.erase("lock");
@@ -108,33 +108,33 @@ Step ProcessGroupCoordinator::operator_coordination(ProcessCluster& cluster, std
   if (!impl_->publish(cluster, {}, {}, stop) || !impl_->renew_record(stop)) {
     return impl_->wait("coordination", *impl_->no_agreement_);
   }
-  return later(impl_->options_.liveness.silence / 3, "says that it lives");
+  return later(impl_->options_.liveness.silence / 3, "renews its registry record");
 }
 
 // --- Exclusion ---
 
 Step ProcessGroupCoordinator::exclude_processes(ProcessCluster& cluster, std::stop_token stop) {
-  Impl& it = *impl_;
-  const DatabaseStatus& status = it.status(stop);
-  const ExclusionPlan plan = plan_exclusion(cluster, status, it.options_.times, it.wall_now());
-  it.waits_.erase("exclusion");
+  Impl& impl = *impl_;
+  const DatabaseStatus& status = impl.status(stop);
+  const ExclusionPlan plan = plan_exclusion(cluster, status, impl.options_.times, impl.wall_now());
+  impl.waits_.erase("exclusion");
   if (!plan.needed) return go_on();
-  if (const Refusal refusal = refuse_exclusion(status, it.options_.times)) {
-    return it.wait("exclusion", *refusal, safety_retry);
+  if (const Refusal refusal = refuse_exclusion(status, impl.options_.times)) {
+    return impl.wait("exclusion", *refusal, safety_retry);
   }
-  const Mode mode = it.mode(cluster);
+  const Mode mode = impl.mode(cluster);
   if (mode != Mode::local) {
-    it.publish_ready(cluster, "exclusion", ids_of(plan.ready), Impl::Ready::exactly, stop);
+    impl.publish_ready(cluster, "exclusion", ids_of(plan.ready), Impl::Ready::exactly, stop);
   }
-  if (plan.wait) return it.wait("exclusion", *plan.wait);
+  if (plan.wait) return impl.wait("exclusion", *plan.wait);
   bool is_partial = false;
   if (mode == Mode::global) {
-    Agreement agreement = it.agree(it.options_.exclusion, it.exclusion_callbacks(cluster), stop);
+    Agreement agreement = impl.agree(impl.options_.exclusion, impl.exclusion_callbacks(cluster), stop);
     if (!agreement.acted || agreement.step.kind() != Step::Kind::go_on) return agreement.step;
     is_partial = agreement.partial;
   } else {
-    if (mode == Mode::shadow) it.tell_shadow(it.options_.exclusion, stop);
-    if (const auto why = it.exclude_alone(cluster, plan, stop)) return it.wait("exclusion", *why);
+    if (mode == Mode::shadow) impl.report_shadow(impl.options_.exclusion, stop);
+    if (const auto why = impl.exclude_alone(cluster, plan, stop)) return impl.wait("exclusion", *why);
   }
   if (plan.all && !is_partial) return go_on();
   return later(more_exclusions, "Additional processes must be excluded");
@@ -150,9 +150,9 @@ std::optional<std::string> ProcessGroupCoordinator::Impl::exclude_alone(ProcessC
     groups.insert(entry.id);
     targets.insert(targets.end(), entry.targets.begin(), entry.targets.end());
   }
-  if (auto why = spare_coordinators(cluster, status(stop), groups, {}, alone, stop)) return why;
+  if (auto why = replace_coordinators(cluster, status(stop), groups, {}, alone, stop)) return why;
   exclude(targets, alone, stop);
-  disturbed();
+  on_disruption();
   return std::nullopt;
 }
 
@@ -187,7 +187,8 @@ ActReport ProcessGroupCoordinator::Impl::act_exclusion(ProcessCluster& cluster, 
     targets.insert(targets.end(), texts.begin(), texts.end());
   }
   if (targets.empty()) return nothing_done(claim, "no address is known");
-  if (const auto why = spare_coordinators(cluster, fresh, units_of(claim), doomed(stop), agreed, stop)) {
+  if (const auto why =
+          replace_coordinators(cluster, fresh, units_of(claim), pending_removal(stop), agreed, stop)) {
     return nothing_done(claim, *why);
   }
   exclude(targets, agreed, stop);
@@ -197,32 +198,32 @@ ActReport ProcessGroupCoordinator::Impl::act_exclusion(ProcessCluster& cluster, 
 // --- Coordinators ---
 
 Step ProcessGroupCoordinator::change_coordinators(ProcessCluster& cluster, std::stop_token stop) {
-  Impl& it = *impl_;
+  Impl& impl = *impl_;
   const std::string action = "coordinators";
-  it.waits_.erase(action);
+  impl.waits_.erase(action);
   if (!cluster.configured) return go_on();
-  const DatabaseStatus& status = it.status(stop);
+  const DatabaseStatus& status = impl.status(stop);
   if (!undesired_coordinators(cluster, status)) return go_on();
-  if (const Refusal refusal = refuse_coordinator_change(status, it.options_.times)) {
-    return it.wait(action, *refusal);
+  if (const Refusal refusal = refuse_coordinator_change(status, impl.options_.times)) {
+    return impl.wait(action, *refusal);
   }
-  GroupIds doomed;
+  GroupIds pending_removal;
   std::uint64_t epoch = 0;
-  if (it.mode(cluster) == Mode::global) {
-    if (it.no_agreement_) return it.wait(action, *it.no_agreement_);
+  if (impl.mode(cluster) == Mode::global) {
+    if (impl.no_agreement_) return impl.wait(action, *impl.no_agreement_);
     const auto failure = failure_of([&] {
-      if (auto why = it.take_lock(stop)) throw StoreUnavailable(*std::move(why));
-      epoch = it.lock_->held().value_or(0);
-      doomed = it.doomed(stop);
+      if (auto why = impl.take_lock(stop)) throw StoreUnavailable(*std::move(why));
+      epoch = impl.lock_->held().value_or(0);
+      pending_removal = impl.pending_removal(stop);
     });
-    if (failure) return it.wait(action, *failure);
+    if (failure) return impl.wait(action, *failure);
   }
-  const CoordinatorChoice choice = choose_coordinators(cluster, status, doomed);
-  if (choice.failure) return it.wait(action, *choice.failure);
-  ++it.figures_.coordinator_changes;
+  const CoordinatorChoice choice = choose_coordinators(cluster, status, pending_removal);
+  if (choice.failure) return impl.wait(action, *choice.failure);
+  ++impl.figures_.coordinator_changes;
   cluster.connection_string =
-      it.database_.change_coordinators(choice.coordinators, it.fence(action, epoch), stop);
-  it.disturbed();
+      impl.database_.change_coordinators(choice.coordinators, impl.fence(action, epoch), stop);
+  impl.on_disruption();
   return go_on();
 }
 
@@ -230,11 +231,11 @@ Step ProcessGroupCoordinator::change_coordinators(ProcessCluster& cluster, std::
 
 Step ProcessGroupCoordinator::remove_process_groups(ProcessCluster& cluster, const RemoveGroup& remove,
                                                     std::stop_token stop) {
-  Impl& it = *impl_;
-  const DatabaseStatus& status = it.status(stop);
+  Impl& impl = *impl_;
+  const DatabaseStatus& status = impl.status(stop);
   const RemovalPlan plan = plan_removal(cluster, status);
-  it.waits_.erase("inclusion");
-  for (const std::string& id : plan.newly_done) cluster.find(id)->exclusion_timestamp = it.wall_now();
+  impl.waits_.erase("inclusion");
+  for (const std::string& id : plan.newly_done) cluster.find(id)->exclusion_timestamp = impl.wall_now();
   if (plan.removable.empty()) {
     if (plan.all_excluded) return go_on();
     return later(more_excluded, "Reconciliation needs to exclude more processes");
@@ -242,26 +243,26 @@ Step ProcessGroupCoordinator::remove_process_groups(ProcessCluster& cluster, con
   if (!status.available || status.degraded) {
     return later(degraded_retry, "Removals cannot proceed because cluster has degraded fault tolerance");
   }
-  RemovalBatch batch = next_removals(cluster, status, plan.removable, it.options_.times, it.wall_now());
+  RemovalBatch batch = next_removals(cluster, status, plan.removable, impl.options_.times, impl.wall_now());
   std::ranges::copy(batch.begin, std::back_inserter(batch.under_way));
   GroupIds gone;
   for (const std::string& id : batch.under_way) {
     ProcessGroup& group = *cluster.find(id);
     const RemovalState state = remove(group);
     if (state == RemovalState::gone) gone.insert(id);
-    if (state != RemovalState::present) group.set(condition::resources_terminating, it.wall_now());
+    if (state != RemovalState::present) group.set(condition::resources_terminating, impl.wall_now());
   }
-  Step step = it.include(cluster, gone, stop);
+  Step step = impl.include(cluster, gone, stop);
   if (step.kind() != Step::Kind::go_on || gone.size() == plan.removable.size()) return step;
   if (gone.size() < batch.under_way.size()) {
-    return later(it.options_.retry, "Waiting for process groups to get torn down");
+    return later(impl.options_.retry, "Waiting for process groups to get torn down");
   }
   if (cluster.removal_mode == RemovalMode::none) {
     return later(more_excluded, "process groups are not removed in the removal mode none");
   }
-  if (batch.wait == Duration::zero()) batch.wait = it.options_.times.wait_between_removals;
+  if (batch.wait == Duration::zero()) batch.wait = impl.options_.times.wait_between_removals;
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(batch.wait).count();
-  return later(std::max(batch.wait, it.options_.retry),
+  return later(std::max(batch.wait, impl.options_.retry),
                "not allowed to remove process groups, waiting: " + std::to_string(seconds) + "s");
 }
 
@@ -282,10 +283,10 @@ Step ProcessGroupCoordinator::Impl::include(ProcessCluster& cluster, const Group
     drop(cluster, inclusion_need(cluster, gone, database_.status(stop).exclusions).to_drop);
     return go_on();
   }
-  if (how == Mode::shadow) tell_shadow(options_.inclusion, stop);
+  if (how == Mode::shadow) report_shadow(options_.inclusion, stop);
   ++figures_.inclusions;
   database_.include(need.targets, fence("inclusion", 0), stop);
-  disturbed();
+  on_disruption();
   drop(cluster, need.ready);
   return go_on();
 }
@@ -330,7 +331,7 @@ ActionCallbacks ProcessGroupCoordinator::Impl::inclusion_callbacks() {
 }
 
 Step ProcessGroupCoordinator::finish(const ProcessCluster& cluster, std::stop_token stop) {
-  impl_->show_meter(stop);
+  impl_->update_meter(stop);
   if (impl_->lock_ == nullptr || impl_->mode(cluster) != Mode::global) return go_on();
   const bool is_done =
       cluster.reconciled && std::ranges::none_of(cluster.process_groups, [](const ProcessGroup& group) {

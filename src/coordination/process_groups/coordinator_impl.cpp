@@ -83,7 +83,7 @@ DatabaseStatus ProcessGroupCoordinator::Impl::status_after(const Claim& claim, c
   return database_.status(stop);
 }
 
-void ProcessGroupCoordinator::Impl::disturbed() {
+void ProcessGroupCoordinator::Impl::on_disruption() {
   if (status_) status_->since_last_recovery = Duration::zero();
 }
 
@@ -197,7 +197,7 @@ Agreement ProcessGroupCoordinator::Impl::agree(const ActionPolicy& policy, const
   }
   if (report.kind == StepReport::Kind::nothing) return agreement;
   if (report.kind == StepReport::Kind::acted) {
-    disturbed();
+    on_disruption();
     agreement.partial = report.claim->partial;
     agreement.acted = std::move(report.claim);
     if (!report.why.empty()) agreement.step = later(options_.retry, report.why);
@@ -209,7 +209,7 @@ Agreement ProcessGroupCoordinator::Impl::agree(const ActionPolicy& policy, const
   return agreement;
 }
 
-void ProcessGroupCoordinator::Impl::tell_shadow(const ActionPolicy& policy, const std::stop_token& stop) {
+void ProcessGroupCoordinator::Impl::report_shadow(const ActionPolicy& policy, const std::stop_token& stop) {
   waits_.erase(policy.action);
   std::string why;
   if (!no_agreement_) {
@@ -218,7 +218,7 @@ void ProcessGroupCoordinator::Impl::tell_shadow(const ActionPolicy& policy, cons
       const View view = ledger_->view(policy.action, stop);
       const TimePoint now = options_.clock->now();
       const Verdict verdict = evaluate(view, policy, situation, now);
-      if (options_.meter) options_.meter->judged(policy.action, verdict);
+      if (options_.meter) options_.meter->on_verdict(policy.action, verdict);
       if (verdict.proceed() == nullptr) why = describe(verdict, view, now);
     });
   }
@@ -227,7 +227,7 @@ void ProcessGroupCoordinator::Impl::tell_shadow(const ActionPolicy& policy, cons
   if (!why.empty()) waits_[policy.action] = {.why = "in global mode: " + why};
 }
 
-void ProcessGroupCoordinator::Impl::show_meter(const std::stop_token& stop) {
+void ProcessGroupCoordinator::Impl::update_meter(const std::stop_token& stop) {
   if (!options_.meter || !ledger_) return;
   const TimePoint now = options_.clock->now();
   for (const char* action : {"removal", "exclusion", "inclusion", "restart"}) {
@@ -237,7 +237,7 @@ void ProcessGroupCoordinator::Impl::show_meter(const std::stop_token& stop) {
   }
 }
 
-GroupIds ProcessGroupCoordinator::Impl::doomed(const std::stop_token& stop) const {
+GroupIds ProcessGroupCoordinator::Impl::pending_removal(const std::stop_token& stop) const {
   GroupIds groups;
   const View view = ledger_->view("removal", stop);
   if (!view.unreadable.empty()) throw StoreUnavailable("cannot be read: " + view.unreadable.front());
@@ -251,16 +251,16 @@ void ProcessGroupCoordinator::Impl::exclude(const std::vector<std::string>& targ
   database_.exclude(targets, fence, stop);
 }
 
-std::optional<std::string> ProcessGroupCoordinator::Impl::spare_coordinators(
-    ProcessCluster& cluster, const DatabaseStatus& status, const GroupIds& groups, GroupIds doomed,
+std::optional<std::string> ProcessGroupCoordinator::Impl::replace_coordinators(
+    ProcessCluster& cluster, const DatabaseStatus& status, const GroupIds& groups, GroupIds pending_removal,
     const Fence& fence, const std::stop_token& stop) {
   const bool is_hit = std::ranges::any_of(groups, [&](const std::string& id) {
     return std::ranges::any_of(status.of_group(id),
                                [&](const DatabaseProcess* one) { return status.is_coordinator(*one); });
   });
   if (!is_hit) return std::nullopt;
-  doomed.insert(groups.begin(), groups.end());
-  const CoordinatorChoice choice = choose_coordinators(cluster, status, doomed);
+  pending_removal.insert(groups.begin(), groups.end());
+  const CoordinatorChoice choice = choose_coordinators(cluster, status, pending_removal);
   if (choice.failure) return choice.failure;
   ++figures_.coordinator_changes;
   cluster.connection_string = database_.change_coordinators(choice.coordinators, fence, stop);

@@ -63,7 +63,7 @@ class ProcessGroupCoordinator::Impl {
   /// status.
   DatabaseStatus status_after(const Claim& claim, const std::stop_token& stop);
   /// Prevents further disruptions of the database in this pass.
-  void disturbed();
+  void on_disruption();
 
   /// Publishes the state that follows from the cluster. `adjust` may change the ready sets. Returns false on
   /// failure; there is no agreement in this pass then.
@@ -78,16 +78,16 @@ class ProcessGroupCoordinator::Impl {
 
   /// Claims and acts if all instances agree; in mode shadow, only reports whether they would.
   Agreement agree(const ActionPolicy& policy, const ActionCallbacks& callbacks, const std::stop_token& stop);
-  void tell_shadow(const ActionPolicy& policy, const std::stop_token& stop);
+  void report_shadow(const ActionPolicy& policy, const std::stop_token& stop);
   /// Passes the meter the views of actions that no step has evaluated recently.
-  void show_meter(const std::stop_token& stop);
+  void update_meter(const std::stop_token& stop);
   /// Returns later(), and records `why` for `action`.
   Step wait(const std::string& action, const std::string& why, Duration delay = {});
   /// Takes the lock. Returns why that failed; nullopt if the lock is held.
   std::optional<std::string> take_lock(const std::stop_token& stop) const;
   /// Returns the groups of all instances that are pending for removal. Throws StoreUnavailable if one of them
   /// cannot be decoded.
-  GroupIds doomed(const std::stop_token& stop) const;
+  GroupIds pending_removal(const std::stop_token& stop) const;
 
   Fence fence(std::string action, std::uint64_t epoch) const {
     return {.caller = options_.identity.scope, .action = std::move(action), .epoch = epoch};
@@ -95,9 +95,9 @@ class ProcessGroupCoordinator::Impl {
   void exclude(const std::vector<std::string>& targets, const Fence& fence, const std::stop_token& stop);
   /// Changes the coordinators if one of `groups` has one. Returns why that failed; nullopt if none of them
   /// has one now.
-  std::optional<std::string> spare_coordinators(ProcessCluster& cluster, const DatabaseStatus& status,
-                                                const GroupIds& groups, GroupIds doomed, const Fence& fence,
-                                                const std::stop_token& stop);
+  std::optional<std::string> replace_coordinators(ProcessCluster& cluster, const DatabaseStatus& status,
+                                                  const GroupIds& groups, GroupIds pending_removal,
+                                                  const Fence& fence, const std::stop_token& stop);
 
   std::optional<std::string> exclude_alone(ProcessCluster& cluster, const ExclusionPlan& plan,
                                            const std::stop_token& stop);

@@ -23,37 +23,37 @@ std::string join(const std::vector<std::string>& texts) {
 }  // namespace
 
 Step ProcessGroupCoordinator::bounce_processes(ProcessCluster& cluster, std::stop_token stop) {
-  Impl& it = *impl_;
-  const DatabaseStatus& status = it.status(stop);
-  const RestartPlan plan = plan_restart(cluster, status, it.options_.times, it.wall_now());
-  const Mode mode = it.mode(cluster);
-  it.waits_.erase("restart");
-  it.withdraw_from_upgrade(cluster, stop);
+  Impl& impl = *impl_;
+  const DatabaseStatus& status = impl.status(stop);
+  const RestartPlan plan = plan_restart(cluster, status, impl.options_.times, impl.wall_now());
+  const Mode mode = impl.mode(cluster);
+  impl.waits_.erase("restart");
+  impl.withdraw_from_upgrade(cluster, stop);
   if (plan.pending.empty()) return go_on();
-  const Refusal refusal = refuse_restart(status, it.options_.times);
+  const Refusal refusal = refuse_restart(status, impl.options_.times);
   if (mode != Mode::local && (plan.wait || refusal)) {
     // A group that is no longer prepared is not ready; one that only waits for the database stays ready.
     const auto adjust = [&](GroupSets& next) {
       if (plan.wait) next.ready_for_restart.clear();
     };
-    it.publish(cluster, {}, adjust, stop);
+    impl.publish(cluster, {}, adjust, stop);
   }
-  if (plan.wait) return it.wait("restart", *plan.wait);
+  if (plan.wait) return impl.wait("restart", *plan.wait);
   if (refusal) {
-    const Duration left = it.options_.times.minimum_uptime_for_restart - minimum_uptime(status);
-    return it.wait("restart", *refusal, std::max(left, it.options_.least_restart_retry));
+    const Duration left = impl.options_.times.minimum_uptime_for_restart - minimum_uptime(status);
+    return impl.wait("restart", *refusal, std::max(left, impl.options_.least_restart_retry));
   }
-  if (cluster.has_incompatible_upgrade()) return it.restart_for_upgrade(cluster, plan, stop);
+  if (cluster.has_incompatible_upgrade()) return impl.restart_for_upgrade(cluster, plan, stop);
   if (mode == Mode::global) {
-    it.publish_ready(cluster, "restart", plan.ready, Impl::Ready::exactly, stop);
-    return it.agree(it.options_.restart, it.restart_callbacks(), stop).step;
+    impl.publish_ready(cluster, "restart", plan.ready, Impl::Ready::exactly, stop);
+    return impl.agree(impl.options_.restart, impl.restart_callbacks(), stop).step;
   }
   if (mode == Mode::shadow) {
-    it.publish_ready(cluster, "restart", plan.ready, Impl::Ready::exactly, stop);
-    it.tell_shadow(it.options_.restart, stop);
+    impl.publish_ready(cluster, "restart", plan.ready, Impl::Ready::exactly, stop);
+    impl.report_shadow(impl.options_.restart, stop);
   }
-  it.kill(plan.addresses, it.fence("restart", 0), stop);
-  it.disturbed();
+  impl.kill(plan.addresses, impl.fence("restart", 0), stop);
+  impl.on_disruption();
   return go_on();
 }
 
@@ -146,7 +146,7 @@ Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cl
   // The first command may not reach every process, and a process that missed it would be alone with the old
   // version.
   kill(addresses, agreed, stop);
-  disturbed();
+  on_disruption();
   return stop_here(requeue_after(options_.retry, "fetch latest status after upgrade"));
 }
 

@@ -20,12 +20,13 @@ const CoordinatorClass* eligible(const ProcessCluster& cluster, std::string_view
   return found == cluster.coordinator_classes.end() ? nullptr : &*found;
 }
 
-bool is_candidate(const ProcessCluster& cluster, const DatabaseProcess& process, const GroupIds& doomed) {
+bool is_candidate(const ProcessCluster& cluster, const DatabaseProcess& process,
+                  const GroupIds& pending_removal) {
   if (process.excluded || process.under_maintenance || process.locality.empty()) return false;
   if (eligible(cluster, process.process_class) == nullptr) return false;
   if (cluster.dns_in_connection_string && process.where(locality::dns_name).empty()) return false;
   const ProcessGroup* group = cluster.find(process.group());
-  return !doomed.contains(process.group()) && (group == nullptr || !group->is_marked_for_removal());
+  return !pending_removal.contains(process.group()) && (group == nullptr || !group->is_marked_for_removal());
 }
 
 std::int64_t priority_of(const ProcessCluster& cluster, const DatabaseProcess& process) {
@@ -123,7 +124,7 @@ std::optional<std::string> unfit(const ProcessCluster& cluster, const DatabasePr
                                  std::string_view known_as) {
   if (process.excluded) return "is excluded";
   if (eligible(cluster, process.process_class) == nullptr) return "is of class " + process.process_class;
-  if (known_as != name_of(cluster, process)) return "is not known by its right address";
+  if (known_as != name_of(cluster, process)) return "is not listed by its current address";
   const ProcessGroup* group = cluster.find(process.group());
   if (group != nullptr && group->is_marked_for_removal() && group->exclusion_skipped) {
     return "is to be removed without being excluded";
@@ -148,18 +149,18 @@ std::optional<std::string> crowded(const ProcessCluster& cluster,
 
 std::vector<CoordinatorCandidate> coordinator_candidates(const ProcessCluster& cluster,
                                                          const DatabaseStatus& status,
-                                                         const GroupIds& doomed) {
+                                                         const GroupIds& pending_removal) {
   std::vector<CoordinatorCandidate> candidates;
   for (const DatabaseProcess& process : status.processes) {
-    if (!is_candidate(cluster, process, doomed)) continue;
+    if (!is_candidate(cluster, process, pending_removal)) continue;
     candidates.push_back({&process, priority_of(cluster, process)});
   }
   return candidates;
 }
 
 CoordinatorChoice choose_coordinators(const ProcessCluster& cluster, const DatabaseStatus& status,
-                                      const GroupIds& doomed) {
-  std::vector<CoordinatorCandidate> candidates = coordinator_candidates(cluster, status, doomed);
+                                      const GroupIds& pending_removal) {
+  std::vector<CoordinatorCandidate> candidates = coordinator_candidates(cluster, status, pending_removal);
   sort(candidates, cluster.primary_dc);
   const auto chosen = Chooser(cluster, candidates).choose();
   CoordinatorChoice choice;

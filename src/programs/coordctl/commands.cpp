@@ -52,16 +52,16 @@ int refuse(const std::string& why) {
 Duration duration_of(const std::string& text, const char* flag) {
   const std::optional<Duration> duration = parse_duration(text);
   if (duration && *duration > Duration::zero()) return *duration;
-  throw std::invalid_argument(std::string(flag) + ": \"" + text + "\" is no length of time like 30s or 10m");
+  throw std::invalid_argument(std::string(flag) + ": \"" + text + "\" is not a duration such as 30s or 10m");
 }
 
 /// Waits until something may have changed, or `interval` has passed.
-class Doorbell {
+class ChangeSignal {
  public:
-  Doorbell(co::Store& store, const co::KeyRange& range)
+  ChangeSignal(co::Store& store, const co::KeyRange& range)
       : watch_(store.watch(range, [this] {
           MutexLock guard(mutex_);
-          rung_ = true;
+          signaled_ = true;
           condition_.notify_all();
         })) {}
 
@@ -69,14 +69,14 @@ class Doorbell {
     const Clock& clock = *real_clock();
     const TimePoint deadline = deadline_after(clock.now(), interval);
     MutexLock guard(mutex_);
-    while (!rung_ && clock.now() < deadline) clock.wait_until(condition_, guard, deadline);
-    rung_ = false;
+    while (!signaled_ && clock.now() < deadline) clock.wait_until(condition_, guard, deadline);
+    signaled_ = false;
   }
 
  private:
   Mutex mutex_;
   CondVar condition_;
-  bool rung_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool signaled_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::unique_ptr<co::StoreWatch> watch_;  // last, as its callback uses the other members
 };
 
@@ -100,13 +100,13 @@ bool wait_for_silence(co::Janitor& janitor, const std::string& scope, Duration s
 }
 
 /// Prints the overview and the gate's decisions for the watch command.
-class Looker {
+class WatchRenderer {
  public:
-  Looker(const Target& target, const CoordFlags& flags)
-      : Looker(target, duration_of(flags.quiet_window, "--quiet-window"),
-               {.silence = duration_of(flags.silent_after, "--silent-after")}) {}
+  WatchRenderer(const Target& target, const CoordFlags& flags)
+      : WatchRenderer(target, duration_of(flags.quiet_window, "--quiet-window"),
+                      {.silence = duration_of(flags.silent_after, "--silent-after")}) {}
 
-  std::string look() {
+  std::string render() {
     const Clock& clock = *real_clock();
     const std::unique_ptr<co::StoreSnapshot> snapshot = target_.store->snapshot();
     const TimePoint now = clock.now();
@@ -119,7 +119,7 @@ class Looker {
   }
 
  private:
-  Looker(const Target& target, Duration quiet_window, co::LivenessOptions liveness)
+  WatchRenderer(const Target& target, Duration quiet_window, co::LivenessOptions liveness)
       : target_(target),
         overviewer_(target.layout, liveness),
         gates_(target.layout, quiet_window, liveness) {}
@@ -133,31 +133,31 @@ std::string entries_text(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " entry" : " entries");
 }
 
-int say_swept(const co::Swept& swept, const std::string& scope) {
+int print_swept(const co::Swept& swept, const std::string& scope) {
   if (!swept.removed) return refuse(swept.why);
   print("removed " + entries_text(swept.entries) + " of " + scope + "\n");
   return done;
 }
 
-void say_orphans(const std::vector<co::ScopeReport>& reports) {
+void print_orphans(const std::vector<co::ScopeReport>& reports) {
   std::size_t orphans = 0;
   for (const co::ScopeReport& one : reports) {
     if (!one.moving_to.empty()) {
       print(one.instance.scope + ": is being moved to " + one.moving_to + " (migrate " + one.instance.scope +
-            " " + one.moving_to + " --any-owner ends that)\n");
+            " " + one.moving_to + " --any-owner completes that)\n");
     }
     if (!one.orphan) continue;
     ++orphans;
     print(one.instance.scope + ": " + entries_text(one.entries) + ", " +
           std::string(co::text_of(one.instance.presence)) + "\n");
   }
-  if (orphans == 0) print("no scope is without a living instance\n");
+  if (orphans == 0) print("every scope has a live instance\n");
 }
 
-int say_list(const std::vector<co::Denied>& list) {
+int print_denied(const std::vector<co::Denied>& list) {
   std::string text = "denied:";
   for (const co::Denied& one : list) text += " " + one.scope;
-  print(text + (list.empty() ? " nobody\n" : "\n"));
+  print(text + (list.empty() ? " none\n" : "\n"));
   return done;
 }
 
@@ -177,15 +177,15 @@ int show(const CoordFlags& flags) {
 int watch(const CoordFlags& flags) {
   const Duration interval = duration_of(flags.interval, "--interval");
   const Target target(flags);
-  Looker looker(target, flags);
-  Doorbell doorbell(*target.store, co::prefix_range(target.layout.all_prefix()));
+  WatchRenderer renderer(target, flags);
+  ChangeSignal changes(*target.store, co::prefix_range(target.layout.all_prefix()));
   std::string last;
   for (std::size_t printed = 0; flags.times == 0 || printed < flags.times;) {
     std::string text;
     try {
-      text = looker.look();
+      text = renderer.render();
     } catch (const co::StoreUnavailable& error) {
-      text = std::string("the store does not answer: ") + error.what() + "\n";
+      text = std::string("store unavailable: ") + error.what() + "\n";
     }
     if (text != last) {
       print((last.empty() ? "" : "\n") + text);
@@ -193,7 +193,7 @@ int watch(const CoordFlags& flags) {
       ++printed;
       if (printed == flags.times) break;
     }
-    doorbell.wait(interval);
+    changes.wait(interval);
   }
   return done;
 }
@@ -201,13 +201,13 @@ int watch(const CoordFlags& flags) {
 int deny(const CoordFlags& flags) {
   const Target target(flags);
   co::DenyList list(*target.store, target.layout, flags.writer);
-  return say_list(list.apply({{.scope = flags.scope}}, flags.reason));
+  return print_denied(list.apply({{.scope = flags.scope}}, flags.reason));
 }
 
 int allow(const CoordFlags& flags) {
   const Target target(flags);
   co::DenyList list(*target.store, target.layout, flags.writer);
-  return say_list(list.apply({{.scope = flags.scope, .allow = true}}));
+  return print_denied(list.apply({{.scope = flags.scope, .allow = true}}));
 }
 
 int unlock(const CoordFlags& flags) {
@@ -220,7 +220,7 @@ int unlock(const CoordFlags& flags) {
 int drain(const CoordFlags& flags) {
   const Target target(flags);
   co::Janitor janitor(*target.store, target.layout, flags.writer);
-  return say_swept(janitor.drain(flags.scope), flags.scope);
+  return print_swept(janitor.drain(flags.scope), flags.scope);
 }
 
 int migrate(const CoordFlags& flags) {
@@ -235,7 +235,7 @@ int migrate(const CoordFlags& flags) {
             ", transactions: " + std::to_string(migration.transactions) + "\n");
       return done;
     case co::MigrationOutcome::nothing:
-      print("there is nothing of " + flags.scope + "\n");
+      print(flags.scope + " has no entries\n");
       return done;
     case co::MigrationOutcome::refused:
       return refuse(migration.why);
@@ -250,13 +250,13 @@ int janitor(const CoordFlags& flags) {
   const Target target(flags);
   co::Janitor janitor(*target.store, target.layout, flags.writer, {.silence = silence});
   if (flags.scope.empty()) {
-    say_orphans(janitor.report());
+    print_orphans(janitor.report());
     return done;
   }
   if (flags.wait && !wait_for_silence(janitor, flags.scope, silence)) {
-    return refuse("the instance of " + flags.scope + " lives: it wrote meanwhile");
+    return refuse("the instance of " + flags.scope + " is live: it renewed its record");
   }
-  return say_swept(janitor.sweep(flags.scope), flags.scope);
+  return print_swept(janitor.sweep(flags.scope), flags.scope);
 }
 
 }  // namespace evenkeel::program

@@ -41,7 +41,7 @@ std::string blockers_text(const co::Blocked& blocked) {
 
 std::string outcome_text(const co::View& view, const co::Verdict& verdict, TimePoint now) {
   if (view.claim && view.claim->record.state == co::ClaimState::executing) {
-    return view.claim->record.owner.scope + " executes claim " + std::to_string(view.claim->record.epoch);
+    return view.claim->record.owner.scope + " is executing claim " + std::to_string(view.claim->record.epoch);
   }
   if (const co::Proceed* go = verdict.proceed()) return "open for " + count_text(go->targets.size());
   if (const co::WaitUntil* wait = verdict.wait()) {

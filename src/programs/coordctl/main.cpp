@@ -31,65 +31,66 @@ void declare_common(CLI::App& app, CoordFlags& flags) {
          "etcd://HOST:PORT[,HOST:PORT], etcds://USER:PASSWORD@HOST:PORT or kube://[CONTEXT/]NAMESPACE/NAME")
       ->envname("COORDCTL_STORE")
       ->required();
-  app.add_option("--root", flags.root, "Of all keys, as the operators have it")
+  app.add_option("--root", flags.root, "Key prefix; must match the operators' --root")
       ->envname("COORDCTL_ROOT")
       ->required();
-  app.add_option("--kubeconfig", flags.kubeconfig, "For kube://")->type_name("FILE");
-  app.add_option("--ca-file", flags.ca_file,
-                 "For etcds://: the authorities of its certificate; without: the system's")
+  app.add_option("--kubeconfig", flags.kubeconfig, "Kubeconfig for kube://")->type_name("FILE");
+  app.add_option("--ca-file", flags.ca_file, "CA certificates for etcds://; default: those of the system")
       ->type_name("FILE");
   app.add_flag("--credentials-in-clear", flags.credentials_in_clear,
-               "For etcd://USER:PASSWORD@HOST: send them over plain http to another machine");
-  app.add_option("--as", flags.writer, "Who you are: it is written beside what you change")
+               "Send the credentials of etcd://USER:PASSWORD@HOST over plain http to another machine");
+  app.add_option("--as", flags.writer, "Your name, which is recorded with each change")
       ->capture_default_str();
 }
 
-void declare_looking(CLI::App& app, CoordFlags& flags, Command& chosen) {
-  CLI::App* show = add(app, "show", "Scopes, sets, instances, lock, claims and deny list",
+void declare_inspection(CLI::App& app, CoordFlags& flags, Command& chosen) {
+  CLI::App* show = add(app, "show", "Print scopes, sets, instances, lock, claims and deny list",
                        evenkeel::program::show, chosen);
-  show->add_flag("--json", flags.json, "As JSON");
-  CLI::App* watch = add(app, "watch", "The same, whenever it changes", evenkeel::program::watch, chosen);
-  watch->add_option("--interval", flags.interval, "Look at least so often")->capture_default_str();
-  watch->add_option("--quiet-window", flags.quiet_window, "Of the operators: what is left of it is shown")
-      ->capture_default_str();
+  show->add_flag("--json", flags.json, "Print JSON");
+  CLI::App* watch = add(app, "watch", "Print the same on every change, with the verdicts of the gate",
+                        evenkeel::program::watch, chosen);
+  watch->add_option("--interval", flags.interval, "Maximum time between two reads")->capture_default_str();
   watch
-      ->add_option("--silent-after", flags.silent_after,
-                   "Likewise: an instance that writes nothing for so long is silent")
+      ->add_option("--quiet-window", flags.quiet_window, "Quiet window of the operators, whose rest is shown")
       ->capture_default_str();
-  watch->add_option("--times", flags.times, "End after so many tables; 0: never")->capture_default_str();
+  watch->add_option("--silent-after", flags.silent_after, "Silence limit of the operators")
+      ->capture_default_str();
+  watch->add_option("--times", flags.times, "Exit after this many tables; 0: run until stopped")
+      ->capture_default_str();
 }
 
 void declare_changing(CLI::App& app, CoordFlags& flags, Command& chosen) {
-  CLI::App* deny = add(app, "deny", "Let a scope neither lock nor act", evenkeel::program::deny, chosen);
+  CLI::App* deny = add(app, "deny", "Put a scope on the deny list: it can neither take the lock nor act",
+                       evenkeel::program::deny, chosen);
   deny->add_option("SCOPE", flags.scope)->required();
-  deny->add_option("--reason", flags.reason, "For the others to read");
-  CLI::App* allow = add(app, "allow", "Take a scope off the deny list", evenkeel::program::allow, chosen);
+  deny->add_option("--reason", flags.reason, "Reason, shown to other users");
+  CLI::App* allow = add(app, "allow", "Remove a scope from the deny list", evenkeel::program::allow, chosen);
   allow->add_option("SCOPE", flags.scope)->required();
-  add(app, "unlock", "Free the lock, whoever holds it", evenkeel::program::unlock, chosen);
-  CLI::App* drain = add(app, "drain", "Remove all entries of a scope, also of a living one",
+  add(app, "unlock", "Free the lock, whatever its holder", evenkeel::program::unlock, chosen);
+  CLI::App* drain = add(app, "drain", "Remove all entries of a scope, even of a live instance",
                         evenkeel::program::drain, chosen);
   drain->add_option("SCOPE", flags.scope)->required();
 }
 
 void declare_repairs(CLI::App& app, CoordFlags& flags, Command& chosen) {
   CLI::App* migrate =
-      add(app, "migrate", "Move all that a scope has to another one", evenkeel::program::migrate, chosen);
+      add(app, "migrate", "Move everything of a scope to another one", evenkeel::program::migrate, chosen);
   migrate->add_option("FROM", flags.scope)->required();
   migrate->add_option("TO", flags.to)->required();
   migrate->add_flag("--any-owner", flags.any_owner,
-                    "Although an instance, or nobody, owns it: you know that it is gone");
-  CLI::App* janitor = add(app, "janitor", "List the scopes that nobody owns any more, or remove one",
+                    "Proceed even if another instance, or none, owns the scope");
+  CLI::App* janitor = add(app, "janitor", "List the scopes without a live instance, or remove one",
                           evenkeel::program::janitor, chosen);
-  janitor->add_option("--sweep", flags.scope, "Remove what is left of this scope")->type_name("SCOPE");
-  janitor->add_option("--silence", flags.silence, "An instance that is silent for so long is gone")
+  janitor->add_option("--sweep", flags.scope, "Remove the entries of this scope")->type_name("SCOPE");
+  janitor->add_option("--silence", flags.silence, "Time of silence after which an instance counts as gone")
       ->capture_default_str();
-  janitor->add_flag("--wait", flags.wait, "Look for that long whether it is silent");
+  janitor->add_flag("--wait", flags.wait, "First observe for that long whether its instance is silent");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Shows and mends what operator instances share", "coordctl");
+  CLI::App app("Inspects and repairs the shared state of operator instances", "coordctl");
   app.set_version_flag("--version", EVENKEEL_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
   flags->writer = "coordctl";
   Command chosen = nullptr;
   declare_common(app, *flags);
-  declare_looking(app, *flags, chosen);
+  declare_inspection(app, *flags, chosen);
   declare_changing(app, *flags, chosen);
   declare_repairs(app, *flags, chosen);
   try {

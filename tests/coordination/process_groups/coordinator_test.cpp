@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expectations of the FoundationDB operator's exclude_processes_test.go, bounce_processes_test.go and
-// update_lock_configuration_test.go that need a database and what is shared. Where upstream gives entries an
-// age, here the clock is moved on: age is observed.
+// update_lock_configuration_test.go that need a database and shared state. Where upstream sets the age of
+// entries, these tests advance the clock, because age is observed.
 #include <chrono>
 #include <memory>
 #include <set>
@@ -81,8 +81,7 @@ class CoordinatorTest : public ::testing::Test {
   std::vector<std::unique_ptr<Ledger>> others;
 };
 
-// --- Conditions
-// -------------------------------------------------------------------------------------------------
+// --- Conditions ---
 
 // The conditions CoordinationPending and CoordinationBlocked{by}, from the verdicts of the gate.
 TEST_F(CoordinatorTest, SaysInConditionsForWhomItWaits) {
@@ -102,7 +101,7 @@ TEST_F(CoordinatorTest, SaysInConditionsForWhomItWaits) {
   EXPECT_EQ(conditions()[1].status, "False") << "time alone is needed";
   settle(instance);
   EXPECT_EQ(conditions()[1].status, "True");
-  EXPECT_EQ(conditions()[1].reason, "OthersAreNotReady");
+  EXPECT_EQ(conditions()[1].reason, "OthersNotReady");
   EXPECT_EQ(conditions()[1].message.find("restart: by dc2, dc3: "), 0U) << conditions()[1].message;
   EXPECT_NE(conditions()[0].message.find("not all processes are ready: storage-2,storage-3"),
             std::string::npos)
@@ -116,10 +115,9 @@ TEST_F(CoordinatorTest, SaysInConditionsForWhomItWaits) {
   }
 }
 
-// --- Metrics
-// ----------------------------------------------------------------------------------------------------
+// --- Metrics ---
 
-// The /metrics of each instance, also of actions that it has no part in any more.
+// The /metrics of each instance, including actions that it no longer takes part in.
 TEST_F(CoordinatorTest, TellsItsMeter) {
   ProcessGroupOptions options = options_of("dc1", Mode::global, clock);
   options.meter = std::make_shared<CoordinationMeter>("/db");
@@ -159,10 +157,9 @@ TEST_F(CoordinatorTest, TellsItsMeter) {
       << text.str();
 }
 
-// --- Local mode
-// -------------------------------------------------------------------------------------------------
+// --- Local mode ---
 
-// Nothing is written, and what is there stays.
+// Writes nothing, and leaves existing entries alone.
 TEST_F(CoordinatorTest, InLocalModeUsesNoStore) {
   Ledger& earlier = other("dc1");
   add(earlier, "pendingForRestart", {"storage-1", "storage-99"});
@@ -213,8 +210,7 @@ TEST_F(CoordinatorTest, InLocalModeExcludesTheTransactionSystemAtOnce) {
   EXPECT_TRUE(instance.goes_on("exclude"));
 }
 
-// --- Deletion
-// ---------------------------------------------------------------------------------------------------
+// --- Deletion ---
 
 // automationOptions.removalMode Zone, with a pause of a minute.
 TEST_F(CoordinatorTest, DeletesOneZoneAfterTheOther) {
@@ -266,14 +262,13 @@ TEST_F(CoordinatorTest, SaysHowLongAZoneHasToWait) {
   EXPECT_EQ(instance.reason("remove"), "process groups are not removed in the removal mode none");
 }
 
-// --- What nobody of ours wrote
-// ----------------------------------------------------------------------------------
+// --- Foreign values ---
 
-// 'no answer, no action', and the steps that need none go on.
+// 'no answer, no action'; steps that need no agreement proceed.
 TEST_F(CoordinatorTest, WaitsForWhatCannotBeRead) {
   for (const std::string key : {"arbiter/lock", "arbiter/claims/exclusion", "pendingForRemoval/dc2/x",
                                 "processAddresses/dc2/x", "instances/dc2", "pendingForExclusion/dc1/log-1"}) {
-    // With the guards that whoever writes there puts.
+    // With the guards that every writer puts.
     store.commit({.puts = {{"/db/" + key, "garbage"},
                            {"/db/guard/pendingForRemoval/dc2", "1"},
                            {"/db/guard/processAddresses/dc2", "1"}}});
@@ -285,16 +280,16 @@ TEST_F(CoordinatorTest, WaitsForWhatCannotBeRead) {
     instance.remove = [](const ProcessGroup&) { return RemovalState::gone; };
     settle(instance);
     EXPECT_EQ(database.calls.size(), 0U) << key;
-    std::string told;
-    for (const auto& [step, answer] : instance.answers) told += instance.reason(step) + "\n";
-    EXPECT_NE(told.find(key), std::string::npos) << key << ": " << told;
+    std::string error_text;
+    for (const auto& [step, answer] : instance.answers) error_text += instance.reason(step) + "\n";
+    EXPECT_NE(error_text.find(key), std::string::npos) << key << ": " << error_text;
     EXPECT_EQ(instance.cluster.find("stateless-1"), nullptr) << key << ": what needs no agreement goes on";
     store.commit({.range_erases = {prefix_range("/db/")}});
     database.calls.clear();
   }
 }
 
-// No coordinator on a group that somebody may have marked.
+// No coordinator is placed on a group that may have been marked.
 TEST_F(CoordinatorTest, ChangesNoCoordinatorsWhileMarksCannotBeRead) {
   Operator& instance = start(Mode::global);
   instance.mark("storage-1");
@@ -311,8 +306,7 @@ TEST_F(CoordinatorTest, ChangesNoCoordinatorsWhileMarksCannotBeRead) {
   EXPECT_EQ(database.names(), (Texts{"coordinators"}));
 }
 
-// --- Exclusion in global mode
-// ---------------------------------------------------------------------------------
+// --- Exclusion in global mode ---
 
 class GlobalExclusionTest : public CoordinatorTest, public ::testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(By, GlobalExclusionTest, ::testing::Bool(),
@@ -357,7 +351,7 @@ TEST_P(GlobalExclusionTest, WaitsForAProcessOfAnotherCluster) {
   EXPECT_EQ(database.calls.size(), 1U);
 }
 
-// The window is looked at first.
+// The window is checked first.
 TEST_F(CoordinatorTest, WaitsForTheQuietWindowExactly) {
   Operator& instance = start(Mode::global);
   instance.mark("log-1");
@@ -417,7 +411,7 @@ TEST_F(CoordinatorTest, DoesNotWaitForAnotherClass) {
   EXPECT_EQ(database.targets_of("exclude"), (Texts{"locality_instance_id:log-1"}));
 }
 
-// The coordinator is another instance's.
+// The coordinator belongs to another instance.
 TEST_F(CoordinatorTest, SparesRemoteCoordinators) {
   const ProcessCluster remote = default_cluster("dc2-");
   database.state = status_of(remote);
@@ -434,12 +428,12 @@ TEST_F(CoordinatorTest, SparesRemoteCoordinators) {
   EXPECT_EQ(database.names(), (Texts{"coordinators", "exclude"}));
   const GroupIds now = coordinator_groups(database.state);
   EXPECT_EQ(now.size(), 3U);
-  for (const std::string doomed : {"dc2-storage-1", "dc2-storage-4", "storage-2"}) {
-    EXPECT_FALSE(now.contains(doomed)) << doomed;
+  for (const std::string pending_removal : {"dc2-storage-1", "dc2-storage-4", "storage-2"}) {
+    EXPECT_FALSE(now.contains(pending_removal)) << pending_removal;
   }
 }
 
-// The database was disturbed since this pass asked for its status.
+// The database was disturbed after this pass had read its status.
 TEST_F(CoordinatorTest, DoesNotActOnAnOldStatus) {
   Operator& instance = start(Mode::global);
   instance.mark("log-1");
@@ -451,7 +445,7 @@ TEST_F(CoordinatorTest, DoesNotActOnAnOldStatus) {
   EXPECT_EQ(database.names(), (Texts{"kill"}));
 }
 
-// The database does it, and its answer is lost.
+// The database executes the command, and its answer is lost.
 TEST_F(CoordinatorTest, FindsOutWhatALostAnswerWas) {
   Operator& instance = start(Mode::global);
   instance.mark("log-1");
@@ -465,7 +459,7 @@ TEST_F(CoordinatorTest, FindsOutWhatALostAnswerWas) {
   EXPECT_EQ(units(own(), "pendingForExclusion"), Texts());
 }
 
-// An instance that takes a claim over makes the database refuse the one that slept in it, before it looks.
+// An instance that takes over a claim raises the fence against the paused owner before it reads the status.
 TEST_F(CoordinatorTest, FencesOffTheOwnerOfAClaimThatItTakesOver) {
   Ledger& another = other("dc2");
   add(another, "pendingForExclusion", {"dc2-log-1"});
@@ -490,8 +484,7 @@ TEST_F(CoordinatorTest, FencesOffTheOwnerOfAClaimThatItTakesOver) {
   EXPECT_EQ(database.calls.size(), 0U);
 }
 
-// --- Restart in global mode
-// -----------------------------------------------------------------------------------
+// --- Restart in global mode ---
 
 class GlobalRestartTest : public CoordinatorTest {
  protected:
@@ -515,8 +508,7 @@ TEST_F(GlobalRestartTest, OfAClusterAtRestIsNone) {
   EXPECT_EQ(database.calls.size(), 0U);
 }
 
-// Killed 1 address <ip>:4501, pendingForRestart = {it}, and nothing is ready that could be killed once
-// more.
+// Killed 1 address <ip>:4501, pendingForRestart = {it}, and nothing is ready that could be killed again.
 TEST_F(GlobalRestartTest, KillsAndLeavesThePendingEntry) {
   const ProcessGroup& group = need_restart();
   settle(*one);
@@ -526,7 +518,7 @@ TEST_F(GlobalRestartTest, KillsAndLeavesThePendingEntry) {
   EXPECT_EQ(ready_in_view(), Texts());
 }
 
-// Pending before.
+// Pending already.
 TEST_F(GlobalRestartTest, KillsWhatWasPendingBefore) {
   const ProcessGroup& group = need_restart();
   add(*one->coordinator.ledger(), "pendingForRestart", {group.id});
@@ -549,7 +541,7 @@ TEST_F(GlobalRestartTest, SaysWhatIsPendingWhenItIsTooEarly) {
   EXPECT_EQ(units(own(), "readyForRestart"), Texts());
 }
 
-// A kill that did not reach its process: once more, after the minimum uptime and another round.
+// A kill that did not reach its process is repeated after the minimum uptime and another round.
 TEST_F(GlobalRestartTest, RestartsAgainWhatIsStillWrong) {
   need_restart();
   settle(*one);
@@ -561,7 +553,7 @@ TEST_F(GlobalRestartTest, RestartsAgainWhatIsStillWrong) {
   EXPECT_EQ(database.names(), (Texts{"kill", "kill"}));
 }
 
-// Who got another change in the meantime is not ready any more.
+// A group that got another change in the meantime is no longer ready.
 TEST_F(GlobalRestartTest, TakesBackWhatIsNotReadyAnyMore) {
   need_restart();
   one->pass();
@@ -573,7 +565,7 @@ TEST_F(GlobalRestartTest, TakesBackWhatIsNotReadyAnyMore) {
   EXPECT_EQ(units(own(), "pendingForRestart"), (Texts{"storage-2"}));
 }
 
-// updateStatus, then the whole round with the command lines themselves.
+// updateStatus, then a full round with real command lines.
 TEST_F(GlobalRestartTest, FollowsTheCommandLine) {
   std::string wanted = "old";
   for (DatabaseProcess& process : database.state.processes) process.command_line = "old";

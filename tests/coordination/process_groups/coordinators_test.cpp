@@ -20,8 +20,7 @@ using namespace test;
 using Texts = std::vector<std::string>;
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
-// --- "selecting coordinator candidates"
-// -----------------------------------------------------------------------
+// --- "selecting coordinator candidates" ---
 
 class CandidatesTest : public ::testing::Test {
  protected:
@@ -31,9 +30,9 @@ class CandidatesTest : public ::testing::Test {
             .locality = {{"instance_id", id}, {"dns_name", id}},
             .version = "7.1.57"};
   }
-  std::map<std::string, std::int64_t> candidates(const GroupIds& doomed = {}) const {
+  std::map<std::string, std::int64_t> candidates(const GroupIds& pending_removal = {}) const {
     std::map<std::string, std::int64_t> out;
-    for (const CoordinatorCandidate& one : coordinator_candidates(cluster, status, doomed)) {
+    for (const CoordinatorCandidate& one : coordinator_candidates(cluster, status, pending_removal)) {
       out[std::string(one.process->group())] = one.priority;
     }
     return out;
@@ -64,7 +63,7 @@ TEST_F(CandidatesTest, ThatRunFromASharedVolumeComeLast) {
   EXPECT_EQ(candidates(), (Expected{{"1", 0}, {"2", lowest}}));
 }
 
-// Of whichever instance.
+// Groups of any instance.
 TEST_F(CandidatesTest, AreNotPendingForRemoval) {
   EXPECT_EQ(candidates({"1"}), (Expected{{"2", 0}}));
 }
@@ -88,14 +87,13 @@ TEST_F(CandidatesTest, HaveALocalityAndIfNeededAName) {
   EXPECT_EQ(candidates(), Expected());
 }
 
-// --- "selectCoordinators"
-// -------------------------------------------------------------------------------------
+// --- "selectCoordinators" ---
 
-/// The ids of the groups that are chosen.
+/// The ids of the chosen groups.
 class ChooseCoordinatorsTest : public ::testing::Test {
  protected:
-  std::vector<const DatabaseProcess*> choose(const GroupIds& doomed = {}) const {
-    const CoordinatorChoice choice = choose_coordinators(cluster, status, doomed);
+  std::vector<const DatabaseProcess*> choose(const GroupIds& pending_removal = {}) const {
+    const CoordinatorChoice choice = choose_coordinators(cluster, status, pending_removal);
     EXPECT_EQ(choice.failure, std::nullopt);
     std::vector<const DatabaseProcess*> chosen;
     for (const std::string& name : choice.coordinators) {
@@ -211,8 +209,7 @@ TEST_F(ChooseInRegionsTest, SpreadsOverDataHalls) {
   EXPECT_EQ(count(choose(), "data_hall"), (Counts{{"a", 3}, {"b", 3}, {"c", 3}}));
 }
 
-// --- Whether the present ones can stay
-// ------------------------------------------------------------------------
+// --- Validity of the present coordinators ---
 
 class UndesiredTest : public ::testing::Test {
  protected:
@@ -254,7 +251,7 @@ TEST_F(UndesiredTest, OneByItsAddressWhereNamesAreWanted) {
   cluster.dns_in_connection_string = true;
   EXPECT_EQ(undesired(), std::nullopt) << "it has no name";
   status.processes[0].locality["dns_name"] = "storage-1.example";
-  EXPECT_EQ(undesired(), first() + " is not known by its right address");
+  EXPECT_EQ(undesired(), first() + " is not listed by its current address");
   status.coordinators[0] = "storage-1.example:4501";
   EXPECT_EQ(undesired(), std::nullopt);
 }
@@ -266,7 +263,7 @@ TEST_F(UndesiredTest, TooFewAndTwoInOneZone) {
   EXPECT_EQ(undesired(), "3 coordinators instead of 5");
 }
 
-// All of the database, whatever operator they belong to.
+// The processes of all operators.
 TEST(CoordinatorGroups, AreThoseOfTheWholeDatabase) {
   const ProcessCluster other = default_cluster("dc2-");
   EXPECT_EQ(coordinator_groups(status_of(other)),

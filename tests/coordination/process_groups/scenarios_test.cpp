@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several instances on one database, in virtual time: how often the database is disturbed by roll-outs,
-// migrations, deaths, stuck deletions, an absent store and mixed modes.
+// Several instances on one database, in virtual time: the number of disruptions in rollouts, migrations,
+// deaths, stuck deletions, without a store and in mixed modes.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -63,7 +63,7 @@ class ScenarioTest : public ::testing::Test {
     return RemovalState::gone;
   }
 
-  /// Everybody looks once, and `step` passes.
+  /// Runs a pass of every instance, and advances the time by `step`.
   void pass() {
     for (auto& [scope, one] : operators) {
       if (!crashed.contains(scope)) one->pass();
@@ -71,7 +71,7 @@ class ScenarioTest : public ::testing::Test {
     const GroupIds coordinators = coordinator_groups(database.state);
     placed_on_doomed += std::ranges::count_if(coordinators, [&](const std::string& id) {
       const bool is_new = !coordinators_before.contains(id);
-      return is_new && doomed.contains(id);
+      return is_new && pending_removal.contains(id);
     });
     coordinators_before = coordinators;
     clock->advance(step);
@@ -79,7 +79,7 @@ class ScenarioTest : public ::testing::Test {
   void run(Duration time) {
     for (Duration passed{}; passed < time; passed += step) pass();
   }
-  /// Passes until `holds`, at most for an hour; how long it took.
+  /// Runs passes until `holds`, at most for an hour. Returns the elapsed time.
   template <class F>
   Duration run_until(const F& holds) {
     const TimePoint begin = clock->now();
@@ -102,7 +102,7 @@ class ScenarioTest : public ::testing::Test {
       group.clear(condition::incorrect_config_map);
     }
   }
-  /// Marks all groups of a class, and brings up as many others.
+  /// Marks all groups of a class, and starts as many replacements.
   void replace(const std::string& scope, std::string_view process_class) {
     ProcessCluster& cluster = operators[scope]->cluster;
     std::vector<std::string> ids;
@@ -111,7 +111,7 @@ class ScenarioTest : public ::testing::Test {
     }
     for (const std::string& id : ids) {
       cluster.find(id)->removal_timestamp = clock->wall_now();
-      doomed.insert(id);
+      pending_removal.insert(id);
       operators[scope]->add(id + "-next", std::string(process_class));
       ProcessCluster only{.version = cluster.version, .process_groups = {cluster.process_groups.back()}};
       only.process_groups[0].addresses = {"3.3." + std::to_string(database.state.processes.size()) + ".3"};
@@ -154,7 +154,7 @@ class ScenarioTest : public ::testing::Test {
   std::map<std::string, TimePoint> removed;
   GroupIds crashed;
   GroupIds hanging;
-  GroupIds doomed;
+  GroupIds pending_removal;
   GroupIds coordinators_before;
   std::ptrdiff_t placed_on_doomed = 0;
 };
@@ -213,7 +213,7 @@ TEST_F(ScenarioTest, AMigrationInLocalModeDoesSoThreeTimes) {
   EXPECT_GE(calls("coordinators"), 1U);
 }
 
-// One of three says what it needs, and dies before it is ready; it counts for its liveness time.
+// One of three publishes pending groups, and dies before they are ready; it counts until it is silent.
 TEST_F(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
   start(Mode::global);
   database.starts_with = "new";
@@ -234,7 +234,7 @@ TEST_F(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
   EXPECT_LE(took, Duration(60s + 2 * step));
 }
 
-// A group that is replaced again and again does not keep others from being included.
+// A group that is replaced continuously does not keep others from being included.
 TEST_F(ScenarioTest, AnInclusionDoesNotWaitForLaterRemovals) {
   start(Mode::global);
   replace("dc1", "log");
@@ -244,7 +244,7 @@ TEST_F(ScenarioTest, AnInclusionDoesNotWaitForLaterRemovals) {
   busy.fault_tolerance = 0;
   std::size_t marked = 0;
   run_until([&] {
-    // Marked, and never allowed: its replacement does not come up.
+    // Marked, and never allowed: its replacement does not start.
     if (marked < busy.process_groups.size()) {
       busy.process_groups[marked++].removal_timestamp = clock->wall_now();
       busy.process_counts["storage"] = 100;
@@ -271,7 +271,7 @@ TEST_F(ScenarioTest, AStuckDeletionHoldsUpNobodysInclusion) {
   EXPECT_EQ(database.state.exclusions, Texts());
 }
 
-// 'no answer, no action': nobody acts alone, and says so; deletions go on.
+// 'no answer, no action': nobody acts alone, and each reports that; deletions continue.
 TEST_F(ScenarioTest, WithoutTheStoreNobodyDisturbsTheDatabase) {
   start(Mode::global);
   operators["dc1"]->mark("dc1-stateless-1");
@@ -292,7 +292,7 @@ TEST_F(ScenarioTest, WithoutTheStoreNobodyDisturbsTheDatabase) {
   EXPECT_EQ(calls("include"), 1U);
 }
 
-// Tells what global would do, and acts as local does.
+// Reports what global would do, and acts as local does.
 TEST_F(ScenarioTest, ShadowActsAloneAndCounts) {
   start(Mode::shadow);
   roll_out_over(10s);
@@ -308,7 +308,7 @@ TEST_F(ScenarioTest, ShadowActsAloneAndCounts) {
   EXPECT_EQ(store->snapshot()->get("/db/arbiter/claims/restart"), std::nullopt);
 }
 
-// Those that are global agree without the one that is not.
+// Global instances agree without the one that is not global.
 TEST_F(ScenarioTest, AnInstanceInLocalModeIsLeftOut) {
   start(Mode::global);
   operators["dc3"] = std::make_unique<Operator>(database, nullptr, operators["dc3"]->cluster,

@@ -80,7 +80,7 @@ class ProcessGroupStepsTest : public ::testing::Test {
 TEST_F(ProcessGroupStepsTest, ReplaceAGroupFromItsMarkToItsInclusion) {
   harness.run_for(1min);
   EXPECT_EQ(harness.get<Ring>(key)->status.connection_string, "first");
-  EXPECT_EQ(harness.last().outcome.message, "operatorCoordination: says that it lives");
+  EXPECT_EQ(harness.last().outcome.message, "operatorCoordination: renews its registry record");
 
   harness.client().patch_status(harness.get<Ring>(key), [&](Ring::Status& status) {
     status.process_groups[0].removal_timestamp = harness.clock()->wall_now();

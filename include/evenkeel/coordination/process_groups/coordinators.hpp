@@ -23,11 +23,11 @@ struct CoordinatorCandidate {
 };
 
 /// Returns all processes that may be coordinators: of an eligible class, with a locality, neither excluded
-/// nor under maintenance, and not in `doomed`, the groups of all instances that are pending for removal.
-/// Lifetime: the result must not outlive `status`. Source: selectCandidates.
+/// nor under maintenance, and not in `pending_removal`, the groups of all instances that are pending for
+/// removal. Lifetime: the result must not outlive `status`. Source: selectCandidates.
 EVENKEEL_API std::vector<CoordinatorCandidate> coordinator_candidates(const ProcessCluster& cluster,
                                                                       const DatabaseStatus& status,
-                                                                      const GroupIds& doomed);
+                                                                      const GroupIds& pending_removal);
 
 /// A choice of coordinators.
 struct CoordinatorChoice {
@@ -38,7 +38,8 @@ struct CoordinatorChoice {
 /// possible, within ProcessCluster::coordinator_limits, higher priorities first. Deterministic.
 /// Source: ChooseDistributedProcesses, SelectCoordinators.
 EVENKEEL_API CoordinatorChoice choose_coordinators(const ProcessCluster& cluster,
-                                                   const DatabaseStatus& status, const GroupIds& doomed);
+                                                   const DatabaseStatus& status,
+                                                   const GroupIds& pending_removal);
 
 /// Returns why the present coordinators cannot stay; nullopt if they can. A coordinator that is marked for
 /// removal is not a reason, because the exclusion changes the coordinators before it removes a process, once
