@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command peers does through the queues of client-go and controller-runtime what workqueue_benchmark does
-// through ours, and prints what it measured as one line of JSON:
+// Command peers runs the workloads of workqueue_benchmark on the queues of client-go and controller-runtime, and
+// prints the results as one line of JSON:
 //
 //	peers -peer client-go -workload add_get_done
 //
-// One process is one measurement, so that no peer pays for the garbage of another. Queues are unnamed and
-// so keep no metrics, as ours do not, but in what is called metered. The keys are the same: a namespace of 10 and a name of 36 characters,
-// made before the clock runs; Go's queues share their bytes, ours copy them.
+// Each measurement is a separate process, so that no peer pays for the garbage of another. Queues are unnamed and
+// therefore have no metrics, like ours, except in workloads called metered. The keys are the same, a namespace of 10
+// and a name of 36 characters, made before the clock starts; Go's queues share their bytes, ours copy them.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// Figures are named as the fields of our benchmarks' JSON are.
+// figures have the names of the fields in our benchmarks' JSON.
 type figures map[string]float64
 
 var workloads = map[string]func(make func() queue) figures{

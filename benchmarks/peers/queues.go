@@ -10,20 +10,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
 
-// What both peers offer. A priority below zero is what a resync gets; client-go has none and ignores it.
+// queue is the common interface of both peers. Resyncs have a priority below zero; client-go has no priorities and
+// ignores it.
 type queue interface {
 	add(key string)
 	addWithPriority(key string, priority int)
 	addAfter(key string, delay time.Duration)
 	get() (key string, shutDown bool)
 	done(key string)
-	// settled blocks until what was added is in the queue proper, and returns how many keys are ready.
+	// settled blocks until all added keys are in the queue itself, and returns the number of ready keys.
 	settled() int
 	shutDown()
 	hasPriorities() bool
 }
 
-// A queue with a name keeps metrics: controller-runtime's, for both, as in its managers.
+// peers maps names to constructors. A queue with a name has metrics: for both peers those of controller-runtime, as in
+// its managers.
 var peers = map[string]func(name string) queue{
 	"client-go":          newClientGo,
 	"controller-runtime": newControllerRuntime,
@@ -46,8 +48,8 @@ func (c *clientGo) settled() int                             { return c.q.Len() 
 func (c *clientGo) shutDown()                                { c.q.ShutDown() }
 func (c *clientGo) hasPriorities() bool                      { return false }
 
-// controller-runtime's queue takes what is added into a buffer, and another goroutine into its trees; Len
-// empties the buffer first. It is the default of controller-runtime's controllers.
+// controllerRuntime wraps controller-runtime's queue, which adds keys to a buffer; another goroutine moves them to its
+// trees. Len flushes the buffer first. It is the default of controller-runtime's controllers.
 type controllerRuntime struct {
 	q priorityqueue.PriorityQueue[string]
 }

@@ -20,16 +20,16 @@ func perItem(took time.Duration, count int) float64 {
 	return float64(took.Nanoseconds()) / float64(count)
 }
 
-// scattered is a permutation of the numbers below count without order in it.
+// scattered is a pseudo-random permutation of the numbers below count.
 func scattered(index, count int) int { return index * 7919 % count }
 
-// delayOf is between 1,000 and 2,000 seconds, without order.
+// delayOf is between 1,000 and 2,000 seconds, in random order.
 func delayOf(index int) time.Duration {
 	random := (uint64(index) + 1) * 6364136223846793005
 	return 1000*time.Second + time.Duration((random>>32)%1_000_000_000)*time.Microsecond
 }
 
-// measure runs the work of n steps with growing n until it took long enough to be told from noise.
+// measure runs the work of n steps with growing n until it takes long enough for a reliable result.
 func measure(step func(index int)) figures {
 	n := 1000
 	for {
@@ -55,8 +55,8 @@ func addGetDone(newQueue func() queue) figures {
 	})
 }
 
-// The second add comes with a string of its own, as an event does: equal strings at one address are found
-// equal without a look at them. Ends with settled, so that what a queue puts off is in the figure.
+// The second add uses a separate copy of the string, as an event does: equal strings at the same address compare
+// equal without reading them. Ends with settled, so that deferred work of a queue is included in the result.
 func duplicateAdd(newQueue func() queue, queued int) figures {
 	q := newQueue()
 	for _, key := range makeKeys(queued) {
@@ -149,8 +149,8 @@ func bytesQueued(newQueue func() queue) figures {
 	return figures{"bytes_per_key": (after - before) / million}
 }
 
-// client-go hands delayed keys to a goroutine through a channel of 1,000; what is left in it at the end is
-// not waited for, a thousandth of the work.
+// client-go passes delayed keys to a goroutine through a channel of 1,000; the benchmark does not wait for those left
+// in it at the end, a thousandth of the work.
 func millionWaiting(newQueue func() queue) figures {
 	keys := makeKeys(million)
 	q := newQueue()
@@ -186,7 +186,7 @@ func bytesWaiting(newQueue func() queue) figures {
 	return figures{"bytes_per_key": (after - before) / million}
 }
 
-// workers run step until it says false.
+// workers run step until it returns false.
 func startWorkers(count int, step func() bool) *sync.WaitGroup {
 	var group sync.WaitGroup
 	for range count {
@@ -242,7 +242,7 @@ func throughput(newQueue func() queue, producers, workers, duplicates int) figur
 	close(start)
 	adders.Wait()
 	waitUntilEmpty(q)
-	for duplicates == 0 && runs.Load() < adds { // what is in hand is not in the queue any more
+	for duplicates == 0 && runs.Load() < adds { // held keys are not in the queue any more
 		runtime.Gosched()
 	}
 	took := time.Since(began)
@@ -332,7 +332,7 @@ func wakeLatency(newQueue func() queue, workers int) figures {
 	time.Sleep(50 * time.Millisecond)
 	samples := make([]int64, measured)
 	for i := range samples {
-		time.Sleep(200 * time.Microsecond) // so that the worker is parked again
+		time.Sleep(200 * time.Microsecond) // gives the worker time to park again
 		start := time.Since(base).Nanoseconds()
 		q.add(keys[i%len(keys)])
 		samples[i] = <-taken - start
@@ -340,7 +340,7 @@ func wakeLatency(newQueue func() queue, workers int) figures {
 	return percentiles(samples)
 }
 
-// numberIn finds the number behind a label such as "VmRSS:" in a file of Linux.
+// numberIn returns the number after a label such as "VmRSS:" in a file of Linux.
 func numberIn(file, label string) float64 {
 	text, err := os.ReadFile(file)
 	if err != nil {

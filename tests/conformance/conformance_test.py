@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plays the scenarios against a server and compares with what a real control plane answered.
+"""Plays the scenarios against a server and compares its responses with those of a real control plane.
 
-  conformance_test.py PROGRAM            each scenario is equal, or is as differences.txt says, neither worse nor better
+  conformance_test.py PROGRAM            each scenario is equal, or differs exactly as differences.txt states
   conformance_test.py PROGRAM --update   writes differences.txt and the table of docs/conformance.md
-  conformance_test.py PROGRAM --true     all are equal: against a real control plane, proves the recordings
-  conformance_test.py PROGRAM --renamed  those of base with other names and values
-  conformance_test.py PROGRAM --record   against a real control plane, writes the recordings of scenarios/
+  conformance_test.py PROGRAM --true     all must be equal: verifies the recordings against a real control plane
+  conformance_test.py PROGRAM --renamed  plays the scenarios of base with other names and values
+  conformance_test.py PROGRAM --record   writes the recordings of scenarios/, against a real control plane
 
---flags 'A B' are more flags for PROGRAM. PROGRAM prints "... is ready at URL", takes --write-kubeconfig FILE and ends on SIGTERM. README.md has the rest.
+--flags 'A B' passes more flags to PROGRAM. PROGRAM prints "... is ready at URL", takes --write-kubeconfig FILE and ends on SIGTERM. README.md has the rest.
 """
 import argparse
 import collections
@@ -28,8 +28,8 @@ import target
 
 WORKERS = 8
 ESTABLISH_SECONDS = 30
-# What the real server answers otherwise now and then: seen once in four runs was a warning of the rule in the step that
-# mends the value. Why is not known.
+# Scenarios to which the real server sometimes responds differently: in one of four runs there was a warning of the rule in
+# the step that corrects the value. The reason is not known.
 UNSTEADY = {'cel/ratcheted-rules'}
 
 
@@ -55,12 +55,12 @@ def answers(server, entry):
 
 
 def compare(server, entry):
-    """The verdict, and what differs."""
+    """Returns the verdict and the differences."""
     if entry['stale']:
         return 'different', ['%s: record it (README.md)' % entry['stale']]
     try:
         got = answers(server, entry)
-    except Exception as error:  # whatever a broken answer makes of the player
+    except Exception as error:  # a broken response may raise anything in the player
         return 'different', ['%s: %s' % (type(error).__name__, error)]
     worded, differs = [], []
     for at, (step, answer) in enumerate(zip(entry['steps'], got)):
@@ -71,7 +71,7 @@ def compare(server, entry):
 
 
 def compare_real(server, entry):
-    """Against the real server; what is known to be unsteady there is played again if it differs, and that is said."""
+    """Plays against the real server; known unsteady scenarios are repeated, and reported, if they differ."""
     first = compare(server, entry)
     if first[0] == 'equal' or entry['name'] not in UNSTEADY:
         return first
@@ -81,7 +81,7 @@ def compare_real(server, entry):
 
 
 def record(server, entry):
-    """Writes down what the server answers, if it answers the same twice."""
+    """Records the responses of the server if two runs give the same ones."""
     try:
         first, second = answers(server, entry), answers(server, entry)
     except exchange.Waited as error:
@@ -95,7 +95,7 @@ def record(server, entry):
 
 
 def for_all(scenarios, where, work):
-    """{name: work(server, scenario)}: first those that want to be alone, then the others several at a time."""
+    """Returns {name: work(server, scenario)}: first runs the exclusive scenarios, then the others concurrently."""
     local, results = threading.local(), {}
 
     def one(entry):
@@ -113,7 +113,7 @@ def for_all(scenarios, where, work):
 
 
 def judge(results, expected, verbose):
-    """Prints what is not as expected; the number of such scenarios."""
+    """Prints unexpected verdicts; returns their number."""
     surprises = 0
     for name, (verdict, lines) in results.items():
         wanted = expected.get(name, ('equal', ''))[0]
@@ -128,7 +128,7 @@ def judge(results, expected, verbose):
 
 
 def chosen(scenarios, only):
-    """Those named: areas, or area/name."""
+    """Returns the scenarios with these names: areas, or area/name."""
     if not only:
         return scenarios
     wanted = [entry for entry in scenarios if {entry['name'], entry['name'].partition('/')[0]} & set(only)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of the scenarios in which the embedded server differs from a real one, and the table made of it.
 
-differences.txt has a line for each: area/name, wording or different, the reason. What is not in it is equal.
-The table stands in docs/conformance.md between two marks.
+differences.txt has a line for each: area/name, wording or different, the reason. All other scenarios are equal.
+The table is in docs/conformance.md between two marks.
 """
 import os
 import re
@@ -15,7 +15,7 @@ NO_REASON = 'no reason given'
 
 
 def read():
-    """{name: (verdict, reason)}"""
+    """Returns {name: (verdict, reason)}."""
     found = {}
     with open(LIST) as file:
         for line in file:
@@ -26,7 +26,7 @@ def read():
 
 
 def write(verdicts, whole):
-    """Keeps the reasons that there are, and unless `whole` the lines of what was not played."""
+    """Keeps existing reasons and, unless `whole`, the lines of scenarios that were not played."""
     known = read()
     if not whole:
         verdicts = dict({name: verdict for name, (verdict, _) in known.items()}, **verdicts)
@@ -53,7 +53,7 @@ def update_document():
 
 
 def complaints():
-    """What is not true of the list's form and of the document."""
+    """Returns the problems of the list's form and of the document."""
     for name, (_, reason) in sorted(read().items()):
         if reason == NO_REASON:
             yield 'differences.txt: %s has no reason' % name

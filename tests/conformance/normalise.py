@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes answers comparable: what differs from run to run gets the same name in each run.
+"""Makes responses comparable: values that differ between runs are replaced by stable names.
 
 Uids, times, the scenario's namespace, generated names, versions of lists and continue tokens are replaced.
 resourceVersions keep their equality: the first one of a scenario becomes rv1, the next different one rv2, so that
@@ -24,14 +24,14 @@ def normalise(answers, env, steps):
 
 
 def undescribed(answer):
-    """A Table without the descriptions of its columns, which of built-in kinds are documentation."""
+    """Returns a Table without the descriptions of its columns, which are documentation for built-in kinds."""
     for column in answer['body'].get('columnDefinitions', []) if isinstance(answer.get('body'), dict) else []:
         column.pop('description', None)
     return answer
 
 
 def prefixes(steps):
-    """The generateNames of requests. Of a long one a generated name has the start."""
+    """Returns the generateNames of requests. Generated names contain only the start of a long one."""
     bodies = [step['body'] for step in steps if isinstance(step.get('body'), dict)]
     metadata = [body.get('metadata') for body in bodies]
     named = [one.get('generateName') for one in metadata if isinstance(one, dict)]
@@ -43,7 +43,7 @@ class Normaliser:
         self.namespace = namespace
         self.generated_names = [re.compile(r'\b(%s)[a-z0-9]{5}\b' % re.escape(prefix)) for prefix in prefixes]
         self.versions, self.uids, self.generated = {}, {}, {}
-        self.group = ''  # of the discovery document that is walked
+        self.group = ''  # of the current discovery document
 
     def answer(self, answer):
         for event in answer.get('events', []):
@@ -68,7 +68,7 @@ class Normaliser:
             if key == 'serverAddressByClientCIDRs':
                 continue
             if key == 'storageVersionHash' and self.namespace in self.group:
-                out[key] = '<hash>'  # of a name that is another one in each run
+                out[key] = '<hash>'  # of a name that differs between runs
             elif key == 'message' and isinstance(member, str) and many_causes(value):
                 out[key] = '<see causes>'  # a real server joins them in random order
             elif key == 'cells':
@@ -121,7 +121,7 @@ def without_messages(value):
 
 
 def differences(want, got, path=''):
-    """Lines that say where two normalised values differ."""
+    """Returns lines that describe the differences of two normalised values."""
     if type(want) is not type(got):
         yield '%s: wanted %s, got %s' % (path, short(want), short(got))
     elif isinstance(want, dict):

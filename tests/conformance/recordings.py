@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios and what a real control plane answered: recorded/<area>/<name>.json.
+"""Scenarios and the responses of a real control plane: recorded/<area>/<name>.json.
 
-A recording has each request with its answer, so it can be read and played by itself. The scenarios of scenarios/ are
-where requests are written; a recording whose requests are other ones is stale, and says so. Those of recorded/base
-have no module: their recordings are all there is.
+A recording has each request with its response, so it can be read and played by itself. Requests are written in
+scenarios/; a recording with different requests is stale and reported as such. The scenarios of recorded/base have no
+module, only their recordings.
 """
 import json
 import os
@@ -16,12 +16,12 @@ WIDTH = 118
 
 
 def setup():
-    """The CRDs that the scenarios of base use."""
+    """Returns the CRDs that the scenarios of base use."""
     return read(os.path.join(FOLDER, 'base', '_setup.json'))
 
 
 def load():
-    """All scenarios in the order of their names: area/name, about, alone, steps [{request, answer}], stale."""
+    """Returns all scenarios sorted by name: area/name, about, alone, steps [{request, answer}], stale."""
     found = {}
     for area in sorted(os.listdir(FOLDER)):
         for file in sorted(os.listdir(os.path.join(FOLDER, area))):
@@ -58,7 +58,7 @@ def read(path):
 
 
 def pretty(value, indent=0, before=0):
-    """JSON that breaks lines only where a line would be too long."""
+    """Returns JSON with line breaks only where a line would be too long."""
     line = json.dumps(value, ensure_ascii=False)
     if indent + before + len(line) < WIDTH or not value or not isinstance(value, (dict, list)):
         return line

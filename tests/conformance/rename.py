@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes the names and values of a recorded scenario, in requests and answers alike.
+"""Changes the names and values of a recorded scenario, in both requests and responses.
 
-A server that answers by rules gives a renamed scenario the verdict that it gives the original. What is
-renamed is found by its place in the requests: names of objects, keys and values of labels and of data, tags,
-names of parts, field managers, and the group and kinds of the custom resources. Each gets the same prefix, so
-that what was sorted stays sorted. In answers the same places are renamed, and in messages what is quoted.
+A server that implements the rules gives a renamed scenario the same verdict as the original. The renamed values are
+identified by their position in the requests: names of objects, keys and values of labels and of data, tags, names of
+parts, field managers, and the group and kinds of the custom resources. All get the same prefix, so that the order is
+preserved. In responses the same positions are renamed, and quoted values in messages.
 """
 import base64
 import hashlib
@@ -49,7 +49,7 @@ class Renamer:
                 return self.prefix + token
         return token
 
-    # Calls `change` for each string whose place says that it is a name or a value.
+    # Calls `change` for each string at the position of a name or a value.
     def walk(self, value, path, change):
         if isinstance(value, dict):
             return {self.key(k, path, change): self.walk(v, path + (k,), change) for k, v in value.items()}
@@ -83,7 +83,7 @@ class Renamer:
             return key[:2] + json.dumps(found, separators=(',', ':'))
         return key
 
-    # A JSON patch names its places as pointers.
+    # The paths of a JSON patch are pointers.
     def operation(self, step):
         place = step.get('path', '')
         for root in ('/data/', '/metadata/labels/'):
@@ -154,7 +154,7 @@ class Renamer:
 
 
 def named_segments(place):
-    """The parts of a path that name an object or a namespace, with their index."""
+    """Returns the parts of a path that name an object or a namespace, with their index."""
     parts = place.split('/')
     at = {'api': 3, 'apis': 4}.get(parts[1] if len(parts) > 1 else '', len(parts))
     found = []
@@ -175,7 +175,7 @@ def rename_kinds(document, kinds):
 
 
 def choose(random):
-    """A prefix, and new spellings of the group and the kinds."""
+    """Returns a prefix, and new spellings of the group and the kinds."""
     letters = 'bcdfghjklmnpqrstvwxz'
     word = lambda size: ''.join(random.choice(letters) for _ in range(size))
     kind, other = word(6), word(6)
@@ -191,7 +191,7 @@ def renamed(scenario, prefix, kinds):
 
 
 def recomputed(value, group=''):
-    """Discovery says a hash of group, version and kind, and is compared in the order of its text."""
+    """Discovery contains a hash of group, version and kind, and is sorted by text for comparison."""
     if isinstance(value, list):
         return [recomputed(v, group) for v in value]
     if not isinstance(value, dict):

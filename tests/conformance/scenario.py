@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How scenarios are written: a function with @scenario, whose argument collects the steps. README.md explains them.
+"""The form of scenarios: a function with @scenario, whose argument collects the steps. README.md explains them.
 
-A scenario only says what is asked; it never sees an answer. Answers stand in recorded/, and what one step needs
-from another's answer it names: capture={'rv': 'metadata/resourceVersion'} in one step, '{rv}' in a later one.
+A scenario contains only requests and never sees a response. Responses are in recorded/; a step refers to values from
+the response of another one by name: capture={'rv': 'metadata/resourceVersion'} in one step, '{rv}' in a later one.
 """
 import copy
 import importlib
@@ -66,7 +66,7 @@ METADATA = {'labels': 'labels', 'annotations': 'annotations', 'finalizers': 'fin
 
 
 def scenario(function=None, *, alone=False):
-    """Registers a scenario; alone: nothing else is played meanwhile (what looks beyond its own namespace)."""
+    """Registers a scenario; alone: no other scenario runs concurrently (for scenarios that look beyond their namespace)."""
     def register(function):
         assert function.__doc__, '%s has no docstring' % function.__name__
         steps = Steps()
@@ -79,7 +79,7 @@ def scenario(function=None, *, alone=False):
 
 
 def load():
-    """All scenarios of scenarios/*.py."""
+    """Returns all scenarios of scenarios/*.py."""
     if not SCENARIOS:
         for file in sorted(os.listdir(os.path.join(HERE, 'scenarios'))):
             if file.endswith('.py') and not file.startswith('_'):
@@ -137,11 +137,11 @@ class Steps:
         self.steps.append(tidy({'watch': name, 'path': self.path(path), 'headers': headers}))
 
     def collect(self, name, n=1, **how):
-        """Awaits n more events of a watch, then a moment for those that should not come."""
+        """Waits for n more events of a watch, then a moment for those that should not arrive."""
         self.steps.append(dict({'collect': name, 'n': n}, **how))
 
     def kind(self, properties, plural='things', kind='Thing', wait=True, path='customresourcedefinitions', **how):
-        """Installs a CRD of this scenario's own (see crd()) and waits until it is served."""
+        """Installs a CRD for this scenario (see crd()) and waits until it is served."""
         document = crd(properties, plural=plural, kind=kind, **how)
         self.post(path, document, hidden=True)
         spec = document['spec']
@@ -155,7 +155,7 @@ class Steps:
 
     def request(self, method, path, body, how):
         step = tidy(dict({'method': method, 'path': self.path(path), 'body': body}, **how))
-        self.steps.append(copy.deepcopy(step))  # scenarios may go on changing what they passed
+        self.steps.append(copy.deepcopy(step))  # scenarios may modify their arguments afterwards
 
     def path(self, path):
         if path.startswith('/'):
@@ -173,7 +173,7 @@ class Steps:
         return '/'.join(parts[:1] + parts[2:]) + mark + query
 
     def object(self, path, **members):
-        """The object of a path: apiVersion, kind, name, and the members given."""
+        """Returns the object of a path: apiVersion, kind, name, and the members given."""
         plural, _, rest = path.partition('?')[0].partition('/')
         version, kind, _ = self.known[plural]
         metadata = dict(members.pop('metadata', {}))
@@ -195,7 +195,7 @@ def tidy(step):
 
 def crd(properties, plural='things', kind='Thing', group='{ns}.example.com', scope='Namespaced', status=False,
         version=None, versions=None, names=None, schema=None, **spec):
-    """A CRD with one version v1 whose schema has these properties.
+    """Returns a CRD with one version v1 whose schema has these properties.
 
     status: with the status subresource; version: more members of the version (additionalPrinterColumns, ...);
     schema: more members of the schema (required, x-kubernetes-validations, ...); versions: all of them, instead;

@@ -15,7 +15,7 @@ START_SECONDS, STOP_SECONDS = 60, 30
 
 
 class Target:
-    """Where a server is and how it is spoken to. Thread-safe: never changed."""
+    """Address and credentials of a server. Thread-safe: immutable."""
 
     def __init__(self, url, kubeconfig):
         self.url = scalar(kubeconfig, 'server') or url
@@ -24,7 +24,7 @@ class Target:
 
 
 def scalar(kubeconfig, key):
-    """The value of the only `key: value` of a kubeconfig as our programs write it: one scalar a line."""
+    """Returns the value of the only `key: value` of a kubeconfig as our programs write it: one scalar a line."""
     found = re.search(r'[\s{]%s:\s*("[^"]*"|[^\s,}]+)' % re.escape(key), kubeconfig)
     return found.group(1).strip('"') if found else ''
 
@@ -45,7 +45,7 @@ def context(kubeconfig):
 
 @contextlib.contextmanager
 def running(program, flags=()):
-    """The program with these flags on a free port, as a Target. It must end cleanly, and soon, when told to."""
+    """Runs the program with these flags on a free port, as a Target. It must end cleanly and promptly on SIGTERM."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'kubeconfig')
         process = subprocess.Popen([program, '--write-kubeconfig', path, *flags], stdout=subprocess.PIPE)
@@ -63,7 +63,7 @@ def running(program, flags=()):
                 raise SystemExit('the program ended with %d after SIGTERM' % code)
         finally:
             if process.poll() is None:
-                process.terminate()  # killed at once, a control plane would leave its parts behind
+                process.terminate()  # if killed immediately, a control plane would leave its processes behind
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(STOP_SECONDS)
             if process.poll() is None:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The operator of benchmarks/runtime on controller-runtime: the same modes, flags and lines of output as
-// benchmarks/runtime/operator.cpp, which says what they are.
+// benchmarks/runtime/operator.cpp, which documents them.
 package main
 
 import (
@@ -55,7 +55,7 @@ func say(what map[string]any) {
 	fmt.Println(string(line))
 }
 
-// stretch times what happens between the first reconcile and the one that completes the work.
+// stretch measures the time from the first reconcile to the one that completes the work.
 type stretch struct {
 	wanted int64
 	count  atomic.Int64
@@ -78,7 +78,7 @@ func (s *stretch) step() {
 	}
 }
 
-// samples are the latencies of latency mode.
+// samples are the samples of mode latency.
 type samples struct {
 	mutex     sync.Mutex
 	values    [][2]int64
@@ -217,7 +217,7 @@ func run(kubeconfig, mode string, workers int, objects, rounds, token int64) err
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // what controller-runtime's own way to the configuration sets
+	config.QPS = -1 // the value set by controller-runtime's own configuration loader
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 //! The operator of benchmarks/runtime on kube-rs: the same modes, flags and lines of output as
-//! benchmarks/runtime/operator.cpp, which says what they are.
+//! benchmarks/runtime/operator.cpp, which documents them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -65,7 +65,7 @@ fn cpu_seconds() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// What happens between the first reconcile and the one that completes the work.
+/// Measures the time from the first reconcile to the one that completes the work.
 struct Stretch {
     wanted: i64,
     count: AtomicI64,
@@ -97,7 +97,7 @@ impl Stretch {
     }
 }
 
-/// The latencies of latency mode.
+/// Samples of mode latency.
 #[derive(Default)]
 struct Samples {
     values: Vec<(i64, i64)>,
