@@ -164,15 +164,15 @@ class TreeValue {
 };
 
 /// The path from the document's root to a value, kept on the stack and used only for errors.
-struct Place {
-  const Place* parent = nullptr;
+struct Path {
+  const Path* parent = nullptr;
   std::string_view name = {};
   std::size_t index = 0;
   bool is_index = false;
   int depth = 0;
 
-  Place member(std::string_view child) const { return {this, child, 0, false, depth + 1}; }
-  Place item(std::size_t child) const { return {this, {}, child, true, depth + 1}; }
+  Path member(std::string_view child) const { return {this, child, 0, false, depth + 1}; }
+  Path item(std::size_t child) const { return {this, {}, child, true, depth + 1}; }
 
   std::string str() const {
     if (parent == nullptr) return {};
@@ -192,53 +192,53 @@ class Decoder {
  public:
   explicit Decoder(std::string_view what) : what_(what) {}
 
-  void value(const TypeInfo& type, void* target, Value value, const Place& place) {
+  void value(const TypeInfo& type, void* target, Value value, const Path& path) {
     switch (type.kind) {
       case TypeKind::boolean:
-        expect(Json::Kind::boolean, "boolean", value, place);
+        expect(Json::Kind::boolean, "boolean", value, path);
         *static_cast<bool*>(target) = value.boolean();
         return;
       case TypeKind::integer:
-        return integer(type, target, value, place);
+        return integer(type, target, value, path);
       case TypeKind::number:
-        expect(Json::Kind::number, "number", value, place);
+        expect(Json::Kind::number, "number", value, path);
         return store_number(type, target, as_double(value.number()));
       case TypeKind::string:
-        expect(Json::Kind::string, "string", value, place);
+        expect(Json::Kind::string, "string", value, path);
         *static_cast<std::string*>(target) = value.string();
         return;
       case TypeKind::enumeration:
-        return enumeration(type, target, value, place);
+        return enumeration(type, target, value, path);
       case TypeKind::text:
-        return text(type, target, value, place);
+        return text(type, target, value, path);
       case TypeKind::int_or_string:
-        return int_or_string(*static_cast<IntOrString*>(target), value, place);
+        return int_or_string(*static_cast<IntOrString*>(target), value, path);
       case TypeKind::json:
-        *static_cast<Json*>(target) = tree(value, place);
+        *static_cast<Json*>(target) = tree(value, path);
         return;
       case TypeKind::optional:
-        return this->value(type.item(), type.optional->emplace(target), value, place);
+        return this->value(type.item(), type.optional->emplace(target), value, path);
       case TypeKind::list:
-        return list(type, target, value, place);
+        return list(type, target, value, path);
       case TypeKind::map:
-        return map(type, target, value, place);
+        return map(type, target, value, path);
       case TypeKind::record:
-        return record(type, target, value, place);
+        return record(type, target, value, path);
     }
   }
 
   /// Decodes the root: like any record, but apiVersion and kind, if present, must match the type.
   void top(const TypeInfo& type, void* target, Value value) {
     resource_ = type.kind == TypeKind::record ? type.resource : nullptr;
-    this->value(type, target, value, Place{});
+    this->value(type, target, value, Path{});
   }
 
  private:
-  [[noreturn]] void fail(const Place& place, const std::string& problem) const {
+  [[noreturn]] void fail(const Path& path, const std::string& problem) const {
     std::string where = what_;
-    const std::string path = place.str();
-    if (!where.empty() && !path.empty()) where += ": ";
-    throw DecodeError(where + path, problem);
+    const std::string field = path.str();
+    if (!where.empty() && !field.empty()) where += ": ";
+    throw DecodeError(where + field, problem);
   }
 
   static std::string describe(Value& value, bool secret = false) {
@@ -262,18 +262,18 @@ class Decoder {
     return (whole ? "integer " : "number ") + token;
   }
 
-  void expect(Json::Kind kind, std::string_view wanted, Value& value, const Place& place,
+  void expect(Json::Kind kind, std::string_view wanted, Value& value, const Path& path,
               bool secret = false) const {
     if (value.kind() == kind) return;
-    fail(place, "expected " + std::string(wanted) + ", found " + describe(value, secret));
+    fail(path, "expected " + std::string(wanted) + ", found " + describe(value, secret));
   }
 
   static double as_double(const Number& number) {
     return number.kind == Json::Kind::integer ? static_cast<double>(number.integer) : number.number;
   }
 
-  void integer(const TypeInfo& type, void* target, Value& value, const Place& place) const {
-    expect(Json::Kind::number, "integer", value, place);
+  void integer(const TypeInfo& type, void* target, Value& value, const Path& path) const {
+    expect(Json::Kind::number, "integer", value, path);
     const Number number = value.number();
     if (number.large && is_unsigned_64(type))
       return store_integer(type, target, static_cast<std::int64_t>(*number.large));
@@ -281,8 +281,8 @@ class Decoder {
       return store_integer(type, target, number.integer);
     const std::string found(value.token());
     if (found.find_first_of(".eE") != std::string::npos && !number.large)
-      fail(place, "expected integer, found number " + found);
-    fail(place, "expected integer " + range_of(type) + ", found " + found);
+      fail(path, "expected integer, found number " + found);
+    fail(path, "expected integer " + range_of(type) + ", found " + found);
   }
 
   static bool fits(const TypeInfo& type, std::int64_t value) {
@@ -300,54 +300,54 @@ class Decoder {
     return "from " + std::to_string(-signed_top - 1) + " to " + std::to_string(signed_top);
   }
 
-  void enumeration(const TypeInfo& type, void* target, Value& value, const Place& place) const {
+  void enumeration(const TypeInfo& type, void* target, Value& value, const Path& path) const {
     std::string wanted;
     for (const EnumValue& each : type.values)
       wanted += (wanted.empty() ? "one of " : ", ") + quoted(each.wire);
-    expect(Json::Kind::string, wanted, value, place);
+    expect(Json::Kind::string, wanted, value, path);
     const std::string_view word = value.string();
     for (const EnumValue& each : type.values) {
       if (each.wire == word) return store_integer(type, target, each.value);
     }
-    fail(place, "expected " + wanted + ", found string " + quoted(word));
+    fail(path, "expected " + wanted + ", found string " + quoted(word));
   }
 
-  void text(const TypeInfo& type, void* target, Value& value, const Place& place) const {
+  void text(const TypeInfo& type, void* target, Value& value, const Path& path) const {
     const TextOps& ops = *type.text;
     if (ops.numbers && value.kind() == Json::Kind::number) {
       const std::string token(value.token());
       if (ops.parse(target, token)) return;
-      fail(place, "expected " + std::string(ops.expected) + ", found " + describe(value, ops.secret));
+      fail(path, "expected " + std::string(ops.expected) + ", found " + describe(value, ops.secret));
     }
-    expect(Json::Kind::string, ops.expected, value, place, ops.secret);
+    expect(Json::Kind::string, ops.expected, value, path, ops.secret);
     const std::string_view form = value.string();
     if (ops.parse(target, form)) return;
-    fail(place, "expected " + std::string(ops.expected) + ", found string" +
-                    (ops.secret ? std::string() : " " + quoted(form)));
+    fail(path, "expected " + std::string(ops.expected) + ", found string" +
+                   (ops.secret ? std::string() : " " + quoted(form)));
   }
 
-  void int_or_string(IntOrString& target, Value& value, const Place& place) const {
+  void int_or_string(IntOrString& target, Value& value, const Path& path) const {
     const Json::Kind kind = value.kind();
     if (kind == Json::Kind::string) {
       target = IntOrString(value.string());
       return;
     }
-    if (kind != Json::Kind::number) fail(place, "expected integer or string, found " + describe(value));
+    if (kind != Json::Kind::number) fail(path, "expected integer or string, found " + describe(value));
     std::int32_t number = 0;
-    integer(type_info<std::int32_t>(), &number, value, place);
+    integer(type_info<std::int32_t>(), &number, value, path);
     target = IntOrString(number);
   }
 
-  Json tree(Value& value, const Place& place) const {
+  Json tree(Value& value, const Path& path) const {
     if constexpr (requires { value.tree(); }) {
       return value.tree();
     } else {
-      return tree_of_text(value, place);
+      return tree_of_text(value, path);
     }
   }
 
-  Json tree_of_text(Value& value, const Place& place) const {
-    check_depth(place);
+  Json tree_of_text(Value& value, const Path& path) const {
+    check_depth(path);
     switch (value.kind()) {
       case Json::Kind::null:
         static_cast<void>(value.is_null());
@@ -358,14 +358,14 @@ class Decoder {
         return Json(value.string());
       case Json::Kind::array: {
         Json::Array items;
-        value.each_item([&](Value item) { items.push_back(tree_of_text(item, place.item(items.size()))); });
+        value.each_item([&](Value item) { items.push_back(tree_of_text(item, path.item(items.size()))); });
         return Json(std::move(items));
       }
       case Json::Kind::object: {
         Json::Object members;
         value.each_member([&](std::string_view name, Value member) {
           const std::string kept(name);
-          members[kept] = tree_of_text(member, place.member(kept));
+          members[kept] = tree_of_text(member, path.member(kept));
         });
         return Json(std::move(members));
       }
@@ -376,53 +376,52 @@ class Decoder {
     return number.kind == Json::Kind::integer ? Json(number.integer) : Json(number.number);
   }
 
-  void check_depth(const Place& place) const {
-    if (place.depth > max_json_depth) {
+  void check_depth(const Path& path) const {
+    if (path.depth > max_json_depth) {
       // The path would be as long as the document is deep, so it is omitted.
       throw DecodeError(what_, "nested deeper than " + std::to_string(max_json_depth) + " levels");
     }
   }
 
-  void list(const TypeInfo& type, void* target, Value& value, const Place& place) {
-    expect(Json::Kind::array, "array", value, place);
-    check_depth(place);
+  void list(const TypeInfo& type, void* target, Value& value, const Path& path) {
+    expect(Json::Kind::array, "array", value, path);
+    check_depth(path);
     type.list->clear(target);
     const TypeInfo& item_type = type.item();
     std::size_t index = 0;
     value.each_item([&](Value item) {
       void* slot = type.list->append(target);
-      const Place here = place.item(index++);
+      const Path here = path.item(index++);
       if (keeps_null(item_type) || !item.is_null()) this->value(item_type, slot, item, here);
     });
   }
 
-  void map(const TypeInfo& type, void* target, Value& value, const Place& place) {
-    expect(Json::Kind::object, "object", value, place);
-    check_depth(place);
+  void map(const TypeInfo& type, void* target, Value& value, const Path& path) {
+    expect(Json::Kind::object, "object", value, path);
+    check_depth(path);
     type.map->clear(target);
     const TypeInfo& item_type = type.item();
     value.each_member([&](std::string_view name, Value member) {
       void* slot = type.map->insert(target, name);
-      if (keeps_null(item_type) || !member.is_null())
-        this->value(item_type, slot, member, place.member(name));
+      if (keeps_null(item_type) || !member.is_null()) this->value(item_type, slot, member, path.member(name));
     });
   }
 
   static bool keeps_null(const TypeInfo& type) { return type.kind == TypeKind::json; }
 
-  void record(const TypeInfo& type, void* target, Value& value, const Place& place) {
-    expect(Json::Kind::object, "object", value, place);
-    check_depth(place);
-    const bool is_root = place.parent == nullptr && resource_ != nullptr;
+  void record(const TypeInfo& type, void* target, Value& value, const Path& path) {
+    expect(Json::Kind::object, "object", value, path);
+    check_depth(path);
+    const bool is_root = path.parent == nullptr && resource_ != nullptr;
     std::size_t next = 0;
     value.each_member([&](std::string_view name, Value member) {
       const Field* field = find_field(type, name, next);
       if (field == nullptr) {
-        if (is_root) check_identity(name, member, place);
+        if (is_root) check_identity(name, member, path);
         return;
       }
       if (!member.is_null())
-        this->value(field->type(), field->access(target), member, place.member(field->wire));
+        this->value(field->type(), field->access(target), member, path.member(field->wire));
     });
   }
 
@@ -439,17 +438,17 @@ class Decoder {
     return nullptr;
   }
 
-  void check_identity(std::string_view name, Value& member, const Place& place) const {
-    if (name == "kind") return check_word(resource_->kind, member, place.member("kind"));
-    if (name == "apiVersion") check_word(resource_->api_version(), member, place.member("apiVersion"));
+  void check_identity(std::string_view name, Value& member, const Path& path) const {
+    if (name == "kind") return check_word(resource_->kind, member, path.member("kind"));
+    if (name == "apiVersion") check_word(resource_->api_version(), member, path.member("apiVersion"));
   }
 
-  void check_word(std::string_view wanted, Value& member, const Place& place) const {
+  void check_word(std::string_view wanted, Value& member, const Path& path) const {
     if (member.is_null()) return;
-    expect(Json::Kind::string, quoted(wanted), member, place);
+    expect(Json::Kind::string, quoted(wanted), member, path);
     const std::string_view found = member.string();
     if (found != wanted && !found.empty())
-      fail(place, "expected " + quoted(wanted) + ", found " + quoted(found));
+      fail(path, "expected " + quoted(wanted) + ", found " + quoted(found));
   }
 
   std::string what_;

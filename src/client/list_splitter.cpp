@@ -11,7 +11,7 @@ inline namespace v0 {
 namespace {
 
 /// The expected next part of the text.
-enum class Place : std::uint8_t {
+enum class Expected : std::uint8_t {
   start,         // {
   first_member,  // a name or }
   member,        // a name
@@ -27,25 +27,25 @@ enum class Place : std::uint8_t {
   end,          // white space only
 };
 
-const char* wanted(Place place) {
-  switch (place) {
-    case Place::start:
+const char* wanted(Expected expected) {
+  switch (expected) {
+    case Expected::start:
       return "'{'";
-    case Place::first_member:
+    case Expected::first_member:
       return "a member name or '}'";
-    case Place::member:
+    case Expected::member:
       return "a member name";
-    case Place::colon:
+    case Expected::colon:
       return "':'";
-    case Place::after_value:
+    case Expected::after_value:
       return "',' or '}'";
-    case Place::first_item:
+    case Expected::first_item:
       return "an object or ']'";
-    case Place::item_start:
+    case Expected::item_start:
       return "an object";
-    case Place::after_item:
+    case Expected::after_item:
       return "',' or ']'";
-    case Place::end:
+    case Expected::end:
       return "the end";
     default:
       return "a value";
@@ -65,7 +65,7 @@ struct ListSplitter::State {
   detail::ValueScan scan;
   std::size_t offset = 0;  // of rest in the body
   std::size_t items = 0;
-  Place place = Place::start;
+  Expected expected = Expected::start;
   bool taken = false;  // partial was returned and is dropped by the next call
   bool seen_items = false;
 
@@ -73,7 +73,7 @@ struct ListSplitter::State {
     throw DecodeError("list", "offset " + std::to_string(offset) + ": " + problem);
   }
   [[noreturn]] void unexpected(char found) const {
-    std::string text = "expected " + std::string(wanted(place)) + ", found ";
+    std::string text = "expected " + std::string(wanted(expected)) + ", found ";
     if (static_cast<unsigned char>(found) < 0x20 || static_cast<unsigned char>(found) > 0x7e) {
       fail(text + "byte " + std::to_string(static_cast<unsigned char>(found)));
     }
@@ -101,22 +101,22 @@ std::optional<std::string_view> ListSplitter::State::next() {
   if (taken) partial.clear();
   taken = false;
   while (!rest.empty()) {
-    if (place == Place::item) {
+    if (expected == Expected::item) {
       const auto text = take(options.max_item_bytes, "an item");
       if (!text) break;
-      place = Place::after_item;
+      expected = Expected::after_item;
       ++items;
       return text;
     }
-    if (place == Place::name || place == Place::value) {
-      if (place == Place::value && !keeps_value()) {
+    if (expected == Expected::name || expected == Expected::value) {
+      if (expected == Expected::value && !keeps_value()) {
         drop(scan.feed(rest));
-        if (scan.done()) place = Place::after_value;
+        if (scan.done()) expected = Expected::after_value;
         continue;
       }
       const auto text = take(options.max_metadata_bytes, "list metadata");
       if (!text) break;
-      place == Place::name ? end_name(*text) : end_value(*text);
+      expected == Expected::name ? end_name(*text) : end_value(*text);
       partial.clear();
       taken = false;
       continue;
@@ -150,31 +150,31 @@ std::optional<std::string_view> ListSplitter::State::take(std::size_t bound, con
 
 /// Consumes one byte of punctuation, or records that a name, value or item begins at it.
 void ListSplitter::State::step(char c) {
-  switch (place) {
-    case Place::first_member:
-    case Place::member:
-    case Place::after_value:
-    case Place::colon:
+  switch (expected) {
+    case Expected::first_member:
+    case Expected::member:
+    case Expected::after_value:
+    case Expected::colon:
       return after_name(c);
-    case Place::value_start:
+    case Expected::value_start:
       return start_value(c);
-    case Place::start:
+    case Expected::start:
       if (c != '{') unexpected(c);
-      place = Place::first_member;
+      expected = Expected::first_member;
       return drop(1);
-    case Place::first_item:
-    case Place::item_start:
+    case Expected::first_item:
+    case Expected::item_start:
       if (c == '{') {
         scan.reset();
-        place = Place::item;
+        expected = Expected::item;
         return;
       }
-      if (c != ']' || place == Place::item_start) unexpected(c);
-      place = Place::after_value;
+      if (c != ']' || expected == Expected::item_start) unexpected(c);
+      expected = Expected::after_value;
       return drop(1);
-    case Place::after_item:
+    case Expected::after_item:
       if (c != ',' && c != ']') unexpected(c);
-      place = c == ',' ? Place::item_start : Place::after_value;
+      expected = c == ',' ? Expected::item_start : Expected::after_value;
       return drop(1);
     default:
       unexpected(c);
@@ -182,23 +182,23 @@ void ListSplitter::State::step(char c) {
 }
 
 void ListSplitter::State::after_name(char c) {
-  if (place == Place::colon) {
+  if (expected == Expected::colon) {
     if (c != ':') unexpected(c);
-    place = Place::value_start;
+    expected = Expected::value_start;
     return drop(1);
   }
-  if (place == Place::after_value) {
+  if (expected == Expected::after_value) {
     if (c != ',' && c != '}') unexpected(c);
-    place = c == ',' ? Place::member : Place::end;
+    expected = c == ',' ? Expected::member : Expected::end;
     return drop(1);
   }
   if (c == '"') {
     scan.reset();
-    place = Place::name;
+    expected = Expected::name;
     return;
   }
-  if (c != '}' || place == Place::member) unexpected(c);
-  place = Place::end;
+  if (c != '}' || expected == Expected::member) unexpected(c);
+  expected = Expected::end;
   drop(1);
 }
 
@@ -206,22 +206,22 @@ void ListSplitter::State::start_value(char c) {
   if (name == "items" && c == '[') {
     if (seen_items) fail("items twice");
     seen_items = true;
-    place = Place::first_item;
+    expected = Expected::first_item;
     return drop(1);
   }
   if (c == ',' || c == '}' || c == ']' || c == ':') unexpected(c);
   scan.reset();
-  place = Place::value;
+  expected = Expected::value;
 }
 
 void ListSplitter::State::end_name(std::string_view text) {
   name = text.find('\\') == std::string_view::npos ? std::string(text.substr(1, text.size() - 2))
                                                    : Json::parse(text, "list").as_string();
-  place = Place::colon;
+  expected = Expected::colon;
 }
 
 void ListSplitter::State::end_value(std::string_view text) {
-  place = Place::after_value;
+  expected = Expected::after_value;
   if (name == "metadata") return read_metadata(text);
   if (name == "items") {
     if (text != "null")
@@ -271,7 +271,7 @@ std::optional<std::string_view> ListSplitter::next() {
 
 const ListMetadata& ListSplitter::finish() {
   State& state = *state_;
-  if (state.place != Place::end) state.fail("the body ends in the middle of the list");
+  if (state.expected != Expected::end) state.fail("the body ends in the middle of the list");
   if (!state.seen_items) {
     const std::string& kind = state.metadata.kind;
     throw DecodeError("list", "expected a list, found " + (kind.empty() ? "an object without items" : kind));

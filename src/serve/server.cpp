@@ -130,7 +130,7 @@ class Server::Impl final : public detail::SessionOwner {
     std::map<detail::ConnectionTable::Id, std::shared_ptr<detail::Session>> sessions;
     ConnectionCounts counts;  // guarded by the server's mutex_
   };
-  struct Place {
+  struct Registration {
     Serving* at = nullptr;
     detail::ConnectionTable::Id id = 0;
   };
@@ -141,7 +141,7 @@ class Server::Impl final : public detail::SessionOwner {
     if (admission.evicted) evict(at, admission, peer.to_string());
     auto session = std::make_shared<detail::Session>(*this, at.site, at.site.open(std::move(socket)),
                                                      peer.is_loopback());
-    sessions_.emplace(session.get(), Place{&at, admission.id});
+    sessions_.emplace(session.get(), Registration{&at, admission.id});
     at.sessions.emplace(admission.id, session);
     {
       MutexLock lock(mutex_);
@@ -209,8 +209,8 @@ class Server::Impl final : public detail::SessionOwner {
   std::vector<std::unique_ptr<detail::Site>> sites_;  // complete before the thread starts
 
   boost::asio::io_context context_{1};
-  std::vector<std::unique_ptr<Serving>> serving_;         // complete before the thread starts
-  std::unordered_map<detail::Session*, Place> sessions_;  // used only on the server's thread
+  std::vector<std::unique_ptr<Serving>> serving_;                // complete before the thread starts
+  std::unordered_map<detail::Session*, Registration> sessions_;  // used only on the server's thread
   mutable Mutex mutex_;
   std::thread thread_;
 };

@@ -84,10 +84,11 @@ struct ServerOptions {
   std::string thread_name = "http";
   /// Called first on the server's thread, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
-  /// Maximum connections of a site. When it is reached, a new one replaces the one idle for longest.
+  /// Maximum connections of a site. When it is reached, a new one evicts the one
+  /// whose opening or last complete response is the longest ago.
   std::size_t max_connections = default_max_connections;
-  /// Maximum connections of a site from one peer address; another one closes that peer's connection that was
-  /// idle for longest.
+  /// Maximum connections of a site from one peer address; another one evicts, by the same rule, one
+  /// of that peer's own.
   std::size_t max_connections_of_peer = default_max_connections_of_peer;
   std::size_t max_body = 1u << 20;     ///< Larger request bodies get 413.
   std::size_t max_header = 64u << 10;  ///< Larger request heads get 431.
