@@ -293,7 +293,7 @@ TEST(Codec, LongTextsAreCutInErrors) {
                                   std::string(60, 'x') + "\"...");
 }
 
-TEST(Codec, TextThatIsNoJsonIsRefusedWithItsPlace) {
+TEST(Codec, InvalidJsonIsRefusedWithLineAndColumn) {
   for (const char* text : {"", "{", "{\"spec\":", "{\"spec\":{\"replicas\":1}", "{}}", "{} x", "{\"spec\" 1}",
                            "{\"spec\":{\"replicas\":01}}", "{\"spec\":{\"enabled\":trux}}", "{\"spec\":nul}",
                            "{\"spec\":{\"image\":\"\\x\"}}", "{\"spec\":{\"args\":[\"a\" \"b\"]}}", "nope"}) {
@@ -330,7 +330,7 @@ TEST(Codec, LargeIntegersInFreeFormBecomeNumbers) {
   EXPECT_DOUBLE_EQ(extra[std::size_t{2}].as_number(), 1.2345678901234568e29);
 }
 
-TEST(Codec, ValuesThatAreNoRecordsAreReadToo) {
+TEST(Codec, ValuesThatAreNotRecordsAreReadToo) {
   EXPECT_EQ(ek::from_json<int>("5"), 5);
   EXPECT_EQ(ek::from_json<std::vector<int>>("[1,2]"), (std::vector<int>{1, 2}));
   EXPECT_EQ(ek::to_json(std::vector<std::string>{"a"}), R"(["a"])");

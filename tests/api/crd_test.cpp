@@ -344,7 +344,7 @@ TEST_F(RichSchema, StatusHasNoDefaults) {
   EXPECT_EQ(status["properties"]["conditions"]["x-kubernetes-list-map-keys"], Json::array({"type"}));
 }
 
-TEST(Crd, CarriesWhatTheTypeSaysAboutItself) {
+TEST(Crd, CarriesTheConstantsOfTheType) {
   const Json crd = ek::crd_for<Rich>();
   EXPECT_EQ(crd["spec"]["scope"], Json("Cluster"));
   EXPECT_EQ(
@@ -414,7 +414,7 @@ TEST(Crd, RefusesDefaultsThatTheServerCannotHold) {
   EXPECT_EQ(schema_problem<crd_types::LargeSilent>(), "none");
 }
 
-TEST(Crd, RefusesAGivenDefaultThatIsNoValueOfTheField) {
+TEST(Crd, RefusesAGivenDefaultThatIsNotAValueOfTheField) {
   EXPECT_EQ(schema_problem<crd_types::GivenText>(),
             "schema of GivenText: default_to: size: expected integer, found string \"one\"");
   EXPECT_EQ(schema_problem<crd_types::GivenRubbish>().find("schema of GivenRubbish: default_to: "), 0U);

@@ -124,7 +124,7 @@ TEST(Json, WrongKindsAreNamed) {
   }
 }
 
-TEST(Json, RefusesWhatIsNoJsonWithLineAndColumn) {
+TEST(Json, RefusesInvalidJsonWithLineAndColumn) {
   try {
     static_cast<void>(Json::parse("{\n  \"a\": nope\n}", "config"));
     ADD_FAILURE();

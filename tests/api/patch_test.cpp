@@ -41,7 +41,7 @@ TEST(MergePatch, AppliesTheExamplesOfTheRfc) {
     EXPECT_EQ(ek::apply_merge_patch(parse(target), parse(patch)), parse(result)) << target << patch;
 }
 
-TEST(MergePatch, SaysOnlyWhatDiffers) {
+TEST(MergePatch, ContainsOnlyTheDifferences) {
   const struct {
     const char *before, *after, *patch;
   } rows[] = {

@@ -95,7 +95,7 @@ TEST(Quantity, IsPrintedInCanonicalForm) {
   for (const auto& [text, wanted] : rows) EXPECT_EQ(canonical(text), wanted) << text;
 }
 
-TEST(Quantity, RefusesWhatIsNone) {
+TEST(Quantity, RefusesInvalidTexts) {
   for (const char* text : {"",      ".",    "-",   "+",  "m",      "Ki",      "1.1.M", "1+1.0M", "0.1mi",
                            "0.1am", "aoeu", ".5i", "1i", "-3.01i", "-3.01e-", " 1",    "1 ",     "1 Ki",
                            "--1",   "1ki",  "1K",  "1e", "1e1.5",  "1e+-3",   "0x1"})

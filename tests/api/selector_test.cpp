@@ -73,7 +73,7 @@ TEST(LabelSelector, PrintsSortedByKey) {
   EXPECT_EQ(selector.str(), "a=1,aa,b=2,c in (x,y)");
 }
 
-TEST(LabelSelector, RefusesWhatIsNone) {
+TEST(LabelSelector, RefusesInvalidSelectors) {
   const struct {
     const char *text, *problem;
   } rows[] = {
@@ -157,7 +157,7 @@ TEST(FieldSelector, EscapesCommaEqualsAndBackslash) {
   EXPECT_EQ(ek::FieldSelector::parse(selector.str()), selector);
 }
 
-TEST(FieldSelector, RefusesWhatIsNone) {
+TEST(FieldSelector, RefusesInvalidSelectors) {
   for (const char* text : {"a", "=b", "a=b=c", "a=\\x", "a=b\\"})
     EXPECT_THROW(static_cast<void>(ek::FieldSelector::parse(text)), ek::DecodeError) << text;
 }

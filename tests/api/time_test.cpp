@@ -35,7 +35,7 @@ TEST(Time, ReadsRfc3339AndPrintsSecondsInUtc) {
   }
 }
 
-TEST(Time, RefusesWhatIsNone) {
+TEST(Time, RefusesInvalidTexts) {
   for (const char* text :
        {"", "2026-01-31", "2026-01-31T08:00:00", "2026-01-31 08:00:00Z", "2026-02-30T00:00:00Z",
         "2023-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T08:60:00Z",

@@ -44,7 +44,7 @@ TEST(ManualClock, MovesOnlyWhenAdvanced) {
   EXPECT_EQ(clock.now(), TimePoint::max());
 }
 
-TEST(ManualClock, StartsWhereItIsTold) {
+TEST(ManualClock, StartsAtTheGivenTime) {
   const WallTime start{std::chrono::seconds{86400}};
   EXPECT_EQ(ManualClock(start).wall_now(), start);
 }

@@ -47,7 +47,7 @@ TEST(DurationText, ReadsUpToTheLastNanosecondAndNoFurther) {
   EXPECT_EQ(parse_duration("99999999999999999999999999999999h"), std::nullopt);
 }
 
-TEST(DurationText, RefusesWhatIsNoDuration) {
+TEST(DurationText, RefusesTextsThatAreNotDurations) {
   for (const char* text : {"",   "5",  "-",   "+",     ".",      ".s",   "s",    "1 s",  " 1s", "1s ",
                            "1d", "1S", "1s2", "1..5s", "1.5.5s", "--1s", "1e3s", "0x1s", "00",  "one"}) {
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;

@@ -106,7 +106,7 @@ TEST_F(ClientReads, GetDecodesAndKeepsTheWireForm) {
   EXPECT_EQ(widget.raw(), web);
 }
 
-TEST_F(ClientReads, GetThrowsWhatTheServerSaysFindIsEmpty) {
+TEST_F(ClientReads, GetThrowsTheServersErrorFindIsEmpty) {
   transport->reply(404, status_body(404, "NotFound"));
   EXPECT_EQ(error_of([&] { client.get<Widget>(key); }),
             "get Widget default/web: 404 NotFound: server says NotFound");
@@ -445,7 +445,7 @@ TEST_F(ClientEditsOf, RetryOnConflictGivesUpAndPassesOtherErrors) {
             "get A b: 404 R");
 }
 
-TEST_F(ClientRetries, ComesBackWhenTheServerSays) {
+TEST_F(ClientRetries, WaitsForTheServersRetryAfter) {
   transport->reply(429, "", {{"Retry-After", "3"}});
   transport->reply(503, "", {{"Retry-After", "2"}});
   transport->reply(201, web);
@@ -549,7 +549,7 @@ TEST_F(ClientLists, AsksForFiveHundredAndAllNamespaces) {
   EXPECT_EQ(sent(), "GET /apis/test.dev/v1/widgets?limit=500");
 }
 
-TEST_F(ClientLists, AnExpiredTokenMakesTheListAnewInOnePiece) {
+TEST_F(ClientLists, AnExpiredTokenRestartsTheListWithoutPaging) {
   transport->reply(200, page({"a", "b"}, "t1"));
   transport->reply(410, status_body(410, "Expired"));
   transport->reply(200, page({"a", "z"}, "", "200"));
@@ -578,7 +578,7 @@ TEST_F(ClientLists, LimitStopsEarlyAndGoesOnLater) {
   EXPECT_THAT(names(client.list<Widget>({.continue_token = "t2"})), ElementsAre("d"));
 }
 
-TEST_F(ClientLists, WhatIsNoListIsADecodeError) {
+TEST_F(ClientLists, ABodyThatIsNotAListIsADecodeError) {
   for (const char* body : {"", "[]", "{}", "<html>", R"({"items":[{]})", R"({"items":{}})",
                            R"({"items":[1]})", R"({"items":[{"metadata":{"name":"a"}}],)"}) {
     transport->reply(200, body);
@@ -718,7 +718,7 @@ TEST_F(ClientCompletions, TheStopTokenEndsThem) {
 }
 
 // Otherwise the transport's thread would destroy the transport, possibly while the program ends.
-TEST_F(ClientCompletions, WhoIsToldHoldsTheClientLast) {
+TEST_F(ClientCompletions, TheCalleeOfACompletionHoldsTheLastReference) {
   auto own = std::make_shared<FakeTransport>();
   std::optional<Client> last(Client(Config{.server = "http://one"}, {.transport = own}));
   own->hang();

@@ -327,7 +327,7 @@ TEST_F(ConfigErrors, EntriesOfAWrongType) {
             "DIR/config: context \"dev\": user \"u1\": exec: env[0]: expected a map, found text");
 }
 
-TEST_F(ConfigErrors, WhatWouldBecomeAHeaderOfItsOwn) {
+TEST_F(ConfigErrors, ValuesThatWouldBecomeAnotherHeader) {
   const auto with = [&](const std::string& field) {
     return problem_with(replaced(whole, "token: secret-token", field));
   };

@@ -27,7 +27,7 @@ std::string refusal_of(Config config) {
   return "accepted";
 }
 
-TEST(CredentialCheck, NamesTheFieldThatWouldBecomeAHeaderOfItsOwn) {
+TEST(CredentialCheck, NamesTheFieldThatWouldBecomeAnotherHeader) {
   const std::string evil = "bob\r\nImpersonate-Group: system:masters";
   const std::string problem = "holds control byte 0x0d at position 3";
   EXPECT_EQ(refusal_of({.token = evil}), "Config: token: " + problem);

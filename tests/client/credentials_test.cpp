@@ -133,7 +133,7 @@ TEST_F(CredentialsTest, ATokenThatWouldBeAnotherHeaderIsRefused) {
   }
 }
 
-TEST_F(CredentialsTest, RefreshSaysWhetherThereIsAnotherToken) {
+TEST_F(CredentialsTest, RefreshReturnsTrueIfTheTokenChanged) {
   write("token", "one");
   Credentials credentials({.token_file = file("token")}, clock);
   const http::Headers one{{"Authorization", "Bearer one"}};
@@ -207,7 +207,7 @@ TEST_F(CredentialsTest, AnExpiryInCenturiesIsFarAwayAndOneInThePastIsSoon) {
   }
 }
 
-TEST_F(CredentialsTest, AProgramIsToldWhatItIsFor) {
+TEST_F(CredentialsTest, AProgramGetsTheClusterInItsEnvironment) {
   write_plugin(
       "printf '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%s\"}}' "
       "\"$(printf %s \"$KUBERNETES_EXEC_INFO\" | tr -d '\"')\"\n");
@@ -256,7 +256,7 @@ TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
   }
 }
 
-TEST(ExecCredential, HasTheFormThatItsTypeSays) {
+TEST(ExecCredential, HasTheFormOfItsType) {
   const auto problem = [](std::string_view output) -> std::string {
     try {
       read_exec_credential({.command = "aws"}, output);
@@ -273,7 +273,7 @@ TEST(ExecCredential, HasTheFormThatItsTypeSays) {
         << status;
 }
 
-TEST(ExecCredential, IsRefusedIfItsExpiryIsNoTime) {
+TEST(ExecCredential, IsRefusedIfItsExpiryIsNotATime) {
   const auto read = [](const std::string& expiry) {
     return read_exec_credential(
         {.command = "aws"},
@@ -291,7 +291,7 @@ TEST(ExecCredential, IsRefusedIfItsExpiryIsNoTime) {
   }
 }
 
-// ---- Programs that hang, and background processes that they start
+// ---- Programs that hang, and background processes that they start ----
 
 constexpr const char* credential =
     R"(echo '{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2026-01-01T00:10:00Z"}}')"
@@ -398,7 +398,7 @@ TEST_F(CredentialsTest, AProgramInheritsNothingAndMayLeaveAnAgentBehind) {
 
 using HangingProgramConcurrency = HangingProgram;
 
-TEST_F(HangingProgramConcurrency, WhoWaitsForItMayStopByHimself) {
+TEST_F(HangingProgramConcurrency, EachWaitingCallerCanBeStoppedAlone) {
   Credentials credentials({.exec = plugin()}, clock);
   std::stop_source first, second;
   const auto add_on_thread = [&](std::stop_source& stop, std::string& error) {

@@ -12,7 +12,7 @@ constexpr const char* not_found =
     R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"web\" not found",)"
     R"("reason":"NotFound","details":{"name":"web","kind":"configmaps"},"code":404})";
 
-TEST(Status, DecodesWhatTheServerSays) {
+TEST(Status, DecodesTheServersStatus) {
   const Status status = Status::decode(
       422,
       R"({"kind":"Status","message":"bad","reason":"Invalid","details":{"name":"a","kind":"pods","causes":[)"
@@ -82,7 +82,7 @@ TEST(Status, NumbersOfABodyAreBoundedToo) {
   EXPECT_EQ(code("-410"), 0);
 }
 
-TEST(ApiError, SaysVerbKindKeyCodeReasonAndMessage) {
+TEST(ApiError, HasVerbKindKeyCodeReasonAndMessage) {
   const ApiError error("get ConfigMap default/web", Status::decode(404, not_found));
   EXPECT_STREQ(error.what(), "get ConfigMap default/web: 404 NotFound: configmaps \"web\" not found");
   EXPECT_TRUE(error.is_not_found());
@@ -90,7 +90,7 @@ TEST(ApiError, SaysVerbKindKeyCodeReasonAndMessage) {
   EXPECT_FALSE(error.is_conflict());
 }
 
-TEST(ApiError, TellsAMissingKindFromAMissingObject) {
+TEST(ApiError, DistinguishesAMissingKindFromAMissingObject) {
   EXPECT_TRUE(ApiError("get Demo a", Status::decode(404, "404 page not found\n")).is_no_such_resource());
   EXPECT_TRUE(
       ApiError("get Demo a",
@@ -99,7 +99,7 @@ TEST(ApiError, TellsAMissingKindFromAMissingObject) {
           .is_no_such_resource());
 }
 
-TEST(ApiError, TellsAConflictFromAnExistingName) {
+TEST(ApiError, DistinguishesAConflictFromAnExistingName) {
   const ApiError exists("create A b", Status::decode(409, R"({"kind":"Status","reason":"AlreadyExists"})"));
   EXPECT_TRUE(exists.is_already_exists());
   EXPECT_FALSE(exists.is_conflict());

@@ -32,7 +32,7 @@ TEST(RestRequest, LongNamesAreKeptWhole) {
             "/api/v1/namespaces/" + std::string(63, 's') + "/pods/" + name);
 }
 
-TEST(RestRequest, RefusesWhatIsNoSegmentOfAPath) {
+TEST(RestRequest, RefusesInvalidPathSegments) {
   for (const char* bad : {".", "..", "a/b", "a%2fb"}) {
     EXPECT_THROW(target_of({.resource = pods, .namespace_ = "a", .name = bad}), std::invalid_argument) << bad;
     EXPECT_THROW(target_of({.resource = pods, .namespace_ = bad, .name = "a"}), std::invalid_argument) << bad;
@@ -43,7 +43,7 @@ TEST(RestRequest, RefusesWhatIsNoSegmentOfAPath) {
   EXPECT_THROW(target_of({.resource = {"", "", "Pod", "pods"}}), std::invalid_argument);
 }
 
-TEST(RestRequest, DescribesItselfForPeople) {
+TEST(RestRequest, HasAReadableDescription) {
   using http::Method;
   EXPECT_EQ(describe({.resource = pods, .namespace_ = "a", .name = "b"}), "get Pod a/b");
   EXPECT_EQ(describe({.resource = pods}), "list Pod");

@@ -64,7 +64,7 @@ TEST(RetryCore, BlindRetriesDoubleWithJitterAndEnd) {
   }
 }
 
-TEST(RetryCore, ToldRetriesEndToo) {
+TEST(RetryCore, RetriesAfterRetryAfterAreLimitedToo) {
   RetryCore core({.max_retries = 3}, Method::post, 1);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(core.after(Status{.code = 429}));
   EXPECT_FALSE(core.after(Status{.code = 429}));

@@ -59,7 +59,7 @@ TEST(WatchCore, BacksOffFromPoint8To30SecondsAndNeverOutside) {
   }
 }
 
-TEST(WatchCore, AnEventOrALongLifeStartsTheLadderAnew) {
+TEST(WatchCore, AnEventOrALongConnectionResetsTheBackOff) {
   WatchCore core("5", 1);
   const auto break_after = [&](Duration life) {
     core.connecting(start);

@@ -126,7 +126,7 @@ TEST_F(WatchTest, ATornEventIsAskedForAgain) {
   EXPECT_THAT(target(1), HasSubstr("resourceVersion=6&"));
 }
 
-TEST_F(WatchTest, ExpiredHistoryIsSignalledHoweverTheServerSaysIt) {
+TEST_F(WatchTest, ExpiredHistoryIsSignalledForEveryFormOfTheError) {
   const std::string expired =
       R"({"kind":"Status","status":"Failure","reason":"Expired","message":"too old","code":410})";
   for (const bool as_event : {true, false}) {
@@ -287,7 +287,7 @@ std::size_t connections_in_a_minute(const std::shared_ptr<WatchLines>& lines, Se
   return transport->requests().size();
 }
 
-TEST(WatchLoopConcurrency, GoneAgainAndAgainIsNotAnsweredWithoutPauseAndSaidOnce) {
+TEST(WatchLoopConcurrency, RepeatedGonesAreFollowedByAPauseAndLoggedOnce) {
   const auto lines = std::make_shared<WatchLines>();
   EXPECT_LE(connections_in_a_minute(lines,
                                     [](Stream& stream) {
@@ -300,7 +300,7 @@ TEST(WatchLoopConcurrency, GoneAgainAndAgainIsNotAnsweredWithoutPauseAndSaidOnce
               HasSubstr("watch interrupted: watch Widget: 410 Gone again, without an event since"));
 }
 
-TEST(WatchLoopConcurrency, AnErrorEventAfterABookmarkIsNotAnsweredWithoutPause) {
+TEST(WatchLoopConcurrency, AnErrorEventAfterABookmarkIsFollowedByAPause) {
   const auto lines = std::make_shared<WatchLines>();
   EXPECT_LE(connections_in_a_minute(
                 lines,
@@ -314,7 +314,7 @@ TEST(WatchLoopConcurrency, AnErrorEventAfterABookmarkIsNotAnsweredWithoutPause) 
   EXPECT_EQ(lines->lines.size(), 1U);
 }
 
-TEST(WatchLoopConcurrency, AServerThatTakesTheWatchAndNeverAnswersIsSaidOnce) {
+TEST(WatchLoopConcurrency, AServerThatNeverAnswersTheWatchIsLoggedOnce) {
   const auto lines = std::make_shared<WatchLines>();
   EXPECT_LE(connections_in_a_minute(lines, [](Stream&) {}), 3U);
   ASSERT_EQ(lines->lines.size(), 1U);

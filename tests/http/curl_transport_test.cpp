@@ -265,7 +265,7 @@ TEST(CurlTransport, GiantHeadersAndBodiesAreRefused) {
               HasSubstr("protocol: GET " + body.url() + "/x: the answer exceeds 4999 bytes"));
 }
 
-TEST(CurlTransport, ConnectionRefusedSaysSo) {
+TEST(CurlTransport, ARefusedConnectionIsAConnectError) {
   const std::string url = "http://127.0.0.1:" + std::to_string(tests::unused_port());
   const auto transport = make_curl_transport({.server = url, .proxy = ""});
   EXPECT_EQ(
@@ -439,7 +439,7 @@ TEST(CurlTransport, RefusesBadOptions) {
             "CurlTransportOptions.request_timeout: must be positive");
 }
 
-// ---- Guards of writes
+// ---- Guards of writes ----
 
 /// Accepts a number of checks, then rejects.
 class CountedGuard final : public WriteGuard {
@@ -636,7 +636,7 @@ TEST(CurlTransportStream, ATornBodyIsInterrupted) {
   EXPECT_EQ(recorder->data_, "{\"type\":\"ADD");
 }
 
-TEST(CurlTransportStream, EachHasAConnectionOfItsOwn) {
+TEST(CurlTransportStream, EachHasADedicatedConnection) {
   ScriptedServer server([](Connection& connection) {
     while (auto request = connection.read_request()) {
       if (request->target != "/watch") {
@@ -750,7 +750,7 @@ TEST(CurlTransportStream, PauseHoldsTheServerBackOverTls) {
   expect_back_pressure({.cert = pem.cert, .key = pem.key}, {.tls = {.ca_data = authority.pem()}});
 }
 
-TEST(CurlTransportStream, WhoeverPausesIsNotTakenForSilent) {
+TEST(CurlTransportStream, APausedStreamDoesNotTimeOut) {
   ScriptedServer server([](Connection& connection) {
     connection.read_request();
     connection.start_chunked(200);
@@ -1097,7 +1097,7 @@ TEST(CurlTransportHttp2, APeerThatHoldsEverythingBackCostsNoCpu) {
   _exit(0);
 }
 
-TEST(CurlTransportDescriptors, TooFewAreSaidAtOnce) {
+TEST(CurlTransportDescriptors, TooFewAreReportedAtOnce) {
   EXPECT_EXIT(make_without_descriptors(), ::testing::ExitedWithCode(7),
               "libcurl has no wake-up pipe: too few file descriptors may be open .ulimit -n.");
 }

@@ -109,7 +109,7 @@ TEST_F(CacheConcurrency, ReadsWhatWasDeclaredWithoutTheServer) {
   EXPECT_EQ(cache_.live_reads(), 0u);
 }
 
-TEST_F(CacheConcurrency, ReadsLiveWhatNobodyDeclaredAndSaysSoOnce) {
+TEST_F(CacheConcurrency, ReadsUndeclaredKindsLiveAndLogsThatOnce) {
   create("default", "a");
   cache_.start();
   EXPECT_TRUE(cache_.find<ConfigMap>({"default", "a"}));

@@ -169,7 +169,7 @@ TEST_F(ClientFaultsConcurrency, ReadsGetThroughWhatPasses) {
   }
 }
 
-TEST_F(ClientFaultsConcurrency, AnswersThatAreNoneAreNamed) {
+TEST_F(ClientFaultsConcurrency, InvalidResponsesAreNamed) {
   client_.create(named("a"));
   const auto read = [&] { client_.find<ConfigMap>({"default", "a"}); };
   for (const char* rule : {"body=garbage", "body=html", "cut-after=50,ending=complete"}) {

@@ -264,7 +264,7 @@ TEST_F(UnknownFields, ApplyClaimsOnlyWhatTheProgramSet) {
   EXPECT_EQ(managers.at({"0", "fieldsV1"}).dump(), R"({"f:spec":{"f:size":{}}})");
 }
 
-TEST_F(UnknownFields, ListPatchIsRefusedWhenSomebodyElseWroteMeanwhile) {
+TEST_F(UnknownFields, ListPatchIsRefusedAfterAConcurrentWrite) {
   Json body =
       Json::object({{"apiVersion", "unknown.example.com/v1"},
                     {"kind", "Box"},

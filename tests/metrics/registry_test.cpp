@@ -72,7 +72,7 @@ TEST(MetricRegistry, PutsABoundIntoItsOwnBucket) {
             "demo_seconds_bucket{le=\"+Inf\"} 4\n");
 }
 
-TEST(MetricRegistry, AsksWhoeverKeepsFiguresElsewhere) {
+TEST(MetricRegistry, CallsRegisteredSources) {
   MetricRegistry registry;
   int held = 3;
   registry.add("locks", [&](MetricSink& sink) { sink.gauge("demo_locks", "Held.", {}, held); });
@@ -81,7 +81,7 @@ TEST(MetricRegistry, AsksWhoeverKeepsFiguresElsewhere) {
   EXPECT_NE(text_of(registry).find("demo_locks 4\n"), std::string::npos);
 }
 
-TEST(MetricRegistry, SaysWhatItRefuses) {
+TEST(MetricRegistry, NamesRefusedRegistrations) {
   MetricRegistry registry;
   const auto nothing = [](MetricSink&) {};
   registry.counter("demo_total", "help", {"zone"});
@@ -111,7 +111,7 @@ TEST(MetricRegistry, SaysWhatItRefuses) {
   EXPECT_EQ(text_of(registry), "");
 }
 
-TEST(MetricRegistry, SaysWhichLabelsItMisses) {
+TEST(MetricRegistry, NamesMissingLabels) {
   MetricRegistry registry;
   const Counter moves = registry.counter("moves_total", "help", {"zone"});
   EXPECT_EQ(refusal([&] { moves.add(); }), "MetricRegistry: moves_total: the label zone is missing");

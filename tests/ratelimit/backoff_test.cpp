@@ -80,7 +80,7 @@ TEST(Backoff, SweepsOutWhatExpired) {
   EXPECT_EQ(backoff.delay("key"), 0s);
 }
 
-TEST(Backoff, KeepsAKeyForTwiceTheCeilingOrForAsLongAsItIsTold) {
+TEST(Backoff, KeepsAKeyForTwiceTheCeilingOrForForgetAfter) {
   Backoff<std::string> usual({.base_delay = 1s, .max_delay = 50s});
   Backoff<std::string> longer({.base_delay = 1s, .max_delay = 50s, .forget_after = 200s});
   for (auto* backoff : {&usual, &longer}) {
@@ -137,7 +137,7 @@ TEST(Backoff, JitterAddsUpToItsFactorOfTheLastDelay) {
   EXPECT_NE(other.when("key", {}), first);
 }
 
-TEST(Backoff, StartsOverAfterTheTimeThatItIsTold) {
+TEST(Backoff, StartsOverAfterForgetAfter) {
   auto usual = backoff_of(1s, 50s);
   usual.when("key", TimePoint{});
   EXPECT_GE(usual.when("key", TimePoint{5s}), 2s);

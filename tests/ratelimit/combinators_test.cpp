@@ -60,7 +60,7 @@ TEST(MaxOf, ChargesAllAndTakesTheLongest) {
   EXPECT_EQ(limiter.when("one", {}), 5ms);
 }
 
-TEST(MaxOf, FiveFailuresBeforeGive160MillisecondsWhateverTheBucketSays) {
+TEST(MaxOf, FiveFailuresBeforeGive160MillisecondsWhateverTheBucketReturns) {
   AnyLimiter<std::string> limiter = max_of(exponential(5ms, 1000s), token_bucket(10, 5));
   for (int i = 0; i < 5; ++i) limiter.when("key", {});
   EXPECT_EQ(limiter.when("key", {}), 160ms);  // the bucket alone returns 100 ms

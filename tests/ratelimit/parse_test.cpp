@@ -101,7 +101,7 @@ TEST(ParseLimiter, PrintsWhatItReadWithTidySpaces) {
             "with_jitter(fast_slow(1m30s, 1h, 3), 0.50)");
 }
 
-TEST(ParseLimiter, SaysWhereAndWhatIsWrong) {
+TEST(ParseLimiter, ErrorsHaveThePositionAndTheProblem) {
   const std::string sum = "exponential(base_delay, max_delay)";
   const std::string bucket = "token_bucket(per_second, burst) or token_bucket(tokens, per, burst)";
   const std::string all =

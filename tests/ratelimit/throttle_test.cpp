@@ -62,7 +62,7 @@ TEST(Throttle, HoldsAFractionalRateOverManyRounds) {
 }
 
 // A throttle that always accepts: an unlimited rate.
-TEST(Throttle, WithoutABucketNobodyWaits) {
+TEST(Throttle, WithoutABucketNoCallWaits) {
   ThrottleTest throttle(std::nullopt);
   for (int i = 0; i < 1000; ++i) {
     EXPECT_TRUE(throttle->try_take());

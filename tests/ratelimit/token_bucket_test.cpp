@@ -54,7 +54,7 @@ TEST(TokenBucket, GivesTheKthChargeItsPlaceInLine) {
 
 // 10,000 objects that fail at once and again whenever they run, with only the bucket: the first hundred queue
 // behind all others.
-TEST(TokenBucket, TheFirstHundredComeBackBehindEverybodyElse) {
+TEST(TokenBucket, TheFirstHundredReturnBehindAllOthers) {
   auto bucket = token_bucket(10, 100);
   for (int i = 0; i < 10'000; ++i) charge(bucket, 0s);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(charge(bucket, 0s), 990s + 100ms * (i + 1));
@@ -282,7 +282,7 @@ TEST(TokenBucket, AnIntervalIsARate) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(charge(interval, 30ms * i), charge(rate, 30ms * i));
 }
 
-TEST(TokenBucket, SaysExactlyWhenTokensWillBeThere) {
+TEST(TokenBucket, ReturnsExactlyWhenTokensWillBeAvailable) {
   for (const std::int64_t rate : {1, 3, 7, 1000, 999'983}) {
     auto bucket = token_bucket(rate, 1s, 20);
     ASSERT_TRUE(bucket.try_take(20, t(0)));

@@ -51,7 +51,7 @@ TEST(ConnectionTable, APeerAtItsLimitGivesUpOneOfItsOwn) {
   EXPECT_EQ(table.of_peer("other"), 1u);
 }
 
-TEST(ConnectionTable, AnEvictionIsWorthALineOnlyWhenItIsTheFirst) {
+TEST(ConnectionTable, OnlyTheFirstEvictionIsLogged) {
   ConnectionTable table(4, 4);
   std::vector<ConnectionTable::Id> open;
   for (const char* peer : {"a", "b", "c", "d"}) open.push_back(table.admit(peer).id);

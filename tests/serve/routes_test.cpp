@@ -54,7 +54,7 @@ TEST(Routes, AddressesAreHostAndPort) {
   EXPECT_EQ(parse_address("localhost:1").host, "localhost");
 }
 
-TEST(Routes, WhatIsNoAddressIsRefusedInWords) {
+TEST(Routes, InvalidAddressesAreRefusedWithTheExpectedForm) {
   for (const char* wrong :
        {"8080", "", "host", "host:", ":99999", ":80x", "::1:80", "[]:80", "http://a:80"}) {
     try {
@@ -79,7 +79,7 @@ TEST(Routes, TargetsAreDecoded) {
   EXPECT_EQ(target.find("nothing"), nullptr);
 }
 
-TEST(Routes, ThisMachineIsWhoAsksFromItForItself) {
+TEST(Routes, LocalRequestsComeFromALoopbackAddressForALoopbackHost) {
   EXPECT_TRUE(from_this_machine({{"Host", "localhost:8080"}}, true));
   EXPECT_TRUE(from_this_machine({{"Host", "127.0.0.1"}}, true));
   EXPECT_TRUE(from_this_machine({{"Host", "[::1]:8080"}}, true));

@@ -145,7 +145,7 @@ TEST_F(ServerTest, HeadIsGetWithoutTheBody) {
   EXPECT_THAT(all, HasSubstr("Connection: close"));
 }
 
-TEST_F(ServerTest, RefusesWhatIsNoHttpAndWhatIsTooLarge) {
+TEST_F(ServerTest, RefusesInvalidAndOversizedRequests) {
   serve({}, {.max_body = 8, .max_header = 512});
   RawClient noise = client();
   noise.send("what is this\r\n\r\n");
@@ -197,7 +197,7 @@ TEST_F(ServerTest, AHandlerThatKeepsThrowingIsOneLineUntilTheProblemChanges) {
                           HasSubstr("error=no disk"), HasSubstr("INFO requests are answered again")));
 }
 
-TEST_F(ServerTest, SaysWhichAddressIsTaken) {
+TEST_F(ServerTest, NamesTheAddressInUse) {
   serve();
   Server second;
   second.add_site({.address = "127.0.0.1:" + std::to_string(server_->port(0))});
@@ -210,7 +210,7 @@ TEST_F(ServerTest, SaysWhichAddressIsTaken) {
   }
 }
 
-TEST_F(ServerTest, SaysWhichFileIsWrong) {
+TEST_F(ServerTest, NamesTheInvalidFile) {
   const Folder folder;
   const CertifiedKey authority = evenkeel::apiserver::make_authority();
   const CertifiedKey one = evenkeel::apiserver::make_server_certificate(authority, {"localhost"});

@@ -139,7 +139,7 @@ TEST(SteadyState, AllocatesNothingForNumbers) {
   EXPECT_EQ(allocations_of_a_cycle(queue, *clock, keys), 0U);
 }
 
-TEST(SteadyState, AllocatesNothingForInternedKeysThatSomebodyHolds) {
+TEST(SteadyState, AllocatesNothingForInternedKeysWithHandles) {
   const auto clock = std::make_shared<ManualClock>();
   KeyTable table;
   RequestQueue queue({.clock = clock});

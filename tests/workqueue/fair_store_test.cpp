@@ -126,7 +126,7 @@ TEST(FairStore, AWeightIsTheNumberOfKeysInARow) {
   EXPECT_EQ(queue->store().size_of("b"), 88U);
 }
 
-TEST(FairStore, WhoRunsOutOfKeysLosesTheRestOfItsTurn) {
+TEST(FairStore, AGroupThatRunsOutOfKeysLosesTheRestOfItsTurn) {
   Core<std::string, Fair> queue(Fair(by_namespace(), {.weight_of = fixed_weights({{"b", 3}})}));
   add_all(queue, numbered("a/", 10));
   add_all(queue, {"b/0", "b/1"});
@@ -211,7 +211,7 @@ TEST(FairStore, NamesTheGroupOfAKey) {
   EXPECT_EQ(numbers.inspect(42).lane, "2");
 }
 
-// ---- Caps
+// ---- Caps ----
 
 TEST(FairStoreCap, HandsOutNoMoreThanTheCapAndGoesOnWhenOneIsDone) {
   Core<std::string, Fair> queue(Fair(by_namespace(), {.cap = 2}));
@@ -338,7 +338,7 @@ TEST(FairStoreCapConcurrency, TheEndIsReportedWhenNothingIsHeldBackAnyMore) {
   EXPECT_EQ(all, (Keys{"a/1", "a/2", "a/3"}));
 }
 
-// ---- Keys popped while they are still held
+// ---- Keys popped while they are still held ----
 
 TEST(FairStore, ATurnThatComesTooEarlyIsGivenBack) {
   Core<std::string, Fair> queue(Fair(by_namespace(), {.weight_of = fixed_weights({{"a", 2}})}),
@@ -351,7 +351,7 @@ TEST(FairStore, ATurnThatComesTooEarlyIsGivenBack) {
   EXPECT_EQ(queue.drain(), (Keys{"b/1", "a/0", "b/2"}));  // a had run out of keys
 }
 
-// ---- Creation and removal of groups
+// ---- Creation and removal of groups ----
 
 TEST(FairStore, RemembersNoGroupThatHasNothingToDo) {
   Core<int, FairStore<int, int (*)(const int&)>> queue(
@@ -380,7 +380,7 @@ TEST(FairStore, CanBeMovedWithWhatItHolds) {
   for (auto& node : nodes) node.drop_key();
 }
 
-// ---- Invariants under random calls
+// ---- Invariants under random calls ----
 
 struct RandomCase {
   Readd readd;

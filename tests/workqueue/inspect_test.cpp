@@ -39,7 +39,7 @@ class InspectTest : public testing::Test {
   WorkQueue<std::string, TwoLaneStore> unnamed;
 };
 
-TEST_F(InspectTest, TellsTheStateOfAKey) {
+TEST_F(InspectTest, ReturnsTheStateOfAKey) {
   EXPECT_EQ(queue.inspect("x").state, KeyState::absent);
   EXPECT_EQ(queue.inspect("x").key, "x");
   queue.add_after("x", 1s, -7);
@@ -76,7 +76,7 @@ TEST_F(InspectTest, TellsTheStateOfAKey) {
   EXPECT_EQ(queue.inspect("x").state, KeyState::absent);
 }
 
-TEST_F(InspectTest, TellsAttemptsAndPlaces) {
+TEST_F(InspectTest, ReturnsAttemptsAndPlaces) {
   queue.add_rate_limited("x");
   queue.add_rate_limited("x");
   EXPECT_EQ(queue.inspect("x").attempts, 2U);
@@ -93,7 +93,7 @@ TEST_F(InspectTest, TellsAttemptsAndPlaces) {
   EXPECT_EQ(queue.inspect("a").state, KeyState::absent);
 }
 
-TEST_F(InspectTest, TellsTimesOnlyWithMetrics) {
+TEST_F(InspectTest, ReturnsTimesOnlyWithMetrics) {
   unnamed.add("x");
   EXPECT_FALSE(unnamed.inspect("x").dirty_since);
   const auto held = unnamed.get();

@@ -29,7 +29,7 @@ TEST(KeyTable, GivesOneEntryPerName) {
   EXPECT_EQ(one.object_key(), (ObjectKey{.namespace_ = "default", .name = "web"}));
 }
 
-TEST(KeyTable, TellsApartWhatIsCutDifferently) {
+TEST(KeyTable, DistinguishesDifferentSplitsOfOneText) {
   KeyTable table;
   std::vector<RequestKey> keys{table.intern("a", "b", "c"), table.intern("", "ab", "c"),
                                table.intern("ab", "", "c"), table.intern("", "", "abc"),

@@ -141,7 +141,7 @@ TEST_F(QueueMetricsTest, DelayedKeysAreCountedWhenTheyBecomeReady) {
   EXPECT_EQ(now().adds_total, 1U);
 }
 
-TEST_F(QueueMetricsTest, AKeyIsQueuedSinceItsDelayEndedNotSinceSomebodyLooked) {
+TEST_F(QueueMetricsTest, AKeyIsQueuedSinceItsDelayEndedNotSinceTheNextCall) {
   queue.add_after("foo", 1s);
   advance(3s);
   EXPECT_EQ(queue.get()->key(), "foo");

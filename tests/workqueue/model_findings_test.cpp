@@ -38,7 +38,7 @@ TEST(QueueCore, TheTurnOfAHeldKeyCostsTheSlowLaneNothing) {
   EXPECT_EQ(pop(queue), "fast 2");
 }
 
-TEST(QueueCore, ARaiseWhileHeldMovesToTheEndWhoeverLookedForWorkMeanwhile) {
+TEST(QueueCore, ARaiseWhileHeldMovesToTheEndEvenAfterAnEarlyPop) {
   for (const bool somebody_looks : {false, true}) {
     StringCore queue(TwoLaneStore(), Readd::keep_place);
     queue.add("held");
@@ -99,7 +99,7 @@ TEST(QueueCore, TheEndHandsOutWhatOnlyItsIntervalHeldBack) {
   EXPECT_EQ(pop(queue), "key");
 }
 
-TEST(QueueCore, TheEndHandsOutWhatIsDueThoughNobodyLooked) {
+TEST(QueueCore, TheEndHandsOutDueKeysWithoutAPrecedingCall) {
   StringCore queue{FifoStore()};
   queue.add_at("due", 2ns);
   queue.add_at("not due", 4ns);
@@ -108,7 +108,7 @@ TEST(QueueCore, TheEndHandsOutWhatIsDueThoughNobodyLooked) {
   EXPECT_EQ(pop(queue), "");
 }
 
-TEST(WorkQueue, HandsOutWhatIsDueThoughItIsShutDownBeforeAnybodyLooked) {
+TEST(WorkQueue, HandsOutDueKeysAfterAShutDownWithoutAPrecedingCall) {
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<std::string> queue({.clock = clock});
   queue.add_after("due", 2ns);

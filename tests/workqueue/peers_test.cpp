@@ -53,7 +53,7 @@ TEST(Scheduler, AskingAgainForWhatIsHeldBackRunsItOnce) {
   EXPECT_EQ(queue.drain(), Keys{});
 }
 
-TEST(Scheduler, WhatIsHeldBackIsInNobodysWay) {
+TEST(Scheduler, AKeyHeldBackDoesNotBlockOthers) {
   for (const Readd readd : {Readd::at_back, Readd::keep_place}) {
     Fifo queue(FifoStore(), readd);
     queue.add(1);

@@ -308,7 +308,7 @@ TEST_F(PriorityQueue, DelayedKeysComeInTheOrderOfTheirTimes) {
   EXPECT_EQ(adds(), 2U);
 }
 
-TEST_F(PriorityQueue, AWaitingWorkerIsToldTheEnd) {
+TEST_F(PriorityQueue, AWaitingWorkerIsNotifiedOfTheEnd) {
   auto got = get_in_thread();
   clock->wait_for_waiters(1);
   queue.shut_down_now();
@@ -380,7 +380,7 @@ TEST(PriorityQueueDepth, EverySeriesGoesBackToZeroAndNoneBelow) {
   }
 }
 
-// ---- The store alone
+// ---- The store alone ----
 
 TEST(PriorityStore, OrdersTheWholeRangeOfPriorities) {
   Core<std::string, PriorityStore> queue;
@@ -403,7 +403,7 @@ TEST(PriorityStore, ServesLiveChangesBeforeFirstListsAndResyncs) {
   EXPECT_EQ(queue.drain(), (Keys{"live", "resynced", "listed"}));
 }
 
-TEST(PriorityStore, TellsHowManyItHoldsOfEachPriority) {
+TEST(PriorityStore, ReturnsTheNumberOfItemsOfEachPriority) {
   for (const int priorities : {3, 32, 33, 1000}) {
     Core<int, PriorityStore> queue;
     for (int i = 0; i < 3 * priorities; ++i) queue.add(i, i % priorities);
@@ -522,7 +522,7 @@ TEST(PriorityStore, BehavesAsTheModelUnderRandomUse) {
   }
 }
 
-// ---- Threads
+// ---- Threads ----
 
 TEST(PriorityQueueConcurrency, AHundredWorkersGetAThousandKeys) {
   std::mt19937 random(11);
@@ -610,7 +610,7 @@ TEST(PriorityQueueConcurrency, EveryKeyIsHandedOutWithTheHighestPriorityAdded) {
   for (const LabelledDepth& at : depths_of(queue)) EXPECT_EQ(at.depth, 0U) << at.label;
 }
 
-TEST(PriorityQueueConcurrency, ShuttingDownWhileKeysAreHandedOutReleasesEverybody) {
+TEST(PriorityQueueConcurrency, ShuttingDownWhileKeysAreHandedOutReleasesAllWorkers) {
   for (unsigned round = 0; round < 50; ++round) {
     WorkQueue<int, PriorityStore> queue({.readd = Readd::keep_place});
     std::atomic<int> handed_out = 0;

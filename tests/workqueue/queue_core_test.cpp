@@ -223,7 +223,7 @@ TEST(QueueCore, ADelayedAddRaisesAReadyKey) {
   EXPECT_EQ(queue.drain(), (Keys{"key", "other"}));
 }
 
-TEST(QueueCore, ReleasesKeysThatNobodyNeeds) {
+TEST(QueueCore, ReleasesUnusedKeys) {
   Core<std::shared_ptr<int>, FifoStore> queue;
   auto key = std::make_shared<int>(7);
   const std::weak_ptr<int> watched = key;

@@ -149,7 +149,7 @@ TEST_F(RequestQueueTest, AnAddUnlessWaitingCountsAsQueuedOnlyIfItIs) {
   EXPECT_FALSE(queue.add_unless_waiting(a));  // its second run was cancelled
 }
 
-TEST_F(RequestQueueTest, TellsItsStoreOfEveryAddIfItWantsToKnow) {
+TEST_F(RequestQueueTest, NotifiesItsStoreOfEveryAddIfRequested) {
   bool fast = false;
   const auto policy = [&fast](const RequestKey&) { return fast ? Lane::fast : Lane::slow; };
   RequestQueue queue({.store = PolicyLaneStore<RequestKey, decltype(policy)>(policy), .clock = clock});

@@ -48,7 +48,7 @@ Duration second_run_of_a(std::size_t workers, Readd readd, int others, Priority 
   return start_of_run(simulation.run(1h), "A", 2);
 }
 
-TEST(StarvingReadd, AtBackWaitsForEverythingQueuedMeanwhile) {
+TEST(StarvingReadd, AtBackWaitsForEverythingQueuedByThen) {
   const auto second_run = [](std::size_t workers) {
     return second_run_of_a<FifoStore>(workers, Readd::at_back, 100, {}, {});
   };

@@ -203,7 +203,7 @@ TEST(RequestQueueConcurrency, NoUpdateIsLost) {
   }
 }
 
-TEST(WorkQueueConcurrency, ShuttingDownWhileHandingOutHangsNobody) {
+TEST(WorkQueueConcurrency, ShuttingDownWhileHandingOutBlocksNoThread) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   for (unsigned round = 0; round < 50; ++round) {

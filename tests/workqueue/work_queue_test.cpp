@@ -156,7 +156,7 @@ TEST(WorkQueue, AWorkerGoesFromKeyToKey) {
   EXPECT_TRUE(harness.is_drained());
 }
 
-TEST(WorkQueue, GoingOnGetsTheSameKeyAgainIfItWasAddedMeanwhile) {
+TEST(WorkQueue, GettingTheNextKeyReturnsTheSameOneIfItWasAddedAgain) {
   Harness harness;
   harness.queue.add("a");
   auto claim = harness.queue.get();
@@ -168,7 +168,7 @@ TEST(WorkQueue, GoingOnGetsTheSameKeyAgainIfItWasAddedMeanwhile) {
   EXPECT_EQ(harness.queue.size(), 0U);
 }
 
-TEST(WorkQueue, GoingOnEndsTheClaimWhateverItIsAnsweredAndWhoseItIs) {
+TEST(WorkQueue, GettingTheNextKeyEndsTheLastClaimInEveryCase) {
   Harness harness;
   Harness other;
   for (Harness* each : {&harness, &other}) each->queue.add("a");
@@ -201,7 +201,7 @@ TEST(WorkQueueConcurrency, GoingOnWaitsForTheNextKeyWithoutHoldingTheLast) {
   EXPECT_EQ(next.get(), "b");
 }
 
-TEST(WorkQueueConcurrency, AHeldKeyIsHandedToNobodyElse) {
+TEST(WorkQueueConcurrency, AHeldKeyIsHandedToNoOtherWorker) {
   const auto trace = std::make_shared<std::vector<std::string>>();
   const auto clock = std::make_shared<ManualClock>();
   WorkQueue<std::string, TracingStore> queue({.store = TracingStore(trace), .clock = clock});
@@ -247,7 +247,7 @@ TEST(WorkQueue, TakesStoreAndNameAsInTheReadme) {
   EXPECT_EQ(queue.get()->priority().value, -100);
 }
 
-// --- shutting down ---
+// ---- Shutting down ----
 
 TEST(WorkQueue, ShutDownHandsOutWhatIsQueuedAndThenTheEnd) {
   Harness harness;
@@ -413,7 +413,7 @@ TEST(WorkQueueConcurrency, EveryShutDownReleasesAllBlockedWorkers) {
   }
 }
 
-// --- delays ---
+// ---- Delays ----
 
 TEST(WorkQueue, ADelayedKeyIsReadyWhenItsTimeHasCome) {
   Harness harness;
@@ -505,7 +505,7 @@ TEST(WorkQueueConcurrency, ABlockedWorkerGetsADelayedKeyExactlyInTime) {
   EXPECT_EQ(got.get(), "foo");
 }
 
-TEST(WorkQueueConcurrency, AnEarlierDelayIsNotMissedByWhoKeepsTheTime) {
+TEST(WorkQueueConcurrency, TheTimekeeperDoesNotMissAnEarlierDelay) {
   Harness harness;
   harness.queue.add_after("late", 1h);
   auto got = harness.get_in_thread();
@@ -543,7 +543,7 @@ TEST(WorkQueueConcurrency, OneAddedKeyWakesAWorkerThatKeepsTheTime) {
   EXPECT_EQ(got.get(), "now");
 }
 
-// --- rate limits ---
+// ---- Rate limits ----
 
 TEST(WorkQueue, RateLimitedAddsAreCountedPerKey) {
   Harness harness(Readd::at_back, exponential(1ms, 1s));
@@ -567,7 +567,7 @@ TEST(WorkQueue, RateLimitedAddsAreCountedPerKey) {
   EXPECT_EQ(delay_of_add("one"), 1ms);
 }
 
-TEST(WorkQueue, TellsTheDelayThatTheLimiterChose) {
+TEST(WorkQueue, ReturnsTheDelayOfTheLimiter) {
   Harness harness(Readd::at_back, exponential(1ms, 1s));
   EXPECT_EQ(harness.queue.add_rate_limited("x"), 1ms);
   EXPECT_EQ(harness.queue.add_rate_limited("x"), 2ms);
@@ -622,7 +622,7 @@ TEST(WorkQueue, RetriesAreRightAtOnce) {
   }
 }
 
-TEST(WorkQueue, AWaitingKeyIsChargedOnlyIfTheOptionSaysSo) {
+TEST(WorkQueue, AWaitingKeyIsChargedOnlyIfTheOptionIsSet) {
   for (const bool charge : {true, false}) {
     WorkQueue<std::string> queue(
         {.limiter = exponential(1s, 1h), .charge_waiting = charge, .clock = std::make_shared<ManualClock>()});
@@ -643,7 +643,7 @@ TEST(WorkQueue, TheBucketRunsOnTheInjectedClock) {
   EXPECT_EQ(harness.take_all(), std::vector<std::string>{"b"});
 }
 
-TEST(WorkQueue, TellsWhenTheNextKeyIsDue) {
+TEST(WorkQueue, ReturnsWhenTheNextKeyIsDue) {
   Harness harness;
   EXPECT_FALSE(harness.queue.next_due());
   harness.queue.add_after("a", 5s);
