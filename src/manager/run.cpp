@@ -17,12 +17,12 @@
 #include <evenkeel/manager/log.hpp>
 #include <evenkeel/manager/run.hpp>
 
+#include "api/yaml_writer.hpp"
 #include "manager/flags.hpp"
 #include "manager/kinds.hpp"
 #include "manager/preflight.hpp"
 #include "manager/settings_file.hpp"
 #include "manager/signals.hpp"
-#include "manager/yaml.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -101,7 +101,7 @@ TEST_F(RunTest, PrintsItsCrdsWithoutACluster) {
               StartsWith("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"));
   EXPECT_THAT(child->output(),
               AllOf(HasSubstr("name: demos.demo.evenkeel.dev\n"), HasSubstr("kind: Demo\n"),
-                    HasSubstr("status: {}\n"), HasSubstr("specReplicasPath: \".spec.replicas\"\n")));
+                    HasSubstr("status: {}\n"), HasSubstr("specReplicasPath: .spec.replicas\n")));
   EXPECT_EQ(child->log(), "");
 }
 

@@ -14,23 +14,24 @@ namespace apiserver {
 
 namespace {
 
-Json reference(std::string_view type) {
+Json component_reference(std::string_view type) {
   return Json::object({{"$ref", "#/components/schemas/" + std::string(type)}});
 }
 
 /// Returns a built-in type as in the real document: a reference with sibling members becomes an allOf.
-Json builtin_schema(const Json& source) {
+Json builtin_component(const Json& source) {
   if (!source.is_object()) return source;
   Json result = Json::object();
   for (const auto& [name, value] : source.as_object()) {
     if (name == "$ref") {
-      if (source.size() == 1) return reference(value.as_string());
-      result["allOf"] = Json::array({reference(value.as_string())});
+      if (source.size() == 1) return component_reference(value.as_string());
+      result["allOf"] = Json::array({component_reference(value.as_string())});
     } else if (name == "properties") {
       Json& properties = result[name] = Json::object();
-      for (const auto& [property, schema] : value.as_object()) properties[property] = builtin_schema(schema);
+      for (const auto& [property, schema] : value.as_object())
+        properties[property] = builtin_component(schema);
     } else if (name == "items" || name == "additionalProperties") {
-      result[name] = builtin_schema(value);
+      result[name] = builtin_component(value);
     } else {
       result[name] = value;
     }
@@ -38,19 +39,19 @@ Json builtin_schema(const Json& source) {
   return result;
 }
 
-void add_header(Json& schema, std::string_view metadata_type) {
-  add_openapi_header(schema, Json::object({{"allOf", Json::array({reference(metadata_type)})}}));
+void add_component_header(Json& schema, std::string_view metadata_type) {
+  add_openapi_header(schema, Json::object({{"allOf", Json::array({component_reference(metadata_type)})}}));
 }
 
-void add_custom(Json& schemas, const CustomKind& kind) {
+void add_custom_components(Json& schemas, const CustomKind& kind) {
   Json object = kind.schema.is_object() ? kind.schema : Json::object();
   object["type"] = "object";
-  add_header(object, openapi_object_meta);
+  add_component_header(object, openapi_object_meta);
   object["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.kind);
   const std::string type = openapi_type_name(kind.group, kind.version, kind.kind);
   Json list = Json::object({{"type", "object"}, {"required", Json::array({"items"})}});
-  add_header(list, openapi_list_meta);
-  list["properties"]["items"] = Json::object({{"type", "array"}, {"items", reference(type)}});
+  add_component_header(list, openapi_list_meta);
+  list["properties"]["items"] = Json::object({{"type", "array"}, {"items", component_reference(type)}});
   list["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.list_kind);
   schemas[type] = std::move(object);
   schemas[openapi_type_name(kind.group, kind.version, kind.list_kind)] = std::move(list);
@@ -65,7 +66,8 @@ OpenApiForm form_v3() {
     return result;
   };
   form.content = [](Json& operation, const std::string& type, bool body) {
-    const Json content = Json::object({{"application/json", Json::object({{"schema", reference(type)}})}});
+    const Json content =
+        Json::object({{"application/json", Json::object({{"schema", component_reference(type)}})}});
     if (body) operation["requestBody"] = Json::object({{"content", content}, {"required", true}});
     operation["responses"] =
         Json::object({{"200", Json::object({{"description", "OK"}, {"content", content}})},
@@ -117,9 +119,9 @@ Json openapi_v3(BuiltinData& data, std::string_view group, std::string_view vers
   add_openapi_types(data, openapi_object_meta, types);
   add_openapi_types(data, openapi_list_meta, types);
   Json schemas = Json::object();
-  for (const std::string& type : types) schemas[type] = builtin_schema(data.type(type));
+  for (const std::string& type : types) schemas[type] = builtin_component(data.type(type));
   for (const CustomKind& kind : custom) {
-    if (kind.group == group && kind.version == version) add_custom(schemas, kind);
+    if (kind.group == group && kind.version == version) add_custom_components(schemas, kind);
   }
   return Json::object({{"openapi", "3.0.0"},
                        {"info", Json::object({{"title", "Kubernetes"}, {"version", "v1.36.3"}})},

@@ -6,10 +6,10 @@
 #include <exception>
 #include <utility>
 
+#include "api/yaml_writer.hpp"
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/text/timestamps.hpp"
-#include "apiserver/text/yaml_writer.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -175,7 +175,7 @@ void prefer_yaml(const http::Request& request, http::Response& response) {
   const std::string* type = response.headers.find("Content-Type");
   if (type == nullptr || !type->starts_with("application/json")) return;
   const std::string parameters = type->substr(std::string_view("application/json").size());
-  response.body = to_yaml(Json::parse(response.body));
+  response.body = detail::to_yaml(Json::parse(response.body));
   response.headers.set("Content-Type", "application/yaml" + parameters);
 }
 

@@ -8,7 +8,7 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include "apiserver/text/yaml_scalar.hpp"
+#include "api/yaml_scalar.hpp"
 #include "client/yaml_text.hpp"
 
 namespace evenkeel {
@@ -20,7 +20,7 @@ constexpr int max_yaml_depth = 512;
 constexpr std::size_t smallest_allowance = 10'000;
 
 Json scalar(const YAML::Node& node) {
-  return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());  // "!": quoted
+  return node.Tag() == "!" ? Json(node.Scalar()) : detail::plain_scalar(node.Scalar());  // "!": quoted
 }
 
 /// Returns the maximum number of values for a text of this size, with aliases expanded: they can multiply

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: gopkg.in/yaml.v2 resolve.go.
-#include "apiserver/text/yaml_scalar.hpp"
+#include "api/yaml_scalar.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 
 namespace evenkeel {
 inline namespace v0 {
-namespace apiserver {
+namespace detail {
 namespace {
 
 std::optional<bool> boolean(const std::string& text) {
@@ -92,6 +92,6 @@ bool needs_quotes(const std::string& text) {
   return !plain_scalar(text).is_string() || is_time(text) || is_base60(text) || is_special(text);
 }
 
-}  // namespace apiserver
+}  // namespace detail
 }  // namespace v0
 }  // namespace evenkeel

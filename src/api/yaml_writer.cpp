@@ -1,31 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: gopkg.in/yaml.v2 encode.go, sorter.go, and emitterc.go for what may stand without quotes.
-#include "apiserver/text/yaml_writer.hpp"
+#include "api/yaml_writer.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "apiserver/text/yaml_scalar.hpp"
+#include "api/yaml_scalar.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
-namespace apiserver {
+namespace detail {
 namespace {
+
+using namespace std::string_view_literals;
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-bool has_control(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    const auto code = static_cast<unsigned char>(c);
-    return (code < 0x20 && c != '\n') || code == 0x7f;
-  });
+/// A code point of UTF-8; U+FFFD for each byte that starts none.
+struct Letter {
+  char32_t code = 0xFFFD;
+  std::size_t size = 1;
+};
+
+Letter letter_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<char32_t>(i < text.size() ? static_cast<unsigned char>(text[i]) : 0);
+  };
+  const char32_t head = byte(at);
+  if (head < 0x80) return {head, 1};
+  const std::size_t size = head >> 5 == 6 ? 2 : head >> 4 == 14 ? 3 : head >> 3 == 30 ? 4 : 1;
+  if (size == 1) return {};
+  char32_t code = head & (0x7FU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if (byte(at + i) >> 6 != 2) return {};
+    code = code << 6 | (byte(at + i) & 0x3FU);
+  }
+  return {code, size};
 }
 
-/// Whether the text can stand without quotes in a block.
+/// Returns true if a YAML text may contain the letter as it is and reads it as part of a line. Like
+/// Go's encoder, which escapes letters beyond U+FFFF. Source:
+/// gopkg.in/yaml.v2 yamlprivateh.go is_printable, is_break, is_bom.
+bool is_printable(char32_t code) {
+  if (code == 0x85 || code == 0x2028 || code == 0x2029 || code == 0xFEFF) return false;
+  return (code >= 0x20 && code <= 0x7E) || (code >= 0xA0 && code <= 0xD7FF) ||
+         (code >= 0xE000 && code <= 0xFFFD);
+}
+
+bool has_unprintable(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Letter letter = letter_at(text, at);
+    if (letter.code != '\n' && !is_printable(letter.code)) return true;
+    at += letter.size;
+  }
+  return false;
+}
+
+/// Returns true if the text can stand without quotes in a block.
 bool may_be_plain(std::string_view text) {
   if (text.empty() || is_blank(text.front()) || is_blank(text.back())) return false;
   if (text.starts_with("---") || text.starts_with("...")) return false;
@@ -39,23 +74,28 @@ bool may_be_plain(std::string_view text) {
   return true;
 }
 
+/// Source: gopkg.in/yaml.v2 emitterc.go yaml_emitter_write_double_quoted.
+std::string escaped(char32_t code) {
+  static constexpr std::u32string_view named = U"\0\a\b\t\n\v\f\r\x1B\"\\\u0085\u2028\u2029"sv;
+  static constexpr std::string_view names = "0abtnvfre\"\\NLP";
+  const std::size_t found = named.find(code);
+  if (found != std::u32string_view::npos) return {'\\', names[found]};
+  static constexpr char hex[] = "0123456789ABCDEF";
+  const int digits = code <= 0xFF ? 2 : code <= 0xFFFF ? 4 : 8;
+  std::string out = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  for (int i = digits - 1; i >= 0; --i) out += hex[code >> (4 * i) & 15U];
+  return out;
+}
+
 std::string double_quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else if (c == '\r')
-      out += "\\r";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      static constexpr char hex[] = "0123456789ABCDEF";
-      const auto code = static_cast<unsigned char>(c);
-      ((out += "\\x") += hex[code >> 4]) += hex[code & 15];
-    } else
-      out += c;
+  for (std::size_t at = 0; at < text.size();) {
+    const Letter letter = letter_at(text, at);
+    if (letter.code == '"' || letter.code == '\\' || !is_printable(letter.code))
+      out += escaped(letter.code);
+    else
+      out += text.substr(at, letter.size);
+    at += letter.size;
   }
   return out + '"';
 }
@@ -70,14 +110,14 @@ std::string single_quoted(std::string_view text) {
 }
 
 std::string flow_scalar(const std::string& text) {
-  if (has_control(text) || text.find('\n') != std::string::npos || needs_quotes(text))
+  if (has_unprintable(text) || text.find('\n') != std::string::npos || needs_quotes(text))
     return double_quoted(text);
   return may_be_plain(text) ? text : single_quoted(text);
 }
 
-/// Whether lines can be written as they are: not if blanks stand at their ends.
+/// Returns true if the lines can be written as they are: not if blanks stand at their ends.
 bool may_be_literal(std::string_view text) {
-  return !has_control(text) && text.find(" \n") == std::string_view::npos && !text.ends_with(' ') &&
+  return !has_unprintable(text) && text.find(" \n") == std::string_view::npos && !text.ends_with(' ') &&
          text != "\n";
 }
 
@@ -183,6 +223,6 @@ std::string to_yaml(const Json& document) {
   return std::move(writer.out);
 }
 
-}  // namespace apiserver
+}  // namespace detail
 }  // namespace v0
 }  // namespace evenkeel

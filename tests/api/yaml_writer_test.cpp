@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/yaml_writer.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace evenkeel {
+namespace {
+
+using detail::to_yaml;
+
+std::string yaml_of(const char* text) {
+  return to_yaml(Json::object({{"k", text}}));
+}
+
+TEST(Yaml, WritesBlocks) {
+  const Json document =
+      Json::parse(R"({"apiVersion": "v1", "metadata": {"labels": {}, "list": []}, "n": null, "yes": true,
+                      "items": [{"name": "a", "ports": [1, 2]}, "x", [3, [4]]]})");
+  EXPECT_EQ(to_yaml(document), R"(apiVersion: v1
+items:
+- name: a
+  ports:
+  - 1
+  - 2
+- x
+- - 3
+  - - 4
+metadata:
+  labels: {}
+  list: []
+"n": null
+"yes": true
+)");
+}
+
+// Members stand in the order of sigs.k8s.io/yaml: digits by value, letters after other characters.
+TEST(Yaml, SortsMembersNaturally) {
+  EXPECT_EQ(to_yaml(Json::parse(R"({"b": 1, "a10": 1, "a9": 1, "a/b": 1, "_": 1})")),
+            "_: 1\na/b: 1\na9: 1\na10: 1\nb: 1\n");
+}
+
+TEST(Yaml, QuotesTextsThatWouldBeReadAsSomethingElse) {
+  for (const char* text :
+       {"true", "Yes", "off", "null", "~", "1", "1.5", "0x10", "", "2026-01-01", "1:30", "="})
+    EXPECT_EQ(yaml_of(text), "k: " + Json(text).dump() + "\n") << text;
+  for (const char* text : {"a: b", "a #b", "- a", "@a", "{a", "*a", "trailing ", "a:", "? a", "---"})
+    EXPECT_EQ(yaml_of(text), "k: '" + std::string(text) + "'\n") << text;
+  for (const char* text : {"demos.demo.evenkeel.dev", "apiextensions.k8s.io/v1", "how many, at most",
+                           "readyReplicas", "-1x", "a:b", "ü"})
+    EXPECT_EQ(yaml_of(text), std::string("k: ") + text + "\n") << text;
+  EXPECT_EQ(yaml_of("@it's"), "k: '@it''s'\n");
+}
+
+TEST(Yaml, WritesLinesAsALiteral) {
+  EXPECT_EQ(yaml_of("a\nb"), "k: |-\n  a\n  b\n");
+  EXPECT_EQ(yaml_of("a\n\nb\n"), "k: |\n  a\n\n  b\n");
+  EXPECT_EQ(yaml_of(" a\nb\n\n"), "k: |2+\n   a\n  b\n\n");
+  EXPECT_EQ(yaml_of("a \nb"), "k: \"a \\nb\"\n");
+}
+
+// U+0085, U+2028 and U+2029 end a line of YAML 1.1, U+FEFF is a mark; a reader would lose them.
+TEST(Yaml, EscapesLettersThatAReaderWouldNotGiveBack) {
+  EXPECT_EQ(yaml_of("a\tb\x01\x7f"), "k: \"a\\tb\\x01\\x7F\"\n");
+  EXPECT_EQ(yaml_of("a\u0085\u2028\u2029b"), "k: \"a\\N\\L\\Pb\"\n");
+  EXPECT_EQ(yaml_of("\uFEFFa"), "k: \"\\uFEFFa\"\n");
+  EXPECT_EQ(yaml_of("\U0001F600"), "k: \"\\U0001F600\"\n");
+  EXPECT_EQ(yaml_of("a\n\u2028\u00fc"), "k: \"a\\n\\L\u00fc\"\n");
+}
+
+TEST(Yaml, ABareScalarIsADocument) {
+  EXPECT_EQ(to_yaml(Json("web")), "web\n");
+  EXPECT_EQ(to_yaml(Json::array()), "[]\n");
+}
+
+}  // namespace
+}  // namespace evenkeel
