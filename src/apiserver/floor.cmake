@@ -48,6 +48,6 @@ list(APPEND apiserver_sources
 
 # Shells around the core: sockets, TLS, the in-process transport, faults.
 list(APPEND apiserver_sources
-  shell/api_server.cpp shell/core_host.cpp shell/faults.cpp shell/http_server.cpp shell/http_session.cpp
+  shell/api_server.cpp shell/core_host.cpp shell/core_session.cpp shell/faults.cpp shell/http_server.cpp
   shell/in_process_transport.cpp shell/kubeconfig_writer.cpp shell/manifest.cpp shell/peer_name.cpp
   shell/request_target.cpp shell/shared_core.cpp shell/status_answer.cpp shell/tls_certificates.cpp)

@@ -4,7 +4,6 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "serve/listener.hpp"
 #include "serve/session.hpp"
 #include "serve/site.hpp"
+#include "serve/wire.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -39,9 +39,18 @@ boost::asio::ip::address peer_of(const Tcp::socket& socket) {
   return address;
 }
 
+detail::SessionLimits limits_of(const ServerOptions& options) {
+  return {.max_header = options.max_header,
+          .max_body = options.max_body,
+          .first_byte_timeout = options.first_byte_timeout,
+          .request_timeout = options.request_timeout,
+          .idle_timeout = options.idle_timeout,
+          .write_timeout = options.write_timeout};
+}
+
 }  // namespace
 
-class Server::Impl final : public detail::SessionOwner {
+class Server::Impl final {
  public:
   explicit Impl(ServerOptions options) : options_(std::move(options)) {}
   ~Impl() { stop(); }
@@ -99,25 +108,6 @@ class Server::Impl final : public detail::SessionOwner {
     return at.counts;
   }
 
-  // SessionOwner, called on the server's thread.
-  const ServerOptions& options() const override { return options_; }
-  boost::asio::io_context& context() override { return context_; }
-  void session_answered(detail::Session& session) override {
-    const auto found = sessions_.find(&session);
-    if (found != sessions_.end()) found->second.at->table.answered(found->second.id);
-  }
-  void session_ended(detail::Session& session, bool timed_out) override {
-    const auto found = sessions_.find(&session);
-    if (found == sessions_.end()) return;
-    Serving& at = *found->second.at;
-    at.table.closed(found->second.id);
-    at.sessions.erase(found->second.id);
-    sessions_.erase(found);
-    MutexLock lock(mutex_);
-    at.counts.open = at.sessions.size();
-    if (timed_out) ++at.counts.timed_out;
-  }
-
  private:
   // A listening site. Used only on the server's thread, except for the counts.
   struct Serving {
@@ -130,18 +120,54 @@ class Server::Impl final : public detail::SessionOwner {
     std::map<detail::ConnectionTable::Id, std::shared_ptr<detail::Session>> sessions;
     ConnectionCounts counts;  // guarded by the server's mutex_
   };
-  struct Registration {
-    Serving* at = nullptr;
-    detail::ConnectionTable::Id id = 0;
+
+  /// The handler behind one connection of a site.
+  class Connection final : public detail::SessionHandler {
+   public:
+    Connection(Impl& server, Serving& at, detail::ConnectionTable::Id id, bool peer_is_loopback)
+        : server_(server), at_(at), id_(id), peer_is_loopback_(peer_is_loopback) {}
+
+    void on_request(detail::Session& session, Request request, bool) override {
+      session.answer(at_.site.answer(request, peer_is_loopback_));
+    }
+    Response refusal(detail::Refusal why) override {
+      switch (why) {
+        case detail::Refusal::body_too_large:
+          return detail::plain_answer(413, "413 request too large\n");
+        case detail::Refusal::header_too_large:
+          return detail::plain_answer(431, "431 request head too large\n");
+        case detail::Refusal::unknown_method:
+          return detail::plain_answer(405, "405 method not allowed\n");
+        case detail::Refusal::malformed:
+          break;
+      }
+      return detail::plain_answer(400, "400 bad request\n");
+    }
+    void on_answered(detail::Session&) override { at_.table.answered(id_); }
+    void on_closed(detail::Session&, bool timed_out) override { server_.forget(at_, id_, timed_out); }
+
+   private:
+    Impl& server_;
+    Serving& at_;
+    const detail::ConnectionTable::Id id_;
+    const bool peer_is_loopback_;
   };
+
+  void forget(Serving& at, detail::ConnectionTable::Id id, bool timed_out) {
+    at.table.closed(id);
+    at.sessions.erase(id);
+    MutexLock lock(mutex_);
+    at.counts.open = at.sessions.size();
+    if (timed_out) ++at.counts.timed_out;
+  }
 
   void accept(Serving& at, Tcp::socket socket) {
     const auto peer = peer_of(socket);
     const detail::ConnectionTable::Admission admission = at.table.admit(peer.to_string());
     if (admission.evicted) evict(at, admission, peer.to_string());
-    auto session = std::make_shared<detail::Session>(*this, at.site, at.site.open(std::move(socket)),
-                                                     peer.is_loopback());
-    sessions_.emplace(session.get(), Registration{&at, admission.id});
+    auto session = std::make_shared<detail::Session>(
+        context_, at.site.open(std::move(socket)), limits_of(options_),
+        std::make_unique<Connection>(*this, at, admission.id, peer.is_loopback()));
     at.sessions.emplace(admission.id, session);
     {
       MutexLock lock(mutex_);
@@ -209,8 +235,7 @@ class Server::Impl final : public detail::SessionOwner {
   std::vector<std::unique_ptr<detail::Site>> sites_;  // complete before the thread starts
 
   boost::asio::io_context context_{1};
-  std::vector<std::unique_ptr<Serving>> serving_;                // complete before the thread starts
-  std::unordered_map<detail::Session*, Registration> sessions_;  // used only on the server's thread
+  std::vector<std::unique_ptr<Serving>> serving_;  // complete before the thread starts
   mutable Mutex mutex_;
   std::thread thread_;
 };

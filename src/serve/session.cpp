@@ -2,7 +2,7 @@
 #include "serve/session.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include <boost/beast/core/string.hpp>
@@ -17,114 +17,192 @@ namespace {
 
 namespace wire = boost::beast::http;
 
-constexpr std::size_t read_size = 8u << 10;
+// Up to this size one copy is cheaper than a second buffer.
+constexpr std::size_t joined_size = 16u << 10;
 constexpr Duration close_timeout = std::chrono::seconds{2};
+
+std::string chunk_head(std::size_t size) {
+  char text[24];
+  const int length = std::snprintf(text, sizeof text, "%zx\r\n", size);
+  return std::string(text, static_cast<std::size_t>(length));
+}
 
 }  // namespace
 
-Session::Session(SessionOwner& owner, Site& site, std::unique_ptr<ByteStream> stream, bool peer_is_loopback)
-    : owner_(owner),
-      site_(site),
-      stream_(std::move(stream)),
-      peer_is_loopback_(peer_is_loopback),
-      deadline_(owner.context()) {}
+Session::Session(asio::io_context& context, std::unique_ptr<ByteStream> stream, const SessionLimits& limits,
+                 std::unique_ptr<SessionHandler> handler)
+    : stream_(std::move(stream)), limits_(limits), handler_(std::move(handler)), timer_(context) {}
 
 void Session::start() {
-  expect_within(owner_.options().first_byte_timeout);
+  expect_within(limits_.first_byte_timeout);
   stream_->start([self = shared_from_this()](ErrorCode error, std::size_t) {
-    if (self->phase_ == Phase::closed) return;
+    if (self->closed()) return;
     if (error) return self->close();
-    self->next_request(self->owner_.options().first_byte_timeout);
+    self->handler_->on_connected(*self->stream_);
+    self->next_request(self->limits_.first_byte_timeout);
   });
 }
 
 void Session::expect_within(Duration time) {
-  deadline_.expires_after(time);
-  deadline_.async_wait([self = shared_from_this()](ErrorCode stopped) {
-    if (!stopped && self->deadline_.expiry() <= std::chrono::steady_clock::now()) self->close(true);
+  deadline_ = Steady::now() + time;
+  arm_timer();
+}
+
+// A timer that fires before the deadline is left running, so that a request does not cost a timer.
+void Session::arm_timer() {
+  if (armed_ && timer_.expiry() <= deadline_) return;
+  armed_ = true;
+  timer_.expires_at(deadline_);
+  timer_.async_wait([self = shared_from_this()](ErrorCode stopped) {
+    if (stopped || self->closed()) return;
+    self->armed_ = false;
+    if (self->deadline_ <= Steady::now()) return self->close(true);
+    if (self->deadline_ != Steady::time_point::max()) self->arm_timer();
   });
 }
 
 void Session::next_request(Duration patience) {
+  phase_ = Phase::idle;
+  expect_within(patience);
   parser_.emplace();
   parser_->eager(true);
-  parser_->header_limit(static_cast<std::uint32_t>(owner_.options().max_header));
-  parser_->body_limit(owner_.options().max_body);
+  parser_->header_limit(static_cast<std::uint32_t>(limits_.max_header));
+  parser_->body_limit(limits_.max_body);
   head_seen_ = false;
-  answered_ = false;
-  expect_within(patience);
   feed();
 }
 
 void Session::read_more() {
+  if (std::exchange(reading_, true)) return;
   stream_->read_some(
-      input_.prepare(read_size),
+      input_.prepare(limits_.read_size),
       [self = shared_from_this()](ErrorCode error, std::size_t size) { self->on_read(error, size); });
 }
 
 void Session::on_read(ErrorCode error, std::size_t size) {
-  if (phase_ == Phase::closed) return;
-  if (error) return close();
+  reading_ = false;
+  if (closed()) return;
+  if (error) return close();  // also a client that sends no more: kube-apiserver ends its watch, too
   input_.commit(size);
-  if (phase_ == Phase::closing) {
-    input_.clear();
-    return read_more();
+  switch (phase_) {
+    case Phase::idle:
+    case Phase::request:
+      return feed();
+    case Phase::farewell:
+    case Phase::silent:
+      input_.clear();
+      return read_more();
+    default:  // a stream: the bytes belong to the next request, and wait
+      if (input_.size() < limits_.read_size) read_more();
   }
-  if (!parser_->got_some()) expect_within(owner_.options().request_timeout);
-  feed();
 }
 
-// Passes the available part of a request to the parser.
+// Passes the parser the bytes of a request that have arrived.
 void Session::feed() {
   ErrorCode error;
   while (input_.size() > 0 && !parser_->is_done() && !error) {
+    if (phase_ == Phase::idle) {
+      phase_ = Phase::request;
+      expect_within(limits_.request_timeout);
+    }
     const std::size_t taken = parser_->put(input_.data(), error);
     input_.consume(taken);
     if (taken == 0) break;
   }
   if (error && error != wire::error::need_more) return refuse(error);
-  if (parser_->is_done()) return serve();
-  if (!head_seen_ && parser_->is_header_done()) {
-    head_seen_ = true;
-    if (boost::beast::iequals(parser_->get()[wire::field::expect], "100-continue")) {
-      head_ = "HTTP/1.1 100 Continue\r\n\r\n";
-      return send();  // the body is read after it
-    }
-  }
+  if (parser_->is_done()) return pass_request();
+  if (!head_seen_ && parser_->is_header_done()) return on_head();
   read_more();
 }
 
-void Session::refuse(const ErrorCode& error) {
-  keep_alive_ = false;
-  if (error == wire::error::body_limit) return answer(plain_answer(413, "413 request too large\n"), true);
-  if (error == wire::error::header_limit)
-    return answer(plain_answer(431, "431 request head too large\n"), true);
-  answer(plain_answer(400, "400 bad request\n"), true);
+void Session::on_head() {
+  head_seen_ = true;
+  if (limits_.body_timeout) expect_within(*limits_.body_timeout);
+  if (!boost::beast::iequals(parser_->get()[wire::field::expect], "100-continue")) return read_more();
+  head_ = "HTTP/1.1 100 Continue\r\n\r\n";
+  send();  // after which the body is read
 }
 
-void Session::serve() {
+void Session::refuse(const ErrorCode& error) {
+  if (error == wire::error::body_limit) return refuse(Refusal::body_too_large);
+  refuse(error == wire::error::header_limit ? Refusal::header_too_large : Refusal::malformed);
+}
+
+void Session::refuse(Refusal why) {
+  phase_ = Phase::busy;
+  keep_alive_ = false;
+  answer(handler_->refusal(why));
+}
+
+void Session::pass_request() {
+  phase_ = Phase::busy;
+  expect_nothing();
   auto message = parser_->release();
   keep_alive_ = message.keep_alive();
-  const bool head_only = message.method() == wire::verb::head;
-  const std::optional<Method> method = head_only ? Method::get : method_of(message.method());
-  if (!method) return answer(plain_answer(405, "405 method not allowed\n"), true);
+  chunked_ = message.version() >= 11;
+  head_only_ = message.method() == wire::verb::head;
+  const std::optional<Method> method = head_only_ ? Method::get : method_of(message.method());
+  if (!method) return refuse(Refusal::unknown_method);
   Request request{.method = *method, .target = text_of(message.target()), .headers = headers_of(message)};
-  if (!request.target.starts_with('/')) return answer(plain_answer(400, "400 bad request\n"), !head_only);
+  if (!request.target.starts_with('/')) return refuse(Refusal::malformed);
   request.body = std::move(message.body());
-  answer(site_.answer(request, peer_is_loopback_), !head_only);
+  handler_->on_request(*this, std::move(request), head_only_);
 }
 
-void Session::answer(Response response, bool with_body) {
+void Session::answer(Response response, std::optional<Cut> cut) {
+  if (!keep_alive_) end_ = Ending::farewell;
+  if (cut) end_ = cut->ending;
   head_ = head_of(response) + "Content-Length: " + std::to_string(response.body.size()) + "\r\n";
   head_ += keep_alive_ ? "\r\n" : "Connection: close\r\n\r\n";
-  if (with_body) body_ = std::move(response.body);
-  answered_ = true;
+  if (!std::exchange(head_only_, false)) body_ = std::move(response.body);
+  if (cut) body_.resize(std::min(body_.size(), cut->size));
+  send();
+}
+
+void Session::stream(const Response& response) {
+  phase_ = Phase::streaming;
+  if (!chunked_) keep_alive_ = false;
+  head_ = head_of(response);
+  if (chunked_) head_ += "Transfer-Encoding: chunked\r\n";
+  head_ += keep_alive_ ? "\r\n" : "Connection: close\r\n\r\n";
+  stream_ready();
+  if (!writing_) send();
+  read_more();  // to notice that the client goes
+}
+
+// Sends the next piece, behind a head that is not sent yet.
+void Session::stream_ready() {
+  if (phase_ != Phase::streaming || stream_over_) return;
+  if (writing_) {
+    piece_waits_ = true;
+    return;
+  }
+  StreamPiece piece = handler_->next_piece(*this);
+  if (!piece.bytes.empty() || piece.ended) write_piece(std::move(piece));
+}
+
+void Session::write_piece(StreamPiece piece) {
+  const bool framed = chunked_ && !piece.bytes.empty();
+  if (framed) head_ += chunk_head(piece.bytes.size() + (piece.cut ? 1 : 0));  // a cut chunk is never whole
+  body_ = std::move(piece.bytes);
+  if (framed && !piece.cut) body_ += "\r\n";
+  if (piece.ended) {
+    stream_over_ = true;
+    end_ = piece.cut;
+    if (!keep_alive_ && !end_) end_ = Ending::farewell;
+    if (chunked_ && !piece.cut) body_ += "0\r\n\r\n";
+  }
   send();
 }
 
 void Session::send() {
+  if (body_.size() <= joined_size) {
+    head_ += body_;
+    body_.clear();
+  }
   unsent_ = {asio::buffer(std::as_const(head_)), asio::buffer(std::as_const(body_))};
-  expect_within(owner_.options().write_timeout);
+  writing_ = true;
+  expect_within(limits_.write_timeout);
   write_rest();
 }
 
@@ -135,43 +213,58 @@ void Session::write_rest() {
 }
 
 void Session::on_written(ErrorCode error, std::size_t size) {
-  if (phase_ == Phase::closed) return;
+  if (closed()) return;
   if (error) return close();
   for (asio::const_buffer& piece : unsent_) {
     const std::size_t taken = std::min(size, piece.size());
     piece += taken;
     size -= taken;
   }
-  if (asio::buffer_size(unsent_) > 0) {
-    expect_within(owner_.options().write_timeout);
-    return write_rest();
-  }
+  expect_within(limits_.write_timeout);
+  if (asio::buffer_size(unsent_) > 0) return write_rest();
   head_.clear();
   body_.clear();
-  if (!answered_) {
-    expect_within(owner_.options().request_timeout);
-    return feed();
-  }
-  owner_.session_answered(*this);
-  if (!keep_alive_) return start_closing();
-  next_request(owner_.options().idle_timeout);
+  writing_ = false;
+  on_sent();
 }
 
-// Stops sending, but lets the client read to the end: closing immediately with unread input would make the
-// kernel reset the connection and discard data that the client has not read yet.
-void Session::start_closing() {
-  phase_ = Phase::closing;
-  expect_within(close_timeout);
-  stream_->shut_down_sending();
+void Session::on_sent() {
+  if (phase_ == Phase::request) {  // that was 100 Continue
+    expect_within(limits_.body_timeout.value_or(limits_.request_timeout));
+    return feed();
+  }
+  if (phase_ == Phase::streaming && !stream_over_) {
+    expect_nothing();
+    if (std::exchange(piece_waits_, false)) stream_ready();
+    return;
+  }
+  stream_over_ = false;
+  piece_waits_ = false;
+  handler_->on_answered(*this);
+  if (end_) return drop(*end_);
+  next_request(limits_.idle_timeout);
+}
+
+// Ending::farewell stops sending, but lets the client read to the end: closing immediately with unread input
+// would make the kernel reset the connection and discard data that the client has not read yet.
+void Session::drop(Ending how) {
+  if (how == Ending::reset) stream_->reset();
+  if (how == Ending::reset || how == Ending::close) return close();
+  phase_ = how == Ending::silence ? Phase::silent : Phase::farewell;
+  expect_nothing();
+  if (how == Ending::farewell) {
+    expect_within(close_timeout);
+    stream_->shut_down_sending();
+  }
   input_.clear();
   read_more();
 }
 
 void Session::close(bool timed_out) {
   if (std::exchange(phase_, Phase::closed) == Phase::closed) return;
-  deadline_.cancel();
+  timer_.cancel();
   stream_->close();
-  owner_.session_ended(*this, timed_out);
+  handler_->on_closed(*this, timed_out);
 }
 
 }  // namespace http::detail

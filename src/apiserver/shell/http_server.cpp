@@ -14,7 +14,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "apiserver/shell/http_session.hpp"
+#include "apiserver/shell/core_session.hpp"
 #include "serve/listener.hpp"
 #include "serve/tls_context.hpp"
 
@@ -23,10 +23,23 @@ inline namespace v0 {
 namespace apiserver::detail {
 namespace {
 
-constexpr std::chrono::milliseconds sweep_interval{500};
 // A clock that is not the machine's may jump: it is looked at this often.
 constexpr Duration longest_tick = std::chrono::seconds{1};
 constexpr Duration shortest_tick = std::chrono::milliseconds{1};
+
+// A client that sends large objects is read in few steps.
+constexpr std::size_t read_size = 64u << 10;
+
+http::detail::SessionLimits limits_of(const HttpServerOptions& options) {
+  return {.max_header = options.max_header,
+          .max_body = options.max_body,
+          .read_size = read_size,
+          .first_byte_timeout = options.idle_timeout,
+          .request_timeout = options.head_timeout,
+          .body_timeout = options.body_timeout,
+          .idle_timeout = options.idle_timeout,
+          .write_timeout = options.write_timeout};
+}
 
 asio::ssl::context make_context(const HttpServerOptions& options) {
   asio::ssl::context context =
@@ -45,12 +58,13 @@ asio::ssl::context make_context(const HttpServerOptions& options) {
 
 class HttpServer::Impl final : public SessionOwner, public Front {
  public:
+  using Session = http::detail::Session;
+
   Impl(std::shared_ptr<CoreHost> host, HttpServerOptions options)
       : host_(std::move(host)),
         options_(std::move(options)),
         listener_(context_, options_.host, options_.port),
-        tick_(context_),
-        sweep_(context_) {
+        tick_(context_) {
     if (options_.tls) tls_.emplace(make_context(options_));
     host_->attach(this);
     thread_ = std::thread([this] {
@@ -89,9 +103,9 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   Front* front() override { return this; }
   const HttpServerOptions& options() const override { return options_; }
   asio::io_context& context() override { return context_; }
-  void watch_started(WatchId id, HttpSession& session) override { watches_.emplace(id, &session); }
+  void watch_started(WatchId id, Session& session) override { watches_.emplace(id, &session); }
   void watch_ended(WatchId id) override { watches_.erase(id); }
-  void session_ended(HttpSession& session) override {
+  void session_ended(Session& session) override {
     sessions_.erase(&session);
     connections_.store(sessions_.size());
   }
@@ -100,10 +114,10 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   void welcome(Tcp::socket socket) {
     auto stream = tls_ ? http::detail::make_tls_stream(std::move(socket), *tls_)
                        : http::detail::make_plain_stream(std::move(socket));
-    auto session = std::make_shared<HttpSession>(*this, std::move(stream));
+    auto session = std::make_shared<Session>(context_, std::move(stream), limits_of(options_),
+                                             std::make_unique<CoreSession>(*this));
     sessions_.emplace(session.get(), session);
     connections_.store(sessions_.size());
-    if (sessions_.size() == 1) arm_sweep();
     session->start();
   }
 
@@ -123,7 +137,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
     }
     for (const WatchId id : ready) {
       const auto at = watches_.find(id);
-      if (at != watches_.end()) at->second->watch_ready();
+      if (at != watches_.end()) at->second->stream_ready();
     }
     if (moved) arm_tick();
   }
@@ -144,29 +158,11 @@ class HttpServer::Impl final : public SessionOwner, public Front {
     });
   }
 
-  void arm_sweep() {
-    sweep_.expires_after(sweep_interval);
-    sweep_.async_wait([this](ErrorCode error) {
-      if (error) return;
-      const auto now = HttpSession::Steady::now();
-      for (const auto& session : all_sessions()) session->check_deadline(now);
-      if (!sessions_.empty()) arm_sweep();
-    });
-  }
-
-  // A copy: sessions that end leave the table.
-  std::vector<std::shared_ptr<HttpSession>> all_sessions() const {
-    std::vector<std::shared_ptr<HttpSession>> all;
-    all.reserve(sessions_.size());
-    for (const auto& [key, session] : sessions_) all.push_back(session);
-    return all;
-  }
-
   void end_all() {
     listener_.close();
     tick_.cancel();
-    sweep_.cancel();
-    for (const auto& session : all_sessions()) session->close();
+    const auto all = sessions_;  // a copy: sessions that end leave the table
+    for (const auto& [key, session] : all) session->close();
     context_.stop();
   }
 
@@ -179,9 +175,8 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   std::optional<asio::ssl::context> tls_;
   http::detail::Listener listener_;
   asio::steady_timer tick_;
-  asio::steady_timer sweep_;
-  std::unordered_map<HttpSession*, std::shared_ptr<HttpSession>> sessions_;  // the server's thread only
-  std::map<WatchId, HttpSession*> watches_;                                  // the server's thread only
+  std::unordered_map<Session*, std::shared_ptr<Session>> sessions_;  // the server's thread only
+  std::map<WatchId, Session*> watches_;                              // the server's thread only
 
   Mutex mutex_;
   std::vector<WatchId> ready_ EVENKEEL_GUARDED_BY(mutex_);

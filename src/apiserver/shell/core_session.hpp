@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handler behind each connection of the embedded server: asks the core, and streams its watches.
+#pragma once
+
+#include <optional>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <evenkeel/http/message.hpp>
+
+#include "apiserver/shell/core_host.hpp"
+#include "apiserver/shell/http_server.hpp"
+#include "serve/byte_stream.hpp"
+#include "serve/session.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver::detail {
+
+namespace asio = boost::asio;
+using http::detail::ByteStream;
+using http::detail::ErrorCode;
+using http::detail::Tcp;
+
+/// State that sessions share: the server.
+class SessionOwner {
+ public:
+  virtual CoreHost& host() = 0;
+  virtual Front* front() = 0;
+  virtual const HttpServerOptions& options() const = 0;
+  virtual asio::io_context& context() = 0;
+  virtual void watch_started(WatchId id, http::detail::Session& session) = 0;
+  virtual void watch_ended(WatchId id) = 0;
+  virtual void session_ended(http::detail::Session& session) = 0;
+
+ protected:
+  ~SessionOwner() = default;
+};
+
+/// Thread safety: one thread at a time (the server's). Lifetime: the owner outlives it.
+class CoreSession final : public http::detail::SessionHandler {
+ public:
+  explicit CoreSession(SessionOwner& owner) : owner_(owner), delay_(owner.context()) {}
+
+  void on_connected(const ByteStream& stream) override;
+  void on_request(http::detail::Session& session, http::Request request, bool head) override;
+  http::Response refusal(http::detail::Refusal why) override;
+  http::detail::StreamPiece next_piece(http::detail::Session& session) override;
+  void on_closed(http::detail::Session& session, bool timed_out) override;
+
+ private:
+  void execute(http::detail::Session& session);
+
+  SessionOwner& owner_;
+  asio::steady_timer delay_;
+  std::optional<Caller> peer_;
+  http::Request request_;
+  AuthenticatedRequest authenticated_;
+  std::optional<WatchId> watch_;
+};
+
+}  // namespace apiserver::detail
+}  // namespace v0
+}  // namespace evenkeel
