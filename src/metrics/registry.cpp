@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <prometheus/check_names.h>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -13,6 +12,8 @@
 
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/metrics/registry.hpp>
+
+#include "metrics/names.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -29,7 +30,7 @@ constexpr std::array<std::string_view, 6> taken_prefixes{
     "controller_runtime_", "evenkeel_", "leader_election_", "process_", "rest_client_", "workqueue_"};
 
 void check_name(const std::string& name) {
-  if (!prometheus::CheckMetricName(name)) refuse("not a metric's name: \"" + name + '"');
+  if (!detail::is_metric_name(name)) refuse("not a metric's name: \"" + name + '"');
   for (const std::string_view prefix : taken_prefixes) {
     if (name.starts_with(prefix)) refuse(name + ": the manager's own begin with " + std::string(prefix));
   }
@@ -38,7 +39,7 @@ void check_name(const std::string& name) {
 void check_labels(const std::string& name, const std::vector<std::string>& labels, Kind kind) {
   std::set<std::string_view> seen;
   for (const std::string& label : labels) {
-    if (!prometheus::CheckLabelName(label)) refuse(name + ": not a label's name: \"" + label + '"');
+    if (!detail::is_label_name(label)) refuse(name + ": not a label's name: \"" + label + '"');
     if (kind == Kind::histogram && label == "le") refuse(name + ": histograms have a label le already");
     if (!seen.insert(label).second) refuse(name + ": the label " + label + " is there twice");
   }

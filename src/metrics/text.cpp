@@ -1,121 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
-#include <prometheus/check_names.h>
-#include <prometheus/client_metric.h>
-#include <prometheus/metric_family.h>
-#include <prometheus/metric_type.h>
-#include <prometheus/text_serializer.h>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <evenkeel/metrics/text.hpp>
 
+#include "metrics/names.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
 
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
 // Formats the labels as ": a=1,b=2".
-std::string text_of(const prometheus::ClientMetric& metric) {
+std::string text_of(const Labels& labels) {
   std::string text;
-  for (const auto& label : metric.label)
-    text.append(text.empty() ? ": " : ",").append(label.name).append("=").append(label.value);
+  for (const auto& [name, value] : labels)
+    text.append(text.empty() ? ": " : ",").append(name).append("=").append(value);
   return text;
+}
+
+/// Sixteen significant digits, whatever the locale of the program.
+std::string number_text(double value) {
+  if (std::isnan(value)) return "Nan";
+  if (std::isinf(value)) return value < 0 ? "-Inf" : "+Inf";
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 16).ptr;
+  return {text, end};
+}
+
+void append_escaped(std::string& out, std::string_view text, bool quoted) {
+  for (const char c : text) {
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\\' || (c == '"' && quoted))
+      (out += '\\') += c;
+    else
+      out += c;
+  }
+}
+
+/// Appends `name{a="1",le="2"} value`; without `le` if that is empty.
+void append_sample(std::string& out, const std::string& name, const Labels& labels, const std::string& le,
+                   const std::string& value) {
+  out += name;
+  char before = '{';
+  const auto append = [&](std::string_view label, std::string_view text) {
+    (out += std::exchange(before, ',')).append(label).append("=\"");
+    append_escaped(out, text, true);
+    out += '"';
+  };
+  for (const auto& [label, text] : labels) append(label, text);
+  if (!le.empty()) append("le", le);
+  if (before == ',') out += '}';
+  out.append(" ").append(value).append("\n");
+}
+
+Labels copied(MetricLabels labels) {
+  Labels copy;
+  copy.reserve(labels.size());
+  for (const MetricLabel& label : labels) {
+    if (!detail::is_label_name(label.name))
+      throw std::invalid_argument("PrometheusText: not a label's name: \"" + std::string(label.name) + '"');
+    copy.emplace_back(label.name, label.value);
+  }
+  return copy;
 }
 
 }  // namespace
 
 struct PrometheusText::Families {
-  prometheus::MetricFamily& family(std::string_view name, std::string_view help,
-                                   prometheus::MetricType type) {
-    std::string key(name);
-    if (const auto known = by_name.find(key); known != by_name.end()) {
-      prometheus::MetricFamily& family = all[known->second];
-      if (family.type != type || family.help != help) {
-        throw std::invalid_argument("PrometheusText: " + key + " is known with another kind or help");
+  struct Family {
+    std::string_view type;
+    std::string help;
+    std::string samples = {};
+  };
+
+  /// Returns the samples of the family, for one more series.
+  std::string& add(const std::string& name, std::string_view help, std::string_view type,
+                   const Labels& labels) {
+    Family& known = family(name, help, type);
+    Labels key = labels;
+    std::sort(key.begin(), key.end());
+    if (!series.emplace(name, std::move(key)).second) {
+      throw std::invalid_argument("PrometheusText: a series of " + name + " is there twice" +
+                                  text_of(labels));
+    }
+    return known.samples;
+  }
+
+  Family& family(const std::string& name, std::string_view help, std::string_view type) {
+    if (const auto known = by_name.find(name); known != by_name.end()) {
+      if (known->second.type != type || known->second.help != help) {
+        throw std::invalid_argument("PrometheusText: " + name + " is known with another kind or help");
       }
-      return family;
+      return known->second;
     }
-    if (!prometheus::CheckMetricName(key)) {
-      throw std::invalid_argument("PrometheusText: not a metric's name: \"" + key + '"');
+    if (!detail::is_metric_name(name)) {
+      throw std::invalid_argument("PrometheusText: not a metric's name: \"" + name + '"');
     }
-    by_name.emplace(key, all.size());
-    return all.emplace_back(prometheus::MetricFamily{std::move(key), std::string(help), type, {}});
+    order.push_back(name);
+    return by_name.emplace(name, Family{type, std::string(help)}).first->second;
   }
 
-  void add(std::string_view name, std::string_view help, prometheus::MetricType type,
-           prometheus::ClientMetric metric) {
-    prometheus::MetricFamily& known = family(name, help, type);
-    std::vector<std::pair<std::string, std::string>> key{{known.name, ""}};
-    for (const auto& label : metric.label) key.emplace_back(label.name, label.value);
-    std::sort(key.begin() + 1, key.end());
-    if (!series.insert(std::move(key)).second) {
-      throw std::invalid_argument("PrometheusText: a series of " + known.name + " is there twice" +
-                                  text_of(metric));
-    }
-    known.metric.push_back(std::move(metric));
-  }
-
-  std::vector<prometheus::MetricFamily> all;
-  std::map<std::string, std::size_t> by_name;
-  std::set<std::vector<std::pair<std::string, std::string>>> series;
+  std::vector<std::string> order;
+  std::map<std::string, Family> by_name;
+  std::set<std::pair<std::string, Labels>> series;
 };
-
-namespace {
-
-prometheus::ClientMetric labelled(MetricLabels labels) {
-  prometheus::ClientMetric metric;
-  metric.label.reserve(labels.size());
-  for (const MetricLabel& label : labels) {
-    std::string name(label.name);
-    if (!prometheus::CheckLabelName(name)) {
-      throw std::invalid_argument("PrometheusText: not a label's name: \"" + name + '"');
-    }
-    metric.label.push_back({std::move(name), std::string(label.value)});
-  }
-  return metric;
-}
-
-}  // namespace
 
 PrometheusText::PrometheusText() : families_(std::make_unique<Families>()) {}
 PrometheusText::~PrometheusText() = default;
 
 void PrometheusText::counter(std::string_view name, std::string_view help, MetricLabels labels,
                              double value) {
-  prometheus::ClientMetric metric = labelled(labels);
-  metric.counter.value = value;
-  families_->add(name, help, prometheus::MetricType::Counter, std::move(metric));
+  const std::string family(name);
+  const Labels copy = copied(labels);
+  append_sample(families_->add(family, help, "counter", copy), family, copy, "", number_text(value));
 }
 
 void PrometheusText::gauge(std::string_view name, std::string_view help, MetricLabels labels, double value) {
-  prometheus::ClientMetric metric = labelled(labels);
-  metric.gauge.value = value;
-  families_->add(name, help, prometheus::MetricType::Gauge, std::move(metric));
+  const std::string family(name);
+  const Labels copy = copied(labels);
+  append_sample(families_->add(family, help, "gauge", copy), family, copy, "", number_text(value));
 }
 
 void PrometheusText::histogram(std::string_view name, std::string_view help, MetricLabels labels,
                                const HistogramView& value) {
-  prometheus::ClientMetric metric = labelled(labels);
+  const std::string family(name);
+  const Labels copy = copied(labels);
+  std::string& out = families_->add(family, help, "histogram", copy);
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i <= value.size; ++i) total += value.counts[i];
+  append_sample(out, family + "_count", copy, "", std::to_string(total));
+  append_sample(out, family + "_sum", copy, "", number_text(value.sum));
   std::uint64_t so_far = 0;
   for (std::size_t i = 0; i <= value.size; ++i) {
     so_far += value.counts[i];
-    const double bound = i < value.size ? value.bounds[i] : std::numeric_limits<double>::infinity();
-    metric.histogram.bucket.push_back({so_far, bound});
+    const std::string bound = i < value.size ? number_text(value.bounds[i]) : "+Inf";
+    append_sample(out, family + "_bucket", copy, bound, std::to_string(so_far));
   }
-  metric.histogram.sample_count = so_far;
-  metric.histogram.sample_sum = value.sum;
-  families_->add(name, help, prometheus::MetricType::Histogram, std::move(metric));
 }
 
 std::string PrometheusText::str() const {
-  return prometheus::TextSerializer().Serialize(families_->all);
+  std::string text;
+  for (const std::string& name : families_->order) {
+    const Families::Family& family = families_->by_name.at(name);
+    if (!family.help.empty()) {
+      text.append("# HELP ").append(name).append(" ");
+      append_escaped(text, family.help, false);
+      text += '\n';
+    }
+    text.append("# TYPE ").append(name).append(" ").append(family.type).append("\n").append(family.samples);
+  }
+  return text;
 }
 
 }  // namespace v0

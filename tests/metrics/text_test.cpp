@@ -2,6 +2,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -53,6 +54,45 @@ TEST(PrometheusText, EscapesWhatIsInALabel) {
   PrometheusText text;
   text.gauge("g", "h", {{"l", "a\"b\\c\nd"}}, 1);
   EXPECT_NE(text.str().find("g{l=\"a\\\"b\\\\c\\nd\"} 1\n"), std::string::npos);
+}
+
+// The numbers of prometheus-cpp 1.0: sixteen digits in the C locale.
+TEST(PrometheusText, WritesNumbersInSixteenDigits) {
+  const auto written = [](double value) {
+    PrometheusText text;
+    text.gauge("n", "", {}, value);
+    std::string all = text.str();
+    return all.substr(all.find("\nn ") + 3);
+  };
+  EXPECT_EQ(written(0.1), "0.1\n");
+  EXPECT_EQ(written(0.1 + 0.2), "0.3\n");
+  EXPECT_EQ(written(0.1 + 0.7), "0.7999999999999999\n");
+  EXPECT_EQ(written(1e15), "1000000000000000\n");
+  EXPECT_EQ(written(1e16), "1e+16\n");
+  EXPECT_EQ(written(1.5e300), "1.5e+300\n");
+  EXPECT_EQ(written(-0.0), "-0\n");
+  EXPECT_EQ(written(1e-5), "1e-05\n");
+  EXPECT_EQ(written(123456789.123456789), "123456789.1234568\n");
+  EXPECT_EQ(written(static_cast<double>(UINT64_MAX)), "1.844674407370955e+19\n");
+  EXPECT_EQ(written(std::numeric_limits<double>::infinity()), "+Inf\n");
+  EXPECT_EQ(written(-std::numeric_limits<double>::infinity()), "-Inf\n");
+  EXPECT_EQ(written(std::numeric_limits<double>::quiet_NaN()), "Nan\n");
+}
+
+// A line break in a help text would end the comment, and the rest would be read as a sample.
+TEST(PrometheusText, EscapesWhatIsInAHelpText) {
+  PrometheusText text;
+  text.counter("c", "a \"b\"\\\nc", {}, 1);
+  EXPECT_EQ(text.str(), "# HELP c a \"b\"\\\\\\nc\n# TYPE c counter\nc 1\n");
+}
+
+TEST(PrometheusText, ChecksNames) {
+  for (const char* name : {"", "__a", "9a", "a b", "\xC3\xA4", "a-b"})
+    EXPECT_THROW(PrometheusText().gauge(name, "", {}, 1), std::invalid_argument) << name;
+  for (const char* name : {"", "__a", "9a", "a b", "a:b"})
+    EXPECT_THROW(PrometheusText().gauge("g", "", {{name, "x"}}, 1), std::invalid_argument) << name;
+  for (const char* name : {"a", "_a", ":a", "a:b", "a9", "_"})
+    EXPECT_NO_THROW(PrometheusText().gauge(name, "", {}, 1)) << name;
 }
 
 TEST(PrometheusText, RefusesWhatPrometheusWouldNotTake) {
