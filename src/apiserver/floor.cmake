@@ -17,7 +17,7 @@ list(APPEND apiserver_sources
   schema/builtin_validation_storage.cpp schema/builtin_warnings.cpp schema/cel.cpp schema/cel_functions.cpp
   schema/cel_kubernetes.cpp
   schema/cel_parser.cpp schema/cel_time.cpp schema/cel_validation.cpp schema/decode_error.cpp
-  schema/defaults.cpp schema/field_error.cpp schema/go_text.cpp schema/metadata_validation.cpp
+  schema/defaults.cpp schema/field_error.cpp schema/metadata_validation.cpp
   schema/name_rules.cpp schema/pruning.cpp schema/schema.cpp schema/schema_reader.cpp
   schema/schema_validation.cpp schema/status_error.cpp schema/strict_fields.cpp schema/structural.cpp)
 

@@ -190,13 +190,10 @@ TEST_F(ApiServerCoreWrites, SaysWhyABodyIsNotJson) {
   const auto problem = [&](const std::string& body) {
     return send(http::Method::post, maps, body).message();
   };
-  EXPECT_NE(problem("{").find("unexpected end of JSON input"), std::string::npos);
-  EXPECT_NE(problem(R"({"a" 1})").find("invalid character '1' after object key"), std::string::npos);
-  EXPECT_NE(problem(R"({"a":1 "b":2})").find("invalid character '\"' after object key:value pair"),
-            std::string::npos);
-  EXPECT_NE(problem(R"({"a":tru})").find("invalid character '}' in literal true (expecting 'e')"),
-            std::string::npos);
-  EXPECT_NE(problem("x").find("invalid character 'x' looking for beginning of value"), std::string::npos);
+  for (const auto& [body, place] :
+       {std::pair("{", "line 1, column 2"), std::pair("{\"a\"\n 1}", "line 2, column 2"),
+        std::pair("x", "line 1, column 1")})
+    EXPECT_NE(problem(body).find(place), std::string::npos) << problem(body);
 }
 
 TEST_F(ApiServerCoreWrites, GenerationCountsSpecOnly) {

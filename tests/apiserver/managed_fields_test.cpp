@@ -296,7 +296,7 @@ TEST_F(ManagedFields, ApplyRefusesWhatItCannotUse) {  // scenario apply-bad
             "in schema");
   EXPECT_EQ(problem(widget(R"({"size": "x", "tags": ["a", "a"]})"), *shapes.widget),
             "500 failed to create typed patch object (/w; conformance.example.com/v1, Kind=Widget): errors:\n"
-            "  .spec.size: expected numeric (int or float), got string\n"
+            "  .spec.size: expected a number, got \"x\"\n"
             "  .spec.tags: duplicate entries for key [=\"a\"]");
 }
 

@@ -102,7 +102,7 @@ TEST_F(StrategicMerge, RetainsOnlyTheListedKeys) {
 
 TEST_F(StrategicMerge, RefusesItemsWithoutKeysAndUnknownDirectives) {
   EXPECT_EQ(problem(R"({"containers": [{"name": "c"}]})", R"({"containers": [{"image": "x"}]})"),
-            "500 map: map[image:x] does not contain declared merge key: name");
+            R"(500 map: {"image":"x"} does not contain declared merge key: name)");
   EXPECT_EQ(problem("{}", R"({"$patch": "shred"})").substr(0, 30), "500 unknown patch type: shred ");
   EXPECT_EQ(
       problem(R"({"containers": [{"name": "c"}]})", R"({"containers": [{"$patch": "merge", "name": "c"}]})"),

@@ -62,12 +62,11 @@ def compare(server, entry):
         got = answers(server, entry)
     except Exception as error:  # a broken response may raise anything in the player
         return 'different', ['%s: %s' % (type(error).__name__, error)]
-    worded, differs = [], []
+    differs = []
     for at, (step, answer) in enumerate(zip(entry['steps'], got)):
-        want, place = step['answer'], 'step %d' % at
-        worded += normalise.differences(want, answer, place)
-        differs += normalise.differences(normalise.without_messages(want), normalise.without_messages(answer), place)
-    return ('different' if differs else 'wording' if worded else 'equal'), worded
+        differs += normalise.differences(normalise.without_prose(step['answer']), normalise.without_prose(answer),
+                                         'step %d' % at)
+    return ('different' if differs else 'equal'), differs
 
 
 def compare_real(server, entry):

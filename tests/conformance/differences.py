@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of the scenarios in which the embedded server differs from a real one, and the table made of it.
 
-differences.txt has a line for each: area/name, wording or different, the reason. All other scenarios are equal.
-The table is in docs/conformance.md between two marks.
+differences.txt has a line for each: area/name and the reason. All other scenarios are equal, except for
+wording that no client parses (normalise.py). The table is in docs/conformance.md between two marks.
 """
 import os
 import re
@@ -20,8 +20,8 @@ def read():
     with open(LIST) as file:
         for line in file:
             if line.strip() and not line.startswith('#'):
-                name, verdict, reason = line.strip().split(None, 2)
-                found[name] = verdict, reason
+                name, reason = line.strip().split(None, 1)
+                found[name] = 'different', reason
     return found
 
 
@@ -31,17 +31,16 @@ def write(verdicts, whole):
     if not whole:
         verdicts = dict({name: verdict for name, (verdict, _) in known.items()}, **verdicts)
     with open(LIST, 'w') as file:
-        file.write('# Scenarios in which the embedded server is not equal to a real one: wording (equal but for the\n'
-                   '# texts of messages and warnings) or different, and why.\n')
+        file.write('# Scenarios in which the embedded server is not equal to a real one, and why.\n')
         for name, verdict in sorted(verdicts.items()):
             if verdict != 'equal':
-                file.write('%s %s %s\n' % (name, verdict, known.get(name, ('', NO_REASON))[1]))
+                file.write('%s %s\n' % (name, known.get(name, ('', NO_REASON))[1]))
 
 
 def table():
-    lines = ['| Scenario | What differs | Why |', '|---|---|---|']
-    for name, (verdict, reason) in sorted(read().items()):
-        lines.append('| %s | %s | %s |' % (name, {'wording': 'texts', 'different': 'more'}[verdict], reason))
+    lines = ['| Scenario | What differs |', '|---|---|']
+    for name, (_, reason) in sorted(read().items()):
+        lines.append('| %s | %s |' % (name, reason))
     return '\n%s\n\n' % '\n'.join(lines)
 
 

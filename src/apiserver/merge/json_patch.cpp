@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apiserver/schema/strict_fields.hpp"
+#include "apiserver/text/json_problem.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -197,10 +198,6 @@ class Patching {
   std::size_t copied_ = 0;  ///< bytes of text
 };
 
-std::string_view go_kind(const Json& value) {
-  return value.is_bool() ? "bool" : value.is_number() ? "number" : value.kind_name();
-}
-
 }  // namespace
 
 Json apply_lax_json_patch(Json document, const Json& operations) {
@@ -211,15 +208,13 @@ Json apply_lax_json_patch(Json document, const Json& operations) {
 }
 
 std::string json_patch_decode_problem(const Json& operations) {
-  for (const Json& operation : operations.as_array()) {
-    if (!operation.is_object() && !operation.is_null())
-      return "json: cannot unmarshal " + std::string(go_kind(operation)) +
-             " into Go value of type handlers.jsonPatchOp";
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Json& operation = operations[i];
+    const std::string place = "[" + std::to_string(i) + "]";
+    if (!operation.is_object() && !operation.is_null()) return wrong_type(place, "an object", operation);
     for (const char* member : {"op", "path", "from"}) {
       const Json& value = operation[member];
-      if (!value.is_string() && !value.is_null())
-        return "json: cannot unmarshal " + std::string(go_kind(value)) +
-               " into Go struct field jsonPatchOp." + member + " of type string";
+      if (!value.is_string() && !value.is_null()) return wrong_type(place + "." + member, "a string", value);
     }
   }
   return "";

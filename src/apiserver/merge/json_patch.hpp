@@ -26,8 +26,8 @@ class JsonPatchError : public std::runtime_error {
 /// Source: gopkg.in/evanphx/json-patch.v4 patch.go.
 Json apply_lax_json_patch(Json document, const Json& operations);
 
-/// Returns Go's error for operations of wrong types: "json: cannot unmarshal number into Go value of type
-/// handlers.jsonPatchOp". Empty if there is none.
+/// Returns the first operation, or member of one, of a wrong type: "[0].path: expected a string, got 5".
+/// Empty if there is none.
 std::string json_patch_decode_problem(const Json& operations);
 
 /// Returns the errors of strict decoding: `json patch unknown field "[0].more"`.

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/schema/go_text.hpp"
-
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
@@ -25,11 +23,11 @@ using Items = Json::Array;
 
 [[noreturn]] void wrong_kind(const char* expected, const Json& found) {
   throw StrategicMergeError(std::string("expected a ") + expected + ", but received a " +
-                            (found.is_null() ? "%!s(<nil>)" : std::string(go_type(found))));
+                            std::string(found.kind_name()));
 }
 
 [[noreturn]] void no_merge_key(const Json& item, const std::string& key) {
-  throw StrategicMergeError("map: " + go_text(item) + " does not contain declared merge key: " + key);
+  throw StrategicMergeError("map: " + item.dump() + " does not contain declared merge key: " + key);
 }
 
 [[noreturn]] void bad_order() {
@@ -128,7 +126,7 @@ class Merger {
       if (what == "delete") return Json::object();
       if (what != "replace")
         throw StrategicMergeError("unknown patch type: " + directive->string_or(directive->dump()) +
-                                  " in map: " + go_text(patch));
+                                  " in map: " + patch.dump());
       patch.erase(patch_marker);
       return patch;
     }
@@ -207,8 +205,8 @@ class Merger {
       if (!key.empty() && !item.contains(key)) no_merge_key(item, key);
       while (next < order.size() && name_of(order[next], key) != name_of(item, key)) ++next;
       if (next++ >= order.size())
-        throw StrategicMergeError("The order in patch list:\n" + go_text(Json(patch)) +
-                                  "\n doesn't match $setElementOrder list:\n" + go_text(Json(order)) + "\n");
+        throw StrategicMergeError("The order in patch list:\n" + Json(patch).dump() +
+                                  "\n doesn't match $setElementOrder list:\n" + Json(order).dump() + "\n");
     }
   }
 
@@ -251,8 +249,8 @@ class Merger {
       for (const Json& item : *items) {
         if (item.is_array()) throw StrategicMergeError("lists of lists are not supported", 422);
         if (item.is_object() != maps)
-          throw StrategicMergeError("list element types are not identical: [" + go_text(Json(live)) + " " +
-                                    go_text(Json(patch)) + "]");
+          throw StrategicMergeError("list element types are not identical: [" + Json(live).dump() + " " +
+                                    Json(patch).dump() + "]");
       }
     }
     if (maps) return merge_maps(std::move(live), patch, list);
@@ -295,7 +293,7 @@ class Merger {
     if (directive == "replace") return true;
     if (directive == "merge") throw StrategicMergeError("merging lists cannot yet be specified in the patch");
     if (directive != "delete")
-      throw StrategicMergeError("unknown patch type: " + directive + " in map: " + go_text(item));
+      throw StrategicMergeError("unknown patch type: " + directive + " in map: " + item.dump());
     if (!item.contains(key)) no_merge_key(item, key);
     std::erase_if(live, [&](const Json& candidate) { return candidate[key] == item[key]; });
     return false;

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "apiserver/merge/field_walk.hpp"
-#include "apiserver/schema/go_text.hpp"
+#include "apiserver/text/json_problem.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -22,10 +22,10 @@ class Checker {
     switch (schema->type) {
       case SchemaType::object:
         if (value.is_object()) return visit_fields(value, *schema, path);
-        return fail(path, "expected map, got &{" + go_text(value) + "}");
+        return fail(path, "a map", value);
       case SchemaType::array:
         if (value.is_array()) return visit_items(value.as_array(), *schema, path);
-        return fail(path, "expected list, got &{" + go_text(value) + "}");
+        return fail(path, "a list", value);
       default:
         return visit_scalar(value, schema->type, path);
     }
@@ -38,16 +38,17 @@ class Checker {
     problems.push_back(path.empty() ? text : path + ": " + text);
   }
 
+  void fail(const std::string& path, std::string_view expected, const Json& found) {
+    problems.push_back(wrong_type(path, expected, found));
+  }
+
   void visit_scalar(const Json& value, SchemaType type, const std::string& path) {
     const bool container = value.is_array() || value.is_object();
     if ((type == SchemaType::integer || type == SchemaType::number) && !value.is_number())
-      fail(path, "expected numeric (int or float), got " + std::string(go_type(value)));
-    if (type == SchemaType::string && !value.is_string())
-      fail(path, "expected string, got &value.valueUnstructured{Value:" + go_text(value) + "}");
-    if (type == SchemaType::boolean && !value.is_bool())
-      fail(path, "expected boolean, got &{" + go_text(value) + "}");
-    if (type == SchemaType::int_or_string && container)
-      fail(path, "expected any scalar, got &{" + go_text(value) + "}");
+      fail(path, "a number", value);
+    if (type == SchemaType::string && !value.is_string()) fail(path, "a string", value);
+    if (type == SchemaType::boolean && !value.is_bool()) fail(path, "a boolean", value);
+    if (type == SchemaType::int_or_string && container) fail(path, "a scalar", value);
   }
 
   void visit_fields(const Json& object, const Schema& schema, const std::string& path) {

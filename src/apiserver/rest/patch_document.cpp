@@ -19,15 +19,6 @@ namespace {
 
 constexpr std::size_t max_operations = 10000;
 
-/// Returns Go's name for a JSON value that it cannot decode.
-std::string go_name(const Json& value) {
-  return value.is_bool() ? "bool" : value.is_number() ? "number" : std::string(value.kind_name());
-}
-
-std::string_view go_type(PatchType form) {
-  return form == PatchType::json ? "[]handlers.jsonPatchOp" : "map[string]interface {}";
-}
-
 StatusError unprocessable() {
   return {422, "Invalid", "the server rejected our request due to an error in our request", Json::object()};
 }
@@ -56,16 +47,16 @@ PatchDocument parse_patch(std::string_view text, PatchType form) {
   const std::string prefix = form == PatchType::strategic ? "" : "error decoding patch: ";
   try {
     patch.content = Json::parse(text);
-  } catch (const DecodeError&) {
-    throw StatusError::bad_request(prefix + json_problem(text));
+  } catch (const DecodeError& error) {
+    throw StatusError::bad_request(prefix + error.problem());
   }
   if (form == PatchType::merge && patch.content.is_null())
     throw StatusError::bad_request("Invalid JSON Patch");
   if (patch.content.is_null()) return patch;
   const bool fits = form == PatchType::json ? patch.content.is_array() : patch.content.is_object();
   if (!fits)
-    throw StatusError::bad_request(prefix + "json: cannot unmarshal " + go_name(patch.content) +
-                                   " into Go value of type " + std::string(go_type(form)));
+    throw StatusError::bad_request(
+        prefix + wrong_type("", form == PatchType::json ? "an array" : "an object", patch.content));
   if (form != PatchType::json) return patch;
   if (const std::string problem = json_patch_decode_problem(patch.content); !problem.empty())
     throw StatusError::bad_request(prefix + problem);

@@ -43,10 +43,7 @@ Json nothing_said(const ResourceType& type, Json body) {
 
 [[noreturn]] void refuse_kind(const ResourceType& type, const std::string& api_version,
                               const std::string& kind) {
-  const auto slash = api_version.find('/');
-  const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
-  throw StatusError::bad_request(kind + " in version \"" + version + "\" cannot be handled as a " +
-                                 type.kind + ": " + unknown_conversion(type, version, kind));
+  throw StatusError::bad_request(unknown_conversion(type, api_version, kind));
 }
 
 /// Custom resources must contain their type; for built-in ones the path suffices.
@@ -93,27 +90,17 @@ bool is_yaml(const Call& call) {
 
 }  // namespace
 
-std::string unknown_conversion(const ResourceType& type, std::string_view version, std::string_view kind) {
-  return "converting (" + std::string(version) + "." + std::string(kind) + ") to (" +
-         internal_package(type.group) + "." + type.kind + "): unknown conversion";
-}
-
-std::string no_object(const Json& document) {
-  const std::string found = document.is_number() ? "number"
-                            : document.is_bool() ? "bool"
-                                                 : std::string(document.kind_name());
-  return "couldn't get version/kind; json parse error: json: cannot unmarshal " + found +
-         " into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
-         "Kind string \"json:\\\"kind,omitempty\\\"\" }";
+std::string unknown_conversion(const ResourceType& type, std::string_view api_version,
+                               std::string_view kind) {
+  return std::string(kind) + " of apiVersion " + Json(std::string(api_version)).dump() +
+         " cannot be handled as a " + type.kind + " of " + Json(type.api_version()).dump();
 }
 
 Json parse_text(std::string_view text, std::string_view kind) {
   try {
     return Json::parse(text);
-  } catch (const DecodeError&) {
-    std::string problem = json_problem(text);
-    if (problem.empty()) problem = "exceeded max depth";
-    refuse_unrecognized(kind, "couldn't get version/kind; json parse error: " + problem, text);
+  } catch (const DecodeError& error) {
+    refuse_unrecognized(kind, "couldn't get version/kind; json parse error: " + error.problem(), text);
   }
 }
 
@@ -170,14 +157,11 @@ Json object_from_body(Call& call, FieldValidation validation) {
   Json object = nothing_said(type, parse_body(call, type.kind));
   if (object.is_null())
     refuse_unrecognized(type.kind, "Object 'Kind' is missing in 'null'", call.request.body);
-  if (!object.is_object()) refuse_unrecognized(type.kind, no_object(object), call.request.body);
+  if (!object.is_object())
+    refuse_unrecognized(type.kind, wrong_type("", "an object", object), call.request.body);
   for (const char* name : {"apiVersion", "kind"})
     if (const Json& given = std::as_const(object)[name]; !given.is_string() && !given.is_null())
-      refuse_unrecognized(type.kind,
-                          "couldn't get version/kind; json parse error: json: cannot unmarshal " +
-                              (given.is_number() ? "number" : std::string(given.kind_name())) +
-                              " into Go struct field ." + name + " of type string",
-                          call.request.body);
+      refuse_unrecognized(type.kind, wrong_type(name, "a string", given), call.request.body);
   check_type(type, object, call.request.body);
   if (const auto problem = decode_error(object, *type.schema))
     throw StatusError::bad_request(cannot_be_handled(type) + *problem);

@@ -28,12 +28,9 @@ Json object_from_body(Call& call, FieldValidation validation);
 /// Strict, adds warnings under Warn.
 void check_fields(Call& call, FieldValidation validation, std::string_view text, const Json& object);
 
-/// Returns "converting (v1.Pod) to (core.ConfigMap): unknown conversion": the error for a document of a known
-/// kind that is not that of the path.
-std::string unknown_conversion(const ResourceType& type, std::string_view version, std::string_view kind);
-
-/// Returns the error for decoding a document that is not an object.
-std::string no_object(const Json& document);
+/// Returns the message for a document that says it is a known kind, but not the one of the path:
+/// `Pod of apiVersion "v1" cannot be handled as a ConfigMap of "v1"`.
+std::string unknown_conversion(const ResourceType& type, std::string_view api_version, std::string_view kind);
 
 /// Prunes, defaults and canonicalizes.
 void shape(Json& object, const ResourceType& type);

@@ -16,22 +16,13 @@ Json version_only(const Json& document) {
   return version.empty() ? Json::object() : Json::object({{"resourceVersion", version}});
 }
 
-/// Returns the Go type of an object of this kind on a real server.
-std::string go_type(const ResourceType& type, bool list) {
-  if (type.custom) return list ? "*unstructured.UnstructuredList" : "*unstructured.Unstructured";
-  return "*" + internal_package(type.group) + "." + (list ? type.list_kind : type.kind);
-}
-
 /// Metadata of one object is not available for lists, nor vice versa.
 void check_partial(const Call& call, bool list) {
   if (call.form.list == list) return;
   if (call.type->custom && !list) throw StatusError::internal("content is not a list");
-  throw StatusError(
-      406, "NotAcceptable",
-      list ? "you requested PartialObjectMetadata, but the requested object is a list (" +
-                 go_type(*call.type, true) + ")"
-           : "you requested PartialObjectMetadataList, but the requested object is not a list (" +
-                 go_type(*call.type, false) + ")");
+  throw StatusError(406, "NotAcceptable",
+                    list ? "you requested PartialObjectMetadata, but the requested object is a list"
+                         : "you requested PartialObjectMetadataList, but the requested object is not a list");
 }
 
 Json reshaped(const Call& call, const Json& document) {

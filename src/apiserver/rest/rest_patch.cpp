@@ -10,7 +10,6 @@
 #include "apiserver/rest/request_body.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
-#include "apiserver/schema/go_text.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/schema/strict_fields.hpp"
 #include "apiserver/text/json_problem.hpp"
@@ -25,7 +24,7 @@ namespace {
 /// patches the error quotes the patch, for others the resulting document.
 [[noreturn]] void refuse_patched(const PatchDocument& patch, const Json& patched,
                                  const std::string& problem) {
-  const std::string quoted = patch.form == PatchType::strategic ? go_text(patch.content) : patched.dump();
+  const std::string quoted = (patch.form == PatchType::strategic ? patch.content : patched).dump();
   throw StatusError::invalid({}, "", {field_invalid("patch", Json(quoted), problem)});
 }
 
@@ -34,13 +33,7 @@ namespace {
 std::string type_problem(const Call& call, const std::string& api_version, const std::string& kind) {
   const ResourceType& type = *call.type;
   if (kind == type.kind && api_version == type.api_version()) return "";
-  const auto slash = api_version.find('/');
-  const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
-  const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
-  if (call.storage.catalog.data().type_of(group, version, kind).empty())
-    return "no kind " + Json(kind).dump() + " is registered for version " + Json(api_version).dump() +
-           " in scheme \"pkg/runtime/scheme.go:111\"";
-  return unknown_conversion(type, version, kind);
+  return unknown_conversion(type, api_version, kind);
 }
 
 /// Checks the type in the patched document. Strategic patches cannot change it, and built-in kinds may omit
@@ -69,9 +62,7 @@ void check_patched_type(const Call& call, const PatchDocument& patch, Json& obje
 void accept_patched(Call& call, FieldValidation validation, const PatchDocument& patch, Json& object) {
   const ResourceType& type = *call.type;
   check_patched_type(call, patch, object);
-  const auto problem = patch.form == PatchType::strategic ? restore_error(object, *type.schema)
-                                                          : decode_error(object, *type.schema);
-  if (problem) refuse_patched(patch, object, *problem);
+  if (const auto problem = decode_error(object, *type.schema)) refuse_patched(patch, object, *problem);
   if (validation != FieldValidation::ignore) {
     std::vector<std::string> problems = strict_patch_problems(patch);
     for (std::string& unknown : strict_problems("", object, *type.schema))
@@ -88,7 +79,7 @@ http::Response patch_by_document(Storage& storage, Call& call, PatchType form) {
   const PatchDocument patch = parse_patch(call.request.body, form);
   const StoredPtr live = require_object(storage, call);
   Json object = apply_patch(call.type->document(*live), patch, *call.type);
-  if (!object.is_object()) refuse_patched(patch, object, no_object(object));
+  if (!object.is_object()) refuse_patched(patch, object, wrong_type("", "an object", object));
   accept_patched(call, options.validation, patch, object);
   check_namespace(call, object);
   check_name(call, object);
@@ -111,12 +102,7 @@ Json applied_document(const Call& call) {
     refuse_yaml(std::string("error converting YAML to JSON: ") + error.what());
   }
   if (applied.is_null()) return Json::object();
-  if (!applied.is_object())
-    refuse_yaml("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
-                (applied.is_number() ? "number"
-                 : applied.is_bool() ? "bool"
-                                     : std::string(applied.kind_name())) +
-                " into Go value of type map[string]interface {}");
+  if (!applied.is_object()) refuse_yaml(wrong_type("", "an object", applied));
   return applied;
 }
 

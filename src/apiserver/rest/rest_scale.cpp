@@ -11,6 +11,7 @@
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/scale_path.hpp"
 #include "apiserver/rest/write.hpp"
+#include "apiserver/text/json_problem.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -116,9 +117,8 @@ void check_scale(const Call& call, const Json& scale) {
   check_name(call, scale);
   const Json& replicas = scale.at({"spec", "replicas"});
   if (!replicas.is_null() && !replicas.is_integer())
-    throw StatusError::bad_request(
-        "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal " +
-        std::string(replicas.kind_name()) + " into Go struct field ScaleSpec.spec.replicas of type int32");
+    throw StatusError::bad_request("Scale in version \"v1\" cannot be handled as a Scale: " +
+                                   wrong_type("spec.replicas", "an integer", replicas));
   if (replicas.integer_or(0) < 0 && !call.type->custom)
     throw StatusError::invalid(
         {"autoscaling", "Scale"}, call.path.name,

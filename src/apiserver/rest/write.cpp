@@ -294,8 +294,6 @@ class Update {
   void validate_changed(const Json& object) {
     check_custom_kind(object, type_);
     FieldErrors errors = check_metadata_update(object["metadata"], before_["metadata"]);
-    // A real server runs these checks twice: for all kinds, and in each kind's own validation.
-    append(errors, FieldErrors(errors));
     const Written written = subresource_ == "status" ? Written::status : Written::everything;
     append(errors, validate(object, *type_.schema, before_, written, &call_.warnings));
     check_replicas(object, type_, subresource_, errors);

@@ -7,6 +7,7 @@
 
 #include "apiserver/rest/list_options.hpp"
 #include "apiserver/rest/request_body.hpp"
+#include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/timestamps.hpp"
 
 namespace evenkeel {
@@ -66,19 +67,17 @@ Propagation propagation(const Json& options, FieldErrors& errors) {
   return Propagation::unset;
 }
 
-/// Checks the members that clients often get wrong, with the errors of Go's decoder.
+/// Refuses members of a wrong type.
 void check_types(const Json& options) {
-  const auto refuse = [&](std::string_view member, const Json& value, std::string_view wanted) {
-    throw StatusError::bad_request("json: cannot unmarshal " + std::string(value.kind_name()) +
-                                   " into Go struct field DeleteOptions." + std::string(member) +
-                                   " of type " + std::string(wanted));
+  const auto refuse = [&](std::string_view member, const Json& value, std::string_view expected) {
+    throw StatusError::bad_request(wrong_type("DeleteOptions." + std::string(member), expected, value));
   };
   if (const Json& grace = options["gracePeriodSeconds"]; !grace.is_null() && !grace.is_integer())
-    refuse("gracePeriodSeconds", grace, "int64");
+    refuse("gracePeriodSeconds", grace, "an integer");
   if (const Json& orphan = options["orphanDependents"]; !orphan.is_null() && !orphan.is_bool())
-    refuse("orphanDependents", orphan, "bool");
+    refuse("orphanDependents", orphan, "a boolean");
   if (const Json& policy = options["propagationPolicy"]; !policy.is_null() && !policy.is_string())
-    refuse("propagationPolicy", policy, "v1.DeletionPropagation");
+    refuse("propagationPolicy", policy, "a string");
 }
 
 /// Returns the options as a document, from the body or the query.
@@ -86,11 +85,9 @@ Json options_document(const Call& call) {
   if (!call.request.body.empty()) {
     Json body = parse_body(call, "");
     if (body.is_null()) return Json::object();
-    if (!body.is_object()) throw StatusError::bad_request(no_object(body));
+    if (!body.is_object()) throw StatusError::bad_request(wrong_type("DeleteOptions", "an object", body));
     const std::string kind = std::as_const(body)["kind"].string_or("DeleteOptions");
-    if (kind != "DeleteOptions")
-      throw StatusError::bad_request("converting (" + std::as_const(body)["apiVersion"].string_or("v1") +
-                                     "." + kind + ") to (v1.DeleteOptions): unknown conversion");
+    if (kind != "DeleteOptions") throw StatusError::bad_request(kind + " cannot be handled as DeleteOptions");
     check_types(body);
     return body;
   }

@@ -32,10 +32,9 @@ std::vector<FieldError> validate(const Json& object, const KindSchema& kind, con
 /// Returns the errors of one value, whose path in an object is `base`; texts do not contain the path.
 std::vector<FieldError> validate_value(const Json& value, const Schema& schema, const std::string& base);
 
-/// Returns the error of Go's decoder for this object of a built-in kind; std::nullopt if there is none:
-/// "json: cannot unmarshal number into Go struct field ConfigMap.data of type string". The full message is
-/// `KIND in version "V" cannot be handled as a KIND: ` and this. For custom kinds only metadata is checked
-/// (the real server decodes ObjectMeta only).
+/// Returns the first value of an object of a built-in kind whose type is not its field's:
+/// `data.k: expected a string, got 5`; empty if there is none. Custom kinds: only metadata, since a real
+/// server decodes nothing else.
 std::optional<std::string> decode_error(const Json& object, const KindSchema& kind);
 
 }  // namespace apiserver

@@ -65,10 +65,6 @@ std::string ResourceType::text(const Stored& object) const {
   return out;
 }
 
-std::string internal_package(const std::string& group) {
-  return group.empty() ? "core" : group.substr(0, group.find('.'));
-}
-
 }  // namespace apiserver
 }  // namespace v0
 }  // namespace evenkeel

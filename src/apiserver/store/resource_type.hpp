@@ -120,9 +120,6 @@ struct ResourceType {
 };
 using ResourceTypePtr = std::shared_ptr<const ResourceType>;
 
-/// Returns "core" for the core group, else the group's first part: the Go package of the internal types.
-std::string internal_package(const std::string& group);
-
 }  // namespace apiserver
 }  // namespace v0
 }  // namespace evenkeel

@@ -13,36 +13,6 @@ namespace apiserver {
 
 namespace {
 
-constexpr std::string_view name_description =
-    "Name must be unique within a namespace. Is required when creating resources, although some resources "
-    "may allow a "
-    "client to request the generation of an appropriate name automatically. Name is primarily intended for "
-    "creation "
-    "idempotence and configuration definition. Cannot be updated. More info: "
-    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
-
-constexpr std::string_view creation_description =
-    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not "
-    "guaranteed "
-    "to be set in happens-before order across separate operations. Clients may not set this value. It is "
-    "represented "
-    "in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: "
-    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-
-constexpr std::string_view data_description =
-    "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or "
-    "'.'. Values "
-    "with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap "
-    "with the "
-    "keys in the BinaryData field, this is enforced during validation process.";
-
-std::string description_of(std::string_view column, std::string_view resource) {
-  if (column == "Name") return std::string(name_description);
-  if (column == "Age" || column == "Created At") return std::string(creation_description);
-  if (column == "Data" && resource == "configmaps") return std::string(data_description);
-  return "";
-}
-
 Json definition(const TableColumn& column) {
   return Json::object({{"name", column.name},
                        {"type", column.type},
@@ -91,14 +61,11 @@ Json::Array cells_by_column(const TableShape& shape, const Json& object, WallTim
 }
 
 TableColumn age_column() {
-  return {.name = "Age",
-          .type = "date",
-          .description = std::string(creation_description),
-          .json_path = ".metadata.creationTimestamp"};
+  return {.name = "Age", .type = "date", .json_path = ".metadata.creationTimestamp"};
 }
 
 TableColumn name_column() {
-  return {.name = "Name", .format = "name", .description = std::string(name_description)};
+  return {.name = "Name", .format = "name"};
 }
 
 }  // namespace
@@ -112,7 +79,6 @@ std::shared_ptr<const TableShape> builtin_table(BuiltinData& data, std::string_v
     shape->columns.push_back({.name = name,
                               .type = columns[i][1].string_or("string"),
                               .format = columns[i][2].string_or(""),
-                              .description = description_of(name, resource),
                               .priority = columns[i][3].integer_or(0)});
   }
   if (shape->columns.empty()) {

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a text is not JSON, in the words of Go's decoder, which is what clients of a real server see.
+// Messages about documents that are not JSON, or hold values of another type than expected.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include <evenkeel/api/json.hpp>
+
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// "unexpected end of JSON input", "invalid character 'x' looking for beginning of value"; empty if the text
-/// is JSON. Source: Go encoding/json scanner.go.
+/// Returns the reason why `text` is not JSON, with line and column; empty if it is.
 std::string json_problem(std::string_view text);
+
+/// `spec.replicas: expected an integer, got "three"`. Arrays and objects are not quoted, nor are values of
+/// secrets (`quote` false). An empty path is the document.
+std::string wrong_type(std::string_view path, std::string_view expected, const Json& found,
+                       bool quote = true);
 
 }  // namespace apiserver
 }  // namespace v0
