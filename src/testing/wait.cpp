@@ -166,28 +166,28 @@ void wait_for(const Client& client, const RestRequest& watch, const std::string&
   }
 }
 
-std::string wish(const ResourceId& resource, const ObjectKey& key, std::string_view what) {
+std::string expectation(const ResourceId& resource, const ObjectKey& key, std::string_view what) {
   return resource.kind + " " + key.str() + " " + std::string(what);
 }
 
-std::string shown(std::string_view raw) {
+std::string pretty(std::string_view raw) {
   Json document = Json::parse(raw);
   if (document["metadata"].is_object()) document["metadata"].erase("managedFields");
   return document.dump(2);
 }
 
-std::string shown(const std::vector<std::string_view>& raws) {
+std::string pretty(const std::vector<std::string_view>& raws) {
   std::string text = "there are " + std::to_string(raws.size());
-  for (std::size_t at = 0; at < std::min(raws.size(), objects_shown); ++at) text += "\n" + shown(raws[at]);
+  for (std::size_t at = 0; at < std::min(raws.size(), objects_shown); ++at) text += "\n" + pretty(raws[at]);
   return text;
 }
 
-std::string lacking(const Json& part, std::string_view raw) {
+std::string missing_parts(const Json& part, std::string_view raw) {
   const std::vector<std::string> lines = missing(part, Json::parse(raw));
   if (lines.empty()) return {};
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
-  return text + "; it is\n" + shown(raw);
+  return text + "; it is\n" + pretty(raw);
 }
 
 }  // namespace detail

@@ -61,12 +61,12 @@ EVENKEEL_API void wait_for(const Client& client, const RestRequest& watch, const
                            const std::function<std::string(const Client& client)>& look);
 
 /// Returns "Demo default/web to be ready".
-EVENKEEL_API std::string wish(const ResourceId& resource, const ObjectKey& key, std::string_view what);
+EVENKEEL_API std::string expectation(const ResourceId& resource, const ObjectKey& key, std::string_view what);
 /// Formats a document for people, without managedFields.
-EVENKEEL_API std::string shown(std::string_view raw);
-EVENKEEL_API std::string shown(const std::vector<std::string_view>& raws);
+EVENKEEL_API std::string pretty(std::string_view raw);
+EVENKEEL_API std::string pretty(const std::vector<std::string_view>& raws);
 /// Returns the members of `part` that a document lacks, followed by the document; "" if none.
-EVENKEEL_API std::string lacking(const Json& part, std::string_view raw);
+EVENKEEL_API std::string missing_parts(const Json& part, std::string_view raw);
 
 }  // namespace detail
 
@@ -77,10 +77,11 @@ Snapshot<T> wait_for(const Client& client, const ObjectKey& key, std::string_vie
                      const WaitOptions& options = {}) {
   Snapshot<T> found;
   detail::wait_for(client, {.resource = T::resource, .namespace_ = key.namespace_, .name = key.name},
-                   detail::wish(T::resource, key, what), options, [&](const Client& bound) -> std::string {
+                   detail::expectation(T::resource, key, what), options,
+                   [&](const Client& bound) -> std::string {
                      found = bound.find<T>(key);
                      if (!found) return "it does not exist";
-                     return condition(*found) ? "" : "it is\n" + detail::shown(found.raw());
+                     return condition(*found) ? "" : "it is\n" + detail::pretty(found.raw());
                    });
   return found;
 }
@@ -91,10 +92,10 @@ Snapshot<T> wait_for(const Client& client, const ObjectKey& key, const Json& par
                      const WaitOptions& options = {}) {
   Snapshot<T> found;
   detail::wait_for(client, {.resource = T::resource, .namespace_ = key.namespace_, .name = key.name},
-                   detail::wish(T::resource, key, "to have " + part.dump()), options,
+                   detail::expectation(T::resource, key, "to have " + part.dump()), options,
                    [&](const Client& bound) -> std::string {
                      found = bound.find<T>(key);
-                     return found ? detail::lacking(part, found.raw()) : "it does not exist";
+                     return found ? detail::missing_parts(part, found.raw()) : "it does not exist";
                    });
   return found;
 }
@@ -102,10 +103,10 @@ Snapshot<T> wait_for(const Client& client, const ObjectKey& key, const Json& par
 template <ObjectType T>
 void wait_until_gone(const Client& client, const ObjectKey& key, const WaitOptions& options = {}) {
   detail::wait_for(client, {.resource = T::resource, .namespace_ = key.namespace_, .name = key.name},
-                   detail::wish(T::resource, key, "to be gone"), options,
+                   detail::expectation(T::resource, key, "to be gone"), options,
                    [&](const Client& bound) -> std::string {
                      const Snapshot<T> found = bound.find<T>(key);
-                     return found ? "it is there still:\n" + detail::shown(found.raw()) : "";
+                     return found ? "it is there still:\n" + detail::pretty(found.raw()) : "";
                    });
 }
 
@@ -121,7 +122,7 @@ std::vector<Snapshot<T>> wait_for_list(const Client& client, const ListOptions& 
                      if (condition(found)) return "";
                      std::vector<std::string_view> raws;
                      for (const Snapshot<T>& object : found) raws.push_back(object.raw());
-                     return detail::shown(raws);
+                     return detail::pretty(raws);
                    });
   return found;
 }

@@ -114,7 +114,7 @@ Answer dispatch_subresource(Server& server, Call& call) {
 }
 
 /// Returns the resource's response. Errors include the warnings that preceded them.
-Answer carried_out(Server& server, Call& call) {
+Answer answer_call(Server& server, Call& call) {
   try {
     check_scope(server, call);
     check_timeout(call.query);
@@ -147,13 +147,13 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
             .lag = lag,
             .storage = server.storage,
             .protobuf = server.protobuf};
-  Answer out = carried_out(server, call);
+  Answer out = answer_call(server, call);
   if (!type->deprecation.empty()) prepend_warning(out.response, type->deprecation);
   return out;
 }
 
-Answer refused_or_answered(Server& server, const http::Request& request, WallTime now, const Caller& caller,
-                           const CacheLag& lag) {
+Answer answer_request(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+                      const CacheLag& lag) {
   try {
     return answer(server, request, now, caller, lag);
   } catch (const StatusError& error) {
@@ -183,7 +183,7 @@ void prefer_yaml(const http::Request& request, http::Response& response) {
 
 Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
              const CacheLag& lag) {
-  Answer out = refused_or_answered(server, request, now, caller, lag);
+  Answer out = answer_request(server, request, now, caller, lag);
   prefer_yaml(request, out.response);
   return out;
 }

@@ -182,7 +182,7 @@ WatchPiece CoreHost::read(WatchId id) {
   WatchOutput output = backend_->read_watch(id);
   WatchPiece piece{.bytes = std::move(output.bytes), .ended = output.ended};
   if (watch.plan.bookmarks != FaultBookmarks::all) withhold_bookmarks(piece.bytes, watch.plan.bookmarks);
-  if (watch.plan.cuts() || watch.plan.at_once) spoil_watch(watch, piece);
+  if (watch.plan.cuts() || watch.plan.at_once) corrupt_watch(watch, piece);
   if (!piece.bytes.empty()) watch.between_events = piece.bytes.back() == '\n';
   watch.sent += piece.bytes.size();
   watch.events += static_cast<std::size_t>(std::count(piece.bytes.begin(), piece.bytes.end(), '\n'));
@@ -220,7 +220,7 @@ std::optional<std::size_t> CoreHost::cut_point(Watch& watch, std::string_view by
 }
 
 // Applies the fault of a rule to a running watch once it is due.
-void CoreHost::spoil_watch(Watch& watch, WatchPiece& piece) {
+void CoreHost::corrupt_watch(Watch& watch, WatchPiece& piece) {
   const std::optional<std::size_t> point = cut_point(watch, piece.bytes);
   if (!point) return;
   FaultPlan& plan = watch.plan;

@@ -125,7 +125,7 @@ class CoreHost {
   void spoil_answer(const FaultPlan& plan, Reply& reply) EVENKEEL_REQUIRES(mutex_);
   void start_watch(WatchId id, const FaultPlan& plan, Front* front) EVENKEEL_REQUIRES(mutex_);
   std::optional<std::size_t> cut_point(Watch& watch, std::string_view bytes) const EVENKEEL_REQUIRES(mutex_);
-  void spoil_watch(Watch& watch, WatchPiece& piece) EVENKEEL_REQUIRES(mutex_);
+  void corrupt_watch(Watch& watch, WatchPiece& piece) EVENKEEL_REQUIRES(mutex_);
   void release(const std::function<bool(const FaultPlan&)>& chosen) EVENKEEL_REQUIRES(mutex_);
   void finish(Watches::iterator at) EVENKEEL_REQUIRES(mutex_);
   std::optional<WallTime> due() const EVENKEEL_REQUIRES(mutex_);
