@@ -652,7 +652,7 @@ TEST_F(ControllerTest, AnEmptySnapshotThatIsDereferencedFailsTheReconcile) {
   runs.wait_for(2);
   clock->wait_for_waiters(1);
   EXPECT_THAT(lines->lines_with("reconcile failed"),
-              ElementsAre(HasSubstr("error=an empty Snapshot<ConfigMap> was dereferenced")));
+              ElementsAre(HasSubstr("error=an empty Snapshot<core_v1::ConfigMap> was dereferenced")));
   EXPECT_EQ(controller->counts(),
             (ReconcileCounts{.reconciles = 2, .success = 1, .error = 1, .panics = 1, .retries = 1}));
 }

@@ -13,7 +13,7 @@ inline namespace v0 {
 
 namespace detail {
 
-/// Returns the name of T: "evenkeel::v0::ConfigMap".
+/// Returns the name of T: "evenkeel::v0::core_v1::ConfigMap".
 template <class T>
 constexpr std::string_view type_name() noexcept {
   // "... [with T = A; ...]" (gcc) or "... [T = A]" (clang)
