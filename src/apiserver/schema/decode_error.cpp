@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of another type than their field's, which a real server finds when it decodes them into Go's
-// structs.
+// Errors for values whose type differs from the field's, which a real server finds when it decodes them into
+// Go's structs.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,7 +62,7 @@ bool fits(const Json& value, const Schema& schema) {
   return true;
 }
 
-/// Returns what a text of the schema's format should be; empty if it is that.
+/// Returns the expected form of a text with the schema's format; empty if it has that form.
 std::string_view expected_text(const std::string& text, const Schema& schema) {
   static const RegularExpression time(
       "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]*)?(Z|[-+]..:..)$");
@@ -82,7 +82,7 @@ std::string_view expected_text(const std::string& text, const Schema& schema) {
   return "";
 }
 
-/// A walk that ends at the first problem.
+/// A traversal that ends at the first error.
 class DecodeCheck {
  public:
   explicit DecodeCheck(bool secret) : secret_(secret) {}

@@ -23,11 +23,11 @@ inline namespace v0 {
 namespace apiserver::detail {
 namespace {
 
-// A clock that is not the machine's may jump: it is looked at this often.
+// A clock other than the machine's may jump: it is read this often.
 constexpr Duration longest_tick = std::chrono::seconds{1};
 constexpr Duration shortest_tick = std::chrono::milliseconds{1};
 
-// A client that sends large objects is read in few steps.
+// Large enough to read large request bodies in few steps.
 constexpr std::size_t read_size = 64u << 10;
 
 http::detail::SessionLimits limits_of(const HttpServerOptions& options) {
@@ -46,8 +46,8 @@ asio::ssl::context make_context(const HttpServerOptions& options) {
       http::detail::make_tls_context(options.certificate.certificate, options.certificate.key);
   if (!options.client_authority.empty()) {
     context.add_certificate_authority(asio::buffer(options.client_authority));
-    context.set_verify_mode(asio::ssl::verify_peer);  // a certificate may be missing, not wrong
-    // Needed for sessions to be resumed while certificates are asked for.
+    context.set_verify_mode(asio::ssl::verify_peer);  // a client certificate may be absent, but not invalid
+    // Required for the resumption of sessions when client certificates are requested.
     SSL_CTX_set_session_id_context(context.native_handle(),
                                    reinterpret_cast<const unsigned char*>("evenkeel"), 8);
   }
@@ -142,7 +142,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
     if (moved) arm_tick();
   }
 
-  // The timer for what the core does by time alone.
+  // Sets the timer for the core's timed work.
   void arm_tick(Duration at_least = Duration::zero()) {
     const std::optional<WallTime> next = host_->next_tick();
     if (!next) {
@@ -161,7 +161,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   void end_all() {
     listener_.close();
     tick_.cancel();
-    const auto all = sessions_;  // a copy: sessions that end leave the table
+    const auto all = sessions_;  // a copy: sessions that end are removed from the table
     for (const auto& [key, session] : all) session->close();
     context_.stop();
   }
@@ -175,8 +175,8 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   std::optional<asio::ssl::context> tls_;
   http::detail::Listener listener_;
   asio::steady_timer tick_;
-  std::unordered_map<Session*, std::shared_ptr<Session>> sessions_;  // the server's thread only
-  std::map<WatchId, Session*> watches_;                              // the server's thread only
+  std::unordered_map<Session*, std::shared_ptr<Session>> sessions_;  // used on the server's thread only
+  std::map<WatchId, Session*> watches_;                              // used on the server's thread only
 
   Mutex mutex_;
   std::vector<WatchId> ready_ EVENKEEL_GUARDED_BY(mutex_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 on one thread before a core: keep-alive, pipelining, watches as chunked streams, TLS if asked.
+// An HTTP/1.1 server on one thread for a core: keep-alive, pipelining, watches as chunked streams, optional
+// TLS.
 #pragma once
 
 #include <chrono>
@@ -21,17 +22,17 @@ struct HttpServerOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;  ///< 0: a free one.
   bool tls = false;
-  CertifiedKey certificate = {};       ///< The server's own, for TLS.
-  std::string client_authority = {};   ///< PEM; client certificates that it signed name the caller.
+  CertifiedKey certificate = {};       ///< The server's certificate, for TLS.
+  std::string client_authority = {};   ///< PEM; client certificates that it signed identify the caller.
   std::size_t max_body = 3u << 20;     ///< Larger request bodies get 413.
   std::size_t max_header = 64u << 10;  ///< Larger request heads get 431.
   Duration head_timeout = std::chrono::seconds{32};   ///< From a request's first byte to the end of its head.
   Duration body_timeout = std::chrono::seconds{120};  ///< From the end of its head to the end of its body.
   Duration idle_timeout = std::chrono::seconds{180};  ///< Between two requests, and for the TLS handshake.
-  Duration write_timeout = std::chrono::seconds{60};  ///< A client that takes no byte for so long is cut.
+  Duration write_timeout = std::chrono::seconds{60};  ///< Limit of the time in which a client reads no byte.
 };
 
-/// Listens from the constructor on; its thread ends in stop().
+/// Listens from construction; its thread ends in stop().
 /// Thread safety: all members may be called concurrently.
 class HttpServer {
  public:
@@ -42,9 +43,9 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   std::uint16_t port() const;
-  /// Connections that are open now.
+  /// Returns the number of open connections.
   std::size_t connections() const;
-  /// Ends all connections, watches included, and joins the thread. Idempotent.
+  /// Closes all connections, watches included, and joins the thread. Idempotent.
   void stop() noexcept;
 
  private:

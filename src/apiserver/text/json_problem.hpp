@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages about documents that are not JSON, or hold values of another type than expected.
+// Error messages for documents that are not JSON, or contain values of unexpected types.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace apiserver {
 /// Returns the reason why `text` is not JSON, with line and column; empty if it is.
 std::string json_problem(std::string_view text);
 
-/// `spec.replicas: expected an integer, got "three"`. Arrays and objects are not quoted, nor are values of
-/// secrets (`quote` false). An empty path is the document.
+/// Returns `spec.replicas: expected an integer, got "three"`. Arrays and objects are not quoted, nor are
+/// values of secrets (`quote` false). An empty path is the document.
 std::string wrong_type(std::string_view path, std::string_view expected, const Json& found,
                        bool quote = true);
 

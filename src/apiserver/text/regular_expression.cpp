@@ -16,7 +16,8 @@ re2::StringPiece piece(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// RE2 with what Go added: (?<name>re) is (?P<name>re). Quotes (\Q...\E) and classes are left alone.
+/// Converts Go's additions to RE2's syntax: (?<name>re) is (?P<name>re). Quotes (\Q...\E) and classes are not
+/// changed.
 std::string with_named_groups(std::string_view expression) {
   std::string result;
   bool quoted = false;
@@ -37,7 +38,7 @@ std::string with_named_groups(std::string_view expression) {
     } else if (!class_start && rest.front() == '[') {
       class_start = i + (rest.starts_with("[^") ? 2 : 1);
     } else if (class_start && rest.front() == ']' && i > *class_start) {
-      class_start.reset();  // at the start of a class it is a letter
+      class_start.reset();  // at the start of a class it is a literal
     }
   }
   return result;
@@ -49,7 +50,7 @@ re2::RE2::Options options() {
   return options;
 }
 
-/// Start of the code point behind `place`.
+/// Returns the position after the code point at `place`.
 std::size_t behind_letter(std::string_view text, std::size_t place) {
   do ++place;
   while (place < text.size() && (static_cast<unsigned char>(text[place]) & 0xC0U) == 0x80U);
