@@ -25,7 +25,7 @@ inline CLI::Option* add_duration(CLI::App& app, const std::string& name, evenkee
           [&value, name](const std::string& text) {
             const auto parsed = evenkeel::parse_duration(text);
             if (!parsed || *parsed < evenkeel::Duration::zero())
-              throw CLI::ValidationError(name, "expected a time like 500ms, found \"" + text + "\"");
+              throw CLI::ValidationError(name, "expected a duration such as 500ms, found \"" + text + "\"");
             value = *parsed;
           },
           description)

@@ -66,9 +66,9 @@ TEST_F(RingAdminClientTest, SaysWhyAnOrderWasNotCarriedOut) {
   client_.kill({"10.0.0.1:4501"}, {.caller = "dc1", .action = "restart", .epoch = 3});
   try {
     client_.kill({"10.0.0.1:4501"}, {.caller = "dc1", .action = "restart", .epoch = 2});
-    ADD_FAILURE() << "an epoch that is over";
+    ADD_FAILURE() << "an obsolete epoch";
   } catch (const ec::DatabaseError& error) {
-    EXPECT_STREQ(error.what(), "/kill: 409 epoch 2 of restart is over, it is now 3");
+    EXPECT_STREQ(error.what(), "/kill: 409 epoch 2 of restart is obsolete, the present one is 3");
   }
 }
 

@@ -94,10 +94,10 @@ RingAnswer RingDatabase::kill(std::string_view caller, const RingOrder& order, e
 RingAnswer RingDatabase::set_coordinators(std::string_view caller, const RingOrder& order,
                                           ek::TimePoint now) {
   std::string problem = objection(order);
-  if (problem.empty() && order.targets.empty()) problem = "none are given";
+  if (problem.empty() && order.targets.empty()) problem = "no targets";
   for (const std::string& address : order.targets) {
     const Process* process = find_address(address);
-    if (process == nullptr) problem = address + " does not run";
+    if (process == nullptr) problem = address + " is not running";
     if (process != nullptr && excluded_since(process->current) != nullptr) problem = address + " is excluded";
   }
   if (!problem.empty()) return refuse(caller, "coordinators", order, std::move(problem), now);
@@ -157,14 +157,14 @@ RingAnswer RingDatabase::raise_fence(const RingOrder& fence) {
 std::string RingDatabase::outdated(const RingOrder& order) const {
   const auto known = epochs_.find(order.action);
   if (order.epoch == 0 || known == epochs_.end() || order.epoch >= known->second) return {};
-  return "epoch " + std::to_string(order.epoch) + " of " + order.action + " is over, it is now " +
-         std::to_string(known->second);
+  return "epoch " + std::to_string(order.epoch) + " of " + order.action +
+         " is obsolete, the present one is " + std::to_string(known->second);
 }
 
 // Returns why a command is refused; empty if it is not.
 std::string RingDatabase::objection(const RingOrder& order) const {
   if (std::string problem = outdated(order); !problem.empty()) return problem;
-  return has_quorum() ? "" : "no majority of the coordinators lives";
+  return has_quorum() ? "" : "no majority of the coordinators is live";
 }
 
 RingAnswer RingDatabase::accept(std::string_view caller, std::string_view call, const RingOrder& order,

@@ -104,7 +104,7 @@ TEST(RingDatabase, RefusesWithoutAMajorityOfItsCoordinators) {
   EXPECT_FALSE(ring.status(start).available);
   const RingAnswer answer = ring.exclude("dc1", order({"locality_instance_id:dc3-log-1"}), start);
   EXPECT_FALSE(answer.done);
-  EXPECT_EQ(answer.problem, "no majority of the coordinators lives");
+  EXPECT_EQ(answer.problem, "no majority of the coordinators is live");
   EXPECT_TRUE(ring.status(start).exclusions.empty());
   EXPECT_EQ(ring.journal().back().refused, answer.problem);
 }
@@ -115,7 +115,7 @@ TEST(RingDatabase, RefusesCoordinatorsThatAreExcludedOrDoNotRun) {
   EXPECT_EQ(ring.set_coordinators("dc1", order({"10.0.0.3:4501"}), start).problem,
             "10.0.0.3:4501 is excluded");
   EXPECT_EQ(ring.set_coordinators("dc1", order({"10.9.9.9:4501"}), start).problem,
-            "10.9.9.9:4501 does not run");
+            "10.9.9.9:4501 is not running");
   const std::int64_t before = ring.status(start).generation;
   EXPECT_TRUE(ring.set_coordinators("dc1", order({"10.0.0.6:4501", "10.0.0.9:4501"}), start).done);
   EXPECT_EQ(ring.status(start).generation, before + 2);
@@ -129,7 +129,7 @@ TEST(RingDatabase, RefusesAnEpochThatIsOver) {
   EXPECT_TRUE(ring.kill("dc2", order({"10.0.0.4:4501"}, "restart", 7), start).done);
   const RingAnswer late = ring.kill("dc1", order({"10.0.0.1:4501"}, "restart", 6), start);
   EXPECT_FALSE(late.done);
-  EXPECT_EQ(late.problem, "epoch 6 of restart is over, it is now 7");
+  EXPECT_EQ(late.problem, "epoch 6 of restart is obsolete, the present one is 7");
   EXPECT_TRUE(ring.kill("dc1", order({"10.0.0.1:4501"}, "exclusion", 1), start).done) << "another action";
   EXPECT_TRUE(ring.kill("dc1", order({"10.0.0.1:4501"}), start).done) << "without a claim, as in local mode";
 }

@@ -100,7 +100,7 @@ std::optional<ek::http::Response> RingDoor::suffer(bool& lose) {
   const RingFault fault = fault_;
   if (fault_.count > 0 && --fault_.count == 0) fault_ = {.door = name_, .kind = "open"};
   lose = fault.kind == "lose";
-  if (fault.kind == "refuse") return problem(503, "the database is not to be spoken to");
+  if (fault.kind == "refuse") return problem(503, "the database refuses all calls");
   if (fault.kind == "hang") {
     while (!closing_ && fault_.kind == "hang") ring_.clock->wait(changed_, lock);
     return problem(503, "the database did not answer");

@@ -30,11 +30,11 @@ struct Flags {
 
 void declare(CLI::App& app, Flags& flags) {
   RingCoordinationOptions& coordination = flags.coordination;
-  app.add_option("--database", flags.database, "The URL of its door to the database")->capture_default_str();
-  app.add_option("--store", flags.store, "What it shares with the others")->capture_default_str();
-  app.add_option("--root", coordination.root, "What its keys begin with")->capture_default_str();
-  app.add_option("--instance", coordination.instance, "The name of this instance among the others")
+  app.add_option("--database", flags.database, "URL of this instance's door to the database")
       ->capture_default_str();
+  app.add_option("--store", flags.store, "URL of the store that the instances share")->capture_default_str();
+  app.add_option("--root", coordination.root, "Prefix of the keys")->capture_default_str();
+  app.add_option("--instance", coordination.instance, "Unique name of this instance")->capture_default_str();
 
   app.add_option_function<std::string>(
          "--mode",
@@ -43,14 +43,14 @@ void declare(CLI::App& app, Flags& flags) {
            if (!mode) throw CLI::ValidationError("--mode", "expected local, shadow or global, found " + text);
            coordination.mode = *mode;
          },
-         "Whether it agrees with the others before it disturbs the database")
+         "local: acts alone; shadow: also evaluates agreement; global: acts in agreement")
       ->type_name("local|shadow|global");
-  app.add_option("--time-scale", coordination.time_scale, "How many times faster everything goes")
+  app.add_option("--time-scale", coordination.time_scale, "Factor by which time passes faster")
       ->check(CLI::PositiveNumber);
   add_duration(app, "--minimum-uptime", coordination.minimum_uptime,
-               "Since the last recovery, before anything is restarted or included again in unscaled time");
+               "Minimum time between the last recovery and a restart or inclusion, unscaled");
   add_duration(app, "--silence", coordination.silence,
-               "After so long without a sign of an instance, it is not waited for in unscaled time");
+               "Time after which an instance that does not renew its record is silent, unscaled");
 }
 
 std::string random_text() {
@@ -89,7 +89,7 @@ int serve(const Flags& flags, const std::vector<const char*>& rest) {
 int main(int argc, char** argv) {
   // On the heap: g++ 12 warns that options on the stack are uninitialised when it inlines their destructor.
   const auto flags = std::make_unique<Flags>();
-  CLI::App app("An operator that agrees with others.", "ring-operator");
+  CLI::App app("An operator that coordinates with others.", "ring-operator");
   declare(app, *flags);
   flags->coordination.incarnation = random_text();
   return run_program(app, argc, argv,

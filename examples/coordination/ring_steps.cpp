@@ -45,7 +45,7 @@ RingShadow shadow_of(const ec::ProcessGroupFigures& figures) {
 // The verdicts of mode global for actions that this instance did alone.
 void log_shadow(ek::Context& context, const RingShadow& before, const RingShadow& now, const Waits& waits) {
   if (now.goes > before.goes)
-    context.log().info("acted alone", {{"why", "in global mode all would have gone now"}});
+    context.log().info("acted alone", {{"why", "global mode would have acted now"}});
   if (now.waits <= before.waits) return;
   for (const auto& [action, wait] : waits)
     context.log().info("acted alone", {{"action", action}, {"why", wait.why}});
@@ -123,5 +123,5 @@ ek::Step RingSteps::report(ek::Context& context, const RingCluster& cluster,
     for (const ek::Condition& condition : ec::conditions_of(waits))
       ek::set_condition(status.conditions, condition, context.clock().wall_now());
   });
-  return complete ? ek::later(options_.rest, "watching") : ek::later(options_.poll, "not there yet");
+  return complete ? ek::later(options_.rest, "watching") : ek::later(options_.poll, "not up to date");
 }

@@ -26,19 +26,22 @@ struct Flags {
 };
 
 void declare(CLI::App& app, Flags& flags) {
-  app.add_option("--address", flags.address, "Where who watches finds /status, /journal, /faults and /doors")
+  app.add_option("--address", flags.address, "Listen address of /status, /journal, /faults and /doors")
       ->capture_default_str();
-  app.add_option("--callers", flags.callers, "Who gets a door of its own")->capture_default_str();
-  app.add_option("--write-urls", flags.write_urls, "Write the URLs of all doors here, as JSON");
-  app.add_option("--processes", flags.database.processes, "The database is configured when so many run");
+  app.add_option("--callers", flags.callers, "Callers, each of which gets its own port (door)")
+      ->capture_default_str();
+  app.add_option("--write-urls", flags.write_urls, "File for the URLs of all doors, as JSON");
+  app.add_option("--processes", flags.database.processes,
+                 "Number of running processes at which the database is configured");
   app.add_option("--coordinators", flags.database.coordinators)->capture_default_str();
-  add_duration(app, "--recovery", flags.database.recovery, "How long a recovery takes");
-  add_duration(app, "--move", flags.database.move, "Until an excluded process holds no data");
-  add_duration(app, "--start-min", flags.nodes.start_min, "From a pod to its process, at least");
-  add_duration(app, "--start-max", flags.nodes.start_max, "and at most");
-  add_duration(app, "--sync-min", flags.nodes.sync_min, "From a changed ConfigMap to a pod's copy, at least");
-  add_duration(app, "--sync-max", flags.nodes.sync_max, "and at most");
-  app.add_option("--seed", flags.nodes.seed, "Of the times between them")->capture_default_str();
+  add_duration(app, "--recovery", flags.database.recovery, "Duration of a recovery");
+  add_duration(app, "--move", flags.database.move, "Time until an excluded process holds no data");
+  add_duration(app, "--start-min", flags.nodes.start_min, "Minimum delay between a Pod and its process");
+  add_duration(app, "--start-max", flags.nodes.start_max, "Maximum of the same");
+  add_duration(app, "--sync-min", flags.nodes.sync_min,
+               "Minimum delay between a ConfigMap change and a Pod's copy");
+  add_duration(app, "--sync-max", flags.nodes.sync_max, "Maximum of the same");
+  app.add_option("--seed", flags.nodes.seed, "Seed of the delays")->capture_default_str();
 }
 
 int serve(const Flags& flags, const std::vector<const char*>& rest) {

@@ -149,7 +149,8 @@ TEST_F(EtcdStoreTest, ProxiesAnswersAreToldApart) {
     store.snapshot();
     FAIL() << "HTML is no answer";
   } catch (const StoreUnavailable& error) {
-    EXPECT_THAT(error.what(), HasSubstr(server_.url() + "/v3/kv/range: not a response of etcd (is this its "));
+    EXPECT_THAT(error.what(),
+                HasSubstr(server_.url() + "/v3/kv/range: not a response of etcd (is this its "));
   }
 }
 
