@@ -13,6 +13,7 @@
 #include <evenkeel/coordination/foundationdb_store.hpp>
 
 #include "fdb_double/cluster.hpp"
+#include "foundationdb_network.hpp"
 
 namespace evenkeel::tests {
 
@@ -34,8 +35,8 @@ inline std::string cluster_file(std::string name, bool reachable = true) {
 /// Uses the one network thread of the process.
 inline std::shared_ptr<coordination::FoundationDbStore> open_foundationdb(
     coordination::FoundationDbStoreOptions options) {
-  static const coordination::FoundationDbNetwork network;
-  return std::make_shared<coordination::FoundationDbStore>(network, std::move(options));
+  return std::make_shared<coordination::FoundationDbStore>(FdbNetworkEnvironment::network(),
+                                                           std::move(options));
 }
 
 }  // namespace evenkeel::tests

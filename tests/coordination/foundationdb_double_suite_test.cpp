@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The suite of all stores on the FoundationDB store and a double of FoundationDB's C API, each case on a
-// separate cluster. foundationdb_suite_test.cpp runs it on a real cluster.
+// separate cluster. tests/real/foundationdb_test.cpp runs it on real clusters.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 using coordination::Store;
 
 std::shared_ptr<Store> open(const std::string& root) {
-  return open_foundationdb({.cluster_file = cluster_file(root)});
+  return open_foundationdb({.cluster_file = cluster_file(root), .root = root});
 }
 
 std::shared_ptr<Store> open_unreachable(const std::string& root) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -218,15 +219,37 @@ TEST_F(FoundationDbStoreTest, WhatTheDatabaseFindsTooLargeIsTooLarge) {
 }
 
 // The default prefix of FoundationDB's operator.
-TEST_F(FoundationDbStoreTest, SystemKeysNeedTheirOption) {
+TEST_F(FoundationDbStoreTest, KeysOfItsLayersAreTheUsersToo) {
   const std::string key = "\xff\x02/org.foundationdb.kubernetes-operator/global";
-  EXPECT_EQ(describe(store_->commit({.puts = {{key, "1"}}})), "unavailable: key_outside_legal_range");
-  EXPECT_THROW(store_->snapshot()->get(key), coordination::StoreUnavailable);
-  const auto privileged = open({.system_keys = true});
-  EXPECT_TRUE(committed(privileged->commit({.puts = {{key, "1"}, {"/a", "2"}}})));
-  EXPECT_EQ(privileged->snapshot()->get(key)->value, "1");
-  EXPECT_EQ(privileged->snapshot()->scan_all({"", ""}).size(), 2U) << "to the last key that it may see";
-  EXPECT_EQ(store_->snapshot()->scan_all({"", ""}).size(), 1U);
+  EXPECT_TRUE(committed(store_->commit({.puts = {{key, "1"}, {"/a", "2"}}})));
+  EXPECT_EQ(store_->snapshot()->get(key)->value, "1");
+  EXPECT_EQ(store_->snapshot()->scan_all({"\xff\x02", ""}).size(), 1U);
+  EXPECT_EQ(store_->snapshot()->scan_all({"", ""}).size(), 1U) << "a range without end stays among its kind";
+}
+
+TEST_F(FoundationDbStoreTest, RefusesAllOtherKeysOfTheSystem) {
+  for (const char* key : {"\xff", "\xff/conf/x", "\xff\x01", "\xff\x03", "\xff\xff/status/json"}) {
+    EXPECT_THROW(store_->snapshot()->get(key), std::invalid_argument) << key;
+    EXPECT_THROW(store_->commit({.puts = {{key, "1"}}}), std::invalid_argument) << key;
+    EXPECT_THROW(store_->commit({.erases = {key}}), std::invalid_argument) << key;
+    EXPECT_THROW(store_->commit({.reads = {{key, 0}}}), std::invalid_argument) << key;
+  }
+  EXPECT_THROW(store_->commit({.range_erases = {{"a", "\xff\x01"}}}), std::invalid_argument);
+  EXPECT_THROW(store_->commit({.range_erases = {{"\xff\x02", "\xff\x04"}}}), std::invalid_argument);
+  EXPECT_THROW(store_->snapshot()->scan({"\xff/conf", ""}), std::invalid_argument);
+}
+
+TEST_F(FoundationDbStoreTest, WithoutARootItHasNoWatch) {
+  EXPECT_FALSE(store_->capabilities().watch);
+  EXPECT_EQ(store_->watch(prefix_range("/"), [] {}), nullptr);
+  EXPECT_TRUE(open({.root = "/db"})->capabilities().watch);
+}
+
+TEST_F(FoundationDbStoreTest, TheKeyOfItsWatchLiesOutsideOfTheRoot) {
+  const auto rooted = open({.root = "/db"});
+  EXPECT_TRUE(committed(rooted->commit({.puts = {{"/db/a", "1"}}})));
+  EXPECT_EQ(rooted->snapshot()->scan_all(prefix_range("/db/")).size(), 1U);
+  EXPECT_EQ(value_of("/db#changes"), "");
 }
 
 TEST_F(FoundationDbStoreTest, ALockedDatabaseIsUnavailableToAllButThoseWhoKnow) {

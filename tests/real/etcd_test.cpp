@@ -21,8 +21,8 @@
 #include <evenkeel/testing/etcd_server.hpp>
 
 #include "../coordination/etcd_profile.hpp"
-#include "../coordination/etcd_replay.hpp"
 #include "../coordination/etcd_rollout.hpp"
+#include "../coordination/history_replay.hpp"
 #include "real_etcd.hpp"
 
 namespace evenkeel::tests {
@@ -208,7 +208,8 @@ TEST_P(EtcdFacts, ACrashLosesAndDoublesNothing) {
 // Runs the histories of the simulation in memory, with its invariants.
 TEST_P(EtcdFacts, SimulatedHistoriesGoAsInMemory) {
   const RealEtcd etcd(GetParam().program());
-  replay_on_etcd({.endpoints = {etcd.url()}}, 6);
+  const EtcdStoreOptions options{.endpoints = {etcd.url()}};
+  replay_histories([&](const std::string&) { return std::make_shared<EtcdStore>(options); }, 6);
 }
 
 // The figures of docs/coordination-etcd.md.

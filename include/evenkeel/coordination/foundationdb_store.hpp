@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -33,8 +34,9 @@ class EVENKEEL_API FoundationDbNetwork {
 
 struct FoundationDbStoreOptions {
   std::string cluster_file = {};  ///< Empty: the library's default.
-  /// Allows keys that begin with \xff\x02, as the default root of FoundationDB's operator does.
-  bool system_keys = false;
+  /// Common beginning of all keys, as Layout::root. Each commit also changes one key beside it, root +
+  /// "#changes", which is what watch() watches. Empty: the store has no watch.
+  std::string root = {};
   bool lock_aware = false;                      ///< Works on a locked database as well.
   Duration timeout = std::chrono::seconds{10};  ///< For each transaction, in whole ms; at least 1 ms.
 };
@@ -47,9 +49,14 @@ struct FoundationDbStoreOptions {
 /// A commit is tried once; transact() retries. Unknown is FoundationDB's commit_unknown_result, and any other
 /// error after which the transaction may have been committed. A conflict that only the database detected
 /// names the first condition, because the database does not report the conflicting key. A write without
-/// effect, such as erasing an absent key in a range that was read, is a conflict, too. There are no hints.
+/// effect, such as erasing an absent key in a range that was read, is a conflict, too.
+///
+/// Keys are user keys, below \xff, and keys that begin with \xff\x02, where FoundationDB's layers and its
+/// operator keep state. A range has keys of one of these spaces only, and one without an end ends with its
+/// space. Any other system key is refused with std::invalid_argument.
+///
 /// Thread safety: all members may be called concurrently.
-/// Lifetime: must outlive its snapshots.
+/// Lifetime: must outlive its snapshots and watches.
 class EVENKEEL_API FoundationDbStore final : public Store {
  public:
   /// Throws StoreUnavailable if the cluster file cannot be used; std::invalid_argument for a timeout below 1
@@ -58,12 +65,16 @@ class EVENKEEL_API FoundationDbStore final : public Store {
   ~FoundationDbStore() override;
 
   std::string name() const override;
-  /// Returns all capabilities but watch and server_ttl.
+  /// Returns all capabilities but server_ttl; watch only if FoundationDbStoreOptions::root is set.
   Capabilities capabilities() const override;
   /// Keys of 10 kB, values of 99 kB, and 1 MB in all, as FoundationDB recommends; its own limit is 10 MB.
   Limits limits() const override;
   std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop = {}) override;
   CommitResult commit(const Commit& commit, std::stop_token stop = {}) override;
+  /// Sets a watch of FoundationDB on the key that each commit of such a store changes, so that each of these
+  /// commits may cause a hint, whatever its keys are; a program that writes below the root in another way
+  /// causes none. Each watch has one thread. Lifetime: the watch must not outlive the store.
+  std::unique_ptr<StoreWatch> watch(const KeyRange& range, std::function<void()> hint) override;
 
  private:
   class Impl;

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 set(foundationdb_sources
   foundationdb_store.cpp
-  transaction.cpp)
+  transaction.cpp
+  watch.cpp)

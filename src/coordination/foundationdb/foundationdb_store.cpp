@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordination/foundationdb/transaction.hpp"
+#include "coordination/foundationdb/watch.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -48,23 +49,22 @@ FdbDatabase open_database(const FoundationDbStoreOptions& options) {
 class Snapshot final : public StoreSnapshot {
  public:
   Snapshot(FDBDatabase* database, const FoundationDbStoreOptions& options, std::stop_token stop)
-      : options_(options), transaction_(database, options, std::move(stop)) {
+      : transaction_(database, options, std::move(stop)) {
     version_ = reading(transaction_.stop(), [this] { return transaction_.read_version(); });
   }
 
   Version version() const override { return version_; }
   std::optional<Entry> get(std::string_view key) override {
+    detail::check_key(key);
     return reading(transaction_.stop(), [&] { return transaction_.read(key); });
   }
   ScanPage scan(const KeyRange& range, std::size_t limit) override {
-    KeyRange known = range;
-    if (known.end.empty()) known.end = detail::last_key(options_);
+    const KeyRange known = detail::legal_range(range);
     if (known.begin >= known.end) return {};
     return reading(transaction_.stop(), [&] { return transaction_.scan(known, limit); });
   }
 
  private:
-  const FoundationDbStoreOptions& options_;
   const FdbTransaction transaction_;
   Version version_ = 0;
 };
@@ -110,7 +110,12 @@ class FoundationDbStore::Impl {
     return reading(stop, [&] { return std::make_unique<Snapshot>(database_.get(), options_, stop); });
   }
 
+  std::unique_ptr<StoreWatch> watch(std::function<void()> hint) const {
+    return std::make_unique<detail::FdbWatch>(database_.get(), options_, change_key(), std::move(hint));
+  }
+
   CommitResult commit(const Commit& commit, const std::stop_token& stop) const {
+    check_keys(commit);
     bool sent = false;
     try {
       const FdbTransaction transaction(database_.get(), options_, stop);
@@ -135,6 +140,16 @@ class FoundationDbStore::Impl {
   }
 
  private:
+  std::string change_key() const { return options_.root + "#changes"; }
+
+  static void check_keys(const Commit& commit) {
+    for (const Commit::ReadKey& read : commit.reads) detail::check_key(read.key);
+    for (const Commit::Put& put : commit.puts) detail::check_key(put.key);
+    for (const std::string& key : commit.erases) detail::check_key(key);
+    for (const KeyRange& range : commit.read_ranges) detail::legal_range(range);
+    for (const KeyRange& range : commit.range_erases) detail::legal_range(range);
+  }
+
   /// Compares the keys that were read, which makes them conditions, and adds the ranges.
   std::optional<std::string> conflict(const FdbTransaction& transaction, const Commit& commit) const {
     for (const Commit::ReadKey& read : commit.reads) {
@@ -142,7 +157,8 @@ class FoundationDbStore::Impl {
       if ((now ? now->version : 0) != read.version) return read.key;
     }
     for (const KeyRange& range : commit.read_ranges) {
-      transaction.add_read_conflict(range.begin, range.end.empty() ? detail::last_key(options_) : range.end);
+      const KeyRange known = detail::legal_range(range);
+      transaction.add_read_conflict(known.begin, known.end);
     }
     return std::nullopt;
   }
@@ -151,13 +167,14 @@ class FoundationDbStore::Impl {
     using detail::bytes;
     using detail::length;
     for (const KeyRange& range : commit.range_erases) {
-      const std::string_view end = range.end.empty() ? detail::last_key(options_) : range.end;
-      fdb_transaction_clear_range(transaction.get(), bytes(range.begin), length(range.begin), bytes(end),
-                                  length(end));
+      const KeyRange known = detail::legal_range(range);
+      fdb_transaction_clear_range(transaction.get(), bytes(known.begin), length(known.begin),
+                                  bytes(known.end), length(known.end));
     }
     for (const std::string& key : commit.erases)
       fdb_transaction_clear(transaction.get(), bytes(key), length(key));
     for (const Commit::Put& put : commit.puts) transaction.put(put.key, put.value);
+    if (commit.writes() && !options_.root.empty()) transaction.put(change_key(), "");
     // The database does not check the conditions of a transaction without writes.
     if (!commit.writes()) transaction.pretend_write(commit.read_ranges.front().begin);
   }
@@ -199,7 +216,7 @@ std::string FoundationDbStore::name() const {
 }
 
 Capabilities FoundationDbStore::capabilities() const {
-  return {.watch = false};
+  return {.watch = !impl_->options().root.empty()};
 }
 
 Limits FoundationDbStore::limits() const {
@@ -215,6 +232,10 @@ CommitResult FoundationDbStore::commit(const Commit& commit, std::stop_token sto
   if (auto broken = broken_limit(limits(), normal)) return *std::move(broken);
   if (stop.stop_requested()) return Unavailable{"stopped"};
   return impl_->commit(normal, stop);
+}
+
+std::unique_ptr<StoreWatch> FoundationDbStore::watch(const KeyRange&, std::function<void()> hint) {
+  return impl_->options().root.empty() ? nullptr : impl_->watch(std::move(hint));
 }
 
 }  // namespace coordination

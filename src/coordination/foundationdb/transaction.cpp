@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace evenkeel {
@@ -42,8 +43,28 @@ void check(fdb_error_t code) {
   if (code != 0) throw FdbError(code);
 }
 
-std::string_view last_key(const FoundationDbStoreOptions& options) {
-  return options.system_keys ? "\xff\xff" : "\xff";
+namespace {
+
+constexpr std::string_view end_of_user_keys = "\xff";
+constexpr std::string_view begin_of_layers = "\xff\x02";
+constexpr std::string_view end_of_layers = "\xff\x03";
+
+[[noreturn]] void refuse_system_key() {
+  throw std::invalid_argument("FoundationDbStore: a key of the system outside of \\xff\\x02");
+}
+
+}  // namespace
+
+void check_key(std::string_view key) {
+  if (key >= end_of_user_keys && !key.starts_with(begin_of_layers)) refuse_system_key();
+}
+
+KeyRange legal_range(const KeyRange& range) {
+  const bool layers = range.begin.starts_with(begin_of_layers);
+  if (!layers && range.begin > end_of_user_keys) refuse_system_key();
+  const std::string_view last = layers ? end_of_layers : end_of_user_keys;
+  if (!range.end.empty() && range.end > last) refuse_system_key();
+  return {range.begin, range.end.empty() ? std::string(last) : range.end};
 }
 
 FdbTransaction::FdbTransaction(FDBDatabase* database, const FoundationDbStoreOptions& options,
@@ -57,8 +78,8 @@ FdbTransaction::FdbTransaction(FDBDatabase* database, const FoundationDbStoreOpt
     little_endian[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(timeout) >> (8U * i));
   }
   check(fdb_transaction_set_option(get(), FDB_TR_OPTION_TIMEOUT, little_endian.data(), sizeof(timeout)));
-  if (options.system_keys)
-    check(fdb_transaction_set_option(get(), FDB_TR_OPTION_ACCESS_SYSTEM_KEYS, nullptr, 0));
+  // Which of them may be used, check_key() and legal_range() say.
+  check(fdb_transaction_set_option(get(), FDB_TR_OPTION_ACCESS_SYSTEM_KEYS, nullptr, 0));
   if (options.lock_aware) check(fdb_transaction_set_option(get(), FDB_TR_OPTION_LOCK_AWARE, nullptr, 0));
 }
 
@@ -113,6 +134,10 @@ void FdbTransaction::put(std::string_view key, std::string_view value) const {
   stamped.append(4, '\0');
   fdb_transaction_atomic_op(get(), bytes(key), length(key), bytes(stamped), length(stamped),
                             FDB_MUTATION_TYPE_SET_VERSIONSTAMPED_VALUE);
+}
+
+FdbFuture FdbTransaction::watch(std::string_view key) const {
+  return FdbFuture(fdb_transaction_watch(get(), bytes(key), length(key)));
 }
 
 void FdbTransaction::add_read_conflict(std::string_view begin, std::string_view end) const {

@@ -59,6 +59,9 @@ class FdbTransaction {
   ScanPage scan(const KeyRange& range, std::size_t limit) const;
 
   void put(std::string_view key, std::string_view value) const;
+  /// Becomes ready when `key` changes after this transaction's read version; to be called before commit().
+  FdbFuture watch(std::string_view key) const;
+  void commit() const { wait(fdb_transaction_commit(get())); }
   void add_read_conflict(std::string_view begin, std::string_view end) const;
   /// Adds a write conflict on `key`: other transactions conflict as if it were written.
   void pretend_write(std::string_view key) const;
@@ -74,8 +77,10 @@ class FdbTransaction {
   const std::stop_callback<Cancel> cancel_;
 };
 
-/// The end of the keys that a transaction may read.
-std::string_view last_key(const FoundationDbStoreOptions& options);
+/// Throws std::invalid_argument for a key of the system outside of \xff\x02.
+void check_key(std::string_view key);
+/// Returns `range` with an end. Throws std::invalid_argument if it has keys of the system outside of \xff\x02.
+KeyRange legal_range(const KeyRange& range);
 
 }  // namespace coordination::detail
 }  // namespace v0

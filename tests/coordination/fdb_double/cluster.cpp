@@ -136,6 +136,21 @@ int Cluster::refusal(const Submission& submission) const {
   return 0;
 }
 
+void Cluster::watch(const std::string& key, std::int64_t version, std::function<void()> fire) {
+  const std::scoped_lock lock(mutex_);
+  const auto known = history_.find(key);
+  if (known != history_.end() && known->second.rbegin()->first > version) return fire();
+  watchers_.push_back({key, std::move(fire)});
+}
+
+void Cluster::fire_watchers(const Range& changed) {
+  std::erase_if(watchers_, [&changed](const Watcher& watcher) {
+    const bool hit = watcher.key >= changed.begin && watcher.key < changed.end;
+    if (hit) watcher.fire();
+    return hit;
+  });
+}
+
 Outcome Cluster::apply(const Submission& submission) {
   if (const int error = refusal(submission)) return {error};
   version_ += step;
@@ -151,6 +166,10 @@ Outcome Cluster::apply(const Submission& submission) {
     }
   }
   for (const Range& range : submission.writes) written_.push_back({version_, range});
+  for (const Mutation& mutation : submission.mutations) {
+    const bool clear = mutation.kind == Mutation::Kind::clear;
+    fire_watchers({mutation.begin, clear ? mutation.end : mutation.begin + '\0'});
+  }
   std::erase_if(written_, [this](const Written& one) { return version_ - one.version > life; });
   return {0, version_};
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,7 @@ enum Error : int {
   transaction_timed_out = 1031,
   accessed_unreadable = 1036,
   database_locked = 1038,
+  operation_cancelled = 1101,
   no_cluster_file_found = 1515,
   client_invalid_operation = 2000,
   key_outside_legal_range = 2004,
@@ -103,6 +105,8 @@ class Cluster {
   /// Returns nullopt if there is no answer.
   std::optional<Outcome> commit(const Submission& submission);
   std::size_t size_limit() const;
+  /// Calls `fire` once, when `key` has changed after `version`; at once if it has already.
+  void watch(const std::string& key, std::int64_t version, std::function<void()> fire);
 
   // Interface of tests.
   /// Sets the fates of the next commits, one each.
@@ -120,9 +124,14 @@ class Cluster {
     std::int64_t version;
     Range range;
   };
+  struct Watcher {
+    std::string key;
+    std::function<void()> fire;
+  };
 
   int refusal(const Submission& submission) const;
   Outcome apply(const Submission& submission);
+  void fire_watchers(const Range& changed);
 
   const bool reachable_;
   mutable std::mutex mutex_;
@@ -130,6 +139,7 @@ class Cluster {
   // The history of each key: version -> value; nullopt: absent.
   std::map<std::string, std::map<std::int64_t, std::optional<std::string>>> history_;
   std::vector<Written> written_;
+  std::vector<Watcher> watchers_;
   std::deque<CommitFault> faults_;
   std::vector<Submission> held_;
   std::size_t size_limit_ = 10'000'000;

@@ -126,6 +126,9 @@ fdb_bool_t fdb_error_predicate(int predicate_test, fdb_error_t code) {
   return predicate_test == FDB_ERROR_PREDICATE_MAYBE_COMMITTED && code == fdb_double::commit_unknown_result;
 }
 
+void fdb_future_cancel(FDBFuture* f) {
+  f->future->fail(fdb_double::operation_cancelled);
+}
 void fdb_future_destroy(FDBFuture* f) {
   delete f;
 }
@@ -270,6 +273,11 @@ fdb_error_t fdb_transaction_add_conflict_range(FDBTransaction* tr, const std::ui
     transaction.add_conflict(range, type == FDB_CONFLICT_RANGE_TYPE_WRITE);
   });
   return 0;
+}
+FDBFuture* fdb_transaction_watch(FDBTransaction* tr, const std::uint8_t* key_name, int key_name_length) {
+  return ask(tr, [key = text(key_name, key_name_length)](Transaction& transaction, const FuturePtr& future) {
+    transaction.watch(key, future);
+  });
 }
 FDBFuture* fdb_transaction_commit(FDBTransaction* tr) {
   return ask(tr, [](Transaction& transaction, const FuturePtr& future) { transaction.commit(future); });

@@ -74,6 +74,7 @@ void Transaction::add_conflict(const Range& range, bool write) {
 void Transaction::break_off(int error) {
   if (broken_ == 0) broken_ = error;
   for (const FuturePtr& future : std::exchange(waiting_, {})) future->fail(broken_);
+  for (const Watch& watch : std::exchange(watches_, {})) watch.future->fail(broken_);
 }
 
 /// Returns true if the transaction may query the cluster. Otherwise sets the error of `future`, or lets it
@@ -167,11 +168,25 @@ std::size_t Transaction::size() const {
   return bytes;
 }
 
+void Transaction::watch(const std::string& key, const FuturePtr& future) {
+  if (key >= last_key_) return future->fail(key_outside_legal_range);
+  if (begun(future)) watches_.push_back({key, future});
+}
+
+void Transaction::start_watches() {
+  for (const Watch& watch : std::exchange(watches_, {})) {
+    cluster_->watch(watch.key, submission_.read_version, [future = watch.future] { future->set({}); });
+  }
+}
+
 void Transaction::commit(const FuturePtr& future) {
   if (!begun(future)) return;
   committing_ = true;
   // A read-only transaction has nothing to compare: its reads are consistent.
-  if (submission_.mutations.empty() && submission_.writes.empty()) return future->set({});
+  if (submission_.mutations.empty() && submission_.writes.empty()) {
+    start_watches();
+    return future->set({});
+  }
   if (size() > cluster_->size_limit()) return future->fail(transaction_too_large);
   const auto outcome = cluster_->commit(submission_);
   if (!outcome) {
@@ -179,6 +194,7 @@ void Transaction::commit(const FuturePtr& future) {
     return;
   }
   committed_ = outcome->version;
+  if (outcome->error == 0) start_watches();
   future->set({.error = outcome->error});
 }
 

@@ -41,10 +41,18 @@ class Transaction {
   void get_read_version(const FuturePtr& future);
   void get(const std::string& key, bool snapshot, const FuturePtr& future);
   void get_range(const RangeRead& read, const FuturePtr& future);
+  /// `future` is set when `key` changes after the read version, if this transaction is committed.
+  void watch(const std::string& key, const FuturePtr& future);
   void commit(const FuturePtr& future);
   std::int64_t committed_version() const { return committed_; }
 
  private:
+  struct Watch {
+    std::string key;
+    FuturePtr future;
+  };
+
+  void start_watches();
   bool begun(const FuturePtr& future);
   bool legal(const Range& range);
   void defer(int error);
@@ -59,6 +67,7 @@ class Transaction {
   bool committing_ = false;
   std::int64_t committed_ = -1;
   std::vector<FuturePtr> waiting_;
+  std::vector<Watch> watches_;
 };
 
 }  // namespace fdb_double

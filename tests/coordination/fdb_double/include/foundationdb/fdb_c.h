@@ -50,6 +50,7 @@ FDB_MUST_USE fdb_error_t fdb_stop_network(void);
 const char* fdb_get_error(fdb_error_t code);
 fdb_bool_t fdb_error_predicate(int predicate_test, fdb_error_t code);
 
+void fdb_future_cancel(FDBFuture* f);
 void fdb_future_destroy(FDBFuture* f);
 FDB_MUST_USE fdb_error_t fdb_future_block_until_ready(FDBFuture* f);
 FDB_MUST_USE fdb_error_t fdb_future_get_error(FDBFuture* f);
@@ -90,6 +91,7 @@ FDB_MUST_USE fdb_error_t fdb_transaction_add_conflict_range(FDBTransaction* tr, 
                                                             const uint8_t* end_key_name,
                                                             int end_key_name_length,
                                                             FDBConflictRangeType type);
+FDB_MUST_USE FDBFuture* fdb_transaction_watch(FDBTransaction* tr, const uint8_t* key_name, int key_name_length);
 FDB_MUST_USE FDBFuture* fdb_transaction_commit(FDBTransaction* tr);
 FDB_MUST_USE fdb_error_t fdb_transaction_get_committed_version(FDBTransaction* tr, int64_t* out_version);
 

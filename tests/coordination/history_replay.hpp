@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the simulation's histories on EtcdStore: every invariant is checked after every commit there as well,
-// and the actions are the same as with the memory store.
+// Runs the simulation's histories on another store: every invariant is checked after every commit there as
+// well, and the actions are the same as with the memory store.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <evenkeel/coordination/etcd_store.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 
 #include "simulation.hpp"
@@ -20,8 +20,11 @@ namespace evenkeel::tests {
 
 namespace simulation = coordination::simulation;
 
-/// Seeds 1 to `histories`, of 600 events each: 2 to 5 instances with 1 to 5 units.
-inline void replay_on_etcd(const coordination::EtcdStoreOptions& etcd, std::uint64_t histories) {
+/// Plays seeds 1 to `histories`, of 600 events each: 2 to 5 instances with 1 to 5 units.
+/// `open` opens the store for keys below a root.
+inline void replay_histories(
+    const std::function<std::shared_ptr<coordination::Store>(const std::string& root)>& open,
+    std::uint64_t histories) {
   simulation::Figures sum;
   for (std::uint64_t seed = 1; seed <= histories; ++seed) {
     simulation::Options options;
@@ -35,7 +38,7 @@ inline void replay_on_etcd(const coordination::EtcdStoreOptions& etcd, std::uint
     const std::vector<simulation::Event> events = simulation::plan(options, 600);
     options.open = [](const std::string&) { return std::make_shared<coordination::MemoryStore>(); };
     const simulation::Outcome expected = simulation::run(options, events);
-    options.open = [&etcd](const std::string&) { return std::make_shared<coordination::EtcdStore>(etcd); };
+    options.open = open;
     const simulation::Outcome outcome = simulation::run(options, events);
     ASSERT_FALSE(outcome.violation) << "seed " << seed << ": " << *outcome.violation;
     ASSERT_EQ(outcome.kills, expected.kills) << "seed " << seed;
