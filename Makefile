@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What people type. Each target installs what it needs through the package manager (scripts/install-deps).
 #   make demo        an operator at work against the embedded API server (KEEP=1 leaves both running)
-#   make demo-coordination  three operators that share a database, each for itself and in agreement
+#   make demo-coordination  three operators that share a database, each for itself and in agreement (STORE=fdb://FILE: on FoundationDB)
 #   make test        build and pass the tests
 #   make check       everything else that must hold: format, lint, layers, sanitizers, consumers, documents
 #   make test-real   the tests that need a real control plane; builds it first, if needed (Go 1.26)
+#   make test-foundationdb  the tests that need a real FoundationDB: in FDB_PREFIX, or installed
 #   make fuzz MINUTES=n  run every fuzz target for n minutes (TARGET=name: one); findings in build/fuzz/findings
 #   make bench       the benchmarks, as JSON under build/bench/results
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
@@ -14,7 +15,7 @@
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo demo-coordination test test-real check fuzz bench bench-peers bench-apiserver bench-runtime apiserver control-plane deps clean
+.PHONY: demo demo-coordination test test-real test-foundationdb check fuzz bench bench-peers bench-apiserver bench-runtime apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -32,11 +33,13 @@ demo:
 	@scripts/build release demo-operator evenkeel-apiserver
 	@scripts/demo build/release
 
+# Only preset fdb builds the store on FoundationDB.
+coordination_preset = $(if $(filter fdb://%,$(STORE)),fdb,release)
 demo-coordination:
 	@scripts/install-deps build
 	@scripts/get-program etcd >/dev/null || echo 'without etcd: a server of the same API stands in' >&2
-	@scripts/build release ring-operator ringdb-sim coordctl evenkeel-apiserver evenkeel-etcd
-	@scripts/demo-coordination build/release
+	@scripts/build $(coordination_preset) ring-operator ringdb-sim coordctl evenkeel-apiserver evenkeel-etcd
+	@scripts/demo-coordination build/$(coordination_preset) $(if $(STORE),--store $(STORE))
 
 test:
 	@scripts/install-deps build
@@ -46,6 +49,10 @@ test:
 test-real:
 	@scripts/install-deps build
 	@scripts/test-real
+
+test-foundationdb:
+	@scripts/install-deps build
+	@scripts/test-foundationdb
 
 check:
 	@scripts/install-deps check

@@ -3,6 +3,7 @@
 // share one database; --mode selects whether they agree before they disrupt it. It has its own flags in
 // addition to those of every operator (docs/flags.md).
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/coordination/coordination_metrics.hpp>
+#ifdef RING_WITH_FOUNDATIONDB
+#include <evenkeel/coordination/foundationdb_store.hpp>
+#endif
 #include <evenkeel/coordination/store_url.hpp>
 #include <evenkeel/manager/run.hpp>
 #include <evenkeel/metrics/registry.hpp>
@@ -73,6 +77,10 @@ ek::ControllerSpec controller(RingSteps& steps, RingCoordination& coordination) 
 }
 
 int serve(const Flags& flags, const std::vector<const char*>& rest) {
+#ifdef RING_WITH_FOUNDATIONDB
+  std::optional<ec::FoundationDbNetwork> network;
+  if (flags.store.starts_with("fdb://")) network.emplace();
+#endif
   RingAdminClient database({.url = flags.database});
   ec::MeteredStore store(ec::open_store(flags.store, {.root = flags.coordination.root}));
   RingCoordination coordination(database, store, flags.coordination);

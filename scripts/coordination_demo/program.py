@@ -14,7 +14,7 @@ import time
 from .basics import PROCESSES, SITES, Failed, Process, TooSlow, say
 from .pictures import LEGEND, price_table, print_shows, print_timelines, svg, table
 from .scenarios import STORIES
-from .servers import Etcd, find_etcd
+from .servers import Etcd, FoundationDb, find_etcd
 from .world import World
 
 SERVERS = {'embedded': 'evenkeel-apiserver', 'real': 'evenkeel-control-plane'}
@@ -46,7 +46,10 @@ class Demo:
         done = subprocess.run([self.programs['ring-operator'], '--print-crds'], capture_output=True, text=True, check=True)
         self.crds.write_text(done.stdout, encoding='utf-8')
         store = 'ConfigMaps of the API server'
-        if self.options.store != 'kube':
+        if self.options.store and self.options.store.startswith('fdb://'):
+            self.etcd = FoundationDb(self.options.store)
+            store = self.etcd.name
+        elif self.options.store != 'kube':
             if not self.options.store and not find_etcd():
                 self.programs['evenkeel-etcd'] = self.program('evenkeel-etcd')
             self.etcd = Etcd(self.programs, self.directory, self.options.store)
@@ -147,7 +150,8 @@ def parse(usage):
     parser.add_argument('--seed', type=int, default=7)
     parser.add_argument('--keep', action='store_true')
     options = parser.parse_intermixed_args()
-    possible = [name for name in STORIES if options.store != 'kube' or name not in ETCD_ONLY]
+    on_etcd = not options.store or options.store.startswith('etcd')
+    possible = [name for name in STORIES if on_etcd or name not in ETCD_ONLY]
     options.scenarios = options.scenarios or possible
     unknown = [name for name in options.scenarios if name not in possible]
     if unknown:

@@ -104,6 +104,40 @@ class Etcd:
         return {decoded(kv['key']): decoded(kv.get('value', '')) for kv in answer.get('kvs', [])}
 
 
+class FoundationDb:
+    """A FoundationDB cluster that runs already: fdb://CLUSTER_FILE. fdbcli is in FDB_PREFIX/bin or on the path."""
+    STAMP = 10  # bytes before each value, see FoundationDbStore
+
+    def __init__(self, url):
+        self.url = self.name = url
+        self.cluster_file = url.removeprefix('fdb://')
+        prefix = os.environ.get('FDB_PREFIX')
+        self.fdbcli = f'{prefix}/bin/fdbcli' if prefix else 'fdbcli'
+        wait_for('that FoundationDB answers', self.answers, 60)
+
+    def ask(self, command):
+        return subprocess.run([self.fdbcli, '-C', self.cluster_file, '--timeout', '10', '--exec', command],
+                              capture_output=True, text=True, check=True).stdout
+
+    def answers(self):
+        return 'The database is available' in self.ask('status minimal')
+
+    def put(self, key, value):
+        raise Failed('entries of nobody are put into etcd only')
+
+    def keys(self, prefix):
+        """The keys below `prefix`, with their values."""
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        lines = re.findall(r"^`(.*)' is `(.*)'$", self.ask(f'getrange "{prefix}" "{end}" 100000'), re.MULTILINE)
+        return {self.unescaped(key).decode(): self.unescaped(value)[self.STAMP:].decode('utf-8', 'replace')
+                for key, value in lines}
+
+    @staticmethod
+    def unescaped(text):
+        return re.sub(r'\\(x[0-9a-f]{2}|\\)', lambda m: chr(int(m[1][1:], 16)) if m[1][0] == 'x' else '\\',
+                      text).encode('latin-1', 'replace')
+
+
 def encoded(text):
     return base64.b64encode(text.encode()).decode()
 

@@ -15,6 +15,7 @@
 #define FDB_API_VERSION 710
 #include <foundationdb/fdb_c.h>
 
+#include <evenkeel/coordination/store_url.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
 #include "../support/eventually.hpp"
@@ -237,6 +238,25 @@ TEST_F(FoundationDbStoreTest, RefusesAllOtherKeysOfTheSystem) {
   EXPECT_THROW(store_->commit({.range_erases = {{"a", "\xff\x01"}}}), std::invalid_argument);
   EXPECT_THROW(store_->commit({.range_erases = {{"\xff\x02", "\xff\x04"}}}), std::invalid_argument);
   EXPECT_THROW(store_->snapshot()->scan({"\xff/conf", ""}), std::invalid_argument);
+}
+
+TEST_F(FoundationDbStoreTest, OpensByAUrl) {
+  using coordination::open_store;
+  EXPECT_EQ(open_store("fdb://" + file_)->name(), "foundationdb " + file_);
+  EXPECT_FALSE(open_store("fdb://" + file_)->capabilities().watch);
+  EXPECT_TRUE(open_store("fdb://" + file_, {.root = "/db"})->capabilities().watch);
+  const auto of_layers = open_store("fdb://" + file_ + "?root=%FF%02/db", {.root = "/db"});
+  EXPECT_TRUE(committed(of_layers->commit({.puts = {{"\xff\x02/db/a", "1"}}})));
+  EXPECT_EQ(value_of("\xff\x02/db#changes"), "");
+  EXPECT_EQ(value_of("/db#changes"), "absent");
+  try {
+    open_store("fdb://" + file_ + "?reed=/db");
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_EQ(error.what(), "fdb://" + file_ +
+                                "?reed=/db: after the cluster file only ?root=ROOT is allowed; the form is "
+                                "fdb://CLUSTER_FILE[?root=ROOT]");
+  }
 }
 
 TEST_F(FoundationDbStoreTest, WithoutARootItHasNoWatch) {

@@ -12,13 +12,15 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/coordination/store.hpp>
+#include <evenkeel/coordination/store_url.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
-/// The network thread of libfdb_c. A process can start it only once.
-/// Lifetime: must outlive all stores that use it, and be created and destroyed by the main program.
+/// The network thread of libfdb_c. A process can start it only once. While it lives, open_store() opens
+/// fdb:// URLs. Lifetime: must outlive all stores that use it, and end before main() does: a local variable
+/// of main(), never a static one, because its thread uses static objects of libfdb_c.
 class EVENKEEL_API FoundationDbNetwork {
  public:
   /// Throws StoreUnavailable if the library refuses, for instance because its network was started before.
@@ -30,6 +32,7 @@ class EVENKEEL_API FoundationDbNetwork {
  private:
   class State;
   std::unique_ptr<State> state_;
+  std::unique_ptr<StoreScheme> scheme_;
 };
 
 struct FoundationDbStoreOptions {

@@ -2,6 +2,7 @@
 // Opens a store by URL, for command-line flags: --store=etcd://127.0.0.1:2379.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,10 +31,29 @@ struct StoreUrlOptions {
 /// Opens the store that `url` names:
 /// - "etcd://HOST:PORT[,HOST:PORT...]", "etcds://USER:PASSWORD@HOST:PORT": see etcd_options();
 /// - "kube://[CONTEXT/]NAMESPACE/NAME": one ConfigMap per scope; with "?objects=one", a single ConfigMap;
-/// - "memory:": the memory of this process, for tests.
+/// - "memory:": the memory of this process, for tests;
+/// - "fdb://CLUSTER_FILE[?root=ROOT]", while the program has a FoundationDbNetwork (evenkeel::foundationdb):
+/// an
+///   empty CLUSTER_FILE is the library's default; ROOT, percent-encoded, replaces StoreUrlOptions::root;
+/// - whatever a StoreScheme of the program opens.
 /// Sends no request. Throws std::invalid_argument for any other URL, with a text that lists the forms and
 /// contains no password; ConfigError for an unusable kubeconfig.
 EVENKEEL_API std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& options = {});
+
+/// A further scheme of open_store(), for as long as it lives. Thread safety: any thread may make and destroy
+/// one. Lifetime: what `open` uses must outlive the object.
+class EVENKEEL_API StoreScheme {
+ public:
+  using Open = std::function<std::shared_ptr<Store>(std::string_view url, const StoreUrlOptions& options)>;
+  /// `prefix` is what URLs begin with, "fdb://". Throws std::logic_error if open_store() knows it already.
+  StoreScheme(std::string prefix, Open open);
+  ~StoreScheme();
+  StoreScheme(const StoreScheme&) = delete;
+  StoreScheme& operator=(const StoreScheme&) = delete;
+
+ private:
+  const std::string prefix_;
+};
 
 }  // namespace coordination
 }  // namespace v0

@@ -2,4 +2,5 @@
 set(foundationdb_sources
   foundationdb_store.cpp
   transaction.cpp
+  url.cpp
   watch.cpp)

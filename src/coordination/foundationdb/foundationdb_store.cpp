@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordination/foundationdb/transaction.hpp"
+#include "coordination/foundationdb/url.hpp"
 #include "coordination/foundationdb/watch.hpp"
 
 namespace evenkeel {
@@ -93,7 +94,12 @@ class FoundationDbNetwork::State {
   std::thread thread_;
 };
 
-FoundationDbNetwork::FoundationDbNetwork() : state_(std::make_unique<State>()) {}
+FoundationDbNetwork::FoundationDbNetwork()
+    : state_(std::make_unique<State>()),
+      scheme_(std::make_unique<StoreScheme>(
+          std::string(detail::fdb_scheme), [this](std::string_view url, const StoreUrlOptions& options) {
+            return std::make_shared<FoundationDbStore>(*this, detail::fdb_options(url, options));
+          })) {}
 FoundationDbNetwork::~FoundationDbNetwork() = default;
 
 class FoundationDbStore::Impl {

@@ -79,7 +79,8 @@ class FdbTransaction {
 
 /// Throws std::invalid_argument for a key of the system outside of \xff\x02.
 void check_key(std::string_view key);
-/// Returns `range` with an end. Throws std::invalid_argument if it has keys of the system outside of \xff\x02.
+/// Returns `range` with an end. Throws std::invalid_argument if it has keys of the system outside of
+/// \xff\x02.
 KeyRange legal_range(const KeyRange& range);
 
 }  // namespace coordination::detail

@@ -5,9 +5,14 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
+
+#ifdef EVENKEEL_WITH_FOUNDATIONDB
+#include <evenkeel/coordination/foundationdb_store.hpp>
+#endif
 
 #include "programs/coordctl/commands.hpp"
 
@@ -28,7 +33,11 @@ CLI::App* add(CLI::App& app, const char* name, const char* help, Command command
 void declare_common(CLI::App& app, CoordFlags& flags) {
   app.add_option(
          "--store", flags.store,
-         "etcd://HOST:PORT[,HOST:PORT], etcds://USER:PASSWORD@HOST:PORT or kube://[CONTEXT/]NAMESPACE/NAME")
+         "etcd://HOST:PORT[,HOST:PORT], etcds://USER:PASSWORD@HOST:PORT or kube://[CONTEXT/]NAMESPACE/NAME"
+#ifdef EVENKEEL_WITH_FOUNDATIONDB
+         " or fdb://CLUSTER_FILE"
+#endif
+         )
       ->envname("COORDCTL_STORE")
       ->required();
   app.add_option("--root", flags.root, "Key prefix; must match the operators' --root")
@@ -107,6 +116,10 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : wrong_flag;
   }
   try {
+#ifdef EVENKEEL_WITH_FOUNDATIONDB
+    std::optional<evenkeel::coordination::FoundationDbNetwork> network;
+    if (flags->store.starts_with("fdb://")) network.emplace();
+#endif
     return chosen(*flags);
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "coordctl: %s\n", error.what());

@@ -5,3 +5,7 @@ target_link_libraries(coordctl PRIVATE evenkeel_warnings evenkeel::coordination 
 target_include_directories(coordctl PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(coordctl PRIVATE EVENKEEL_VERSION="${PROJECT_VERSION}")
 evenkeel_compile_in_batches(coordctl 8)
+if(TARGET evenkeel::foundationdb)
+  target_link_libraries(coordctl PRIVATE evenkeel::foundationdb)
+  target_compile_definitions(coordctl PRIVATE EVENKEEL_WITH_FOUNDATIONDB)
+endif()
