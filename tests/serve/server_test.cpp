@@ -160,6 +160,25 @@ TEST_F(ServerTest, RefusesInvalidAndOversizedRequests) {
   EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
 }
 
+TEST_F(ServerTest, RefusesUnknownMethodsAndEndsTheConnection) {
+  serve();
+  RawClient one = client();
+  one.send("BREW /echo HTTP/1.1\r\nHost: h\r\n\r\nGET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  const std::string all = one.read_to_end();
+  EXPECT_THAT(all, StartsWith("HTTP/1.1 405 "));
+  EXPECT_THAT(all, HasSubstr("Connection: close\r\n"));
+  EXPECT_EQ(all.find("HTTP/1.1 200"), std::string::npos);
+}
+
+TEST_F(ServerTest, InvitesABodyThatIsAnnounced) {
+  serve();
+  RawClient one = client();
+  one.send("PUT /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(one.read_to("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  one.send("body");
+  EXPECT_THAT(one.read_answer(), StartsWith("HTTP/1.1 "));
+}
+
 TEST_F(ServerTest, AHandlerThatThrowsIsAnAnswerAndALine) {
   serve();
   server_->route(0, "/wrong",

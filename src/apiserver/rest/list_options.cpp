@@ -83,8 +83,7 @@ bool is_clean(std::string_view path) {
 
 Continuation decode_continue(std::string_view text) {
   const std::string bytes = unbase64(text);
-  if (const std::string problem = json_problem(bytes); !problem.empty())
-    refuse_continue("continue key is not valid: " + problem);
+  if (!json_problem(bytes).empty()) refuse_continue("continue key is not valid: not a token of this server");
   const Json token = Json::parse(bytes);
   if (token["v"].string_or("") != "meta.k8s.io/v1")
     refuse_continue("continue key is not valid: server does not recognize this encoded version " +
