@@ -13,7 +13,7 @@
 
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
-#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/controller/observer.hpp>
 
 #include "controller/gated_queue.hpp"

@@ -3,6 +3,7 @@ set(controller_headers
   builder.hpp
   context.hpp
   controller.hpp
+  controller_spec.hpp
   explanation.hpp
   handler.hpp
   helpers.hpp

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <evenkeel/base/mutex.hpp>
-#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/controller/latency.hpp>
 #include <evenkeel/controller/observer.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>

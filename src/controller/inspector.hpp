@@ -11,7 +11,7 @@
 
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/metrics.hpp>
-#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/controller/explanation.hpp>
 
 #include "controller/explain_core.hpp"

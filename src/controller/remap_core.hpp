@@ -14,7 +14,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/cache/wire_object.hpp>
-#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
 
 namespace evenkeel {
 inline namespace v0 {

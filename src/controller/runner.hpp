@@ -11,7 +11,7 @@
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/context.hpp>
-#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/controller/observer.hpp>
 
 #include "controller/gated_queue.hpp"

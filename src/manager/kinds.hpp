@@ -8,7 +8,7 @@
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/resource.hpp>
-#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
 
 namespace evenkeel {
 inline namespace v0 {

@@ -12,7 +12,7 @@
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
-#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/ratelimit/parse.hpp>
 #include <evenkeel/workqueue/debounce.hpp>

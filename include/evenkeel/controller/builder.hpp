@@ -18,7 +18,7 @@
 #include <evenkeel/api/crd.hpp>
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/cache/cache.hpp>
-#include <evenkeel/controller/controller.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/controller/handler.hpp>
 #include <evenkeel/controller/predicate.hpp>
 #include <evenkeel/controller/reconciler.hpp>
