@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the effect of an event on a key whose last run failed: an immediate attempt, or none, as the retry
-// sees the change anyway. Pure, so that minutes of back-off are tested in virtual time.
+// sees the change anyway.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include <evenkeel/base/time.hpp>
-#include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
@@ -17,24 +16,23 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Returns true if `event`, of the reconciled object itself, gives no reason to retry before the back-off is
-/// over: an update that leaves generation, labels, annotations and deletion timestamp unchanged, such as a
-/// status write or a change of finalizers or owners only.
+/// Gate of the events of keys that are running or waiting for a retry.
 ///
-/// Kinds without a generation (ConfigMaps, Secrets, Nodes) are compared by content, except `metadata` and
-/// `status`. If only their metadata is kept, they cannot be compared, and no update is minor. Additions,
-/// deletions and objects that replace another with the same name are never minor.
-/// Complexity: linear in labels and annotations; kinds without generation are parsed.
-bool is_minor(const ObjectEvent& event);
-
-/// Tracks the keys that are running or waiting for a retry.
-///
-/// While a key waits, minor events leave it waiting. While it runs, they are held until the run has ended: if
-/// it failed, the retry covers them; otherwise they make the key run once more. So a reconciler that writes
-/// its status and then fails does not trigger itself, and no event is lost. A run that began early, because
-/// of another event, and fails before the deadline leaves deadline and failure count unchanged.
+/// While a key waits, minor events (minor_event.hpp) leave it waiting. While it runs, they are held until the
+/// run has ended: if it failed, the retry covers them; otherwise they make the key run once more. So a
+/// reconciler that writes its status and then fails does not trigger itself, and no event is lost. A run that
+/// began early, because of another event, and fails before the deadline leaves deadline and failure count
+/// unchanged.
 ///
 /// A key is tracked while it runs and while it waits for a retry.
+/// Driver:
+///  1. calls on_run_started() when a worker takes a key;
+///  2. calls on_minor_event() for a minor event of a key that concerns() returns true for, and obeys the
+///     verdict; adds the key for any other event;
+///  3. when a run failed, waits until standing_deadline(), or as long as the limiter says if there is none,
+///  and
+///     calls on_run_failed() with the new deadline;
+///  4. when a run ended otherwise, calls on_run_ended(), and adds the key if that returns held events.
 /// Thread safety: one thread at a time.
 class BackoffCore {
  public:
@@ -42,7 +40,7 @@ class BackoffCore {
   enum class Verdict : std::uint8_t {
     add,                 ///< Add it like any event.
     add_unless_waiting,  ///< The key is in back-off, unless another event has made it ready.
-    held,                ///< Do nothing now; end() returns it.
+    held,                ///< Do nothing now; on_run_ended() returns it.
   };
   /// Minor events during a run: the highest priority, and the time of the first.
   struct Held {
@@ -50,23 +48,24 @@ class BackoffCore {
     TimePoint since;
   };
 
+  /// A disabled core tracks no key: every event is added, and every failure counts.
+  explicit BackoffCore(bool enabled = true) : enabled_(enabled) {}
+
   /// Records that a worker starts `key`, which no other worker holds.
-  void begin(const RequestKey& key);
-
-  /// Returns true if minor events of `key` need minor_event(): it runs, or waits for a retry.
-  bool concerns(const RequestKey& key) const { return keys_.find(key) != keys_.end(); }
+  void on_run_started(const RequestKey& key);
   /// Decides about a minor event of `key` at `now`.
-  Verdict minor_event(const RequestKey& key, Priority priority, TimePoint now);
+  Verdict on_minor_event(const RequestKey& key, Priority priority, TimePoint now);
+  /// Records that the run of `key` ended, and that the queue lets it wait for a retry at `deadline`.
+  void on_run_failed(const RequestKey& key, TimePoint deadline);
+  /// Records that the run of `key` ended without a retry, which ends its back-off. The held events must be
+  /// added now.
+  std::optional<Held> on_run_ended(const RequestKey& key);
 
+  /// Returns true if minor events of `key` need on_minor_event(): it runs, or waits for a retry.
+  bool concerns(const RequestKey& key) const { return keys_.find(key) != keys_.end(); }
   /// Returns the deadline that `key`, whose run failed at `now`, has to wait for again because it has not
   /// passed yet. std::nullopt: the failure counts.
   std::optional<TimePoint> standing_deadline(const RequestKey& key, TimePoint now) const;
-  /// Records that the run of `key` ended, and that the queue lets it wait for a retry at `deadline`.
-  void end_waiting(const RequestKey& key, TimePoint deadline);
-  /// Records that the run of `key` ended without a retry, which ends its back-off. The held events must be
-  /// added now.
-  std::optional<Held> end(const RequestKey& key);
-
   /// Returns the number of tracked keys.
   std::size_t size() const { return keys_.size(); }
 
@@ -77,6 +76,7 @@ class BackoffCore {
     std::optional<Held> held = {};
   };
 
+  const bool enabled_;
   std::unordered_map<RequestKey, State> keys_;
 };
 

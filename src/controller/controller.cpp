@@ -66,22 +66,21 @@ class Controller::Impl {
   void attach();
   void start(std::function<void(std::exception_ptr)> on_end);
   bool step();
+  std::optional<TimePoint> next_due();
   void stop() noexcept;
   void enqueue(const ObjectKey& key, const KeyOptions& options);
   bool is_synced() const;
-  std::vector<WatchHealth> watch_health() const { return feed_.health(spec_.options.name); }
   detail::ControllerMoment moment(std::string_view blocked_reason) const;
-  std::size_t objects() const { return spec_.count ? spec_.count(environment_.cache) : 0; }
+  void collect(MetricSink& sink);
 
-  const ControllerSpec spec_;
-  const ControllerEnvironment environment_;
-  const Log log_;
-  const std::size_t workers_;
-  detail::GatedQueue queue_;
-  detail::Runner runner_;
-  detail::EventFeed feed_;
-  detail::KeySources sources_;
-  detail::Inspector inspector_;
+  const ControllerSpec& spec() const noexcept { return spec_; }
+  detail::Runner& runner() noexcept { return runner_; }
+  detail::EventFeed& feed() noexcept { return feed_; }
+  detail::Inspector& inspector() noexcept { return inspector_; }
+  std::vector<WatchHealth> watch_health() const { return feed_.health(spec_.options.name); }
+  std::size_t objects() const { return spec_.count ? spec_.count(environment_.cache) : 0; }
+  std::size_t queue_size() { return queue_.queue().size(); }
+  LatencyHistogram latency() const { return queue_.latency(); }
 
  private:
   void notify() noexcept;
@@ -95,6 +94,15 @@ class Controller::Impl {
   bool ready() const { return feed_.all_synced() && sources_.all_synced(); }
   detail::KeySources::Calls source_calls();
 
+  const ControllerSpec spec_;
+  const ControllerEnvironment environment_;
+  const Log log_;
+  const std::size_t workers_;
+  detail::GatedQueue queue_;
+  detail::Runner runner_;
+  detail::EventFeed feed_;
+  detail::KeySources sources_;
+  detail::Inspector inspector_;
   mutable Mutex mutex_;
   CondVar changed_;
   bool synced_ EVENKEEL_GUARDED_BY(mutex_) = false;
@@ -109,7 +117,7 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       environment_(std::move(environment)),
       log_(environment_.log.with({{"controller", spec_.options.name}})),
       workers_(spec_.options.workers.value_or(1)),
-      queue_(spec_.options, environment_.clock, environment_.look_at),
+      queue_(spec_.options, environment_.clock, environment_.schedule_stuck_check),
       runner_(spec_, environment_, queue_, log_),
       feed_(environment_, queue_, log_, [this] { notify(); }),
       sources_(spec_, environment_, queue_, log_, source_calls()),
@@ -290,6 +298,21 @@ detail::ControllerMoment Controller::Impl::moment(std::string_view blocked_reaso
   return moment;
 }
 
+std::optional<TimePoint> Controller::Impl::next_due() {
+  const auto key = queue_.queue().next_due();
+  std::optional<TimePoint> next;
+  for (const auto& due : {key, sources_.next_due(), feed_.next_due()}) {
+    if (due) next = next ? std::min(*next, *due) : *due;
+  }
+  return next;
+}
+
+void Controller::Impl::collect(MetricSink& sink) {
+  runner_.meter().collect(sink, spec_.options.name, workers_, runner_.active());
+  queue_.queue().collect(sink);
+  inspector_.collect(sink);
+}
+
 // ---- The public class
 
 Controller::Controller(ControllerSpec spec, ControllerEnvironment environment)
@@ -297,10 +320,10 @@ Controller::Controller(ControllerSpec spec, ControllerEnvironment environment)
 Controller::~Controller() = default;
 
 const std::string& Controller::name() const noexcept {
-  return impl_->spec_.options.name;
+  return impl_->spec().options.name;
 }
 const ResourceId& Controller::resource() const noexcept {
-  return impl_->spec_.resource;
+  return impl_->spec().resource;
 }
 void Controller::attach() {
   impl_->attach();
@@ -312,62 +335,55 @@ bool Controller::step() {
   return impl_->step();
 }
 std::optional<TimePoint> Controller::next_due() {
-  const auto key = impl_->queue_.queue().next_due();
-  std::optional<TimePoint> next;
-  for (const auto& due : {key, impl_->sources_.next_due(), impl_->feed_.next_due()}) {
-    if (due) next = next ? std::min(*next, *due) : *due;
-  }
-  return next;
+  return impl_->next_due();
 }
 void Controller::stop() noexcept {
   impl_->stop();
 }
 void Controller::cancel() noexcept {
-  impl_->runner_.cancel();
+  impl_->runner().cancel();
 }
 void Controller::enqueue(const ObjectKey& key, KeyOptions options) {
   impl_->enqueue(key, options);
 }
 WatchId Controller::watch(WatchSpec spec) {
-  return impl_->feed_.attach(std::move(spec));
+  return impl_->feed().attach(std::move(spec));
 }
 void Controller::unwatch(WatchId id) {
-  impl_->feed_.remove(id);
+  impl_->feed().remove(id);
 }
 bool Controller::is_synced() const {
   return impl_->is_synced();
 }
 ReconcileCounts Controller::counts() const {
-  return impl_->runner_.meter().counts();
+  return impl_->runner().meter().counts();
 }
 void Controller::collect(MetricSink& sink) const {
-  impl_->runner_.meter().collect(sink, name(), impl_->workers_, impl_->runner_.active());
-  impl_->queue_.queue().collect(sink);
-  impl_->inspector_.collect(sink);
+  impl_->collect(sink);
 }
 LatencyHistogram Controller::latency() const {
-  return impl_->queue_.latency();
+  return impl_->latency();
 }
 std::vector<WatchHealth> Controller::watch_health() const {
   return impl_->watch_health();
 }
 Explanation Controller::explain(const ObjectKey& key, std::string_view blocked_reason) {
-  return impl_->inspector_.explain(key, impl_->moment(blocked_reason));
+  return impl_->inspector().explain(key, impl_->moment(blocked_reason));
 }
 Troubles Controller::troubles(std::size_t most, std::string_view blocked_reason) {
-  return impl_->inspector_.troubles(most, impl_->moment(blocked_reason));
+  return impl_->inspector().troubles(most, impl_->moment(blocked_reason));
 }
 std::optional<TimePoint> Controller::look_for_stuck() {
-  return impl_->inspector_.look_for_stuck();
+  return impl_->inspector().look_for_stuck();
 }
 std::string Controller::trouble() {
-  return impl_->inspector_.trouble(impl_->moment({}));
+  return impl_->inspector().trouble(impl_->moment({}));
 }
 std::size_t Controller::objects() const {
   return impl_->objects();
 }
 std::size_t Controller::queue_size() {
-  return impl_->queue_.queue().size();
+  return impl_->queue_size();
 }
 
 }  // namespace v0

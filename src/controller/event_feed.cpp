@@ -224,7 +224,7 @@ void EventFeed::run_remaps() noexcept {
 
 void EventFeed::refuse(std::string_view source, const ObjectEvent& event) {
   const std::size_t key = RequestKey::hash_of({}, event.object->namespace_(), event.object->name());
-  queue_.note(key, environment_.clock->now(), origin_of(event, source), EventFate::refused);
+  queue_.note_refused(key, environment_.clock->now(), origin_of(event, source));
   for (const auto& observer : environment_.observers) observer->event_refused(source, event);
 }
 
@@ -243,9 +243,8 @@ void EventFeed::add(Watch& watch, const ObjectEvent& event, const ObjectKey& key
       .delay = spec.delay};
   const TimePoint now = environment_.clock->now();
   AddVerdict verdict = AddVerdict::queued;
-  // In this order because comparing two states of an object is the expensive part.
-  if (spec.primary && queue_.concerns(request) && is_minor(event)) {
-    verdict = queue_.add_minor(request, options, now, origin_of(event, watch.source()));
+  if (spec.primary) {
+    verdict = queue_.add_primary(request, options, now, origin_of(event, watch.source()), event);
   } else {
     queue_.add(request, options, now, origin_of(event, watch.source()));
   }

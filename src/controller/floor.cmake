@@ -28,7 +28,9 @@ set(controller_sources
   gated_queue.cpp
   handler.cpp
   inspector.cpp
+  journal.cpp
   key_sources.cpp
+  minor_event.cpp
   pipeline.cpp
   predicate.cpp
   reconcile_meter.cpp

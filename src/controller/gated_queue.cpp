@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/gated_queue.hpp"
 
-#include <algorithm>
 #include <utility>
+
+#include "controller/minor_event.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -21,19 +22,13 @@ RequestQueueOptions queue_options(const ControllerOptions& chosen, std::shared_p
 
 }  // namespace
 
-Origin origin_of(const ObjectEvent& event, std::string_view source) {
-  const AddedBy by = event.resync ? AddedBy::resync : event.initial ? AddedBy::initial : AddedBy::event;
-  return {.by = by, .type = event.type, .source = source};
-}
-
 GatedQueue::GatedQueue(const ControllerOptions& options, std::shared_ptr<const Clock> clock,
-                       std::function<void(TimePoint)> look_at)
+                       std::function<void(TimePoint)> schedule_stuck_check)
     : clock_(std::move(clock)),
-      stuck_{.after = options.stuck_after},
-      look_at_(std::move(look_at)),
-      gated_(options.gate.value_or(EventGate::on) == EventGate::on),
+      schedule_stuck_check_(std::move(schedule_stuck_check)),
       queue_(queue_options(options, clock_)),
-      recorder_(options.flight_recorder_bytes) {}
+      gate_(options.gate.value_or(EventGate::on) == EventGate::on),
+      journal_(options.flight_recorder_bytes) {}
 
 void GatedQueue::stop() noexcept {
   {
@@ -43,25 +38,14 @@ void GatedQueue::stop() noexcept {
   queue_.shut_down_now();
 }
 
-void GatedQueue::record(TimePoint at, std::uint64_t key, const Origin& origin, EventFate fate) {
-  if (!recorder_.on()) return;
-  Cause cause{.by = origin.by, .type = origin.type};
-  if (!origin.source.empty()) cause.source = recorder_.number_of(origin.source);
-  recorder_.event(at, key, cause, fate);
-}
-
-void GatedQueue::record(const RequestKey& key, const RunEnd& end) {
-  recorder_.ended(end.at, key, end.worker, end.attempt, end.took, end.outcome);
-}
-
-void GatedQueue::note(std::uint64_t key, TimePoint at, const Origin& origin, EventFate fate) {
+void GatedQueue::note_refused(std::uint64_t key, TimePoint at, const Origin& origin) {
   MutexLock lock(mutex_);
-  record(at, key, origin, fate);
+  journal_.on_event(at, key, origin, EventFate::refused);
 }
 
 void GatedQueue::begin_running(TimePoint now) {
   MutexLock lock(mutex_);
-  for (auto& [key, arrival] : arrivals_) arrival = std::max(arrival, now);
+  journal_.on_start(now);
 }
 
 void GatedQueue::add(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
@@ -70,15 +54,18 @@ void GatedQueue::add(const RequestKey& key, const KeyOptions& options, TimePoint
   {
     MutexLock lock(mutex_);
     if (stopped_) return;
-    arrivals_.try_emplace(key, arrival);
-    record(arrival, key.hash(), origin, EventFate::added);
+    journal_.on_arrival(key, arrival);
+    journal_.on_event(arrival, key.hash(), origin, EventFate::added);
   }
   queue_.add(key, options.priority);
 }
 
 void GatedQueue::add_unasked(const RequestKey& key, const KeyOptions& options, TimePoint now,
                              const Origin& origin) {
-  note(key.hash(), now, origin, EventFate::added);
+  {
+    MutexLock lock(mutex_);
+    journal_.on_event(now, key.hash(), origin, EventFate::added);
+  }
   if (options.delay > Duration::zero()) {
     queue_.add_after(key, options.delay, options.priority);
   } else {
@@ -86,84 +73,75 @@ void GatedQueue::add_unasked(const RequestKey& key, const KeyOptions& options, T
   }
 }
 
-bool GatedQueue::concerns(const RequestKey& key) const {
-  if (!gated_) return false;
+bool GatedQueue::gate_concerns(const RequestKey& key) const {
   MutexLock lock(mutex_);
-  return backoff_.concerns(key);
+  return gate_.concerns(key);
 }
 
-// The queue is asked under the lock, so that the arrival of an event that is left out is never seen.
+// In this order, because comparing two states of an object is expensive; it is done outside of the lock.
+AddVerdict GatedQueue::add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
+                                   const Origin& origin, const ObjectEvent& event) {
+  if (gate_concerns(key) && is_minor(event)) return add_minor(key, options, arrival, origin);
+  add(key, options, arrival, origin);
+  return AddVerdict::queued;
+}
+
+// The queue is called under the lock, so that the arrival of an event that is left out is never seen.
 AddVerdict GatedQueue::add_minor(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                                  const Origin& origin) {
   MutexLock lock(mutex_);
   if (stopped_) return AddVerdict::waits;
-  const BackoffCore::Verdict verdict = backoff_.minor_event(key, options.priority, arrival);
+  const BackoffCore::Verdict verdict = gate_.on_minor_event(key, options.priority, arrival);
   if (verdict == BackoffCore::Verdict::held) {
-    record(arrival, key.hash(), origin, EventFate::held);
+    journal_.on_event(arrival, key.hash(), origin, EventFate::held);
     return AddVerdict::held;
   }
   if (options.delay > Duration::zero()) return add_minor_later(key, options, arrival, origin);
-  const bool first = arrivals_.try_emplace(key, arrival).second;
+  const bool first = journal_.on_arrival(key, arrival);
   if (verdict == BackoffCore::Verdict::add) {
     queue_.add(key, options.priority);
   } else if (!queue_.add_unless_waiting(key, options.priority)) {
-    if (first) arrivals_.erase(key);
-    record(arrival, key.hash(), origin, EventFate::waits);
+    if (first) journal_.forget_arrival(key);
+    journal_.on_event(arrival, key.hash(), origin, EventFate::waits);
     return AddVerdict::waits;
   }
-  record(arrival, key.hash(), origin, EventFate::added);
+  journal_.on_event(arrival, key.hash(), origin, EventFate::added);
   return AddVerdict::queued;
 }
 
-// The key does not run. While its deadline stands, its retry sees what the event tells.
+// The key does not run. While its deadline stands, its retry sees the change of the event.
 AddVerdict GatedQueue::add_minor_later(const RequestKey& key, const KeyOptions& options, TimePoint now,
                                        const Origin& origin) {
-  const bool waits = backoff_.standing_deadline(key, now).has_value();
-  record(now, key.hash(), origin, waits ? EventFate::waits : EventFate::added);
+  const bool waits = gate_.standing_deadline(key, now).has_value();
+  journal_.on_event(now, key.hash(), origin, waits ? EventFate::waits : EventFate::added);
   if (waits) return AddVerdict::waits;
   queue_.add_after(key, options.delay, options.priority);
   return AddVerdict::queued;
 }
 
-std::optional<Duration> GatedQueue::begin(const RequestKey& key, FlightRun run) {
-  run.key = key.hash();
+std::optional<Duration> GatedQueue::begin(const RequestKey& key, const FlightRun& run) {
   MutexLock lock(mutex_);
-  if (gated_) backoff_.begin(key);
-  recorder_.started(run);
-  const bool first = !std::exchange(watched_, true);
-  std::optional<Duration> waited;
-  if (const auto arrival = arrivals_.extract(key)) {
-    waited = run.since - arrival.mapped();
-    latency_.record(*waited);
-  }
+  gate_.on_run_started(key);
+  const RunStart start = journal_.on_run_started(key, run);
   lock.unlock();
-  if (first && look_at_) look_at_(run.limit);
-  return waited;
+  if (start.stuck_check_due && schedule_stuck_check_) schedule_stuck_check_(*start.stuck_check_due);
+  return start.waited;
 }
 
-StuckLook GatedQueue::look_for_stuck(TimePoint now) {
+StuckCheck GatedQueue::look_for_stuck(TimePoint now) {
   MutexLock lock(mutex_);
-  StuckLook look = look_at(recorder_.runs_to_watch(), now);
-  watched_ = look.next.has_value();
-  return look;
+  return journal_.on_timeout(now);
 }
 
-// The queue is told before the gate: whoever meets a key that does not run any more meets one that waits. The
-// time is read first, so that the gate's deadline is never later than the queue's: the retry must not look
-// early.
+// The queue is called before the gate: a thread that meets a key that no longer runs meets one that waits.
+// The time is read first, so that the gate's deadline is never later than the queue's: the retry must not
+// look early.
 Duration GatedQueue::back_off(const RequestKey& key, Priority priority, const RunEnd& end) {
-  if (!gated_) {
-    const Duration delay = queue_.add_rate_limited(key, priority);
-    MutexLock lock(mutex_);
-    record(key, end);
-    recorder_.waits(end.at, key.hash(), AddedBy::retry, delay);
-    return delay;
-  }
   const TimePoint now = clock_->now();
   std::optional<TimePoint> standing;
   {
     MutexLock lock(mutex_);
-    standing = backoff_.standing_deadline(key, now);
+    standing = gate_.standing_deadline(key, now);
   }
   Duration delay;
   if (standing) {
@@ -173,9 +151,9 @@ Duration GatedQueue::back_off(const RequestKey& key, Priority priority, const Ru
     delay = queue_.add_rate_limited(key, priority);
   }
   MutexLock lock(mutex_);
-  backoff_.end_waiting(key, deadline_after(now, delay));
-  record(key, end);
-  recorder_.waits(end.at, key.hash(), AddedBy::retry, delay);
+  gate_.on_run_failed(key, deadline_after(now, delay));
+  journal_.on_run_ended(key, end);
+  journal_.on_wait(end.at, key, AddedBy::retry, delay);
   return delay;
 }
 
@@ -184,21 +162,21 @@ void GatedQueue::end_without_retry(const RequestKey& key, const RunEnd& end, std
   std::optional<BackoffCore::Held> held;
   {
     MutexLock lock(mutex_);
-    if (gated_) held = backoff_.end(key);
-    record(key, end);
-    if (next) recorder_.waits(end.at, key.hash(), AddedBy::requeue, *next);
+    held = gate_.on_run_ended(key);
+    journal_.on_run_ended(key, end);
+    if (next) journal_.on_wait(end.at, key, AddedBy::requeue, *next);
   }
   if (held) add(key, {.priority = held->priority}, held->since, {.by = AddedBy::held});
 }
 
 void GatedQueue::end_for_good(const RequestKey& key, const RunEnd& end) {
   MutexLock lock(mutex_);
-  record(key, end);
+  journal_.on_run_ended(key, end);
 }
 
 LatencyHistogram GatedQueue::latency() const {
   MutexLock lock(mutex_);
-  return latency_;
+  return journal_.latency();
 }
 
 }  // namespace detail

@@ -62,7 +62,7 @@ Explanation Inspector::explain(const ObjectKey& key, ControllerMoment moment) {
     if (own != keys.end()) facts.place = static_cast<std::size_t>(own - first) + 1;
     if (own != first && first != keys.end()) facts.first_in_queue = first->key.str();
   }
-  queue_.ask([&](const FlightRecorder& recorder) {
+  queue_.read_recorder([&](const FlightRecorder& recorder) {
     facts.flight = flight_of(recorder, facts.hash, timeline_length);
     facts.runs = runs_of(recorder);
   });
@@ -75,7 +75,7 @@ Troubles Inspector::troubles(std::size_t most, ControllerMoment moment) {
   const Keys keys = keys_by_turn();
   std::vector<RunInFlight> runs;
   std::vector<LastFailure> failures;
-  queue_.ask([&](const FlightRecorder& recorder) {
+  queue_.read_recorder([&](const FlightRecorder& recorder) {
     runs = runs_of(recorder);
     failures = failures_of(recorder, most);
   });
@@ -109,11 +109,11 @@ Troubles Inspector::troubles(std::size_t most, ControllerMoment moment) {
 
 std::optional<TimePoint> Inspector::look_for_stuck() {
   const TimePoint now = environment_.clock->now();
-  const StuckLook look = queue_.look_for_stuck(now);
-  if (look.to_tell.empty()) return look.next;
+  const StuckCheck check = queue_.look_for_stuck(now);
+  if (check.to_report.empty()) return check.next_due;
   const Keys keys = queue_.queue().inspect_all();
-  const auto runs = queue_.ask([](const FlightRecorder& recorder) { return runs_of(recorder); });
-  for (const FlightRun& due : look.to_tell) {
+  const auto runs = queue_.read_recorder([](const FlightRecorder& recorder) { return runs_of(recorder); });
+  for (const FlightRun& due : check.to_report) {
     const auto run =
         std::find_if(runs.begin(), runs.end(), [&](const RunInFlight& one) { return one.run.id == due.id; });
     if (run == runs.end()) continue;  // it has ended since
@@ -126,14 +126,14 @@ std::optional<TimePoint> Inspector::look_for_stuck() {
                                         {"attempt", told.attempt},
                                         {"started_by", told.cause}});
   }
-  return look.next;
+  return check.next_due;
 }
 
 // Detects keys that are ready but not taken although workers are idle.
 std::string Inspector::wedge(const ControllerMoment& moment, const Keys& keys, TimePoint now) const {
   if (!moment.synced || moment.stopping || !moment.blocked_reason.empty()) return {};
   std::optional<TimePoint> last;
-  const bool busy = queue_.ask([&](const FlightRecorder& recorder) {
+  const bool busy = queue_.read_recorder([&](const FlightRecorder& recorder) {
     last = recorder.last_sign();
     return !recorder.runs().empty();
   });
@@ -152,7 +152,7 @@ std::string Inspector::wedge(const ControllerMoment& moment, const Keys& keys, T
 std::string Inspector::trouble(const ControllerMoment& moment) {
   if (spec_.options.on_stuck == OnStuck::report) return {};
   const TimePoint now = environment_.clock->now();
-  auto runs = queue_.ask([](const FlightRecorder& recorder) { return runs_of(recorder); });
+  auto runs = queue_.read_recorder([](const FlightRecorder& recorder) { return runs_of(recorder); });
   std::erase_if(runs, [&](const RunInFlight& run) { return now < run.run.limit; });
   if (runs.empty() && queue_.queue().counts().ready == 0) return {};
   const Keys keys = queue_.queue().inspect_all();
@@ -164,7 +164,8 @@ std::string Inspector::trouble(const ControllerMoment& moment) {
 
 void Inspector::collect(MetricSink& sink) const {
   const TimePoint now = environment_.clock->now();
-  const auto runs = queue_.ask([](const FlightRecorder& recorder) { return recorder.unexplained_runs(); });
+  const auto runs =
+      queue_.read_recorder([](const FlightRecorder& recorder) { return recorder.unexplained_runs(); });
   std::size_t stuck = 0;
   Duration longest{};
   for (const FlightRun& run : runs) {

@@ -13,17 +13,17 @@ TimePoint limit_of(TimePoint start, std::optional<TimePoint> deadline, const Stu
   return deadline_after(start, stuck_default);
 }
 
-StuckLook look_at(std::vector<FlightRun>& runs, TimePoint now) {
-  StuckLook look;
+StuckCheck check_stuck(std::vector<FlightRun>& runs, TimePoint now) {
+  StuckCheck check;
   for (FlightRun& run : runs) {
     if (now >= run.warn_at) {
-      look.to_tell.push_back(run);
+      check.to_report.push_back(run);
       run.warn_at = deadline_after(now, std::max<Duration>(now - run.since, std::chrono::seconds{1}));
     }
     const TimePoint next = std::min(run.warn_at, deadline_after(now, run.limit - run.since));
-    look.next = look.next ? std::min(*look.next, next) : next;
+    check.next_due = check.next_due ? std::min(*check.next_due, next) : next;
   }
-  return look;
+  return check;
 }
 
 }  // namespace detail

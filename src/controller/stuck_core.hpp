@@ -26,13 +26,14 @@ inline constexpr Duration stuck_default = std::chrono::minutes{10};
 /// stuck_tolerance after its deadline; without one, stuck_default after its start.
 TimePoint limit_of(TimePoint start, std::optional<TimePoint> deadline, const StuckOptions& options);
 
-struct StuckLook {
-  std::vector<FlightRun> to_tell = {};  ///< Stuck runs that are to be logged now.
-  std::optional<TimePoint> next = {};   ///< Time of the next check; unset: nothing is running.
+/// Result of check_stuck().
+struct StuckCheck {
+  std::vector<FlightRun> to_report = {};   ///< Stuck runs that are to be logged now.
+  std::optional<TimePoint> next_due = {};  ///< Time of the next check; unset: nothing is running.
 };
 
 /// Checks the runs in progress, and sets the time of the next warning in them.
-StuckLook look_at(std::vector<FlightRun>& runs, TimePoint now);
+StuckCheck check_stuck(std::vector<FlightRun>& runs, TimePoint now);
 
 }  // namespace detail
 }  // namespace v0

@@ -197,7 +197,7 @@ class Manager::Impl {
   void perform(const LifecycleCore::Actions& actions);
   void start_part(std::size_t number);
   void take_news(LifecycleCore::Actions& actions, const std::stop_token& stop) EVENKEEL_REQUIRES(mutex_);
-  void look_at(TimePoint when) EVENKEEL_EXCLUDES(mutex_);
+  void schedule_stuck_check(TimePoint when) EVENKEEL_EXCLUDES(mutex_);
   void look_for_stuck() EVENKEEL_EXCLUDES(mutex_);
   void finish() EVENKEEL_EXCLUDES(mutex_);
 
@@ -298,14 +298,15 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   const bool everywhere = chosen.runs_on == RunsOn::every_instance;
   const std::vector<detail::UsedKind> kinds = detail::kinds_of(spec);
   auto controller = std::make_unique<Controller>(
-      std::move(spec), ControllerEnvironment{.client = everywhere ? client_ : leader_client_,
-                                             .cache = cache_,
-                                             .keys = keys_,
-                                             .log = options_.log,
-                                             .clock = options_.clock,
-                                             .on_thread_start = options_.on_thread_start,
-                                             .term = everywhere ? nullptr : term_of_lead(),
-                                             .look_at = [this](TimePoint when) { look_at(when); }});
+      std::move(spec),
+      ControllerEnvironment{.client = everywhere ? client_ : leader_client_,
+                            .cache = cache_,
+                            .keys = keys_,
+                            .log = options_.log,
+                            .clock = options_.clock,
+                            .on_thread_start = options_.on_thread_start,
+                            .term = everywhere ? nullptr : term_of_lead(),
+                            .schedule_stuck_check = [this](TimePoint when) { schedule_stuck_check(when); }});
   Controller& added = *controller;
   {
     MutexLock lock(mutex_);
@@ -450,7 +451,7 @@ void Manager::Impl::run(const std::stop_token& stop) {
 }
 
 // One timer for the runs of all controllers; it is not set while nothing runs.
-void Manager::Impl::look_at(TimePoint when) {
+void Manager::Impl::schedule_stuck_check(TimePoint when) {
   MutexLock lock(mutex_);
   if (stuck_look_ && *stuck_look_ <= when) return;
   stuck_look_ = when;
@@ -464,7 +465,7 @@ void Manager::Impl::look_for_stuck() {
     for (const auto& controller : controllers_) controllers.push_back(controller.get());
   }
   for (Controller* controller : controllers) {
-    if (const auto next = controller->look_for_stuck()) look_at(*next);
+    if (const auto next = controller->look_for_stuck()) schedule_stuck_check(*next);
   }
 }
 

@@ -148,17 +148,17 @@ class StuckConcurrency : public ControllerTest {
     };
   }
   void make_watched(ControllerSpec made) {
-    controller = std::make_unique<Controller>(std::move(made),
-                                              ControllerEnvironment{.client = client,
-                                                                    .cache = cache,
-                                                                    .keys = keys,
-                                                                    .log = Log(lines),
-                                                                    .clock = clock,
-                                                                    .seed = 1,
-                                                                    .look_at = [this](TimePoint when) {
-                                                                      MutexLock lock(mutex);
-                                                                      looks.push_back(when);
-                                                                    }});
+    controller = std::make_unique<Controller>(
+        std::move(made), ControllerEnvironment{.client = client,
+                                               .cache = cache,
+                                               .keys = keys,
+                                               .log = Log(lines),
+                                               .clock = clock,
+                                               .seed = 1,
+                                               .schedule_stuck_check = [this](TimePoint when) {
+                                                 MutexLock lock(mutex);
+                                                 looks.push_back(when);
+                                               }});
     controller->attach();
     start();
     for (const auto& handler : handlers) handler->on_synced();

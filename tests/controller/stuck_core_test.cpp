@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel {
+namespace evenkeel::stuck_core_tests {
 namespace {
 
 using namespace std::chrono_literals;
+using detail::check_stuck;
 using detail::FlightRun;
 using detail::limit_of;
-using detail::look_at;
-using detail::StuckLook;
+using detail::StuckCheck;
 
 TimePoint at(Duration time) {
   return TimePoint(time);
@@ -30,33 +30,33 @@ TEST(StuckCore, ALimitIsTheOptionElseTheDeadlineElseTenMinutes) {
 
 TEST(StuckCore, TellsOfARunAtItsLimitAndEachTimeItHasDoubled) {
   std::vector<FlightRun> runs = {run(1, at(100s), 10s)};
-  StuckLook look = look_at(runs, at(109s));
-  EXPECT_TRUE(look.to_tell.empty());
-  EXPECT_EQ(look.next, at(110s));
+  StuckCheck check = check_stuck(runs, at(109s));
+  EXPECT_TRUE(check.to_report.empty());
+  EXPECT_EQ(check.next_due, at(110s));
   std::vector<Duration> told;
   for (TimePoint now = at(109s); now < at(500s); now += 1s) {
-    if (!look_at(runs, now).to_tell.empty()) told.push_back(now - runs[0].since);
+    if (!check_stuck(runs, now).to_report.empty()) told.push_back(now - runs[0].since);
   }
   EXPECT_EQ(told, (std::vector<Duration>{10s, 20s, 40s, 80s, 160s, 320s}));
 }
 
 TEST(StuckCore, LooksAgainWhenTheFirstRunIsDue) {
   std::vector<FlightRun> runs = {run(1, at(100s), 10s), run(2, at(50s), 10s), run(3, at(104s), 10s)};
-  const StuckLook look = look_at(runs, at(105s));
-  ASSERT_EQ(look.to_tell.size(), 1u);
-  EXPECT_EQ(look.to_tell[0].key, 2u);
-  EXPECT_EQ(look.next, at(110s));
+  const StuckCheck check = check_stuck(runs, at(105s));
+  ASSERT_EQ(check.to_report.size(), 1u);
+  EXPECT_EQ(check.to_report[0].key, 2u);
+  EXPECT_EQ(check.next_due, at(110s));
 }
 
 TEST(StuckCore, LooksAgainInTimeForRunsThatBeginMeanwhile) {
   std::vector<FlightRun> runs = {run(1, at(0s), 10s)};
-  EXPECT_EQ(look_at(runs, at(1000s)).next, at(1010s));
+  EXPECT_EQ(check_stuck(runs, at(1000s)).next_due, at(1010s));
 }
 
 TEST(StuckCore, WithoutARunThereIsNothingToLookFor) {
   std::vector<FlightRun> none;
-  EXPECT_EQ(look_at(none, at(1s)).next, std::nullopt);
+  EXPECT_EQ(check_stuck(none, at(1s)).next_due, std::nullopt);
 }
 
 }  // namespace
-}  // namespace evenkeel
+}  // namespace evenkeel::stuck_core_tests

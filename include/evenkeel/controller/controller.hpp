@@ -90,8 +90,8 @@ class EVENKEEL_API Controller {
   /// What runs, fails and is next, at most `most` keys of each.
   Troubles troubles(std::size_t most = 10, std::string_view blocked_reason = {});
   /// Names the runs that are stuck in the log: each when it becomes so, and again each time it has lasted
-  /// twice as long. Returns when to call it next; nothing: not before ControllerEnvironment::look_at is
-  /// called.
+  /// twice as long. Returns when to call it next; nothing: not before
+  /// ControllerEnvironment::schedule_stuck_check is called.
   std::optional<TimePoint> look_for_stuck();
   /// For a liveness probe: which runs are stuck, or that keys are ready and nothing takes them. Empty:
   /// nothing is wrong, or on_stuck says that the probe is not to know.

@@ -161,7 +161,7 @@ struct ControllerEnvironment {
   std::function<std::uint64_t()> term = {};
   /// Called when runs begin after a time without, with when look_for_stuck() has to be called; by a worker,
   /// under no lock. Null: stuck runs are named to those who ask, and in no log.
-  std::function<void(TimePoint when)> look_at = {};
+  std::function<void(TimePoint when)> schedule_stuck_check = {};
   /// Told of every added key and every run; see observer.hpp.
   std::vector<std::shared_ptr<ControllerObserver>> observers = {};
 };

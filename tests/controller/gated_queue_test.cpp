@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the queue, its gate and its journal act together, in one thread and virtual time.
+#include "controller/gated_queue.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/ratelimit/exponential.hpp>
+#include <evenkeel/workqueue/key_table.hpp>
+
+#include "event_fixture.hpp"
+
+namespace evenkeel::gated_queue_tests {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::AddedBy;
+using detail::EventFate;
+using detail::FlightRecorder;
+using detail::GatedQueue;
+using detail::RunEnd;
+
+class GatedQueueTest : public ::testing::Test {
+ protected:
+  static ControllerOptions options() {
+    return {.name = "demo", .limiter = [] {
+              return AnyLimiter<RequestKey>(ExponentialLimiter<RequestKey>({5s, 1min}));
+            }};
+  }
+  TimePoint now() const { return clock->now(); }
+  AddVerdict write_status(GatedQueue& queue) {
+    return queue.add_primary(a, {}, now(), {.by = AddedBy::event, .type = EventType::updated},
+                             updated(before, after));
+  }
+  RequestQueue::Claim take(GatedQueue& queue) {
+    auto claim = queue.queue().try_get();
+    EXPECT_TRUE(claim);
+    waited = queue.begin(a, {.id = 1, .since = now(), .limit = now() + 10s, .warn_at = now() + 10s});
+    return std::move(*claim);
+  }
+  RunEnd end() const { return {.at = now(), .took = 1s, .worker = 0, .attempt = 1, .outcome = outcome}; }
+  std::vector<EventFate> fates(const GatedQueue& queue) const {
+    return queue.read_recorder([this](const FlightRecorder& recorder) {
+      std::vector<EventFate> found;
+      for (const auto& record : recorder.of(a.hash(), 100)) {
+        if (record.kind == detail::FlightKind::event) found.push_back(record.fate());
+      }
+      return found;
+    });
+  }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  KeyTable keys;
+  RequestKey a = keys.intern("", "ns", "a");
+  WireObject before = wire_object(R"({"namespace":"ns","name":"a","generation":1,"resourceVersion":"1"})");
+  WireObject after = wire_object(R"({"namespace":"ns","name":"a","generation":1,"resourceVersion":"2"})");
+  ReconcileOutcome outcome{.kind = OutcomeKind::error, .message = "no disk left"};
+  std::optional<Duration> waited;
+};
+
+TEST_F(GatedQueueTest, AMinorEventOfARunThatFailsIsLeftToTheRetry) {
+  GatedQueue queue(options(), clock);
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  clock->advance(2s);
+  {
+    const auto claim = take(queue);
+    EXPECT_EQ(waited, 2s);
+    EXPECT_EQ(write_status(queue), AddVerdict::held);
+    EXPECT_EQ(queue.back_off(a, {}, end()), 5s);
+  }
+  EXPECT_EQ(write_status(queue), AddVerdict::waits);
+  EXPECT_FALSE(queue.queue().try_get());
+  clock->advance(5s);
+  const auto claim = take(queue);
+  EXPECT_EQ(waited, std::nullopt) << "no event counts as answered by the retry";
+  EXPECT_EQ(fates(queue), (std::vector{EventFate::added, EventFate::held, EventFate::waits}));
+  EXPECT_EQ(queue.latency().count(), 1U);
+}
+
+TEST_F(GatedQueueTest, AMinorEventOfARunThatSucceedsRunsTheKeyOnceMore) {
+  GatedQueue queue(options(), clock);
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = take(queue);
+    EXPECT_EQ(write_status(queue), AddVerdict::held);
+    queue.end_without_retry(a, end(), std::nullopt);
+  }
+  const auto claim = take(queue);
+  EXPECT_EQ(waited, Duration::zero());
+}
+
+TEST_F(GatedQueueTest, ARunThatBeganEarlyKeepsItsDeadline) {
+  GatedQueue queue(options(), clock);
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = take(queue);
+    EXPECT_EQ(queue.back_off(a, {}, end()), 5s);
+  }
+  clock->advance(2s);
+  queue.add(a, {}, now(), {.by = AddedBy::source});
+  const auto claim = take(queue);
+  EXPECT_EQ(queue.back_off(a, {}, end()), 3s);
+  EXPECT_EQ(queue.queue().retries(a), 1U);
+}
+
+TEST_F(GatedQueueTest, WithoutGateEveryEventIsAddedAndEveryFailureCounts) {
+  ControllerOptions chosen = options();
+  chosen.gate = EventGate::off;
+  GatedQueue queue(chosen, clock);
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = take(queue);
+    EXPECT_EQ(queue.back_off(a, {}, end()), 5s);
+  }
+  EXPECT_EQ(write_status(queue), AddVerdict::queued);
+  const auto claim = take(queue);
+  EXPECT_EQ(queue.back_off(a, {}, end()), 10s);
+}
+
+TEST_F(GatedQueueTest, SchedulesAStuckCheckUnderNoLock) {
+  std::vector<TimePoint> scheduled;
+  GatedQueue* own = nullptr;
+  GatedQueue queue(options(), clock, [&](TimePoint when) {
+    scheduled.push_back(when);
+    EXPECT_TRUE(own->look_for_stuck(now()).to_report.empty());
+  });
+  own = &queue;
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  const auto claim = take(queue);
+  EXPECT_EQ(scheduled, std::vector{now() + 10s});
+  clock->advance(10s);
+  EXPECT_EQ(queue.look_for_stuck(now()).to_report.size(), 1U);
+}
+
+TEST_F(GatedQueueTest, NothingIsRecordedOfAnEventAfterTheStop) {
+  GatedQueue queue(options(), clock);
+  queue.stop();
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  EXPECT_TRUE(fates(queue).empty());
+  EXPECT_FALSE(queue.queue().try_get());
+}
+
+}  // namespace
+}  // namespace evenkeel::gated_queue_tests
