@@ -189,10 +189,7 @@ void Informer::Impl::advance() {
   if (due_ <= now()) {
     due_ = TimePoint::max();
     if (activity_ == Activity::waiting) activity_ = Activity::idle;
-    if (activity_ == Activity::watching && !reflector_.synced()) {
-      reflector_.streaming_timed_out(now());
-      finish_stream();
-    }
+    if (activity_ == Activity::watching && reflector_.on_timeout(now())) finish_stream();
   }
   check_head();
   while (activity_ == Activity::idle) {
@@ -200,7 +197,7 @@ void Informer::Impl::advance() {
       MutexLock lock(mutex_);
       if (stopped_) return;
     }
-    begin(reflector_.next(now()));
+    begin(reflector_.next_step(now()));
   }
 }
 
@@ -241,8 +238,7 @@ void Informer::Impl::begin(const ReflectorStep& step) {
   activity_ = watch != nullptr ? Activity::watching : Activity::listing;
   list_splitter_ = ListSplitter({.max_item_bytes = options_.max_object_bytes});
   frame_splitter_ = FrameSplitter({.max_frame_bytes = options_.max_object_bytes});
-  due_ = watch != nullptr && watch->initial_deadline ? deadline_after(now(), *watch->initial_deadline)
-                                                     : TimePoint::max();
+  due_ = reflector_.next_due().value_or(TimePoint::max());
   head_timeout_ =
       watch != nullptr ? options_.reflector.watch_head_timeout : options_.reflector.list_head_timeout;
   head_due_ = deadline_after(now(), head_timeout_);
@@ -285,7 +281,7 @@ void Informer::Impl::opened(const StreamInput& input) {
   head_due_ = TimePoint::max();
   status_ = input.status;
   error_headers_ = input.headers;
-  if (status_ == 200 && activity_ == Activity::watching) reflector_.watch_opened();
+  if (status_ == 200 && activity_ == Activity::watching) reflector_.on_watch_opened();
 }
 
 void Informer::Impl::take_list(std::string_view piece) {
@@ -296,7 +292,7 @@ void Informer::Impl::take_list(std::string_view piece) {
     const WireObject stored = store_.stored(object.namespace_(), object.name());
     const bool same = stored && stored.uid() == object.uid() && !object.resource_version().empty() &&
                       stored.resource_version() == object.resource_version();
-    reflector_.item(same ? stored : object);
+    reflector_.on_item(same ? stored : object);
   }
   if (const auto excess = reflector_.list_excess()) failed(*excess);
 }
@@ -310,8 +306,9 @@ void Informer::Impl::take_frames(std::string_view piece) {
 }
 
 void Informer::Impl::take_event(std::string_view frame) {
-  WatchVerdict verdict = reflector_.event(scanner_.event(frame), now());
+  WatchVerdict verdict = reflector_.on_event(scanner_.event(frame), now());
   last_event_ = now();
+  if (activity_ == Activity::watching) due_ = reflector_.next_due().value_or(TimePoint::max());
   if (verdict.change) store(std::move(*verdict.change));
   if (verdict.ends_watch) finish_stream();
 }
@@ -326,13 +323,13 @@ void Informer::Impl::ended(const std::exception_ptr& error) {
   }
   if (activity_ == Activity::watching) {
     // An incomplete frame was cut off; the server will send it again.
-    reflector_.watch_ended(std::nullopt, now());
+    reflector_.on_watch_ended(std::nullopt, now());
     return finish_stream();
   }
   const ListMetadata metadata = list_splitter_.finish();
   if (const auto excess = reflector_.list_excess()) return failed(*excess);
   last_event_ = now();
-  auto change = reflector_.list_ended(metadata);
+  auto change = reflector_.on_list_ended(metadata);
   finish_stream();
   if (change) store(std::move(*change));
 }
@@ -340,10 +337,10 @@ void Informer::Impl::ended(const std::exception_ptr& error) {
 void Informer::Impl::failed(const ReflectorFailure& failure) {
   const bool listing = activity_ == Activity::listing;
   finish_stream();
-  if (listing) return reflector_.list_failed(failure, now());
+  if (listing) return reflector_.on_list_failed(failure, now());
   if (failure.kind == ReflectorFailure::Kind::undecodable)
-    return reflector_.event_undecodable(failure.message, now());
-  reflector_.watch_ended(failure, now());
+    return reflector_.on_undecodable(failure.message, now());
+  reflector_.on_watch_ended(failure, now());
 }
 
 void Informer::Impl::store(ReflectorChange change) {
@@ -363,7 +360,6 @@ void Informer::Impl::store(ReflectorChange change) {
     for (const auto& slot : told_) slot->tell(delta, change.first);
   }
   if (!change.first) return;
-  due_ = activity_ == Activity::watching ? TimePoint::max() : due_;
   publish();  // a handler may read from the cache as soon as it is synced
   for (const auto& slot : told_) slot->tell_synced();
 }

@@ -81,129 +81,134 @@ Reflector::Reflector(ReflectorOptions options)
     throw std::invalid_argument("Reflector: need 0 < backoff_base <= backoff_max");
 }
 
-ReflectorStep Reflector::next(TimePoint now) {
-  if (pause_) {
-    const PauseRequest pause{*pause_};
-    pause_.reset();
-    return pause;
+ReflectorStep Reflector::next_step(TimePoint now) {
+  if (const auto pause = take_pause()) return PauseRequest{*pause};
+  if (auto* listing = std::get_if<Listing>(&state_)) {
+    if (listing->restarts || !listing->continue_token.empty()) return continue_list(*listing);
   }
-  switch (want_) {
-    case Want::watch:
-      return begin_watch(now);
-    case Want::page:
-      return ListRequest{{}, continue_token_, options_.page_size};
-    case Want::whole_list:
-      begin_objects();
-      return ListRequest{list_version_, {}, 0};
-    case Want::first_state:
-      if (options_.streaming_list && !streaming_failed_) return begin_streaming(now);
-      break;
-    case Want::list:
-      break;
-  }
+  if (std::holds_alternative<Resuming>(state_) || std::holds_alternative<Watching>(state_))
+    return begin_watch(now);
+  const bool cycle_begins =
+      std::holds_alternative<Starting>(state_) || std::holds_alternative<Streaming>(state_);
+  if (cycle_begins && options_.streaming_list) return begin_streaming(now);
   return begin_list();
 }
 
-void Reflector::begin_objects() {
-  objects_.clear();
-  list_bytes_ = 0;
-  list_pages_ = 0;
+std::optional<Duration> Reflector::take_pause() {
+  if (auto* starting = std::get_if<Starting>(&state_)) return std::exchange(starting->pause, std::nullopt);
+  if (auto* resuming = std::get_if<Resuming>(&state_)) return std::exchange(resuming->pause, std::nullopt);
+  return std::nullopt;
 }
 
-void Reflector::item(WireObject object) {
-  list_bytes_ += object.bytes();
-  objects_.push_back(std::move(object));
+// ---- Lists
+
+ListRequest Reflector::begin_list() {
+  ++counters_.lists;
+  Listing listing{.version = version_unavailable_ ? "" : resource_version_.empty() ? "0" : resource_version_};
+  if (const auto* relisting = std::get_if<Relisting>(&state_)) listing.used = relisting->used;
+  if (const auto* begun = std::get_if<Listing>(&state_)) listing.used = begun->used;
+  // "0" is any version that the server has in memory. A limit makes it read its database instead, so
+  // only where it does that anyway.
+  const bool paged = listing.version.empty() || listing.version == "0" || pages_at_zero_;
+  const ListRequest request{listing.version, {}, paged ? options_.page_size : 0};
+  state_ = std::move(listing);
+  return request;
+}
+
+ListRequest Reflector::continue_list(Listing& listing) {
+  if (!listing.restarts) return {{}, listing.continue_token, options_.page_size};
+  listing.collected = {};
+  return {listing.version, {}, 0};
+}
+
+const Reflector::Collected* Reflector::collected() const {
+  if (const auto* listing = std::get_if<Listing>(&state_)) return &listing->collected;
+  if (const auto* streaming = std::get_if<Streaming>(&state_)) return &streaming->collected;
+  return nullptr;
+}
+
+void Reflector::collect(Collected& collected, WireObject object) {
+  collected.bytes += object.bytes();
+  collected.objects.push_back(std::move(object));
+}
+
+void Reflector::on_item(WireObject object) {
+  if (auto* listing = std::get_if<Listing>(&state_)) collect(listing->collected, std::move(object));
 }
 
 std::optional<ReflectorFailure> Reflector::list_excess() const {
+  const Collected* found = collected();
+  if (found == nullptr) return std::nullopt;
   std::string limit;
-  if (list_bytes_ > options_.max_list_bytes) limit = std::to_string(options_.max_list_bytes) + " bytes";
-  if (list_pages_ > options_.max_list_pages) limit = std::to_string(options_.max_list_pages) + " pages";
+  if (found->bytes > options_.max_list_bytes) limit = std::to_string(options_.max_list_bytes) + " bytes";
+  if (found->pages > options_.max_list_pages) limit = std::to_string(options_.max_list_pages) + " pages";
   if (limit.empty()) return std::nullopt;
   return ReflectorFailure{.kind = Kind::undecodable, .message = "the list is longer than " + limit};
 }
 
-ListRequest Reflector::begin_list() {
-  ++counters_.lists;
-  begin_objects();
-  continue_token_.clear();
-  streaming_failed_ = false;  // the next cycle may stream again
-  want_ = Want::list;
-  list_version_ = version_unavailable_ ? "" : resource_version_.empty() ? "0" : resource_version_;
-  // "0" is any version that the server has in memory. A limit makes it read its database instead, so
-  // only where it does that anyway.
-  const bool paged = list_version_.empty() || list_version_ == "0" || pages_at_zero_;
-  return {list_version_, {}, paged ? options_.page_size : 0};
-}
-
-std::optional<ReflectorChange> Reflector::list_ended(const ListMetadata& metadata) {
+std::optional<ReflectorChange> Reflector::on_list_ended(const ListMetadata& metadata) {
+  auto* listing = std::get_if<Listing>(&state_);
+  if (listing == nullptr) return std::nullopt;
   if (!metadata.continue_token.empty()) {
-    ++list_pages_;
-    if (list_version_ == "0") pages_at_zero_ = true;
-    continue_token_ = metadata.continue_token;
-    want_ = Want::page;
+    ++listing->collected.pages;
+    if (listing->version == "0") pages_at_zero_ = true;
+    listing->continue_token = metadata.continue_token;
+    listing->restarts = false;
     return std::nullopt;
   }
-  want_ = Want::watch;
-  return replacement(metadata.resource_version);
+  std::vector<WireObject> objects = std::move(listing->collected.objects);
+  state_ = Resuming{};
+  return replacement(metadata.resource_version, std::move(objects));
 }
 
-ReflectorChange Reflector::replacement(std::string resource_version) {
+ReflectorChange Reflector::replacement(std::string resource_version, std::vector<WireObject> objects) {
   resource_version_ = std::move(resource_version);
   version_unavailable_ = false;
-  retried_expired_ = false;
-  read_whole_ = false;
   if (!watch_failed_) works();
-  ReflectorChange change{
-      .kind = ReflectorChange::Kind::replace, .objects = std::move(objects_), .first = !synced_};
-  objects_.clear();
-  synced_ = true;
-  return change;
+  return {.kind = ReflectorChange::Kind::replace,
+          .objects = std::move(objects),
+          .first = !std::exchange(synced_, true)};
 }
 
-void Reflector::list_failed(const ReflectorFailure& failure, TimePoint now) {
-  const bool between_pages = want_ == Want::page;
+void Reflector::on_list_failed(const ReflectorFailure& failure, TimePoint now) {
+  auto* listing = std::get_if<Listing>(&state_);
+  if (listing == nullptr) return;
   const bool expired = is_expired(failure);
-  objects_.clear();
   fails(text_of(failure), failure, false);
   if (failure.kind == Kind::undecodable) ++counters_.undecodable;
   if (expired || is_too_large(failure.status)) {
     ++counters_.expired;
     // What the token stands for is gone: read all at once instead. Once, because a server may page that, too.
-    if (expired && between_pages && !std::exchange(read_whole_, true)) {
-      want_ = Want::whole_list;
+    const bool between_pages = !listing->continue_token.empty();
+    if (expired && between_pages && !std::exchange(listing->used.in_one_piece, true)) {
+      listing->continue_token.clear();
+      listing->restarts = true;
       return;
     }
     version_unavailable_ = true;
-    if (!retried_expired_) {
-      retried_expired_ = true;
-      want_ = Want::list;
+    if (!std::exchange(listing->used.newest, true)) {
+      state_ = Relisting{listing->used};
       return;
     }
   }
-  relist(now, failure.status.retry_after);
+  start_cycle(now, failure.status.retry_after);
 }
+
+// ---- Watches
 
 WatchRequest Reflector::begin_watch(TimePoint now) {
   ++counters_.watches;
-  watch_began_ = now;
-  watch_from_ = resource_version_;
-  streaming_ = false;
-  unordered_ = resource_version_.empty() || resource_version_ == "0";
+  state_ = Watching{.began = now,
+                    .from = resource_version_,
+                    .unordered = resource_version_.empty() || resource_version_ == "0"};
   return {.resource_version = resource_version_, .timeout = watch_life()};
 }
 
 WatchRequest Reflector::begin_streaming(TimePoint now) {
   ++counters_.watches;
-  begin_objects();
-  watch_began_ = now;
-  watch_from_ = version_unavailable_ ? "" : resource_version_;
-  streaming_ = true;
-  unordered_ = false;
-  return {.resource_version = watch_from_,
-          .timeout = watch_life(),
-          .initial_events = true,
-          .initial_deadline = options_.streaming_deadline};
+  const std::string from = version_unavailable_ ? "" : resource_version_;
+  state_ = Streaming{.began = now, .from = from};
+  return {.resource_version = from, .timeout = watch_life(), .initial_events = true};
 }
 
 std::chrono::seconds Reflector::watch_life() {
@@ -211,18 +216,21 @@ std::chrono::seconds Reflector::watch_life() {
   return std::chrono::seconds(static_cast<std::int64_t>(shortest * (1.0 + random())));
 }
 
-WatchVerdict Reflector::event(const WireEvent& event, TimePoint now) {
+WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
+  auto* streaming = std::get_if<Streaming>(&state_);
+  auto* watching = std::get_if<Watching>(&state_);
+  if (streaming == nullptr && watching == nullptr) return {};
   if (event.type == WatchType::error) {
-    watch_ended(ReflectorFailure{.kind = Kind::refused, .message = {}, .status = event.error}, now);
+    on_watch_ended(ReflectorFailure{.kind = Kind::refused, .message = {}, .status = event.error}, now);
     return {.change = {}, .ends_watch = true};
   }
   ++counters_.events;
-  if (streaming_) return initial_event(event, now);
+  if (streaming != nullptr) return on_initial_event(*streaming, event);
   works();
-  if (event.type != WatchType::added) unordered_ = false;
+  if (event.type != WatchType::added) watching->unordered = false;
   // Synthetic ADDED events describe what exists, in no order: resuming from one would lose
   // the others.
-  if (!unordered_) advance_to(event.object.resource_version());
+  if (!watching->unordered) advance_to(event.object.resource_version());
   if (event.type == WatchType::bookmark) return {};
   const bool gone = event.type == WatchType::deleted;
   return {.change =
@@ -231,21 +239,21 @@ WatchVerdict Reflector::event(const WireEvent& event, TimePoint now) {
 }
 
 /// Until the bookmark that ends the first state, events are items of a list.
-WatchVerdict Reflector::initial_event(const WireEvent& event, TimePoint) {
+WatchVerdict Reflector::on_initial_event(Streaming& streaming, const WireEvent& event) {
   if (event.type == WatchType::bookmark) {
     if (event.object.annotation("k8s.io/initial-events-end") != "true") return {};
-    streaming_ = false;
-    want_ = Want::watch;
+    std::vector<WireObject> objects = std::move(streaming.collected.objects);
+    state_ = Watching{.began = streaming.began, .from = streaming.from};
     works();
-    return {.change = replacement(std::string(event.object.resource_version()))};
+    return {.change = replacement(std::string(event.object.resource_version()), std::move(objects))};
   }
   if (event.type == WatchType::deleted) {
     const auto same = [&event](const WireObject& object) {
       return object.name() == event.object.name() && object.namespace_() == event.object.namespace_();
     };
-    std::erase_if(objects_, same);
+    std::erase_if(streaming.collected.objects, same);
   } else {
-    item(event.object);  // of one object seen twice, the later state counts
+    collect(streaming.collected, event.object);  // of one object seen twice, the later state counts
   }
   return {};
 }
@@ -256,57 +264,77 @@ void Reflector::advance_to(std::string_view version) {
   if (!order || *order == std::strong_ordering::greater) resource_version_ = version;
 }
 
-void Reflector::event_undecodable(const std::string& message, TimePoint now) {
-  watch_ended(ReflectorFailure{.kind = Kind::undecodable, .message = message}, now);
+void Reflector::on_undecodable(const std::string& message, TimePoint now) {
+  on_watch_ended(ReflectorFailure{.kind = Kind::undecodable, .message = message}, now);
 }
 
-void Reflector::streaming_timed_out(TimePoint) {
-  streaming_ = false;
-  streaming_failed_ = true;
-  want_ = Want::list;
+std::optional<TimePoint> Reflector::next_due() const {
+  const auto* streaming = std::get_if<Streaming>(&state_);
+  if (streaming == nullptr) return std::nullopt;
+  return deadline_after(streaming->began, options_.streaming_deadline);
+}
+
+bool Reflector::on_timeout(TimePoint now) {
+  const auto due = next_due();
+  if (!due || now < *due) return false;
+  state_ = Relisting{};
   fails("the server did not finish its streamed list in time", std::nullopt, false);
+  return true;
 }
 
-void Reflector::watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now) {
+void Reflector::on_watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now) {
+  const auto* streaming = std::get_if<Streaming>(&state_);
+  const auto* watching = std::get_if<Watching>(&state_);
+  if (streaming == nullptr && watching == nullptr) return;
   const Kind kind = failure ? failure->kind : Kind::broken;
-  const std::optional<Duration> retry_after = failure ? failure->status.retry_after : std::nullopt;
   if (kind == Kind::undecodable) ++counters_.undecodable;
   // The server has too much to do, or none is there: a list by every client would make it worse.
   if (kind == Kind::unreachable || (kind == Kind::refused && is_throttled(failure->status))) {
     fails(text_of(*failure), failure, true);
-    return back_off(now, retry_after);
+    const Duration pause = back_off(now, failure->status.retry_after);
+    if (streaming != nullptr)
+      state_ = Starting{pause};
+    else
+      state_ = Resuming{pause};
+    return;
   }
-  short_watches_ = now - watch_began_ < options_.short_watch ? short_watches_ + 1 : 0;
-  if (kind == Kind::silent && !streaming_) {  // what was seen is still good: no list
+  const TimePoint began = streaming != nullptr ? streaming->began : watching->began;
+  short_watches_ = now - began < options_.short_watch ? short_watches_ + 1 : 0;
+  if (streaming != nullptr) return on_streaming_ended(failure);
+  on_watching_ended(Watching(*watching), failure, now);
+}
+
+// Every failure of a streamed first state is answered by a list, at once.
+void Reflector::on_streaming_ended(const std::optional<ReflectorFailure>& failure) {
+  state_ = Relisting{};
+  fails(failure ? text_of(*failure) : "the server ended its streamed list early", failure, false);
+}
+
+void Reflector::on_watching_ended(const Watching& watching, const std::optional<ReflectorFailure>& failure,
+                                  TimePoint now) {
+  const Kind kind = failure ? failure->kind : Kind::broken;
+  if (kind == Kind::silent) {  // what was seen is still good: no list
     fails(failure->message, failure, true);
-    want_ = Want::watch;
-    return back_off(now, {});
-  }
-  if (streaming_) {  // whatever it was: this time with a list
-    streaming_ = false;
-    streaming_failed_ = true;
-    want_ = Want::list;
-    fails(failure ? text_of(*failure) : "the server ended its streamed list early", failure, false);
+    state_ = Resuming{back_off(now, {})};
     return;
   }
   if (kind == Kind::refused || kind == Kind::undecodable) {
     if (is_expired(*failure)) ++counters_.expired;
     fails(text_of(*failure), failure, true);
-    return relist(now, retry_after);  // also after 410: first at the last version
+    return start_cycle(now, failure->status.retry_after);  // also after 410: first at the last version
   }
-  if (now - watch_began_ < options_.short_watch && resource_version_ == watch_from_) {
-    std::string why = "the watch ended at once and told nothing";
-    if (failure && !failure->message.empty()) why += ": " + failure->message;
-    fails(std::move(why), failure, true);
-    return relist(now);
+  const std::string cause = failure && !failure->message.empty() ? ": " + failure->message : "";
+  if (now - watching.began < options_.short_watch && resource_version_ == watching.from) {
+    fails("the watch ended at once and told nothing" + cause, failure, true);
+    return start_cycle(now);
   }
-  want_ = Want::watch;
+  state_ = Resuming{};
   if (short_watches_ <= options_.short_watches) return;  // at once
-  std::string why = "the server ends each watch at once";
-  if (failure && !failure->message.empty()) why += ": " + failure->message;
-  fails(std::move(why), failure, true);
-  back_off(now, {});
+  fails("the server ends each watch at once" + cause, failure, true);
+  state_ = Resuming{back_off(now, {})};
 }
+
+// ---- Failures
 
 void Reflector::fails(std::string why, const std::optional<ReflectorFailure>& failure, bool watching) {
   last_error_ = std::move(why);
@@ -320,14 +348,11 @@ void Reflector::works() noexcept {
   watch_failed_ = false;
 }
 
-void Reflector::relist(TimePoint now, std::optional<Duration> retry_after) {
-  want_ = Want::first_state;
-  retried_expired_ = false;
-  read_whole_ = false;
-  back_off(now, retry_after);
+void Reflector::start_cycle(TimePoint now, std::optional<Duration> retry_after) {
+  state_ = Starting{back_off(now, retry_after)};
 }
 
-void Reflector::back_off(TimePoint now, std::optional<Duration> retry_after) {
+Duration Reflector::back_off(TimePoint now, std::optional<Duration> retry_after) {
   ++counters_.failures;
   if (last_backoff_ != TimePoint::min() && now - last_backoff_ > options_.backoff_reset)
     backoff_ = options_.backoff_base;
@@ -337,7 +362,7 @@ void Reflector::back_off(TimePoint now, std::optional<Duration> retry_after) {
   auto delay = wait + Duration(static_cast<Duration::rep>(static_cast<double>(wait.count()) * random()));
   if (retry_after) delay = std::max(delay, std::min(*retry_after, options_.retry_after_max));
   backoff_ = backoff_ > options_.backoff_max / 2 ? options_.backoff_max : backoff_ * 2;
-  pause_ = delay;
+  return delay;
 }
 
 }  // namespace v0

@@ -51,8 +51,7 @@ struct RunStart {
 /// Records what happens to keys. It decides nothing about them.
 /// Driver:
 ///  1. calls on_* for what happened, in the order in which it happened;
-///  2. calls on_timeout() at RunStart::stuck_check_due, and again at each StuckCheck::next_due that it
-///  returns.
+///  2. calls on_timeout() at RunStart::stuck_check_due, and again at the StuckCheck::next_due of its result.
 /// Thread safety: one thread at a time.
 class Journal {
  public:

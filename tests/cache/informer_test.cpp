@@ -519,6 +519,17 @@ TEST(InformerConcurrency, FallsBackToAListWhenAStreamedStateIsOverdue) {
   list.answer(list_of({{.name = "b", .version = "6"}}, "10"));
   EXPECT_TRUE(rig.informer.wait_for_sync({}));
   EXPECT_FALSE(rig.informer.store().find("default", "a"));
+
+  const auto watch = rig.source->next();
+  watch.open();
+  watch.send(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
+             "\n");
+  rig.pass(800ms);
+  const auto second = rig.source->next();
+  EXPECT_TRUE(std::get<WatchRequest>(second.step).initial_events);
+  second.open();
+  rig.clock->advance(30s);
+  EXPECT_TRUE(std::holds_alternative<ListRequest>(rig.source->next().step)) << "also when it has synced";
 }
 
 TEST(Informer, WithoutThreadsEverythingIsDoneByPump) {

@@ -60,7 +60,7 @@ ReflectorFailure of(Kind kind) {
 struct Rig {
   explicit Rig(ReflectorOptions options = {}) : core(std::move(options)) {}
 
-  ReflectorStep next() { return core.next(now); }
+  ReflectorStep next() { return core.next_step(now); }
   ListRequest next_list() {
     const ReflectorStep step = next();
     EXPECT_TRUE(std::holds_alternative<ListRequest>(step));
@@ -82,8 +82,8 @@ struct Rig {
   /// Lists one object at `version` and starts the watch.
   void sync(const std::string& version = "10") {
     next_list();
-    core.item(object("a", "5"));
-    EXPECT_TRUE(core.list_ended({.resource_version = version}));
+    core.on_item(object("a", "5"));
+    EXPECT_TRUE(core.on_list_ended({.resource_version = version}));
     next_watch();
     now += 10s;
   }
@@ -95,9 +95,9 @@ struct Rig {
 TEST(Reflector, ListsAtZeroFirstThenWatchesFromTheListsVersion) {
   Rig rig;
   EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "0", .limit = 500}));
-  rig.core.item(object("a", "5"));
+  rig.core.on_item(object("a", "5"));
   EXPECT_FALSE(rig.core.synced());
-  const auto change = rig.core.list_ended({.resource_version = "10"});
+  const auto change = rig.core.on_list_ended({.resource_version = "10"});
   ASSERT_TRUE(change);
   EXPECT_EQ(change->kind, ReflectorChange::Kind::replace);
   EXPECT_TRUE(change->first);
@@ -113,7 +113,7 @@ TEST(Reflector, AsksForLivesBetweenFiveAndTenMinutes) {
   rig.sync();
   for (const auto& [drawn, life] : {std::pair(0.0, 300s), std::pair(0.5, 450s), std::pair(0.999, 599s)}) {
     number = drawn;
-    rig.core.watch_ended({}, rig.now);
+    rig.core.on_watch_ended({}, rig.now);
     EXPECT_EQ(rig.next_watch().timeout, life);
     rig.now += 10s;
   }
@@ -122,13 +122,13 @@ TEST(Reflector, AsksForLivesBetweenFiveAndTenMinutes) {
 TEST(Reflector, FollowsPagesWithoutAVersion) {
   Rig rig;
   rig.next_list();
-  rig.core.item(object("a", "5"));
-  EXPECT_FALSE(rig.core.list_ended({.resource_version = "10", .continue_token = "t1"}));
+  rig.core.on_item(object("a", "5"));
+  EXPECT_FALSE(rig.core.on_list_ended({.resource_version = "10", .continue_token = "t1"}));
   const ListRequest second = rig.next_list();
   EXPECT_EQ(second, (ListRequest{.continue_token = "t1", .limit = 500}));
   EXPECT_THAT(query_of(second), ElementsAre(Pair("limit", "500"), Pair("continue", "t1")));
-  rig.core.item(object("b", "6"));
-  const auto change = rig.core.list_ended({.resource_version = "10"});
+  rig.core.on_item(object("b", "6"));
+  const auto change = rig.core.on_list_ended({.resource_version = "10"});
   ASSERT_TRUE(change);
   EXPECT_EQ(change->objects.size(), 2u);
 }
@@ -136,17 +136,17 @@ TEST(Reflector, FollowsPagesWithoutAVersion) {
 TEST(Reflector, PagesOnlyWhereTheServerReadsItsDatabaseAnyway) {
   Rig rig;
   rig.sync("10");
-  rig.core.event(error_event(410), rig.now);
+  rig.core.on_event(error_event(410), rig.now);
   rig.next_pause();
   EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "10", .limit = 0}));
 
   Rig paged;  // this server pages at "0": it has no watch cache
   paged.next_list();
-  paged.core.list_ended({.resource_version = "10", .continue_token = "t"});
+  paged.core.on_list_ended({.resource_version = "10", .continue_token = "t"});
   paged.next_list();
-  paged.core.list_ended({.resource_version = "10"});
+  paged.core.on_list_ended({.resource_version = "10"});
   paged.next_watch();
-  paged.core.event(error_event(410), paged.now);
+  paged.core.on_event(error_event(410), paged.now);
   paged.next_pause();
   EXPECT_EQ(paged.next_list(), (ListRequest{.resource_version = "10", .limit = 500}));
 }
@@ -154,13 +154,13 @@ TEST(Reflector, PagesOnlyWhereTheServerReadsItsDatabaseAnyway) {
 TEST(Reflector, ReadsAllAtOnceWhenATokenExpiresBetweenPages) {
   Rig rig;
   rig.next_list();
-  rig.core.item(object("a", "5"));
-  rig.core.list_ended({.resource_version = "10", .continue_token = "t1"});
+  rig.core.on_item(object("a", "5"));
+  rig.core.on_list_ended({.resource_version = "10", .continue_token = "t1"});
   rig.next_list();
-  rig.core.list_failed(refused(410, "Expired"), rig.now);
+  rig.core.on_list_failed(refused(410, "Expired"), rig.now);
   EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "0", .limit = 0}));
-  rig.core.item(object("b", "6"));
-  const auto change = rig.core.list_ended({.resource_version = "12"});
+  rig.core.on_item(object("b", "6"));
+  const auto change = rig.core.on_list_ended({.resource_version = "12"});
   ASSERT_TRUE(change);
   ASSERT_EQ(change->objects.size(), 1u) << "what the first page gave must be forgotten";
   EXPECT_EQ(change->objects[0].name(), "b");
@@ -172,18 +172,18 @@ TEST(Reflector, ListsTheNewestOnceItsVersionIsUnavailable) {
                                           refused(504, "Expired"), too_large(), too_large_in_words()}) {
     Rig rig;
     rig.sync("10");
-    rig.core.event(error_event(410), rig.now);
+    rig.core.on_event(error_event(410), rig.now);
     rig.next_pause();
     EXPECT_EQ(rig.next_list().resource_version, "10");
-    rig.core.list_failed(failure, rig.now);
+    rig.core.on_list_failed(failure, rig.now);
     EXPECT_EQ(rig.next_list(), (ListRequest{.resource_version = "", .limit = 500})) << "at once";
-    rig.core.list_failed(failure, rig.now);
+    rig.core.on_list_failed(failure, rig.now);
     EXPECT_GT(rig.next_pause(), 0s) << "only one retry comes at once";
     EXPECT_EQ(rig.next_list().resource_version, "") << "until a list succeeds";
-    rig.core.list_ended({.resource_version = "30"});
+    rig.core.on_list_ended({.resource_version = "30"});
     EXPECT_EQ(rig.next_watch().resource_version, "30");
     rig.now += 10s;
-    rig.core.event(error_event(410), rig.now);
+    rig.core.on_event(error_event(410), rig.now);
     rig.next_pause();
     EXPECT_EQ(rig.next_list().resource_version, "30");
   }
@@ -192,8 +192,8 @@ TEST(Reflector, ListsTheNewestOnceItsVersionIsUnavailable) {
 TEST(Reflector, RelistsAtTheLastVersionAfter410InTheStream) {
   Rig rig;
   rig.sync("10");
-  rig.core.event(event(WatchType::modified, "a", "15"), rig.now);
-  EXPECT_TRUE(rig.core.event(error_event(410, "Expired"), rig.now).ends_watch);
+  rig.core.on_event(event(WatchType::modified, "a", "15"), rig.now);
+  EXPECT_TRUE(rig.core.on_event(error_event(410, "Expired"), rig.now).ends_watch);
   EXPECT_EQ(rig.core.counters().expired, 1u);
   EXPECT_EQ(rig.next_pause(), 800ms);
   EXPECT_EQ(rig.next_list().resource_version, "15");
@@ -204,10 +204,10 @@ TEST(Reflector, DoesNotRelistWhenTheServerIsAwayOrBusy) {
        {of(Kind::unreachable), refused(429, "TooManyRequests"), refused(0, "TooManyRequests")}) {
     Rig rig;
     rig.sync("10");
-    rig.core.watch_ended({}, rig.now);
+    rig.core.on_watch_ended({}, rig.now);
     rig.next_watch();
     for (const Duration wait : {800ms, 1600ms, 3200ms}) {
-      rig.core.watch_ended(failure, rig.now);
+      rig.core.on_watch_ended(failure, rig.now);
       EXPECT_EQ(rig.next_pause(), wait);
       EXPECT_EQ(rig.next_watch().resource_version, "10");
     }
@@ -215,7 +215,7 @@ TEST(Reflector, DoesNotRelistWhenTheServerIsAwayOrBusy) {
   }
   Rig in_stream;
   in_stream.sync("10");
-  in_stream.core.event(error_event(429), in_stream.now);
+  in_stream.core.on_event(error_event(429), in_stream.now);
   in_stream.next_pause();
   EXPECT_EQ(in_stream.next_watch().resource_version, "10");
 }
@@ -225,7 +225,7 @@ TEST(Reflector, WaitsAtLeastAsLongAsTheServerAsks) {
   rig.sync();
   ReflectorFailure busy = refused(429);
   busy.status.retry_after = 9s;
-  rig.core.watch_ended(busy, rig.now);
+  rig.core.on_watch_ended(busy, rig.now);
   EXPECT_EQ(rig.next_pause(), 9s);
 }
 
@@ -236,10 +236,10 @@ TEST(Reflector, ObeysARetryAfterForTwoMinutesAtMost) {
     busy.status.retry_after = 24h;
     if (of_list) {
       rig.next_list();
-      rig.core.list_failed(busy, rig.now);
+      rig.core.on_list_failed(busy, rig.now);
     } else {
       rig.sync();
-      rig.core.watch_ended(busy, rig.now);
+      rig.core.on_watch_ended(busy, rig.now);
     }
     EXPECT_EQ(rig.next_pause(), 2min);
   }
@@ -247,7 +247,7 @@ TEST(Reflector, ObeysARetryAfterForTwoMinutesAtMost) {
   event.sync();
   WireEvent error = error_event(429);
   error.error.retry_after = 24h;
-  event.core.event(error, event.now);
+  event.core.on_event(error, event.now);
   EXPECT_EQ(event.next_pause(), 2min);
 }
 
@@ -277,33 +277,35 @@ Requests requests_in_a_minute(List list, Watch watch, ReflectorOptions options =
 
 TEST(Reflector, NoAnswerMakesItAskWithoutPause) {
   int version = 10;
-  const auto lists = [&](Rig& rig) { rig.core.list_ended({.resource_version = std::to_string(++version)}); };
-  const auto gone_list = [](Rig& rig) { rig.core.list_failed(refused(410, "Expired"), rig.now); };
+  const auto lists = [&](Rig& rig) {
+    rig.core.on_list_ended({.resource_version = std::to_string(++version)});
+  };
+  const auto gone_list = [](Rig& rig) { rig.core.on_list_failed(refused(410, "Expired"), rig.now); };
   const auto lost_pages = [odd = false](Rig& rig) mutable {
     odd = !odd;
     if (odd) {
-      rig.core.list_ended({.resource_version = "7", .continue_token = "next"});
+      rig.core.on_list_ended({.resource_version = "7", .continue_token = "next"});
     } else {
-      rig.core.list_failed(refused(410, "Expired"), rig.now);
+      rig.core.on_list_failed(refused(410, "Expired"), rig.now);
     }
   };
   const auto bookmark_and_end = [&](Rig& rig) {
-    rig.core.watch_opened();
-    rig.core.event(bookmark(std::to_string(++version)), rig.now);
-    rig.core.watch_ended({}, rig.now);
+    rig.core.on_watch_opened();
+    rig.core.on_event(bookmark(std::to_string(++version)), rig.now);
+    rig.core.on_watch_ended({}, rig.now);
   };
   const auto event_and_cut = [&](Rig& rig) {
-    rig.core.watch_opened();
-    rig.core.event(event(WatchType::modified, "a", std::to_string(++version)), rig.now);
-    rig.core.watch_ended(of(Kind::broken), rig.now);
+    rig.core.on_watch_opened();
+    rig.core.on_event(event(WatchType::modified, "a", std::to_string(++version)), rig.now);
+    rig.core.on_watch_ended(of(Kind::broken), rig.now);
   };
   const auto gone_event = [](Rig& rig) {
-    rig.core.watch_opened();
-    rig.core.event(error_event(410, "Expired"), rig.now);
+    rig.core.on_watch_opened();
+    rig.core.on_event(error_event(410, "Expired"), rig.now);
   };
   const auto silence = [](Rig& rig) {
     rig.now += 1s;
-    rig.core.watch_ended(of(Kind::silent), rig.now);
+    rig.core.on_watch_ended(of(Kind::silent), rig.now);
   };
   const auto total = [](const Requests& requests) { return requests.lists + requests.watches; };
   EXPECT_LE(total(requests_in_a_minute(lists, bookmark_and_end)), 16U);
@@ -322,20 +324,20 @@ TEST(Reflector, NoAnswerMakesItAskWithoutPause) {
 TEST(Reflector, AFewShortWatchesWithNewsAreFollowedAtOnce) {
   Rig rig;
   rig.sync("10");
-  rig.core.watch_ended({}, rig.now);
+  rig.core.on_watch_ended({}, rig.now);
   for (int i = 0; i < 3; ++i) {
     rig.next_watch();
-    rig.core.event(bookmark(std::to_string(11 + i)), rig.now);
-    rig.core.watch_ended({}, rig.now);
+    rig.core.on_event(bookmark(std::to_string(11 + i)), rig.now);
+    rig.core.on_watch_ended({}, rig.now);
   }
   rig.next_watch();
-  rig.core.event(bookmark("14"), rig.now);
-  rig.core.watch_ended({}, rig.now);
+  rig.core.on_event(bookmark("14"), rig.now);
+  rig.core.on_watch_ended({}, rig.now);
   EXPECT_EQ(rig.core.last_error(), "the server ends each watch at once");
   EXPECT_EQ(rig.next_pause(), 800ms);
   EXPECT_EQ(rig.next_watch().resource_version, "14") << "what was seen stays good: no list";
   rig.now += 10s;
-  rig.core.watch_ended({}, rig.now);
+  rig.core.on_watch_ended({}, rig.now);
   rig.next_watch();
 }
 
@@ -343,13 +345,13 @@ TEST(Reflector, SilenceIsAFailureOfTheServerAndNeedsNoList) {
   Rig rig;
   rig.sync("10");
   rig.now += 150s;
-  rig.core.watch_ended(of(Kind::silent), rig.now);
+  rig.core.on_watch_ended(of(Kind::silent), rig.now);
   EXPECT_EQ(rig.core.problem(), WatchProblem::unreachable);
   EXPECT_EQ(rig.core.last_error(), "what happened");
   EXPECT_EQ(rig.core.counters().failures, 1U);
   EXPECT_EQ(rig.next_pause(), 800ms);
   EXPECT_EQ(rig.next_watch().resource_version, "10");
-  rig.core.watch_opened();
+  rig.core.on_watch_opened();
   EXPECT_EQ(rig.core.problem(), WatchProblem::none);
 }
 
@@ -357,21 +359,21 @@ TEST(Reflector, AListWithoutEndIsGivenUp) {
   Rig pages({.max_list_pages = 3});
   for (int page = 0; page < 3; ++page) {
     pages.next_list();
-    pages.core.list_ended({.resource_version = "1", .continue_token = "next"});
+    pages.core.on_list_ended({.resource_version = "1", .continue_token = "next"});
     EXPECT_FALSE(pages.core.list_excess());
   }
   pages.next_list();
-  pages.core.list_ended({.resource_version = "1", .continue_token = "next"});
+  pages.core.on_list_ended({.resource_version = "1", .continue_token = "next"});
   ASSERT_TRUE(pages.core.list_excess());
   EXPECT_EQ(pages.core.list_excess()->message, "the list is longer than 3 pages");
-  pages.core.list_failed(*pages.core.list_excess(), pages.now);
+  pages.core.on_list_failed(*pages.core.list_excess(), pages.now);
   pages.next_pause();
   pages.next_list();
   EXPECT_FALSE(pages.core.list_excess()) << "the next list begins with nothing";
 
   Rig bytes({.max_list_bytes = 1000});
   bytes.next_list();
-  while (!bytes.core.list_excess()) bytes.core.item(object("a", "5"));
+  while (!bytes.core.list_excess()) bytes.core.on_item(object("a", "5"));
   EXPECT_EQ(bytes.core.list_excess()->message, "the list is longer than 1000 bytes");
 }
 
@@ -379,7 +381,7 @@ TEST(Reflector, RelistsAfterAnyOtherRefusal) {
   for (const int code : {400, 401, 403, 404, 500, 503}) {
     Rig rig;
     rig.sync("10");
-    rig.core.watch_ended(refused(code), rig.now);
+    rig.core.on_watch_ended(refused(code), rig.now);
     EXPECT_EQ(rig.next_pause(), 800ms) << code;
     EXPECT_EQ(rig.next_list().resource_version, "10");
   }
@@ -390,8 +392,8 @@ TEST(Reflector, ResumesAtOnceAfterTheProperEndAndAfterACut) {
        {std::optional<ReflectorFailure>(), std::optional(of(Kind::broken))}) {
     Rig rig;
     rig.sync("10");
-    rig.core.event(event(WatchType::added, "b", "12"), rig.now);
-    rig.core.watch_ended(end, rig.now);
+    rig.core.on_event(event(WatchType::added, "b", "12"), rig.now);
+    rig.core.on_watch_ended(end, rig.now);
     EXPECT_EQ(rig.next_watch().resource_version, "12");
   }
 }
@@ -399,42 +401,42 @@ TEST(Reflector, ResumesAtOnceAfterTheProperEndAndAfterACut) {
 TEST(Reflector, TreatsAVeryShortWatchWithoutNewsAsAFailure) {
   Rig rig;
   rig.sync("10");
-  rig.core.watch_ended({}, rig.now);
+  rig.core.on_watch_ended({}, rig.now);
   rig.next_watch();
   rig.now += 999ms;
-  rig.core.watch_ended({}, rig.now);
+  rig.core.on_watch_ended({}, rig.now);
   EXPECT_EQ(rig.next_pause(), 800ms);
   EXPECT_EQ(rig.next_list().resource_version, "10");
-  rig.core.list_ended({.resource_version = "10"});
+  rig.core.on_list_ended({.resource_version = "10"});
   rig.next_watch();
   rig.now += 1s;
-  rig.core.watch_ended({}, rig.now);
+  rig.core.on_watch_ended({}, rig.now);
   rig.next_watch();
-  rig.core.event(bookmark("11"), rig.now);
-  rig.core.watch_ended({}, rig.now);
+  rig.core.on_event(bookmark("11"), rig.now);
+  rig.core.on_watch_ended({}, rig.now);
   EXPECT_EQ(rig.next_watch().resource_version, "11") << "a bookmark is news";
 }
 
 TEST(Reflector, DoesNotRecordVersionsOfSyntheticAddedEvents) {
   Rig rig;
   rig.next_list();
-  rig.core.list_ended({.resource_version = ""});  // some aggregated servers return none
+  rig.core.on_list_ended({.resource_version = ""});  // some aggregated servers return none
   EXPECT_EQ(rig.next_watch().resource_version, "");
-  const WatchVerdict verdict = rig.core.event(event(WatchType::added, "a", "50"), rig.now);
+  const WatchVerdict verdict = rig.core.on_event(event(WatchType::added, "a", "50"), rig.now);
   EXPECT_EQ(verdict.change->kind, ReflectorChange::Kind::apply) << "the object is stored all the same";
   EXPECT_EQ(rig.core.resource_version(), "");
-  rig.core.event(event(WatchType::added, "b", "20"), rig.now);
+  rig.core.on_event(event(WatchType::added, "b", "20"), rig.now);
   EXPECT_EQ(rig.core.resource_version(), "");
-  rig.core.event(event(WatchType::modified, "b", "51"), rig.now);
+  rig.core.on_event(event(WatchType::modified, "b", "51"), rig.now);
   EXPECT_EQ(rig.core.resource_version(), "51") << "the first event that is not ADDED unlocks it";
-  rig.core.event(event(WatchType::added, "c", "52"), rig.now);
+  rig.core.on_event(event(WatchType::added, "c", "52"), rig.now);
   EXPECT_EQ(rig.core.resource_version(), "52");
 }
 
 TEST(Reflector, BookmarksMoveTheVersionAndNothingElse) {
   Rig rig;
   rig.sync("10");
-  const WatchVerdict verdict = rig.core.event(bookmark("99"), rig.now);
+  const WatchVerdict verdict = rig.core.on_event(bookmark("99"), rig.now);
   EXPECT_FALSE(verdict.change);
   EXPECT_FALSE(verdict.ends_watch);
   EXPECT_EQ(rig.core.resource_version(), "99");
@@ -443,17 +445,17 @@ TEST(Reflector, BookmarksMoveTheVersionAndNothingElse) {
 TEST(Reflector, NeverMovesItsVersionBackBetweenLists) {
   Rig rig;
   rig.sync("100");
-  rig.core.event(event(WatchType::modified, "a", "99"), rig.now);
+  rig.core.on_event(event(WatchType::modified, "a", "99"), rig.now);
   EXPECT_EQ(rig.core.resource_version(), "100");
-  rig.core.event(event(WatchType::modified, "a", "101"), rig.now);
+  rig.core.on_event(event(WatchType::modified, "a", "101"), rig.now);
   EXPECT_EQ(rig.core.resource_version(), "101");
-  rig.core.event(event(WatchType::modified, "a", "opaque"), rig.now);
+  rig.core.on_event(event(WatchType::modified, "a", "opaque"), rig.now);
   EXPECT_EQ(rig.core.resource_version(), "opaque")
       << "what cannot be compared is taken in the order of arrival";
-  rig.core.event(error_event(410), rig.now);
+  rig.core.on_event(error_event(410), rig.now);
   rig.next_pause();
   rig.next_list();
-  rig.core.list_ended({.resource_version = "3"});
+  rig.core.on_list_ended({.resource_version = "3"});
   EXPECT_EQ(rig.core.resource_version(), "3")
       << "a list says what is true now, even after a restore from backup";
 }
@@ -466,7 +468,7 @@ TEST(Reflector, TurnsEventsIntoChanges) {
       {WatchType::modified, ReflectorChange::Kind::apply},
       {WatchType::deleted, ReflectorChange::Kind::remove}};
   for (const auto& [type, kind] : cases) {
-    const WatchVerdict verdict = rig.core.event(event(type, "a", "11"), rig.now);
+    const WatchVerdict verdict = rig.core.on_event(event(type, "a", "11"), rig.now);
     ASSERT_TRUE(verdict.change);
     EXPECT_EQ(verdict.change->kind, kind);
     EXPECT_EQ(verdict.change->object.name(), "a");
@@ -476,16 +478,16 @@ TEST(Reflector, TurnsEventsIntoChanges) {
 TEST(Reflector, RelistsAfterWhatItCannotRead) {
   Rig rig;
   rig.sync("10");
-  rig.core.event_undecodable("Pod default/a: metadata.labels: expected object, found string", rig.now);
+  rig.core.on_undecodable("Pod default/a: metadata.labels: expected object, found string", rig.now);
   EXPECT_THAT(rig.core.last_error(), HasSubstr("Pod default/a"));
   EXPECT_EQ(rig.core.counters().undecodable, 1u);
   EXPECT_EQ(rig.next_pause(), 800ms);
   rig.next_list();
-  rig.core.list_failed(of(Kind::undecodable), rig.now);
+  rig.core.on_list_failed(of(Kind::undecodable), rig.now);
   EXPECT_EQ(rig.core.counters().undecodable, 2u);
   EXPECT_EQ(rig.next_pause(), 1600ms);
   rig.next_list();
-  rig.core.list_ended({.resource_version = "11"});
+  rig.core.on_list_ended({.resource_version = "11"});
   EXPECT_EQ(rig.core.last_error(), "");
 }
 
@@ -494,11 +496,11 @@ TEST(Reflector, LooksForAMissingKindMoreOftenThanForOtherTrouble) {
   Rig rig;
   rig.next_list();
   for (const Duration wait : {800ms, 1600ms, 3200ms, 6400ms, 10000ms, 10000ms}) {
-    rig.core.list_failed(refused(404), rig.now);
+    rig.core.on_list_failed(refused(404), rig.now);
     EXPECT_EQ(rig.next_pause(), wait);
     rig.next_list();
   }
-  rig.core.list_failed(refused(403), rig.now);
+  rig.core.on_list_failed(refused(403), rig.now);
   EXPECT_EQ(rig.next_pause(), 30s);
 }
 
@@ -506,33 +508,33 @@ TEST(Reflector, WaitsTwiceAsLongEachTimeUpToTheCeilingAndForgetsAfterQuiet) {
   Rig rig;
   rig.next_list();
   for (const Duration wait : {800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms, 30000ms, 30000ms}) {
-    rig.core.list_failed(refused(403), rig.now);
+    rig.core.on_list_failed(refused(403), rig.now);
     EXPECT_EQ(rig.next_pause(), wait);
     rig.next_list();
   }
   rig.now += 2min - 30s;
-  rig.core.list_failed(refused(403), rig.now);
+  rig.core.on_list_failed(refused(403), rig.now);
   EXPECT_EQ(rig.next_pause(), 30s) << "exactly two minutes is not yet quiet";
   rig.next_list();
   rig.now += 2min;
-  rig.core.list_failed(refused(403), rig.now);
+  rig.core.on_list_failed(refused(403), rig.now);
   EXPECT_EQ(rig.next_pause(), 800ms);
 }
 
 TEST(Reflector, AddsUpToAsMuchAgainAtRandom) {
   Rig rig({.random = [] { return 0.5; }});
   rig.next_list();
-  rig.core.list_failed(refused(500), rig.now);
+  rig.core.on_list_failed(refused(500), rig.now);
   EXPECT_EQ(rig.next_pause(), 1200ms);
 }
 
 TEST(Reflector, RelistTellsThatItIsNotTheFirst) {
   Rig rig;
   rig.sync();
-  rig.core.event(error_event(410), rig.now);
+  rig.core.on_event(error_event(410), rig.now);
   rig.next_pause();
   rig.next_list();
-  const auto change = rig.core.list_ended({.resource_version = "20"});
+  const auto change = rig.core.on_list_ended({.resource_version = "20"});
   ASSERT_TRUE(change);
   EXPECT_FALSE(change->first);
 }
@@ -548,48 +550,85 @@ TEST(ReflectorStreaming, CollectsUntilTheEndBookmarkAndWatchesOnTheSameStream) {
   Rig rig({.streaming_list = true});
   const WatchRequest request = rig.next_watch();
   EXPECT_TRUE(request.initial_events);
-  EXPECT_EQ(request.initial_deadline, Duration(30s));
+  EXPECT_EQ(rig.core.next_due(), rig.now + 30s);
   EXPECT_THAT(query_of(request),
               ElementsAre(Pair("watch", "true"), Pair("allowWatchBookmarks", "true"),
                           Pair("sendInitialEvents", "true"), Pair("resourceVersionMatch", "NotOlderThan"),
                           Pair("timeoutSeconds", "300")));
-  EXPECT_FALSE(rig.core.event(event(WatchType::added, "a", "50"), rig.now).change);
-  EXPECT_FALSE(rig.core.event(event(WatchType::added, "b", "20"), rig.now).change);
-  EXPECT_FALSE(rig.core.event(event(WatchType::deleted, "a", "51"), rig.now).change);
-  EXPECT_FALSE(rig.core.event(bookmark("51"), rig.now).change) << "not the bookmark that ends the state";
+  EXPECT_FALSE(rig.core.on_event(event(WatchType::added, "a", "50"), rig.now).change);
+  EXPECT_FALSE(rig.core.on_event(event(WatchType::added, "b", "20"), rig.now).change);
+  EXPECT_FALSE(rig.core.on_event(event(WatchType::deleted, "a", "51"), rig.now).change);
+  EXPECT_FALSE(rig.core.on_event(bookmark("51"), rig.now).change) << "not the bookmark that ends the state";
   EXPECT_EQ(rig.core.resource_version(), "") << "versions of synthetic events are not recorded";
-  const WatchVerdict end = rig.core.event(bookmark("52", true), rig.now);
+  const WatchVerdict end = rig.core.on_event(bookmark("52", true), rig.now);
   ASSERT_TRUE(end.change);
   EXPECT_FALSE(end.ends_watch);
   EXPECT_TRUE(end.change->first);
   ASSERT_EQ(end.change->objects.size(), 1u);
   EXPECT_EQ(end.change->objects[0].name(), "b");
-  EXPECT_EQ(rig.core.event(event(WatchType::added, "c", "53"), rig.now).change->kind,
+  EXPECT_EQ(rig.core.on_event(event(WatchType::added, "c", "53"), rig.now).change->kind,
             ReflectorChange::Kind::apply);
   EXPECT_EQ(rig.core.resource_version(), "53");
 }
 
 TEST(ReflectorStreaming, ListsInsteadWhereStreamingFails) {
   const auto fail = [](Rig& rig, int way) {
-    if (way == 0) rig.core.watch_ended(refused(422, "Invalid"), rig.now);
-    if (way == 1) rig.core.watch_ended({}, rig.now);
-    if (way == 2) rig.core.streaming_timed_out(rig.now);
-    if (way == 3) rig.core.event(error_event(500), rig.now);
-    if (way == 4) rig.core.watch_ended(of(Kind::broken), rig.now);
+    if (way == 0) rig.core.on_watch_ended(refused(422, "Invalid"), rig.now);
+    if (way == 1) rig.core.on_watch_ended({}, rig.now);
+    if (way == 2) {
+      rig.now += 30s - 1ns;
+      EXPECT_FALSE(rig.core.on_timeout(rig.now)) << "not before its deadline";
+      rig.now += 1ns;
+      EXPECT_TRUE(rig.core.on_timeout(rig.now));
+    }
+    if (way == 3) rig.core.on_event(error_event(500), rig.now);
+    if (way == 4) rig.core.on_watch_ended(of(Kind::broken), rig.now);
   };
   for (int way = 0; way < 5; ++way) {
     Rig rig({.streaming_list = true});
     rig.next_watch();
-    rig.core.event(event(WatchType::added, "half", "50"), rig.now);
+    rig.core.on_event(event(WatchType::added, "half", "50"), rig.now);
     fail(rig, way);
     EXPECT_EQ(rig.next_list().resource_version, "0") << "at once, way " << way;
-    const auto change = rig.core.list_ended({.resource_version = "60"});
+    const auto change = rig.core.on_list_ended({.resource_version = "60"});
     EXPECT_TRUE(change->objects.empty()) << "the half state must be forgotten";
     EXPECT_FALSE(rig.next_watch().initial_events);
-    rig.core.event(error_event(410), rig.now);
+    rig.core.on_event(error_event(410), rig.now);
     rig.next_pause();
     EXPECT_TRUE(rig.next_watch().initial_events) << "tried again in the next cycle";
   }
+}
+
+// The state is complete from an earlier cycle, and the stream of a later one hangs all the same.
+TEST(ReflectorStreaming, EveryStreamedStateHasADeadline) {
+  Rig rig({.streaming_list = true});
+  rig.next_watch();
+  rig.core.on_event(bookmark("52", true), rig.now);
+  EXPECT_EQ(rig.core.next_due(), std::nullopt) << "the state is complete";
+  EXPECT_FALSE(rig.core.on_timeout(rig.now + 1h));
+  rig.now += 10s;
+  rig.core.on_event(error_event(410), rig.now);
+  rig.next_pause();
+  rig.next_watch();
+  ASSERT_EQ(rig.core.next_due(), rig.now + 30s);
+  rig.now += 30s;
+  EXPECT_TRUE(rig.core.on_timeout(rig.now));
+  EXPECT_EQ(rig.core.last_error(), "the server did not finish its streamed list in time");
+  EXPECT_EQ(rig.next_list().resource_version, "52");
+}
+
+TEST(Reflector, IgnoresWhatDoesNotBelongToTheRunningStep) {
+  Rig rig;
+  rig.core.on_watch_ended(refused(410), rig.now);
+  EXPECT_FALSE(rig.core.on_list_ended({.resource_version = "10"}));
+  rig.next_list();
+  EXPECT_FALSE(rig.core.on_event(event(WatchType::added, "a", "5"), rig.now).change);
+  rig.core.on_watch_ended({}, rig.now);
+  rig.core.on_item(object("b", "6"));
+  EXPECT_EQ(rig.core.on_list_ended({.resource_version = "10"})->objects.size(), 1u);
+  rig.core.on_list_failed(refused(500), rig.now);
+  EXPECT_EQ(rig.core.counters().failures, 0u);
+  EXPECT_EQ(rig.next_watch().resource_version, "10");
 }
 
 TEST(Reflector, SaysInOneWordWhatIsWrong) {
@@ -597,7 +636,7 @@ TEST(Reflector, SaysInOneWordWhatIsWrong) {
   EXPECT_EQ(rig.core.problem(), WatchProblem::none);
   const auto after = [&](const ReflectorFailure& failure) {
     rig.next_list();
-    rig.core.list_failed(failure, rig.now);
+    rig.core.on_list_failed(failure, rig.now);
     rig.next_pause();
     return rig.core.problem();
   };
@@ -608,7 +647,7 @@ TEST(Reflector, SaysInOneWordWhatIsWrong) {
   EXPECT_EQ(after(of(Kind::unreachable)), WatchProblem::unreachable);
   EXPECT_EQ(after(of(Kind::broken)), WatchProblem::other);
   rig.next_list();
-  rig.core.list_ended({.resource_version = "10"});
+  rig.core.on_list_ended({.resource_version = "10"});
   EXPECT_EQ(rig.core.problem(), WatchProblem::none) << "what failed works again";
 }
 
@@ -616,18 +655,18 @@ TEST(Reflector, SaysInOneWordWhatIsWrong) {
 TEST(Reflector, ARefusedWatchIsAProblemUntilOneIsAccepted) {
   Rig rig;
   rig.next_list();
-  rig.core.list_ended({.resource_version = "10"});
+  rig.core.on_list_ended({.resource_version = "10"});
   for (int round = 0; round < 2; ++round) {
     rig.next_watch();
-    rig.core.watch_ended(refused(403), rig.now);
+    rig.core.on_watch_ended(refused(403), rig.now);
     EXPECT_EQ(rig.core.problem(), WatchProblem::forbidden);
     rig.next_pause();
     rig.next_list();
-    rig.core.list_ended({.resource_version = "10"});
+    rig.core.on_list_ended({.resource_version = "10"});
     EXPECT_EQ(rig.core.problem(), WatchProblem::forbidden);
   }
   rig.next_watch();
-  rig.core.watch_opened();
+  rig.core.on_watch_opened();
   EXPECT_EQ(rig.core.problem(), WatchProblem::none);
   EXPECT_EQ(rig.core.last_error(), "");
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a copy of a collection is kept equal to the server's: what to list or watch next and from
-// which resourceVersion, what an answer changes, how long to wait after a failure. No thread, clock or
-// socket.
+// Decides how a copy of a kind's objects is kept current: what to list or watch next and from which
+// resourceVersion, what a response changes, how long to wait after a failure. No thread, clock or socket.
 #pragma once
 
 #include <chrono>
@@ -10,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -67,8 +67,6 @@ struct WatchRequest {
   std::string resource_version = {};
   std::chrono::seconds timeout = {};
   bool initial_events = false;  ///< With sendInitialEvents and resourceVersionMatch=NotOlderThan.
-  /// Set: call streaming_timed_out() if the first state is not complete after this long.
-  std::optional<Duration> initial_deadline = {};
   bool operator==(const WatchRequest&) const = default;
 };
 
@@ -110,10 +108,10 @@ struct ReflectorChange {
   bool first = false;  ///< The first replacement.
 };
 
-/// What a watch event means.
+/// Meaning of a watch event.
 struct WatchVerdict {
   std::optional<ReflectorChange> change = {};
-  bool ends_watch = false;  ///< Drop the stream, do not report its end, ask next() what to do.
+  bool ends_watch = false;  ///< Drop the stream without on_watch_ended(), and call next_step().
 };
 
 /// Counted since the start.
@@ -126,11 +124,73 @@ struct ReflectorCounters {
   std::uint64_t undecodable = 0;  ///< Answers and objects that could not be read.
 };
 
-/// The rules of list and watch. Its driver repeats: `next()`; do that; report what came of it, which is one
-/// of
-/// - ListRequest: item() for each, then list_ended() or list_failed();
-/// - WatchRequest: event() for each, then watch_ended(), or nothing if a verdict ended it;
-/// - PauseRequest: nothing.
+namespace detail {
+namespace reflector {
+
+/// Objects of a list or of a streamed first state, so far.
+struct Collected {
+  std::vector<WireObject> objects = {};
+  std::size_t bytes = 0;
+  std::size_t pages = 0;
+};
+/// Immediate retries that the lists of this cycle have used; each is allowed once.
+struct UsedRetries {
+  bool newest = false;        // at the newest version, because the one asked for was unavailable
+  bool in_one_piece = false;  // without pages, because a continue token had expired
+};
+
+// ---- The states. Those without a running request name what follows.
+
+/// A cycle begins after `pause`: with a stream of the first state if options ask for it, else with a list.
+struct Starting {
+  std::optional<Duration> pause = {};
+};
+/// A list follows at once: the stream of the first state failed, or the version of the list did.
+struct Relisting {
+  UsedRetries used = {};
+};
+/// A list is running.
+struct Listing {
+  std::string version = {};  // that its first page was asked for at
+  UsedRetries used = {};
+  std::string continue_token = {};  // of the page that is running or follows; "": the first
+  bool restarts = false;            // it follows once more from its first item, in one piece
+  Collected collected = {};
+};
+/// A watch is running that still sends the first state.
+struct Streaming {
+  TimePoint began = {};
+  std::string from = {};
+  Collected collected = {};
+};
+/// The state at resource_version_ is complete; a watch follows after `pause`.
+struct Resuming {
+  std::optional<Duration> pause = {};
+};
+/// A watch is running.
+struct Watching {
+  TimePoint began = {};
+  std::string from = {};   // resource_version_ at its begin
+  bool unordered = false;  // its events are not in order yet (synthetic ADDED)
+};
+using State = std::variant<Starting, Relisting, Listing, Streaming, Resuming, Watching>;
+
+}  // namespace reflector
+}  // namespace detail
+
+/// State machine of list and watch for one kind.
+/// Driver:
+///  1. calls next_step() and carries out the step;
+///  2. for a ListRequest, calls on_item() for each item, then on_list_ended(), or on_list_failed() as soon as
+///     the list fails or list_excess() returns a failure;
+///  3. for a WatchRequest, calls on_watch_opened() when the server accepts it, on_event() for each event,
+///  then
+///     on_watch_ended(); a verdict that ends the watch, and on_undecodable(), take the place of the last;
+///  4. while a watch is running, calls on_timeout() at next_due(), which an event may change, and drops the
+///     stream if that returns true;
+///  5. for a PauseRequest, waits that long;
+///  6. begins again at 1.
+/// A call that does not belong to the running step is ignored.
 /// Thread safety: one thread at a time.
 /// Source: client-go's Reflector (tools/cache/reflector.go). It differs in these points: an undecodable event
 /// relists instead of being skipped; a Retry-After lengthens the wait; a short watch counts as a failure also
@@ -142,79 +202,85 @@ class EVENKEEL_API Reflector {
   /// Throws std::invalid_argument if `options` break the bounds above.
   explicit Reflector(ReflectorOptions options = {});
 
-  ReflectorStep next(TimePoint now);
+  /// Returns what to do now.
+  ReflectorStep next_step(TimePoint now);
 
-  void item(WireObject object);
-  /// The running list holds more than ReflectorOptions allow: report list_failed() with this.
-  std::optional<ReflectorFailure> list_excess() const;
-  /// The page is whole. Gives the replacement once the last page is.
-  std::optional<ReflectorChange> list_ended(const ListMetadata& metadata);
-  void list_failed(const ReflectorFailure& failure, TimePoint now);
+  void on_item(WireObject object);
+  /// The page is complete. Returns the replacement once the last page is.
+  std::optional<ReflectorChange> on_list_ended(const ListMetadata& metadata);
+  void on_list_failed(const ReflectorFailure& failure, TimePoint now);
 
   /// The server accepted the watch.
-  void watch_opened() noexcept { works(); }
-  WatchVerdict event(const WireEvent& event, TimePoint now);
-  /// A frame of the running watch could not be read; drop the stream, do not report its end.
-  void event_undecodable(const std::string& message, TimePoint now);
+  void on_watch_opened() noexcept { works(); }
+  WatchVerdict on_event(const WireEvent& event, TimePoint now);
+  /// A frame of the running watch could not be read; drop the stream without on_watch_ended().
+  void on_undecodable(const std::string& message, TimePoint now);
   /// The stream ended, properly if there is no failure.
-  void watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now);
-  /// The streamed first state is overdue; drop the stream, do not report its end.
-  void streaming_timed_out(TimePoint now);
+  void on_watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now);
 
-  /// A whole state was seen.
+  /// The deadline of a streamed first state; nothing while none is running.
+  std::optional<TimePoint> next_due() const;
+  /// Returns true if the streamed first state is overdue: drop the stream without on_watch_ended().
+  bool on_timeout(TimePoint now);
+
+  /// The failure of a running list that holds more than ReflectorOptions allow.
+  std::optional<ReflectorFailure> list_excess() const;
+  /// True once a complete state was seen.
   bool synced() const noexcept { return synced_; }
   /// Where a watch would resume; "" before the first list.
   const std::string& resource_version() const noexcept { return resource_version_; }
-  /// What went wrong last and was not followed by a success; else "".
+  /// Description of the last failure that no success followed; else "".
   const std::string& last_error() const noexcept { return last_error_; }
-  /// The same in one word. A failed list is forgotten when a list succeeds, a failed watch not before the
+  /// Class of that failure. A failed list is forgotten when a list succeeds, a failed watch not before the
   /// server accepts one: a role may allow the one and not the other.
   WatchProblem problem() const noexcept { return problem_; }
   const ReflectorCounters& counters() const noexcept { return counters_; }
 
  private:
-  enum class Want : std::uint8_t { first_state, list, page, whole_list, watch };
+  using Collected = detail::reflector::Collected;
+  using UsedRetries = detail::reflector::UsedRetries;
+  using Starting = detail::reflector::Starting;
+  using Relisting = detail::reflector::Relisting;
+  using Listing = detail::reflector::Listing;
+  using Streaming = detail::reflector::Streaming;
+  using Resuming = detail::reflector::Resuming;
+  using Watching = detail::reflector::Watching;
 
+  std::optional<Duration> take_pause();
   ListRequest begin_list();
+  ListRequest continue_list(Listing& listing);
   WatchRequest begin_watch(TimePoint now);
   WatchRequest begin_streaming(TimePoint now);
-  ReflectorChange replacement(std::string resource_version);
-  WatchVerdict initial_event(const WireEvent& event, TimePoint now);
+  ReflectorChange replacement(std::string resource_version, std::vector<WireObject> objects);
+  WatchVerdict on_initial_event(Streaming& streaming, const WireEvent& event);
+  void on_streaming_ended(const std::optional<ReflectorFailure>& failure);
+  void on_watching_ended(const Watching& watching, const std::optional<ReflectorFailure>& failure,
+                         TimePoint now);
+  static void collect(Collected& collected, WireObject object);
+  const Collected* collected() const;
   void advance_to(std::string_view version);
   void fails(std::string why, const std::optional<ReflectorFailure>& failure, bool watching);
   void works() noexcept;
-  void relist(TimePoint now, std::optional<Duration> retry_after = {});
-  void back_off(TimePoint now, std::optional<Duration> retry_after);
-  void begin_objects();
+  void start_cycle(TimePoint now, std::optional<Duration> retry_after = {});
+  Duration back_off(TimePoint now, std::optional<Duration> retry_after);
   std::chrono::seconds watch_life();
   double random() const { return options_.random ? options_.random() : 0.0; }
 
   ReflectorOptions options_;
+  detail::reflector::State state_;
+
+  // Of all states.
   std::string resource_version_;
-  std::string list_version_;  // that of the running list's first page
-  std::string continue_token_;
-  std::string last_error_;
-  WatchProblem problem_ = WatchProblem::none;
-  bool watch_failed_ = false;        // what last_error_ is about: a watch, or a list
-  std::vector<WireObject> objects_;  // of the running list
-  std::size_t list_bytes_ = 0;       // likewise
-  std::size_t list_pages_ = 0;       // likewise
-  unsigned short_watches_ = 0;       // in a row
-  std::optional<Duration> pause_;
-  TimePoint watch_began_{};
-  TimePoint last_backoff_ = TimePoint::min();
-  Duration backoff_{};
-  std::string watch_from_;
-  ReflectorCounters counters_;
-  Want want_ = Want::first_state;
   bool synced_ = false;
   bool version_unavailable_ = false;  // the server does not have resource_version_: list the newest
-  bool retried_expired_ = false;      // the one immediate retry of a list was used
-  bool read_whole_ = false;           // after a token had expired
   bool pages_at_zero_ = false;        // the server pages lists at "0": it has no watch cache to serve us
-  bool unordered_ = false;            // events of the running watch are not in order yet (synthetic ADDED)
-  bool streaming_ = false;            // the running watch still sends the first state
-  bool streaming_failed_ = false;     // list this time; the next cycle may stream again
+  unsigned short_watches_ = 0;        // in a row
+  TimePoint last_backoff_ = TimePoint::min();
+  Duration backoff_{};
+  std::string last_error_;
+  WatchProblem problem_ = WatchProblem::none;
+  bool watch_failed_ = false;  // what last_error_ is about: a watch, or a list
+  ReflectorCounters counters_;
 };
 
 }  // namespace v0
