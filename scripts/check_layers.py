@@ -33,9 +33,10 @@ FOLDERS = {'apiserver': ['text', 'schema', 'merge', 'store', 'openapi', 'rest', 
 BANNED = {'iostream', 'regex', 'filesystem', 'future', 'random', 'ranges', 'coroutine'}
 THIRD_PARTY = re.compile(r'^(nlohmann|re2|spdlog|fmt|curl|simdjson\.h|yaml-cpp|boost|openssl|CLI|gtest|gmock|benchmark)')
 THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
-# Cores decide; they get time and input as arguments. What is not named core by its file name is listed here.
-# SharedCore is none in spite of its name: it locks a core for several threads.
-CORE = re.compile(r'((?<!/shared)_core|/list_splitter|/frame_splitter|/reflector|/flight_recorder|/explanation)\.(hpp|cpp)$')
+# Cores decide; they get time and input as arguments. The header of a core lists the duties of its driver; a header
+# that is named *_core and describes a shell says so.
+DRIVER = re.compile(r'^//+ Driver:', re.M)
+SHELL = re.compile(r'^//+ Shell:', re.M)
 # In the embedded API server everything is core but its shells.
 CORE_FOLDERS = re.compile(r'^src/apiserver/(?!shell/)')
 CORE_BANNED = {'thread', 'mutex', 'condition_variable', 'shared_mutex', 'evenkeel/base/mutex.hpp', 'evenkeel/base/clock.hpp'}
@@ -62,8 +63,19 @@ def floor_of(path):
     return None
 
 
-def is_core(name):
-    return bool(CORE.search(name) or CORE_FOLDERS.search(name))
+def public_part(path):
+    """Path of a header or source below include/evenkeel or src, without its suffix."""
+    return str(path.with_suffix('')).removeprefix('include/evenkeel/').removeprefix('src/')
+
+
+def cores(files):
+    """Headers that list the duties of a driver, and the sources of the same names."""
+    return {public_part(path) for path in files
+            if path.suffix == '.hpp' and path.parts[0] in ('include', 'src') and DRIVER.search((ROOT / path).read_text())}
+
+
+def is_core(path, known):
+    return bool(path.parts[0] in ('include', 'src') and public_part(path) in known or CORE_FOLDERS.search(str(path)))
 
 
 def folder_offence(name, floor, target):
@@ -77,9 +89,10 @@ def folder_offence(name, floor, target):
     return None
 
 
-def offences(path):
+def offences(path, known_cores):
     name = str(path)
     text = (ROOT / path).read_text()
+    core = is_core(path, known_cores)
     floor = floor_of(path)
     allowed = below(floor) if floor else None
     public = name.startswith('include/')
@@ -98,10 +111,12 @@ def offences(path):
             yield f'includes <{target}>, banned in public headers'
         if public and THIRD_PARTY.match(target) and not target.startswith(THIRD_PARTY_ALLOWED.get(name, '\0')):
             yield f'a third-party header in a public one: {target}'
-        if is_core(name) and target in CORE_BANNED:
+        if core and target in CORE_BANNED:
             yield f'a core includes {target}'
-    if is_core(name) and NOW.search(text):
+    if core and NOW.search(text):
         yield 'a core reads a clock'
+    if path.name.endswith('_core.hpp') and not (core and DRIVER.search(text) or SHELL.search(text)):
+        yield 'says neither which duties the "Driver:" of the core has nor that it is a "Shell:"'
     if public and '#pragma once' not in text:
         yield 'has no #pragma once'
     if 'SPDX-License-Identifier: Apache-2.0' not in text[:200]:
@@ -111,7 +126,8 @@ def offences(path):
 def main():
     files = sorted(p.relative_to(ROOT) for top in ('include', 'src', 'tests', 'examples', 'benchmarks')
                    for ext in ('*.hpp', '*.cpp') for p in (ROOT / top).rglob(ext))
-    found = [f'{path}: {offence}' for path in files for offence in offences(path)]
+    known = cores(files)
+    found = [f'{path}: {offence}' for path in files for offence in offences(path, known)]
     print('\n'.join(found) or f'{len(files)} files keep the floors')
     return 1 if found else 0
 

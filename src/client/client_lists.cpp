@@ -26,13 +26,13 @@ struct ListFlow : std::enable_shared_from_this<ListFlow> {
   }
 
   void on_response(Outcome<http::Response> outcome) {
-    if (!outcome.ok()) return core.take_error(outcome.error()) ? next() : done(outcome.error());
+    if (!outcome.ok()) return core.on_error(outcome.error()) ? next() : done(outcome.error());
     try {
-      if (!core.take(std::move(outcome).value())) return next();
+      if (!core.on_page(std::move(outcome).value())) return next();
     } catch (...) {
       return done(std::current_exception());
     }
-    done(core.result());
+    done(core.take_result());
   }
 
   const Client client;
@@ -47,9 +47,9 @@ RawList Client::list_raw(const ResourceId& resource, const ListOptions& options)
   detail::ListCore core(resource, options);
   for (;;) {
     try {
-      if (core.take(raw(core.next_request()))) return core.result();
+      if (core.on_page(raw(core.next_request()))) return core.take_result();
     } catch (const ApiError&) {
-      if (!core.take_error(std::current_exception())) throw;
+      if (!core.on_error(std::current_exception())) throw;
     }
   }
 }

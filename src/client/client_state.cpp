@@ -132,7 +132,7 @@ CallPlan::CallPlan(const ClientState& state, const RestRequest& request_, const 
 
 std::exception_ptr CallPlan::classify(const http::Response& response, TimePoint now, Duration& delay) {
   Status status = Status::decode(response);
-  const auto wait = retry.after(status);
+  const auto wait = retry.on_refused(status);
   if (wait && deadline_after(now, *wait) < deadline) {
     delay = *wait;
     return nullptr;
@@ -144,7 +144,7 @@ std::exception_ptr CallPlan::classify(std::exception_ptr error, TimePoint now, D
   try {
     std::rethrow_exception(error);
   } catch (const TransportError& broken) {
-    const auto wait = retry.after(broken.code());
+    const auto wait = retry.on_broken(broken.code());
     if (!wait || deadline_after(now, *wait) >= deadline) return error;
     delay = *wait;
     return nullptr;

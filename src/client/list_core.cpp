@@ -51,7 +51,7 @@ RestRequest ListCore::next_request() const {
   return request;
 }
 
-bool ListCore::take(http::Response response) {
+bool ListCore::on_page(http::Response response) {
   bytes_ += response.body.size();
   if (bytes_ > limits::list_bytes || list_.bodies.size() >= limits::list_pages) {
     throw DecodeError(object_path(next_request()), "the list is longer than " +
@@ -70,7 +70,7 @@ bool ListCore::take(http::Response response) {
   return continue_.empty() || (options_.limit != 0 && list_.items.size() >= options_.limit);
 }
 
-bool ListCore::take_error(const std::exception_ptr& error) {
+bool ListCore::on_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const ApiError& refusal) {

@@ -11,18 +11,23 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// State of one paged list. Thread safety: one thread at a time.
+/// State of one paged list.
+/// Driver:
+///  1. sends next_request();
+///  2. calls on_page() with the response, or on_error(), and begins again at 1 if the list is not complete;
+///  3. takes the list with take_result().
+/// Thread safety: one thread at a time.
 class ListCore {
  public:
   ListCore(const ResourceId& resource, const ListOptions& options);
 
   RestRequest next_request() const;
   /// Handles a page; returns true when the list is complete. Throws DecodeError.
-  bool take(http::Response response);
+  bool on_page(http::Response response);
   /// Handles an error of a page. Returns true to start over without paging; false: the error is for the
   /// caller.
-  bool take_error(const std::exception_ptr& error);
-  RawList result() { return std::move(list_); }
+  bool on_error(const std::exception_ptr& error);
+  RawList take_result() { return std::move(list_); }
 
  private:
   std::size_t page_limit() const;

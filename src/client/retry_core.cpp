@@ -19,7 +19,7 @@ Duration jittered(Duration delay, double share, std::uint64_t& random) {
   return Duration{static_cast<Duration::rep>(static_cast<double>(delay.count()) * factor)};
 }
 
-std::optional<Duration> RetryCore::after(const Status& status) {
+std::optional<Duration> RetryCore::on_refused(const Status& status) {
   // The server rejected the request before processing it: safe to retry for any method.
   if (status.code == 429) return retry_after(status.retry_after.value_or(options_.default_retry_after));
   if (status.code == 503 && status.retry_after) return retry_after(*status.retry_after);
@@ -28,7 +28,7 @@ std::optional<Duration> RetryCore::after(const Status& status) {
   return status.retry_after ? retry_after(*status.retry_after) : back_off();
 }
 
-std::optional<Duration> RetryCore::after(TransportErrorCode code) {
+std::optional<Duration> RetryCore::on_broken(TransportErrorCode code) {
   if (code != TransportErrorCode::interrupted || !read_) return std::nullopt;
   return back_off();
 }

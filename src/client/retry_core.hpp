@@ -14,15 +14,19 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Retry state of one call. Thread safety: one thread at a time.
+/// Retry state of one call.
+/// Driver:
+///  1. calls on_refused() or on_broken() when an attempt has failed;
+///  2. waits for the delay that it returns and sends again, or reports the failure if it returns nothing.
+/// Thread safety: one thread at a time.
 class RetryCore {
  public:
   RetryCore(RetryOptions options, http::Method method, std::uint64_t seed)
       : options_(options), read_(method == http::Method::get), random_(seed) {}
 
   /// Returns the delay before the next attempt; nullopt: give up.
-  std::optional<Duration> after(const Status& status);
-  std::optional<Duration> after(TransportErrorCode code);
+  std::optional<Duration> on_refused(const Status& status);
+  std::optional<Duration> on_broken(TransportErrorCode code);
 
  private:
   std::optional<Duration> retry_after(Duration delay);

@@ -204,7 +204,7 @@ class RawWatch::State {
         default:
           break;
       }
-      if (sleep_until(clock(), core_.retry_at(), stop)) connect(stop);
+      if (sleep_until(clock(), core_.next_due().value_or(TimePoint::min()), stop)) connect(stop);
     }
     drop();
     return std::nullopt;
@@ -214,7 +214,7 @@ class RawWatch::State {
     drop();
     const TimePoint now = clock().now();
     core_.restart(std::move(resource_version), now);
-    if (core_.retry_at() > now)
+    if (core_.next_due() > now)
       note(std::make_exception_ptr(Error(describe(request()) + ": 410 Gone again, without an event since")));
   }
 
@@ -239,7 +239,7 @@ class RawWatch::State {
 
   void connect(const std::stop_token& stop) {
     inflow_ = std::make_shared<Inflow>(options_.max_buffered_bytes);
-    core_.connecting(clock().now());
+    core_.on_connecting(clock().now());
     connected_at_ = clock().now();
     head_due_ = deadline_after(clock().now(), limits::watch_head);
     accepted_ = false;
@@ -250,7 +250,7 @@ class RawWatch::State {
       if (stop.stop_requested()) return;
       if (!established_) throw;
       note(std::current_exception());
-      core_.broken(std::current_exception(), std::nullopt, clock().now());
+      core_.on_broken(std::current_exception(), std::nullopt, clock().now());
     }
   }
 
@@ -270,7 +270,7 @@ class RawWatch::State {
       for (;;) {
         if (!accepted_ && inflow->answer().status == 200) {
           accepted_ = established_ = true;
-          core_.accepted();
+          core_.on_accepted();
         }
         frame = inflow->take_frame();
         if (frame || inflow->ended() || stop.stop_requested()) break;
@@ -304,7 +304,7 @@ class RawWatch::State {
     }
     const auto type = type_of(frame.type);
     if (!type) return reject("an event of unknown type " + frame.type);
-    core_.event(*type == WatchEventType::added, frame.resource_version);
+    core_.on_event(*type == WatchEventType::added, frame.resource_version);
     if (clock().now() - connected_at_ >= quiet_end) noted_.clear();
     if (*type == WatchEventType::bookmark) {
       if (!options_.bookmarks) return std::nullopt;
@@ -322,7 +322,7 @@ class RawWatch::State {
     drop();
     const auto error = std::make_exception_ptr(DecodeError(describe(request()), problem));
     note(error);
-    core_.broken(error, std::nullopt, clock().now());
+    core_.on_broken(error, std::nullopt, clock().now());
     return std::nullopt;
   }
 
@@ -334,13 +334,13 @@ class RawWatch::State {
             std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limits::watch_head).count()) +
             " s"));
     note(error);
-    core_.broken(error, TransportErrorCode::timeout, clock().now());
+    core_.on_broken(error, TransportErrorCode::timeout, clock().now());
     return std::nullopt;
   }
 
   std::optional<RawWatchEvent> refuse(const Status& status) {
     const std::string call = describe(request());
-    core_.refused(call, status, clock().now());
+    core_.on_refused(call, status, clock().now());
     if (core_.state() == WatchCore::State::gone) {
       return RawWatchEvent{.type = WatchEventType::gone, .resource_version = core_.resource_version()};
     }
@@ -359,7 +359,7 @@ class RawWatch::State {
     inflow_.reset();
     if (answer.status != 0 && answer.status != 200) return refuse(Status::decode(answer));
     if (!error) {
-      core_.ended(clock().now());
+      core_.on_ended(clock().now());
       return std::nullopt;
     }
     note(error);
@@ -370,7 +370,7 @@ class RawWatch::State {
       code = broken.code();
     } catch (...) {
     }
-    core_.broken(error, code, clock().now());
+    core_.on_broken(error, code, clock().now());
     return std::nullopt;
   }
 

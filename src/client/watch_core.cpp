@@ -19,13 +19,13 @@ constexpr unsigned free_reconnects = 3;  // after consecutive very short connect
 
 }  // namespace
 
-void WatchCore::connecting(TimePoint now) {
+void WatchCore::on_connecting(TimePoint now) {
   state_ = State::connected;
   connected_at_ = now;
   events_ = 0;
 }
 
-void WatchCore::event(bool added, const std::string& resource_version) {
+void WatchCore::on_event(bool added, const std::string& resource_version) {
   ++events_;
   failures_ = 0;
   gones_ = 0;
@@ -33,7 +33,7 @@ void WatchCore::event(bool added, const std::string& resource_version) {
   if (!synthetic_ && !resource_version.empty()) version_ = resource_version;
 }
 
-void WatchCore::ended(TimePoint now) {
+void WatchCore::on_ended(TimePoint now) {
   closed(now);
   // The server's own time limit is not a failure; a server that ends each watch immediately is one.
   if (hurried() || (events_ == 0 && now - connected_at_ < very_short)) return back_off(now);
@@ -41,7 +41,7 @@ void WatchCore::ended(TimePoint now) {
   reconnect(now);
 }
 
-void WatchCore::refused(const std::string& call, const Status& status, TimePoint now) {
+void WatchCore::on_refused(const std::string& call, const Status& status, TimePoint now) {
   closed(now);
   if (status.code == 410) {
     state_ = State::gone;
@@ -60,8 +60,8 @@ void WatchCore::refused(const std::string& call, const Status& status, TimePoint
   retry_at_ = std::max(retry_at_, deadline_after(now, delay));
 }
 
-void WatchCore::broken(const std::exception_ptr& error, std::optional<TransportErrorCode> code,
-                       TimePoint now) {
+void WatchCore::on_broken(const std::exception_ptr& error, std::optional<TransportErrorCode> code,
+                          TimePoint now) {
   const bool hopeless =
       code == TransportErrorCode::closed || (code == TransportErrorCode::tls && !established_);
   if (hopeless) {

@@ -15,7 +15,13 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// State of a reconnecting watch. Thread safety: one thread at a time.
+/// State of a reconnecting watch.
+/// Driver:
+///  1. connects at next_due(), and calls on_connecting() just before;
+///  2. calls on_accepted() when the server accepts the watch, and on_event() for each event or bookmark;
+///  3. calls on_ended(), on_refused() or on_broken(), whichever ended the connection, and looks at state();
+///  4. in state gone, lists again and calls restart(); in state failed, reports error().
+/// Thread safety: one thread at a time.
 ///
 /// The server can make it reconnect without a delay only a few times in a row: connections that end
 /// immediately, and 410s without an event in between, count as failures and back off. Source: client-go
@@ -24,7 +30,7 @@ class WatchCore {
  public:
   enum class State : unsigned char {
     connected,
-    waiting,  ///< Connect at retry_at().
+    waiting,  ///< Connect at next_due().
     gone,     ///< Waits for restart().
     failed,   ///< Permanently, with error().
   };
@@ -33,21 +39,23 @@ class WatchCore {
       : version_(std::move(resource_version)), synthetic_(is_unset(version_)), random_(seed) {}
 
   State state() const { return state_; }
-  TimePoint retry_at() const { return retry_at_; }
+  std::optional<TimePoint> next_due() const {
+    return state_ == State::waiting ? std::optional(retry_at_) : std::nullopt;
+  }
   const std::exception_ptr& error() const { return error_; }
   /// Version at which the next connection starts; "" for the beginning.
   const std::string& resource_version() const { return version_; }
 
-  void connecting(TimePoint now);
-  void accepted() { established_ = true; }
+  void on_connecting(TimePoint now);
+  void on_accepted() { established_ = true; }
   /// Handles an event with an object, or a bookmark.
-  void event(bool added, const std::string& resource_version);
+  void on_event(bool added, const std::string& resource_version);
   /// Handles a proper end of the watch by the server.
-  void ended(TimePoint now);
+  void on_ended(TimePoint now);
   /// Handles a rejection or an abort by the server, by its response or by an ERROR event.
-  void refused(const std::string& call, const Status& status, TimePoint now);
+  void on_refused(const std::string& call, const Status& status, TimePoint now);
   /// Handles a broken connection, or invalid data.
-  void broken(const std::exception_ptr& error, std::optional<TransportErrorCode> code, TimePoint now);
+  void on_broken(const std::exception_ptr& error, std::optional<TransportErrorCode> code, TimePoint now);
   void restart(std::string resource_version, TimePoint now);
   /// Returns a number below `bound`, derived from the seed.
   std::uint64_t random_below(std::uint64_t bound);

@@ -29,8 +29,7 @@ namespace detail {
 ///  1. calls on_run_started() when a worker takes a key;
 ///  2. calls on_minor_event() for a minor event of a key that concerns() returns true for, and obeys the
 ///     verdict; adds the key for any other event;
-///  3. when a run failed, waits until standing_deadline(), or as long as the limiter says if there is none,
-///  and
+///  3. when a run failed, waits until standing_deadline(), or for the limiter's delay if there is none, and
 ///     calls on_run_failed() with the new deadline;
 ///  4. when a run ended otherwise, calls on_run_ended(), and adds the key if that returns held events.
 /// Thread safety: one thread at a time.

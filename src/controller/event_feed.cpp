@@ -160,7 +160,7 @@ void EventFeed::start(std::function<void(const std::string&)> on_thread_start) {
 void EventFeed::note_failure(Remap remap, std::string_view error) {
   const WireObject object = remap.states.back();
   MutexLock lock(mutex_);
-  const auto next = remaps_.failed(std::move(remap), environment_.clock->now());
+  const auto next = remaps_.on_failure(std::move(remap), environment_.clock->now());
   changed_.notify_all();
   if (started_ && !ended_ && !remapper_.joinable()) remapper_ = std::thread([this] { run_remaps(); });
   lock.unlock();
@@ -190,7 +190,7 @@ void EventFeed::remap(const Remap& remap) noexcept {
 
 void EventFeed::map_due() {
   MutexLock lock(mutex_);
-  const auto due = remaps_.take_due(environment_.clock->now());
+  const auto due = remaps_.on_timeout(environment_.clock->now());
   lock.unlock();
   for (const Remap& one : due) remap(one);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derives the reason why a key is not being reconciled from its records.
+// Driver:
+//  1. gathers ExplainFacts under its locks;
+//  2. calls the functions below under none.
 #pragma once
 
 #include <cstddef>

@@ -122,6 +122,9 @@ struct LastFailure {
 ///
 /// Five eighths of the budget are for records, one eighth for texts and a quarter for failures. Memory is
 /// allocated on demand.
+/// Driver:
+///  1. calls on_* for what happened, in the order in which it happened;
+///  2. reads it between such calls; views and pointers are valid until the next one.
 /// Thread safety: one thread at a time.
 /// Complexity: recording is constant; of() is linear in the number of records.
 class FlightRecorder {
@@ -142,7 +145,7 @@ class FlightRecorder {
     return number < sources_.size() ? std::string_view(sources_[number]) : std::string_view();
   }
 
-  void event(TimePoint at, std::uint64_t key, Cause cause, EventFate fate) {
+  void on_event(TimePoint at, std::uint64_t key, Cause cause, EventFate fate) {
     if (capacity_ == 0) return;
     next() = {.at = at.time_since_epoch().count(),
               .key = key,
@@ -153,7 +156,7 @@ class FlightRecorder {
               .number = cause.source};
   }
   /// Records the start of a run; its cause is determined on demand.
-  void started(const FlightRun& run) {
+  void on_run_started(const FlightRun& run) {
     last_sign_ = run.since;
     runs_.push_back(run);
     if (capacity_ == 0) return;
@@ -166,8 +169,8 @@ class FlightRecorder {
               .number = static_cast<std::uint16_t>(run.worker)};
   }
   /// Records that the run of `attempt` ended after `duration`.
-  void ended(TimePoint at, const RequestKey& key, std::size_t worker, std::uint64_t attempt,
-             Duration duration, const ReconcileOutcome& outcome) {
+  void on_run_ended(TimePoint at, const RequestKey& key, std::size_t worker, std::uint64_t attempt,
+                    Duration duration, const ReconcileOutcome& outcome) {
     end_run(key.hash());
     last_sign_ = at;
     if (capacity_ == 0) return;
@@ -187,7 +190,7 @@ class FlightRecorder {
     }
   }
   /// Records that `key` is to run again after `delay`, because of `reason`.
-  void waits(TimePoint at, std::uint64_t key, AddedBy reason, Duration delay) {
+  void on_wait(TimePoint at, std::uint64_t key, AddedBy reason, Duration delay) {
     if (capacity_ == 0) return;
     next() = {.at = at.time_since_epoch().count(),
               .key = key,

@@ -21,12 +21,12 @@ void Journal::on_event(TimePoint at, std::uint64_t key, const Origin& origin, Ev
   if (!recorder_.on()) return;
   Cause cause{.by = origin.by, .type = origin.type};
   if (!origin.source.empty()) cause.source = recorder_.number_of(origin.source);
-  recorder_.event(at, key, cause, fate);
+  recorder_.on_event(at, key, cause, fate);
 }
 
 RunStart Journal::on_run_started(const RequestKey& key, FlightRun run) {
   run.key = key.hash();
-  recorder_.started(run);
+  recorder_.on_run_started(run);
   RunStart start;
   if (!std::exchange(check_scheduled_, true)) start.stuck_check_due = run.limit;
   if (const auto arrival = arrivals_.extract(key)) {
@@ -37,7 +37,7 @@ RunStart Journal::on_run_started(const RequestKey& key, FlightRun run) {
 }
 
 void Journal::on_run_ended(const RequestKey& key, const RunEnd& end) {
-  recorder_.ended(end.at, key, end.worker, end.attempt, end.took, end.outcome);
+  recorder_.on_run_ended(end.at, key, end.worker, end.attempt, end.took, end.outcome);
 }
 
 StuckCheck Journal::on_timeout(TimePoint now) {

@@ -72,7 +72,7 @@ class Journal {
   void on_run_ended(const RequestKey& key, const RunEnd& end);
   /// `key` runs again after `delay`.
   void on_wait(TimePoint at, const RequestKey& key, AddedBy reason, Duration delay) {
-    recorder_.waits(at, key.hash(), reason, delay);
+    recorder_.on_wait(at, key.hash(), reason, delay);
   }
   /// Returns the runs that are stuck and have to be reported, and when to call this again.
   StuckCheck on_timeout(TimePoint now);

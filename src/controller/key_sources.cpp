@@ -111,7 +111,7 @@ void KeySources::fire_timers() {
   std::vector<std::size_t> due;
   {
     MutexLock lock(mutex_);
-    due = timers_.fire(environment_.clock->now());
+    due = timers_.on_timeout(environment_.clock->now());
   }
   for (const std::size_t number : due) {
     const TimerSpec& timer = spec_.timers[number];

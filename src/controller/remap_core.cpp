@@ -24,7 +24,7 @@ void append_states(std::vector<WireObject>& states, const std::vector<WireObject
 
 }  // namespace
 
-std::optional<Duration> RemapCore::failed(Remap remap, TimePoint now) {
+std::optional<Duration> RemapCore::on_failure(Remap remap, TimePoint now) {
   Id id{remap.watch, remap.states.back().key()};
   if (const auto found = waiting_.find(id); found != waiting_.end()) {
     Remap& known = found->second.remap;
@@ -45,7 +45,7 @@ std::optional<Duration> RemapCore::failed(Remap remap, TimePoint now) {
   return delay;
 }
 
-std::vector<Remap> RemapCore::take_due(TimePoint now) {
+std::vector<Remap> RemapCore::on_timeout(TimePoint now) {
   std::vector<Remap> due;
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     if (at->second.due > now) {

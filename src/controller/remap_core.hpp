@@ -28,8 +28,11 @@ struct Remap {
   std::size_t failures = 0;
 };
 
-/// Driver: call failed() after each mapping that threw; when next_due() has come, call take_due(), map each
-/// state, and call failed() again if that throws.
+/// Schedules the mappings that failed.
+/// Driver:
+///  1. calls on_failure() after each mapping that threw;
+///  2. at next_due() calls on_timeout(), and maps each state of the result.
+/// Thread safety: one thread at a time.
 class RemapCore {
  public:
   static constexpr Duration first_delay = std::chrono::seconds{1};
@@ -42,9 +45,9 @@ class RemapCore {
   static constexpr std::size_t max_states = 8;
 
   /// Records a failure. Returns the delay until the next attempt; std::nullopt: it was given up.
-  std::optional<Duration> failed(Remap remap, TimePoint now);
+  std::optional<Duration> on_failure(Remap remap, TimePoint now);
   /// Removes and returns the states that are due.
-  std::vector<Remap> take_due(TimePoint now);
+  std::vector<Remap> on_timeout(TimePoint now);
   std::optional<TimePoint> next_due() const;
   std::size_t size() const { return waiting_.size(); }
 

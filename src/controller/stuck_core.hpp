@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides when a long run is logged: when it exceeds its limit, and each time its duration has doubled.
+// Driver:
+//  1. sets FlightRun::limit and warn_at to limit_of() when a run starts;
+//  2. calls check_stuck() at the limit of the first run, and again at each StuckCheck::next_due.
 #pragma once
 
 #include <optional>

@@ -17,7 +17,7 @@ void TimerCore::start(TimePoint now) {
   for (Timer& timer : timers_) timer.due = deadline_after(now, timer.period);
 }
 
-std::vector<std::size_t> TimerCore::fire(TimePoint now) {
+std::vector<std::size_t> TimerCore::on_timeout(TimePoint now) {
   std::vector<std::size_t> due;
   for (std::size_t number = 0; number < timers_.size(); ++number) {
     if (timers_[number].due <= now) due.push_back(number);

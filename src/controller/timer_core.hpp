@@ -12,6 +12,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+/// Schedule of the timers of one controller.
+/// Driver:
+///  1. calls add() for each timer, then start();
+///  2. at next_due() calls on_timeout(), and adds the keys of the timers that it returns.
 /// Thread safety: one thread at a time.
 class TimerCore {
  public:
@@ -22,8 +26,8 @@ class TimerCore {
 
   /// Returns the due timers, in the order of their due times. The next time of each is its first period
   /// boundary after `now`: missed ones are skipped.
-  std::vector<std::size_t> fire(TimePoint now);
-  /// Returns the time of the next fire(); std::nullopt without timers or before start().
+  std::vector<std::size_t> on_timeout(TimePoint now);
+  /// Returns the time of the next on_timeout(); std::nullopt without timers or before start().
   std::optional<TimePoint> next_due() const;
 
  private:

@@ -33,7 +33,7 @@ std::string counter_is_full(const ElectionCoreOptions& options) {
 ElectionCore::ElectionCore(ElectionCoreOptions options)
     : options_(std::move(options)), random_(options_.seed | 1) {}
 
-ElectionCore::Step ElectionCore::next(TimePoint now, WallTime wall) {
+ElectionCore::Step ElectionCore::next_step(TimePoint now, WallTime wall) {
   if (term_ && now >= term_->valid_until) finish_campaign(End::not_renewed);
   if (!end_ && has_nothing_to_free()) finish_campaign(End::released);
   if (end_) return {};
@@ -42,17 +42,17 @@ ElectionCore::Step ElectionCore::next(TimePoint now, WallTime wall) {
   if (pending_.empty() || now >= free_again) {
     step = term_ ? leader_step(now, wall) : candidate_step(now, wall);
   } else {
-    step.wake = free_again;
+    step.next_due = free_again;
   }
-  if (term_) step.wake = std::min(step.wake, term_->valid_until);
+  if (term_) step.next_due = std::min(step.next_due, term_->valid_until);
   return step;
 }
 
 ElectionCore::Step ElectionCore::leader_step(TimePoint now, WallTime wall) {
-  if (must_look_) return now >= look_at_ ? send(Purpose::look, now, wall) : Step{.wake = look_at_};
+  if (must_look_) return now >= look_at_ ? send(Purpose::look, now, wall) : Step{.next_due = look_at_};
   // A creation that is in flight may leave a Lease that has to be released.
-  if (resigning_ && !known_) return {.wake = term_->valid_until};
-  if (now < write_at_) return {.wake = write_at_};
+  if (resigning_ && !known_) return {.next_due = term_->valid_until};
+  if (now < write_at_) return {.next_due = write_at_};
   return send(resigning_ ? Purpose::free : Purpose::claim, now, wall);
 }
 
@@ -62,7 +62,7 @@ ElectionCore::Step ElectionCore::candidate_step(TimePoint now, WallTime wall) {
   problem_ = is_claimable && !next_term() ? counter_is_full(options_) : std::string();
   if (is_claimable && !problem_.empty()) {
     return polls && now >= look_at_ ? send(Purpose::look, now, wall)
-                                    : Step{.wake = polls ? look_at_ : TimePoint::max()};
+                                    : Step{.next_due = polls ? look_at_ : TimePoint::max()};
   }
   if (is_claimable && now >= write_at_) return send(Purpose::claim, now, wall);
   // Also while a claim has to wait: otherwise the wake-up would be at a time in the past.
@@ -71,7 +71,7 @@ ElectionCore::Step ElectionCore::candidate_step(TimePoint now, WallTime wall) {
                             : is_claimable ? write_at_
                             : known_       ? expiry()
                                            : held_until_;
-  return {.wake = polls ? std::min(look_at_, expires) : expires};
+  return {.next_due = polls ? std::min(look_at_, expires) : expires};
 }
 
 bool ElectionCore::is_free(TimePoint now) const {
@@ -147,7 +147,7 @@ std::optional<ElectionCore::Pending> ElectionCore::finish(std::uint64_t id) {
   return std::move(found.mapped());
 }
 
-void ElectionCore::answered(std::uint64_t id, Json lease, TimePoint now) {
+void ElectionCore::on_answered(std::uint64_t id, Json lease, TimePoint now) {
   const auto request = finish(id);
   if (!request) return;
   LeaseRecord record = LeaseRecord::read(std::move(lease));
@@ -187,7 +187,7 @@ void ElectionCore::claimed(const Pending& write, const LeaseRecord& record, Time
   }
 }
 
-void ElectionCore::missing(std::uint64_t id, TimePoint now) {
+void ElectionCore::on_missing(std::uint64_t id, TimePoint now) {
   const auto request = finish(id);
   if (!request || !nothing_seen_since(*request)) return;
   ++changes_;
@@ -198,7 +198,7 @@ void ElectionCore::missing(std::uint64_t id, TimePoint now) {
   look_at_ = deadline_after(now, jittered(options_.retry_period));
 }
 
-void ElectionCore::conflicted(std::uint64_t id, TimePoint now) {
+void ElectionCore::on_conflict(std::uint64_t id, TimePoint now) {
   const auto request = finish(id);
   if (!request || !nothing_seen_since(*request)) return;
   must_look_ = true;
@@ -206,7 +206,7 @@ void ElectionCore::conflicted(std::uint64_t id, TimePoint now) {
   look_at_ = ++conflicts_ < most_conflicts ? now : deadline_after(now, options_.retry_period);
 }
 
-void ElectionCore::failed(std::uint64_t id, TimePoint now) {
+void ElectionCore::on_failure(std::uint64_t id, TimePoint now) {
   const auto request = finish(id);
   if (!request) return;
   const Duration pause = term_ ? options_.retry_period : jittered(options_.retry_period);
@@ -236,7 +236,7 @@ void ElectionCore::take(LeaseRecord record, TimePoint now) {
   finish_campaign(released ? End::released : End::taken);
 }
 
-void ElectionCore::seen_deleted(Json lease, TimePoint now) {
+void ElectionCore::on_deleted(Json lease, TimePoint now) {
   LeaseRecord last = LeaseRecord::read(std::move(lease));
   if (end_ || !is_newer(last.version, newest_)) return;
   take(std::move(last), now);

@@ -35,6 +35,14 @@ struct ElectionCoreOptions {
 /// begin. Writes carry the resourceVersion that they were decided on; the later of two gets a conflict. A
 /// slow response does not delay the next attempt: the first of them to complete counts.
 ///
+/// Driver:
+///  1. calls next_step(), sends its request if it has one, and calls it again until it has none;
+///  2. calls it again at Step::next_due, and after each call of 3 to 5;
+///  3. calls on_answered(), on_missing(), on_conflict() or on_failure() for each request;
+///  4. calls on_watching() when a watch of the Lease starts or ends, and on_event() or on_deleted() for its
+///     events;
+///  5. calls resign() when it is asked to stop;
+///  6. ends when end() is set, and stops leading at Term::valid_until by its own clock.
 /// Thread safety: one thread at a time.
 /// Source: client-go tools/leaderelection. Deviations: candidates that see the Lease change need not poll;
 /// attempts overlap; the leader's time starts when a write is sent; candidates that have seen a Lease respect
@@ -50,8 +58,8 @@ class ElectionCore {
     TimePoint deadline = {};  ///< A response after it is useless.
   };
   struct Step {
-    std::optional<Request> request = {};  ///< Request to send; then call next() again.
-    TimePoint wake = TimePoint::max();    ///< Without a request: time of the next call.
+    std::optional<Request> request = {};    ///< Request to send; then call next_step() again.
+    TimePoint next_due = TimePoint::max();  ///< Without a request: time of the next call.
   };
   enum class End : std::uint8_t {
     not_renewed,  ///< The renew deadline passed.
@@ -67,19 +75,19 @@ class ElectionCore {
   explicit ElectionCore(ElectionCoreOptions options);
 
   /// Returns the next step; `wall` is the time written into the Lease, for people.
-  Step next(TimePoint now, WallTime wall);
+  Step next_step(TimePoint now, WallTime wall);
 
   // Results of request `id`. Unknown ids are ignored.
-  void answered(std::uint64_t id, Json lease, TimePoint now);
-  void missing(std::uint64_t id, TimePoint now);     ///< 404
-  void conflicted(std::uint64_t id, TimePoint now);  ///< 409
-  void failed(std::uint64_t id, TimePoint now);      ///< It is unknown if it had its effect.
+  void on_answered(std::uint64_t id, Json lease, TimePoint now);
+  void on_missing(std::uint64_t id, TimePoint now);   ///< 404
+  void on_conflict(std::uint64_t id, TimePoint now);  ///< 409
+  void on_failure(std::uint64_t id, TimePoint now);   ///< It is unknown if it had its effect.
 
   // Observations of a watch of the Lease.
-  void watching(bool alive) { watching_ = alive; }
-  void seen(Json lease, TimePoint now) { take(LeaseRecord::read(std::move(lease)), now); }
+  void on_watching(bool alive) { watching_ = alive; }
+  void on_event(Json lease, TimePoint now) { take(LeaseRecord::read(std::move(lease)), now); }
   /// The event carries the last state of the Lease, which may name a holder that was never seen.
-  void seen_deleted(Json lease, TimePoint now);
+  void on_deleted(Json lease, TimePoint now);
 
   /// Ends the candidacy; a leader releases the Lease if `release` is set.
   void resign(TimePoint now);

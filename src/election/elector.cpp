@@ -262,7 +262,7 @@ ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_
 void Elector::State::drive(const CampaignPtr& campaign) noexcept {
   MutexLock lock(mutex_);
   for (;;) {
-    Core::Step step = campaign->core.next(clock_->now(), clock_->wall_now());
+    Core::Step step = campaign->core.next_step(clock_->now(), clock_->wall_now());
     const bool looked_away = publish(*campaign, lock);
     if (campaign->core.end()) break;
     if (step.request) {
@@ -271,7 +271,7 @@ void Elector::State::drive(const CampaignPtr& campaign) noexcept {
       send(campaign, std::move(*step.request));
       lock.lock();
     } else if (!looked_away) {  // otherwise a notification may have been missed
-      clock_->wait_until(changed_, lock, step.wake);
+      clock_->wait_until(changed_, lock, step.next_due);
     }
   }
   changed_.notify_all();
@@ -359,7 +359,7 @@ void Elector::State::landed(const CampaignPtr& campaign, std::uint64_t id,
   --campaign->on_their_way;
   if (outcome.ok()) {
     last_problem_.clear();
-    campaign->core.answered(id, outcome.value()->body(), clock_->now());
+    campaign->core.on_answered(id, outcome.value()->body(), clock_->now());
   } else {
     judge(*campaign, id, outcome.error());
   }
@@ -371,14 +371,14 @@ void Elector::State::judge(Campaign& campaign, std::uint64_t id, const std::exce
   try {
     std::rethrow_exception(error);
   } catch (const ApiError& refusal) {
-    if (refusal.code() == 409) return campaign.core.conflicted(id, now);
+    if (refusal.code() == 409) return campaign.core.on_conflict(id, now);
     const bool absent = refusal.is_not_found() && !refusal.is_no_such_resource();
     if (!absent || refusal.status().kind != Lease::resource.plural) note_trouble(refusal.what());
-    if (absent) return campaign.core.missing(id, now);
+    if (absent) return campaign.core.on_missing(id, now);
   } catch (...) {
     note_trouble(text_of(error));
   }
-  campaign.core.failed(id, now);
+  campaign.core.on_failure(id, now);
 }
 
 // A problem that recurs every two seconds is logged once.
@@ -402,11 +402,11 @@ void Elector::State::follow(const CampaignPtr& campaign, const std::stop_token& 
       if (event->object.empty()) continue;
       Json lease = Json::parse(event->object, event->what);
       MutexLock lock(mutex_);
-      campaign->core.watching(true);
+      campaign->core.on_watching(true);
       if (event->type == WatchEventType::deleted) {
-        campaign->core.seen_deleted(std::move(lease), clock_->now());
+        campaign->core.on_deleted(std::move(lease), clock_->now());
       } else {
-        campaign->core.seen(std::move(lease), clock_->now());
+        campaign->core.on_event(std::move(lease), clock_->now());
       }
       changed_.notify_all();
     }
@@ -416,7 +416,7 @@ void Elector::State::follow(const CampaignPtr& campaign, const std::stop_token& 
               {{"error", error.what()}});
   }
   MutexLock lock(mutex_);
-  campaign->core.watching(false);
+  campaign->core.on_watching(false);
   changed_.notify_all();
 }
 

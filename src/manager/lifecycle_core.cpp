@@ -47,7 +47,7 @@ void LifecycleCore::start_stages(Actions& actions) {
   }
 }
 
-LifecycleCore::Actions LifecycleCore::started(std::size_t part, TimePoint) {
+LifecycleCore::Actions LifecycleCore::on_started(std::size_t part, TimePoint) {
   Actions actions;
   if (parts_.at(part).state != State::starting) return actions;
   parts_[part].state = State::running;
@@ -59,14 +59,14 @@ LifecycleCore::Actions LifecycleCore::started(std::size_t part, TimePoint) {
   return actions;
 }
 
-LifecycleCore::Actions LifecycleCore::open(std::size_t part) {
+LifecycleCore::Actions LifecycleCore::on_leadership_acquired(std::size_t part) {
   Actions actions;
   parts_.at(part).holds_back = false;
   if (started_ && !stopping_) start_stages(actions);
   return actions;
 }
 
-LifecycleCore::Actions LifecycleCore::ended(std::size_t part, std::string_view error, TimePoint now) {
+LifecycleCore::Actions LifecycleCore::on_ended(std::size_t part, std::string_view error, TimePoint now) {
   Actions actions;
   parts_.at(part).state = State::ended;
   if (!error.empty() && error_.empty()) error_ = parts_[part].name + ": " + std::string(error);
@@ -115,7 +115,7 @@ void LifecycleCore::stop_stages(Actions& actions) {
   }
 }
 
-LifecycleCore::Actions LifecycleCore::tick(TimePoint now) {
+LifecycleCore::Actions LifecycleCore::on_timeout(TimePoint now) {
   Actions actions;
   if (grace_deadline_ && now >= *grace_deadline_) {
     grace_deadline_.reset();
@@ -138,7 +138,7 @@ void LifecycleCore::cancel(std::size_t part, Actions& actions) {
   actions.push_back({LifecycleAction::Kind::cancel, part});
 }
 
-std::optional<TimePoint> LifecycleCore::deadline() const {
+std::optional<TimePoint> LifecycleCore::next_due() const {
   if (all_ended()) return std::nullopt;
   return grace_deadline_ ? grace_deadline_ : cancel_deadline_;
 }

@@ -400,21 +400,22 @@ void Manager::Impl::take_news(LifecycleCore::Actions& actions, const std::stop_t
     const Happening happening = std::move(news_.front());
     news_.pop_front();
     if (happening.kind == Happening::Kind::started) {
-      append(core_.started(happening.part, now));
+      append(core_.on_started(happening.part, now));
       continue;
     }
     if (happening.kind == Happening::Kind::open) {
-      append(core_.open(happening.part));
+      append(core_.on_leadership_acquired(happening.part));
       continue;
     }
     if (happening.error && !first_error_) first_error_ = happening.error;
-    append(core_.ended(happening.part, happening.error ? message_of(happening.error) : std::string(), now));
+    append(
+        core_.on_ended(happening.part, happening.error ? message_of(happening.error) : std::string(), now));
   }
   if (stop.stop_requested() && !core_.stopping()) {
     options_.log.info("stopping", {{"reason", "asked to"}});
     append(core_.stop(now));
   }
-  append(core_.tick(now));
+  append(core_.on_timeout(now));
 }
 
 void Manager::Impl::run(const std::stop_token& stop) {
@@ -432,7 +433,7 @@ void Manager::Impl::run(const std::stop_token& stop) {
     MutexLock lock(mutex_);
     take_news(actions, stop);
     while (actions.empty() && !core_.finished()) {
-      if (const auto deadline = earliest(core_.deadline(), stuck_look_)) {
+      if (const auto deadline = earliest(core_.next_due(), stuck_look_)) {
         options_.clock->wait_until(changed_, lock, *deadline);
       } else {
         options_.clock->wait(changed_, lock);

@@ -11,7 +11,7 @@ using http::Method;
 
 std::optional<Duration> after(Method method, int code, std::optional<Duration> retry_after = {}) {
   RetryCore core({}, method, 1);
-  return core.after(Status{.code = code, .retry_after = retry_after});
+  return core.on_refused(Status{.code = code, .retry_after = retry_after});
 }
 
 TEST(RetryCore, WhatTheServerDidNotBeginIsSentAgainByAnyMethod) {
@@ -44,30 +44,30 @@ TEST(RetryCore, OnlyABrokenReadIsSentAgain) {
   for (const auto code :
        {TransportErrorCode::resolve, TransportErrorCode::connect, TransportErrorCode::tls,
         TransportErrorCode::timeout, TransportErrorCode::protocol, TransportErrorCode::closed}) {
-    EXPECT_FALSE(RetryCore({}, Method::get, 1).after(code));
+    EXPECT_FALSE(RetryCore({}, Method::get, 1).on_broken(code));
   }
-  EXPECT_TRUE(RetryCore({}, Method::get, 1).after(TransportErrorCode::interrupted));
-  EXPECT_FALSE(RetryCore({}, Method::post, 1).after(TransportErrorCode::interrupted));
+  EXPECT_TRUE(RetryCore({}, Method::get, 1).on_broken(TransportErrorCode::interrupted));
+  EXPECT_FALSE(RetryCore({}, Method::post, 1).on_broken(TransportErrorCode::interrupted));
 }
 
 TEST(RetryCore, BlindRetriesDoubleWithJitterAndEnd) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RetryCore core({}, Method::get, seed);
     for (const Duration expected : {Duration(100ms), Duration(200ms), Duration(400ms), Duration(800ms)}) {
-      const auto delay = core.after(TransportErrorCode::interrupted);
+      const auto delay = core.on_broken(TransportErrorCode::interrupted);
       ASSERT_TRUE(delay);
       EXPECT_GE(*delay, expected * 8 / 10);
       EXPECT_LE(*delay, expected * 12 / 10);
     }
-    EXPECT_FALSE(core.after(TransportErrorCode::interrupted));
-    EXPECT_TRUE(core.after(Status{.code = 429})) << "the server's own word still counts";
+    EXPECT_FALSE(core.on_broken(TransportErrorCode::interrupted));
+    EXPECT_TRUE(core.on_refused(Status{.code = 429})) << "the server's own word still counts";
   }
 }
 
 TEST(RetryCore, RetriesAfterRetryAfterAreLimitedToo) {
   RetryCore core({.max_retries = 3}, Method::post, 1);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(core.after(Status{.code = 429}));
-  EXPECT_FALSE(core.after(Status{.code = 429}));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(core.on_refused(Status{.code = 429}));
+  EXPECT_FALSE(core.on_refused(Status{.code = 429}));
 }
 
 TEST(RetryCore, JitterSpreadsBothWays) {

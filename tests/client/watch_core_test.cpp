@@ -18,14 +18,14 @@ std::exception_ptr some_error() {
 TEST(WatchCore, ConnectsAtOnceAndGoesOnAfterTheLastEvent) {
   WatchCore core("5", 1);
   EXPECT_EQ(core.state(), State::waiting);
-  EXPECT_LE(core.retry_at(), start);
-  core.connecting(start);
-  core.accepted();
-  core.event(true, "6");
-  core.event(false, "9");
-  core.ended(start + 5min);
+  EXPECT_LE(*core.next_due(), start);
+  core.on_connecting(start);
+  core.on_accepted();
+  core.on_event(true, "6");
+  core.on_event(false, "9");
+  core.on_ended(start + 5min);
   EXPECT_EQ(core.state(), State::waiting);
-  EXPECT_EQ(core.retry_at(), start + 5min) << "the server's own time limit is no failure";
+  EXPECT_EQ(*core.next_due(), start + 5min) << "the server's own time limit is no failure";
   EXPECT_EQ(core.resource_version(), "9");
 }
 
@@ -33,13 +33,13 @@ TEST(WatchCore, ConnectsAtOnceAndGoesOnAfterTheLastEvent) {
 TEST(WatchCore, FromTheStartNoVersionIsTakenFromWhatExists) {
   for (const char* from : {"", "0"}) {
     WatchCore core(from, 1);
-    core.connecting(start);
-    core.event(true, "50");
-    core.event(true, "40");
+    core.on_connecting(start);
+    core.on_event(true, "50");
+    core.on_event(true, "40");
     EXPECT_EQ(core.resource_version(), from);
-    core.event(false, "60");
+    core.on_event(false, "60");
     EXPECT_EQ(core.resource_version(), "60");
-    core.event(true, "61");
+    core.on_event(true, "61");
     EXPECT_EQ(core.resource_version(), "61");
   }
 }
@@ -49,9 +49,9 @@ TEST(WatchCore, BacksOffFromPoint8To30SecondsAndNeverOutside) {
     WatchCore core("5", seed);
     Duration expected = 800ms;
     for (int i = 0; i < 12; ++i) {
-      core.connecting(start);
-      core.broken(some_error(), TransportErrorCode::connect, start);
-      const Duration delay = core.retry_at() - start;
+      core.on_connecting(start);
+      core.on_broken(some_error(), TransportErrorCode::connect, start);
+      const Duration delay = *core.next_due() - start;
       EXPECT_GE(delay, std::max<Duration>(expected * 3 / 4, 800ms));
       EXPECT_LE(delay, std::min<Duration>(expected * 5 / 4, 30s));
       expected = std::min<Duration>(expected * 2, 30s);
@@ -62,40 +62,40 @@ TEST(WatchCore, BacksOffFromPoint8To30SecondsAndNeverOutside) {
 TEST(WatchCore, AnEventOrALongConnectionResetsTheBackOff) {
   WatchCore core("5", 1);
   const auto break_after = [&](Duration life) {
-    core.connecting(start);
-    core.broken(some_error(), TransportErrorCode::interrupted, start + life);
-    return core.retry_at() - (start + life);
+    core.on_connecting(start);
+    core.on_broken(some_error(), TransportErrorCode::interrupted, start + life);
+    return *core.next_due() - (start + life);
   };
   for (int i = 0; i < 6; ++i) break_after(0s);
   EXPECT_GT(break_after(0s), 20s);
   EXPECT_LE(break_after(2min), 1s);
   for (int i = 0; i < 6; ++i) break_after(0s);
-  core.connecting(start);
-  core.event(false, "6");
-  core.broken(some_error(), TransportErrorCode::interrupted, start);
-  EXPECT_LE(core.retry_at() - start, 1s);
+  core.on_connecting(start);
+  core.on_event(false, "6");
+  core.on_broken(some_error(), TransportErrorCode::interrupted, start);
+  EXPECT_LE(*core.next_due() - start, 1s);
 }
 
 TEST(WatchCore, AServerThatEndsEachWatchAtOnceIsGivenTime) {
   WatchCore core("5", 1);
-  core.connecting(start);
-  core.accepted();
-  core.ended(start + 999ms);
-  EXPECT_GE(core.retry_at(), start + 999ms + 800ms);
-  core.connecting(start);
-  core.event(false, "6");
-  core.ended(start + 10ms);
-  EXPECT_EQ(core.retry_at(), start + 10ms);
+  core.on_connecting(start);
+  core.on_accepted();
+  core.on_ended(start + 999ms);
+  EXPECT_GE(*core.next_due(), start + 999ms + 800ms);
+  core.on_connecting(start);
+  core.on_event(false, "6");
+  core.on_ended(start + 10ms);
+  EXPECT_EQ(*core.next_due(), start + 10ms);
 }
 
 TEST(WatchCore, GoneWaitsForARestart) {
   WatchCore core("5", 1);
-  core.connecting(start);
-  core.refused("watch A", Status{.code = 410}, start);
+  core.on_connecting(start);
+  core.on_refused("watch A", Status{.code = 410}, start);
   EXPECT_EQ(core.state(), State::gone);
   core.restart("100", start + 3s);
   EXPECT_EQ(core.state(), State::waiting);
-  EXPECT_EQ(core.retry_at(), start + 3s);
+  EXPECT_EQ(*core.next_due(), start + 3s);
   EXPECT_EQ(core.resource_version(), "100");
 }
 
@@ -108,10 +108,10 @@ int connections_in_a_minute(Serve serve) {
   int connections = 0;
   int version = 5;
   while (true) {
-    now = std::max(now, core.retry_at());
+    now = std::max(now, *core.next_due());
     if (now >= start + 60s || connections > 10'000) return connections;
     ++connections;
-    core.connecting(now);
+    core.on_connecting(now);
     serve(core, now, ++version);
     if (core.state() == State::gone) core.restart(std::to_string(version), now);
   }
@@ -119,31 +119,31 @@ int connections_in_a_minute(Serve serve) {
 
 TEST(WatchCore, NoAnswerMakesItReconnectWithoutPause) {
   const auto gone = [](WatchCore& core, TimePoint now, int) {
-    core.refused("watch A", Status{.code = 410}, now);
+    core.on_refused("watch A", Status{.code = 410}, now);
   };
   const auto accepted_then_gone = [](WatchCore& core, TimePoint now, int) {
-    core.accepted();
-    core.refused("watch A", Status{.code = 410}, now);
+    core.on_accepted();
+    core.on_refused("watch A", Status{.code = 410}, now);
   };
   const auto bookmark_then_gone = [](WatchCore& core, TimePoint now, int version) {
-    core.accepted();
-    core.event(false, std::to_string(version));
-    core.refused("watch A", Status{.code = 410}, now);
+    core.on_accepted();
+    core.on_event(false, std::to_string(version));
+    core.on_refused("watch A", Status{.code = 410}, now);
   };
   const auto bookmark_then_end = [](WatchCore& core, TimePoint now, int version) {
-    core.accepted();
-    core.event(false, std::to_string(version));
-    core.ended(now);
+    core.on_accepted();
+    core.on_event(false, std::to_string(version));
+    core.on_ended(now);
   };
   const auto event_then_cut = [](WatchCore& core, TimePoint now, int version) {
-    core.accepted();
-    core.event(false, std::to_string(version));
-    core.broken(some_error(), TransportErrorCode::interrupted, now);
+    core.on_accepted();
+    core.on_event(false, std::to_string(version));
+    core.on_broken(some_error(), TransportErrorCode::interrupted, now);
   };
   const auto event_then_busy = [](WatchCore& core, TimePoint now, int version) {
-    core.accepted();
-    core.event(false, std::to_string(version));
-    core.refused("watch A", Status{.code = 429, .retry_after = 0s}, now);
+    core.on_accepted();
+    core.on_event(false, std::to_string(version));
+    core.on_refused("watch A", Status{.code = 429, .retry_after = 0s}, now);
   };
   EXPECT_LE(connections_in_a_minute(gone), 10);
   EXPECT_LE(connections_in_a_minute(accepted_then_gone), 10);
@@ -157,62 +157,62 @@ TEST(WatchCore, ARareGoneIsFollowedAtOnce) {
   WatchCore core("5", 1);
   TimePoint now = start;
   for (int i = 0; i < 5; ++i) {
-    core.connecting(now);
-    core.accepted();
+    core.on_connecting(now);
+    core.on_accepted();
     now += 10min;
-    core.event(false, "7");
-    core.refused("watch A", Status{.code = 410}, now);
+    core.on_event(false, "7");
+    core.on_refused("watch A", Status{.code = 410}, now);
     core.restart("8", now);
-    EXPECT_EQ(core.retry_at(), now);
+    EXPECT_EQ(*core.next_due(), now);
   }
 }
 
 TEST(WatchCore, ARetryAfterIsObeyedForTwoMinutesAtMost) {
   WatchCore core("5", 1);
-  core.connecting(start);
-  core.accepted();
-  core.refused("watch A", Status{.code = 429, .retry_after = 24h}, start);
-  EXPECT_EQ(core.retry_at(), start + 2min);
+  core.on_connecting(start);
+  core.on_accepted();
+  core.on_refused("watch A", Status{.code = 429, .retry_after = 24h}, start);
+  EXPECT_EQ(*core.next_due(), start + 2min);
 }
 
 TEST(WatchCore, ARefusalIsFinalOnlyBeforeTheFirstSuccess) {
   for (const int code : {400, 401, 403, 404, 422}) {
     WatchCore fresh("5", 1);
-    fresh.connecting(start);
-    fresh.refused("watch A", Status{.code = code, .reason = "R"}, start);
+    fresh.on_connecting(start);
+    fresh.on_refused("watch A", Status{.code = code, .reason = "R"}, start);
     EXPECT_EQ(fresh.state(), State::failed) << code;
     EXPECT_THROW(std::rethrow_exception(fresh.error()), ApiError);
     WatchCore known("5", 1);
-    known.connecting(start);
-    known.accepted();
-    known.ended(start + 5min);
-    known.connecting(start + 5min);
-    known.refused("watch A", Status{.code = code}, start + 5min);
+    known.on_connecting(start);
+    known.on_accepted();
+    known.on_ended(start + 5min);
+    known.on_connecting(start + 5min);
+    known.on_refused("watch A", Status{.code = code}, start + 5min);
     EXPECT_EQ(known.state(), State::waiting) << code;
   }
 }
 
 TEST(WatchCore, ABusyServerIsObeyed) {
   WatchCore core("5", 1);
-  core.connecting(start);
-  core.refused("watch A", Status{.code = 429, .retry_after = 17s}, start);
+  core.on_connecting(start);
+  core.on_refused("watch A", Status{.code = 429, .retry_after = 17s}, start);
   EXPECT_EQ(core.state(), State::waiting);
-  EXPECT_EQ(core.retry_at(), start + 17s);
-  core.connecting(start);
-  core.refused("watch A", Status{.code = 500}, start);
+  EXPECT_EQ(*core.next_due(), start + 17s);
+  core.on_connecting(start);
+  core.on_refused("watch A", Status{.code = 500}, start);
   EXPECT_EQ(core.state(), State::waiting);
 }
 
 TEST(WatchCore, TlsIsHopelessBeforeTheFirstSuccessAndAClosedTransportAlways) {
   WatchCore tls("5", 1);
-  tls.connecting(start);
-  tls.broken(some_error(), TransportErrorCode::tls, start);
+  tls.on_connecting(start);
+  tls.on_broken(some_error(), TransportErrorCode::tls, start);
   EXPECT_EQ(tls.state(), State::failed);
   WatchCore later("5", 1);
-  later.accepted();
-  later.broken(some_error(), TransportErrorCode::tls, start);
+  later.on_accepted();
+  later.on_broken(some_error(), TransportErrorCode::tls, start);
   EXPECT_EQ(later.state(), State::waiting);
-  later.broken(some_error(), TransportErrorCode::closed, start);
+  later.on_broken(some_error(), TransportErrorCode::closed, start);
   EXPECT_EQ(later.state(), State::failed);
 }
 

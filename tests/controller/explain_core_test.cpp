@@ -42,8 +42,9 @@ class ExplainCore : public ::testing::Test {
     return {.by = AddedBy::event, .type = type, .source = recorder.number_of("demos (v1)")};
   }
   void run(Duration begin, Duration end, const ReconcileOutcome& outcome, std::uint64_t attempt = 1) {
-    recorder.started({.key = web.hash(), .worker = 0, .id = 0xab, .attempt = attempt, .since = at(begin)});
-    recorder.ended(at(end), web, 0, attempt, end - begin, outcome);
+    recorder.on_run_started(
+        {.key = web.hash(), .worker = 0, .id = 0xab, .attempt = attempt, .since = at(begin)});
+    recorder.on_run_ended(at(end), web, 0, attempt, end - begin, outcome);
   }
   Explanation ask() {
     facts.flight = detail::flight_of(recorder, web.hash(), 100);
@@ -86,7 +87,7 @@ TEST_F(ExplainCore, SaysWhatItIsBehindInTheQueue) {
   facts.place = 17;
   facts.first_in_queue = "default/app";
   facts.workers = 2;
-  recorder.started({.key = nobody_else, .since = at(95s)});
+  recorder.on_run_started({.key = nobody_else, .since = at(95s)});
   const Explanation answer = ask();
   EXPECT_EQ(answer.why, WhyIdle::queued);
   EXPECT_EQ(
@@ -97,9 +98,9 @@ TEST_F(ExplainCore, SaysWhatItIsBehindInTheQueue) {
 }
 
 TEST_F(ExplainCore, SaysUntilWhenItBacksOffAndAfterWhat) {
-  recorder.event(at(90s), web.hash(), event(EventType::added), EventFate::added);
+  recorder.on_event(at(90s), web.hash(), event(EventType::added), EventFate::added);
   run(90s, 91s, {.kind = OutcomeKind::error, .message = "no disk left"}, 3);
-  recorder.waits(at(91s), web.hash(), AddedBy::retry, 20s);
+  recorder.on_wait(at(91s), web.hash(), AddedBy::retry, 20s);
   facts.queue.state = KeyState::waiting;
   facts.queue.attempts = 3;
   facts.queue.next_attempt = at(111s);
@@ -115,7 +116,7 @@ TEST_F(ExplainCore, SaysUntilWhenItBacksOffAndAfterWhat) {
 
 TEST_F(ExplainCore, SaysWhenItsLastRunAskedForALaterOne) {
   run(90s, 91s, {.kind = OutcomeKind::requeue_after, .delay = 1min, .message = "pods start"});
-  recorder.waits(at(91s), web.hash(), AddedBy::requeue, 1min);
+  recorder.on_wait(at(91s), web.hash(), AddedBy::requeue, 1min);
   facts.queue.state = KeyState::waiting;
   facts.queue.next_attempt = at(151s);
   const Explanation answer = ask();
@@ -127,7 +128,7 @@ TEST_F(ExplainCore, SaysWhenItsLastRunAskedForALaterOne) {
 }
 
 TEST_F(ExplainCore, SaysThatEventsAreGathered) {
-  recorder.event(at(100s), web.hash(), event(EventType::added), EventFate::added);
+  recorder.on_event(at(100s), web.hash(), event(EventType::added), EventFate::added);
   facts.queue.state = KeyState::waiting;
   facts.queue.next_attempt = at(101s);
   const Explanation answer = ask();
@@ -140,8 +141,8 @@ TEST_F(ExplainCore, SaysThatEventsAreGathered) {
 
 // A stuck reconcile is reported with its thread and cause.
 TEST_F(ExplainCore, SaysThatItRunsAndThatItIsStuck) {
-  recorder.event(at(10s), web.hash(), event(EventType::updated), EventFate::added);
-  recorder.started({.key = web.hash(), .worker = 1, .id = 0xab, .since = at(20s), .limit = at(110s)});
+  recorder.on_event(at(10s), web.hash(), event(EventType::updated), EventFate::added);
+  recorder.on_run_started({.key = web.hash(), .worker = 1, .id = 0xab, .since = at(20s), .limit = at(110s)});
   facts.queue.state = KeyState::processing;
   Explanation answer = ask();
   EXPECT_EQ(answer.why, WhyIdle::running);
@@ -161,8 +162,8 @@ TEST_F(ExplainCore, SaysThatItRunsAndThatItIsStuck) {
 
 TEST_F(ExplainCore, SaysThatAPredicateRefusedItsEvents) {
   run(50s, 51s, {});
-  recorder.event(at(60s), web.hash(), event(EventType::updated), EventFate::refused);
-  recorder.event(at(70s), web.hash(), event(EventType::updated), EventFate::refused);
+  recorder.on_event(at(60s), web.hash(), event(EventType::updated), EventFate::refused);
+  recorder.on_event(at(70s), web.hash(), event(EventType::updated), EventFate::refused);
   const Explanation answer = ask();
   EXPECT_EQ(answer.why, WhyIdle::refused);
   EXPECT_EQ(
@@ -172,7 +173,7 @@ TEST_F(ExplainCore, SaysThatAPredicateRefusedItsEvents) {
 }
 
 TEST_F(ExplainCore, SaysThatAPredicateRefusedAllThatIsKnown) {
-  recorder.event(at(60s), web.hash(), event(EventType::added), EventFate::refused);
+  recorder.on_event(at(60s), web.hash(), event(EventType::added), EventFate::refused);
   EXPECT_EQ(
       ask().verdict,
       "demo default/web: the predicate of demos (v1) refused all that is known to have happened, 1 event, "
@@ -212,22 +213,22 @@ TEST_F(ExplainCore, SaysOfAnUnknownKeyWhetherThereIsSuchAnObject) {
 
 TEST_F(ExplainCore, SaysHowFarTheRecorderReachesBack) {
   for (std::size_t i = 0; i <= recorder.capacity(); ++i) {
-    recorder.event(at(std::chrono::seconds{90}), nobody_else, {}, EventFate::added);
+    recorder.on_event(at(std::chrono::seconds{90}), nobody_else, {}, EventFate::added);
   }
   EXPECT_EQ(ask().verdict,
             "demo default/web: nothing is known of it; the flight recorder reaches back to 10s ago only");
 }
 
 TEST_F(ExplainCore, TellsTheTimelineInWords) {
-  recorder.event(
+  recorder.on_event(
       at(1s), web.hash(),
       {.by = AddedBy::initial, .type = EventType::added, .source = recorder.number_of("demos (v1)")},
       EventFate::added);
-  recorder.event(at(2s), web.hash(), event(EventType::updated), EventFate::added);
+  recorder.on_event(at(2s), web.hash(), event(EventType::updated), EventFate::added);
   run(3s, 4s, {.kind = OutcomeKind::error, .message = "no", .panic = true, .timed_out = true}, 2);
-  recorder.waits(at(4s), web.hash(), AddedBy::retry, 320ms);
-  recorder.event(at(5s), web.hash(), event(EventType::updated), EventFate::waits);
-  recorder.event(at(6s), web.hash(), {.by = AddedBy::call}, EventFate::added);
+  recorder.on_wait(at(4s), web.hash(), AddedBy::retry, 320ms);
+  recorder.on_event(at(5s), web.hash(), event(EventType::updated), EventFate::waits);
+  recorder.on_event(at(6s), web.hash(), {.by = AddedBy::call}, EventFate::added);
   const Explanation answer = ask();
   std::vector<std::string> lines;
   for (const TimelineEntry& entry : answer.timeline) lines.push_back(entry.text);
@@ -246,9 +247,9 @@ TEST_F(ExplainCore, TellsTheTimelineInWords) {
 }
 
 TEST_F(ExplainCore, IsTextForPeopleAndJsonForMachines) {
-  recorder.event(at(90s), web.hash(), event(EventType::added), EventFate::added);
+  recorder.on_event(at(90s), web.hash(), event(EventType::added), EventFate::added);
   run(90s, 91s, {.kind = OutcomeKind::error, .message = "no disk left"}, 1);
-  recorder.waits(at(91s), web.hash(), AddedBy::retry, 20s);
+  recorder.on_wait(at(91s), web.hash(), AddedBy::retry, 20s);
   facts.queue.state = KeyState::waiting;
   facts.queue.attempts = 1;
   facts.queue.next_attempt = at(111s);

@@ -39,11 +39,12 @@ TEST(FlightRecorder, TellsWhatHappenedToAKeyInOrder) {
   FlightRecorder recorder(1u << 16);
   const Cause updated{.by = AddedBy::event, .type = EventType::updated, .source = 3};
 
-  recorder.event(at(1s), web.hash(), updated, EventFate::added);
-  recorder.event(at(2s), other.hash(), updated, EventFate::refused);
-  recorder.started({.key = web.hash(), .worker = 5, .id = 0xfedcba9876543210, .attempt = 7, .since = at(3s)});
-  recorder.ended(at(4s), web, 5, 7, 1s, failed("no disk left"));
-  recorder.waits(at(4s), web.hash(), AddedBy::retry, 320ms);
+  recorder.on_event(at(1s), web.hash(), updated, EventFate::added);
+  recorder.on_event(at(2s), other.hash(), updated, EventFate::refused);
+  recorder.on_run_started(
+      {.key = web.hash(), .worker = 5, .id = 0xfedcba9876543210, .attempt = 7, .since = at(3s)});
+  recorder.on_run_ended(at(4s), web, 5, 7, 1s, failed("no disk left"));
+  recorder.on_wait(at(4s), web.hash(), AddedBy::retry, 320ms);
 
   const auto story = recorder.of(web.hash(), everything);
   ASSERT_EQ(story.size(), 4u);
@@ -83,7 +84,7 @@ TEST(FlightRecorder, SaysOfARunThatItTimedOutOrShowedABug) {
   outcome.kind = OutcomeKind::terminal_error;
   outcome.timed_out = true;
   outcome.panic = true;
-  recorder.ended(at(1s), web, 0, 1, 1s, outcome);
+  recorder.on_run_ended(at(1s), web, 0, 1, 1s, outcome);
   const FlightRecord record = recorder.of(web.hash(), 1).at(0);
   EXPECT_EQ(record.outcome(), OutcomeKind::terminal_error);
   EXPECT_TRUE(record.timed_out());
@@ -95,10 +96,10 @@ TEST(FlightRecorder, WithoutABudgetRecordsNothing) {
   const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
   FlightRecorder recorder(0);
   EXPECT_FALSE(recorder.on());
-  recorder.event(at(1s), web.hash(), {}, EventFate::added);
-  recorder.started({.key = web.hash(), .since = at(1s)});
-  recorder.ended(at(1s), web, 0, 1, 1s, failed("x"));
-  recorder.waits(at(1s), web.hash(), AddedBy::retry, 1s);
+  recorder.on_event(at(1s), web.hash(), {}, EventFate::added);
+  recorder.on_run_started({.key = web.hash(), .since = at(1s)});
+  recorder.on_run_ended(at(1s), web, 0, 1, 1s, failed("x"));
+  recorder.on_wait(at(1s), web.hash(), AddedBy::retry, 1s);
   EXPECT_TRUE(recorder.of(web.hash(), everything).empty());
   EXPECT_EQ(recorder.failure(web.hash()), nullptr);
   EXPECT_EQ(recorder.since(), std::nullopt);
@@ -109,10 +110,10 @@ TEST(FlightRecorder, OverwritesTheOldestAndCountsWhatItLost) {
   FlightRecorder recorder(FlightRecorder::min_budget);
   const std::size_t capacity = recorder.capacity();
   ASSERT_EQ(capacity, FlightRecorder::min_budget / 8 * 5 / sizeof(FlightRecord));
-  for (std::size_t i = 0; i < capacity; ++i) recorder.event(at(Duration(i)), 1, {}, EventFate::added);
+  for (std::size_t i = 0; i < capacity; ++i) recorder.on_event(at(Duration(i)), 1, {}, EventFate::added);
   EXPECT_EQ(recorder.lost(), 0u);
   EXPECT_EQ(recorder.since(), at(Duration(0)));
-  recorder.event(at(Duration(capacity)), 2, {}, EventFate::added);
+  recorder.on_event(at(Duration(capacity)), 2, {}, EventFate::added);
   EXPECT_EQ(recorder.lost(), 1u);
   EXPECT_EQ(recorder.since(), at(Duration(1)));
   EXPECT_EQ(recorder.of(1, everything).size(), capacity - 1);
@@ -125,17 +126,17 @@ TEST(FlightRecorder, KeepsTheLastFailureUntilTheKeyRunsWithoutOne) {
   const RequestKey web = keys.intern({.namespace_ = "default", .name = "web"});
   const RequestKey job = keys.intern({.namespace_ = "default", .name = "job"});
   FlightRecorder recorder(1u << 16);
-  recorder.ended(at(1s), web, 0, 1, 0s, failed("first"));
-  recorder.ended(at(2s), job, 0, 1, 0s, failed("job"));
-  recorder.ended(at(3s), web, 0, 2, 0s, failed("second"));
+  recorder.on_run_ended(at(1s), web, 0, 1, 0s, failed("first"));
+  recorder.on_run_ended(at(2s), job, 0, 1, 0s, failed("job"));
+  recorder.on_run_ended(at(3s), web, 0, 2, 0s, failed("second"));
   ASSERT_NE(recorder.failure(web.hash()), nullptr);
   EXPECT_EQ(recorder.failure(web.hash())->text, "second");
   EXPECT_EQ(recorder.failure(web.hash())->attempt, 2u);
   EXPECT_EQ(recorder.failure(web.hash())->at, at(3s));
   EXPECT_EQ(recorder.failures().front().key, web);
-  recorder.ended(at(4s), web, 0, 3, 0s, {.kind = OutcomeKind::cancelled});
+  recorder.on_run_ended(at(4s), web, 0, 3, 0s, {.kind = OutcomeKind::cancelled});
   EXPECT_NE(recorder.failure(web.hash()), nullptr) << "a run that was cancelled says nothing";
-  recorder.ended(at(5s), web, 0, 3, 0s, {});
+  recorder.on_run_ended(at(5s), web, 0, 3, 0s, {});
   EXPECT_EQ(recorder.failure(web.hash()), nullptr);
   EXPECT_EQ(recorder.failures().size(), 1u);
 }
@@ -145,7 +146,7 @@ TEST(FlightRecorder, CutsLongTextsBetweenCharacters) {
   const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
   FlightRecorder recorder(1u << 16);
   const std::string before(FlightRecorder::max_text - 1, 'x');
-  recorder.ended(at(1s), web, 0, 1, 0s, failed(before + "\xc3\xa9 and more"));
+  recorder.on_run_ended(at(1s), web, 0, 1, 0s, failed(before + "\xc3\xa9 and more"));
   EXPECT_EQ(recorder.text(recorder.of(web.hash(), 1).at(0)), before);
   EXPECT_EQ(recorder.failure(web.hash())->text, before);
 }
@@ -154,8 +155,8 @@ TEST(FlightRecorder, SaysWhichTextsItLost) {
   KeyTable keys;
   const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
   FlightRecorder recorder(FlightRecorder::min_budget);  // half a kilobyte for texts
-  recorder.ended(at(1s), web, 0, 1, 0s, failed(std::string(300, 'a')));
-  recorder.ended(at(2s), web, 0, 2, 0s, failed(std::string(300, 'b')));
+  recorder.on_run_ended(at(1s), web, 0, 1, 0s, failed(std::string(300, 'a')));
+  recorder.on_run_ended(at(2s), web, 0, 2, 0s, failed(std::string(300, 'b')));
   const auto story = recorder.of(web.hash(), everything);
   EXPECT_EQ(recorder.text(story.at(0)), std::nullopt);
   EXPECT_EQ(recorder.text(story.at(1)), std::string(300, 'b'));
@@ -171,22 +172,22 @@ TEST(FlightRecorder, KnowsWhatMadeAKeyRunAlsoAfterItsRecordWasOverwritten) {
   EXPECT_EQ(recorder.source(pods), "pods (v1)");
   const Cause first{.by = AddedBy::event, .type = EventType::deleted, .source = pods};
   const Cause later{.by = AddedBy::event, .type = EventType::updated, .source = pods};
-  recorder.event(at(1s), web.hash(), later, EventFate::added);
-  recorder.started({.key = web.hash(), .id = 1, .since = at(2s)});
-  recorder.event(at(3s), web.hash(), later, EventFate::refused);
-  recorder.event(at(4s), web.hash(), first, EventFate::added);
-  recorder.event(at(5s), web.hash(), later, EventFate::added);
-  recorder.ended(at(6s), web, 0, 1, 4s, {});
-  recorder.started({.key = web.hash(), .worker = 3, .id = 2, .since = at(7s)});
-  recorder.event(at(8s), web.hash(), later, EventFate::added);
+  recorder.on_event(at(1s), web.hash(), later, EventFate::added);
+  recorder.on_run_started({.key = web.hash(), .id = 1, .since = at(2s)});
+  recorder.on_event(at(3s), web.hash(), later, EventFate::refused);
+  recorder.on_event(at(4s), web.hash(), first, EventFate::added);
+  recorder.on_event(at(5s), web.hash(), later, EventFate::added);
+  recorder.on_run_ended(at(6s), web, 0, 1, 4s, {});
+  recorder.on_run_started({.key = web.hash(), .worker = 3, .id = 2, .since = at(7s)});
+  recorder.on_event(at(8s), web.hash(), later, EventFate::added);
   for (std::size_t more = 0; more < 2 * recorder.capacity(); ++more) {
     const auto runs = recorder.runs();
     ASSERT_EQ(runs.size(), 1u);
     ASSERT_EQ(runs[0].cause, first) << "after " << more << " more records";
     ASSERT_EQ(runs[0].worker, 3u);
-    recorder.event(at(9s), 1, later, EventFate::added);
+    recorder.on_event(at(9s), 1, later, EventFate::added);
   }
-  recorder.ended(at(10s), web, 3, 1, 3s, {});
+  recorder.on_run_ended(at(10s), web, 3, 1, 3s, {});
   EXPECT_TRUE(recorder.runs().empty());
 }
 
@@ -194,11 +195,11 @@ TEST(FlightRecorder, KnowsOfARunThatARetryMadeIt) {
   KeyTable keys;
   const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
   FlightRecorder recorder(1u << 16);
-  recorder.started({.key = web.hash(), .id = 1, .since = at(2s)});
+  recorder.on_run_started({.key = web.hash(), .id = 1, .since = at(2s)});
   EXPECT_EQ(recorder.runs().at(0).cause, Cause{});
-  recorder.ended(at(3s), web, 0, 1, 1s, failed("no"));
-  recorder.waits(at(3s), web.hash(), AddedBy::retry, 1s);
-  recorder.started({.key = web.hash(), .id = 2, .since = at(4s)});
+  recorder.on_run_ended(at(3s), web, 0, 1, 1s, failed("no"));
+  recorder.on_wait(at(3s), web.hash(), AddedBy::retry, 1s);
+  recorder.on_run_started({.key = web.hash(), .id = 2, .since = at(4s)});
   EXPECT_EQ(recorder.runs().at(0).cause.by, AddedBy::retry);
 }
 
@@ -228,21 +229,21 @@ TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
         .key = key.hash(), .at = now, .kind = static_cast<FlightKind>(random() % 4), .text = {}};
     switch (happening.kind) {
       case FlightKind::event:
-        recorder.event(now, key.hash(), {}, EventFate::waits);
+        recorder.on_event(now, key.hash(), {}, EventFate::waits);
         break;
       case FlightKind::waits:
-        recorder.waits(now, key.hash(), AddedBy::requeue, 1s);
+        recorder.on_wait(now, key.hash(), AddedBy::requeue, 1s);
         break;
       case FlightKind::started:
-        recorder.started({.key = key.hash(), .since = now});
+        recorder.on_run_started({.key = key.hash(), .since = now});
         break;
       case FlightKind::ended:
         if (random() % 3 == 0) {
-          recorder.ended(now, key, 0, 1, 1s, {});
+          recorder.on_run_ended(now, key, 0, 1, 1s, {});
           failures.erase(key.hash());
         } else {
           happening.text = std::to_string(random() % 5) + std::string(random() % 100, 't');
-          recorder.ended(now, key, 0, 1, 1s, failed(happening.text));
+          recorder.on_run_ended(now, key, 0, 1, 1s, failed(happening.text));
           failures[key.hash()] = happening.text;
         }
         break;

@@ -30,8 +30,8 @@ class RemapCoreTest : public ::testing::Test {
     std::vector<Duration> delays;
     while (times-- > 0) {
       now = *core.next_due();
-      for (Remap& one : core.take_due(now)) {
-        const auto delay = core.failed(std::move(one), now);
+      for (Remap& one : core.on_timeout(now)) {
+        const auto delay = core.on_failure(std::move(one), now);
         if (!delay) return delays;
         delays.push_back(*delay);
       }
@@ -45,21 +45,21 @@ class RemapCoreTest : public ::testing::Test {
 
 TEST_F(RemapCoreTest, WaitsTwiceAsLongAfterEachFailureUpToFiveMinutes) {
   EXPECT_EQ(core.next_due(), std::nullopt);
-  EXPECT_EQ(core.failed(event({object("a")}), now), 1s);
+  EXPECT_EQ(core.on_failure(event({object("a")}), now), 1s);
   EXPECT_EQ(core.next_due(), now + 1s);
-  EXPECT_THAT(core.take_due(now + 999ms), SizeIs(0));
+  EXPECT_THAT(core.on_timeout(now + 999ms), SizeIs(0));
   EXPECT_THAT(fail_again(10), ElementsAre(2s, 4s, 8s, 16s, 32s, 64s, 128s, 256s, 300s, 300s));
 }
 
 TEST_F(RemapCoreTest, GivesWhatIsDueOnceAndKeepsTheOthers) {
-  core.failed(event({object("a")}), now);
-  core.failed(event({object("b")}), now + 500ms);
-  core.failed(event({object("a")}, EventType::updated, 2), now + 500ms);
-  const auto due = core.take_due(now + 1s);
+  core.on_failure(event({object("a")}), now);
+  core.on_failure(event({object("b")}), now + 500ms);
+  core.on_failure(event({object("a")}, EventType::updated, 2), now + 500ms);
+  const auto due = core.on_timeout(now + 1s);
   ASSERT_THAT(due, SizeIs(1));
   EXPECT_EQ(due[0].watch, 1U);
   EXPECT_EQ(due[0].states.back().name(), "a");
-  EXPECT_THAT(core.take_due(now + 1s), SizeIs(0));
+  EXPECT_THAT(core.on_timeout(now + 1s), SizeIs(0));
   EXPECT_EQ(core.size(), 2U) << "another object, and the same one of another watch";
 }
 
@@ -68,16 +68,16 @@ TEST_F(RemapCoreTest, KeepsTheStatesOfAllEventsOfAnObjectInOrder) {
   const WireObject one = object("a", 1);
   const WireObject two = object("a", 2);
   const WireObject three = object("a", 3);
-  core.failed(event({one, two}), now);
-  core.failed(event({two, three}), now);
-  auto due = core.take_due(now + 1h);
+  core.on_failure(event({one, two}), now);
+  core.on_failure(event({two, three}), now);
+  auto due = core.on_timeout(now + 1h);
   ASSERT_THAT(due, SizeIs(1));
   EXPECT_THAT(due[0].states, ElementsAre(one, two, three));
   // An event that fails during an attempt is newer than the states of the attempt.
   const WireObject four = object("a", 4);
-  core.failed(event({three, four}), now);
-  EXPECT_EQ(core.failed(std::move(due[0]), now), 4s);
-  due = core.take_due(now + 1h);
+  core.on_failure(event({three, four}), now);
+  EXPECT_EQ(core.on_failure(std::move(due[0]), now), 4s);
+  due = core.on_timeout(now + 1h);
   ASSERT_THAT(due, SizeIs(1));
   EXPECT_THAT(due[0].states, ElementsAre(one, two, three, four));
 }
@@ -86,9 +86,9 @@ TEST_F(RemapCoreTest, KeepsTheOldestAndTheNewestStatesOfAnObjectThatChangesAllTh
   std::vector<WireObject> all{object("a", 0)};
   for (int version = 1; version <= 20; ++version) {
     all.push_back(object("a", version));
-    core.failed(event({all[all.size() - 2], all.back()}), now);
+    core.on_failure(event({all[all.size() - 2], all.back()}), now);
   }
-  const auto due = core.take_due(now + 1h);
+  const auto due = core.on_timeout(now + 1h);
   ASSERT_THAT(due, SizeIs(1));
   ASSERT_THAT(due[0].states, SizeIs(RemapCore::max_states));
   EXPECT_EQ(due[0].states.front(), all.front());
@@ -96,10 +96,10 @@ TEST_F(RemapCoreTest, KeepsTheOldestAndTheNewestStatesOfAnObjectThatChangesAllTh
 }
 
 TEST_F(RemapCoreTest, GivesUpADeletionThatCannotBeMapped) {
-  EXPECT_TRUE(core.failed(event({object("a")}), now));
+  EXPECT_TRUE(core.on_failure(event({object("a")}), now));
   fail_again(20);
   // Earlier failures do not count: the deletion is new to the mapping.
-  EXPECT_EQ(core.failed(event({object("a", 2)}, EventType::deleted), now), 1s);
+  EXPECT_EQ(core.on_failure(event({object("a", 2)}, EventType::deleted), now), 1s);
   EXPECT_THAT(fail_again(20), SizeIs(RemapCore::max_failures_of_deleted - 2));
   EXPECT_EQ(core.size(), 0U);
 }

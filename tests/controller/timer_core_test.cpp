@@ -23,20 +23,20 @@ TEST(TimerCore, FiresEachInItsOwnPeriod) {
   EXPECT_EQ(timers.next_due(), std::nullopt) << "not started";
   timers.start(zero + 1s);
   EXPECT_EQ(timers.next_due(), zero + 5s);
-  EXPECT_THAT(timers.fire(zero + 4s), IsEmpty());
-  EXPECT_THAT(timers.fire(zero + 5s), ElementsAre(1));
-  EXPECT_THAT(timers.fire(zero + 5s), IsEmpty());
+  EXPECT_THAT(timers.on_timeout(zero + 4s), IsEmpty());
+  EXPECT_THAT(timers.on_timeout(zero + 5s), ElementsAre(1));
+  EXPECT_THAT(timers.on_timeout(zero + 5s), IsEmpty());
   EXPECT_EQ(timers.next_due(), zero + 9s);
-  EXPECT_THAT(timers.fire(zero + 12s), ElementsAre(1, 0)) << "9 s, then 11 s";
+  EXPECT_THAT(timers.on_timeout(zero + 12s), ElementsAre(1, 0)) << "9 s, then 11 s";
 }
 
 TEST(TimerCore, WhatIsLateComesOnceAndKeepsStep) {
   TimerCore timers;
   timers.add(10s);
   timers.start(zero);
-  EXPECT_THAT(timers.fire(zero + 57s), ElementsAre(0));
+  EXPECT_THAT(timers.on_timeout(zero + 57s), ElementsAre(0));
   EXPECT_EQ(timers.next_due(), zero + 60s);
-  EXPECT_THAT(timers.fire(zero + 60s), ElementsAre(0));
+  EXPECT_THAT(timers.on_timeout(zero + 60s), ElementsAre(0));
   EXPECT_EQ(timers.next_due(), zero + 70s);
 }
 

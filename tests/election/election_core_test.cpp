@@ -46,26 +46,27 @@ class ElectionCoreTest : public ::testing::Test {
 
   /// Returns the request that is due; fails if there is none.
   Core::Request asked() {
-    Core::Step step = core.next(now, wall);
-    EXPECT_TRUE(step.request) << "it waits for " << (step.wake - now).count() / 1'000'000 << " ms instead";
+    Core::Step step = core.next_step(now, wall);
+    EXPECT_TRUE(step.request) << "it waits for " << (step.next_due - now).count() / 1'000'000
+                              << " ms instead";
     return step.request.value_or(Core::Request());
   }
   /// Returns the delay until the next step.
   Duration waits() {
-    const Core::Step step = core.next(now, wall);
+    const Core::Step step = core.next_step(now, wall);
     EXPECT_FALSE(step.request);
-    return step.wake - now;
+    return step.next_due - now;
   }
   /// Reads a Lease without a holder, and takes it at version 2.
   void lead() {
-    core.answered(asked().id, lease("", 1), now);
+    core.on_answered(asked().id, lease("", 1), now);
     answer_as_written(asked(), 2);
     ASSERT_TRUE(core.term());
   }
   void answer_as_written(const Core::Request& write, int version) {
     Json stored = write.body;
     stored["metadata"]["resourceVersion"] = std::to_string(version);
-    core.answered(write.id, std::move(stored), now);
+    core.on_answered(write.id, std::move(stored), now);
   }
   static const Json& spec(const Core::Request& request) { return request.body["spec"]; }
 
@@ -77,7 +78,7 @@ class ElectionCoreTest : public ::testing::Test {
 TEST_F(ElectionCoreTest, MakesALeaseThatIsNotThere) {
   const auto get = asked();
   EXPECT_EQ(get.ask, Core::Ask::get);
-  core.missing(get.id, now);
+  core.on_missing(get.id, now);
   const auto create = asked();
   EXPECT_EQ(create.ask, Core::Ask::create);
   EXPECT_EQ(create.body.at({"metadata", "name"}).as_string(), "op");
@@ -93,7 +94,7 @@ TEST_F(ElectionCoreTest, MakesALeaseThatIsNotThere) {
 }
 
 TEST_F(ElectionCoreTest, TakesAFreeLeaseAndKeepsWhatElseIsInIt) {
-  core.answered(asked().id, lease("", 1, 3), now);
+  core.on_answered(asked().id, lease("", 1, 3), now);
   const auto update = asked();
   EXPECT_EQ(update.ask, Core::Ask::update);
   EXPECT_EQ(update.body.at({"metadata", "resourceVersion"}).as_string(), "1");
@@ -103,8 +104,8 @@ TEST_F(ElectionCoreTest, TakesAFreeLeaseAndKeepsWhatElseIsInIt) {
 }
 
 TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {
-  core.answered(asked().id, lease("other", 1), now);
-  core.watching(true);
+  core.on_answered(asked().id, lease("other", 1), now);
+  core.on_watching(true);
   EXPECT_EQ(waits(), 15s);
   now += 15s - 1ms;
   EXPECT_EQ(waits(), 1ms);
@@ -113,28 +114,28 @@ TEST_F(ElectionCoreTest, WaitsForALeaseFromWhenItSawItHoweverOldItSaysToBe) {
 }
 
 TEST_F(ElectionCoreTest, WaitsAnewWhenTheLeaseWasRenewed) {
-  core.answered(asked().id, lease("other", 1), now);
-  core.watching(true);
+  core.on_answered(asked().id, lease("other", 1), now);
+  core.on_watching(true);
   now += 14s;
   Json renewed = lease("other", 2);
   renewed["spec"]["renewTime"] = "2026-01-01T00:00:14.000000Z";
-  core.seen(std::move(renewed), now);
+  core.on_event(std::move(renewed), now);
   EXPECT_EQ(waits(), 15s);
 }
 
 TEST_F(ElectionCoreTest,
        AChangeOfSomethingElseIsNoRenewal) {  // the record is compared, not bytes
-  core.answered(asked().id, lease("other", 1), now);
-  core.watching(true);
+  core.on_answered(asked().id, lease("other", 1), now);
+  core.on_watching(true);
   now += 14s;
   Json labelled = lease("other", 2);
   labelled["metadata"]["labels"]["new"] = "label";
-  core.seen(std::move(labelled), now);
+  core.on_event(std::move(labelled), now);
   EXPECT_EQ(waits(), 1s);
 }
 
 TEST_F(ElectionCoreTest, PollsWithJitterWhereItCannotWatch) {
-  core.answered(asked().id, lease("other", 1), now);
+  core.on_answered(asked().id, lease("other", 1), now);
   for (int round = 0; round < 50; ++round) {
     const Duration pause = waits();
     ASSERT_GE(pause, 2s);
@@ -144,29 +145,29 @@ TEST_F(ElectionCoreTest, PollsWithJitterWhereItCannotWatch) {
     ASSERT_EQ(get.ask, Core::Ask::get);
     Json renewed = lease("other", 2 + round);
     renewed["spec"]["renewTime"] = std::to_string(round);
-    core.answered(get.id, std::move(renewed), now);
+    core.on_answered(get.id, std::move(renewed), now);
   }
 }
 
 TEST_F(ElectionCoreTest, AFreedLeaseIsTakenAtOnce) {
-  core.answered(asked().id, lease("other", 1), now);
-  core.watching(true);
+  core.on_answered(asked().id, lease("other", 1), now);
+  core.on_watching(true);
   EXPECT_GT(waits(), 10s);
-  core.seen(lease("", 2), now);
+  core.on_event(lease("", 2), now);
   const auto update = asked();
   EXPECT_EQ(update.ask, Core::Ask::update);
   EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 4);
 }
 
 TEST_F(ElectionCoreTest, WhoComesSecondLooksAgain) {
-  core.answered(asked().id, lease("", 1), now);
-  core.conflicted(asked().id, now);
+  core.on_answered(asked().id, lease("", 1), now);
+  core.on_conflict(asked().id, now);
   const auto get = asked();
   EXPECT_EQ(get.ask, Core::Ask::get);
-  core.answered(get.id, lease("other", 2), now);
+  core.on_answered(get.id, lease("other", 2), now);
   EXPECT_FALSE(core.term());
   EXPECT_EQ(core.holder(), "other");
-  core.watching(true);
+  core.on_watching(true);
   EXPECT_EQ(waits(), 15s);
 }
 
@@ -226,8 +227,8 @@ TEST_F(ElectionCoreTest, TheCalendarMayJumpAnHourWhileItLeads) {
 }
 
 TEST_F(ElectionCoreTest, TheCalendarMayJumpAnHourWhileItWaits) {
-  core.answered(asked().id, lease("other", 1), now);
-  core.watching(true);
+  core.on_answered(asked().id, lease("other", 1), now);
+  core.on_watching(true);
   Duration left = 15s;
   for (const Duration jump : {Duration(1h), Duration(-2h), Duration(1h)}) {
     wall += std::chrono::duration_cast<WallTime::duration>(jump);
@@ -244,17 +245,17 @@ TEST_F(ElectionCoreTest, AnAnswerAfterTheDeadlineBringsNothingBack) {
   const auto renewal = asked();
   now += 2s;
   answer_as_written(renewal, 3);
-  core.next(now, wall);
+  core.next_step(now, wall);
   EXPECT_EQ(core.end(), End::not_renewed);
 }
 
 TEST_F(ElectionCoreTest, ItIsLostAtTheRenewDeadline) {
   lead();
   now += 10s - 1ns;
-  core.next(now, wall);
+  core.next_step(now, wall);
   EXPECT_TRUE(core.term());
   now += 1ns;
-  core.next(now, wall);
+  core.next_step(now, wall);
   EXPECT_FALSE(core.term());
   EXPECT_EQ(core.end(), End::not_renewed);
 }
@@ -272,7 +273,7 @@ TEST_F(ElectionCoreTest,
   answer_as_written(slow, 3);  // after seven seconds
   ASSERT_TRUE(core.term());
   EXPECT_EQ(core.term()->valid_until, now - 7s + 10s);
-  core.conflicted(second.id, now);  // expected: it was based on the previous version
+  core.on_conflict(second.id, now);  // expected: it was based on the previous version
   const auto third = asked();
   EXPECT_EQ(third.ask, Core::Ask::update) << "a stale conflict is no reason to read";
   EXPECT_EQ(third.body.at({"metadata", "resourceVersion"}).as_string(), "3");
@@ -282,13 +283,13 @@ TEST_F(ElectionCoreTest, ARenewalWhoseAnswerWasLostIsFoundOutByTheConflict) {
   lead();
   now += 2s;
   const auto lost = asked();
-  core.failed(lost.id, now);
+  core.on_failure(lost.id, now);
   EXPECT_EQ(waits(), 2s);
   now += 2s;
-  core.conflicted(asked().id, now);
+  core.on_conflict(asked().id, now);
   const auto get = asked();
   EXPECT_EQ(get.ask, Core::Ask::get);
-  core.answered(get.id, lease("me", 3, 4), now);
+  core.on_answered(get.id, lease("me", 3, 4), now);
   EXPECT_TRUE(core.term());
   const auto renewal = asked();
   EXPECT_EQ(renewal.body.at({"metadata", "resourceVersion"}).as_string(), "3");
@@ -298,16 +299,16 @@ TEST_F(ElectionCoreTest, ARenewalWhoseAnswerWasLostIsFoundOutByTheConflict) {
 
 TEST_F(ElectionCoreTest, AnotherHolderEndsItAtOnce) {
   lead();
-  core.seen(lease("other", 3), now);
+  core.on_event(lease("other", 3), now);
   EXPECT_FALSE(core.term());
   EXPECT_EQ(core.end(), End::taken);
 }
 
 TEST_F(ElectionCoreTest, WhatTheWatchSaysLateChangesNothing) {
   lead();
-  core.seen(lease("other", 1), now);
+  core.on_event(lease("other", 1), now);
   EXPECT_TRUE(core.term());
-  core.seen_deleted(lease("other", 1), now);
+  core.on_deleted(lease("other", 1), now);
   EXPECT_TRUE(core.term());
   now += 2s;
   EXPECT_EQ(asked().ask, Core::Ask::update);
@@ -315,7 +316,7 @@ TEST_F(ElectionCoreTest, WhatTheWatchSaysLateChangesNothing) {
 
 TEST_F(ElectionCoreTest, ALeaderWhoseLeaseWasDeletedMakesItAnewForTheSameTerm) {
   lead();
-  core.seen_deleted(lease("me", 3, 4), now);
+  core.on_deleted(lease("me", 3, 4), now);
   const auto create = asked();
   EXPECT_EQ(create.ask, Core::Ask::create);
   EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 4);
@@ -326,19 +327,19 @@ TEST_F(ElectionCoreTest, ALeaderWhoseLeaseWasDeletedMakesItAnewForTheSameTerm) {
 TEST_F(ElectionCoreTest, ADeletedLeaseThatSomebodyElseMadeIsLost) {
   lead();
   now += 2s;
-  core.missing(asked().id, now);
+  core.on_missing(asked().id, now);
   const auto create = asked();
   EXPECT_EQ(create.ask, Core::Ask::create);
-  core.conflicted(create.id, now);
-  core.answered(asked().id, lease("other", 9), now);
+  core.on_conflict(create.id, now);
+  core.on_answered(asked().id, lease("other", 9), now);
   EXPECT_EQ(core.end(), End::taken);
 }
 
 TEST_F(ElectionCoreTest, ADeletedLeaseIsRespectedUntilItsEndByWhoKnewIt) {
-  core.answered(asked().id, lease("other", 1), now);
-  core.watching(true);
+  core.on_answered(asked().id, lease("other", 1), now);
+  core.on_watching(true);
   now += 5s;
-  core.seen_deleted(lease("other", 2), now);
+  core.on_deleted(lease("other", 2), now);
   EXPECT_EQ(waits(), 10s);
   now += 10s;
   const auto create = asked();
@@ -368,7 +369,7 @@ TEST_F(ElectionCoreTest, ResigningDuringARenewalFreesWhatTheRenewalLeft) {
   const auto early = asked();
   EXPECT_EQ(spec(early)["holderIdentity"].as_string(), "");
   answer_as_written(renewal, 3);  // it was first
-  core.conflicted(early.id, now);
+  core.on_conflict(early.id, now);
   const auto free = asked();
   EXPECT_EQ(spec(free)["holderIdentity"].as_string(), "");
   EXPECT_EQ(free.body.at({"metadata", "resourceVersion"}).as_string(), "3");
@@ -380,11 +381,11 @@ TEST_F(ElectionCoreTest, FreeingEndsWithTheTermHoweverDeadTheServerIs) {
   lead();
   core.resign(now);
   for (int second = 0; second < 10 && !core.end(); ++second) {
-    const auto step = core.next(now, wall);
-    if (step.request) core.failed(step.request->id, now);
+    const auto step = core.next_step(now, wall);
+    if (step.request) core.on_failure(step.request->id, now);
     now += 1s;
   }
-  core.next(now, wall);
+  core.next_step(now, wall);
   EXPECT_EQ(core.end(), End::not_renewed);
 }
 
@@ -392,25 +393,25 @@ TEST_F(ElectionCoreTest, KeepsTheLeaseIfItIsToldTo) {
   auto keeping = options();
   keeping.release = false;
   Core other(keeping);
-  other.answered(other.next(now, wall).request.value().id, lease("", 1), now);
-  const auto claim = other.next(now, wall).request.value();
+  other.on_answered(other.next_step(now, wall).request.value().id, lease("", 1), now);
+  const auto claim = other.next_step(now, wall).request.value();
   Json stored = claim.body;
   stored["metadata"]["resourceVersion"] = "2";
-  other.answered(claim.id, std::move(stored), now);
+  other.on_answered(claim.id, std::move(stored), now);
   ASSERT_TRUE(other.term());
   other.resign(now);
   EXPECT_EQ(other.end(), End::resigned);
-  EXPECT_FALSE(other.next(now, wall).request);
+  EXPECT_FALSE(other.next_step(now, wall).request);
 }
 
 TEST_F(ElectionCoreTest, ACandidateResignsAtOnce) {
-  core.answered(asked().id, lease("other", 1), now);
+  core.on_answered(asked().id, lease("other", 1), now);
   core.resign(now);
   EXPECT_EQ(core.end(), End::resigned);
 }
 
 TEST_F(ElectionCoreTest, AClaimThatWasAnsweredTooLateIsMadeAnew) {
-  core.answered(asked().id, lease("", 1), now);
+  core.on_answered(asked().id, lease("", 1), now);
   const auto late = asked();
   now += 10s;
   answer_as_written(late, 2);
@@ -423,7 +424,7 @@ TEST_F(ElectionCoreTest, AClaimThatWasAnsweredTooLateIsMadeAnew) {
 }
 
 TEST_F(ElectionCoreTest, ItsOwnLeaseOfAnEarlierLifeIsTakenAtOnceAsANewTerm) {
-  core.answered(asked().id, lease("me", 1, 7), now);
+  core.on_answered(asked().id, lease("me", 1, 7), now);
   const auto update = asked();
   EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 8);
 }
@@ -431,7 +432,7 @@ TEST_F(ElectionCoreTest, ItsOwnLeaseOfAnEarlierLifeIsTakenAtOnceAsANewTerm) {
 TEST_F(ElectionCoreTest, ABrokenLeaseIsAFreeOne) {
   Json broken = lease("other", 1);
   broken["spec"] = "what";
-  core.answered(asked().id, std::move(broken), now);
+  core.on_answered(asked().id, std::move(broken), now);
   const auto update = asked();
   EXPECT_EQ(spec(update)["holderIdentity"].as_string(), "me");
   EXPECT_EQ(spec(update)["leaseTransitions"].as_integer(), 1);
@@ -440,27 +441,27 @@ TEST_F(ElectionCoreTest, ABrokenLeaseIsAFreeOne) {
 TEST_F(ElectionCoreTest, ALeaseWithoutADurationIsFree) {
   Json endless = lease("other", 1);
   endless["spec"].erase("leaseDurationSeconds");
-  core.answered(asked().id, std::move(endless), now);
+  core.on_answered(asked().id, std::move(endless), now);
   EXPECT_EQ(asked().ask, Core::Ask::update);
 }
 
 TEST_F(ElectionCoreTest, AServerThatWasRestoredIsBelievedThoughItsVersionsAreOlder) {
-  core.answered(asked().id, lease("other", 500), now);
+  core.on_answered(asked().id, lease("other", 500), now);
   now += 4400ms;
-  core.answered(asked().id, lease("third", 7), now);
+  core.on_answered(asked().id, lease("third", 7), now);
   EXPECT_EQ(core.holder(), "third");
 }
 
 TEST_F(ElectionCoreTest, EndlessConflictsAreNotAnsweredEndlesslyFast) {
-  core.answered(asked().id, lease("", 1), now);
+  core.on_answered(asked().id, lease("", 1), now);
   int requests = 0;
   for (; requests < 100; ++requests) {
-    const auto step = core.next(now, wall);
+    const auto step = core.next_step(now, wall);
     if (!step.request) break;
     if (step.request->ask == Core::Ask::get) {
-      core.answered(step.request->id, lease("", 1), now);
+      core.on_answered(step.request->id, lease("", 1), now);
     } else {
-      core.conflicted(step.request->id, now);
+      core.on_conflict(step.request->id, now);
     }
   }
   EXPECT_LT(requests, 20);
@@ -469,7 +470,7 @@ TEST_F(ElectionCoreTest, EndlessConflictsAreNotAnsweredEndlesslyFast) {
 
 TEST_F(ElectionCoreTest, FailedReadsAreRepeatedWithAPause) {
   const auto get = asked();
-  core.failed(get.id, now);
+  core.on_failure(get.id, now);
   const Duration pause = waits();
   EXPECT_GE(pause, 2s);
   EXPECT_LE(pause, 2s * 2.2);
@@ -482,20 +483,20 @@ TEST_F(ElectionCoreTest, ACandidateWhoseClaimFailedDoesNotAskToBeAskedAtOnce) {
     auto seeded = options();
     seeded.seed = seed * 0x9e3779b97f4a7c15U;
     Core candidate(seeded);
-    const auto look = candidate.next(now, wall).request;
+    const auto look = candidate.next_step(now, wall).request;
     ASSERT_TRUE(look);
-    candidate.answered(look->id, lease("", 1), now);
-    const auto claim = candidate.next(now, wall).request;
+    candidate.on_answered(look->id, lease("", 1), now);
+    const auto claim = candidate.next_step(now, wall).request;
     ASSERT_TRUE(claim && claim->ask == Core::Ask::update);
-    candidate.failed(claim->id, now);
+    candidate.on_failure(claim->id, now);
     for (bool claims = false; !claims;) {
-      const Core::Step step = candidate.next(now, wall);
+      const Core::Step step = candidate.next_step(now, wall);
       if (step.request) {
         claims = step.request->ask == Core::Ask::update;
-        if (!claims) candidate.answered(step.request->id, lease("", 1), now);
+        if (!claims) candidate.on_answered(step.request->id, lease("", 1), now);
       } else {
-        ASSERT_GT(step.wake, now) << "seed " << seed;
-        now = step.wake;
+        ASSERT_GT(step.next_due, now) << "seed " << seed;
+        now = step.next_due;
       }
     }
   }
@@ -505,10 +506,10 @@ TEST_F(ElectionCoreTest, NothingIsSaidAfterTheEnd) {
   lead();
   now += 2s;
   const auto renewal = asked();
-  core.seen(lease("other", 9), now);
+  core.on_event(lease("other", 9), now);
   answer_as_written(renewal, 10);
   EXPECT_EQ(core.end(), End::taken);
-  EXPECT_FALSE(core.next(now, wall).request);
+  EXPECT_FALSE(core.next_step(now, wall).request);
 }
 
 // ---- Deletions while the Lease is being released
@@ -516,19 +517,19 @@ TEST_F(ElectionCoreTest, NothingIsSaidAfterTheEnd) {
 TEST_F(ElectionCoreTest, ALeaseThatIsDeletedBeforeItIsFreedIsReleased) {
   lead();
   core.resign(now);
-  core.seen_deleted(lease("me", 3, 4), now);
-  EXPECT_FALSE(core.next(now, wall).request);
+  core.on_deleted(lease("me", 3, 4), now);
+  EXPECT_FALSE(core.next_step(now, wall).request);
   EXPECT_EQ(core.end(), End::released);
 }
 
 TEST_F(ElectionCoreTest, ALeaseThatIsDeletedAfterAFailedReleaseIsReleased) {
   lead();
   core.resign(now);
-  core.failed(asked().id, now);
+  core.on_failure(asked().id, now);
   now += 1s;
-  core.seen_deleted(lease("me", 3, 4), now);
+  core.on_deleted(lease("me", 3, 4), now);
   now += 2s;
-  EXPECT_FALSE(core.next(now, wall).request);
+  EXPECT_FALSE(core.next_step(now, wall).request);
   EXPECT_EQ(core.end(), End::released);
 }
 
@@ -536,20 +537,20 @@ TEST_F(ElectionCoreTest, AReleaseThatFindsNoLeaseIsDone) {
   lead();
   core.resign(now);
   const auto free = asked();
-  core.seen(lease("me", 3, 4), now);  // another client adds a label, and then deletes it
-  core.missing(free.id, now);
+  core.on_event(lease("me", 3, 4), now);  // another client adds a label, and then deletes it
+  core.on_missing(free.id, now);
   now += 2s;
-  core.missing(asked().id, now);
-  EXPECT_FALSE(core.next(now, wall).request);
+  core.on_missing(asked().id, now);
+  EXPECT_FALSE(core.next_step(now, wall).request);
   EXPECT_EQ(core.end(), End::released);
 }
 
 TEST_F(ElectionCoreTest, ALeaseThatIsMadeAgainWhileItResignsIsFreed) {
   lead();
-  core.seen_deleted(lease("me", 3, 4), now);
+  core.on_deleted(lease("me", 3, 4), now);
   const auto create = asked();
   core.resign(now);
-  EXPECT_FALSE(core.next(now, wall).request) << "the creation may leave a Lease that has to be freed";
+  EXPECT_FALSE(core.next_step(now, wall).request) << "the creation may leave a Lease that has to be freed";
   EXPECT_FALSE(core.end());
   answer_as_written(create, 5);
   const auto free = asked();
@@ -561,16 +562,16 @@ TEST_F(ElectionCoreTest, ALeaseThatIsMadeAgainWhileItResignsIsFreed) {
 
 TEST_F(ElectionCoreTest, ACreationWithoutAnAnswerIsLookedForBeforeItResigns) {
   lead();
-  core.seen_deleted(lease("me", 3, 4), now);
+  core.on_deleted(lease("me", 3, 4), now);
   const auto create = asked();
   core.resign(now);
-  core.failed(create.id, now);
+  core.on_failure(create.id, now);
   EXPECT_EQ(waits(), 2s);
   now += 2s;
   const auto look = asked();
   EXPECT_EQ(look.ask, Core::Ask::get);
-  core.missing(look.id, now);
-  EXPECT_FALSE(core.next(now, wall).request);
+  core.on_missing(look.id, now);
+  EXPECT_FALSE(core.next_step(now, wall).request);
   EXPECT_EQ(core.end(), End::released);
 }
 
@@ -580,7 +581,7 @@ TEST_F(ElectionCoreTest, AWatchThatTellsOfTheReleaseBeforeItsAnswerIsNoLoss) {
   const auto free = asked();
   Json freed = free.body;
   freed["metadata"]["resourceVersion"] = "3";
-  core.seen(std::move(freed), now);
+  core.on_event(std::move(freed), now);
   EXPECT_EQ(core.end(), End::released);
 }
 
@@ -588,17 +589,17 @@ TEST_F(ElectionCoreTest, AWatchThatTellsOfTheNextHolderBeforeTheReleaseIsAnswere
   lead();
   core.resign(now);
   asked();
-  core.seen(lease("other", 4, 5), now);
+  core.on_event(lease("other", 4, 5), now);
   EXPECT_EQ(core.end(), End::released);
 }
 
 // ---- Responses that are older than the state of the watch
 
 TEST_F(ElectionCoreTest, AClaimDoesNotLeadAgainstANewerHolder) {
-  core.answered(asked().id, lease("", 4), now);
-  core.watching(true);
+  core.on_answered(asked().id, lease("", 4), now);
+  core.on_watching(true);
   const auto claim = asked();
-  core.seen(lease("other", 7), now);
+  core.on_event(lease("other", 7), now);
   answer_as_written(claim, 5);
   EXPECT_FALSE(core.term());
   EXPECT_EQ(core.holder(), "other");
@@ -606,11 +607,11 @@ TEST_F(ElectionCoreTest, AClaimDoesNotLeadAgainstANewerHolder) {
 }
 
 TEST_F(ElectionCoreTest, AClaimOfALeaseThatWasDeletedSinceIsMadeAgain) {
-  core.answered(asked().id, lease("", 4, 3), now);
-  core.watching(true);
+  core.on_answered(asked().id, lease("", 4, 3), now);
+  core.on_watching(true);
   const auto claim = asked();
-  core.seen(lease("me", 5, 4), now);
-  core.seen_deleted(lease("me", 6, 4), now);
+  core.on_event(lease("me", 5, 4), now);
+  core.on_deleted(lease("me", 6, 4), now);
   answer_as_written(claim, 5);
   EXPECT_FALSE(core.term()) << "somebody else may have made the Lease meanwhile";
   const auto create = asked();
@@ -622,11 +623,11 @@ TEST_F(ElectionCoreTest, AClaimOfALeaseThatWasDeletedSinceIsMadeAgain) {
 }
 
 TEST_F(ElectionCoreTest, ACreationThatWasDeletedSinceDoesNotCountAsNews) {
-  core.missing(asked().id, now);
-  core.watching(true);
+  core.on_missing(asked().id, now);
+  core.on_watching(true);
   const auto create = asked();
-  core.seen(lease("me", 5, 0), now);
-  core.seen_deleted(lease("me", 6, 0), now);
+  core.on_event(lease("me", 5, 0), now);
+  core.on_deleted(lease("me", 6, 0), now);
   answer_as_written(create, 5);
   EXPECT_FALSE(core.term());
   EXPECT_EQ(core.holder(), "");
@@ -637,7 +638,7 @@ TEST_F(ElectionCoreTest, ARenewalOfALeaseThatWasDeletedSinceDoesNotProlongTheTer
   const TimePoint valid_until = core.term()->valid_until;
   now += 2s;
   const auto renewal = asked();
-  core.seen_deleted(lease("me", 4, 4), now);
+  core.on_deleted(lease("me", 4, 4), now);
   answer_as_written(renewal, 3);
   ASSERT_TRUE(core.term());
   EXPECT_EQ(core.term()->valid_until, valid_until);
@@ -645,32 +646,32 @@ TEST_F(ElectionCoreTest, ARenewalOfALeaseThatWasDeletedSinceDoesNotProlongTheTer
 }
 
 TEST_F(ElectionCoreTest, AClaimThatSomebodyPutALabelOnCounts) {
-  core.answered(asked().id, lease("", 4, 3), now);
+  core.on_answered(asked().id, lease("", 4, 3), now);
   const auto claim = asked();
   Json labelled = claim.body;
   labelled["metadata"]["resourceVersion"] = "6";
   labelled["metadata"]["labels"]["new"] = "label";
-  core.seen(std::move(labelled), now);
+  core.on_event(std::move(labelled), now);
   answer_as_written(claim, 5);
   EXPECT_TRUE(core.term());
 }
 
 TEST_F(ElectionCoreTest, ALookThatIsOlderThanADeletionIsIgnored) {
-  core.missing(asked().id, now);
-  core.failed(asked().id, now);
+  core.on_missing(asked().id, now);
+  core.on_failure(asked().id, now);
   now += 10s;
-  core.conflicted(asked().id, now);
+  core.on_conflict(asked().id, now);
   const auto look = asked();
-  core.seen(lease("other", 8), now);
-  core.seen_deleted(lease("other", 9), now);
-  core.answered(look.id, lease("other", 7), now);
+  core.on_event(lease("other", 8), now);
+  core.on_deleted(lease("other", 9), now);
+  core.on_answered(look.id, lease("other", 7), now);
   EXPECT_EQ(core.holder(), "") << "version 9 has deleted it";
 }
 
 TEST_F(ElectionCoreTest, ADeletionTellsOfAHolderThatWasNeverSeen) {
-  core.answered(asked().id, lease("", 1), now);
-  core.watching(true);
-  core.seen_deleted(lease("other", 4, 9), now);
+  core.on_answered(asked().id, lease("", 1), now);
+  core.on_watching(true);
+  core.on_deleted(lease("other", 4, 9), now);
   EXPECT_EQ(waits(), 15s) << "the holder may still lead";
   now += 15s;
   EXPECT_EQ(spec(asked())["leaseTransitions"].as_integer(), 10);
@@ -678,42 +679,42 @@ TEST_F(ElectionCoreTest, ADeletionTellsOfAHolderThatWasNeverSeen) {
 
 TEST_F(ElectionCoreTest, ADeletionThatTellsOfAnotherHolderEndsTheTerm) {
   lead();
-  core.seen_deleted(lease("other", 4, 9), now);
+  core.on_deleted(lease("other", 4, 9), now);
   EXPECT_EQ(core.end(), End::taken);
 }
 
 // ---- Limits of counters and clocks
 
 TEST_F(ElectionCoreTest, ACounterThatIsFullIsNotRaised) {  // the API server rejects values beyond int32
-  core.answered(asked().id, lease("", 1, INT32_MAX), now);
-  core.watching(true);
-  EXPECT_EQ(core.next(now, wall).wake, TimePoint::max());
+  core.on_answered(asked().id, lease("", 1, INT32_MAX), now);
+  core.on_watching(true);
+  EXPECT_EQ(core.next_step(now, wall).next_due, TimePoint::max());
   EXPECT_EQ(core.problem(),
             "Lease ns/op: spec.leaseTransitions is 2147483647, the largest that the API server takes, so no "
             "further term can be counted; set it to a smaller number or delete the Lease");
-  core.seen(lease("", 2, 7), now);
+  core.on_event(lease("", 2, 7), now);
   EXPECT_EQ(spec(asked())["leaseTransitions"].as_integer(), 8);
   EXPECT_EQ(core.problem(), "");
 }
 
 TEST_F(ElectionCoreTest, ACounterBeyondWhatTheServerTakesIsAFullOne) {
-  core.answered(asked().id, lease("", 1, INT64_MAX), now);
-  core.watching(false);
+  core.on_answered(asked().id, lease("", 1, INT64_MAX), now);
+  core.on_watching(false);
   EXPECT_GE(waits(), 2s) << "where it cannot watch it reads on";
   EXPECT_NE(core.problem(), "");
 }
 
 TEST_F(ElectionCoreTest, ADeletedLeaseWithAFullCounterIsCountedFromZero) {
-  core.answered(asked().id, lease("", 1, INT32_MAX), now);
-  core.watching(true);
-  core.seen_deleted(lease("", 2, INT32_MAX), now);
+  core.on_answered(asked().id, lease("", 1, INT32_MAX), now);
+  core.on_watching(true);
+  core.on_deleted(lease("", 2, INT32_MAX), now);
   const auto create = asked();
   EXPECT_EQ(create.ask, Core::Ask::create);
   EXPECT_EQ(spec(create)["leaseTransitions"].as_integer(), 0);
 }
 
 TEST_F(ElectionCoreTest, AFullCounterDoesNotKeepALeaderFromRenewing) {
-  core.answered(asked().id, lease("", 1, INT32_MAX - 1), now);
+  core.on_answered(asked().id, lease("", 1, INT32_MAX - 1), now);
   answer_as_written(asked(), 2);
   ASSERT_TRUE(core.term());
   EXPECT_EQ(core.term()->number, 2147483647U);

@@ -146,7 +146,7 @@ class World {
     if (each.campaign->end()) restart(each);
     if (each.watches && now_ >= each.watch_from) observe(each, faults);
     while (true) {
-      Core::Step next = each.campaign->next(each.local(now_), WallTime());
+      Core::Step next = each.campaign->next_step(each.local(now_), WallTime());
       if (!next.request) break;
       send(each, std::move(*next.request), faults);
     }
@@ -170,13 +170,13 @@ class World {
 
   void observe(Instance& each, double faults) {
     if (chance() < faults / 100) each.watch_from = now_ + some(30s);
-    each.campaign->watching(true);
+    each.campaign->on_watching(true);
     for (; each.changes_seen < server_.changes.size(); ++each.changes_seen) {
       const Server::Change& change = server_.changes[each.changes_seen];
       if (change.deleted) {
-        each.campaign->seen_deleted(change.lease, each.local(now_));
+        each.campaign->on_deleted(change.lease, each.local(now_));
       } else {
-        each.campaign->seen(change.lease, each.local(now_));
+        each.campaign->on_event(change.lease, each.local(now_));
       }
     }
   }
@@ -193,10 +193,10 @@ class World {
       later(now_ + back, [this, &each, epoch, id = request.id, answer, object, lost_before, lost_after] {
         if (epoch != epoch_[&each]) return;
         const TimePoint local = each.local(now_);
-        if (lost_before || lost_after) return each.campaign->failed(id, local);
-        if (answer == Server::Answer::missing) return each.campaign->missing(id, local);
-        if (answer == Server::Answer::conflict) return each.campaign->conflicted(id, local);
-        each.campaign->answered(id, object, local);
+        if (lost_before || lost_after) return each.campaign->on_failure(id, local);
+        if (answer == Server::Answer::missing) return each.campaign->on_missing(id, local);
+        if (answer == Server::Answer::conflict) return each.campaign->on_conflict(id, local);
+        each.campaign->on_answered(id, object, local);
       });
     });
   }
@@ -267,11 +267,11 @@ TEST(ElectionSimulation, AFreedLeaseIsTakenAtOnceByWhoWatches) {
     ASSERT_NE(leader, nullptr);
     leader->paused_until = 1h;  // so that it does not become a candidate again
     leader->campaign->resign(world.local(*leader));
-    const auto step = leader->campaign->next(world.local(*leader), WallTime());
+    const auto step = leader->campaign->next_step(world.local(*leader), WallTime());
     ASSERT_TRUE(step.request);
     Json object;
     ASSERT_EQ(world.server().handle(*step.request, object), Server::Answer::object);
-    leader->campaign->answered(step.request->id, object, world.local(*leader));
+    leader->campaign->on_answered(step.request->id, object, world.local(*leader));
     EXPECT_EQ(leader->campaign->end(), Core::End::released);
     world.run(100ms, 0);
     EXPECT_EQ(world.leaders(), 1);

@@ -46,13 +46,13 @@ class Campaign {
       case 4:
         return write_as_other();
       case 5:
-        return core_.seen(lease_, now_);
+        return core_.on_event(lease_, now_);
       case 6:
         return remove();
       case 7:
         return fail();
       case 8:
-        return core_.watching(reader_.below(2) == 0);
+        return core_.on_watching(reader_.below(2) == 0);
       default:
         if (reader_.below(4) == 0) core_.resign(now_);
         if (reader_.below(8) == 0) lease_ = broken();
@@ -60,8 +60,9 @@ class Campaign {
   }
 
   void ask() {
-    Core::Step step = core_.next(now_, WallTime(seconds(1'800'000'000)));
-    check(step.request || step.wake > now_ || core_.end(), "a candidate does not ask to be asked at once");
+    Core::Step step = core_.next_step(now_, WallTime(seconds(1'800'000'000)));
+    check(step.request || step.next_due > now_ || core_.end(),
+          "a candidate does not ask to be asked at once");
     const auto& term = core_.term();
     if (term) {
       check(now_ < term->valid_until, "a term that is over has ended");
@@ -81,14 +82,14 @@ class Campaign {
             ? exists
             : request.ask == Core::Ask::update && exists &&
                   request.body.at({"metadata", "resourceVersion"}) != Json(version))
-      return core_.conflicted(request.id, now_);
-    if (request.ask != Core::Ask::create && !exists) return core_.missing(request.id, now_);
+      return core_.on_conflict(request.id, now_);
+    if (request.ask != Core::Ask::create && !exists) return core_.on_missing(request.id, now_);
     if (request.ask != Core::Ask::get) put(request.body);
-    if (reader_.below(8) != 0) core_.answered(request.id, lease_, now_);
+    if (reader_.below(8) != 0) core_.on_answered(request.id, lease_, now_);
   }
 
   void fail() {
-    if (!requests_.empty()) core_.failed(requests_[reader_.below(requests_.size())].id, now_);
+    if (!requests_.empty()) core_.on_failure(requests_[reader_.below(requests_.size())].id, now_);
   }
 
   void put(Json lease) {
@@ -115,10 +116,10 @@ class Campaign {
   }
   template <class C>
   void seen_deleted(C& core, const Json& last) {
-    if constexpr (requires { core.seen_deleted(last, now_); })
-      core.seen_deleted(last, now_);
+    if constexpr (requires { core.on_deleted(last, now_); })
+      core.on_deleted(last, now_);
     else
-      core.seen_deleted(last);
+      core.on_deleted(last);
   }
 
   Json broken() {

@@ -46,7 +46,7 @@ class LifecycleCoreTest : public ::testing::Test {
   }
   void start_all() {
     core.start();
-    for (const std::size_t part : {2U, 1U, 3U, 0U, 4U}) core.started(part, at(0s));
+    for (const std::size_t part : {2U, 1U, 3U, 0U, 4U}) core.on_started(part, at(0s));
   }
 
   LifecycleCore core{{.grace_period = 10s, .cancel_period = 2s}};
@@ -60,8 +60,8 @@ class LifecycleElection : public ::testing::Test {
     core.add("cache", Stage::caches, none);
     core.add("election", Stage::election, none);
     core.start();
-    core.started(1, at(0s));
-    core.started(2, at(0s));
+    core.on_started(1, at(0s));
+    core.on_started(2, at(0s));
   }
   LifecycleCore core{{.grace_period = 10s, .cancel_period = 2s}};
 };
@@ -70,59 +70,59 @@ TEST_F(LifecycleElection, ControllersWaitForTheLead) {
   LifecycleCore::Actions more;
   core.add("pods", Stage::controllers, more);
   EXPECT_THAT(more, IsEmpty());
-  EXPECT_THAT(core.open(2), ElementsAre(start(0), start(3)));
+  EXPECT_THAT(core.on_leadership_acquired(2), ElementsAre(start(0), start(3)));
 }
 
 TEST_F(LifecycleElection, WhoWaitsForTheLeadStopsAtOnce) {
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(2)));
-  EXPECT_THAT(core.ended(2, "", at(1s)), ElementsAre(stop(1)));
-  core.ended(1, "", at(1s));
+  EXPECT_THAT(core.on_ended(2, "", at(1s)), ElementsAre(stop(1)));
+  core.on_ended(1, "", at(1s));
   EXPECT_TRUE(core.finished());
-  EXPECT_THAT(core.open(2), IsEmpty()) << "elected too late";
+  EXPECT_THAT(core.on_leadership_acquired(2), IsEmpty()) << "elected too late";
 }
 
 TEST_F(LifecycleElection, TheLeadIsGivenUpAfterTheLastReconcile) {
-  core.open(2);
-  core.started(0, at(0s));
+  core.on_leadership_acquired(2);
+  core.on_started(0, at(0s));
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(0)));
-  EXPECT_THAT(core.ended(0, "", at(5s)), ElementsAre(stop(2)));
+  EXPECT_THAT(core.on_ended(0, "", at(5s)), ElementsAre(stop(2)));
 }
 
 // While parts may still write, no other instance must become leader.
 TEST_F(LifecycleElection, TheLeadIsNotGivenUpWhileSomethingIsStuck) {
-  core.open(2);
-  core.started(0, at(0s));
+  core.on_leadership_acquired(2);
+  core.on_started(0, at(0s));
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(0)));
-  EXPECT_THAT(core.tick(at(11s)), ElementsAre(cancel(0)));
-  EXPECT_THAT(core.tick(at(13s)), IsEmpty());
+  EXPECT_THAT(core.on_timeout(at(11s)), ElementsAre(cancel(0)));
+  EXPECT_THAT(core.on_timeout(at(13s)), IsEmpty());
   EXPECT_TRUE(core.finished());
   EXPECT_THAT(core.stuck(), ElementsAre("demo"));
 }
 
 TEST_F(LifecycleElection, ALostLeadLeavesNoGrace) {
-  core.open(2);
-  core.started(0, at(0s));
-  EXPECT_THAT(core.ended(2, "lost", at(5s)), ElementsAre(stop(0)));
-  EXPECT_EQ(core.deadline(), at(5s));
-  EXPECT_THAT(core.tick(at(5s)), ElementsAre(cancel(0)));
+  core.on_leadership_acquired(2);
+  core.on_started(0, at(0s));
+  EXPECT_THAT(core.on_ended(2, "lost", at(5s)), ElementsAre(stop(0)));
+  EXPECT_EQ(core.next_due(), at(5s));
+  EXPECT_THAT(core.on_timeout(at(5s)), ElementsAre(cancel(0)));
   EXPECT_EQ(core.error(), "election: lost");
 }
 
 TEST_F(LifecycleElection, ALeadThatIsLostWhileStoppingEndsTheGrace) {
-  core.open(2);
-  core.started(0, at(0s));
+  core.on_leadership_acquired(2);
+  core.on_started(0, at(0s));
   core.stop(at(1s));
-  core.ended(2, "lost", at(2s));
-  EXPECT_THAT(core.tick(at(2s)), ElementsAre(cancel(0)));
+  core.on_ended(2, "lost", at(2s));
+  EXPECT_THAT(core.on_timeout(at(2s)), ElementsAre(cancel(0)));
 }
 
 TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {
   EXPECT_THAT(core.start(), ElementsAre(start(2)));
-  EXPECT_THAT(core.started(2, at(0s)), ElementsAre(start(1)));
-  EXPECT_THAT(core.started(1, at(0s)), ElementsAre(start(3)));
-  EXPECT_THAT(core.started(3, at(0s)), ElementsAre(start(0), start(4)));
-  EXPECT_THAT(core.started(0, at(0s)), IsEmpty());
-  EXPECT_THAT(core.started(4, at(0s)), IsEmpty());
+  EXPECT_THAT(core.on_started(2, at(0s)), ElementsAre(start(1)));
+  EXPECT_THAT(core.on_started(1, at(0s)), ElementsAre(start(3)));
+  EXPECT_THAT(core.on_started(3, at(0s)), ElementsAre(start(0), start(4)));
+  EXPECT_THAT(core.on_started(0, at(0s)), IsEmpty());
+  EXPECT_THAT(core.on_started(4, at(0s)), IsEmpty());
   EXPECT_FALSE(core.stopping());
   EXPECT_FALSE(core.finished());
 }
@@ -130,30 +130,30 @@ TEST_F(LifecycleCoreTest, StartsStageByStageWhateverTheOrderOfAdding) {
 TEST_F(LifecycleCoreTest, StopsTasksThenControllersThenCachesThenServers) {
   start_all();
   EXPECT_THAT(core.stop(at(1s)), ElementsAre(stop(3)));
-  EXPECT_THAT(core.ended(3, "", at(1s)), ElementsAre(stop(0), stop(4)));
-  EXPECT_THAT(core.ended(4, "", at(1s)), IsEmpty()) << "the other controller still runs";
-  EXPECT_THAT(core.ended(0, "", at(1s)), ElementsAre(stop(1)));
-  EXPECT_THAT(core.ended(1, "", at(1s)), ElementsAre(stop(2)));
+  EXPECT_THAT(core.on_ended(3, "", at(1s)), ElementsAre(stop(0), stop(4)));
+  EXPECT_THAT(core.on_ended(4, "", at(1s)), IsEmpty()) << "the other controller still runs";
+  EXPECT_THAT(core.on_ended(0, "", at(1s)), ElementsAre(stop(1)));
+  EXPECT_THAT(core.on_ended(1, "", at(1s)), ElementsAre(stop(2)));
   EXPECT_FALSE(core.finished());
-  EXPECT_THAT(core.ended(2, "", at(1s)), IsEmpty());
+  EXPECT_THAT(core.on_ended(2, "", at(1s)), IsEmpty());
   EXPECT_TRUE(core.finished());
   EXPECT_EQ(core.error(), "");
   EXPECT_THAT(core.cancelled(), IsEmpty());
-  EXPECT_EQ(core.deadline(), std::nullopt);
+  EXPECT_EQ(core.next_due(), std::nullopt);
 }
 
 TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) {
   start_all();
   core.stop(at(1s));
-  core.ended(3, "", at(1s));
-  EXPECT_EQ(core.deadline(), at(11s));
-  EXPECT_THAT(core.tick(at(10s)), IsEmpty());
-  core.ended(4, "", at(10s));
-  EXPECT_THAT(core.tick(at(11s)), ElementsAre(cancel(0)));
+  core.on_ended(3, "", at(1s));
+  EXPECT_EQ(core.next_due(), at(11s));
+  EXPECT_THAT(core.on_timeout(at(10s)), IsEmpty());
+  core.on_ended(4, "", at(10s));
+  EXPECT_THAT(core.on_timeout(at(11s)), ElementsAre(cancel(0)));
   EXPECT_THAT(core.cancelled(), ElementsAre("demo"));
-  EXPECT_THAT(core.ended(0, "", at(11s)), ElementsAre(stop(1), cancel(1))) << "no second grace period";
-  EXPECT_THAT(core.ended(1, "", at(11s)), ElementsAre(stop(2), cancel(2)));
-  core.ended(2, "", at(11s));
+  EXPECT_THAT(core.on_ended(0, "", at(11s)), ElementsAre(stop(1), cancel(1))) << "no second grace period";
+  EXPECT_THAT(core.on_ended(1, "", at(11s)), ElementsAre(stop(2), cancel(2)));
+  core.on_ended(2, "", at(11s));
   EXPECT_TRUE(core.finished());
   EXPECT_THAT(core.stuck(), IsEmpty());
 }
@@ -161,12 +161,12 @@ TEST_F(LifecycleCoreTest, RunningWorkIsCancelledOnlyWhenTheGracePeriodIsOver) {
 TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {
   start_all();
   core.stop(at(0s));
-  core.ended(3, "", at(0s));
-  core.ended(4, "", at(0s));
-  core.tick(at(10s));
-  EXPECT_EQ(core.deadline(), at(12s));
+  core.on_ended(3, "", at(0s));
+  core.on_ended(4, "", at(0s));
+  core.on_timeout(at(10s));
+  EXPECT_EQ(core.next_due(), at(12s));
   EXPECT_FALSE(core.finished());
-  core.tick(at(12s));
+  core.on_timeout(at(12s));
   EXPECT_TRUE(core.finished());
   EXPECT_THAT(core.stuck(), ElementsAre("demo"));
 }
@@ -176,10 +176,10 @@ TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {
   LifecycleCore::Actions none;
   patient.add("demo", Stage::controllers, none);
   patient.start();
-  patient.started(0, at(0s));
+  patient.on_started(0, at(0s));
   patient.stop(at(0s));
-  EXPECT_EQ(patient.deadline(), std::nullopt);
-  EXPECT_THAT(patient.tick(at(24h)), IsEmpty());
+  EXPECT_EQ(patient.next_due(), std::nullopt);
+  EXPECT_THAT(patient.on_timeout(at(24h)), IsEmpty());
   EXPECT_FALSE(patient.finished());
 }
 
@@ -188,32 +188,32 @@ TEST_F(LifecycleCoreTest, AZeroGracePeriodCancelsAtOnce) {
   LifecycleCore::Actions none;
   hasty.add("demo", Stage::controllers, none);
   hasty.start();
-  hasty.started(0, at(0s));
+  hasty.on_started(0, at(0s));
   EXPECT_THAT(hasty.stop(at(1s)), ElementsAre(stop(0)));
-  EXPECT_EQ(hasty.deadline(), at(1s));
-  EXPECT_THAT(hasty.tick(at(1s)), ElementsAre(cancel(0)));
+  EXPECT_EQ(hasty.next_due(), at(1s));
+  EXPECT_THAT(hasty.on_timeout(at(1s)), ElementsAre(cancel(0)));
 }
 
 TEST_F(LifecycleCoreTest, AnErrorStopsEverythingAndTheFirstIsKept) {
   start_all();
-  EXPECT_THAT(core.ended(0, "no such kind", at(1s)), ElementsAre(stop(3)));
+  EXPECT_THAT(core.on_ended(0, "no such kind", at(1s)), ElementsAre(stop(3)));
   EXPECT_TRUE(core.stopping());
-  EXPECT_THAT(core.ended(3, "interrupted", at(1s)), ElementsAre(stop(4)));
+  EXPECT_THAT(core.on_ended(3, "interrupted", at(1s)), ElementsAre(stop(4)));
   EXPECT_EQ(core.error(), "demo: no such kind");
 }
 
 TEST_F(LifecycleCoreTest, APartMayEndWithoutAnError) {
   start_all();
-  EXPECT_THAT(core.ended(3, "", at(1s)), IsEmpty());
+  EXPECT_THAT(core.on_ended(3, "", at(1s)), IsEmpty());
   EXPECT_FALSE(core.stopping());
   EXPECT_THAT(core.stop(at(2s)), ElementsAre(stop(0), stop(4)));
 }
 
 TEST_F(LifecycleCoreTest, APartThatCannotStartStopsWhatStartedAndNothingElseStarts) {
   core.start();
-  core.started(2, at(0s));
-  EXPECT_THAT(core.ended(1, "no server", at(0s)), ElementsAre(stop(2)));
-  core.ended(2, "", at(0s));
+  core.on_started(2, at(0s));
+  EXPECT_THAT(core.on_ended(1, "no server", at(0s)), ElementsAre(stop(2)));
+  core.on_ended(2, "", at(0s));
   EXPECT_TRUE(core.finished());
   EXPECT_EQ(core.error(), "cache: no server");
 }
@@ -221,8 +221,8 @@ TEST_F(LifecycleCoreTest, APartThatCannotStartStopsWhatStartedAndNothingElseStar
 TEST_F(LifecycleCoreTest, WhatStartsWhileAStopComesIsStoppedOnceItHasStarted) {
   core.start();
   EXPECT_THAT(core.stop(at(0s)), IsEmpty()) << "the server is still starting";
-  EXPECT_THAT(core.started(2, at(0s)), ElementsAre(stop(2)));
-  core.ended(2, "", at(0s));
+  EXPECT_THAT(core.on_started(2, at(0s)), ElementsAre(stop(2)));
+  core.on_ended(2, "", at(0s));
   EXPECT_TRUE(core.finished());
 }
 

@@ -77,9 +77,9 @@ TEST(QueueCore, AKeyThatOnlyItsIntervalHoldsBackDoesNotWaitForADelay) {
   queue.add_at("key", 5ns, 1ns);
   EXPECT_EQ(queue.add_unless_waiting("key", {}, 4ns), nullptr);
   EXPECT_NE(queue.add_unless_waiting("key", {}, 5ns), nullptr);  // over, though it starts at 10 ns
-  queue.fire(9ns);
+  queue.on_timeout(9ns);
   EXPECT_EQ(queue.pop(9ns), nullptr);
-  queue.fire(10ns);
+  queue.on_timeout(10ns);
   EXPECT_NE(queue.pop(10ns), nullptr);
 }
 

@@ -49,7 +49,7 @@ TEST(Scheduler, AskingAgainForWhatIsHeldBackRunsItOnce) {
   queue.add_at(1, 5s);  // it is dirty: a later time is ignored
   queue.done(held);
   EXPECT_EQ(queue.drain(), Keys{1});
-  queue.fire(5s);
+  queue.on_timeout(5s);
   EXPECT_EQ(queue.drain(), Keys{});
 }
 
@@ -72,9 +72,9 @@ TEST(Scheduler, RunsEachWhenItWasAskedFor) {
   Fifo queue;
   queue.add_at(1, 1s);
   queue.add_at(2, 3s);
-  queue.fire(2s);
+  queue.on_timeout(2s);
   EXPECT_EQ(queue.drain(), Keys{1});
-  queue.fire(4s);
+  queue.on_timeout(4s);
   EXPECT_EQ(queue.drain(), Keys{2});
 }
 
@@ -84,9 +84,9 @@ TEST(Scheduler, OfTwoTimesTheEarlierCountsWhicheverCameFirst) {
     Fifo queue;
     queue.add_at(1, first);
     queue.add_at(1, second);
-    queue.fire(2s);
+    queue.on_timeout(2s);
     EXPECT_EQ(queue.drain(), Keys{1});
-    queue.fire(4s);
+    queue.on_timeout(4s);
     EXPECT_EQ(queue.drain(), Keys{});
   }
 }
@@ -94,11 +94,11 @@ TEST(Scheduler, OfTwoTimesTheEarlierCountsWhicheverCameFirst) {
 TEST(Scheduler, WhatRanMayBeScheduledAgain) {
   Fifo queue;
   queue.add_at(1, 1s);
-  queue.fire(2s);
+  queue.on_timeout(2s);
   EXPECT_EQ(queue.drain(), Keys{1});
   queue.add_at(1, 3s, 2s);
   EXPECT_EQ(queue.drain(), Keys{});
-  queue.fire(3s);
+  queue.on_timeout(3s);
   EXPECT_EQ(queue.drain(), Keys{1});
 }
 

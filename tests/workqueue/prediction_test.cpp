@@ -42,7 +42,7 @@ class FailingObjects {
       const std::optional<TimePoint> due = queue_->next_due();
       if (!due || due->time_since_epoch() > end) return;
       now_ = due->time_since_epoch();
-      queue_.fire(now_);
+      queue_.on_timeout(now_);
     }
   }
 
@@ -182,9 +182,9 @@ TEST(FailingObjects, FollowTheLadderNotTheTimeThatWasAskedForToo) {
   queue.add_at("x", limiter.when("x", {}));
   queue.add_at("x", 1h);
   EXPECT_EQ(queue->next_due(), TimePoint{5ms});
-  queue.fire(5ms);
+  queue.on_timeout(5ms);
   EXPECT_EQ(queue.drain(), (std::vector<std::string>{"x"}));
-  queue.fire(1h);
+  queue.on_timeout(1h);
   EXPECT_TRUE(queue.drain().empty());
 }
 

@@ -94,7 +94,7 @@ TEST(QueueCore, AddDropsADelay) {
   queue.add("x");
   EXPECT_EQ(queue->waiting(), 0U);
   EXPECT_EQ(queue.drain(), Keys{"x"});
-  queue.fire(5h);
+  queue.on_timeout(5h);
   EXPECT_EQ(queue->ready(), 0U);
 }
 
@@ -103,7 +103,7 @@ TEST(QueueCore, AnAddWithoutDelayDropsADelayToo) {  // client-go issue 126027
   queue.add_at("x", 5h);
   queue.add_at("x", 0h);
   EXPECT_EQ(queue.drain(), Keys{"x"});
-  queue.fire(5h);
+  queue.on_timeout(5h);
   EXPECT_EQ(queue.drain(), Keys{});
 }
 
@@ -126,10 +126,10 @@ TEST(QueueCore, AnAddUnlessWaitingChangesNothingOfWhatWaits) {
 TEST(QueueCore, FiresExactlyAtItsTime) {
   Fifo queue;
   queue.add_at("x", 50ms);
-  queue.fire(50ms - 1ns);
+  queue.on_timeout(50ms - 1ns);
   EXPECT_EQ(queue->ready(), 0U);
   EXPECT_EQ(queue->next_due(), TimePoint{50ms});
-  queue.fire(50ms);
+  queue.on_timeout(50ms);
   EXPECT_EQ(queue.drain(), Keys{"x"});
   EXPECT_EQ(queue->next_due(), std::nullopt);
 }
@@ -138,24 +138,24 @@ TEST(QueueCore, KeepsTheEarliestOfSeveralTimes) {
   Fifo queue;
   queue.add_at("foo", 50ms);
   queue.add_at("foo", 70ms);
-  queue.fire(60ms);
+  queue.on_timeout(60ms);
   EXPECT_EQ(queue.drain(), Keys{"foo"});
-  queue.fire(80ms);
+  queue.on_timeout(80ms);
   EXPECT_EQ(queue.drain(), Keys{});
   queue.add_at("foo", 130ms, 80ms);
   queue.add_at("foo", 110ms, 80ms);
-  queue.fire(109ms);
+  queue.on_timeout(109ms);
   EXPECT_EQ(queue.drain(), Keys{});
-  queue.fire(120ms);
+  queue.on_timeout(120ms);
   EXPECT_EQ(queue.drain(), Keys{"foo"});
-  queue.fire(140ms);
+  queue.on_timeout(140ms);
   EXPECT_EQ(queue.drain(), Keys{});
 }
 
 TEST(QueueCore, EqualTimesFireInOrderOfInsertion) {
   Core<int, FifoStore> queue;
   for (int i = 0; i < 1000; ++i) queue.add_at((i * 7) % 1000, 1s);
-  queue.fire(1s);
+  queue.on_timeout(1s);
   const auto keys = queue.drain();
   ASSERT_EQ(keys.size(), 1000U);
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(keys[static_cast<std::size_t>(i)], (i * 7) % 1000);
@@ -183,10 +183,10 @@ TEST(QueueCore, ADelayDuringProcessingIsKeptUntilItEnds) {
     queue.add("x");
     auto* held = queue.pop();
     queue.add_at("x", 1s);
-    if (ends_while_held) queue.fire(1s);
+    if (ends_while_held) queue.on_timeout(1s);
     EXPECT_EQ(queue.pop(), nullptr);
     queue.done(held);
-    queue.fire(1s);
+    queue.on_timeout(1s);
     EXPECT_EQ(queue.drain(), Keys{"x"});
     EXPECT_EQ(queue->size(), 0U);
   }
@@ -202,7 +202,7 @@ TEST(QueueCore, PrioritiesOfAllAddsOfARunAreMergedToTheHighest) {
   queue.done(held);
   queue.add_at("a", 1s, 0s, -100);
   queue.add_at("a", 2s, 0s, 4);  // later, but with a higher priority
-  queue.fire(1s);
+  queue.on_timeout(1s);
   held = queue.pop();
   EXPECT_EQ(held->priority(), 4);
   queue.add("a", -5);  // the priority of the next run starts over
@@ -285,14 +285,14 @@ class Model {
     place_[key] = next_++;
   }
   void add_at(int key, Duration at, Duration now) {
-    fire(now);
+    on_timeout(now);
     if (at <= now) return add(key);
     if (dirty_.contains(key)) return;
     const auto known = waiting_.find(key);
     if (known != waiting_.end() && known->second.first <= at) return;
     waiting_[key] = {at, next_++};
   }
-  void fire(Duration now) {
+  void on_timeout(Duration now) {
     for (;;) {
       auto first = waiting_.end();
       for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
@@ -359,13 +359,13 @@ TEST_P(RandomUse, HandsOutTheSameKeysAsTheModel) {
       }
       case 2:
       case 3:
-        model.fire(now);
+        model.on_timeout(now);
         queue.add(key, {}, now);
         model.add(key);
         break;
       case 4: {
-        queue.fire(now);
-        model.fire(now);
+        queue.on_timeout(now);
+        model.on_timeout(now);
         auto* node = held.size() < 10 ? queue.pop() : nullptr;
         const auto expected = held.size() < 10 ? model.pop() : std::nullopt;
         ASSERT_EQ(node != nullptr, expected.has_value()) << step;

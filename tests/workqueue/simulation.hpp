@@ -33,7 +33,7 @@ class Core {
   void add_at(const Key& key, Duration at, Duration now = {}, Priority priority = {}) {
     core_.add_at(key, hash(key), TimePoint{at}, priority, TimePoint{now});
   }
-  void fire(Duration now) { core_.fire(TimePoint{now}); }
+  void on_timeout(Duration now) { core_.on_timeout(TimePoint{now}); }
   Node* pop(Duration now = {}) { return core_.pop(TimePoint{now}); }
   void done(Node* node, Duration now = {}) { core_.done(*node, TimePoint{now}); }
   bool is_dirty(const Key& key) const { return core_.is_dirty(key, hash(key)); }
@@ -90,7 +90,7 @@ class Simulation {
       const std::optional<Duration> next = next_time();
       if (!next || *next > end) return runs_;
       now_ = *next;
-      queue_.fire(now_);
+      queue_.on_timeout(now_);
       if (!step()) continue;  // a delay ended
     }
   }

@@ -196,9 +196,9 @@ TEST(OwnStore, AKeyThatItHasNoRoomForIsNotQueued) {
 TEST(OwnStore, ADelayedKeyThatItHasNoRoomForGoesOnWaiting) {
   Core<std::string, FullStore> queue;
   queue.add_at("a", std::chrono::seconds{1});
-  EXPECT_THROW(queue.fire(std::chrono::seconds{1}), std::bad_alloc);
+  EXPECT_THROW(queue.on_timeout(std::chrono::seconds{1}), std::bad_alloc);
   EXPECT_TRUE(queue.is_waiting("a"));
-  queue.fire(std::chrono::seconds{1});
+  queue.on_timeout(std::chrono::seconds{1});
   EXPECT_EQ(queue.drain(), Keys{"a"});
 }
 

@@ -76,6 +76,11 @@ struct WatchOutput {
 /// A Kubernetes API server as a value: it stores objects, and answers requests by the rules of the real one.
 /// Time is an argument and may stand still; time-dependent work (bookmarks, timeouts of watches, garbage
 /// collection, deletion of namespace contents) is done by tick().
+/// Driver:
+///  1. calls handle() for each request and sends the response; of a watch, its head;
+///  2. after each call of 1 and 3, sends the read_watch() of each of ready_watches();
+///  3. calls tick() at next_tick();
+///  4. calls close_watch() when the client of a watch is gone.
 /// Thread safety: one thread at a time.
 class EVENKEEL_API ApiServerCore {
  public:

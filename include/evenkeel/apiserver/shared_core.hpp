@@ -58,7 +58,7 @@ struct SharedCoreOptions {
   std::function<void(const ServedRequest&)> on_request = {};
 };
 
-/// The owner of a core and its faults.
+/// Shell: the owner of a core and its faults.
 /// Thread safety: all members may be called concurrently.
 /// Lifetime: kept alive by each transport and server.
 class EVENKEEL_API SharedCore {

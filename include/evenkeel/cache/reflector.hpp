@@ -183,9 +183,8 @@ using State = std::variant<Starting, Relisting, Listing, Streaming, Resuming, Wa
 ///  1. calls next_step() and carries out the step;
 ///  2. for a ListRequest, calls on_item() for each item, then on_list_ended(), or on_list_failed() as soon as
 ///     the list fails or list_excess() returns a failure;
-///  3. for a WatchRequest, calls on_watch_opened() when the server accepts it, on_event() for each event,
-///  then
-///     on_watch_ended(); a verdict that ends the watch, and on_undecodable(), take the place of the last;
+///  3. for a WatchRequest, calls on_watch_opened() when the server accepts it, on_event() for each event and
+///     on_watch_ended() at the end, unless a verdict or on_undecodable() ended the watch;
 ///  4. while a watch is running, calls on_timeout() at next_due(), which an event may change, and drops the
 ///     stream if that returns true;
 ///  5. for a PauseRequest, waits that long;

@@ -16,8 +16,10 @@ struct FrameSplitterOptions {
   std::size_t max_frame_bytes = 64u << 20;  ///< A longer line is an error.
 };
 
-/// Splits a watch stream that arrives in arbitrary pieces:
-/// `splitter.feed(piece); while (auto frame = splitter.next()) use(*frame);`.
+/// Splits a watch stream that arrives in arbitrary pieces.
+/// Driver:
+///  1. calls feed() with a piece of the stream, and uses the frames of next() until it returns nullopt;
+///  2. looks at in_frame() after the last piece.
 /// Buffers at most one frame, and only if it spans pieces. Empty lines are skipped.
 /// Thread safety: one thread at a time. Complexity: linear in the bytes, regardless of the piece sizes.
 class EVENKEEL_API FrameSplitter {

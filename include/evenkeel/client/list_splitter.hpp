@@ -30,8 +30,10 @@ struct ListMetadata {
   std::optional<std::int64_t> remaining_items = {};
 };
 
-/// Splits a List document that arrives in arbitrary pieces:
-/// `splitter.feed(piece); while (auto item = splitter.next()) use(*item);` and `finish()` at the end.
+/// Splits a List document that arrives in arbitrary pieces.
+/// Driver:
+///  1. calls feed() with a piece of the body, and uses the items of next() until it returns nullopt;
+///  2. calls finish() after the last piece.
 /// Buffers at most one item, and only if it spans pieces; every other item is a view into the piece. Items
 /// are checked to be objects; their contents are not checked. Members may come in any order, with any white
 /// space. Thread safety: one thread at a time. Complexity: linear in the bytes, regardless of the piece

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reason why an object is not being reconciled, in one sentence and in detail.
+// Driver: none. Values and their text.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consequences of the end of a reconcile: the calls on the queue, and the counters. Pure, so that each
 // row of the table can be tested.
+// Driver:
+//  1. calls outcome_of() with the result or the exception of a reconcile;
+//  2. makes the calls that queue_calls() returns.
 #pragma once
 
 #include <cstdint>

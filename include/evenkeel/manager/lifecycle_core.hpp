@@ -22,7 +22,7 @@ enum class Stage : std::uint8_t {
   servers,      ///< Endpoints for other programs, which must be reachable before anything is listed.
   caches,       ///< Informers.
   others,       ///< Tasks of the program that run on every instance.
-  election,     ///< Leader election; later stages wait for leadership, see open().
+  election,     ///< Leader election; later stages wait for leadership, see on_leadership_acquired().
   controllers,  ///< Reconcilers, and tasks that run on the leader.
 };
 
@@ -36,8 +36,8 @@ struct LifecycleOptions {
 /// A command for the owner of the parts.
 struct LifecycleAction {
   enum class Kind : std::uint8_t {
-    start,   ///< Start the part, then call started() or ended().
-    stop,    ///< Stop accepting work, let running work finish, then call ended().
+    start,   ///< Start the part, then call on_started() or on_ended().
+    stop,    ///< Stop accepting work, let running work finish, then call on_ended().
     cancel,  ///< Trigger the stop tokens of running work.
   };
   Kind kind = Kind::start;
@@ -53,6 +53,12 @@ struct LifecycleAction {
 /// that depends on it is left. A part that ends with an error stops all others; one that ends without an
 /// error does not. If the election part ends, there is no grace period, as another instance may become
 /// leader.
+/// Driver:
+///  1. calls add() for each part and start() once, and carries out the actions of every result, in order;
+///  2. calls on_started() or on_ended() for each part that started or ended, on_leadership_acquired() when an
+///     election part did so, and stop() when it is asked to stop;
+///  3. calls on_timeout() at next_due(), which each call may change;
+///  4. ends when finished() returns true.
 /// Thread safety: one thread at a time.
 /// Source: controller-runtime runnable groups and engageStopProcedure; unlike them, running work is not
 /// cancelled before the grace period is over.
@@ -67,17 +73,17 @@ class EVENKEEL_API LifecycleCore {
   std::size_t add(std::string name, Stage stage, Actions& actions);
 
   Actions start();
-  Actions started(std::size_t part, TimePoint now);
+  Actions on_started(std::size_t part, TimePoint now);
   /// Records that a part of the election stage acquired leadership: the later stages may start.
-  Actions open(std::size_t part);
+  Actions on_leadership_acquired(std::size_t part);
   /// Records the end of a part. Empty `error`: it ended by itself or on request.
-  Actions ended(std::size_t part, std::string_view error, TimePoint now);
+  Actions on_ended(std::size_t part, std::string_view error, TimePoint now);
   Actions stop(TimePoint now);
-  /// Handles timeouts; call it when deadline() has passed. Early calls do nothing.
-  Actions tick(TimePoint now);
+  /// Handles timeouts; call it when next_due() has passed. Early calls do nothing.
+  Actions on_timeout(TimePoint now);
 
-  /// Returns the time of the next tick().
-  std::optional<TimePoint> deadline() const;
+  /// Returns the time of the next on_timeout().
+  std::optional<TimePoint> next_due() const;
   bool stopping() const { return stopping_; }
   /// Returns true if all parts have ended or are stuck (see stuck()).
   bool finished() const;

@@ -40,6 +40,10 @@ struct QueueCoreOptions {
 /// Hashes are arguments, so that they can be computed before a lock is taken; all must come from one
 /// function. Time is an argument as well: if needs_time() is true, every call needs the current time,
 /// otherwise only calls about delays do.
+/// Driver:
+///  1. calls add() and its variants for keys that need work;
+///  2. hands out what pop() returns, and calls done() when the work on it has ended;
+///  3. at next_due() calls on_timeout(), after which more keys may be ready.
 /// Thread safety: one thread at a time. Lifetime: nodes are valid from pop() to done().
 /// Source: client-go util/workqueue Type and delayingType. Deviations: an add drops a pending delay; the
 /// place of a re-added key is configurable; there is no done() without pop().
@@ -66,7 +70,7 @@ class QueueCore {
 
   /// Makes `key` ready immediately, or when it is done if it is being processed. Returns its node.
   Node& add(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
-    fire(now);
+    on_timeout(now);
     Node& node = index_.obtain(key, hash);
     if (is_paced_) {
       add_paced(node, priority, now);
@@ -79,7 +83,7 @@ class QueueCore {
   /// Like add(), but if `key` waits for a delay at `now` it changes nothing and returns null. A key held back
   /// by pacing does not wait in this sense.
   Node* add_unless_waiting(const Key& key, std::size_t hash, Priority priority, TimePoint now) {
-    fire(now);
+    on_timeout(now);
     const Node* known = index_.find(key, hash);
     if (known != nullptr && waits_for_timer(*known, now)) return nullptr;
     return &add(key, hash, priority, now);
@@ -88,7 +92,7 @@ class QueueCore {
   /// Makes `key` ready at `at`, or immediately if that is not after `now`. The earliest of several times
   /// wins, and a ready key stays ready.
   void add_at(const Key& key, std::size_t hash, TimePoint at, Priority priority, TimePoint now) {
-    fire(now);
+    on_timeout(now);
     if (meter_ != nullptr && at > now) meter_->was_retried();
     Node& node = index_.obtain(key, hash);
     if (is_paced_) return add_paced_at(node, at, priority, now);
@@ -97,7 +101,7 @@ class QueueCore {
   }
 
   /// Makes ready all keys whose delay ends at `now` or earlier, in the order of (time, insertion).
-  void fire(TimePoint now) {
+  void on_timeout(TimePoint now) {
     schedule_.fire(now);
     if (is_paced_) end_rests(now);
   }
@@ -119,7 +123,7 @@ class QueueCore {
   /// Drops all delays that are not over at `now`. Keys held back only by pacing, because they were added
   /// without a delay or theirs is over, become ready.
   void discard_waiting(TimePoint now = {}) {
-    fire(now);
+    on_timeout(now);
     schedule_.end_waiting(
         [&](const Node& node) {
           return is_paced_ && (node.extras().pacing.event_at != detail::PacingRecord::none ||

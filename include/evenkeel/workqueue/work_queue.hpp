@@ -134,7 +134,7 @@ class WorkQueue {
       MutexLock lock(mutex_);
       if (state_ != State::open) return delay;
       const TimePoint now = clock_->now();
-      core_.fire(now);
+      core_.on_timeout(now);
       if (charge_waiting_ || !core_.is_waiting(key, hash)) {
         delay = limiter_.when(key, now);
         core_.add_at(key, hash, deadline_after(now, delay), priority, now);
@@ -205,7 +205,7 @@ class WorkQueue {
   /// held by workers do not count.
   [[nodiscard]] std::optional<TimePoint> next_due() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    core_.fire(now_if_needed());
+    core_.on_timeout(now_if_needed());
     if (core_.can_pop()) return clock_->now();
     return core_.next_due();
   }
@@ -245,7 +245,7 @@ class WorkQueue {
   /// Number of keys that get() could hand out now. Informational: it may be outdated on return.
   std::size_t size() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    core_.fire(now_if_needed());
+    core_.on_timeout(now_if_needed());
     return core_.ready();
   }
 
@@ -253,7 +253,7 @@ class WorkQueue {
   KeyInfo<Key> inspect(const Key& key) EVENKEEL_EXCLUDES(mutex_) {
     const std::size_t hash = hash_of(key);
     MutexLock lock(mutex_);
-    core_.fire(now_if_needed());
+    core_.on_timeout(now_if_needed());
     KeyInfo<Key> info = core_.inspect(key, hash);
     info.attempts = attempts_of(key);
     return info;
@@ -270,7 +270,7 @@ class WorkQueue {
       const std::size_t needed = keys.size() + 2 * options.slice;
       if (keys.capacity() < needed) keys.reserve(2 * needed);
       MutexLock lock(mutex_);
-      core_.fire(now_if_needed());
+      core_.on_timeout(now_if_needed());
       const std::size_t first = keys.size();
       position = core_.inspect_some(*position, 2 * options.slice,
                                     [&](KeyInfo<Key> info) { keys.push_back(std::move(info)); });
@@ -282,7 +282,7 @@ class WorkQueue {
   /// Returns the number of keys in each state.
   QueueCounts counts() EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    core_.fire(now_if_needed());
+    core_.on_timeout(now_if_needed());
     return core_.counts();
   }
 
@@ -291,7 +291,7 @@ class WorkQueue {
     MutexLock lock(mutex_);
     if (core_.meter() == nullptr) return {};
     const TimePoint now = clock_->now();
-    core_.fire(now);
+    core_.on_timeout(now);
     QueueMetrics metrics = core_.meter()->metrics(now);
     metrics.name = name_;
     metrics.lanes = lanes_of(core_.store());
@@ -354,7 +354,7 @@ class WorkQueue {
 
   Node* take() EVENKEEL_REQUIRES(mutex_) {
     const TimePoint now = now_if_needed();
-    core_.fire(now);
+    core_.on_timeout(now);
     Node* node = core_.pop(now);
     if constexpr (Index::knows_without_lock) {
       if (node != nullptr) node->uncover();

@@ -50,7 +50,7 @@ class Simulation {
       ask_newcomer(next);
       if (next >= end_) return std::move(storm_);
       now_ = next;
-      counting([this] { queue_.fire(now_); });
+      counting([this] { queue_.on_timeout(now_); });
       while (!running_.empty() && running_.front().ends <= now_) {
         fail(*running_.front().node);
         running_.pop_front();

@@ -23,6 +23,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
+/// Driver: see ApiServerCore.
 /// Thread safety: one thread at a time.
 class EtcdCore final : public apiserver::detail::Backend {
  public:

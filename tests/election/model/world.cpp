@@ -79,7 +79,7 @@ void World::apply(const Operation& operation) {
       break;
     case Kind::watching:
       each.watches = operation.what % 2 == 0;
-      each.core->watching(each.watches);
+      each.core->on_watching(each.watches);
       break;
     case Kind::resign:
       note(each.identity + " resigns");
@@ -108,9 +108,9 @@ void World::apply(const Operation& operation) {
 
 void World::do_step(Instance& each) {
   if (each.core->end()) restart(each);
-  // At most one request: next() must not send one request after the other.
+  // At most one request: next_step() must not send one request after the other.
   for (int requests = 0;; ++requests) {
-    Core::Step step = each.core->next(local(each), wall(each));
+    Core::Step step = each.core->next_step(local(each), wall(each));
     if (!step.request) return;
     if (requests > 20) return violate(each.identity + " sends request after request");
     send(each, std::move(*step.request));
@@ -197,12 +197,12 @@ void World::answer(Instance& each, std::size_t index) {
   switch (flight.answer) {
     case LeaseStore::Answer::object:
       tell(each, flight.object, false);
-      return each.core->answered(id, flight.object, local(each));
+      return each.core->on_answered(id, flight.object, local(each));
     case LeaseStore::Answer::missing:
       each.told.missed = true;
-      return each.core->missing(id, local(each));
+      return each.core->on_missing(id, local(each));
     case LeaseStore::Answer::conflict:
-      return each.core->conflicted(id, local(each));
+      return each.core->on_conflict(id, local(each));
   }
 }
 
@@ -211,7 +211,7 @@ void World::fail(Instance& each, std::size_t index) {
   each.requests.erase(each.requests.begin() + static_cast<std::ptrdiff_t>(index));
   if (flight.epoch != each.epoch) return;
   note(each.identity + "'s #" + std::to_string(flight.request.id) + " fails");
-  each.core->failed(flight.request.id, local(each));
+  each.core->on_failure(flight.request.id, local(each));
 }
 
 void World::do_event(Instance& each, std::size_t index) {
@@ -219,11 +219,11 @@ void World::do_event(Instance& each, std::size_t index) {
   const LeaseStore::Change& change = store_.changes[index];
   note(each.identity + " sees " + (change.deleted ? "the deletion of " : "") + model::text_of(change.lease));
   tell(each, change.lease, change.deleted);
-  each.core->watching(true);
+  each.core->on_watching(true);
   if (change.deleted) {
-    each.core->seen_deleted(change.lease, local(each));
+    each.core->on_deleted(change.lease, local(each));
   } else {
-    each.core->seen(change.lease, local(each));
+    each.core->on_event(change.lease, local(each));
   }
 }
 
@@ -319,7 +319,7 @@ void World::settle() {
   for (Instance& each : instances_) {
     while (!each.requests.empty()) fail(each, each.requests.size() - 1);
     each.watches = true;
-    each.core->watching(true);
+    each.core->on_watching(true);
   }
   // A counter at its limit blocks the instances until it is reset.
   if (store_.lease && transitions_of(*store_.lease) == most_transitions) {

@@ -218,7 +218,7 @@ slow.insert("b/1");
 queue.add("b/1", 5, 0ns);
 queue.add_at("a/0", 3ns, 0ns, 0);
 EXPECT_EQ(queue.add_unless_waiting("a/0", 0, 0ns), nullptr);
-queue.fire(3ns);
+queue.on_timeout(3ns);
 auto* run1 = queue.pop();
 ASSERT_TRUE(run1);
 EXPECT_EQ(run1->key(), "a/0");
@@ -241,7 +241,7 @@ TEST(QueueModelPrinter, WhatItWritesOfACoreCompilesAndHolds) {
   queue.add("b/1", 5, 0ns);
   queue.add_at("a/0", 3ns, 0ns, 0);
   EXPECT_EQ(queue.add_unless_waiting("a/0", 0, 0ns), nullptr);
-  queue.fire(3ns);
+  queue.on_timeout(3ns);
   auto* run1 = queue.pop();
   ASSERT_TRUE(run1);
   EXPECT_EQ(run1->key(), "a/0");

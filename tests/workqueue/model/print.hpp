@@ -233,7 +233,8 @@ class Printer {
   void get() {
     const std::string pop = "queue.pop(" + now_if_needed() + ")";
     const std::string call = settings_.is_core() ? pop + ";" : "queue.try_get();";
-    if (settings_.is_core() && observed().waiting > 0) line("queue.fire(" + time(reference_.now()) + ");");
+    if (settings_.is_core() && observed().waiting > 0)
+      line("queue.on_timeout(" + time(reference_.now()) + ");");
     const auto handed = reference_.get();
     if (!handed) {
       return line(settings_.is_core() ? "EXPECT_EQ(" + pop + ", nullptr);"

@@ -197,7 +197,7 @@ class CoreSubject : public Subject {
   Nanos add_rate_limited(std::size_t key, std::int32_t priority) override {
     if (closed_) return 0;
     const Key& named = keys_.make(key);
-    core_.fire(now_);
+    core_.on_timeout(now_);
     if (core_.is_waiting(named, hash(named)) && !settings_.charge_waiting) return 0;
     const Duration delay = limiter_.when(named, now_);
     core_.add_at(named, hash(named), deadline_after(now_, delay), priority, now_);
@@ -207,7 +207,7 @@ class CoreSubject : public Subject {
   void advance(Nanos by) override { now_ += Duration{by}; }
 
   std::optional<Handed> get() override {
-    core_.fire(now_);
+    core_.on_timeout(now_);
     auto* node = core_.pop(now_);
     if (node == nullptr) return std::nullopt;
     const Handed handed{keys_.number(node->key()), node->priority()};
