@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the floors of docs/architecture.md against the includes of the code.
 
-Refused: an include of a higher floor, of another floor's detail/, of the umbrella from inside, of a
-banned or third-party header in include/, and of threads, locks or clocks in a core.
+Refused: an include of a higher floor, of another floor's detail/, of a private header of another floor unless it
+is of base/ or says that it is shared with floors above, of the umbrella from inside, of a banned or third-party header in include/, and of threads, locks or clocks in a core.
 Run by ctest; prints one line per offence and exits 1 if there is any."""
 import pathlib
 import re
@@ -35,6 +35,7 @@ THIRD_PARTY = re.compile(r'^(nlohmann|re2|spdlog|fmt|curl|simdjson\.h|yaml-cpp|b
 THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
 # Cores decide; they get time and input as arguments. The header of a core lists the duties of its driver; a header
 # that is named *_core and describes a shell says so.
+SHARED = 'Shared with floors above.'
 DRIVER = re.compile(r'^//+ Driver:', re.M)
 SHELL = re.compile(r'^//+ Shell:', re.M)
 # In the embedded API server everything is core but its shells.
@@ -78,6 +79,12 @@ def is_core(path, known):
     return bool(path.parts[0] in ('include', 'src') and public_part(path) in known or CORE_FOLDERS.search(str(path)))
 
 
+def is_shared(target):
+    """Whether a private header says in its opening comment that floors above may include it."""
+    header = ROOT / 'src' / target
+    return not header.exists() or SHARED in header.read_text().split('#pragma once')[0]
+
+
 def folder_offence(name, floor, target):
     """An include of a folder of the own floor that stands above."""
     folders = FOLDERS.get(floor)
@@ -105,6 +112,8 @@ def offences(path, known_cores):
             other = target.removeprefix('evenkeel/').split('/')[0]
             if allowed is not None and other in FLOORS and other not in allowed:
                 yield f'floor {floor} includes {target} of a higher floor'
+            if quote == '"' and floor and other in FLOORS and other not in (floor, 'base') and not is_shared(target):
+                yield f'includes a private header of another floor: {target}'
             if '/detail/' in target and floor != other and name.startswith(('include/', 'src/')):
                 yield f'includes a private header of another floor: {target}'
         if public and target in BANNED:

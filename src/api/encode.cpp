@@ -7,8 +7,8 @@
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/int_or_string.hpp>
 
-#include "api/json_text.hpp"
 #include "api/scalar.hpp"
+#include "base/json_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

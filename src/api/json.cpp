@@ -13,7 +13,7 @@
 
 #include <evenkeel/api/json.hpp>
 
-#include "api/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

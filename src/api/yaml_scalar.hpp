@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unquoted YAML scalars: YAML 1.1 as Go's decoder reads it.
+// Unquoted YAML scalars: YAML 1.1 as Go's decoder reads it. Shared with floors above.
 #pragma once
 
 #include <string>

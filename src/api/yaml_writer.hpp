@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The YAML emitter: of answers to clients that ask for YAML, and of --print-crds.
+// The YAML emitter: of answers to clients that ask for YAML, and of --print-crds. Shared with floors above.
 #pragma once
 
 #include <string>

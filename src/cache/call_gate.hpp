@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tracks the running calls of a callback, so that its owner can end them without holding a lock during a
-// call.
+// call. Shared with floors above.
 #pragma once
 
 #include <algorithm>

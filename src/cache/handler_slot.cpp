@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "http/leftover_thread.hpp"
+#include "base/leftover_thread.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

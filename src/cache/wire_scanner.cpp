@@ -11,8 +11,8 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
+#include "base/json_scan.hpp"
 #include "cache/wire_block.hpp"
-#include "client/json_scan.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

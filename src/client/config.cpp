@@ -4,8 +4,8 @@
 
 #include <evenkeel/client/config.hpp>
 
+#include "base/files.hpp"
 #include "client/kubeconfig.hpp"
-#include "http/files.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -7,9 +7,9 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/http/transport.hpp>
 
+#include "base/files.hpp"
 #include "client/credential_check.hpp"
 #include "client/exec_plugin.hpp"
-#include "http/files.hpp"
 #include "http/wire_check.hpp"
 
 namespace evenkeel {

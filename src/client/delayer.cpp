@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <utility>
 
-#include "http/leftover_thread.hpp"
+#include "base/leftover_thread.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

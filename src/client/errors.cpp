@@ -6,7 +6,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/errors.hpp>
 
-#include "http/limits.hpp"
+#include "base/limits.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -21,7 +21,7 @@
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/base/duration_text.hpp>
 
-#include "http/files.hpp"
+#include "base/files.hpp"
 
 extern char** environ;
 

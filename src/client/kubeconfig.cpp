@@ -3,10 +3,9 @@
 
 #include <evenkeel/api/bytes.hpp>
 
-#include "client/yaml_kind.hpp"
+#include "base/files.hpp"
+#include "base/limits.hpp"
 #include "client/yaml_text.hpp"
-#include "http/files.hpp"
-#include "http/limits.hpp"
 #include "http/wire_check.hpp"
 
 namespace evenkeel {

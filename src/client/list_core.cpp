@@ -5,7 +5,7 @@
 
 #include <evenkeel/client/list_splitter.hpp>
 
-#include "http/limits.hpp"
+#include "base/limits.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -4,7 +4,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 
-#include "client/json_scan.hpp"
+#include "base/json_scan.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -9,8 +9,8 @@
 #include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/watch.hpp>
 
+#include "base/limits.hpp"
 #include "client/watch_core.hpp"
-#include "http/limits.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

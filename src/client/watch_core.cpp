@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/limits.hpp"
 #include "client/retry_core.hpp"
-#include "http/limits.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

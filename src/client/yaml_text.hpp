@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading of a single YAML document from text.
+// Loading of a single YAML document from text. Shared with floors above.
 #pragma once
 
 #include <string>
@@ -18,6 +18,20 @@ namespace detail {
 ///
 /// YAML::LoadAll cannot be used: yaml-cpp 0.7 never gets past a comma at the beginning of a document.
 EVENKEEL_API YAML::Node load_yaml(const std::string& text);
+
+/// Returns "text", "a list", "a map" or "nothing".
+inline const char* kind_of(const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Scalar:
+      return "text";
+    case YAML::NodeType::Sequence:
+      return "a list";
+    case YAML::NodeType::Map:
+      return "a map";
+    default:
+      return "nothing";
+  }
+}
 
 }  // namespace detail
 }  // namespace v0

@@ -6,8 +6,8 @@
 
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "base/leftover_thread.hpp"
 #include "http/curl_loop.hpp"
-#include "http/leftover_thread.hpp"
 #include "http/wire_check.hpp"
 
 namespace evenkeel {

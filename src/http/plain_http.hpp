@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules for sending credentials to a server: not over plain http, unless they stay on this machine.
+// Shared with floors above.
 #pragma once
 
 #include <string>

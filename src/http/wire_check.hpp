@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Validation of the head of an HTTP message. libcurl sends its input unchanged, so a value that contains CR
-// LF would start another header: an impersonated user name could add a group.
+// LF would start another header: an impersonated user name could add a group. Shared with floors above.
 #pragma once
 
 #include <string>

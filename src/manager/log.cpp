@@ -18,7 +18,7 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/manager/log.hpp>
 
-#include "api/json_text.hpp"
+#include "base/json_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -10,9 +10,8 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include "client/yaml_kind.hpp"
+#include "base/files.hpp"
 #include "client/yaml_text.hpp"
-#include "http/files.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

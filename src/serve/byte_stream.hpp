@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common interface of plain and TLS connections, so that the HTTP session is compiled once.
+// Shared with floors above.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A listening address.
+// A listening address. Shared with floors above.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTTP/1.1 engine of a connection: reads requests, passes them to a handler, writes answers and streams.
+// Shared with floors above.
 #pragma once
 
 #include <chrono>

@@ -9,7 +9,7 @@
 
 #include <evenkeel/base/error.hpp>
 
-#include "http/files.hpp"
+#include "base/files.hpp"
 #include "serve/stable_text.hpp"
 #include "serve/tls_context.hpp"
 #include "serve/wire.hpp"

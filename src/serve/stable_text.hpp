@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of messages that contain running times, so that the log gets one line per change instead of
-// one per attempt.
+// one per attempt. Shared with floors above.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS configuration of our servers: versions, protocol and certificate.
+// TLS configuration of our servers: versions, protocol and certificate. Shared with floors above.
 #pragma once
 
 #include <string>

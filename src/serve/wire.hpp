@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion between Boost.Beast's messages and ours, and formatting of response heads.
+// Shared with floors above.
 #pragma once
 
 #include <optional>

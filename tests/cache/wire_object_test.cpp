@@ -10,7 +10,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
-#include "client/json_scan.hpp"
+#include "base/json_scan.hpp"
 #include "random_json.hpp"
 
 namespace evenkeel::wire_object_tests {

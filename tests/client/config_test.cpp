@@ -10,7 +10,7 @@
 
 #include <evenkeel/client/config.hpp>
 
-#include "http/limits.hpp"
+#include "base/limits.hpp"
 
 namespace evenkeel {
 namespace {

@@ -17,9 +17,9 @@
 
 #include <evenkeel/client/client.hpp>
 
+#include "base/files.hpp"
 #include "client/exec_plugin.hpp"
 #include "fake_transport.hpp"
-#include "http/files.hpp"
 #include "widget.hpp"
 
 namespace evenkeel::detail {

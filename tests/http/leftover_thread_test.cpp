@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/leftover_thread.hpp"
+#include "base/leftover_thread.hpp"
 
 #include <atomic>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Discovery and OpenAPI of the built-in kinds of a real API server: a compact text that is part of the
-// program, parsed line by line on demand.
+// program, parsed line by line on demand. Shared with floors above.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A core behind a lock, shared by several fronts (sockets, in-process transports): authentication, fault
-// rules, and the assignment of watches to fronts.
+// rules, and the assignment of watches to fronts. Shared with floors above.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An HTTP/1.1 server on one thread for a core: keep-alive, pipelining, watches as chunked streams, optional
-// TLS.
+// TLS. Shared with floors above.
 #pragma once
 
 #include <chrono>

@@ -13,7 +13,7 @@
 #include <evenkeel/base/mutex.hpp>
 
 #include "apiserver/shell/core_host.hpp"
-#include "http/leftover_thread.hpp"
+#include "base/leftover_thread.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the kubeconfig of an embedded server, for kubectl and other clients.
+// Writes the kubeconfig of an embedded server, for kubectl and other clients. Shared with floors above.
 #pragma once
 
 #include <string>

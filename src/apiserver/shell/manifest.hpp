@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manifests: parses the objects of a text, and creates them on any server.
+// Manifests: parses the objects of a text, and creates them on any server. Shared with floors above.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resource that a request is about, derived from method and path alone, for fault rules and log lines.
+// Shared with floors above.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Certificates for the embedded server, generated in memory at start: an authority, and certificates that it
-// signs.
+// signs. Shared with floors above.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats durations for people: "0.005s", "30s".
+// Formats durations for people: "0.005s", "30s". Shared with floors above.
 #pragma once
 
 #include <array>

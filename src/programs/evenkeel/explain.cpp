@@ -8,7 +8,7 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
-#include "http/files.hpp"
+#include "base/files.hpp"
 #include "http/plain_http.hpp"
 #include "http/wire_check.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/json_scan.hpp"
+#include "base/json_scan.hpp"
 
 #include <bit>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/files.hpp"
+#include "base/files.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 #include <evenkeel/base/error.hpp>
 
-#include "http/limits.hpp"
+#include "base/limits.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

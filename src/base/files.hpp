@@ -12,7 +12,7 @@ inline namespace v0 {
 namespace detail {
 
 /// Returns the contents, or nullopt with `problem` set: "No such file or directory". A file of more than
-/// limits::file_bytes (http/limits.hpp) is not read: "longer than 8388608 bytes".
+/// limits::file_bytes (base/limits.hpp) is not read: "longer than 8388608 bytes".
 EVENKEEL_API std::optional<std::string> read_file(const std::string& path, std::string& problem);
 /// Returns the contents. Throws Error: "PATH cannot be read: No such file or directory".
 EVENKEEL_API std::string read_file(const std::string& path);
