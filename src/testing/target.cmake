@@ -3,7 +3,7 @@ evenkeel_library(testing
   SOURCES ${testing_sources}
   HEADERS ${testing_headers}
   LINK evenkeel::runtime evenkeel::coordination evenkeel::apiserver
-  PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto yaml-cpp)
+  PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto)
 target_include_directories(evenkeel_testing PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC warns about Asio's fences; its mutexes establish the same order.
