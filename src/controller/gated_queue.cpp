@@ -157,7 +157,7 @@ Duration GatedQueue::back_off(const RequestKey& key, Priority priority, const Ru
   return delay;
 }
 
-// What the gate held during the run must be seen by another one.
+// Another run must see the events that the gate held during this one.
 void GatedQueue::end_without_retry(const RequestKey& key, const RunEnd& end, std::optional<Duration> next) {
   std::optional<BackoffCore::Held> held;
   {

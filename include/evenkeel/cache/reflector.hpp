@@ -23,46 +23,48 @@
 namespace evenkeel {
 inline namespace v0 {
 
+/// Options of a Reflector.
 struct ReflectorOptions {
   std::size_t page_size = 500;  ///< Items per page of a list that may be paged; > 0.
-  /// Shortest life that a watch asks for; the longest is twice that. Whole seconds, at least 1.
+  /// Minimum timeout of a watch; the maximum is twice that. Whole seconds, at least 1.
   std::chrono::seconds watch_timeout = std::chrono::minutes{5};
-  Duration backoff_base =
-      std::chrono::milliseconds{800};               ///< First wait; each gets up to as much again at random.
+  Duration backoff_base = std::chrono::milliseconds{
+      800};  ///< First wait; a random part of up to the same length is added to each.
   Duration backoff_max = std::chrono::seconds{30};  ///< Ceiling before the random part; >= backoff_base.
-  /// The same while the server does not know the kind: a CustomResourceDefinition may come at any time, and a
-  /// program that waits for it should see that soon.
+  /// Ceiling while the server does not know the kind: a CustomResourceDefinition may be created at any time,
+  /// and a program that waits for it should notice soon.
   Duration missing_max = std::chrono::seconds{10};
   Duration backoff_reset =
-      std::chrono::minutes{2};                     ///< This long without a wait, and the ladder starts anew.
-  Duration short_watch = std::chrono::seconds{1};  ///< A watch that ends sooner, without news, is a failure.
-  /// Watches in a row that end sooner than that with news before the next one is a failure, too.
+      std::chrono::minutes{2};  ///< Time without a wait after which the next is backoff_base.
+  Duration short_watch =
+      std::chrono::seconds{1};  ///< A watch that ends sooner, without events, is a failure.
+  /// Number of consecutive watches that may end sooner in spite of events; the next one is a failure.
   unsigned short_watches = 3;
-  Duration retry_after_max = std::chrono::minutes{2};  ///< The longest Retry-After that is obeyed.
-  /// Time in which the head of an answer must come; without one the server counts as unreachable. An API
-  /// server sends that of a watch at once, and gives up a list after a minute.
+  Duration retry_after_max =
+      std::chrono::minutes{2};  ///< Maximum Retry-After; longer ones are shortened to it.
+  /// Time limit of the response's head; beyond it the server counts as unreachable. An API server sends the
+  /// head of a watch immediately, and gives up a list after a minute.
   Duration watch_head_timeout = std::chrono::seconds{30};
   Duration list_head_timeout = std::chrono::seconds{75};
-  /// Bounds on one list: pages, and bytes of its objects in memory. A list beyond either fails, and its
-  /// objects are dropped.
+  /// Maximum number of pages of a list, and of bytes of its objects in memory. A list beyond either fails,
+  /// and its objects are dropped.
   std::size_t max_list_pages = 100'000;
   std::size_t max_list_bytes = std::size_t{2} << 30;
-  /// Ask for the first state as a stream (sendInitialEvents), and for a list only where that fails.
+  /// If true, requests the first state as a stream (sendInitialEvents), and a list only if that fails.
   bool streaming_list = false;
-  Duration streaming_deadline =
-      std::chrono::seconds{30};         ///< For the whole first state to arrive in that way.
-  std::function<double()> random = {};  ///< Gives numbers in [0, 1); empty: always 0.
+  Duration streaming_deadline = std::chrono::seconds{30};  ///< Time limit of the streamed first state.
+  std::function<double()> random = {};                     ///< Returns numbers in [0, 1); empty: always 0.
 };
 
-/// Read one page, or all, of the collection.
+/// A request for one page, or for all objects.
 struct ListRequest {
-  std::string resource_version = {};  ///< "" = the newest, "0" = whatever the server has at hand.
-  std::string continue_token = {};    ///< Not empty: the next page; resource_version must not be sent.
+  std::string resource_version = {};  ///< "": the newest, "0": any version in the server's memory.
+  std::string continue_token = {};    ///< Not empty: a further page; resource_version must not be sent.
   std::size_t limit = 0;              ///< 0: no paging.
   bool operator==(const ListRequest&) const = default;
 };
 
-/// Follow the collection. Bookmarks are always asked for.
+/// A request to watch the kind. Bookmarks are always requested.
 struct WatchRequest {
   std::string resource_version = {};
   std::chrono::seconds timeout = {};
@@ -70,7 +72,7 @@ struct WatchRequest {
   bool operator==(const WatchRequest&) const = default;
 };
 
-/// Wait.
+/// A wait before the next step.
 struct PauseRequest {
   Duration delay = {};
   bool operator==(const PauseRequest&) const = default;
@@ -78,29 +80,29 @@ struct PauseRequest {
 
 using ReflectorStep = std::variant<ListRequest, WatchRequest, PauseRequest>;
 
-/// The query parameters that carry a request, in a fixed order. Pauses have none.
+/// Returns the query parameters of a request, in a fixed order. Pauses have none.
 EVENKEEL_API std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& step);
 
-/// Why a list or a watch ended before its time.
+/// Reason for the premature end of a list or a watch.
 struct ReflectorFailure {
   enum class Kind : std::uint8_t {
     refused,      ///< The server answered with an error; `status` says which.
-    unreachable,  ///< No connection came about.
-    broken,       ///< The connection or the answer ended early.
-    undecodable,  ///< What came is no list, frame or object.
-    silent,       ///< The server took the request, or kept the stream open, and sent nothing for too long.
+    unreachable,  ///< No connection could be made.
+    broken,       ///< The connection or the response ended early.
+    undecodable,  ///< The response is not a list, frame or object.
+    silent,       ///< The server accepted the request, or kept the stream open, and sent nothing.
   };
   Kind kind = Kind::broken;
   std::string message = {};
   Status status = {};
 };
 
-/// What an answer does to the copy.
+/// Effect of a response on the copy.
 struct ReflectorChange {
   enum class Kind : std::uint8_t {
     apply,    ///< `object` was added or changed.
-    remove,   ///< `object` is gone; it is its last state.
-    replace,  ///< The collection is exactly `objects`.
+    remove,   ///< The object was deleted; `object` is its last state.
+    replace,  ///< `objects` are all objects.
   };
   Kind kind = Kind::apply;
   WireObject object = {};
@@ -114,14 +116,14 @@ struct WatchVerdict {
   bool ends_watch = false;  ///< Drop the stream without on_watch_ended(), and call next_step().
 };
 
-/// Counted since the start.
+/// Counters since the start.
 struct ReflectorCounters {
-  std::uint64_t lists = 0;        ///< Lists begun, pages not counted.
-  std::uint64_t watches = 0;      ///< Watches begun.
+  std::uint64_t lists = 0;        ///< Lists started; pages do not count.
+  std::uint64_t watches = 0;      ///< Watches started.
   std::uint64_t events = 0;       ///< Events of watches, bookmarks included.
-  std::uint64_t expired = 0;      ///< Times that a resourceVersion was too old or too new.
-  std::uint64_t failures = 0;     ///< Times that a wait was due.
-  std::uint64_t undecodable = 0;  ///< Answers and objects that could not be read.
+  std::uint64_t expired = 0;      ///< Responses that a resourceVersion is too old or too new.
+  std::uint64_t failures = 0;     ///< Failures that caused a wait.
+  std::uint64_t undecodable = 0;  ///< Responses and objects that could not be decoded.
 };
 
 namespace detail {
@@ -133,9 +135,9 @@ struct Collected {
   std::size_t bytes = 0;
   std::size_t pages = 0;
 };
-/// Immediate retries that the lists of this cycle have used; each is allowed once.
+/// Immediate retries that the lists of this cycle have made; each is allowed once.
 struct UsedRetries {
-  bool newest = false;        // at the newest version, because the one asked for was unavailable
+  bool newest = false;        // at the newest version, because the requested one was unavailable
   bool in_one_piece = false;  // without pages, because a continue token had expired
 };
 
@@ -151,7 +153,7 @@ struct Relisting {
 };
 /// A list is running.
 struct Listing {
-  std::string version = {};  // that its first page was asked for at
+  std::string version = {};  // resourceVersion of the request for its first page
   UsedRetries used = {};
   std::string continue_token = {};  // of the page that is running or follows; "": the first
   bool restarts = false;            // it follows once more from its first item, in one piece
@@ -268,7 +270,7 @@ class EVENKEEL_API Reflector {
   ReflectorOptions options_;
   detail::reflector::State state_;
 
-  // Of all states.
+  // Members that are valid in all states.
   std::string resource_version_;
   bool synced_ = false;
   bool version_unavailable_ = false;  // the server does not have resource_version_: list the newest
@@ -278,7 +280,7 @@ class EVENKEEL_API Reflector {
   Duration backoff_{};
   std::string last_error_;
   WatchProblem problem_ = WatchProblem::none;
-  bool watch_failed_ = false;  // what last_error_ is about: a watch, or a list
+  bool watch_failed_ = false;  // last_error_ is the failure of a watch, not of a list
   ReflectorCounters counters_;
 };
 
