@@ -7,6 +7,7 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/cache/detail/job_runner.hpp>
 #include <evenkeel/cache/informer.hpp>
+#include <evenkeel/cache/reflector.hpp>
 #include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 

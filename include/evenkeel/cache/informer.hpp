@@ -19,7 +19,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/cache/object_store.hpp>
-#include <evenkeel/cache/reflector.hpp>
+#include <evenkeel/cache/reflector_types.hpp>
 #include <evenkeel/cache/watch_health.hpp>
 #include <evenkeel/http/transport.hpp>
 

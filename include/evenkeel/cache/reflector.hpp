@@ -6,82 +6,21 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/cache/reflector_types.hpp>
 #include <evenkeel/cache/watch_health.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
-
-/// Options of a Reflector.
-struct ReflectorOptions {
-  std::size_t page_size = 500;  ///< Items per page of a list that may be paged; > 0.
-  /// Minimum timeout of a watch; the maximum is twice that. Whole seconds, at least 1.
-  std::chrono::seconds watch_timeout = std::chrono::minutes{5};
-  Duration backoff_base = std::chrono::milliseconds{
-      800};  ///< First wait; a random part of up to the same length is added to each.
-  Duration backoff_max = std::chrono::seconds{30};  ///< Ceiling before the random part; >= backoff_base.
-  /// Ceiling while the server does not know the kind: a CustomResourceDefinition may be created at any time,
-  /// and a program that waits for it should notice soon.
-  Duration missing_max = std::chrono::seconds{10};
-  Duration backoff_reset =
-      std::chrono::minutes{2};  ///< Time without a wait after which the next is backoff_base.
-  Duration short_watch =
-      std::chrono::seconds{1};  ///< A watch that ends sooner, without events, is a failure.
-  /// Number of consecutive watches that may end sooner in spite of events; the next one is a failure.
-  unsigned short_watches = 3;
-  Duration retry_after_max =
-      std::chrono::minutes{2};  ///< Maximum Retry-After; longer ones are shortened to it.
-  /// Time limit of the response's head; beyond it the server counts as unreachable. An API server sends the
-  /// head of a watch immediately, and gives up a list after a minute.
-  Duration watch_head_timeout = std::chrono::seconds{30};
-  Duration list_head_timeout = std::chrono::seconds{75};
-  /// Maximum number of pages of a list, and of bytes of its objects in memory. A list beyond either fails,
-  /// and its objects are dropped.
-  std::size_t max_list_pages = 100'000;
-  std::size_t max_list_bytes = std::size_t{2} << 30;
-  /// If true, requests the first state as a stream (sendInitialEvents), and a list only if that fails.
-  bool streaming_list = false;
-  Duration streaming_deadline = std::chrono::seconds{30};  ///< Time limit of the streamed first state.
-  std::function<double()> random = {};                     ///< Returns numbers in [0, 1); empty: always 0.
-};
-
-/// A request for one page, or for all objects.
-struct ListRequest {
-  std::string resource_version = {};  ///< "": the newest, "0": any version in the server's memory.
-  std::string continue_token = {};    ///< Not empty: a further page; resource_version must not be sent.
-  std::size_t limit = 0;              ///< 0: no paging.
-  bool operator==(const ListRequest&) const = default;
-};
-
-/// A request to watch the kind. Bookmarks are always requested.
-struct WatchRequest {
-  std::string resource_version = {};
-  std::chrono::seconds timeout = {};
-  bool initial_events = false;  ///< With sendInitialEvents and resourceVersionMatch=NotOlderThan.
-  bool operator==(const WatchRequest&) const = default;
-};
-
-/// A wait before the next step.
-struct PauseRequest {
-  Duration delay = {};
-  bool operator==(const PauseRequest&) const = default;
-};
-
-using ReflectorStep = std::variant<ListRequest, WatchRequest, PauseRequest>;
-
-/// Returns the query parameters of a request, in a fixed order. Pauses have none.
-EVENKEEL_API std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& step);
 
 /// Reason for the premature end of a list or a watch.
 struct ReflectorFailure {
@@ -114,16 +53,6 @@ struct ReflectorChange {
 struct WatchVerdict {
   std::optional<ReflectorChange> change = {};
   bool ends_watch = false;  ///< Drop the stream without on_watch_ended(), and call next_step().
-};
-
-/// Counters since the start.
-struct ReflectorCounters {
-  std::uint64_t lists = 0;        ///< Lists started; pages do not count.
-  std::uint64_t watches = 0;      ///< Watches started.
-  std::uint64_t events = 0;       ///< Events of watches, bookmarks included.
-  std::uint64_t expired = 0;      ///< Responses that a resourceVersion is too old or too new.
-  std::uint64_t failures = 0;     ///< Failures that caused a wait.
-  std::uint64_t undecodable = 0;  ///< Responses and objects that could not be decoded.
 };
 
 namespace detail {
