@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -77,12 +78,14 @@ ek::ControllerSpec controller(RingSteps& steps, RingCoordination& coordination) 
 }
 
 int serve(const Flags& flags, const std::vector<const char*>& rest) {
+  std::vector<ec::StoreScheme> schemes;
 #ifdef RING_WITH_FOUNDATIONDB
   std::optional<ec::FoundationDbNetwork> network;
-  if (flags.store.starts_with("fdb://")) network.emplace();
+  if (flags.store.starts_with("fdb://")) schemes.push_back(network.emplace().scheme());
 #endif
   RingAdminClient database({.url = flags.database});
-  ec::MeteredStore store(ec::open_store(flags.store, {.root = flags.coordination.root}));
+  ec::MeteredStore store(
+      ec::open_store(flags.store, {.root = flags.coordination.root, .schemes = std::move(schemes)}));
   RingCoordination coordination(database, store, flags.coordination);
   RingSteps steps(database, {});
   return ek::run(

@@ -50,7 +50,8 @@ std::optional<double> number(const std::string& text) {
   return read.ec == std::errc() && read.ptr == end ? std::optional(value) : std::nullopt;
 }
 
-/// Whether `text` is `pattern`, in which 0 stands for a digit; with `open`, whether it begins so.
+/// Returns true if `text` matches `pattern`, in which 0 stands for a digit; with `open`, if it begins with a
+/// match.
 bool looks_like(std::string_view text, std::string_view pattern, bool open) {
   if (text.size() < pattern.size() || (!open && text.size() != pattern.size())) return false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {

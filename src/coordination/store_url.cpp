@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <functional>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include <evenkeel/base/mutex.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/config.hpp>
 #include <evenkeel/coordination/etcd_store.hpp>
@@ -71,54 +68,18 @@ std::shared_ptr<Store> open_kube(std::string_view url, const StoreUrlOptions& op
   return std::make_shared<KubernetesStore>(std::move(client), std::move(kube));
 }
 
-/// The schemes that the program has added.
-struct AddedSchemes {
-  Mutex mutex;
-  std::map<std::string, StoreScheme::Open, std::less<>> by_prefix EVENKEEL_GUARDED_BY(mutex);
-};
-AddedSchemes& added_schemes() {
-  static AddedSchemes schemes;
-  return schemes;
-}
-
-StoreScheme::Open added_scheme(std::string_view url) {
-  AddedSchemes& schemes = added_schemes();
-  MutexLock lock(schemes.mutex);
-  for (const auto& [prefix, open] : schemes.by_prefix) {
-    if (url.starts_with(prefix)) return open;
-  }
-  return nullptr;
-}
-
-bool is_built_in(std::string_view url) {
-  return url.starts_with("etcd://") || url.starts_with("etcds://") || url.starts_with(kube_scheme) ||
-         url == "memory:";
-}
-
 }  // namespace
-
-StoreScheme::StoreScheme(std::string prefix, Open open) : prefix_(std::move(prefix)) {
-  AddedSchemes& schemes = added_schemes();
-  MutexLock lock(schemes.mutex);
-  if (is_built_in(prefix_) || !schemes.by_prefix.emplace(prefix_, std::move(open)).second) {
-    throw std::logic_error("StoreScheme: there is a scheme " + prefix_ + " already");
-  }
-}
-
-StoreScheme::~StoreScheme() {
-  AddedSchemes& schemes = added_schemes();
-  MutexLock lock(schemes.mutex);
-  schemes.by_prefix.erase(prefix_);
-}
 
 std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& options) {
   if (url.starts_with("etcd://") || url.starts_with("etcds://")) return open_etcd(url, options);
   if (url.starts_with(kube_scheme)) return open_kube(url, options);
   if (url == "memory:") return std::make_shared<MemoryStore>();
-  if (const StoreScheme::Open open = added_scheme(url)) return open(url, options);
+  for (const StoreScheme& scheme : options.schemes) {
+    if (url.starts_with(scheme.prefix)) return scheme.open(url, options);
+  }
   if (url.starts_with("fdb://")) {
     throw std::invalid_argument(
-        "fdb:// needs evenkeel::foundationdb and a FoundationDbNetwork in this program");
+        "fdb:// needs evenkeel::foundationdb and the scheme of a FoundationDbNetwork");
   }
   const std::string_view scheme = url.substr(0, url.find(':'));
   throw std::invalid_argument("unknown scheme \"" + std::string(scheme) +

@@ -115,7 +115,7 @@ def many_causes(status):
 # The parts of messages that clients look into, so that their wording is compared. All others are for people
 # (docs/conformance.md).
 PARSED = re.compile('|'.join((
-    r'field is immutable',                          # kubectl replace, and controllers that create anew
+    r'field is immutable',                          # kubectl replace, and controllers that create again
     r'exceeded quota.*',                            # controllers that wait for quota
     r'the object has been modified',                # retries of clients that look at the text
     r'object is being deleted',                     # clients that wait, then create

@@ -241,16 +241,19 @@ TEST_F(FoundationDbStoreTest, RefusesAllOtherKeysOfTheSystem) {
 }
 
 TEST_F(FoundationDbStoreTest, OpensByAUrl) {
-  using coordination::open_store;
-  EXPECT_EQ(open_store("fdb://" + file_)->name(), "foundationdb " + file_);
-  EXPECT_FALSE(open_store("fdb://" + file_)->capabilities().watch);
-  EXPECT_TRUE(open_store("fdb://" + file_, {.root = "/db"})->capabilities().watch);
-  const auto of_layers = open_store("fdb://" + file_ + "?root=%FF%02/db", {.root = "/db"});
+  const auto opened = [](const std::string& url, const std::string& root) {
+    return coordination::open_store(url,
+                                    {.root = root, .schemes = {FdbNetworkEnvironment::network().scheme()}});
+  };
+  EXPECT_EQ(opened("fdb://" + file_, "")->name(), "foundationdb " + file_);
+  EXPECT_FALSE(opened("fdb://" + file_, "")->capabilities().watch);
+  EXPECT_TRUE(opened("fdb://" + file_, "/db")->capabilities().watch);
+  const auto of_layers = opened("fdb://" + file_ + "?root=%FF%02/db", "/db");
   EXPECT_TRUE(committed(of_layers->commit({.puts = {{"\xff\x02/db/a", "1"}}})));
   EXPECT_EQ(value_of("\xff\x02/db#changes"), "");
   EXPECT_EQ(value_of("/db#changes"), "absent");
   try {
-    open_store("fdb://" + file_ + "?reed=/db");
+    opened("fdb://" + file_ + "?reed=/db", "");
     ADD_FAILURE();
   } catch (const std::invalid_argument& error) {
     EXPECT_EQ(error.what(), "fdb://" + file_ +

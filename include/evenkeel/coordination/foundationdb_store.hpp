@@ -29,10 +29,12 @@ class EVENKEEL_API FoundationDbNetwork {
   FoundationDbNetwork(const FoundationDbNetwork&) = delete;
   FoundationDbNetwork& operator=(const FoundationDbNetwork&) = delete;
 
+  /// Returns the scheme fdb:// for StoreUrlOptions::schemes. Lifetime: the network must outlive its use.
+  StoreScheme scheme() const;
+
  private:
   class State;
   std::unique_ptr<State> state_;
-  std::unique_ptr<StoreScheme> scheme_;
 };
 
 struct FoundationDbStoreOptions {

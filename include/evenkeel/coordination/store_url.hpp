@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
@@ -17,6 +18,14 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
+struct StoreUrlOptions;
+
+/// A scheme that the program adds to those of open_store(). Lifetime: what `open` uses must outlive the call.
+struct StoreScheme {
+  std::string prefix = {};  ///< Beginning of its URLs, "fdb://".
+  std::function<std::shared_ptr<Store>(std::string_view url, const StoreUrlOptions& options)> open = {};
+};
+
 /// Options that are not part of the URL. Unset members take the default of the backend.
 struct StoreUrlOptions {
   std::string root = {};                 ///< Prefix of all keys, see Layout; required for kube://.
@@ -26,34 +35,18 @@ struct StoreUrlOptions {
   /// Sends the user and password of etcd://USER:PASSWORD@HOST over plain http to another machine as well.
   /// Default: such a URL is refused.
   bool credentials_in_clear = false;
+  std::vector<StoreScheme> schemes = {};  ///< Further schemes; the first whose prefix fits opens the URL.
 };
 
 /// Opens the store that `url` names:
 /// - "etcd://HOST:PORT[,HOST:PORT...]", "etcds://USER:PASSWORD@HOST:PORT": see etcd_options();
 /// - "kube://[CONTEXT/]NAMESPACE/NAME": one ConfigMap per scope; with "?objects=one", a single ConfigMap;
 /// - "memory:": the memory of this process, for tests;
-/// - "fdb://CLUSTER_FILE[?root=ROOT]", while the program has a FoundationDbNetwork (evenkeel::foundationdb):
-/// an
-///   empty CLUSTER_FILE is the library's default; ROOT, percent-encoded, replaces StoreUrlOptions::root;
-/// - whatever a StoreScheme of the program opens.
+/// - "fdb://CLUSTER_FILE[?root=ROOT]", with FoundationDbNetwork::scheme() among the schemes: an empty
+///   CLUSTER_FILE is the default of libfdb_c; ROOT, percent-encoded, replaces StoreUrlOptions::root.
 /// Sends no request. Throws std::invalid_argument for any other URL, with a text that lists the forms and
 /// contains no password; ConfigError for an unusable kubeconfig.
 EVENKEEL_API std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& options = {});
-
-/// A further scheme of open_store(), for as long as it lives. Thread safety: any thread may make and destroy
-/// one. Lifetime: what `open` uses must outlive the object.
-class EVENKEEL_API StoreScheme {
- public:
-  using Open = std::function<std::shared_ptr<Store>(std::string_view url, const StoreUrlOptions& options)>;
-  /// `prefix` is what URLs begin with, "fdb://". Throws std::logic_error if open_store() knows it already.
-  StoreScheme(std::string prefix, Open open);
-  ~StoreScheme();
-  StoreScheme(const StoreScheme&) = delete;
-  StoreScheme& operator=(const StoreScheme&) = delete;
-
- private:
-  const std::string prefix_;
-};
 
 }  // namespace coordination
 }  // namespace v0

@@ -94,13 +94,15 @@ class FoundationDbNetwork::State {
   std::thread thread_;
 };
 
-FoundationDbNetwork::FoundationDbNetwork()
-    : state_(std::make_unique<State>()),
-      scheme_(std::make_unique<StoreScheme>(
-          std::string(detail::fdb_scheme), [this](std::string_view url, const StoreUrlOptions& options) {
-            return std::make_shared<FoundationDbStore>(*this, detail::fdb_options(url, options));
-          })) {}
+FoundationDbNetwork::FoundationDbNetwork() : state_(std::make_unique<State>()) {}
 FoundationDbNetwork::~FoundationDbNetwork() = default;
+
+StoreScheme FoundationDbNetwork::scheme() const {
+  return {.prefix = std::string(detail::fdb_scheme),
+          .open = [this](std::string_view url, const StoreUrlOptions& options) {
+            return std::make_shared<FoundationDbStore>(*this, detail::fdb_options(url, options));
+          }};
+}
 
 class FoundationDbStore::Impl {
  public:

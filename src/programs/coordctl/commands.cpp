@@ -38,6 +38,7 @@ std::shared_ptr<co::Store> open(const CoordFlags& flags) {
   // On the heap: g++ 12 warns that options on the stack are uninitialised when it inlines their destructor.
   const auto options = std::make_unique<co::StoreUrlOptions>();
   options->root = flags.root;
+  options->schemes = flags.schemes;
   options->kubeconfig = flags.kubeconfig;
   options->tls.ca_file = flags.ca_file;
   options->credentials_in_clear = flags.credentials_in_clear;

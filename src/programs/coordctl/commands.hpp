@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/coordination/layout.hpp>
 #include <evenkeel/coordination/store.hpp>
+#include <evenkeel/coordination/store_url.hpp>
 
 namespace evenkeel::program {
 
@@ -19,6 +21,7 @@ inline constexpr int refused = 3;  ///< Nothing was changed; standard error has 
 
 struct CoordFlags {
   std::string store = {};
+  std::vector<coordination::StoreScheme> schemes = {};  ///< Beside those of open_store().
   std::string root = {};
   std::string kubeconfig = {};
   std::string ca_file = {};           ///< For etcds://.

@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   try {
 #ifdef EVENKEEL_WITH_FOUNDATIONDB
     std::optional<evenkeel::coordination::FoundationDbNetwork> network;
-    if (flags->store.starts_with("fdb://")) network.emplace();
+    if (flags->store.starts_with("fdb://")) flags->schemes.push_back(network.emplace().scheme());
 #endif
     return chosen(*flags);
   } catch (const std::invalid_argument& error) {
