@@ -15,7 +15,8 @@ bool is_expired(const ReflectorFailure& failure) {
   return failure.status.code == 410 || failure.status.reason == "Expired" || failure.status.reason == "Gone";
 }
 
-/// The server has not seen the asked resourceVersion yet. Old servers say it in words only.
+/// Returns true if the server has not seen the requested resourceVersion yet. Old servers report this only in
+/// the message.
 bool is_too_large(const Status& status) {
   for (const StatusCause& cause : status.causes) {
     if (cause.reason == "ResourceVersionTooLarge") return true;
@@ -53,7 +54,7 @@ std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& s
   std::vector<std::pair<std::string, std::string>> query;
   if (const auto* list = std::get_if<ListRequest>(&step)) {
     if (list->limit != 0) query.emplace_back("limit", std::to_string(list->limit));
-    // A continue token carries its resourceVersion; servers refuse both.
+    // A continue token contains its resourceVersion; servers reject requests with both.
     if (!list->continue_token.empty())
       query.emplace_back("continue", list->continue_token);
     else if (!list->resource_version.empty())
@@ -107,8 +108,8 @@ ListRequest Reflector::begin_list() {
   Listing listing{.version = version_unavailable_ ? "" : resource_version_.empty() ? "0" : resource_version_};
   if (const auto* relisting = std::get_if<Relisting>(&state_)) listing.used = relisting->used;
   if (const auto* begun = std::get_if<Listing>(&state_)) listing.used = begun->used;
-  // "0" is any version that the server has in memory. A limit makes it read its database instead, so
-  // only where it does that anyway.
+  // "0" means any version in the server's memory. A limit makes the server read its database instead, so it
+  // is used only if the server does that anyway.
   const bool paged = listing.version.empty() || listing.version == "0" || pages_at_zero_;
   const ListRequest request{listing.version, {}, paged ? options_.page_size : 0};
   state_ = std::move(listing);
@@ -178,7 +179,7 @@ void Reflector::on_list_failed(const ReflectorFailure& failure, TimePoint now) {
   if (failure.kind == Kind::undecodable) ++counters_.undecodable;
   if (expired || is_too_large(failure.status)) {
     ++counters_.expired;
-    // What the token stands for is gone: read all at once instead. Once, because a server may page that, too.
+    // The token has expired: read the list in one piece instead, once, because a server may page that, too.
     const bool between_pages = !listing->continue_token.empty();
     if (expired && between_pages && !std::exchange(listing->used.in_one_piece, true)) {
       listing->continue_token.clear();
@@ -228,8 +229,7 @@ WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
   if (streaming != nullptr) return on_initial_event(*streaming, event);
   works();
   if (event.type != WatchType::added) watching->unordered = false;
-  // Synthetic ADDED events describe what exists, in no order: resuming from one would lose
-  // the others.
+  // Synthetic ADDED events list existing objects without an order: resuming from one would lose the others.
   if (!watching->unordered) advance_to(event.object.resource_version());
   if (event.type == WatchType::bookmark) return {};
   const bool gone = event.type == WatchType::deleted;
@@ -253,7 +253,7 @@ WatchVerdict Reflector::on_initial_event(Streaming& streaming, const WireEvent& 
     };
     std::erase_if(streaming.collected.objects, same);
   } else {
-    collect(streaming.collected, event.object);  // of one object seen twice, the later state counts
+    collect(streaming.collected, event.object);  // the later state of a repeated object wins
   }
   return {};
 }
@@ -288,7 +288,7 @@ void Reflector::on_watch_ended(const std::optional<ReflectorFailure>& failure, T
   if (streaming == nullptr && watching == nullptr) return;
   const Kind kind = failure ? failure->kind : Kind::broken;
   if (kind == Kind::undecodable) ++counters_.undecodable;
-  // The server has too much to do, or none is there: a list by every client would make it worse.
+  // The server is overloaded or unreachable: a list by every client would make it worse.
   if (kind == Kind::unreachable || (kind == Kind::refused && is_throttled(failure->status))) {
     fails(text_of(*failure), failure, true);
     const Duration pause = back_off(now, failure->status.retry_after);
@@ -304,7 +304,7 @@ void Reflector::on_watch_ended(const std::optional<ReflectorFailure>& failure, T
   on_watching_ended(Watching(*watching), failure, now);
 }
 
-// Every failure of a streamed first state is answered by a list, at once.
+// Every failure of a streamed first state is followed by a list, immediately.
 void Reflector::on_streaming_ended(const std::optional<ReflectorFailure>& failure) {
   state_ = Relisting{};
   fails(failure ? text_of(*failure) : "the server ended its streamed list early", failure, false);
@@ -313,7 +313,7 @@ void Reflector::on_streaming_ended(const std::optional<ReflectorFailure>& failur
 void Reflector::on_watching_ended(const Watching& watching, const std::optional<ReflectorFailure>& failure,
                                   TimePoint now) {
   const Kind kind = failure ? failure->kind : Kind::broken;
-  if (kind == Kind::silent) {  // what was seen is still good: no list
+  if (kind == Kind::silent) {  // the state is still valid: no list
     fails(failure->message, failure, true);
     state_ = Resuming{back_off(now, {})};
     return;

@@ -36,7 +36,7 @@ class GatedQueue {
   /// Closes the queue at once: queued keys are dropped, later ones are ignored.
   void stop() noexcept;
 
-  /// The controller begins: see Journal::on_start().
+  /// Records the start of the controller, see Journal::on_start().
   void begin_running(TimePoint now);
   /// Adds a key because of an event that came at `arrival`.
   void add(const RequestKey& key, const KeyOptions& options, TimePoint arrival, const Origin& origin);
@@ -49,17 +49,17 @@ class GatedQueue {
   /// Records only, with the hash of a key, that a predicate refused the event.
   void note_refused(std::uint64_t key, TimePoint at, const Origin& origin);
 
-  /// A worker takes the key; returns how long the first event waited that the run answers.
+  /// Records that a worker takes the key; returns the time since the first event that the run handles.
   std::optional<Duration> begin(const RequestKey& key, const FlightRun& run);
-  /// The run failed: has the key wait for its retry, and returns how long.
+  /// Records that the run failed: the key waits for its retry. Returns the delay.
   Duration back_off(const RequestKey& key, Priority priority, const RunEnd& end);
-  /// The run ended otherwise, and the queue knows: adds the key if the gate held an event during the run.
-  /// `next`: when it runs again by itself.
+  /// Records that the run ended without a failure, after the calls on the queue; adds the key if the gate
+  /// held an event during the run. `next`: delay until it runs again without an event.
   void end_without_retry(const RequestKey& key, const RunEnd& end, std::optional<Duration> next);
-  /// The run ended, and the controller ends with it.
+  /// Records that the run ended, and the controller with it.
   void end_for_good(const RequestKey& key, const RunEnd& end);
 
-  /// Returns what `read` makes of the flight recorder; it is called under the lock.
+  /// Returns the result of `read`, which is called with the flight recorder under the lock.
   template <class Read>
   auto read_recorder(const Read& read) const {
     MutexLock lock(mutex_);

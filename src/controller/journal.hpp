@@ -58,12 +58,12 @@ class Journal {
   /// `recorder_bytes`: memory of the flight recorder; 0: only runs in progress are known.
   explicit Journal(std::size_t recorder_bytes) : recorder_(recorder_bytes) {}
 
-  /// The controller begins: events that came before, as while the instance stood by, count as having come
-  /// now.
+  /// Records the start of the controller: earlier events, such as those during standby, count as events of
+  /// `now`.
   void on_start(TimePoint now);
   /// An event arrived that the next run of `key` answers. False: that run answers an earlier one, too.
   bool on_arrival(const RequestKey& key, TimePoint at) { return arrivals_.try_emplace(key, at).second; }
-  /// Takes back an on_arrival() that returned true: the event runs nothing.
+  /// Reverts an on_arrival() that returned true: the event causes no run.
   void forget_arrival(const RequestKey& key) { arrivals_.erase(key); }
   /// An event of the key with this hash was added, refused, held or left to a retry.
   void on_event(TimePoint at, std::uint64_t key, const Origin& origin, EventFate fate);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rule of the back-off gate: which events give no reason to run a key before its retry is due. The gate
-// itself (backoff_core.hpp) knows nothing of objects.
+// itself (backoff_core.hpp) is independent of objects.
 #pragma once
 
 #include <evenkeel/cache/object_event.hpp>
