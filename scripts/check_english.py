@@ -50,7 +50,7 @@ def comments(lines):
         whole = COMMENT.match(line)
         if whole:
             yield number, whole.group(2), not before
-            before = bool(whole.group(2).strip())
+            before = bool(whole.group(2).strip()) and not whole.group(2).startswith("SPDX-")
             continue
         before = False
         rest = TRAILING.match(STRING.sub('""', line))

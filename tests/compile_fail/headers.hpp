@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases of the builder include.
+// Headers that the cases of the builder include.
 #pragma once
 
 #include <evenkeel/api/kinds/core.hpp>

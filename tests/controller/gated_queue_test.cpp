@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the queue, its gate and its journal act together, in one thread and virtual time.
+// The queue, its gate and its journal together, in one thread and virtual time.
 #include "controller/gated_queue.hpp"
 
 #include <chrono>

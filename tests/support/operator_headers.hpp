@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of operators and of the API server include, precompiled in preset dev. A test includes what
-// it uses all the same.
+// Headers that the tests of operators and of the API server include, precompiled in preset dev. A test
+// includes what it uses all the same.
 #pragma once
 
 #include <evenkeel/apiserver/api_server.hpp>

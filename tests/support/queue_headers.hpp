@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nearly every test includes, precompiled in preset dev. A test includes what it uses all the same.
+// Headers that nearly every test includes, precompiled in preset dev. A test includes what it uses all the
+// same.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,6 @@ namespace {
 using detail::check;
 using detail::FdbDatabase;
 using detail::FdbError;
-using detail::FdbFuture;
 using detail::FdbTransaction;
 
 // Codes of libfdb_c that do not just mean "unavailable".
@@ -134,7 +133,7 @@ class FoundationDbStore::Impl {
       if (!commit.writes() && commit.read_ranges.empty()) return Committed{transaction.read_version()};
       write(transaction, commit);
       sent = true;
-      const FdbFuture future = transaction.wait(fdb_transaction_commit(transaction.get()));
+      transaction.commit();
       std::int64_t version = 0;
       check(fdb_transaction_get_committed_version(transaction.get(), &version));
       // A transaction that writes nothing has no version.
