@@ -77,6 +77,7 @@ Client Client::with(CallOptions options) const {
   take(merged.field_validation, options.field_validation);
   take(merged.max_retries, options.max_retries);
   take(merged.write_guard, options.write_guard);
+  take(merged.writer, options.writer);
   return Client(state_, std::move(merged));
 }
 
@@ -94,6 +95,9 @@ const Log& Client::log() const noexcept {
 }
 const std::shared_ptr<RequestMeter>& Client::meter() const noexcept {
   return state_->meter;
+}
+const std::shared_ptr<detail::WriteLog>& Client::writes() const noexcept {
+  return state_->writes;
 }
 ResourceClient Client::resource(ResourceId id) const {
   return ResourceClient(*this, std::move(id));
@@ -120,7 +124,10 @@ http::Response Client::raw(const RestRequest& request) const {
       status = response.status;
       state_->meter->answered(request.method, status, took(), size, response.body.size());
       state_->note_warnings(response.headers, describe(request));
-      if (response.status >= 200 && response.status < 300) return response;
+      if (response.status >= 200 && response.status < 300) {
+        state_->writes->on_answer(request, response.body, plan.writer);
+        return response;
+      }
       if (response.status == 401 && !std::exchange(plan.refreshed, true) &&
           state_->credentials.refresh(sent, wait)) {
         continue;

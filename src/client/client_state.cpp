@@ -65,6 +65,7 @@ ClientState::ClientState(Config config_, ClientOptions options)
       retry(options.retry),
       transport(transport_for(config, options)),
       meter(std::make_shared<RequestMeter>(host_of(config.server))),
+      writes(std::make_shared<WriteLog>()),
       credentials(config, clock),
       delayer(clock),
       seed_(options.seed.value_or(first_seed(*clock, this))) {}
@@ -126,7 +127,8 @@ CallPlan::CallPlan(const ClientState& state, const RestRequest& request_, const 
             return limits;
           }(),
           request_.method, seed),
-      guard(options.write_guard) {
+      guard(options.write_guard),
+      writer(options.writer.value_or(0)) {
   if (options.deadline) deadline = std::min(deadline, *options.deadline);
 }
 
@@ -272,7 +274,10 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       status = response.status;
       state_->meter->answered(method, status, now - sent_at_, sent_bytes_, response.body.size());
       state_->note_warnings(response.headers, describe(plan_.request));
-      if (response.status >= 200 && response.status < 300) return finish(std::move(outcome));
+      if (response.status >= 200 && response.status < 300) {
+        state_->writes->on_answer(plan_.request, response.body, plan_.writer);
+        return finish(std::move(outcome));
+      }
       if (response.status == 401 && state_->credentials.refreshable() &&
           !std::exchange(plan_.refreshed, true)) {
         return later(

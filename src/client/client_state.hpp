@@ -16,6 +16,7 @@
 #include "client/credentials.hpp"
 #include "client/delayer.hpp"
 #include "client/retry_core.hpp"
+#include "client/write_log.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -46,6 +47,7 @@ class ClientState {
   const RetryOptions retry;
   const std::shared_ptr<http::Transport> transport;
   const std::shared_ptr<RequestMeter> meter;
+  const std::shared_ptr<WriteLog> writes;
   Credentials credentials;
   Delayer delayer;
 
@@ -62,6 +64,7 @@ struct CallPlan {
   TimePoint deadline;
   RetryCore retry;
   std::shared_ptr<const WriteGuard> guard;
+  std::uint64_t writer;
   bool refreshed = false;  // the one retry after a 401 is used up
 
   CallPlan(const ClientState& state, const RestRequest& request, const CallOptions& options,

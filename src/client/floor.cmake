@@ -6,4 +6,4 @@ set(client_sources
   client.cpp client_edits.cpp client_lists.cpp client_state.cpp config.cpp credential_check.cpp credentials.cpp delayer.cpp edit_plan.cpp
   errors.cpp exec_plugin.cpp frame_splitter.cpp kubeconfig.cpp list_core.cpp list_splitter.cpp
   request_meter.cpp resource_client.cpp rest_request.cpp retry_core.cpp watch.cpp
-  watch_core.cpp yaml_text.cpp)
+  watch_core.cpp write_log.cpp yaml_text.cpp)

@@ -40,6 +40,7 @@ class RequestMeter;
 class ResourceClient;
 namespace detail {
 class ClientState;
+class WriteLog;
 }
 
 /// Called exactly once, on the transport's thread (or on the caller's, if no request was necessary); must
@@ -111,6 +112,8 @@ class EVENKEEL_API Client {
   const Log& log() const noexcept;
   /// Metrics of the requests of this client and its copies; see client/request_meter.hpp.
   const std::shared_ptr<RequestMeter>& meter() const noexcept;
+  /// For controllers: the last writes of this client and its copies.
+  const std::shared_ptr<detail::WriteLog>& writes() const noexcept;
   /// Returns a client for objects of one kind without a C++ type; see client/resource_client.hpp.
   ResourceClient resource(ResourceId id) const;
 

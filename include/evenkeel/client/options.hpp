@@ -62,6 +62,9 @@ struct CallOptions {
   std::optional<int> max_retries = {};                   ///< 0: never retry.
   /// Checked whenever bytes of a request other than GET are about to be sent, retries included.
   std::shared_ptr<const WriteGuard> write_guard = {};
+  /// Identity of the controller that writes, by which it recognizes the events of its own writes; see
+  /// EventGate. Set by controllers.
+  std::optional<std::uint64_t> writer = {};
 };
 
 struct ListOptions {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log of the writes of a client and its copies, by which controllers recognize the events that their own
+// writes cause. Shared with floors above.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/client/rest_request.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+
+/// Meaning of the body of a write.
+enum class SentForm : std::uint8_t {
+  document,   ///< The whole object; members that are missing are removed.
+  merge,      ///< A merge patch: null removes, lists are replaced.
+  strategic,  ///< A strategic merge patch.
+  apply,      ///< A server-side apply.
+  opaque,     ///< Unknown, such as a JSON patch. `body` is empty.
+};
+
+/// A write that the server answered with the object.
+struct LoggedWrite {
+  std::string uid = {};
+  std::string version = {};  ///< The resourceVersion of the answer.
+  /// The resourceVersion that the server compared with the current one: nothing was written between this and
+  /// `version`. Empty: the write was sent without.
+  std::string base = {};
+  std::uint64_t writer = 0;  ///< See WriteLog::new_writer(); 0: a client of no controller.
+  SentForm form = SentForm::opaque;
+  std::string body = {};  ///< Empty for a document with a base: the two versions say all.
+};
+using LoggedWrites = std::vector<std::shared_ptr<const LoggedWrite>>;
+
+/// The last writes to each object. Bounded: the oldest are forgotten, which costs a reader no more than that
+/// it takes an own write for one of somebody else.
+/// Thread safety: all members may be called concurrently.
+class WriteLog {
+ public:
+  static constexpr std::size_t max_writes = 4096;
+  static constexpr std::size_t max_writes_of_object = 64;
+  static constexpr std::size_t max_bytes = std::size_t{4} << 20;
+  /// A longer body is not kept.
+  static constexpr std::size_t max_body = max_bytes / 16;
+
+  /// Starts recording; before, on_answer() does nothing.
+  void enable() noexcept { enabled_.store(true, std::memory_order_relaxed); }
+  /// Returns an identity for CallOptions::writer, never 0.
+  std::uint64_t new_writer() noexcept { return last_writer_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+  /// Records the answer to a successful request. Ignores requests that change no existing object (other
+  /// methods than PUT and PATCH, dry runs), and answers without uid or version.
+  /// Complexity: scans the answer, without parsing it into values.
+  void on_answer(const RestRequest& request, std::string_view answer, std::uint64_t writer);
+  void add(LoggedWrite write) EVENKEEL_EXCLUDES(mutex_);
+
+  /// Returns the writes to an object by `reader` or by a client of no controller, in the order of their
+  /// answers.
+  LoggedWrites writes_to(std::string_view uid, std::uint64_t reader) const EVENKEEL_EXCLUDES(mutex_);
+  /// Returns the number of writes in the log.
+  std::size_t size() const EVENKEEL_EXCLUDES(mutex_);
+
+ private:
+  using Entry = std::shared_ptr<const LoggedWrite>;
+
+  void forget_oldest() EVENKEEL_REQUIRES(mutex_);
+
+  std::atomic<bool> enabled_ = false;  // orders nothing: what is written before it is seen is not recorded
+  std::atomic<std::uint64_t> last_writer_ = 0;
+  mutable Mutex mutex_;
+  std::deque<Entry> order_ EVENKEEL_GUARDED_BY(mutex_);                                     // oldest first
+  std::unordered_map<std::string, std::deque<Entry>> objects_ EVENKEEL_GUARDED_BY(mutex_);  // by uid
+  std::size_t bytes_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel
