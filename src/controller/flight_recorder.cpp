@@ -26,7 +26,7 @@ std::size_t raised(std::size_t budget) {
 }
 
 // Updates the run's cause from `record`, which precedes the run: the cause is the first record that requested
-// the key after the previous run had begun.
+// the key after the previous run had begun; a wait that was not over did not request it.
 void learn_cause(FlightRun& run, const FlightRecord& record) {
   if (record.key != run.key || record.time() > run.since) return;
   if (record.kind == FlightKind::started) {
@@ -35,7 +35,7 @@ void learn_cause(FlightRun& run, const FlightRecord& record) {
     return;
   } else if (record.kind == FlightKind::event && record.fate() == EventFate::added) {
     run.cause = record.cause();
-  } else if (record.kind == FlightKind::waits) {
+  } else if (record.kind == FlightKind::waits && deadline_after(record.time(), record.delay()) <= run.since) {
     run.cause.by = record.reason();
   }
 }

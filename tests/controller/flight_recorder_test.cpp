@@ -203,6 +203,18 @@ TEST(FlightRecorder, KnowsOfARunThatARetryMadeIt) {
   EXPECT_EQ(recorder.runs().at(0).cause.by, AddedBy::retry);
 }
 
+TEST(FlightRecorder, KnowsOfARunBeforeTheRetryWhichEventMadeIt) {
+  KeyTable keys;
+  const RequestKey web = keys.intern({.namespace_ = "", .name = "web"});
+  FlightRecorder recorder(1u << 16);
+  recorder.on_run_started({.key = web.hash(), .id = 1, .since = at(2s)});
+  recorder.on_run_ended(at(3s), web, 0, 1, 1s, failed("no"));
+  recorder.on_wait(at(3s), web.hash(), AddedBy::retry, 10s);
+  recorder.on_event(at(4s), web.hash(), {.by = AddedBy::call}, EventFate::added);
+  recorder.on_run_started({.key = web.hash(), .id = 2, .since = at(5s)});
+  EXPECT_EQ(recorder.runs().at(0).cause.by, AddedBy::call);
+}
+
 // Compared with a model without limits: the newest records, their texts where the recorder has them, and the
 // last failure of every key are equal, and the budget is respected.
 TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
