@@ -2,6 +2,7 @@
 #include "controller/backoff_core.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -11,13 +12,34 @@ void BackoffCore::on_run_started(const RequestKey& key) {
   if (enabled_) keys_[key].running = true;
 }
 
-BackoffCore::Verdict BackoffCore::on_minor_event(const RequestKey& key, Priority priority, TimePoint now) {
+BackoffCore::Held& BackoffCore::hold(State& state, const Update& update) {
+  if (!state.held) state.held = Held{.priority = update.priority, .first = update.at, .delay = update.delay};
+  Held& held = *state.held;
+  held.priority = std::max(held.priority.value, update.priority.value);
+  held.last = update.at;
+  held.delay = std::min(held.delay, update.delay);
+  return held;
+}
+
+BackoffCore::Verdict BackoffCore::on_update(const RequestKey& key, const Update& update,
+                                            const Change& change) {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return Verdict::add;
-  State& state = found->second;
-  if (!state.running) return Verdict::add_unless_waiting;
-  if (!state.held) state.held = Held{priority, now};
-  state.held->priority = std::max(state.held->priority.value, priority.value);
+  if (!found->second.running) return Verdict::decide;
+  Held& held = hold(found->second, update);
+  if (held.changes.size() == max_changes) {
+    held.beyond_limit = true;
+    held.changes.clear();
+  }
+  if (!held.beyond_limit) held.changes.push_back(change);
+  return Verdict::held;
+}
+
+BackoffCore::Verdict BackoffCore::on_own_write(const RequestKey& key, const Update& update) {
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return Verdict::add;
+  if (!found->second.running) return Verdict::add_unless_waiting;
+  hold(found->second, update);
   return Verdict::held;
 }
 
@@ -27,13 +49,14 @@ std::optional<TimePoint> BackoffCore::standing_deadline(const RequestKey& key, T
   return found->second.deadline;
 }
 
-void BackoffCore::on_run_failed(const RequestKey& key, TimePoint deadline) {
-  if (enabled_) keys_[key] = {.deadline = deadline};
+std::optional<BackoffCore::Held> BackoffCore::on_run_failed(const RequestKey& key, TimePoint deadline) {
+  if (!enabled_) return std::nullopt;
+  return std::exchange(keys_[key], {.deadline = deadline}).held;
 }
 
 std::optional<BackoffCore::Held> BackoffCore::on_run_ended(const RequestKey& key) {
   const auto node = keys_.extract(key);
-  return node ? node.mapped().held : std::nullopt;
+  return node ? std::move(node.mapped().held) : std::nullopt;
 }
 
 }  // namespace detail

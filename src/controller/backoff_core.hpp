@@ -7,44 +7,61 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
+#include "controller/own_write.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Gate of the events of keys that are running or waiting for a retry.
+/// Gate of the updates of keys that are running or waiting for a retry.
 ///
-/// While a key waits, minor events (minor_event.hpp) leave it waiting. While it runs, they are held until the
-/// run has ended: if it failed, the retry covers them; otherwise they make the key run once more. So a
-/// reconciler that writes its status and then fails does not trigger itself, and no event is lost. A run that
-/// began early, because of another event, and fails before the deadline leaves deadline and failure count
-/// unchanged.
+/// While a key waits, own writes (own_write.hpp) leave it waiting, and any other update runs it. While it
+/// runs, updates are held until the run has ended, because the event of a write often arrives before its
+/// answer, by which it is recognized: if the run succeeded, they make the key run once more; if it failed,
+/// they are decided then, and the retry covers own writes. So a reconciler that writes its status and then
+/// fails does not trigger itself, and no event is lost. A run that began early, because of another event, and
+/// fails before the deadline leaves deadline and failure count unchanged.
 ///
 /// A key is tracked while it runs and while it waits for a retry.
 /// Driver:
 ///  1. calls on_run_started() when a worker takes a key;
-///  2. calls on_minor_event() for a minor event of a key that concerns() returns true for, and obeys the
-///     verdict; adds the key for any other event;
+///  2. calls on_update() for an update that may be an own write, and obeys the verdict; if that is `decide`,
+///     it adds the key, or calls on_own_write() and obeys that verdict; adds the key for any other event;
 ///  3. when a run failed, waits until standing_deadline(), or for the limiter's delay if there is none, and
-///     calls on_run_failed() with the new deadline;
-///  4. when a run ended otherwise, calls on_run_ended(), and adds the key if that returns held events.
+///     calls on_run_failed() with the new deadline; adds the key if that returns updates one of which is not
+///     an own write;
+///  4. when a run ended otherwise, calls on_run_ended(), and adds the key if that returns held updates.
 /// Thread safety: one thread at a time.
 class BackoffCore {
  public:
-  /// Handling of a minor event.
+  static constexpr std::size_t max_changes = 16;  ///< Maximum number of changes that are kept for a run.
+
+  /// Handling of an update.
   enum class Verdict : std::uint8_t {
     add,                 ///< Add it like any event.
+    decide,              ///< The key is in back-off: find out if the update is an own write.
     add_unless_waiting,  ///< The key is in back-off, unless another event has made it ready.
-    held,                ///< Do nothing now; on_run_ended() returns it.
+    held,                ///< Do nothing now; the end of the run returns it.
   };
-  /// Minor events during a run: the highest priority, and the time of the first.
+  struct Update {
+    Priority priority = {};
+    TimePoint at = {};
+    Duration delay = {};  ///< From the event until the key is ready.
+  };
+  /// The updates during a run.
   struct Held {
-    Priority priority;
-    TimePoint since;
+    Priority priority = {};  ///< The highest.
+    TimePoint first = {};
+    TimePoint last = {};
+    Duration delay = {};               ///< The shortest.
+    bool beyond_limit = false;         ///< There were too many to keep their changes.
+    std::vector<Change> changes = {};  ///< Those that are not known to be own writes.
   };
 
   /// A disabled core tracks no key: every event is added, and every failure counts.
@@ -52,16 +69,19 @@ class BackoffCore {
 
   /// Records that a worker starts `key`, which no other worker holds.
   void on_run_started(const RequestKey& key);
-  /// Decides about a minor event of `key` at `now`.
-  Verdict on_minor_event(const RequestKey& key, Priority priority, TimePoint now);
-  /// Records that the run of `key` ended, and that the queue lets it wait for a retry at `deadline`.
-  void on_run_failed(const RequestKey& key, TimePoint deadline);
-  /// Records that the run of `key` ended without a retry, which ends its back-off. The held events must be
+  /// Decides about an update of `key` that may be an own write; returns add, decide or held.
+  Verdict on_update(const RequestKey& key, const Update& update, const Change& change);
+  /// Decides about an own write of `key`; returns add, add_unless_waiting or held.
+  Verdict on_own_write(const RequestKey& key, const Update& update);
+  /// Records that the run of `key` ended, and that the queue lets it wait for a retry at `deadline`. The held
+  /// updates must be decided now.
+  std::optional<Held> on_run_failed(const RequestKey& key, TimePoint deadline);
+  /// Records that the run of `key` ended without a retry, which ends its back-off. The held updates must be
   /// added now.
   std::optional<Held> on_run_ended(const RequestKey& key);
 
-  /// Returns true if minor events of `key` need on_minor_event(): it runs, or waits for a retry.
-  bool concerns(const RequestKey& key) const { return keys_.find(key) != keys_.end(); }
+  /// Returns true if `key` runs or waits for a retry.
+  bool is_tracked(const RequestKey& key) const { return keys_.find(key) != keys_.end(); }
   /// Returns the deadline that `key`, whose run failed at `now`, has to wait for again because it has not
   /// passed yet. std::nullopt: the failure counts.
   std::optional<TimePoint> standing_deadline(const RequestKey& key, TimePoint now) const;
@@ -74,6 +94,8 @@ class BackoffCore {
     std::optional<TimePoint> deadline = {};
     std::optional<Held> held = {};
   };
+
+  static Held& hold(State& state, const Update& update);
 
   const bool enabled_;
   std::unordered_map<RequestKey, State> keys_;

@@ -13,6 +13,7 @@
 #include <evenkeel/controller/explanation.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 
+#include "client/write_log.hpp"
 #include "controller/event_feed.hpp"
 #include "controller/gated_queue.hpp"
 #include "controller/inspector.hpp"
@@ -53,6 +54,16 @@ ControllerSpec checked(ControllerSpec spec) {
   if (spec.options.workers == std::size_t{0})
     throw std::invalid_argument("controller " + name + ": workers must be at least 1");
   return spec;
+}
+
+// Gives the client of the controller an identity of its own, which marks its writes.
+ControllerEnvironment with_own_writer(ControllerEnvironment environment) {
+  environment.client = environment.client.with({.writer = environment.client.writes()->new_writer()});
+  return environment;
+}
+
+detail::OwnWrites own_writes(const Client& client) {
+  return {.log = client.writes(), .writer = client.call_options().writer.value_or(0)};
 }
 
 }  // namespace
@@ -114,10 +125,11 @@ class Controller::Impl {
 
 Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
     : spec_(checked(std::move(spec))),
-      environment_(std::move(environment)),
+      environment_(with_own_writer(std::move(environment))),
       log_(environment_.log.with({{"controller", spec_.options.name}})),
       workers_(spec_.options.workers.value_or(1)),
-      queue_(spec_.options, environment_.clock, environment_.schedule_stuck_check),
+      queue_(spec_.options, environment_.clock, environment_.schedule_stuck_check,
+             own_writes(environment_.client)),
       runner_(spec_, environment_, queue_, log_),
       feed_(environment_, queue_, log_, [this] { notify(); }),
       sources_(spec_, environment_, queue_, log_, source_calls()),

@@ -73,9 +73,9 @@ std::string fate_text(EventFate fate, bool pending) {
     case EventFate::refused:
       return "refused by the watch's predicate";
     case EventFate::held:
-      return "no reason to run before a retry; looked at again when the run ends";
+      return "it came during a run, at whose end it is decided";
     case EventFate::waits:
-      return "no reason to run before the retry that is due";
+      return "an own write or no change; left to the retry that is due";
   }
   return {};
 }

@@ -40,8 +40,8 @@ enum class AddedBy : std::uint8_t {
 enum class EventFate : std::uint8_t {
   added,    ///< The key was added, unless it was queued already.
   refused,  ///< A predicate rejected it. Its key is that of the object, whatever it maps to.
-  held,     ///< It came during a run and is covered by a retry, if there is one.
-  waits,    ///< It is covered by the retry that is due.
+  held,     ///< It came during a run, at whose end it is decided.
+  waits,    ///< It is an own write or no change, and is covered by the retry that is due.
 };
 
 /// The cause of a run.

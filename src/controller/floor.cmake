@@ -30,7 +30,7 @@ set(controller_sources
   inspector.cpp
   journal.cpp
   key_sources.cpp
-  minor_event.cpp
+  own_write.cpp
   pipeline.cpp
   predicate.cpp
   reconcile_meter.cpp

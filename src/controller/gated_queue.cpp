@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/gated_queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
-#include "controller/minor_event.hpp"
+#include "client/write_log.hpp"
+#include "controller/own_write.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -23,12 +25,16 @@ RequestQueueOptions queue_options(const ControllerOptions& chosen, std::shared_p
 }  // namespace
 
 GatedQueue::GatedQueue(const ControllerOptions& options, std::shared_ptr<const Clock> clock,
-                       std::function<void(TimePoint)> schedule_stuck_check)
+                       std::function<void(TimePoint)> schedule_stuck_check, OwnWrites own)
     : clock_(std::move(clock)),
       schedule_stuck_check_(std::move(schedule_stuck_check)),
+      own_(std::move(own)),
+      debounce_(options.debounce),
       queue_(queue_options(options, clock_)),
       gate_(options.gate.value_or(EventGate::on) == EventGate::on),
-      journal_(options.flight_recorder_bytes) {}
+      journal_(options.flight_recorder_bytes) {
+  if (own_.log && options.gate.value_or(EventGate::on) == EventGate::on) own_.log->enable();
+}
 
 void GatedQueue::stop() noexcept {
   {
@@ -73,51 +79,92 @@ void GatedQueue::add_unasked(const RequestKey& key, const KeyOptions& options, T
   }
 }
 
-bool GatedQueue::gate_concerns(const RequestKey& key) const {
-  MutexLock lock(mutex_);
-  return gate_.concerns(key);
+// ---- Events of the reconciled object
+
+bool GatedQueue::is_own(const Change& change) const {
+  return is_own_write(change,
+                      own_.log ? own_.log->writes_to(change.after.uid(), own_.writer) : LoggedWrites());
 }
 
-// In this order, because comparing two states of an object is expensive; it is done outside of the lock.
+bool GatedQueue::are_own(const BackoffCore::Held& held) const {
+  return !held.beyond_limit && std::all_of(held.changes.begin(), held.changes.end(),
+                                           [this](const Change& change) { return is_own(change); });
+}
+
+// In this order, because comparing two states of an object is expensive: it is done only for a key in
+// back-off, and outside of the lock.
 AddVerdict GatedQueue::add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                                    const Origin& origin, const ObjectEvent& event) {
-  if (gate_concerns(key) && is_minor(event)) return add_minor(key, options, arrival, origin);
+  if (may_be_own_write(event)) {
+    const BackoffCore::Update update{options.priority, arrival, options.delay};
+    const Change change{*event.old, *event.object};
+    const BackoffCore::Verdict verdict = on_update(key, update, origin, change);
+    if (verdict == BackoffCore::Verdict::held) return AddVerdict::held;
+    if (verdict == BackoffCore::Verdict::decide && is_own(change)) return add_own_write(key, update, origin);
+  }
   add(key, options, arrival, origin);
   return AddVerdict::queued;
 }
 
+BackoffCore::Verdict GatedQueue::on_update(const RequestKey& key, const BackoffCore::Update& update,
+                                           const Origin& origin, const Change& change) {
+  MutexLock lock(mutex_);
+  const BackoffCore::Verdict verdict = gate_.on_update(key, update, change);
+  if (verdict == BackoffCore::Verdict::held)
+    journal_.on_event(update.at, key.hash(), origin, EventFate::held);
+  return verdict;
+}
+
 // The queue is called under the lock, so that the arrival of an event that is left out is never seen.
-AddVerdict GatedQueue::add_minor(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
-                                 const Origin& origin) {
+AddVerdict GatedQueue::add_own_write(const RequestKey& key, const BackoffCore::Update& update,
+                                     const Origin& origin) {
   MutexLock lock(mutex_);
   if (stopped_) return AddVerdict::waits;
-  const BackoffCore::Verdict verdict = gate_.on_minor_event(key, options.priority, arrival);
+  const BackoffCore::Verdict verdict = gate_.on_own_write(key, update);
   if (verdict == BackoffCore::Verdict::held) {
-    journal_.on_event(arrival, key.hash(), origin, EventFate::held);
+    journal_.on_event(update.at, key.hash(), origin, EventFate::held);
     return AddVerdict::held;
   }
-  if (options.delay > Duration::zero()) return add_minor_later(key, options, arrival, origin);
-  const bool first = journal_.on_arrival(key, arrival);
+  if (update.delay > Duration::zero()) return add_own_write_later(key, update, origin);
+  const bool first = journal_.on_arrival(key, update.at);
   if (verdict == BackoffCore::Verdict::add) {
-    queue_.add(key, options.priority);
-  } else if (!queue_.add_unless_waiting(key, options.priority)) {
+    queue_.add(key, update.priority);
+  } else if (!queue_.add_unless_waiting(key, update.priority)) {
     if (first) journal_.forget_arrival(key);
-    journal_.on_event(arrival, key.hash(), origin, EventFate::waits);
+    journal_.on_event(update.at, key.hash(), origin, EventFate::waits);
     return AddVerdict::waits;
   }
-  journal_.on_event(arrival, key.hash(), origin, EventFate::added);
+  journal_.on_event(update.at, key.hash(), origin, EventFate::added);
   return AddVerdict::queued;
 }
 
 // The key does not run. While its deadline stands, its retry sees the change of the event.
-AddVerdict GatedQueue::add_minor_later(const RequestKey& key, const KeyOptions& options, TimePoint now,
-                                       const Origin& origin) {
-  const bool waits = gate_.standing_deadline(key, now).has_value();
-  journal_.on_event(now, key.hash(), origin, waits ? EventFate::waits : EventFate::added);
+AddVerdict GatedQueue::add_own_write_later(const RequestKey& key, const BackoffCore::Update& update,
+                                           const Origin& origin) {
+  const bool waits = gate_.standing_deadline(key, update.at).has_value();
+  journal_.on_event(update.at, key.hash(), origin, waits ? EventFate::waits : EventFate::added);
   if (waits) return AddVerdict::waits;
-  queue_.add_after(key, options.delay, options.priority);
+  queue_.add_after(key, update.delay, update.priority);
   return AddVerdict::queued;
 }
+
+// Delay and debounce count from the events, as if they had been added when they came.
+void GatedQueue::add_held(const RequestKey& key, const BackoffCore::Held& held) {
+  const TimePoint now = clock_->now();
+  const bool delayed = held.delay > Duration::zero();
+  const TimePoint due = delayed ? deadline_after(held.first, held.delay)
+                                : std::min(deadline_after(held.last, debounce_.quiet),
+                                           deadline_after(held.first, debounce_.max_wait));
+  {
+    MutexLock lock(mutex_);
+    if (stopped_) return;
+    if (!delayed) journal_.on_arrival(key, held.first);
+    journal_.on_event(now, key.hash(), {.by = AddedBy::held}, EventFate::added);
+  }
+  queue_.add_after(key, std::max(due - now, Duration::zero()), held.priority);
+}
+
+// ---- Runs
 
 std::optional<Duration> GatedQueue::begin(const RequestKey& key, const FlightRun& run) {
   MutexLock lock(mutex_);
@@ -135,7 +182,8 @@ StuckCheck GatedQueue::look_for_stuck(TimePoint now) {
 
 // The queue is called before the gate: a thread that meets a key that no longer runs meets one that waits.
 // The time is read first, so that the gate's deadline is never later than the queue's: the retry must not
-// look early.
+// look early. Held events are decided last and outside of the lock: the key still belongs to this worker, and
+// an event that comes now is decided when it arrives.
 Duration GatedQueue::back_off(const RequestKey& key, Priority priority, const RunEnd& end) {
   const TimePoint now = clock_->now();
   std::optional<TimePoint> standing;
@@ -150,10 +198,14 @@ Duration GatedQueue::back_off(const RequestKey& key, Priority priority, const Ru
   } else {
     delay = queue_.add_rate_limited(key, priority);
   }
-  MutexLock lock(mutex_);
-  gate_.on_run_failed(key, deadline_after(now, delay));
-  journal_.on_run_ended(key, end);
-  journal_.on_wait(end.at, key, AddedBy::retry, delay);
+  std::optional<BackoffCore::Held> held;
+  {
+    MutexLock lock(mutex_);
+    held = gate_.on_run_failed(key, deadline_after(now, delay));
+    journal_.on_run_ended(key, end);
+    journal_.on_wait(end.at, key, AddedBy::retry, delay);
+  }
+  if (held && !are_own(*held)) add_held(key, *held);
   return delay;
 }
 
@@ -166,7 +218,7 @@ void GatedQueue::end_without_retry(const RequestKey& key, const RunEnd& end, std
     journal_.on_run_ended(key, end);
     if (next) journal_.on_wait(end.at, key, AddedBy::requeue, *next);
   }
-  if (held) add(key, {.priority = held->priority}, held->since, {.by = AddedBy::held});
+  if (held) add_held(key, *held);
 }
 
 void GatedQueue::end_for_good(const RequestKey& key, const RunEnd& end) {

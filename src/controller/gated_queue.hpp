@@ -2,6 +2,7 @@
 // Queue of a controller with the back-off gate before it, and the journal of both.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,15 +23,24 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+class WriteLog;
+
+/// The writes by which a controller recognizes the events of its own writes.
+struct OwnWrites {
+  std::shared_ptr<WriteLog> log = {};  ///< Null: no event is one.
+  std::uint64_t writer = 0;            ///< The controller's identity, see WriteLog::new_writer().
+};
+
 /// Shell of the gate and the journal: one lock guards both, because what the journal records happens where
 /// the gate decides, and a second lock would cost as much as the record. Thread safety: all members may be
 /// called concurrently.
 class GatedQueue {
  public:
+  /// Enables the log of writes, unless the gate is off.
   /// `schedule_stuck_check` is called when runs begin after a time without, with when to call
   /// look_for_stuck(); by the worker, under no lock. May be null.
   GatedQueue(const ControllerOptions& options, std::shared_ptr<const Clock> clock,
-             std::function<void(TimePoint)> schedule_stuck_check = {});
+             std::function<void(TimePoint)> schedule_stuck_check = {}, OwnWrites own = {});
 
   RequestQueue& queue() noexcept { return queue_; }
   /// Closes the queue at once: queued keys are dropped, later ones are ignored.
@@ -40,8 +50,8 @@ class GatedQueue {
   void begin_running(TimePoint now);
   /// Adds a key because of an event that came at `arrival`.
   void add(const RequestKey& key, const KeyOptions& options, TimePoint arrival, const Origin& origin);
-  /// Adds a key because of an event of the reconciled object itself, unless the gate holds the event or
-  /// leaves it to a retry.
+  /// Adds a key because of an event of the reconciled object itself, unless the gate holds the event until
+  /// the end of a run, or leaves it to a retry because it is an own write.
   AddVerdict add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                          const Origin& origin, const ObjectEvent& event);
   /// Adds a key without an event: latency is not measured.
@@ -51,7 +61,8 @@ class GatedQueue {
 
   /// Records that a worker takes the key; returns the time since the first event that the run handles.
   std::optional<Duration> begin(const RequestKey& key, const FlightRun& run);
-  /// Records that the run failed: the key waits for its retry. Returns the delay.
+  /// Records that the run failed: the key waits for its retry, and is added if the gate held an event during
+  /// the run that is no own write. Returns the delay of the retry.
   Duration back_off(const RequestKey& key, Priority priority, const RunEnd& end);
   /// Records that the run ended without a failure, after the calls on the queue; adds the key if the gate
   /// held an event during the run. `next`: delay until it runs again without an event.
@@ -70,14 +81,19 @@ class GatedQueue {
   LatencyHistogram latency() const;
 
  private:
-  bool gate_concerns(const RequestKey& key) const;
-  AddVerdict add_minor(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
-                       const Origin& origin);
-  AddVerdict add_minor_later(const RequestKey& key, const KeyOptions& options, TimePoint now,
-                             const Origin& origin) EVENKEEL_REQUIRES(mutex_);
+  bool is_own(const Change& change) const;
+  bool are_own(const BackoffCore::Held& held) const;
+  BackoffCore::Verdict on_update(const RequestKey& key, const BackoffCore::Update& update,
+                                 const Origin& origin, const Change& change);
+  AddVerdict add_own_write(const RequestKey& key, const BackoffCore::Update& update, const Origin& origin);
+  AddVerdict add_own_write_later(const RequestKey& key, const BackoffCore::Update& update,
+                                 const Origin& origin) EVENKEEL_REQUIRES(mutex_);
+  void add_held(const RequestKey& key, const BackoffCore::Held& held);
 
   const std::shared_ptr<const Clock> clock_;
   const std::function<void(TimePoint)> schedule_stuck_check_;
+  const OwnWrites own_;
+  const Debounce debounce_;
   RequestQueue queue_;
   mutable Mutex mutex_;
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;

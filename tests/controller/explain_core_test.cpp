@@ -239,7 +239,7 @@ TEST_F(ExplainCore, TellsTheTimelineInWords) {
                 "run started on worker 0, attempt 2, reconcile_id 00000000000000ab",
                 "run ended after 1s: error, it timed out, what was thrown says that the program is wrong: no",
                 "runs again in 320ms: retry",
-                "demos (v1): updated; no reason to run before the retry that is due",
+                "demos (v1): updated; an own write or no change; left to the retry that is due",
                 "added by the program; added to the queue",
             }));
   EXPECT_EQ(answer.timeline.front().at, WallTime(1767225601s));

@@ -12,6 +12,7 @@
 #include <evenkeel/ratelimit/exponential.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "client/write_log.hpp"
 #include "event_fixture.hpp"
 
 namespace evenkeel::gated_queue_tests {
@@ -23,6 +24,7 @@ using detail::EventFate;
 using detail::FlightRecorder;
 using detail::GatedQueue;
 using detail::RunEnd;
+using detail::WriteLog;
 
 class GatedQueueTest : public ::testing::Test {
  protected:
@@ -32,14 +34,16 @@ class GatedQueueTest : public ::testing::Test {
             }};
   }
   TimePoint now() const { return clock->now(); }
+  // Delivers the event of a write; it is an own write if answer() is called before it is decided.
   AddVerdict write_status(GatedQueue& queue) {
     return queue.add_primary(a, {}, now(), {.by = AddedBy::event, .type = EventType::updated},
                              updated(before, after));
   }
+  void answer() { log->add({.uid = "u", .version = "2", .base = "1"}); }
   RequestQueue::Claim take(GatedQueue& queue) {
     auto claim = queue.queue().try_get();
     EXPECT_TRUE(claim);
-    waited = queue.begin(a, {.id = 1, .since = now(), .limit = now() + 10s, .warn_at = now() + 10s});
+    waited = queue.begin(a, {.id = ++runs, .since = now(), .limit = now() + 10s, .warn_at = now() + 10s});
     return std::move(*claim);
   }
   RunEnd end() const { return {.at = now(), .took = 1s, .worker = 0, .attempt = 1, .outcome = outcome}; }
@@ -54,22 +58,27 @@ class GatedQueueTest : public ::testing::Test {
   }
 
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  const std::shared_ptr<WriteLog> log = std::make_shared<WriteLog>();
   KeyTable keys;
   RequestKey a = keys.intern("", "ns", "a");
-  WireObject before = wire_object(R"({"namespace":"ns","name":"a","generation":1,"resourceVersion":"1"})");
-  WireObject after = wire_object(R"({"namespace":"ns","name":"a","generation":1,"resourceVersion":"2"})");
+  WireObject before =
+      wire_object(R"({"namespace":"ns","name":"a","uid":"u","generation":1,"resourceVersion":"1"})");
+  WireObject after =
+      wire_object(R"({"namespace":"ns","name":"a","uid":"u","generation":1,"resourceVersion":"2"})");
   ReconcileOutcome outcome{.kind = OutcomeKind::error, .message = "no disk left"};
   std::optional<Duration> waited;
+  std::uint64_t runs = 0;
 };
 
-TEST_F(GatedQueueTest, AMinorEventOfARunThatFailsIsLeftToTheRetry) {
-  GatedQueue queue(options(), clock);
+TEST_F(GatedQueueTest, AnOwnWriteOfARunThatFailsIsLeftToTheRetry) {
+  GatedQueue queue(options(), clock, {}, {.log = log});
   queue.add(a, {}, now(), {.by = AddedBy::event});
   clock->advance(2s);
   {
     const auto claim = take(queue);
     EXPECT_EQ(waited, 2s);
     EXPECT_EQ(write_status(queue), AddVerdict::held);
+    answer();
     EXPECT_EQ(queue.back_off(a, {}, end()), 5s);
   }
   EXPECT_EQ(write_status(queue), AddVerdict::waits);
@@ -81,8 +90,88 @@ TEST_F(GatedQueueTest, AMinorEventOfARunThatFailsIsLeftToTheRetry) {
   EXPECT_EQ(queue.latency().count(), 1U);
 }
 
-TEST_F(GatedQueueTest, AMinorEventOfARunThatSucceedsRunsTheKeyOnceMore) {
-  GatedQueue queue(options(), clock);
+TEST_F(GatedQueueTest, AnUpdateByAnybodyElseDuringARunThatFailsRunsTheKeyAtOnce) {
+  GatedQueue queue(options(), clock, {}, {.log = log});
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = take(queue);
+    EXPECT_EQ(write_status(queue), AddVerdict::held);
+    clock->advance(1s);
+    EXPECT_EQ(queue.back_off(a, {}, end()), 5s);
+  }
+  EXPECT_EQ(fates(queue), (std::vector{EventFate::added, EventFate::held, EventFate::added}));
+  {
+    const auto claim = take(queue);
+    EXPECT_EQ(waited, 1s) << "since the event";
+    queue.read_recorder([](const FlightRecorder& recorder) {
+      EXPECT_EQ(recorder.runs().at(0).cause.by, AddedBy::held);
+      return 0;
+    });
+    clock->advance(1s);
+    EXPECT_EQ(queue.back_off(a, {}, end()), 4s) << "it does not count";
+  }
+  EXPECT_EQ(write_status(queue), AddVerdict::queued) << "not an own write either, while the key waits";
+  EXPECT_EQ(queue.queue().retries(a), 1U);
+}
+
+TEST_F(GatedQueueTest, AnUpdateDuringARunKeepsTheDelayOfItsWatch) {
+  GatedQueue queue(options(), clock, {}, {.log = log});
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = take(queue);
+    queue.add_primary(a, {.delay = 3s}, now(), {.by = AddedBy::event}, updated(before, after));
+    clock->advance(1s);
+    queue.end_without_retry(a, end(), std::nullopt);
+  }
+  clock->advance(2s - 1ns);
+  EXPECT_FALSE(queue.queue().try_get());
+  clock->advance(1ns);
+  EXPECT_TRUE(queue.queue().try_get());
+}
+
+TEST_F(GatedQueueTest, UpdatesDuringARunAreDebouncedFromTheirArrival) {
+  ControllerOptions chosen = options();
+  chosen.debounce = {.quiet = 2s, .max_wait = 3s};
+  GatedQueue queue(chosen, clock, {}, {.log = log});
+  const auto run_with_updates = [&](std::vector<Duration> pauses) {
+    queue.queue().add_after(a, Duration::zero());
+    const auto claim = take(queue);
+    write_status(queue);
+    for (const Duration pause : pauses) {
+      clock->advance(pause);
+      write_status(queue);
+    }
+    queue.end_without_retry(a, end(), std::nullopt);
+  };
+  const auto is_due_after = [&](Duration wait) {
+    clock->advance(wait - 1ns);
+    EXPECT_FALSE(queue.queue().try_get());
+    clock->advance(1ns);
+    EXPECT_TRUE(queue.queue().try_get());
+  };
+  run_with_updates({1s});
+  is_due_after(2s);
+  run_with_updates({1500ms, 500ms});
+  is_due_after(1s);
+  run_with_updates({4s});
+  EXPECT_TRUE(queue.queue().try_get()) << "the longest wait passed during the run";
+}
+
+TEST_F(GatedQueueTest, EnablesTheLogOfWritesUnlessTheGateIsOff) {
+  const RestRequest request{.method = http::Method::put, .body = "{}"};
+  const std::string answer = R"({"metadata":{"uid":"u","resourceVersion":"2"}})";
+  ControllerOptions off = options();
+  off.gate = EventGate::off;
+  const GatedQueue without(off, clock, {}, {.log = log});
+  log->on_answer(request, answer, 0);
+  EXPECT_EQ(log->size(), 0U);
+  const GatedQueue with(options(), clock, {}, {.log = log});
+  log->on_answer(request, answer, 0);
+  EXPECT_EQ(log->size(), 1U);
+}
+
+TEST_F(GatedQueueTest, AnUpdateDuringARunThatSucceedsRunsTheKeyOnceMore) {
+  GatedQueue queue(options(), clock, {}, {.log = log});
   queue.add(a, {}, now(), {.by = AddedBy::event});
   {
     const auto claim = take(queue);
@@ -94,7 +183,7 @@ TEST_F(GatedQueueTest, AMinorEventOfARunThatSucceedsRunsTheKeyOnceMore) {
 }
 
 TEST_F(GatedQueueTest, ARunThatBeganEarlyKeepsItsDeadline) {
-  GatedQueue queue(options(), clock);
+  GatedQueue queue(options(), clock, {}, {.log = log});
   queue.add(a, {}, now(), {.by = AddedBy::event});
   {
     const auto claim = take(queue);
@@ -110,7 +199,7 @@ TEST_F(GatedQueueTest, ARunThatBeganEarlyKeepsItsDeadline) {
 TEST_F(GatedQueueTest, WithoutGateEveryEventIsAddedAndEveryFailureCounts) {
   ControllerOptions chosen = options();
   chosen.gate = EventGate::off;
-  GatedQueue queue(chosen, clock);
+  GatedQueue queue(chosen, clock, {}, {.log = log});
   queue.add(a, {}, now(), {.by = AddedBy::event});
   {
     const auto claim = take(queue);
@@ -137,7 +226,7 @@ TEST_F(GatedQueueTest, SchedulesAStuckCheckUnderNoLock) {
 }
 
 TEST_F(GatedQueueTest, NothingIsRecordedOfAnEventAfterTheStop) {
-  GatedQueue queue(options(), clock);
+  GatedQueue queue(options(), clock, {}, {.log = log});
   queue.stop();
   queue.add(a, {}, now(), {.by = AddedBy::event});
   EXPECT_TRUE(fates(queue).empty());

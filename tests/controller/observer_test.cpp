@@ -114,7 +114,7 @@ TEST_F(ObserverTest, HearsOfEachAddAndRun) {
   EXPECT_NE(story->ids_[1], story->ids_[2]);
 }
 
-TEST_F(ObserverTest, HearsThatAMinorEventIsHeldDuringARun) {
+TEST_F(ObserverTest, HearsThatAnUpdateIsHeldDuringARun) {
   const WireObject object =
       wire_object(R"({"namespace":"ns","name":"a","uid":"1","resourceVersion":"1","generation":1})");
   bool first = true;

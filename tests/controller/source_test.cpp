@@ -280,9 +280,9 @@ TEST_F(SourceTest, AWatchMayHaveAPriorityAndADelayOfItsOwn) {
   drop();
 }
 
-// The gate takes the delay into account: a minor event of a key in back-off waits for the retry, a later one
-// for its own due time.
-TEST_F(SourceTest, ADelayedMinorEventDoesNotCutTheBackOffShort) {
+// The gate takes the delay into account: an event without a change waits for the retry of a key in back-off,
+// a later one for its own due time.
+TEST_F(SourceTest, ADelayedEventWithoutAChangeDoesNotCutTheBackOffShort) {
   const WireObject object =
       wire_object(R"({"namespace":"ns","name":"a","uid":"1","resourceVersion":"1","generation":1})");
   int failures = 1;

@@ -49,9 +49,13 @@ enum class OnPanic : std::uint8_t {
 
 /// Treatment of events of a key in back-off that give no reason to retry early. See docs/retries.md.
 enum class EventGate : std::uint8_t {
-  /// While a key waits for a retry, an update of its object that changes neither generation, labels,
-  /// annotations nor deletion timestamp waits with it; every other event runs the key immediately. If that
-  /// run fails before the retry is due, the failure is not counted, and the retry stays due when it was.
+  /// While a key waits for a retry, an update of its object that is the controller's own write waits with it;
+  /// every other event runs the key immediately. If that run fails before the retry is due, the failure is
+  /// not counted, and the retry stays due when it was.
+  ///
+  /// Own writes are those of Context and its client, and of other copies of the manager's client, such as one
+  /// that a reconciler captured. Writes of another controller are not, even in the same process: they may be
+  /// what this one waits for. Nor are writes whose answer was lost.
   on,
   off,  ///< Every event runs the key immediately, and every failure counts, as in client-go.
 };

@@ -27,8 +27,8 @@ enum class AddCause : std::uint8_t {
 /// Effect of an added key.
 enum class AddVerdict : std::uint8_t {
   queued,  ///< Runs in its turn once `delay` is over.
-  waits,   ///< In back-off, which this event does not shorten (see EventGate); the retry covers the event.
-  held,    ///< Running, and the event is minor: whether it runs again is decided at the end of the run.
+  waits,   ///< In back-off, which an own write does not shorten (see EventGate); the retry covers the event.
+  held,    ///< Running, and its object was updated: whether it runs again is decided at the end of the run.
 };
 
 /// The key that was added. Views and pointers are valid during the call only.
