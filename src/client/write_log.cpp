@@ -62,6 +62,7 @@ SentForm form_of(const RestRequest& request) {
   if (request.content_type == content_type(PatchType::merge)) return SentForm::merge;
   if (request.content_type == content_type(PatchType::strategic)) return SentForm::strategic;
   if (request.content_type == content_type(PatchType::apply)) return SentForm::apply;
+  if (request.content_type == content_type(PatchType::json)) return SentForm::json;
   return SentForm::opaque;
 }
 

@@ -26,7 +26,8 @@ enum class SentForm : std::uint8_t {
   merge,      ///< A merge patch: null removes, lists are replaced.
   strategic,  ///< A strategic merge patch.
   apply,      ///< A server-side apply.
-  opaque,     ///< Unknown, such as a JSON patch. `body` is empty.
+  json,       ///< A JSON patch.
+  opaque,     ///< Unknown. `body` is empty.
 };
 
 /// A write that the server answered with the object.

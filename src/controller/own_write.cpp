@@ -5,8 +5,10 @@
 #include <array>
 #include <compare>
 #include <string_view>
+#include <utility>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/api/patch.hpp>
 #include <evenkeel/base/error.hpp>
 
 #include "client/write_log.hpp"
@@ -21,7 +23,7 @@ constexpr std::size_t max_items = 256;
 
 // ---- Places that writes sent. An absent value is null, in states and in what was sent.
 
-// What one write sent for a place.
+// The value that one write sent for a place.
 struct Sent {
   SentForm form;
   const Json* value;
@@ -158,24 +160,54 @@ bool is_linked(const WireObject& before, const WireObject& after, const LoggedWr
 }
 
 Json state_of(const WireObject& object) {
-  Json state = Json::parse(object.raw(), object.what());
-  Json& metadata = state["metadata"];
-  for (const std::string_view name : {"resourceVersion", "generation", "managedFields"}) metadata.erase(name);
+  return Json::parse(object.raw(), object.what());
+}
+
+Json body_of(const LoggedWrite& write) {
+  return Json::parse(write.body, "the body of a write");
+}
+
+Json without_versions(Json state) {
+  if (Json* metadata = state.find("metadata")) {
+    for (const std::string_view name : {"resourceVersion", "generation", "managedFields"})
+      metadata->erase(name);
+  }
   return state;
+}
+
+bool have_sent_all(const Change& change, const LoggedWrites& writes) {
+  std::vector<Json> bodies;
+  bodies.reserve(writes.size());
+  SentValues sent;
+  for (const auto& write : writes) {
+    if (write->body.empty()) continue;
+    bodies.push_back(body_of(*write));
+    sent.push_back({write->form, &bodies.back()});
+  }
+  return is_sent(without_versions(state_of(change.before)), without_versions(state_of(change.after)), sent);
+}
+
+// Applies the patches: those of JSON name positions in lists, which say nothing without the list.
+bool have_made(const Change& change, const LoggedWrites& patches) {
+  Json state = state_of(change.before);
+  for (const auto& patch : patches) {
+    if (patch->form == SentForm::json) {
+      state = apply_json_patch(std::move(state), body_of(*patch));
+    } else if (patch->form == SentForm::merge) {
+      state = apply_merge_patch(std::move(state), body_of(*patch));
+    } else {
+      return false;
+    }
+  }
+  return without_versions(std::move(state)) == without_versions(state_of(change.after));
 }
 
 bool is_explained(const Change& change, const LoggedWrites& writes) {
   if (change.before.form() != WireForm::whole || change.after.form() != WireForm::whole) return false;
+  const bool has_json_patch = std::any_of(writes.begin(), writes.end(),
+                                          [](const auto& write) { return write->form == SentForm::json; });
   try {
-    std::vector<Json> bodies;
-    bodies.reserve(writes.size());
-    SentValues sent;
-    for (const auto& write : writes) {
-      if (write->body.empty()) continue;
-      bodies.push_back(Json::parse(write->body, "the body of a write"));
-      sent.push_back({write->form, &bodies.back()});
-    }
-    return is_sent(state_of(change.before), state_of(change.after), sent);
+    return has_json_patch ? have_made(change, writes) : have_sent_all(change, writes);
   } catch (const Error&) {  // unreadable: an attempt too many is better than a missing one
     return false;
   }

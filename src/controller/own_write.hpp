@@ -34,11 +34,12 @@ bool may_be_own_write(const ObjectEvent& event);
 /// 2. each difference of the two states, except for resourceVersion, generation and managedFields, is at a
 ///    place for which these writes sent the value that is there now. The last write to a place counts. An
 ///    item of a list that an apply or a strategic merge patch sent is compared with the item of the same
-///    name, key or type; an item that is gone was not sent.
-/// False is the safe answer, an attempt too many. It is given for a change of JSON patches and of bodies that
-/// are not JSON or were not kept, for states that are kept as metadata only unless 1. holds, and for values
-/// that the server stored in another form than they were sent.
-/// Complexity: linear in the writes if 1. holds or no version fits; otherwise both states are parsed.
+///    name, key or type; an item that is gone was not sent. If JSON patches are among the writes, the others
+///    must be merge patches, and the result of all of them is the state that is there now.
+/// False is the safe answer, an attempt too many. It is given for bodies that are not JSON or were not kept,
+/// for states that are kept as metadata only unless 1. holds, and for values that the server stored in
+/// another form than they were sent. Complexity: linear in the writes if 1. holds or no version fits;
+/// otherwise both states are parsed.
 bool is_own_write(const Change& change, std::vector<std::shared_ptr<const LoggedWrite>> writes);
 
 }  // namespace detail

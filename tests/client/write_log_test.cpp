@@ -56,6 +56,8 @@ TEST(WriteLog, KeepsWhatWasSentAndTheVersionOfTheAnswer) {
   EXPECT_EQ(status.body, R"({"status":{"a":1}})");
   EXPECT_EQ(recorded(patch(PatchType::apply, "{}")).form, SentForm::apply);
   EXPECT_EQ(recorded(patch(PatchType::strategic, "{}")).form, SentForm::strategic);
+  EXPECT_EQ(recorded(patch(PatchType::json, "[]")).form, SentForm::json);
+  EXPECT_EQ(recorded(patch(PatchType::json, "[]")).body, "[]");
   EXPECT_EQ(recorded({.method = http::Method::put, .body = "{}"}).form, SentForm::document);
 }
 
@@ -68,9 +70,10 @@ TEST(WriteLog, KeepsTheVersionThatAWriteWasBasedOn) {
   EXPECT_EQ(update.body, "") << "the versions say all";
 }
 
-TEST(WriteLog, OfAJsonPatchOnlyTheVersionOfTheAnswerIsKept) {
-  const LoggedWrite write =
-      recorded(patch(PatchType::json, R"([{"op":"add","path":"/metadata/labels/a","value":"1"}])"));
+TEST(WriteLog, OfABodyThatItDoesNotKnowOnlyTheVersionOfTheAnswerIsKept) {
+  RestRequest request = patch(PatchType::merge, "a: 1");
+  request.content_type = "application/yaml";
+  const LoggedWrite write = recorded(request);
   EXPECT_EQ(write.version, "7");
   EXPECT_EQ(write.form, SentForm::opaque);
   EXPECT_EQ(write.body, "");

@@ -144,6 +144,21 @@ TEST(OwnWriteGate, AReconcilerThatWritesAndFailsStaysOnTheLadder) {
            changed.metadata.finalizers = {"own-write.evenkeel.dev/" + std::to_string(run)};
          });
        }},
+      {"JSON patch of a list in the status",
+       [](Context& context, const Box& box, int run) {
+         const Json item = Json::object({{"type", "Ready"},
+                                         {"status", "False"},
+                                         {"reason", "Try" + std::to_string(run)},
+                                         {"message", ""},
+                                         {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+         const bool first = box.status.conditions.empty();
+         Json operations = Json::array();
+         operations.push_back(
+             Json::object({{"op", first ? "add" : "replace"},
+                           {"path", first ? "/status" : "/status/conditions/0"},
+                           {"value", first ? Json::object({{"conditions", Json::array({item})}}) : item}}));
+         context.client().patch<Box>(web, Patch::json(operations), {.subresource = "status"});
+       }},
       {"update of the whole object",
        [](Context& context, const Box&, int run) {
          const ResourceClient boxes = context.client().resource(ResourceId(Box::resource));

@@ -160,9 +160,37 @@ TEST(IsOwnWrite, ComparesAWholeDocument) {
         });
 }
 
+TEST(IsOwnWrite, AppliesAJsonPatch) {
+  check(SentForm::json,
+        {
+            {"an item of a list, and a label", R"(},"status":{"c":[{"v":1},{"v":2}]})",
+             R"(,"labels":{"a":"1"}},"status":{"c":[{"v":1},{"v":3}]})",
+             R"([{"op":"replace","path":"/status/c/1/v","value":3},)"
+             R"({"op":"add","path":"/metadata/labels","value":{"a":"1"}}])",
+             true},
+            {"the generation and a tested version", R"(,"generation":1},"spec":{"n":1})",
+             R"(,"generation":2},"spec":{"n":2})",
+             R"([{"op":"test","path":"/metadata/resourceVersion","value":"5"},)"
+             R"({"op":"replace","path":"/spec/n","value":2}])",
+             true},
+            {"a status of somebody else", R"(},"status":{"a":1})", R"(},"status":{"a":1,"b":2})",
+             R"([{"op":"replace","path":"/status/a","value":1}])", false},
+            {"a patch that does not fit the state before", R"(},"status":{})", R"(},"status":{"a":1})",
+             R"([{"op":"replace","path":"/status/a","value":1}])", false},
+        });
+  const Change both = change(R"(},"status":{"a":1})", R"(},"status":{"a":2,"b":3})");
+  const LoggedWrite one{.version = "6", .form = SentForm::merge, .body = R"({"status":{"b":3}})"};
+  const LoggedWrite other{
+      .version = "7", .form = SentForm::json, .body = R"([{"op":"replace","path":"/status/a","value":2}])"};
+  EXPECT_TRUE(is_own_write(both, logged({one, other})));
+  LoggedWrite applied = one;
+  applied.form = SentForm::apply;
+  EXPECT_FALSE(is_own_write(both, logged({applied, other})));
+}
+
 TEST(IsOwnWrite, DoesNotCompareWhatItCannotRead) {
   const Change made = change(R"(},"status":{"a":1})", R"(},"status":{"a":2})");
-  EXPECT_FALSE(is_own(made, SentForm::opaque, "")) << "a JSON patch";
+  EXPECT_FALSE(is_own(made, SentForm::opaque, ""));
   EXPECT_FALSE(is_own(made, SentForm::merge, "{")) << "no JSON";
   const Change partial{scanned(text("5", "}"), WireForm::metadata_only),
                        scanned(text("7", "}"), WireForm::metadata_only)};
