@@ -108,7 +108,7 @@ ec::ProcessGroupOptions RingCoordination::options_for(const std::string& scope) 
   options.identity = {.scope = scope, .instance = options_.instance, .incarnation = options_.incarnation};
   options.mode = options_.mode;
   options.root = options_.root;
-  options.ready_by = ec::ReadyBy::all;
+  options.ready_by = options_.ready_by;
   options.meter = meter_;
   options.liveness.silence = options_.silence;
   ec::ProcessGroupTimes& times = options.times;

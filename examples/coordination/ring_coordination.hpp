@@ -21,6 +21,7 @@ struct RingCoordinationOptions {
   std::string instance = "ring";  ///< Stable over restarts of this instance.
   std::string incarnation = {};   ///< Identifies this run of the process.
   ec::Mode mode = ec::Mode::local;
+  ec::ReadyBy ready_by = ec::ReadyBy::process_class;
   std::string root = "/ringdb";
   double time_scale = 1;  ///< All times of the rules are divided by this.
   /// Minimum time since the last recovery and the start of the youngest process, before a restart or an

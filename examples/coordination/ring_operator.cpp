@@ -50,6 +50,18 @@ void declare(CLI::App& app, Flags& flags) {
          },
          "local: acts alone; shadow: also evaluates agreement; global: acts in agreement")
       ->type_name("local|shadow|global");
+  app.add_option_function<std::string>(
+         "--ready-by",
+         [&coordination](const std::string& text) {
+           const auto ready_by = ec::ready_by_of(text);
+           if (!ready_by) {
+             throw CLI::ValidationError("--ready-by",
+                                        "expected all, transaction_system or process_class, found " + text);
+           }
+           coordination.ready_by = *ready_by;
+         },
+         "Which process groups wait for each other before they are excluded; the same for all instances")
+      ->type_name("all|transaction_system|process_class");
   app.add_option("--time-scale", coordination.time_scale, "Factor by which time passes faster")
       ->check(CLI::PositiveNumber);
   add_duration(app, "--minimum-uptime", coordination.minimum_uptime,

@@ -17,6 +17,8 @@ SILENCE = 120  # seconds after which an operator that says nothing is not waited
 GROUP = 'ringdb.evenkeel.dev'
 SETS = ('pendingForRemoval', 'pendingForExclusion', 'readyForExclusion', 'pendingForInclusion', 'readyForInclusion',
         'pendingForRestart', 'readyForRestart')
+# Which process groups wait for each other before they are excluded; the first is the rule of the operator's design.
+READY_BY = ('process_class', 'transaction_system', 'all')
 PRINT = threading.Lock()
 
 

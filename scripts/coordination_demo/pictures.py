@@ -74,7 +74,7 @@ def print_timelines(worlds):
     timelines = [Timeline(world) for world in worlds]
     end = max(timeline.end for timeline in timelines)
     for world, timeline in zip(worlds, timelines):
-        say(f'\n   {world.scenario}, {world.mode}: 0 to {end:.0f} s')
+        say(f'\n   {world.scenario}, {world.mode}{shown_rule(world)}: 0 to {end:.0f} s')
         for line in timeline.text(end):
             say('   ' + line)
 
@@ -90,7 +90,7 @@ def svg(scenario, worlds):
     x = lambda at: left + max(0.0, min(1.0, at / end)) * width
     out, y = [], 30
     for world, timeline in zip(worlds, timelines):
-        out.append(f'<text x="10" y="{y}" font-weight="bold">{scenario}, {world.mode}: '
+        out.append(f'<text x="10" y="{y}" font-weight="bold">{scenario}, {world.mode}{shown_rule(world)}: '
                    f'{len(timeline.recoveries)} recover{"y" if len(timeline.recoveries) == 1 else "ies"}</text>')
         y += 12
         for site in SITES:
@@ -131,13 +131,13 @@ COUNTED = ('kill', 'exclude', 'coordinators', 'include', 'recoveries')
 
 def table(stories, worlds):
     """A row for each world, and one for each story that mode local has no part in."""
-    rows = [('scenario', 'mode', *COUNTED, 'needed', 'extra', 'seconds')]
+    rows = [('scenario', 'mode', 'ready by', *COUNTED, 'needed', 'extra', 'seconds')]
     notes = {}
     for story in stories:
         of_story = [world for world in worlds if world.scenario == story.name]
         if of_story and story.instead:
             notes[len(rows)] = story.instead
-            rows.append((story.name, 'local', *[''] * 8))
+            rows.append((story.name, 'local', *[''] * 9))
         for world in of_story:
             rows.append(row_of(world))
     widths = widths_of(rows)
@@ -165,13 +165,22 @@ def price_table(worlds):
     paid = [world for world in worlds if world.figures]
     if not paid:
         return ''
-    rows = [('scenario', 'mode', *paid[0].figures)]
-    rows += [(world.scenario, world.mode, *(f'{value:.0f}' for value in world.figures.values())) for world in paid]
+    rows = [('scenario', 'mode', 'ready by', *paid[0].figures)]
+    rows += [(world.scenario, world.mode, shown_ready_by(world), *(f'{value:.0f}' for value in world.figures.values())) for world in paid]
     return '\n'.join(under_head(lines_of(rows), widths_of(rows)))
+
+
+def shown_rule(world):
+    return '' if world.mode == 'local' else f', ready by {world.ready_by}'
+
+
+def shown_ready_by(world):
+    """Mode local has no part in it: it waits for nobody."""
+    return '-' if world.mode == 'local' else world.ready_by
 
 
 def row_of(world):
     counters = world.counters_at_end
     needed = world.story.needed
     judged = ('', '') if needed is None else (needed, counters['recoveries'] - needed)
-    return (world.scenario, world.mode, *(counters[name] for name in COUNTED), *judged, f'{counters["seconds"]:.0f}')
+    return (world.scenario, world.mode, shown_ready_by(world), *(counters[name] for name in COUNTED), *judged, f'{counters["seconds"]:.0f}')

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from .basics import PROCESSES, SITES, Failed, Process, TooSlow, say
+from .basics import PROCESSES, READY_BY, SITES, Failed, Process, TooSlow, say
 from .pictures import LEGEND, price_table, print_shows, print_timelines, svg, table
 from .scenarios import STORIES
 from .servers import Etcd, FoundationDb, find_etcd
@@ -54,7 +54,8 @@ class Demo:
                 self.programs['evenkeel-etcd'] = self.program('evenkeel-etcd')
             self.etcd = Etcd(self.programs, self.directory, self.options.store)
             store = f'{self.etcd.name} at {self.etcd.url}'
-        say(f'   store: {store}; API server: {self.options.server}; time passes {self.options.scale:g} times faster')
+        say(f'   store: {store}; API server: {self.options.server}; ready by: {self.options.ready_by}; '
+            f'time passes {self.options.scale:g} times faster')
 
     def play(self, world):
         """Runs one world; its error, or None."""
@@ -142,6 +143,7 @@ def parse(usage):
     parser.add_argument('build')
     parser.add_argument('scenarios', nargs='*')
     parser.add_argument('--mode', choices=('local', 'shadow', 'global'))
+    parser.add_argument('--ready-by', choices=READY_BY, default=READY_BY[0])
     parser.add_argument('--scale', type=float, default=20)
     parser.add_argument('--svg')
     parser.add_argument('--store')

@@ -19,7 +19,7 @@ STAYS = ('instances', 'guard', 'tokens', 'arbiter/lock', 'arbiter/claims', 'arbi
 class World:
     def __init__(self, demo, story, mode, scale):
         self.demo, self.story, self.mode, self.scale = demo, story, mode, scale
-        self.scenario, self.silence = story.name, story.silence
+        self.scenario, self.silence, self.ready_by = story.name, story.silence, demo.options.ready_by
         self.name = f'{story.name}-{mode}' + ('' if scale == demo.options.scale else '-slower')
         self.root = f'/demo/{self.name}'
         self.directory = demo.directory / self.name
@@ -101,7 +101,7 @@ class World:
         self.operators[site] = self.run(
             f'operator-{site}', 'ring-operator', '--kubeconfig', self.server.kubeconfig, '--namespace', site,
             '--instance', site, '--database', self.doors[site], '--store', self.store_urls.get(site, self.store.url),
-            '--root', self.root, '--mode', self.mode, '--minimum-uptime', '120s', '--silence', f'{self.silence}s',
+            '--root', self.root, '--mode', self.mode, '--ready-by', self.ready_by, '--minimum-uptime', '120s', '--silence', f'{self.silence}s',
             '--time-scale', self.scale, '--rate-limiter', f'exponential({self.scaled(4)}, {self.scaled(40)})',
             '--metrics-bind-address', f'127.0.0.1:{port}', '--log-format', 'json')
 

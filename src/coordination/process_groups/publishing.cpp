@@ -53,6 +53,25 @@ void place(std::string_view set, const OwnState& own, const GroupSets& next, con
 
 }  // namespace
 
+std::string_view text_of(ReadyBy ready_by) {
+  switch (ready_by) {
+    case ReadyBy::all:
+      return "all";
+    case ReadyBy::transaction_system:
+      return "transaction_system";
+    case ReadyBy::process_class:
+      break;
+  }
+  return "process_class";
+}
+
+std::optional<ReadyBy> ready_by_of(std::string_view text) {
+  for (const ReadyBy one : {ReadyBy::all, ReadyBy::transaction_system, ReadyBy::process_class}) {
+    if (text_of(one) == text) return one;
+  }
+  return std::nullopt;
+}
+
 GroupSets sets_of(const OwnState& own) {
   GroupSets sets{.addresses = own.facts};
   for (const auto& [name, members] : own.sets) {

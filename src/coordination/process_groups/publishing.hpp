@@ -17,7 +17,7 @@ namespace coordination {
 
 /// Data that is published in addition to the sets.
 struct PublishNotes {
-  ReadyBy ready_by = ReadyBy::transaction_system;
+  ReadyBy ready_by = ReadyBy::process_class;
   /// Inclusion kinds of the groups that are excluded now: the exclusion that a group belongs to. Groups of
   /// one exclusion are included together, and wait for no other.
   std::string inclusion_kind = {};

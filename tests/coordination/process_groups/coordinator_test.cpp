@@ -43,7 +43,7 @@ class CoordinatorTest : public ::testing::Test {
     return *others.back();
   }
   static void add(Ledger& ledger, const std::string& set, const Texts& units,
-                  const std::string& kind = "transaction") {
+                  const std::string& kind = "log") {
     const Published published = ledger.publish([&](const OwnState& own) {
       DesiredState desired = own.desired();
       for (const std::string& unit : units) desired.add(set, unit, kind);
@@ -402,13 +402,42 @@ TEST_F(StragglerTest, TakeAlongWhoIsReady) {
   EXPECT_EQ(one->delay("exclude"), Duration(5min));
 }
 
-// pending == ready by process class. Storage does not wait for logs, nor logs for storage.
-TEST_F(CoordinatorTest, DoesNotWaitForAnotherClass) {
+// "This check should be done on a process class basis", in the design: that is the default.
+TEST_F(CoordinatorTest, WaitsForItsOwnClassOnly) {
   Operator& instance = start(Mode::global);
-  add(other(), "pendingForExclusion", {"another-cluster-storage-1"}, "storage");
+  EXPECT_EQ(instance.coordinator.options().ready_by, ReadyBy::process_class);
+  Ledger& another = other();
+  add(another, "pendingForExclusion", {"another-cluster-storage-1"}, "storage");
+  add(another, "pendingForExclusion", {"another-cluster-stateless-1"}, "stateless");
   instance.mark("log-1");
   settle(instance);
   EXPECT_EQ(database.targets_of("exclude"), (Texts{"locality_instance_id:log-1"}));
+}
+
+// The partition is the kind that is published with each pending group.
+TEST_F(CoordinatorTest, PublishesWhomAGroupWaitsFor) {
+  const std::map<ReadyBy, Texts> kinds{{ReadyBy::all, {"", ""}},
+                                       {ReadyBy::transaction_system, {"transaction", "storage"}},
+                                       {ReadyBy::process_class, {"log", "storage"}}};
+  for (const auto& [ready_by, expected] : kinds) {
+    store.commit({.range_erases = {prefix_range("/db/")}});
+    ProcessGroupOptions options = options_of("dc1", Mode::global, clock);
+    options.ready_by = ready_by;
+    one = std::make_unique<Operator>(database, &store, default_cluster(), options);
+    one->mark("log-1");
+    one->mark("storage-4");
+    one->pass();
+    const OwnState state = own();
+    EXPECT_EQ(state.find("pendingForExclusion", "log-1")->kind, expected[0]) << text_of(ready_by);
+    EXPECT_EQ(state.find("pendingForExclusion", "storage-4")->kind, expected[1]) << text_of(ready_by);
+  }
+}
+
+TEST(ReadyByTest, HasTexts) {
+  for (const ReadyBy one : {ReadyBy::all, ReadyBy::transaction_system, ReadyBy::process_class}) {
+    EXPECT_EQ(ready_by_of(text_of(one)), one);
+  }
+  EXPECT_EQ(ready_by_of("class"), std::nullopt);
 }
 
 // The coordinator belongs to another instance.

@@ -34,16 +34,17 @@ ProcessCluster nine_groups(const std::string& prefix) {
   return cluster;
 }
 
-/// Three instances with nine groups each.
-class ScenarioTest : public ::testing::Test {
+/// Three instances with nine groups each, for each value of ReadyBy.
+class ScenarioTest : public ::testing::TestWithParam<ReadyBy> {
  protected:
-  void start(Mode mode, ReadyBy ready_by = ReadyBy::all) {
+  void start(Mode mode) {
     for (const std::string scope : {"dc1", "dc2", "dc3"}) {
       ProcessCluster cluster = nine_groups(scope + "-");
       for (DatabaseProcess& process : processes_of(cluster)) database.state.processes.push_back(process);
       stores[scope] = std::make_shared<testing::FaultyStore>(store);
       ProcessGroupOptions options = options_of(scope, mode, clock);
-      options.ready_by = ready_by;
+      options.ready_by = GetParam();
+      options.lock.release = release;
       auto& one = operators[scope];
       one = std::make_unique<Operator>(database, stores[scope].get(), std::move(cluster), std::move(options));
       one->remove = [this](const ProcessGroup& group) { return remove(group.id); };
@@ -148,6 +149,7 @@ class ScenarioTest : public ::testing::Test {
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(wall_start);
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
   FakeDatabase database{clock};
+  LockRelease release = LockRelease::when_reconciled;
   std::map<std::string, std::shared_ptr<testing::FaultyStore>> stores;
   std::map<std::string, std::unique_ptr<Operator>> operators;
   std::map<std::string, std::string> command_lines;
@@ -159,8 +161,12 @@ class ScenarioTest : public ::testing::Test {
   std::ptrdiff_t placed_on_doomed = 0;
 };
 
+INSTANTIATE_TEST_SUITE_P(By, ScenarioTest,
+                         ::testing::Values(ReadyBy::all, ReadyBy::transaction_system, ReadyBy::process_class),
+                         [](const auto& of) { return std::string(text_of(of.param)); });
+
 // Arrivals within 20 s. Global: one restart of all 27 processes; local: three, ten minutes apart.
-TEST_F(ScenarioTest, ARolloutRestartsOnce) {
+TEST_P(ScenarioTest, ARolloutRestartsOnce) {
   start(Mode::global);
   roll_out_over(10s);
   const Duration took = run_until([&] { return all_restarted(); });
@@ -172,7 +178,7 @@ TEST_F(ScenarioTest, ARolloutRestartsOnce) {
   RecordProperty("seconds", static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(took).count()));
 }
 
-TEST_F(ScenarioTest, ARolloutInLocalModeRestartsThreeTimes) {
+TEST_P(ScenarioTest, ARolloutInLocalModeRestartsThreeTimes) {
   start(Mode::local);
   roll_out_over(10s);
   const Duration took = run_until([&] { return all_restarted(); });
@@ -181,7 +187,7 @@ TEST_F(ScenarioTest, ARolloutInLocalModeRestartsThreeTimes) {
 }
 
 // All groups of two classes replaced everywhere; coordinators are among them in every instance.
-TEST_F(ScenarioTest, AMigrationExcludesChangesCoordinatorsAndIncludesOnce) {
+TEST_P(ScenarioTest, AMigrationExcludesChangesCoordinatorsAndIncludesOnce) {
   start(Mode::global);
   for (const std::string scope : {"dc1", "dc2", "dc3"}) {
     replace(scope, "storage");
@@ -200,7 +206,30 @@ TEST_F(ScenarioTest, AMigrationExcludesChangesCoordinatorsAndIncludesOnce) {
   EXPECT_EQ(members(), 0U);
 }
 
-TEST_F(ScenarioTest, AMigrationInLocalModeDoesSoThreeTimes) {
+// Replacements of the three classes come up one after the other, each in another instance.
+TEST_P(ScenarioTest, ClassesThatAreReadyAtDifferentTimesAreExcludedAsReadyBySays) {
+  release = LockRelease::after_each_pass;  // whoever is ready next need not wait for the lock
+  start(Mode::global);
+  const std::map<std::string, std::string> late{{"dc2", "stateless"}, {"dc3", "storage"}};
+  replace("dc1", "log");
+  for (const auto& [scope, process_class] : late) {
+    replace(scope, process_class);
+    operators[scope]->cluster.process_counts[process_class] += 100;  // none may be excluded
+  }
+  run(60s);
+  operators["dc2"]->cluster.process_counts["stateless"] -= 100;
+  run(140s);
+  operators["dc3"]->cluster.process_counts["storage"] -= 100;
+  run_until([&] { return database.targets_of("exclude").size() == 9; });
+  const std::map<ReadyBy, std::size_t> exclusions{
+      {ReadyBy::all, 1}, {ReadyBy::transaction_system, 2}, {ReadyBy::process_class, 3}};
+  EXPECT_EQ(calls("exclude"), exclusions.at(GetParam()));
+  database.move_data();
+  run_until([&] { return all_replaced(); });
+  EXPECT_EQ(placed_on_doomed, 0);
+}
+
+TEST_P(ScenarioTest, AMigrationInLocalModeDoesSoThreeTimes) {
   start(Mode::local);
   for (const std::string scope : {"dc1", "dc2", "dc3"}) {
     replace(scope, "storage");
@@ -214,7 +243,7 @@ TEST_F(ScenarioTest, AMigrationInLocalModeDoesSoThreeTimes) {
 }
 
 // One of three publishes pending groups, and dies before they are ready; it counts until it is silent.
-TEST_F(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
+TEST_P(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
   start(Mode::global);
   database.starts_with = "new";
   for (const std::string scope : {"dc1", "dc2", "dc3"}) change_command_line(scope);
@@ -235,7 +264,7 @@ TEST_F(ScenarioTest, ACrashedInstanceHoldsUpNobodyForLong) {
 }
 
 // A group that is replaced continuously does not keep others from being included.
-TEST_F(ScenarioTest, AnInclusionDoesNotWaitForLaterRemovals) {
+TEST_P(ScenarioTest, AnInclusionDoesNotWaitForLaterRemovals) {
   start(Mode::global);
   replace("dc1", "log");
   run_until([&] { return calls("exclude") == 1; });
@@ -255,7 +284,7 @@ TEST_F(ScenarioTest, AnInclusionDoesNotWaitForLaterRemovals) {
 }
 
 // A group whose deletion never ends, with a process that still runs.
-TEST_F(ScenarioTest, AStuckDeletionHoldsUpNobodysInclusion) {
+TEST_P(ScenarioTest, AStuckDeletionHoldsUpNobodysInclusion) {
   start(Mode::global);
   hanging = {"dc1-log-2"};
   replace("dc1", "log");
@@ -272,7 +301,7 @@ TEST_F(ScenarioTest, AStuckDeletionHoldsUpNobodysInclusion) {
 }
 
 // 'no answer, no action': nobody acts alone, and each reports that; deletions continue.
-TEST_F(ScenarioTest, WithoutTheStoreNobodyDisturbsTheDatabase) {
+TEST_P(ScenarioTest, WithoutTheStoreNobodyDisturbsTheDatabase) {
   start(Mode::global);
   operators["dc1"]->mark("dc1-stateless-1");
   run_until([&] { return calls("exclude") == 1; });
@@ -293,7 +322,7 @@ TEST_F(ScenarioTest, WithoutTheStoreNobodyDisturbsTheDatabase) {
 }
 
 // Reports what global would do, and acts as local does.
-TEST_F(ScenarioTest, ShadowActsAloneAndCounts) {
+TEST_P(ScenarioTest, ShadowActsAloneAndCounts) {
   start(Mode::shadow);
   roll_out_over(10s);
   run_until([&] { return all_restarted(); });
@@ -309,7 +338,7 @@ TEST_F(ScenarioTest, ShadowActsAloneAndCounts) {
 }
 
 // Global instances agree without the one that is not global.
-TEST_F(ScenarioTest, AnInstanceInLocalModeIsLeftOut) {
+TEST_P(ScenarioTest, AnInstanceInLocalModeIsLeftOut) {
   start(Mode::global);
   operators["dc3"] = std::make_unique<Operator>(database, nullptr, operators["dc3"]->cluster,
                                                 options_of("dc3", Mode::local, clock));

@@ -41,19 +41,24 @@ struct DenyListEntry;
 inline constexpr std::string_view fdb_lock_prefix = "\xff\x02/org.foundationdb.kubernetes-operator";
 
 /// The partition of the groups that are pending for exclusion; the groups of one partition wait for each
-/// other.
+/// other, and partitions that are ready at the same time are excluded together. All instances of a database
+/// use the same one.
 enum class ReadyBy : std::uint8_t {
   all,                 ///< All groups: one exclusion, as late as the slowest replacement.
   transaction_system,  ///< The classes of the transaction system, for one recovery; each other class alone.
-  process_class,       ///< Each class alone.
+  process_class,       ///< Each class alone: the rule of the FoundationDB operator's design.
 };
+/// Returns "all", "transaction_system" or "process_class".
+EVENKEEL_API std::string_view text_of(ReadyBy ready_by);
+/// The inverse of text_of(); nullopt for any other text.
+EVENKEEL_API std::optional<ReadyBy> ready_by_of(std::string_view text);
 
 /// Options of a ProcessGroupCoordinator, which sets the name and the partition of each policy itself.
 struct ProcessGroupOptions {
   Identity identity = {};  ///< The scope is the operator's processGroupIDPrefix.
   Mode mode = Mode::local;
   std::string root = std::string(fdb_lock_prefix);
-  ReadyBy ready_by = ReadyBy::transaction_system;
+  ReadyBy ready_by = ReadyBy::process_class;
   ActionPolicy exclusion = {.barrier = Barrier::ready_subset};
   ActionPolicy inclusion = {};
   ActionPolicy restart = {};
