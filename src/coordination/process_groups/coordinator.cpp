@@ -132,17 +132,20 @@ Step ProcessGroupCoordinator::exclude_processes(ProcessCluster& cluster, std::st
     Agreement agreement = impl.agree(impl.options_.exclusion, impl.exclusion_callbacks(cluster), stop);
     if (!agreement.acted || agreement.step.kind() != Step::Kind::go_on) return agreement.step;
     is_partial = agreement.partial;
-  } else {
-    if (mode == Mode::shadow) impl.report_shadow(impl.options_.exclusion, stop);
-    if (const auto why = impl.exclude_alone(cluster, plan, stop)) return impl.wait("exclusion", *why);
+  } else if (const auto why = impl.exclude_alone(cluster, stop)) {
+    return impl.wait("exclusion", *why);
   }
   if (plan.all && !is_partial) return go_on();
   return later(more_exclusions, "Additional processes must be excluded");
 }
 
 std::optional<std::string> ProcessGroupCoordinator::Impl::exclude_alone(ProcessCluster& cluster,
-                                                                        const ExclusionPlan& plan,
                                                                         const std::stop_token& stop) {
+  if (auto why = take_turn(cluster, stop)) return why;
+  if (Refusal refusal = refuse_exclusion(status(stop), options_.times)) return refusal;
+  const ExclusionPlan plan = plan_exclusion(cluster, status(stop), options_.times, wall_now());
+  if (plan.wait || plan.ready.empty()) return plan.wait;
+  if (mode(cluster) == Mode::shadow) report_shadow(options_.exclusion, stop);
   const Fence alone = fence("exclusion", 0);
   GroupIds groups;
   std::vector<std::string> targets;
@@ -207,15 +210,18 @@ Step ProcessGroupCoordinator::change_coordinators(ProcessCluster& cluster, std::
   if (const Refusal refusal = refuse_coordinator_change(status, impl.options_.times)) {
     return impl.wait(action, *refusal);
   }
+  const bool in_agreement = impl.mode(cluster) == Mode::global;
+  if (in_agreement && impl.no_agreement_) return impl.wait(action, *impl.no_agreement_);
+  if (const auto why = impl.take_turn(cluster, stop)) return impl.wait(action, *why);
+  if (!undesired_coordinators(cluster, status)) return go_on();
+  if (const Refusal refusal = refuse_coordinator_change(status, impl.options_.times)) {
+    return impl.wait(action, *refusal);
+  }
   GroupIds pending_removal;
   std::uint64_t epoch = 0;
-  if (impl.mode(cluster) == Mode::global) {
-    if (impl.no_agreement_) return impl.wait(action, *impl.no_agreement_);
-    const auto failure = failure_of([&] {
-      if (auto why = impl.take_lock(stop)) throw StoreUnavailable(*std::move(why));
-      epoch = impl.lock_->held().value_or(0);
-      pending_removal = impl.pending_removal(stop);
-    });
+  if (in_agreement) {
+    epoch = impl.lock_->held().value_or(0);
+    const auto failure = failure_of([&] { pending_removal = impl.pending_removal(stop); });
     if (failure) return impl.wait(action, *failure);
   }
   const CoordinatorChoice choice = choose_coordinators(cluster, status, pending_removal);
@@ -283,12 +289,24 @@ Step ProcessGroupCoordinator::Impl::include(ProcessCluster& cluster, const Group
     drop(cluster, inclusion_need(cluster, gone, database_.status(stop).exclusions).to_drop);
     return go_on();
   }
-  if (how == Mode::shadow) report_shadow(options_.inclusion, stop);
+  if (const auto why = include_alone(cluster, gone, stop)) return wait("inclusion", *why);
+  return go_on();
+}
+
+std::optional<std::string> ProcessGroupCoordinator::Impl::include_alone(ProcessCluster& cluster,
+                                                                        const GroupIds& gone,
+                                                                        const std::stop_token& stop) {
+  if (auto why = take_turn(cluster, stop)) return why;
+  if (Refusal refusal = refuse_inclusion(status(stop), options_.times)) return refusal;
+  const InclusionNeed need = inclusion_need(cluster, gone, status(stop).exclusions);
+  drop(cluster, need.to_drop);
+  if (need.ready.empty()) return std::nullopt;
+  if (mode(cluster) == Mode::shadow) report_shadow(options_.inclusion, stop);
   ++figures_.inclusions;
   database_.include(need.targets, fence("inclusion", 0), stop);
   on_disruption();
   drop(cluster, need.ready);
-  return go_on();
+  return std::nullopt;
 }
 
 void ProcessGroupCoordinator::Impl::drop(ProcessCluster& cluster, const std::vector<std::string>& ids) {
@@ -332,7 +350,7 @@ ActionCallbacks ProcessGroupCoordinator::Impl::inclusion_callbacks() {
 
 Step ProcessGroupCoordinator::finish(const ProcessCluster& cluster, std::stop_token stop) {
   impl_->update_meter(stop);
-  if (impl_->lock_ == nullptr || impl_->mode(cluster) != Mode::global) return go_on();
+  if (impl_->lock_ == nullptr || !cluster.configured) return go_on();
   const bool is_done =
       cluster.reconciled && std::ranges::none_of(cluster.process_groups, [](const ProcessGroup& group) {
         return group.is_marked_for_removal() || group.has(condition::incorrect_command_line);

@@ -163,6 +163,18 @@ std::optional<std::string> ProcessGroupCoordinator::Impl::take_lock(const std::s
   return answer.why.empty() ? "the lock is not held" : answer.why;
 }
 
+std::optional<std::string> ProcessGroupCoordinator::Impl::take_turn(const ProcessCluster& cluster,
+                                                                    const std::stop_token& stop) {
+  if (lock_ && cluster.configured) {
+    std::optional<std::string> why;
+    const auto failure = failure_of([&] { why = take_lock(stop); });
+    if (failure) return failure;
+    if (why) return why;
+  }
+  status_ = database_.status(stop);
+  return std::nullopt;
+}
+
 /// Returns what a step that did not act waits for, and its retry delay.
 Step ProcessGroupCoordinator::Impl::waiting(const StepReport& report) {
   const TimePoint now = options_.clock->now();

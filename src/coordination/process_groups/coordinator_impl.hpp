@@ -85,6 +85,9 @@ class ProcessGroupCoordinator::Impl {
   Step wait(const std::string& action, const std::string& why, Duration delay = {});
   /// Takes the lock. Returns why that failed; nullopt if the lock is held.
   std::optional<std::string> take_lock(const std::stop_token& stop) const;
+  /// Prepares a command that is not sent for a claim: takes the lock, if there is a store, and queries the
+  /// status again, since it may be out of date. Returns why the command has to wait.
+  std::optional<std::string> take_turn(const ProcessCluster& cluster, const std::stop_token& stop);
   /// Returns the groups of all instances that are pending for removal. Throws StoreUnavailable if one of them
   /// cannot be decoded.
   GroupIds pending_removal(const std::stop_token& stop) const;
@@ -99,7 +102,10 @@ class ProcessGroupCoordinator::Impl {
                                                   const GroupIds& groups, GroupIds pending_removal,
                                                   const Fence& fence, const std::stop_token& stop);
 
-  std::optional<std::string> exclude_alone(ProcessCluster& cluster, const ExclusionPlan& plan,
+  /// The actions of modes local and shadow. Return why they have to wait.
+  std::optional<std::string> exclude_alone(ProcessCluster& cluster, const std::stop_token& stop);
+  std::optional<std::string> restart_alone(const ProcessCluster& cluster, const std::stop_token& stop);
+  std::optional<std::string> include_alone(ProcessCluster& cluster, const GroupIds& gone,
                                            const std::stop_token& stop);
   ActionCallbacks exclusion_callbacks(ProcessCluster& cluster);
   ActReport act_exclusion(ProcessCluster& cluster, const Claim& claim, const std::stop_token& stop);

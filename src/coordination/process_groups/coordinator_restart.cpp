@@ -50,11 +50,21 @@ Step ProcessGroupCoordinator::bounce_processes(ProcessCluster& cluster, std::sto
   }
   if (mode == Mode::shadow) {
     impl.publish_ready(cluster, "restart", plan.ready, Impl::Ready::exactly, stop);
-    impl.report_shadow(impl.options_.restart, stop);
   }
-  impl.kill(plan.addresses, impl.fence("restart", 0), stop);
-  impl.on_disruption();
+  if (const auto why = impl.restart_alone(cluster, stop)) return impl.wait("restart", *why);
   return go_on();
+}
+
+std::optional<std::string> ProcessGroupCoordinator::Impl::restart_alone(const ProcessCluster& cluster,
+                                                                        const std::stop_token& stop) {
+  if (auto why = take_turn(cluster, stop)) return why;
+  if (Refusal refusal = refuse_restart(status(stop), options_.times)) return refusal;
+  const RestartPlan plan = plan_restart(cluster, status(stop), options_.times, wall_now());
+  if (plan.wait || plan.addresses.empty()) return plan.wait;
+  if (mode(cluster) == Mode::shadow) report_shadow(options_.restart, stop);
+  kill(plan.addresses, fence("restart", 0), stop);
+  on_disruption();
+  return std::nullopt;
 }
 
 void ProcessGroupCoordinator::Impl::kill(const std::vector<std::string>& addresses, const Fence& fence,

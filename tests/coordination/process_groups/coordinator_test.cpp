@@ -13,6 +13,7 @@
 
 #include <evenkeel/coordination/claim.hpp>
 #include <evenkeel/coordination/coordination_metrics.hpp>
+#include <evenkeel/coordination/lease_lock.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/process_groups/coordinators.hpp>
 #include <evenkeel/metrics/text.hpp>
@@ -159,13 +160,18 @@ TEST_F(CoordinatorTest, TellsItsMeter) {
 
 // --- Local mode ---
 
-// Writes nothing, and leaves existing entries alone.
-TEST_F(CoordinatorTest, InLocalModeUsesNoStore) {
+// Writes no set, and leaves existing entries alone.
+TEST_F(CoordinatorTest, InLocalModeUsesTheLockOnly) {
   Ledger& earlier = other("dc1");
   add(earlier, "pendingForRestart", {"storage-1", "storage-99"});
   add(earlier, "readyForRestart", {"storage-1"});
   add(earlier, "pendingForRemoval", {"storage-99"});
-  const Version before = store.version();
+  const auto without_arbiter = [&] {
+    std::vector<Entry> entries = store.snapshot()->scan_all(prefix_range("/db/"));
+    std::erase_if(entries, [](const Entry& one) { return one.key.starts_with("/db/arbiter/"); });
+    return entries;
+  };
+  const std::vector<Entry> before = without_arbiter();
   Operator& instance = start(Mode::local);
   EXPECT_EQ(instance.coordinator.ledger(), nullptr);
   instance.mark("storage-4");
@@ -174,10 +180,54 @@ TEST_F(CoordinatorTest, InLocalModeUsesNoStore) {
   EXPECT_EQ(database.names(), (Texts{"exclude"})) << "a restart has to wait after it";
   clock->advance(10min);
   instance.pass();
+  EXPECT_EQ(instance.reason("bounce"), "yielded to others after 10m0s");
+  for (int times = 0; times < 2; ++times) {
+    instance.pass();
+    clock->advance(30s);
+  }
+  instance.pass();
   EXPECT_EQ(database.names(), (Texts{"exclude", "kill"}));
-  EXPECT_EQ(store.version(), before);
+  EXPECT_EQ(without_arbiter(), before);
+  EXPECT_TRUE(lock_held_by(store.snapshot()->get("/db/arbiter/lock"), {"dc1", "uid-dc1", "run-1"}));
   EXPECT_EQ(units(earlier.own(), "pendingForRemoval"), (Texts{"storage-99"}));
   EXPECT_EQ(units(earlier.own(), "readyForRestart"), (Texts{"storage-1"}));
+}
+
+// The lock is released when nothing is left to do, as in mode global.
+TEST_F(CoordinatorTest, InLocalModeReleasesTheLock) {
+  Operator& instance = start(Mode::local);
+  instance.cluster.find("log-1")->set(condition::incorrect_command_line, wall_start);
+  instance.pass();
+  EXPECT_EQ(database.names(), (Texts{"kill"}));
+  const auto lock = [&] { return decode_lock(store.snapshot()->get("/db/arbiter/lock")->value); };
+  EXPECT_EQ(lock().owner, "dc1");
+  instance.cluster.find("log-1")->clear(condition::incorrect_command_line);
+  instance.pass();
+  EXPECT_TRUE(lock().is_free());
+}
+
+// Without an answer nobody knows who holds the lock.
+TEST_F(CoordinatorTest, InLocalModeWaitsForTheLock) {
+  store.commit({.puts = {{"/db/arbiter/lock", "garbage"}}});
+  Operator& instance = start(Mode::local);
+  instance.mark("storage-4");
+  instance.cluster.find("log-1")->set(condition::incorrect_command_line, wall_start);
+  instance.pass();
+  EXPECT_EQ(database.calls.size(), 0U);
+  EXPECT_EQ(instance.reason("exclude").substr(0, 14), "arbiter/lock: ") << instance.reason("exclude");
+  EXPECT_EQ(instance.reason("bounce"), instance.reason("exclude"));
+  store.commit({.erases = {"/db/arbiter/lock"}});
+  instance.pass();
+  EXPECT_EQ(database.names(), (Texts{"exclude"}));
+}
+
+// No store, no lock: the instance is the only one, or a person takes care of turns.
+TEST_F(CoordinatorTest, InLocalModeNeedsNoStore) {
+  one =
+      std::make_unique<Operator>(database, nullptr, default_cluster(), options_of("dc1", Mode::local, clock));
+  one->mark("storage-4");
+  one->pass();
+  EXPECT_EQ(database.names(), (Texts{"exclude"}));
 }
 
 TEST_F(CoordinatorTest, BeforeTheDatabaseIsConfiguredIsLocal) {

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/coordination/lease_lock.hpp>
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/process_groups/coordinators.hpp>
 #include <evenkeel/testing/faulty_store.hpp>
@@ -240,6 +241,51 @@ TEST_P(ScenarioTest, AMigrationInLocalModeDoesSoThreeTimes) {
   run_until([&] { return all_replaced(); });
   EXPECT_EQ(calls("include"), 3U);
   EXPECT_GE(calls("coordinators"), 1U);
+}
+
+// Mode local is the present state of the FoundationDB operator: its lock is taken before each command.
+TEST_P(ScenarioTest, InLocalModeOneAfterTheOtherActs) {
+  start(Mode::local);
+  TransactOptions transact;
+  transact.delay = Duration::zero();
+  transact.clock = clock;
+  LeaseLock third(*store, Layout("/db"), {"dc3", "uid-dc3", "run-1"}, {}, transact);
+  ASSERT_TRUE(third.take().is_held());
+  for (const std::string scope : {"dc1", "dc2"}) operators[scope]->mark(scope + "-storage-4");
+  pass();
+  EXPECT_EQ(database.names(), Texts());
+  for (const std::string scope : {"dc1", "dc2"}) {
+    EXPECT_EQ(operators[scope]->coordinator.waits()["exclusion"].why, "held by dc3, silent for 0s of 10m0s");
+  }
+  ASSERT_TRUE(third.release());
+  pass();
+  EXPECT_EQ(database.targets_of("exclude"), (Texts{"locality_instance_id:dc1-storage-4"}));
+  run(125s);
+  EXPECT_EQ(database.names(), (Texts{"exclude"}));
+  EXPECT_EQ(operators["dc2"]->coordinator.waits()["exclusion"].why, "held by dc1, silent for 5s of 10m0s");
+}
+
+// A pass that began before another instance acted does not act on what it saw then.
+TEST_P(ScenarioTest, InLocalModeNobodyActsOnAnOldStatus) {
+  release = LockRelease::after_each_pass;
+  start(Mode::local);
+  database.starts_with = "new";
+  for (const std::string scope : {"dc1", "dc2"}) {
+    Operator& one = *operators[scope];
+    change_command_line(scope);
+    sync(scope);
+    one.mark(scope + "-storage-4");
+    one.coordinator.update_status(one.cluster, one.wanted);
+  }
+  operators["dc1"]->pass();
+  EXPECT_EQ(database.names(), (Texts{"exclude"}));
+  Operator& late = *operators["dc2"];
+  EXPECT_EQ(late.coordinator.exclude_processes(late.cluster).result().reason(),
+            "cannot: exclude processes, clusters last recovery was 0.00 seconds ago, waiting until the last "
+            "recovery was 120 seconds ago");
+  late.coordinator.update_status(late.cluster, late.wanted);
+  late.coordinator.bounce_processes(late.cluster);
+  EXPECT_EQ(database.names(), (Texts{"exclude"}));
 }
 
 // One of three publishes pending groups, and dies before they are ready; it counts until it is silent.

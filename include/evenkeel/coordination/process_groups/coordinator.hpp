@@ -117,9 +117,10 @@ EVENKEEL_API std::vector<Condition> conditions_of(const std::map<std::string, Ac
 /// before left it. A step updates the ProcessCluster; the caller saves it.
 ///
 /// In mode global a disruptive step publishes that its groups are ready, and acts, for all instances, when
-/// all are. In mode local it acts for its own groups, and uses the store only for upgrades. In mode shadow it
-/// acts as in local, publishes as in global, and reports what global would have done. A step that waits
-/// returns later() with the reason, so that the following steps run.
+/// all are. In mode local it acts for its own groups, after it has taken the lock and queried the status
+/// again, and uses the store for nothing else but upgrades. In mode shadow it acts as in local, publishes as
+/// in global, and reports what global would have done. A step that waits returns later() with the reason, so
+/// that the following steps run.
 ///
 /// A store that does not answer, or whose values cannot be decoded, counts as no agreement: the disruptive
 /// steps report that and wait, the others proceed.
@@ -131,8 +132,8 @@ EVENKEEL_API std::vector<Condition> conditions_of(const std::map<std::string, Ac
 /// bounce_processes, remove_process_groups}.go; docs/adr/0013 lists the deviations and their reasons.
 class EVENKEEL_API ProcessGroupCoordinator {
  public:
-  /// `store` may be null in mode local; an upgrade then waits for no other instance. Throws
-  /// std::invalid_argument for a null store in another mode and for options out of their bounds.
+  /// `store` may be null in mode local; there is no lock then, and an upgrade waits for no other instance.
+  /// Throws std::invalid_argument for a null store in another mode and for options out of their bounds.
   ProcessGroupCoordinator(AdminClient& database, Store* store, ProcessGroupOptions options);
   ~ProcessGroupCoordinator();
 
