@@ -33,6 +33,13 @@ struct RingDenyListEntry {
 };
 EVENKEEL_FIELDS(RingDenyListEntry, id, allow)
 
+struct RingAutomationOptions {
+  /// local: acts alone, one instance after the other; shadow: also evaluates agreement; global: acts in
+  /// agreement. It may change at any time.
+  ec::Mode synchronization_mode = ec::Mode::local;
+};
+EVENKEEL_FIELDS(RingAutomationOptions, synchronization_mode)
+
 struct RingClusterSpec {
   /// The prefix of the names of all process groups, and the scope of this instance: "dc1".
   std::string process_group_id_prefix = {};
@@ -41,9 +48,10 @@ struct RingClusterSpec {
   ProcessCounts processes = {};
   std::vector<std::string> process_groups_to_remove = {};  ///< Process groups to be replaced.
   std::vector<RingDenyListEntry> deny_list = {};
+  RingAutomationOptions automation_options = {};
 };
 EVENKEEL_FIELDS(RingClusterSpec, process_group_id_prefix, version, knobs, processes, process_groups_to_remove,
-                deny_list)
+                deny_list, automation_options)
 
 /// In mode shadow: the verdicts of the gate when this instance acted alone, counted since it started.
 struct RingShadow {

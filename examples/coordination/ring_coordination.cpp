@@ -5,8 +5,6 @@
 #include <vector>
 
 #include <evenkeel/api/kinds/core.hpp>
-#include <evenkeel/coordination/layout.hpp>
-#include <evenkeel/coordination/scope_migrator.hpp>
 
 #include "ring_plan.hpp"
 #include "ring_pods.hpp"
@@ -40,9 +38,11 @@ RingCoordination::RingCoordination(ec::AdminClient& database, ec::MeteredStore& 
 
 ec::ProcessGroupAdapter<RingCluster> RingCoordination::adapter() {
   ec::ProcessGroupAdapter<RingCluster> adapter;
-  adapter.coordinator = [this](ek::Context& context, const RingCluster& cluster) {
-    return coordinator(context, cluster);
+  adapter.coordinator = [this](ek::Context&, const RingCluster& cluster) { return coordinator(cluster); };
+  adapter.mode = [](const RingCluster& cluster) {
+    return cluster.spec.automation_options.synchronization_mode;
   };
+  adapter.scope = [](const RingCluster& cluster) { return cluster.spec.process_group_id_prefix; };
   adapter.read = [this](const RingCluster& cluster) { return process_cluster(cluster, options_.sites); };
   adapter.write = write_cluster;
   adapter.remove = remove_pod;
@@ -58,20 +58,12 @@ ec::ProcessGroupAdapter<RingCluster> RingCoordination::adapter() {
   return adapter;
 }
 
-std::shared_ptr<ec::ProcessGroupCoordinator> RingCoordination::coordinator(ek::Context& context,
-                                                                           const RingCluster& cluster) {
+std::shared_ptr<ec::ProcessGroupCoordinator> RingCoordination::coordinator(const RingCluster& cluster) {
   const std::string& scope = cluster.spec.process_group_id_prefix;
   const ek::ObjectKey key = ek::key_of(cluster);
-  {
-    ek::MutexLock lock(mutex_);
-    const auto known = known_.find(key);
-    if (known != known_.end() && known->second->options().identity.scope == scope) return known->second;
-  }
-  // Does not hold the lock: this calls the store, and each object is reconciled by one thread at a time.
-  const ec::ProcessGroupOptions options = options_for(scope);
-  if (options_.mode != ec::Mode::local) move_to(options.identity, context);
-  auto made = std::make_shared<ec::ProcessGroupCoordinator>(database_, &store_, options);
   ek::MutexLock lock(mutex_);
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  auto made = std::make_shared<ec::ProcessGroupCoordinator>(database_, &store_, options_for(cluster));
   // The scope now belongs to an object that was deleted and recreated under another name.
   std::erase_if(known_, [&](const auto& one) { return one.second->options().identity.scope == scope; });
   known_[key] = made;
@@ -85,28 +77,15 @@ void RingCoordination::collect(ek::MetricSink& sink) const {
   for (const auto& [key, coordinator] : known_) coordinator->collect(sink);
 }
 
-// The prefix migration of the design: moves all keys of the former scope of this instance, in one
-// transaction.
-void RingCoordination::move_to(const ec::Identity& identity, ek::Context& context) {
-  ec::ScopeMigrator migrator(store_, ec::Layout(options_.root), identity);
-  const ec::Migration migration = migrator.migrate_if_renamed(context.stop());
-  if (migration.outcome == ec::MigrationOutcome::moved)
-    context.log().info("moved to another scope",
-                       {{"scope", identity.scope},
-                        {"members", static_cast<std::int64_t>(migration.members)},
-                        {"transactions", static_cast<std::int64_t>(migration.transactions)}});
-  if (migration.outcome == ec::MigrationOutcome::refused ||
-      migration.outcome == ec::MigrationOutcome::unavailable)
-    throw ec::StoreUnavailable("cannot move to the scope " + identity.scope + ": " + migration.why);
-}
-
-ec::ProcessGroupOptions RingCoordination::options_for(const std::string& scope) const {
+ec::ProcessGroupOptions RingCoordination::options_for(const RingCluster& cluster) const {
   const auto scaled = [this](ek::Duration& time) {
     time = std::chrono::duration_cast<ek::Duration>(time / options_.time_scale);
   };
   ec::ProcessGroupOptions options;
-  options.identity = {.scope = scope, .instance = options_.instance, .incarnation = options_.incarnation};
-  options.mode = options_.mode;
+  options.identity = {.scope = cluster.spec.process_group_id_prefix,
+                      .instance = options_.instance,
+                      .incarnation = options_.incarnation};
+  options.mode = cluster.spec.automation_options.synchronization_mode;
   options.root = options_.root;
   options.ready_by = options_.ready_by;
   options.meter = meter_;

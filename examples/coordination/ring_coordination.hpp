@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coordinators of ring-operator: one for each RingCluster, recreated when its scope changes, and the
-// adapter that maps the resource to the steps of coordination/process_groups.
+// The coordinators of ring-operator: one for each RingCluster, and the adapter that maps the resource to the
+// steps of coordination/process_groups.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,6 @@
 struct RingCoordinationOptions {
   std::string instance = "ring";  ///< Stable over restarts of this instance.
   std::string incarnation = {};   ///< Identifies this run of the process.
-  ec::Mode mode = ec::Mode::local;
   ec::ReadyBy ready_by = ec::ReadyBy::process_class;
   std::string root = "/ringdb";
   double time_scale = 1;  ///< All times of the rules are divided by this.
@@ -38,15 +37,13 @@ class RingCoordination {
   RingCoordination(ec::AdminClient& database, ec::MeteredStore& store, RingCoordinationOptions options);
 
   ec::ProcessGroupAdapter<RingCluster> adapter();
-  /// Returns the coordinator of the cluster. If its scope has changed, everything in the store is moved to
-  /// the new scope first; throws StoreUnavailable if that is not possible now.
-  std::shared_ptr<ec::ProcessGroupCoordinator> coordinator(ek::Context& context, const RingCluster& cluster);
+  /// Returns the coordinator of the cluster.
+  std::shared_ptr<ec::ProcessGroupCoordinator> coordinator(const RingCluster& cluster);
   /// Writes the metrics of decisions, locks and the store, for the manager.
   void collect(ek::MetricSink& sink) const;
 
  private:
-  ec::ProcessGroupOptions options_for(const std::string& scope) const;
-  void move_to(const ec::Identity& identity, ek::Context& context);
+  ec::ProcessGroupOptions options_for(const RingCluster& cluster) const;
 
   ec::AdminClient& database_;
   ec::MeteredStore& store_;

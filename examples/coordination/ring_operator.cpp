@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ring-operator: manages the RingCluster of one namespace. Several of them, each with its own namespace,
-// share one database; --mode selects whether they agree before they disrupt it. It has its own flags in
-// addition to those of every operator (docs/flags.md).
+// share one database; spec.automationOptions.synchronizationMode selects whether they agree before they
+// disrupt it. It has its own flags in addition to those of every operator (docs/flags.md).
 #include <memory>
 #include <optional>
 #include <random>
@@ -42,15 +42,6 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--instance", coordination.instance, "Unique name of this instance")->capture_default_str();
 
   app.add_option_function<std::string>(
-         "--mode",
-         [&coordination](const std::string& text) {
-           const auto mode = ec::mode_of(text);
-           if (!mode) throw CLI::ValidationError("--mode", "expected local, shadow or global, found " + text);
-           coordination.mode = *mode;
-         },
-         "local: acts alone; shadow: also evaluates agreement; global: acts in agreement")
-      ->type_name("local|shadow|global");
-  app.add_option_function<std::string>(
          "--ready-by",
          [&coordination](const std::string& text) {
            const auto ready_by = ec::ready_by_of(text);
@@ -82,7 +73,7 @@ ek::ControllerSpec controller(RingSteps& steps, RingCoordination& coordination) 
       .step("observe", [&](ek::Context& context, const RingCluster& ring) { steps.observe(context, ring); });
   ec::add_process_group_steps(pipeline, coordination.adapter());
   pipeline.step("report", [&](ek::Context& context, const RingCluster& ring) {
-    return steps.report(context, ring, *coordination.coordinator(context, ring));
+    return steps.report(context, ring, *coordination.coordinator(ring));
   });
   return ek::controller_for<RingCluster>(pipeline, {.when = ek::generation_changed()})
       .owns<ek::Pod>()

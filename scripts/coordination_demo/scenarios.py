@@ -289,6 +289,29 @@ def partition(world):
     finish(world)
 
 
+def switch(world):
+    """One is set to mode local in the midst of a roll-out, and back."""
+    change_knob(world, stagger=10)
+    world.wait('what dc2 waits for is in the store', lambda: world.members('dc2') > 0, 60)
+    world.patch('dc2', {'automationOptions': {'synchronizationMode': 'local'}})
+    world.note('dc2', '+')
+    left = lambda: world.store.keys(f'{world.root}/instances/dc2') or [
+        key for key in world.store.keys(world.root + '/pendingFor') if '/dc2/' in key]
+    world.wait('dc2 takes back what it has published', lambda: not left(), 60)
+    world.show('dc2 set to mode local in the midst of a roll-out: coordctl show', world.coordctl('show'))
+    rolled_out(world)
+    expect(world, kill=2, recoveries=2)
+    own = [entry['groups'] for entry in world.entries() if entry['call'] == 'kill' and entry['caller'] == 'dc2']
+    world.check('dc2 restarted its own, alone', [all(group.startswith('dc2-') for group in groups) for groups in own] == [True], own)
+    world.patch('dc2', {'automationOptions': {'synchronizationMode': 'global'}})
+    world.note('dc2', '^')
+    world.wait('dc2 is registered again', lambda: world.store.keys(f'{world.root}/instances/dc2'), 60)
+    change_knob(world, '3', stagger=10)
+    rolled_out(world, '3')
+    expect(world, kill=3, recoveries=3)
+    finish(world)
+
+
 def deny(world):
     """One is denied in the midst of a migration; the others carry on, and it does nothing until allowed."""
     old = world.groups()
@@ -346,6 +369,7 @@ STORIES = {story.name: story for story in (
     Story('partition', partition, 2),
     Story('rename', rename, 1, ('global',), 'shares nothing but the lock, so nothing has to move'),
     Story('stale', stale, 1, ('global',), 'shares nothing but the lock, so nothing is left behind'),
+    Story('switch', switch, 3, ('global',), 'the one that is set to local behaves so'),
     Story('deny', deny, None, ('global',), 'the deny list keeps it from the lock there, too'),
     Story('shadow', shadow, 1, ('shadow',)),
 )}

@@ -78,7 +78,8 @@ class World:
         for site in SITES:
             self.call('POST', f'/apis/{GROUP}/v1/namespaces/{site}/ringclusters', {
                 'apiVersion': f'{GROUP}/v1', 'kind': 'RingCluster', 'metadata': {'name': 'ring', 'namespace': site},
-                'spec': {'processGroupIdPrefix': site, 'processes': PROCESSES, 'knobs': {'cache': '1'}}})
+                'spec': {'processGroupIdPrefix': site, 'processes': PROCESSES, 'knobs': {'cache': '1'},
+                         'automationOptions': {'synchronizationMode': self.mode}}})
             self.start_operator(site)
         for look in (self.sample, self.follow):
             threading.Thread(target=look, daemon=True).start()
@@ -101,7 +102,7 @@ class World:
         self.operators[site] = self.run(
             f'operator-{site}', 'ring-operator', '--kubeconfig', self.server.kubeconfig, '--namespace', site,
             '--instance', site, '--database', self.doors[site], '--store', self.store_urls.get(site, self.store.url),
-            '--root', self.root, '--mode', self.mode, '--ready-by', self.ready_by, '--minimum-uptime', '120s', '--silence', f'{self.silence}s',
+            '--root', self.root, '--ready-by', self.ready_by, '--minimum-uptime', '120s', '--silence', f'{self.silence}s',
             '--time-scale', self.scale, '--rate-limiter', f'exponential({self.scaled(4)}, {self.scaled(40)})',
             '--metrics-bind-address', f'127.0.0.1:{port}', '--log-format', 'json')
 

@@ -27,6 +27,7 @@ Ledger::Ledger(Store& store, LedgerOptions options)
     : store_(store),
       options_(checked(std::move(options))),
       layout_(options_.domain.root),
+      mode_(options_.mode),
       own_liveness_(layout_, options_.liveness),
       viewer_(layout_, options_.liveness) {}
 
@@ -45,8 +46,8 @@ InstanceRecord Ledger::renewed(const std::optional<Entry>& entry, TimePoint now)
     present = decode_instance(entry->value, scope);
   }
   own_liveness_.observe(entries, now);
-  return next_record(present, own_liveness_.of(scope, now).presence, options_.identity, options_.mode,
-                     registered_, options_.clock->wall_now());
+  return next_record(present, own_liveness_.of(scope, now).presence, options_.identity, mode_, registered_,
+                     options_.clock->wall_now());
 }
 
 Published Ledger::publish(const Desire& desire, std::stop_token stop) {

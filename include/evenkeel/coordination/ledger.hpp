@@ -4,6 +4,7 @@
 // one transaction. It also reads the sets of all instances as of one version.
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -258,7 +259,8 @@ class EVENKEEL_API Viewer {
 struct LedgerOptions {
   Domain domain = {};
   Identity identity = {};
-  Mode mode = Mode::global;  ///< The mode in the registry record, which each publish renews.
+  /// The mode in the registry record, which each publish renews; see Ledger::set_mode().
+  Mode mode = Mode::global;
   LivenessOptions liveness = {};
   TransactOptions transact = {};  ///< token_key, token and clock are set by the ledger.
   /// Receives every view of this ledger and the results of its ActionClaims. The ledgers of one domain may
@@ -302,6 +304,10 @@ class EVENKEEL_API Ledger {
   ViewEntries read(StoreSnapshot& snapshot, std::string_view action);
   View view(const ViewEntries& entries);
 
+  /// Sets the mode that later commits write to the registry record. It is not written before: call
+  /// LivenessRegistry::renew() for that.
+  void set_mode(Mode mode) noexcept { mode_ = mode; }
+
   const Layout& layout() const noexcept { return layout_; }
   const LedgerOptions& options() const noexcept { return options_; }
   Store& store() const noexcept { return store_; }
@@ -312,6 +318,7 @@ class EVENKEEL_API Ledger {
   Store& store_;
   const LedgerOptions options_;
   const Layout layout_;
+  std::atomic<Mode> mode_;
   Mutex publishing_;  // serializes transactions, since they share a token key
   Liveness own_liveness_ EVENKEEL_GUARDED_BY(publishing_);
   bool registered_ EVENKEEL_GUARDED_BY(publishing_) = false;

@@ -71,17 +71,32 @@ std::map<std::string, ActionWait> ProcessGroupCoordinator::waits() const {
   return impl_->waits_;
 }
 void ProcessGroupCoordinator::collect(MetricSink& sink) const {
-  if (!impl_->lock_) return;
-  coordination::collect(impl_->lock_->figures(), impl_->options_.root, impl_->options_.identity.scope, sink);
+  std::shared_ptr<const LeaseLock> lock;
+  {
+    MutexLock guard(impl_->lock_mutex_);
+    lock = impl_->lock_;
+  }
+  if (lock) coordination::collect(lock->figures(), impl_->options_.root, lock->identity().scope, sink);
 }
 Ledger* ProcessGroupCoordinator::ledger() noexcept {
-  return impl_->ledger_.get();
+  return impl_->options_.mode == Mode::local ? nullptr : impl_->ledger_.get();
+}
+const std::optional<Migration>& ProcessGroupCoordinator::migration() const noexcept {
+  return impl_->migration_;
+}
+
+void ProcessGroupCoordinator::set_mode(Mode mode) {
+  impl_->set_mode(mode);
+}
+void ProcessGroupCoordinator::set_scope(const std::string& scope) {
+  impl_->set_scope(scope);
 }
 
 Step ProcessGroupCoordinator::update_status(ProcessCluster& cluster, const WantedCommandLine& wanted,
                                             std::stop_token stop) {
   impl_->status_.reset();
   impl_->no_agreement_.reset();
+  impl_->migration_.reset();
   const DatabaseStatus& status = impl_->status(stop);
   for (ProcessGroup& group : cluster.process_groups) {
     if (is_test_class(group.process_class)) continue;
@@ -103,9 +118,12 @@ Step ProcessGroupCoordinator::update_lock_configuration(const std::vector<DenyLi
 }
 
 Step ProcessGroupCoordinator::operator_coordination(ProcessCluster& cluster, std::stop_token stop) {
-  if (impl_->mode(cluster) == Mode::local) return go_on();
   impl_->waits_.erase("coordination");
-  if (!impl_->publish(cluster, {}, {}, stop) || !impl_->renew_record(stop)) {
+  if (!cluster.configured) return go_on();
+  if (impl_->options_.mode == Mode::local) {
+    return impl_->leave(stop) ? go_on() : impl_->wait("coordination", *impl_->no_agreement_);
+  }
+  if (!impl_->move_scope(stop) || !impl_->publish(cluster, {}, {}, stop) || !impl_->renew_record(stop)) {
     return impl_->wait("coordination", *impl_->no_agreement_);
   }
   return later(impl_->options_.liveness.silence / 3, "renews its registry record");
@@ -355,7 +373,7 @@ Step ProcessGroupCoordinator::finish(const ProcessCluster& cluster, std::stop_to
       cluster.reconciled && std::ranges::none_of(cluster.process_groups, [](const ProcessGroup& group) {
         return group.is_marked_for_removal() || group.has(condition::incorrect_command_line);
       });
-  const auto failure = failure_of([&] { impl_->lock_->end_pass(is_done, stop); });
+  const auto failure = failure_of([&] { impl_->end_pass(is_done, stop); });
   return failure ? impl_->wait("lock", *failure) : go_on();
 }
 

@@ -55,22 +55,10 @@ ProcessGroupCoordinator::Impl::Impl(AdminClient& database, Store* store, Process
     throw std::invalid_argument("ProcessGroupCoordinator: this mode needs a store");
   }
   const Layout layout(options_.root);
-  const Identity& me = options_.identity;
-  lock_ = std::make_unique<LeaseLock>(*store, layout, me, options_.lock, options_.transact);
-  upgrades_ = std::make_unique<UpgradeRegistry>(*store, layout, me.instance, options_.transact);
-  deny_list_ = std::make_unique<DenyList>(*store, layout, me.instance, options_.transact);
-  if (options_.mode == Mode::local) return;
-  const Domain domain{
-      .root = options_.root, .actions = {"exclusion", "inclusion", "restart"}, .marks = {"removal"}};
-  ledger_ = std::make_unique<Ledger>(*store, LedgerOptions{.domain = domain,
-                                                           .identity = me,
-                                                           .mode = options_.mode,
-                                                           .liveness = options_.liveness,
-                                                           .transact = options_.transact,
-                                                           .meter = options_.meter,
-                                                           .clock = options_.clock});
-  claims_ = std::make_unique<ActionClaims>(*ledger_, ActionClaimsOptions{options_.transact});
-  registry_ = std::make_unique<LivenessRegistry>(*store, layout, me, options_.liveness, options_.transact);
+  upgrades_ =
+      std::make_unique<UpgradeRegistry>(*store, layout, options_.identity.instance, options_.transact);
+  deny_list_ = std::make_unique<DenyList>(*store, layout, options_.identity.instance, options_.transact);
+  make_parts();
 }
 
 DatabaseStatus& ProcessGroupCoordinator::Impl::status(const std::stop_token& stop) {
@@ -103,6 +91,7 @@ bool ProcessGroupCoordinator::Impl::publish(const ProcessCluster& cluster, Publi
                                             const std::stop_token& stop) {
   if (no_agreement_) return false;
   const DatabaseStatus& database = status(stop);
+  may_have_entries_ = true;
   no_agreement_ = failure_of([&] {
     notes.ready_by = options_.ready_by;
     notes.inclusion_kind = inclusion_kind(cluster, stop);
@@ -114,7 +103,9 @@ bool ProcessGroupCoordinator::Impl::publish(const ProcessCluster& cluster, Publi
         },
         stop);
     if (!published.done()) throw StoreUnavailable(describe(published.transacted.outcome));
-    if (!published.changes.empty()) renewed_ = options_.clock->now();
+    if (published.changes.empty()) return;
+    renewed_ = options_.clock->now();
+    announced_ = options_.mode;
   });
   return !no_agreement_;
 }
@@ -148,8 +139,10 @@ bool ProcessGroupCoordinator::Impl::renew_record(const std::stop_token& stop) {
   if (no_agreement_) return false;
   if (renewed_ && now < deadline_after(*renewed_, options_.liveness.silence / 4)) return true;
   no_agreement_ = failure_of([&] { registry_->renew(options_.mode, stop); });
-  if (!no_agreement_) renewed_ = now;
-  return !no_agreement_;
+  if (no_agreement_) return false;
+  renewed_ = now;
+  announced_ = options_.mode;
+  return true;
 }
 
 Step ProcessGroupCoordinator::Impl::wait(const std::string& action, const std::string& why, Duration delay) {
@@ -165,6 +158,9 @@ std::optional<std::string> ProcessGroupCoordinator::Impl::take_lock(const std::s
 
 std::optional<std::string> ProcessGroupCoordinator::Impl::take_turn(const ProcessCluster& cluster,
                                                                     const std::stop_token& stop) {
+  if (announced_ == Mode::global && options_.mode != Mode::global) {
+    return "others may act for " + options_.identity.scope + ": its record still has the mode global";
+  }
   if (lock_ && cluster.configured) {
     std::optional<std::string> why;
     const auto failure = failure_of([&] { why = take_lock(stop); });
@@ -240,7 +236,7 @@ void ProcessGroupCoordinator::Impl::report_shadow(const ActionPolicy& policy, co
 }
 
 void ProcessGroupCoordinator::Impl::update_meter(const std::stop_token& stop) {
-  if (!options_.meter || !ledger_) return;
+  if (!options_.meter || options_.mode == Mode::local) return;
   const TimePoint now = options_.clock->now();
   for (const char* action : {"removal", "exclusion", "inclusion", "restart"}) {
     const TimePoint seen = options_.meter->last_seen(action);

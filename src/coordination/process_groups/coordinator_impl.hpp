@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/base/mutex.hpp>
 #include <evenkeel/coordination/claim.hpp>
 #include <evenkeel/coordination/deny_list.hpp>
 #include <evenkeel/coordination/ledger.hpp>
@@ -56,6 +57,14 @@ class ProcessGroupCoordinator::Impl {
  public:
   Impl(AdminClient& database, Store* store, ProcessGroupOptions options);
 
+  void set_mode(Mode mode);
+  void set_scope(const std::string& scope);
+  /// In mode local: removes what this run has published, and the registry record of this instance. Returns
+  /// false on failure.
+  bool leave(const std::stop_token& stop);
+  /// Moves the entries of a former scope to the present one. Returns false on failure.
+  bool move_scope(const std::stop_token& stop);
+
   Mode mode(const ProcessCluster& cluster) const { return cluster.configured ? options_.mode : Mode::local; }
   WallTime wall_now() const { return options_.clock->wall_now(); }
   DatabaseStatus& status(const std::stop_token& stop);
@@ -64,6 +73,8 @@ class ProcessGroupCoordinator::Impl {
   DatabaseStatus status_after(const Claim& claim, const std::stop_token& stop);
   /// Prevents further disruptions of the database in this pass.
   void on_disruption();
+  /// Releases the lock if nothing is left to do.
+  void end_pass(bool is_done, const std::stop_token& stop);
 
   /// Publishes the state that follows from the cluster. `adjust` may change the ready sets. Returns false on
   /// failure; there is no agreement in this pass then.
@@ -122,11 +133,13 @@ class ProcessGroupCoordinator::Impl {
 
   AdminClient& database_;
   Store* const store_;
-  const ProcessGroupOptions options_;
+  ProcessGroupOptions options_;
+  // Null until the mode is not local; they stay when it is local again, since they know what this run did.
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<ActionClaims> claims_;
   std::unique_ptr<LivenessRegistry> registry_;
-  std::unique_ptr<LeaseLock> lock_;
+  mutable Mutex lock_mutex_;         // for collect(); only the thread of the steps replaces lock_
+  std::shared_ptr<LeaseLock> lock_;  // of the present scope
   std::unique_ptr<DenyList> deny_list_;
   std::unique_ptr<UpgradeRegistry> upgrades_;
   ProcessGroupFigures figures_;
@@ -135,12 +148,23 @@ class ProcessGroupCoordinator::Impl {
   // State of the present pass.
   std::optional<DatabaseStatus> status_;
   std::optional<std::string> no_agreement_;
+  std::optional<Migration> migration_;
 
  private:
+  void make_parts();
+  void make_ledger();
+  void check_former_scope(const std::stop_token& stop);
   std::string inclusion_kind(const ProcessCluster& cluster, const std::stop_token& stop) const;
   Step waiting(const StepReport& report);
 
   std::optional<TimePoint> renewed_;
+  /// The mode of this run according to its registry record; unset if this run has none.
+  std::optional<Mode> announced_;
+  bool may_have_entries_ = false;            ///< This run has tried to publish.
+  bool has_left_ = false;                    ///< leave() succeeded since the mode is local.
+  bool is_moved_ = false;                    ///< move_scope() succeeded since the scope is the present one.
+  std::optional<std::string> former_scope_;  ///< Until the move from there has begun.
+  bool former_lock_ = false;                 ///< The lock may be held by this run under a former scope.
   /// Groups may be registered for an upgrade, by this run or, where the store is used anyway, by an earlier
   /// one.
   bool may_be_registered_ = options_.mode != Mode::local;

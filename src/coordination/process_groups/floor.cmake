@@ -18,6 +18,7 @@ set(process_groups_sources
   coordinator.cpp
   coordinator_impl.cpp
   coordinator_restart.cpp
+  coordinator_settings.cpp
   coordinators.cpp
   database.cpp
   exclusion.cpp

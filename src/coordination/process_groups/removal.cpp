@@ -13,7 +13,7 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
-bool is_in(const std::vector<std::string>& texts, std::string_view one) {
+bool contains(const std::vector<std::string>& texts, std::string_view one) {
   return std::ranges::find(texts, one) != texts.end();
 }
 
@@ -36,9 +36,9 @@ bool is_done(const ProcessGroup& group, const DatabaseStatus& status) {
   const auto processes = status.of_group(group.id);
   if (is_used(processes)) return false;
   if (!processes.empty() || group.is_excluded()) return true;
-  if (is_in(status.exclusions, group.exclusion_text())) return true;
+  if (contains(status.exclusions, group.exclusion_text())) return true;
   return !group.addresses.empty() && std::ranges::all_of(group.addresses, [&](const std::string& address) {
-    return is_in(status.exclusions, address);
+    return contains(status.exclusions, address);
   });
 }
 
@@ -123,7 +123,7 @@ std::vector<std::string> only_excluded(const std::vector<std::string>& texts,
                                        const std::vector<std::string>& exclusions) {
   std::vector<std::string> out;
   std::ranges::copy_if(texts, std::back_inserter(out),
-                       [&](const std::string& text) { return is_in(exclusions, text); });
+                       [&](const std::string& text) { return contains(exclusions, text); });
   return out;
 }
 
@@ -138,7 +138,7 @@ InclusionNeed inclusion_need(const ProcessCluster& cluster, const GroupIds& gone
     }
     // The exclusion of a log process by locality is checked by address, so an exclusion by address may
     // remain.
-    if (is_log_class(group.process_class) && is_in(texts, group.exclusion_text())) {
+    if (is_log_class(group.process_class) && contains(texts, group.exclusion_text())) {
       texts = exclusion_texts(group.id, group.addresses);
     }
     (texts.empty() ? need.to_drop : need.ready).push_back(group.id);

@@ -166,12 +166,15 @@ TEST_F(CoordinatorTest, InLocalModeUsesTheLockOnly) {
   add(earlier, "pendingForRestart", {"storage-1", "storage-99"});
   add(earlier, "readyForRestart", {"storage-1"});
   add(earlier, "pendingForRemoval", {"storage-99"});
-  const auto without_arbiter = [&] {
+  const auto sets = [&] {
     std::vector<Entry> entries = store.snapshot()->scan_all(prefix_range("/db/"));
-    std::erase_if(entries, [](const Entry& one) { return one.key.starts_with("/db/arbiter/"); });
+    std::erase_if(entries, [](const Entry& one) {
+      return one.key.starts_with("/db/arbiter/") || one.key.starts_with("/db/instances/") ||
+             one.key.starts_with("/db/tokens/");
+    });
     return entries;
   };
-  const std::vector<Entry> before = without_arbiter();
+  const std::vector<Entry> before = sets();
   Operator& instance = start(Mode::local);
   EXPECT_EQ(instance.coordinator.ledger(), nullptr);
   instance.mark("storage-4");
@@ -187,7 +190,9 @@ TEST_F(CoordinatorTest, InLocalModeUsesTheLockOnly) {
   }
   instance.pass();
   EXPECT_EQ(database.names(), (Texts{"exclude", "kill"}));
-  EXPECT_EQ(without_arbiter(), before);
+  EXPECT_EQ(sets(), before);
+  EXPECT_FALSE(store.snapshot()->get("/db/instances/dc1"))
+      << "its record would say that it is in mode global";
   EXPECT_TRUE(lock_held_by(store.snapshot()->get("/db/arbiter/lock"), {"dc1", "uid-dc1", "run-1"}));
   EXPECT_EQ(units(earlier.own(), "pendingForRemoval"), (Texts{"storage-99"}));
   EXPECT_EQ(units(earlier.own(), "readyForRestart"), (Texts{"storage-1"}));

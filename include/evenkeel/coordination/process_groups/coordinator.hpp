@@ -26,6 +26,7 @@
 #include <evenkeel/coordination/liveness.hpp>
 #include <evenkeel/coordination/process_groups/cluster.hpp>
 #include <evenkeel/coordination/process_groups/database.hpp>
+#include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
 namespace evenkeel {
@@ -55,8 +56,9 @@ EVENKEEL_API std::optional<ReadyBy> ready_by_of(std::string_view text);
 
 /// Options of a ProcessGroupCoordinator, which sets the name and the partition of each policy itself.
 struct ProcessGroupOptions {
-  Identity identity = {};  ///< The scope is the operator's processGroupIDPrefix.
-  Mode mode = Mode::local;
+  /// The scope is the operator's processGroupIDPrefix; see ProcessGroupCoordinator::set_scope().
+  Identity identity = {};
+  Mode mode = Mode::local;  ///< See ProcessGroupCoordinator::set_mode().
   std::string root = std::string(fdb_lock_prefix);
   ReadyBy ready_by = ReadyBy::process_class;
   ActionPolicy exclusion = {.barrier = Barrier::ready_subset};
@@ -137,6 +139,19 @@ class EVENKEEL_API ProcessGroupCoordinator {
   ProcessGroupCoordinator(AdminClient& database, Store* store, ProcessGroupOptions options);
   ~ProcessGroupCoordinator();
 
+  /// Changes the mode, for the synchronization mode of the resource; call it before update_status() in each
+  /// pass. operator_coordination() makes the store agree: in mode local it removes what this run has
+  /// published, and the registry record; in the other modes it publishes, and writes the mode to the record.
+  /// Until that has succeeded this instance does not act alone, because others may act for it. Throws
+  /// std::invalid_argument for a mode other than local without a store.
+  void set_mode(Mode mode);
+  /// Changes the scope, for a changed processGroupIDPrefix; call it before update_status() in each pass. In
+  /// modes shadow and global, operator_coordination() moves everything from the former scope (see
+  /// ScopeMigrator) before it publishes again, and waits as long as that is not possible. It also does so at
+  /// the start of a run, for a change that an earlier run did not see. Throws std::invalid_argument for an
+  /// empty scope.
+  void set_scope(const std::string& scope);
+
   using WantedCommandLine = std::function<std::string(const ProcessGroup&)>;
   /// Reads the status of the database, which all steps of this pass use. Sets and clears the conditions
   /// MissingProcesses and, if `wanted` is set, IncorrectCommandLine.
@@ -144,8 +159,9 @@ class EVENKEEL_API ProcessGroupCoordinator {
                      std::stop_token stop = {});
   /// Applies the entries of the resource to the deny list.
   Step update_lock_configuration(const std::vector<DenyListEntry>& wanted, std::stop_token stop = {});
-  /// Publishes the sets of the scope, without former members, and renews the registry record. Returns later()
-  /// with the time by which that must be repeated.
+  /// Follows set_mode() and set_scope(). In modes shadow and global it publishes the sets of the scope,
+  /// without former members, renews the registry record, and returns later() with the time by which that must
+  /// be repeated.
   Step operator_coordination(ProcessCluster& cluster, std::stop_token stop = {});
   Step exclude_processes(ProcessCluster& cluster, std::stop_token stop = {});
   Step change_coordinators(ProcessCluster& cluster, std::stop_token stop = {});
@@ -154,7 +170,11 @@ class EVENKEEL_API ProcessGroupCoordinator {
   /// Releases the lock if nothing is left to do, according to LeaseLockOptions::release.
   Step finish(const ProcessCluster& cluster, std::stop_token stop = {});
 
+  /// Returns the options, with the present mode and scope.
   const ProcessGroupOptions& options() const noexcept;
+  /// Returns the move of a scope that operator_coordination() completed in this pass; nullopt if there was
+  /// none.
+  const std::optional<Migration>& migration() const noexcept;
   ProcessGroupFigures figures() const;
   /// Returns why each action of this instance waits, as of the last pass. Actions that do not wait are
   /// absent.

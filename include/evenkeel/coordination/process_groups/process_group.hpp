@@ -12,6 +12,7 @@
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/coordination/identity.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -86,6 +87,8 @@ inline bool is_transaction_class(std::string_view process_class) {
   return process_class != "storage" && process_class != "general";
 }
 
+/// Makes Mode a field of a resource, for its synchronization mode.
+EVENKEEL_ENUM(Mode, (local, "local"), (shadow, "shadow"), (global, "global"))
 EVENKEEL_FIELDS(ProcessGroupCondition, (type, required), since)
 EVENKEEL_FIELDS(ProcessGroup, (id, required), process_class, addresses, removal_timestamp,
                 exclusion_timestamp, (exclusion_skipped, omit_empty), (conditions, list_map("type")))

@@ -2,6 +2,7 @@
 // The steps of a ProcessGroupCoordinator, as steps of a Pipeline.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +25,14 @@ struct ProcessGroupAdapter {
   /// Returns the coordinator of the object: the same one for each call, because it keeps what it has
   /// observed.
   std::function<std::shared_ptr<ProcessGroupCoordinator>(Context&, const T&)> coordinator = {};
+  /// Returns the mode that the object asks for (automationOptions.synchronizationMode of the FoundationDB
+  /// operator). It is read in each pass, and may change in any direction at any time. Optional: if unset, the
+  /// mode of the coordinator's options applies.
+  std::function<Mode(const T&)> mode = {};
+  /// Returns the prefix of the object's process group ids, which is the scope. It is read in each pass; what
+  /// is in the store is moved when it changes. Optional: if unset, the scope of the coordinator's options
+  /// applies.
+  std::function<std::string(const T&)> scope = {};
   std::function<ProcessCluster(const T&)> read = {};
   /// Saves process_groups and connection_string if they differ from the result of read().
   std::function<void(Context&, const T&, const ProcessCluster&)> write = {};
@@ -76,6 +85,8 @@ void add_process_group_steps(Pipeline<T>& pipeline, ProcessGroupAdapter<T> given
     });
   };
   add("updateStatus", [](auto& ways, Context& context, const T& object, auto& coordinator, auto& cluster) {
+    if (ways.mode) coordinator.set_mode(ways.mode(object));
+    if (ways.scope) coordinator.set_scope(ways.scope(object));
     ProcessGroupCoordinator::WantedCommandLine wanted;
     if (ways.wanted_command_line) {
       wanted = [&](const ProcessGroup& group) { return ways.wanted_command_line(object, group); };
@@ -87,7 +98,14 @@ void add_process_group_steps(Pipeline<T>& pipeline, ProcessGroupAdapter<T> given
     return coordinator.update_lock_configuration(ways.deny_list(object), context.stop());
   });
   add("operatorCoordination", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
-    return coordinator.operator_coordination(cluster, context.stop());
+    Step step = coordinator.operator_coordination(cluster, context.stop());
+    if (const auto& moved = coordinator.migration()) {
+      context.log().info("moved to another scope",
+                         {{"scope", coordinator.options().identity.scope},
+                          {"members", static_cast<std::int64_t>(moved->members)},
+                          {"transactions", static_cast<std::int64_t>(moved->transactions)}});
+    }
+    return step;
   });
   add("excludeProcesses", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
     return coordinator.exclude_processes(cluster, context.stop());
