@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -40,8 +41,16 @@ class Scenario : public ::testing::Test {
  protected:
   void start(Mode mode) {
     for (const std::string scope : {"dc1", "dc2", "dc3"}) {
-      ProcessCluster cluster = nine_groups(scope + "-");
-      for (DatabaseProcess& process : processes_of(cluster)) database.state.processes.push_back(process);
+      ProcessCluster cluster = make(scope + "-");
+      std::size_t coordinators = cluster.coordinator_count / 3;
+      for (DatabaseProcess& process : processes_of(cluster)) {
+        if (coordinators > 0) {
+          --coordinators;
+          database.state.coordinators.push_back(process.address);
+          process.roles.emplace_back("coordinator");
+        }
+        database.state.processes.push_back(process);
+      }
       stores[scope] = std::make_shared<testing::FaultyStore>(store);
       ProcessGroupOptions options = options_of(scope, mode, clock);
       options.ready_by = ready_by;
@@ -50,10 +59,6 @@ class Scenario : public ::testing::Test {
       one = std::make_unique<Operator>(database, stores[scope].get(), std::move(cluster), std::move(options));
       one->remove = [this](const ProcessGroup& group) { return remove(group.id); };
       one->wanted = [this, scope](const ProcessGroup&) { return command_lines[scope]; };
-    }
-    for (const std::size_t at : {0U, 9U, 18U}) {
-      database.state.coordinators.push_back(database.state.processes[at].address);
-      database.state.processes[at].roles.emplace_back("coordinator");
     }
     coordinators_before = coordinator_groups(database.state);
   }
@@ -150,6 +155,7 @@ class Scenario : public ::testing::Test {
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(wall_start);
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
   FakeDatabase database{clock};
+  std::function<ProcessCluster(const std::string& prefix)> make = nine_groups;
   ReadyBy ready_by = ReadyBy::process_class;
   LockRelease release = LockRelease::when_reconciled;
   std::map<std::string, std::shared_ptr<testing::FaultyStore>> stores;
