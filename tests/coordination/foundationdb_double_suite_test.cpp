@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite of all stores on the FoundationDB store and a double of FoundationDB's C API, each case on a
-// separate cluster. tests/real/foundationdb_test.cpp runs it on real clusters.
+// The suite of all stores, and the cases of the FoundationDB store, on a double of FoundationDB's C API, each
+// on a separate cluster. tests/real/foundationdb_test.cpp runs both on real clusters.
 #include <chrono>
 #include <memory>
 #include <string>
 
+#include "foundationdb_cases.hpp"
 #include "foundationdb_double.hpp"
 #include "store_suite.hpp"
 
@@ -35,6 +36,15 @@ const auto profile = ::testing::Values(StoreProfile{.name = "FoundationDbDouble"
                                                     .exact_conflicts = false});
 INSTANTIATE_TEST_SUITE_P(FoundationDbDouble, StoreSuite, profile);
 INSTANTIATE_TEST_SUITE_P(FoundationDbDouble, StoreSuiteConcurrency, profile);
+
+INSTANTIATE_TEST_SUITE_P(
+    Double, FoundationDbCases,
+    ::testing::Values(FoundationDbCluster{
+        .name = "Double",
+        .cluster_file = [](const std::string& test) { return cluster_file(test); },
+        .age = [](const std::string& file) { fdb_double::cluster_of(file)->advance(5'000'001); },
+        .lock = [](const std::string& file,
+                   bool locked) { fdb_double::cluster_of(file)->set_locked(locked); }}));
 
 }  // namespace
 }  // namespace evenkeel::tests

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FoundationDbStore on real clusters of one server and of three: the store suite, the simulation's histories,
-// and servers that are killed or stand still while clients write.
+// FoundationDbStore on real clusters of one server and of three: the store suite, the cases that its unit
+// tests run on a double, the simulation's histories, and servers that are killed or stand still while clients
+// write and watch.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -12,10 +13,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#define FDB_API_VERSION 710
+#include <foundationdb/fdb_c.h>
+
 #include <evenkeel/coordination/foundationdb_store.hpp>
 #include <evenkeel/coordination/store_url.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
+#include "../coordination/foundationdb_cases.hpp"
 #include "../coordination/foundationdb_network.hpp"
 #include "../coordination/history_replay.hpp"
 #include "../coordination/store_suite.hpp"
@@ -91,6 +96,63 @@ struct ByName {
 };
 INSTANTIATE_TEST_SUITE_P(FoundationDb, StoreSuite, profiles, ByName());
 INSTANTIATE_TEST_SUITE_P(FoundationDb, StoreSuiteConcurrency, profiles, ByName());
+
+// ---- The cases of the double ----
+
+/// Waits until a snapshot of now is too old to be read. Versions grow with commits; those here are of a key
+/// that no case reads.
+void wait_for_age(const std::string& file) {
+  const auto store = open({.cluster_file = file, .timeout = 1min});
+  const auto old = store->snapshot();
+  int times = 0;
+  eventually("a snapshot expires", [&] {
+    store->commit({.puts = {{"age", ""}}});
+    try {
+      static_cast<void>(old->get("age" + std::to_string(++times)));  // a key that was read is cached
+      return false;
+    } catch (const coordination::SnapshotExpired&) {
+      return true;
+    }
+  });
+}
+
+/// Writes the system key by which "fdbcli lock" locks the database, or removes it.
+void set_locked(const std::string& file, bool locked) {
+  const std::string key = "\xff/dbLocked";
+  const std::string value(26, '1');  // a versionstamp and the id of the lock
+  const auto bytes = [](const std::string& text) {
+    return reinterpret_cast<const std::uint8_t*>(text.data());
+  };
+  FDBDatabase* database = nullptr;
+  FDBTransaction* transaction = nullptr;
+  ASSERT_EQ(fdb_create_database(file.c_str(), &database), 0);
+  ASSERT_EQ(fdb_database_create_transaction(database, &transaction), 0);
+  for (const FDBTransactionOption option : {FDB_TR_OPTION_ACCESS_SYSTEM_KEYS, FDB_TR_OPTION_LOCK_AWARE}) {
+    ASSERT_EQ(fdb_transaction_set_option(transaction, option, nullptr, 0), 0);
+  }
+  if (locked) {
+    fdb_transaction_set(transaction, bytes(key), static_cast<int>(key.size()), bytes(value),
+                        static_cast<int>(value.size()));
+  } else {
+    fdb_transaction_clear(transaction, bytes(key), static_cast<int>(key.size()));
+  }
+  FDBFuture* future = fdb_transaction_commit(transaction);
+  EXPECT_EQ(fdb_future_block_until_ready(future), 0);
+  EXPECT_EQ(fdb_future_get_error(future), 0);
+  fdb_future_destroy(future);
+  fdb_transaction_destroy(transaction);
+  fdb_database_destroy(database);
+}
+
+FoundationDbCluster cases_on(std::string name, RealFoundationDb& (*cluster)()) {
+  return {.name = std::move(name),
+          .cluster_file = [cluster](const std::string&) { return cluster().cluster_file(); },
+          .age = wait_for_age,
+          .lock = set_locked};
+}
+INSTANTIATE_TEST_SUITE_P(FoundationDb, FoundationDbCases,
+                         ::testing::Values(cases_on("OneServer", one), cases_on("ThreeServers", three)),
+                         ByName());
 
 // ---- Histories ----
 
@@ -172,6 +234,27 @@ TEST_F(FoundationDbFailures, AKilledServerLosesNoCommit) {
     survives(
         "/killed" + std::to_string(server), [&] { three().kill(server); }, [&] { three().start(server); });
   }
+}
+
+// A watch that lost its database is set again, and gives a hint for what was changed after that.
+TEST(FoundationDbWatch, IsRetriedAfterTheServerWentAway) {
+  RealFoundationDb cluster(1);
+  const auto store = open({.cluster_file = cluster.cluster_file(), .root = "/watched", .timeout = 5s});
+  std::atomic<int> hints = 0;
+  const auto watch = store->watch(coordination::prefix_range("/watched/"), [&hints] { ++hints; });
+  const auto hint_after_a_commit = [&](const std::string& value) {
+    const int before = hints;
+    eventually("a hint of " + value, [&] {
+      store->commit({.puts = {{"/watched/a", value}}});
+      return hints > before;
+    });
+  };
+  hint_after_a_commit("1");
+  cluster.kill(0);
+  EXPECT_FALSE(std::holds_alternative<Committed>(store->commit({.puts = {{"/watched/a", "2"}}})));
+  cluster.start(0);
+  cluster.wait_until_available();
+  hint_after_a_commit("3");
 }
 
 TEST_F(FoundationDbFailures, AServerThatStandsStillLosesNoCommit) {

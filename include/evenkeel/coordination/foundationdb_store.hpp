@@ -64,8 +64,8 @@ struct FoundationDbStoreOptions {
 /// Lifetime: must outlive its snapshots and watches.
 class EVENKEEL_API FoundationDbStore final : public Store {
  public:
-  /// Throws StoreUnavailable if the cluster file cannot be used; std::invalid_argument for a timeout below 1
-  /// ms.
+  /// Throws StoreUnavailable if the cluster file cannot be read; std::invalid_argument for a timeout below 1
+  /// ms. A file with another content is reported by the first request.
   explicit FoundationDbStore(const FoundationDbNetwork& network, FoundationDbStoreOptions options = {});
   ~FoundationDbStore() override;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -40,6 +41,10 @@ auto reading(const std::stop_token& stop, Read read) {
 
 FdbDatabase open_database(const FoundationDbStoreOptions& options) {
   FDBDatabase* database = nullptr;
+  // libfdb_c reads the file later, and reports a missing one with the first request.
+  if (!options.cluster_file.empty() && !std::ifstream(options.cluster_file)) {
+    throw StoreUnavailable("FoundationDB: cannot read the cluster file " + options.cluster_file);
+  }
   const char* file = options.cluster_file.empty() ? nullptr : options.cluster_file.c_str();
   const fdb_error_t code = fdb_create_database(file, &database);
   if (code != 0) throw StoreUnavailable(std::string("FoundationDB: ") + fdb_get_error(code));
@@ -127,6 +132,9 @@ class FoundationDbStore::Impl {
     try {
       const FdbTransaction transaction(database_.get(), options_, stop);
       if (!commit.read_ranges.empty()) {
+        // The database looks for writes after the read version, and there is none after one of the future.
+        const FdbTransaction present(database_.get(), options_, stop);
+        if (commit.read_version > present.read_version()) return Conflict{first_condition(commit)};
         fdb_transaction_set_read_version(transaction.get(), static_cast<std::int64_t>(commit.read_version));
       }
       if (auto key = conflict(transaction, commit)) return Conflict{*std::move(key)};

@@ -46,6 +46,7 @@ std::int64_t Cluster::read_version() {
 
 int Cluster::readable(std::int64_t version, bool lock_aware) const {
   const std::scoped_lock lock(mutex_);
+  if (error_ != 0) return error_;
   if (locked_ && !lock_aware) return database_locked;
   if (version > version_) return future_version;
   return version_ - version > life ? transaction_too_old : 0;

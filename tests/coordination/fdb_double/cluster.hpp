@@ -92,14 +92,15 @@ enum class CommitFault : std::uint8_t {
 /// One cluster. Thread safety: all members may be called concurrently.
 class Cluster {
  public:
-  explicit Cluster(bool reachable) : reachable_(reachable) {}
+  /// With an `error`, each request fails with it.
+  explicit Cluster(bool reachable, int error = 0) : reachable_(reachable), error_(error) {}
 
   // Interface of clients.
   bool reachable() const { return reachable_; }
   /// Returns a version later than that of the last call, even if nothing was committed: versions follow the
   /// clock.
   std::int64_t read_version();
-  /// Returns 0, transaction_too_old, future_version or database_locked.
+  /// Returns 0, transaction_too_old, future_version, database_locked, or the error of the cluster.
   int readable(std::int64_t version, bool lock_aware) const;
   std::map<std::string, std::string> read(const Range& range, std::int64_t version) const;
   /// Returns nullopt if there is no answer.
@@ -134,6 +135,7 @@ class Cluster {
   void fire_watchers(const Range& changed);
 
   const bool reachable_;
+  const int error_;
   mutable std::mutex mutex_;
   std::int64_t version_ = 1'000'000'000;
   // The history of each key: version -> value; nullopt: absent.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <foundationdb/fdb_c.h>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -98,24 +99,29 @@ fdb_error_t fdb_stop_network() {
   return Network::instance().stop();
 }
 
+// The texts of release 7.3.
 const char* fdb_get_error(fdb_error_t code) {
   switch (code) {
     case 0:
-      return "success";
+      return "Success";
     case fdb_double::transaction_too_old:
-      return "transaction_too_old";
+      return "Transaction is too old to perform reads or be committed";
     case fdb_double::not_committed:
-      return "not_committed";
+      return "Transaction not committed due to conflict with another transaction";
     case fdb_double::commit_unknown_result:
-      return "commit_unknown_result";
+      return "Transaction may or may not have committed";
     case fdb_double::transaction_cancelled:
-      return "transaction_cancelled";
+      return "Operation aborted because the transaction was cancelled";
     case fdb_double::transaction_timed_out:
-      return "transaction_timed_out";
+      return "Operation aborted because the transaction timed out";
     case fdb_double::database_locked:
-      return "database_locked";
+      return "Database is locked";
+    case fdb_double::no_cluster_file_found:
+      return "No cluster file found in current directory or default location";
     case fdb_double::key_outside_legal_range:
-      return "key_outside_legal_range";
+      return "Key outside legal range";
+    case fdb_double::connection_string_invalid:
+      return "Connection string invalid";
     default:
       return "an error of the double of libfdb_c";
   }
@@ -169,7 +175,10 @@ fdb_error_t fdb_create_database(const char* cluster_file_path, FDBDatabase** out
   const char* path = cluster_file_path != nullptr ? cluster_file_path : standard;
   if (path == nullptr) return fdb_double::no_cluster_file_found;
   auto cluster = fdb_double::cluster_of(path);
-  if (!cluster) return fdb_double::connection_string_invalid;
+  // The file is read later, by the network's thread.
+  const int problem =
+      std::ifstream(path) ? fdb_double::connection_string_invalid : fdb_double::no_cluster_file_found;
+  if (!cluster) cluster = std::make_shared<fdb_double::Cluster>(true, problem);
   *out_database = new FDBDatabase{std::move(cluster)};
   return 0;
 }

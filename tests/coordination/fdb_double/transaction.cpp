@@ -79,7 +79,7 @@ void Transaction::break_off(int error) {
 
 /// Returns true if the transaction may query the cluster. Otherwise sets the error of `future`, or lets it
 /// wait for an answer that never comes.
-bool Transaction::begun(const FuturePtr& future) {
+bool Transaction::begun(const FuturePtr& future, bool commits) {
   if (broken_ != 0 || deferred_ != 0) {
     future->fail(broken_ != 0 ? broken_ : deferred_);
     return false;
@@ -93,11 +93,11 @@ bool Transaction::begun(const FuturePtr& future) {
     return false;
   }
   if (submission_.read_version == 0) submission_.read_version = cluster_->read_version();
-  if (const int error = cluster_->readable(submission_.read_version, submission_.lock_aware)) {
-    future->fail(error);
-    return false;
-  }
-  return true;
+  const int error = cluster_->readable(submission_.read_version, submission_.lock_aware);
+  // FoundationDB compares the read version of a commit with later ones only.
+  if (error == 0 || (commits && error == future_version)) return true;
+  future->fail(error);
+  return false;
 }
 
 void Transaction::get_read_version(const FuturePtr& future) {
@@ -180,7 +180,7 @@ void Transaction::start_watches() {
 }
 
 void Transaction::commit(const FuturePtr& future) {
-  if (!begun(future)) return;
+  if (!begun(future, true)) return;
   committing_ = true;
   // A read-only transaction has nothing to compare: its reads are consistent.
   if (submission_.mutations.empty() && submission_.writes.empty()) {

@@ -53,7 +53,7 @@ class Transaction {
   };
 
   void start_watches();
-  bool begun(const FuturePtr& future);
+  bool begun(const FuturePtr& future, bool commits = false);
   bool legal(const Range& range);
   void defer(int error);
   std::optional<std::map<std::string, std::string>> merged(const Range& range) const;
