@@ -3,7 +3,11 @@
 // run time, resyncs, and the operator's metrics and explanations.
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +24,7 @@
 #include <evenkeel/http/curl_transport.hpp>
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/manager.hpp>
+#include <evenkeel/ratelimit/exponential.hpp>
 #include <evenkeel/testing/environment.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/testing/object.hpp>
@@ -37,8 +42,10 @@ EVENKEEL_FIELDS(RigSpec, size)
 
 struct RigStatus {
   std::vector<Condition> conditions = {};
+  std::optional<std::string> note = {};
+  std::optional<int> round = {};
 };
-EVENKEEL_FIELDS(RigStatus, conditions)
+EVENKEEL_FIELDS(RigStatus, conditions, note, round)
 
 struct Rig {
   static constexpr ResourceInfo resource{
@@ -153,6 +160,93 @@ TEST_F(RealRuntime, ResyncsTellAgainWhatDidNotChange) {
   make(std::move(often));
   start(controller_for<Rig>(steps(), {.when = [](const ObjectEvent& event) { return event.resync; }}));
   await("three resyncs", [&] { return runs >= 3; });
+}
+
+// The retry is an hour away: runs come from events. What somebody else writes to the status ends each round,
+// so that the events of the own writes of the round have certainly been seen.
+TEST_F(RealRuntime, OwnWritesLeaveAFailingObjectInBackOffAndThoseOfAnybodyElseRunIt) {
+  const Client captured(environment().config());
+  manager = std::make_unique<Manager>(captured, options());
+  using Write = std::function<void(Context&, const Rig&, const std::string&)>;
+  const auto ready = [](const std::string& reason) {
+    return Condition{
+        .type = "Ready", .status = "False", .last_transition_time = Time{}, .reason = reason, .message = ""};
+  };
+  const std::vector<std::pair<std::string, Write>> writes = {
+      {"nothing", [](Context&, const Rig&, const std::string&) {}},
+      {"a status",
+       [&](Context& context, const Rig& rig, const std::string& text) {
+         context.patch_status(rig, [&](RigStatus& status) { status.conditions = {ready(text)}; });
+       }},
+      {"an apply of a status",
+       [&](Context& context, const Rig&, const std::string& text) {
+         Rig applied{.metadata = {.name = web.name, .namespace_ = web.namespace_}};
+         applied.status.conditions = {ready(text)};
+         context.client().apply_status(applied);
+       }},
+      {"spec, label, annotation and finalizer",
+       [](Context& context, const Rig& rig, const std::string& text) {
+         context.patch(rig, [&](Rig& changed) {
+           ++changed.spec.size;
+           changed.metadata.labels["text"] = text;
+           changed.metadata.annotations["text"] = text;
+           changed.metadata.finalizers = {"runtime.evenkeel.dev/" + text};
+         });
+       }},
+      {"patches without a version",
+       [&](Context& context, const Rig&, const std::string& text) {
+         context.client().patch<Rig>(
+             web, Patch::merge(Json::object(
+                      {{"metadata", Json::object({{"labels", Json::object({{"text", text}})}})}})));
+         context.client().patch<Rig>(web,
+                                     Patch::merge(Json::object({{"status", Json::object({{"note", text}})}})),
+                                     {.subresource = "status"});
+       }},
+      {"a status by a captured client",
+       [&](Context&, const Rig&, const std::string& text) {
+         captured.patch_status(captured.get<Rig>(web),
+                               [&](RigStatus& status) { status.conditions = {ready(text)}; });
+       }},
+      {"nothing again", [](Context&, const Rig&, const std::string&) {}},
+  };
+  std::atomic<std::size_t> round = 0;
+  start(controller_for<Rig>([&](Context& context, const Rig& rig) {
+          const int run = runs;
+          writes[round].second(context, rig, "run" + std::to_string(run));
+          ++runs;
+          throw std::runtime_error("not yet");
+        }).with({.limiter = [] {
+    return AnyLimiter<RequestKey>(ExponentialLimiter<RequestKey>({1h, 1h}));
+  }}));
+  await("the first run", [&] { return manager->totals().counts.error == 1; });
+  for (std::size_t next = 1; next <= writes.size(); ++next) {
+    if (next < writes.size()) round = next;
+    client.patch<Rig>(web, Patch::merge(Json::object({{"status", Json::object({{"round", next}})}})),
+                      {.subresource = "status"});
+    await("the run after round " + std::to_string(next),
+          [&] { return manager->totals().counts.error >= next + 1; });
+    EXPECT_EQ(runs, static_cast<int>(next) + 1) << "after " << writes[next - 1].first;
+  }
+  client.patch<Rig>(web, Patch::merge(Json::object({{"metadata", Json::object({{"finalizers", nullptr}})}})));
+}
+
+// The second replica writes to the status, for which the first one waits.
+TEST_F(RealRuntime, TheStatusOfAnotherReplicaRunsAFailingObject) {
+  start(controller_for<Rig>([&](Context&, const Rig& rig) {
+          if (rig.status.conditions.empty()) throw std::runtime_error("not yet");
+          ++runs;
+        }).with({.limiter = [] {
+    return AnyLimiter<RequestKey>(ExponentialLimiter<RequestKey>({1h, 1h}));
+  }}));
+  await("the failure", [&] { return manager->totals().counts.error > 0; });
+  ManagerOptions other = options();
+  other.name = "replica";
+  Manager replica(Client(environment().config()), std::move(other));
+  replica.add(controller_for<Rig>([](Context& context, const Rig& rig) {
+    set_condition(context, rig, {.type = "Ready", .status = "True", .reason = "Sized"});
+  }));
+  testing::RunningManager second(replica);
+  await("a run that does not fail", [&] { return runs > 0; });
 }
 
 TEST_F(RealRuntime, SaysOverHttpHowItIs) {
