@@ -299,7 +299,7 @@ void Harness::Impl::pass(TimePoint deadline) {
   const bool endless = deadline == TimePoint::max() && running_ && clock_->now() - run_start_ > patience;
   if (!next || endless)
     throw Error("Harness: at " + apiserver::seconds_text(elapsed()) +
-                " somebody waits without a deadline for what nothing brings");
+                " a thread waits without a deadline, and nothing can wake it");
   move_to(*next);
 }
 
@@ -347,9 +347,10 @@ std::optional<TimePoint> Harness::Impl::next_work() const {
 bool Harness::Impl::work_until(TimePoint end) {
   const std::size_t before = runs_.size();
   for (;;) {
-    while (step() != nullptr) {
+    while (clock_->now() <= end && step() != nullptr) {
       if (runs_.size() - before > options_.max_runs) throw TooManyRuns(story_of_last());
     }
+    if (clock_->now() > end) return false;  // a run took longer
     const std::optional<TimePoint> work = next_work();
     if (!work || *work > end) return !work;
     move_to(*earlier(work, next_event()));
@@ -365,19 +366,17 @@ bool Harness::Impl::settle(Duration limit) {
 
 void Harness::Impl::run_for(Duration time) {
   const TimePoint end = deadline_after(clock_->now(), time);
-  do {
-    work_until(end);
+  for (work_until(end); clock_->now() < end; work_until(end)) {
     const auto next = next_event();
     move_to(next ? std::min(*next, end) : end);
-  } while (clock_->now() < end);
-  work_until(end);
+  }
 }
 
 // ---- The history
 
 std::string Harness::Impl::story_of_last() const {
   std::string text = "Harness: more than " + std::to_string(options_.max_runs) +
-                     " runs, and still something is due at " + apiserver::seconds_text(elapsed()) +
+                     " runs, and a timer is still due at " + apiserver::seconds_text(elapsed()) +
                      "; the last ones:";
   const std::size_t first = runs_.size() - std::min(runs_.size(), runs_shown);
   return text + "\n" + detail::story(std::span(runs_).subspan(first));

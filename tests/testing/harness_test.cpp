@@ -136,7 +136,7 @@ TEST(Run, RefusesRunsWithoutEndAndShowsWhatCausesThem) {
     run(restless, {gadget("web")}, {.harness = {.max_runs = 20}});
     FAIL() << "it ended";
   } catch (const TooManyRuns& error) {
-    EXPECT_THAT(error.what(), HasSubstr("Harness: more than 20 runs, and still something is due at 0s"));
+    EXPECT_THAT(error.what(), HasSubstr("Harness: more than 20 runs, and a timer is still due at 0s"));
     EXPECT_THAT(error.what(), HasSubstr("status.readyReplicas: 20 -> 21"));
   }
 }
@@ -242,6 +242,20 @@ TEST_F(HarnessTest, StepsOneRunAtATime) {
   EXPECT_EQ(run->outcome.kind, OutcomeKind::requeue_after);
   EXPECT_FALSE(harness.step()) << "the next run is due in ten seconds only";
   EXPECT_EQ(harness.elapsed(), 0s);
+}
+
+TEST(Harness, RunForEndsInTimeWhereThereIsMoreWorkThanTime) {
+  Harness harness({.max_runs = 10});
+  harness.add(controller_for<ConfigMap>([](Context& context, const ConfigMap&) {
+    sleep_until(context.clock(), context.clock().now() + 700ms, context.stop());
+    return requeue_after(1ns);
+  }));
+  harness.create({ConfigMap{.metadata = {.name = "busy", .namespace_ = "default"}}});
+  harness.run_for(2s);
+  EXPECT_EQ(harness.runs().size(), 3U) << "they begin at 0, 700 and 1400 ms";
+  EXPECT_EQ(harness.elapsed() / 1ms, 2100);
+  EXPECT_FALSE(harness.settle(1s)) << harness.str();
+  EXPECT_EQ(harness.runs().size(), 5U);
 }
 
 TEST_F(HarnessTest, LetsAllOfATimePass) {
@@ -351,7 +365,7 @@ TEST_F(HarnessTest, RefusesToWaitForWhatNothingBrings) {
   harness.create({gadget("web")});
   EXPECT_THROW(harness.step(), UnexpectedFailure);
   EXPECT_THAT(harness.last().outcome.message,
-              HasSubstr("somebody waits without a deadline for what nothing brings"));
+              HasSubstr("a thread waits without a deadline, and nothing can wake it"));
 }
 
 std::size_t threads_of_this_process() {

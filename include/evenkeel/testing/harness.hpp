@@ -163,7 +163,7 @@ class EVENKEEL_API Harness {
   /// Does all work that is due, then advances the time to the next due time, until no work is left or `limit`
   /// of virtual time has passed; returns true in the first case. Throws TooManyRuns and UnexpectedFailure.
   bool settle(Duration limit = std::chrono::minutes{10});
-  /// Like settle(), but until exactly `time` has passed.
+  /// Like settle(), but until exactly `time` has passed, or a run that began before has ended.
   void run_for(Duration time);
 
   // ---- Results ----
