@@ -22,8 +22,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Header -> (file in FOLDER, kinds). A header's other structs are those that its kinds need.
 HEADERS = {
-    "core": ("core_v1", ["ConfigMap", "Secret", "Namespace", "Event", "ServiceAccount", "Pod", "Service", "Node",
-                         "PersistentVolumeClaim"]),
+    "core": ("core_v1", ["ConfigMap", "Secret", "Namespace", "Event", "ServiceAccount", "Service"]),
+    # Apart from the core, because a pod has a hundred structs, which take a second to compile.
+    "pods": ("core_v1", ["Pod", "Node", "PersistentVolumeClaim"]),
     "apps": ("apps_v1", ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"]),
     "batch": ("batch_v1", ["Job", "CronJob"]),
     "coordination": ("coordination.k8s.io_v1", ["Lease"]),
@@ -114,32 +115,37 @@ class Kinds:
 
     def qualified_name(self, name, header):
         """The name of a struct as the kinds of the header `header` have to write it."""
-        home = self.header_of.get(name) or self.home(name)
-        prefix = "" if home == header else self.namespace(home) + "::"
+        space = self.namespace(self.header_of.get(name) or self.home(name, header))
+        prefix = "" if space == self.namespace(header) else space + "::"
         return prefix + self.struct_name(name)
 
     def is_struct(self, name):
         return name not in KNOWN and bool(self.schemas[name].get("properties"))
 
-    def home(self, name):
-        """The header of a schema: that of its group."""
+    def home(self, name, user):
+        """The header of a schema that the header `user` needs: that one, or the last one of the schema's group."""
+        found = None
         for header, (file, _) in HEADERS.items():
             group = file.rsplit("_", 1)[0].split(".", 1)[0]
             version = file.rsplit("_", 1)[1]
             if name.endswith(f".{group}.{version}." + name.rsplit(".", 1)[1]):
-                return header
-        raise SystemExit(f"no header for {name}")
+                if header == user:
+                    return header
+                found = header
+        if not found:
+            raise SystemExit(f"no header for {name}")
+        return found
 
-    def visit(self, name):
+    def visit(self, name, user):
         if name in self.header_of or not self.is_struct(name):
             return
-        self.header_of[name] = self.home(name)
+        header = self.header_of[name] = self.home(name, user)
         for schema in self.schemas[name]["properties"].values():
             inner, always = ref_of(schema)
             if always:
                 self.always.add(inner)
             for needed in self.needs(schema):
-                self.visit(needed)
+                self.visit(needed, header)
         self.order[self.header_of[name]].append(name)
 
     def needs(self, schema):
@@ -159,7 +165,7 @@ class Kinds:
                 resource = next(r for r in self.documents[header]["resources"]
                                 if r["kind"] == kind and "/" not in r["name"])
                 self.resources[name] = (resource, *self.document_group(header))
-                self.visit(name)
+                self.visit(name, header)
 
     def document_group(self, header):
         parts = self.documents[header]["groupVersion"].split("/")

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/kinds/apiextensions.hpp>
 #include <evenkeel/evenkeel.hpp>
 
 #include "gadget.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 
 #include "ring_plan.hpp"
 #include "ring_pods.hpp"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/builder.hpp>
 

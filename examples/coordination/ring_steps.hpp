@@ -9,6 +9,7 @@
 #include <string>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/controller/pipeline.hpp>
 #include <evenkeel/coordination/process_groups/coordinator.hpp>
 #include <evenkeel/coordination/process_groups/database.hpp>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Umbrella header of an operator's program: described types, CRDs and all built-in kinds (api/), typed and
-// dynamic clients and watches (client/), controller_for, Context and Controller (controller/), Manager, run
-// and the log (manager/), Elector (election/), Cache (cache/), a registry of metrics, the limiters and the
-// stores.
+// Umbrella header of an operator's program: described types, CRDs and the small kinds of the core group
+// (api/), typed and dynamic clients and watches (client/), controller_for, Context and Controller
+// (controller/), Manager, run and the log (manager/), Elector (election/), Cache (cache/), a registry of
+// metrics, the limiters and the stores.
 //
 // Not in it, for the sake of compile time:
+//   api/kinds/*.hpp             pods, and the kinds of other groups: apps.hpp, batch.hpp, networking.hpp, ...
+//                               api/kinds.hpp has all
 //   controller/helpers.hpp      create_or_update, set_condition of a Context (that of a list of
 //                               conditions is in api/metadata.hpp)
 //   controller/pipeline.hpp     Pipeline: sub-reconcilers
@@ -20,7 +22,7 @@
 #include <evenkeel/api/crd.hpp>
 #include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/api/fields.hpp>
-#include <evenkeel/api/kinds.hpp>
+#include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/client/client.hpp>

@@ -4,9 +4,9 @@ set(api_headers
   patch.hpp
   quantity.hpp resource.hpp selector.hpp snapshot.hpp time.hpp nlohmann.hpp
   kinds/apiextensions.hpp kinds/apps.hpp kinds/autoscaling.hpp kinds/batch.hpp kinds/coordination.hpp
-  kinds/core.hpp kinds/events.hpp kinds/networking.hpp kinds/policy.hpp kinds/rbac.hpp)
+  kinds/core.hpp kinds/events.hpp kinds/networking.hpp kinds/pods.hpp kinds/policy.hpp kinds/rbac.hpp)
 set(api_sources
   bytes.cpp crd.cpp decode.cpp dynamic.cpp encode.cpp int_or_string.cpp json.cpp metadata.cpp overlay.cpp
   patch.cpp quantity.cpp selector.cpp snapshot.cpp time.cpp yaml_scalar.cpp yaml_writer.cpp
   kinds/apiextensions.cpp kinds/apps.cpp kinds/autoscaling.cpp kinds/batch.cpp kinds/coordination.cpp
-  kinds/core.cpp kinds/events.cpp kinds/networking.cpp kinds/policy.cpp kinds/rbac.cpp)
+  kinds/core.cpp kinds/events.cpp kinds/networking.cpp kinds/pods.cpp kinds/policy.cpp kinds/rbac.cpp)

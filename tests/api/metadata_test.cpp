@@ -7,6 +7,7 @@
 
 #include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/snapshot.hpp>
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/client/retry.hpp>
@@ -317,7 +318,7 @@ TEST_F(ClientWrites, ScaleReadsAndSets) {
   EXPECT_EQ(sent(), "PATCH /apis/test.dev/v1/namespaces/default/widgets/web/scale?fieldManager=tester");
   EXPECT_EQ(transport->last().body, R"({"spec":{"replicas":5}})");
   transport->reply(200, web);
-  EXPECT_THAT(error_of([&] { client.scale<Widget>(key); }), HasSubstr("the answer is no Scale"));
+  EXPECT_THAT(error_of([&] { client.scale<Widget>(key); }), HasSubstr("the response is not a Scale"));
 }
 
 class ClientEditsOf : public ClientTest {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/cache/cache.hpp>
@@ -116,7 +117,7 @@ TEST_F(CacheConcurrency, ReadsUndeclaredKindsLiveAndLogsThatOnce) {
   EXPECT_FALSE(cache_.find<ConfigMap>({"default", "b"}));
   EXPECT_THAT(keys(cache_.list<ConfigMap>({.namespace_ = "default"})), ElementsAre("default/a"));
   EXPECT_EQ(cache_.live_reads(), 3u);
-  EXPECT_EQ(sink_->count("reading from the server what the cache cannot tell"), 1);
+  EXPECT_EQ(sink_->count("reading from the server because the cache cannot answer"), 1);
   EXPECT_THAT(cache_.health(), IsEmpty()) << "no informer was started by reading";
 }
 
@@ -231,7 +232,7 @@ TEST_F(OwnedByConcurrency, AsksTheServerForAKindThatIsNotDeclared) {
   EXPECT_THAT(children(), ElementsAre("default/a", "default/b"));
   EXPECT_THAT(keys(cache_.owned_by<ConfigMap>(owner_->metadata.uid)), ElementsAre("default/a", "default/b"));
   EXPECT_EQ(cache_.live_reads(), 2u);
-  EXPECT_EQ(sink_->count("reading from the server what the cache cannot tell"), 1);
+  EXPECT_EQ(sink_->count("reading from the server because the cache cannot answer"), 1);
   EXPECT_THAT(cache_.owned_by<ConfigMap>("nobody"), IsEmpty());
 }
 

@@ -16,6 +16,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/kinds/apps.hpp>
 #include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/manager/manager.hpp>

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/kinds/apps.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/evenkeel.hpp>
 
 namespace print_crds_types {

@@ -16,6 +16,7 @@
 
 #include <evenkeel/api/kinds/apps.hpp>
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/api/kinds/rbac.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/resource_client.hpp>

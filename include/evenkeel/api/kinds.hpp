@@ -10,5 +10,6 @@
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/api/kinds/events.hpp>
 #include <evenkeel/api/kinds/networking.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/api/kinds/policy.hpp>
 #include <evenkeel/api/kinds/rbac.hpp>

@@ -11,6 +11,7 @@
 
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/api/time.hpp>

@@ -11,7 +11,7 @@
 
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/int_or_string.hpp>
-#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/selector.hpp>
 
