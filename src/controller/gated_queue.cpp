@@ -14,6 +14,7 @@ namespace {
 
 RequestQueueOptions queue_options(const ControllerOptions& chosen, std::shared_ptr<const Clock> clock) {
   RequestQueueOptions options{.name = chosen.name,
+                              .readd = chosen.readd,
                               .debounce = chosen.debounce,
                               .min_interval = chosen.min_interval,
                               .clock = std::move(clock)};

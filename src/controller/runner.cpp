@@ -50,8 +50,7 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
                          .next_try_in = next,
                          .at = ended});
   if (fatal) {
-    context.log().error("reconcile failed; the controller ends, as it was told to",
-                        {{"error", outcome.message}});
+    context.log().error("reconcile failed; the controller ends, as configured", {{"error", outcome.message}});
     std::rethrow_exception(panic);
   }
   report(context.log(), outcome, attempt, next.value_or(Duration::zero()));
@@ -92,10 +91,17 @@ ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic) {
   return outcome;
 }
 
+Priority Runner::next_priority(Priority of_run, const ReconcileOutcome& outcome,
+                               const QueueCalls& calls) const {
+  if (outcome.priority) return *outcome.priority;
+  const bool periodic = calls.add == QueueCalls::Add::after;
+  return periodic ? spec_.options.requeue_priority.value_or(of_run) : of_run;
+}
+
 // Returns the delay until the next attempt, if there is one.
 std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const RunEnd& end) {
   const QueueCalls calls = queue_calls(end.outcome);
-  const Priority priority = end.outcome.priority.value_or(claim.priority());
+  const Priority priority = next_priority(claim.priority(), end.outcome, calls);
   RequestQueue& queue = queue_.queue();
   if (calls.forget) queue.forget(claim.key());
   if (calls.add == QueueCalls::Add::rate_limited) return queue_.back_off(claim.key(), priority, end);

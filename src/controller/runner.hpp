@@ -44,6 +44,7 @@ class Runner {
  private:
   Context context_for(const Request& request, std::uint64_t attempt, const std::string& id);
   ReconcileOutcome run_once(Context& context, std::exception_ptr& panic);
+  Priority next_priority(Priority of_run, const ReconcileOutcome& outcome, const QueueCalls& calls) const;
   std::optional<Duration> settle(const RequestQueue::Claim& claim, const RunEnd& end);
   TimePoint limit_of_run(TimePoint began) const;
   void count(const ReconcileOutcome& outcome, Duration took);

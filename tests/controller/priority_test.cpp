@@ -152,6 +152,39 @@ TEST_F(EventPriority, OfARetryIsThatOfItsRunUnlessTheResultSetsOne) {
   controller.reset();
 }
 
+TEST_F(EventPriority, OfPeriodicRunsIsThatOfTheOptionUnlessTheResultSetsOne) {
+  Tally runs;
+  ControllerSpec made = spec([&](Context& context) {
+    const std::string name = context.key().name;
+    const bool again = runs.value() >= 4;
+    runs.add();
+    if (again) return done();
+    if (name == "fails") throw std::runtime_error("dummy error");
+    const Result result = name.starts_with("later") ? requeue_after(1s) : requeue();
+    return name.ends_with("raised") ? result.with_priority(99) : result;
+  });
+  made.options.store = [this] { return RequestStore(RecordingStore(record)); };
+  made.options.limiter = [] { return exponential(1s, 1s); };
+  made.options.requeue_priority = Lane::slow;
+  make(std::move(made));
+  start();
+  handlers[0]->on_synced();
+  for (const char* name : {"fails", "later", "later raised", "requeued"}) {
+    const WireObject one = object(name);
+    handlers[0]->on_event(added(one));
+  }
+  runs.wait_for(4);
+  clock->wait_for_waiters(1);
+  record.clear();
+  clock->advance(1s);
+  runs.wait_for(8);
+  EXPECT_THAT(record, UnorderedElementsAre("fails 0", "later -100", "later raised 99", "requeued 0"));
+  clock->wait_for_waiters(1);
+  controller->stop();
+  ended.wait_for(1);
+  controller.reset();
+}
+
 // A store without priorities takes events in order.
 TEST_F(EventPriority, CountsForNothingInAPlainQueue) {
   std::vector<std::string> order;

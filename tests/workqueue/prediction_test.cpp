@@ -174,19 +174,5 @@ TEST(FailingObjects, UnderAFloorOfASecondShowOnlyTheUpperLadder) {
   EXPECT_EQ(ours.returns(0).back(), 40'955ms);
 }
 
-// If a failed key was also added with a fixed delay, the back-off decides.
-TEST(FailingObjects, FollowTheLadderNotTheTimeThatWasAskedForToo) {
-  ExponentialLimiter<std::string> limiter;
-  Core<std::string, FifoStore> queue;
-  queue.add_at("x", 1h);
-  queue.add_at("x", limiter.when("x", {}));
-  queue.add_at("x", 1h);
-  EXPECT_EQ(queue->next_due(), TimePoint{5ms});
-  queue.on_timeout(5ms);
-  EXPECT_EQ(queue.drain(), (std::vector<std::string>{"x"}));
-  queue.on_timeout(1h);
-  EXPECT_TRUE(queue.drain().empty());
-}
-
 }  // namespace
 }  // namespace evenkeel

@@ -28,6 +28,7 @@
 #include <evenkeel/workqueue/any_store.hpp>
 #include <evenkeel/workqueue/debounce.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
+#include <evenkeel/workqueue/readd.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
 namespace evenkeel {
@@ -93,6 +94,12 @@ struct ControllerOptions {
   /// Makes the backing store of the queue. Default: PriorityStore; live changes have priority 0, first lists
   /// and resyncs -100.
   std::function<AnyStore<RequestKey>()> store = {};
+  /// Priority of runs that a requeue_after() asks for. Default: that of the run that asks. Lane::slow makes
+  /// periodic work wait behind live changes. Result::with_priority() has precedence.
+  std::optional<Priority> requeue_priority = {};
+  /// Position of a key that was added while it ran: by default the one at which it was added, so that a long
+  /// run is not starved under a steady load.
+  Readd readd = Readd::keep_place;
   Debounce debounce = {};                    ///< Combines events in quick succession. Default off.
   Duration min_interval = Duration::zero();  ///< Time between the starts of two runs of a key. Default none.
   /// Duration after which a reconcile counts as stuck. Default: 30 s more than reconcile_timeout, or 10 min

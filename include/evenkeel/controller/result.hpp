@@ -64,6 +64,8 @@ inline Result requeue(std::string reason = {}) {
 }
 
 /// Run again after `delay`, with the back-off reset. A delay that is not positive has the effect of done().
+/// The next run keeps the priority of this one, unless the result or ControllerOptions::requeue_priority sets
+/// another.
 inline Result requeue_after(Duration delay, std::string reason = {}) {
   if (delay <= Duration::zero()) return {};
   return {Result::Kind::requeue_after, delay, std::move(reason)};

@@ -10,16 +10,11 @@
 #include <evenkeel/workqueue/detail/queue_meter.hpp>
 #include <evenkeel/workqueue/detail/timer_heap.hpp>
 #include <evenkeel/workqueue/queue_item.hpp>
+#include <evenkeel/workqueue/readd.hpp>
 #include <evenkeel/workqueue/store.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
-
-/// Position of a key that was added while it was processed, once it is done.
-enum class Readd : std::uint8_t {
-  at_back,     ///< Behind everything queued by then, as in client-go.
-  keep_place,  ///< Where it was added: it does not wait for later adds.
-};
 
 namespace detail {
 
