@@ -177,32 +177,36 @@ class CountingClock final : public ek::Clock {
 };
 
 void idle_workers_cost_nothing() {
-  constexpr std::size_t count = 1000;
+  constexpr int count = 1000;
   const auto clock = std::make_shared<CountingClock>();
   Queue queue({.clock = clock});
   std::vector<std::jthread> workers;
   workers.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i) {
     workers.emplace_back([&queue] {
       while (queue.get()) {
       }
     });
   }
-  // A woken worker counts as waiting until it runs: wait for its next wait instead.
-  const auto all_sleep_again = [&](int sleeps) {
-    while (clock->sleeps < sleeps) std::this_thread::yield();
+  // Returns how often a worker began to wait since the last call, once all of them wait and there were at
+  // least `least` such waits: a woken worker counts as waiting until it runs.
+  int seen = 0;
+  const auto waits = [&](int least) {
+    while (clock->sleeps < seen + least) std::this_thread::yield();
     clock->time.wait_for_waiters(count);
-    return clock->sleeps - sleeps;
+    return clock->sleeps - std::exchange(seen, clock->sleeps);
   };
-  expect(all_sleep_again(1000) == 0, "each worker goes to sleep once");
-  std::printf("1,000 workers find no work and sleep\n");
+  const int asleep = waits(count);
+  std::printf("%d workers find no work and sleep\n", asleep);
+  expect(asleep == count, "each worker goes to sleep once");
   clock->time.advance(1h);
-  expect(all_sleep_again(1000) == 0, "nobody wakes for nothing");
-  std::printf("  an hour passes:        woken 0\n");
+  const int woken_by_time = waits(0);
+  std::printf("  an hour passes:        woken %d\n", woken_by_time);
+  expect(woken_by_time == 0, "nobody wakes for nothing");
   queue.add("A");
-  const int woken = 1 + all_sleep_again(1001);
-  std::printf("  a request arrives:     woken %d\n", woken);
-  expect(woken == 1, "one request wakes one worker");
+  const int woken_by_work = waits(1);
+  std::printf("  a request arrives:     woken %d\n", woken_by_work);
+  expect(woken_by_work == 1, "one request wakes one worker");
   queue.shut_down();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rate limiters decide when a failed object is retried: the default limiter and its two halves, a custom
 // limiter, and one bucket shared by two controllers. In virtual time, so it ends at once and its output is
-// always the same.
+// always the same. Exits with 1 if a limiter does not do what it promises.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -62,6 +62,14 @@ std::vector<int> reconciles_per_second(const std::vector<FailingController*>& co
   return counts;
 }
 
+bool as_promised = true;
+
+void expect(bool holds, const char* what) {
+  if (holds) return;
+  std::printf("  NOT AS PROMISED: %s\n", what);
+  as_promised = false;
+}
+
 void print(const char* what, const std::vector<int>& counts, const std::string& remark = "") {
   std::printf("  %-33s", what);
   for (const int count : counts) std::printf("%7d", count);
@@ -72,26 +80,39 @@ void one_object() {
   std::printf("One object that always fails, under the default, is tried at\n ");
   const auto clock = std::make_shared<ek::ManualClock>();
   FailingController controller(clock, ek::default_limiter<int>(), 1);
+  ek::Duration next{}, delay = 5ms;
   for (; clock->now() < ek::TimePoint{30s}; clock->advance(5ms)) {
     if (controller.reconcile() == 0) continue;
-    std::printf(" %s", ek::format_duration(clock->now().time_since_epoch()).c_str());
+    const ek::Duration now = clock->now().time_since_epoch();
+    std::printf(" %s", ek::format_duration(now).c_str());
+    expect(now == next, "each delay is twice the one before");
+    next += std::exchange(delay, 2 * delay);
   }
+  expect(next > 30s, "no attempt is left out");
   std::printf("\n\n");
 }
 
-void storm(const char* what, ek::AnyLimiter<int> limiter) {
+void storm(const char* what, ek::AnyLimiter<int> limiter, const std::vector<int>& promised,
+           ek::Duration newcomer) {
   const auto clock = std::make_shared<ek::ManualClock>();
   FailingController controller(clock, std::move(limiter), 10'000);
   const std::vector<int> counts = reconciles_per_second({&controller}, *clock, 6);
-  print(what, counts, "   a newcomer waits " + ek::format_duration(controller.first_failure_waits()));
+  const ek::Duration waits = controller.first_failure_waits();
+  print(what, counts, "   a newcomer waits " + ek::format_duration(waits));
+  expect(counts == promised && waits == newcomer, what);
 }
 
 void ten_thousand_objects() {
   std::printf("10,000 objects that always fail: reconciles in seconds 0 to 5\n");
-  storm("back-off of each object alone", ek::exponential(5ms, 1000s));
-  storm("one bucket for all alone", ek::token_bucket(10, 100));
-  storm("the default, which is both", ek::default_limiter<int>());
-  storm("the default, but a minute at most", ek::with_max_delay(ek::default_limiter<int>(), 1min));
+  // All attempts of the ladder 5, 10, 20, ... ms: eight in the first second.
+  storm("back-off of each object alone", ek::exponential(5ms, 1000s), {80'000, 10'000, 10'000, 0, 0, 10'000},
+        5ms);
+  // First attempts, a burst of 100, and 10 per second. A newcomer waits behind 10,000 others.
+  const std::vector<int> bucket = {10'109, 10, 10, 10, 10, 10};
+  storm("one bucket for all alone", ek::token_bucket(10, 100), bucket, 1000s);
+  storm("the default, which is both", ek::default_limiter<int>(), bucket, 1000s);
+  storm("the default, but a minute at most", ek::with_max_delay(ek::default_limiter<int>(), 1min), bucket,
+        1min);
   std::printf("\n");
 }
 
@@ -102,6 +123,7 @@ void own_limiter() {
   const std::vector<int> counts = reconciles_per_second({&controller}, *clock, 200);
   for (std::size_t second = 0; second < counts.size(); ++second) {
     if (counts[second] > 0) std::printf(" %zu (%d)", second, counts[second]);
+    expect(counts[second] == (second % 60 == 0 ? 100 : 0), "all attempts are at the begin of a minute");
   }
   std::printf("\n\n");
 }
@@ -109,15 +131,19 @@ void own_limiter() {
 void two_controllers() {
   std::printf(
       "Two controllers that call one service, 100 failing objects each: reconciles of both together\n");
-  const auto run = [](const char* what, const ek::AnyLimiter<int>& one, const ek::AnyLimiter<int>& other) {
+  const auto run = [](const char* what, const ek::AnyLimiter<int>& one, const ek::AnyLimiter<int>& other,
+                      const std::vector<int>& promised) {
     const auto clock = std::make_shared<ek::ManualClock>();
     FailingController orders(clock, one, 100);
     FailingController invoices(clock, other, 100);
-    print(what, reconciles_per_second({&orders, &invoices}, *clock, 6));
+    const std::vector<int> counts = reconciles_per_second({&orders, &invoices}, *clock, 6);
+    print(what, counts);
+    expect(counts == promised, what);
   };
-  run("a bucket of 5 per second for each", ek::token_bucket(5, 10), ek::token_bucket(5, 10));
+  run("a bucket of 5 per second for each", ek::token_bucket(5, 10), ek::token_bucket(5, 10),
+      {228, 10, 10, 10, 10, 10});
   const auto bucket = ek::shared(ek::token_bucket(5, 10));
-  run("one bucket shared by both", bucket, bucket);
+  run("one bucket shared by both", bucket, bucket, {214, 5, 5, 5, 5, 5});
 }
 
 int main() {
@@ -125,4 +151,5 @@ int main() {
   ten_thousand_objects();
   own_limiter();
   two_controllers();
+  return as_promised ? 0 : 1;
 }
