@@ -78,7 +78,7 @@ std::size_t parse_index(std::string_view step, std::size_t last) {
   const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
   const bool whole = error == std::errc() && end == step.data() + step.size();
   if (!whole || step.empty() || (step.size() > 1 && step.front() == '0'))
-    throw Problem{"\"" + std::string(step) + "\" is no index of a list"};
+    throw Problem{"\"" + std::string(step) + "\" is not a list index"};
   if (index > last) throw Problem{"no item " + std::string(step)};
   return index;
 }
@@ -111,7 +111,7 @@ void add_at(Json& root, const std::vector<std::string>& path, Json value) {
     const std::size_t index = path.back() == "-" ? items.size() : parse_index(path.back(), items.size());
     items.insert(items.begin() + static_cast<std::ptrdiff_t>(index), std::move(value));
   } else {
-    throw Problem{"the parent is no object and no list"};
+    throw Problem{"the parent is neither an object nor a list"};
   }
 }
 
@@ -145,7 +145,7 @@ bool is_prefix(const std::vector<std::string>& start, const std::vector<std::str
 }
 
 void apply_one(Json& target, const Json& operation) {
-  if (!operation.is_object()) throw Problem{"is no object"};
+  if (!operation.is_object()) throw Problem{"is not an object"};
   const std::string& op = text_of(operation, "op");
   const auto path = parse_pointer(text_of(operation, "path"));
   if (op == "add") {
@@ -156,7 +156,7 @@ void apply_one(Json& target, const Json& operation) {
     walk(target, path) = value_of(operation);
   } else if (op == "test") {
     if (walk(target, path) != value_of(operation))
-      throw Problem{"the value is another: " + walk(target, path).dump()};
+      throw Problem{"the value differs: " + walk(target, path).dump()};
   } else if (op == "copy") {
     add_at(target, path, Json(walk(target, parse_pointer(text_of(operation, "from")))));
   } else if (op == "move") {

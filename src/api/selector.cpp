@@ -100,7 +100,7 @@ class SelectorReader {
     if (word == "notin") return {std::move(key), "NotIn", values()};
     if (word == ">" || word == "<") {
       std::string bound = value();
-      if (!integer_of(bound)) fail("\"" + bound + "\" is no integer");
+      if (!integer_of(bound)) fail("\"" + bound + "\" is not an integer");
       return {std::move(key), word == ">" ? "Gt" : "Lt", {std::move(bound)}};
     }
     fail("found \"" + word + "\", expected one of =, ==, !=, in, notin, <, >");
@@ -330,11 +330,12 @@ std::string label_name_problem(std::string_view name) {
   if (slash != std::string_view::npos) {
     last = name.substr(slash + 1);
     if (!is_dns_subdomain(name.substr(0, slash)))
-      return "\"" + std::string(name) + "\" is no label name: what stands before \"/\" must be a DNS name";
+      return "\"" + std::string(name) + "\" is not a label name: the part before \"/\" must be a DNS name";
   }
   if (is_label_text(last)) return {};
   return "\"" + std::string(name) +
-         "\" is no label name: it has at most 63 letters, digits, '-', '_' and '.', and begins and ends with "
+         "\" is not a label name: it has at most 63 letters, digits, '-', '_' and '.', and begins and ends "
+         "with "
          "a "
          "letter or digit";
 }
@@ -342,7 +343,7 @@ std::string label_name_problem(std::string_view name) {
 std::string label_value_problem(std::string_view value) {
   if (value.empty() || is_label_text(value)) return {};
   return "\"" + std::string(value) +
-         "\" is no label value: it has at most 63 letters, digits, '-', '_' and '.', and begins and ends "
+         "\" is not a label value: it has at most 63 letters, digits, '-', '_' and '.', and begins and ends "
          "with a "
          "letter or digit";
 }

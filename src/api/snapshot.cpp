@@ -12,7 +12,7 @@ void detail::refuse_empty_snapshot(std::string_view type) {
     if (type.substr(0, own.size()) == own) type.remove_prefix(own.size());
   }
   throw std::logic_error("an empty Snapshot<" + std::string(type) +
-                         "> was dereferenced: there is no such object, which `if (snapshot)` tells");
+                         "> was dereferenced: the object does not exist; check with `if (snapshot)`");
 }
 
 }  // namespace v0

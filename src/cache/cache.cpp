@@ -121,7 +121,8 @@ class Cache::Impl {
     MutexLock lock(mutex_);
     const bool first = logged_.insert(name).second;
     lock.unlock();
-    if (first) options_.log.info("reading from the server what the cache cannot tell", {{"resource", name}});
+    if (first)
+      options_.log.info("reading from the server because the cache cannot answer", {{"resource", name}});
   }
 };
 

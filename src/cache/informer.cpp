@@ -100,7 +100,7 @@ class Informer::Impl final : public detail::Job {
  private:
   enum class Activity : std::uint8_t { idle, listing, watching, waiting };
 
-  void greet();
+  void deliver_to_new_handlers();
   void advance();
   void resync();
   void check_head();
@@ -141,8 +141,8 @@ class Informer::Impl final : public detail::Job {
   std::optional<TimePoint> last_event_;
   std::optional<TimePoint> failing_since_;
   detail::FailureLog failure_log_;
-  bool unreachable_ = false;                        // reported to the server's log, but not its recovery
-  std::vector<std::shared_ptr<HandlerSlot>> told_;  // handlers that have received all changes so far
+  bool unreachable_ = false;                            // reported to the server's log, but not its recovery
+  std::vector<std::shared_ptr<HandlerSlot>> notified_;  // handlers that have received all changes so far
 
   std::atomic<bool> started_ = false;  // pairs with the load in run()
   mutable Mutex mutex_;
@@ -155,7 +155,7 @@ class Informer::Impl final : public detail::Job {
 };
 
 void Informer::Impl::run() noexcept {
-  greet();
+  deliver_to_new_handlers();
   if (!started_.load(std::memory_order_acquire)) return;
   StreamInput input;
   int turns = 0;
@@ -167,7 +167,7 @@ void Informer::Impl::run() noexcept {
 }
 
 /// Delivers the existing objects to new handlers, and drops removed handlers.
-void Informer::Impl::greet() {
+void Informer::Impl::deliver_to_new_handlers() {
   std::vector<std::shared_ptr<HandlerSlot>> slots;
   {
     MutexLock lock(mutex_);
@@ -175,9 +175,9 @@ void Informer::Impl::greet() {
     slots_changed_ = false;
     slots = slots_;
   }
-  const auto known = std::exchange(told_, {});
+  const auto known = std::exchange(notified_, {});
   for (const auto& slot : slots) {
-    told_.push_back(slot);
+    notified_.push_back(slot);
     if (std::find(known.begin(), known.end(), slot) != known.end() || !reflector_.synced()) continue;
     for (const WireObject& object : store_.snapshot())
       slot->tell({.type = EventType::added, .object = object}, true);
@@ -218,7 +218,7 @@ void Informer::Impl::resync() {
   if (options_.resync <= Duration::zero() || !reflector_.synced()) return;
   if (resync_due_ <= now()) {
     for (const WireObject& object : store_.snapshot()) {
-      for (const auto& slot : told_)
+      for (const auto& slot : notified_)
         slot->tell({.type = EventType::updated, .object = object, .old = object, .resync = true}, false);
     }
   }
@@ -358,11 +358,11 @@ void Informer::Impl::store(ReflectorChange change) {
       break;
   }
   for (const StoreDelta& delta : deltas) {
-    for (const auto& slot : told_) slot->tell(delta, change.first);
+    for (const auto& slot : notified_) slot->tell(delta, change.first);
   }
   if (!change.first) return;
   publish();  // a handler may read from the cache as soon as it is synced
-  for (const auto& slot : told_) slot->tell_synced();
+  for (const auto& slot : notified_) slot->tell_synced();
 }
 
 void Informer::Impl::publish() {
@@ -373,7 +373,7 @@ void Informer::Impl::publish() {
     if (std::exchange(unreachable_, false) && parts_.server_log->works(now()))
       parts_.log.info("the server can be reached again");
     if (failure_log_.works(now()))
-      parts_.log.info("follows the collection again",
+      parts_.log.info("lists and watches the collection again",
                       {{"kind", parts_.resource.kind}, {"namespace", options_.namespace_}});
   } else if (!failing_since_) {
     failing_since_ = now();
@@ -403,10 +403,10 @@ void Informer::Impl::log_failure() {
   std::string error = reflector_.last_error();
   if (const std::string_view hint = watch_problem_hint(problem); !hint.empty())
     error.append("; ").append(hint);
-  const char* begins = server ? "cannot reach the server; it is tried until it works"
-                              : "cannot follow a collection; it is tried until it works";
+  const char* begins =
+      server ? "cannot reach the server; retrying" : "cannot list or watch a collection; retrying";
   parts_.log.write(
-      news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot follow a collection",
+      news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot list or watch a collection",
       {{"kind", parts_.resource.kind},
        {"namespace", options_.namespace_},
        {"problem", watch_problem_name(problem)},

@@ -325,12 +325,12 @@ void Reflector::on_watching_ended(const Watching& watching, const std::optional<
   }
   const std::string cause = failure && !failure->message.empty() ? ": " + failure->message : "";
   if (now - watching.began < options_.short_watch && resource_version_ == watching.from) {
-    fails("the watch ended at once and told nothing" + cause, failure, true);
+    fails("the watch ended immediately, without an event" + cause, failure, true);
     return start_cycle(now);
   }
   state_ = Resuming{};
   if (short_watches_ <= options_.short_watches) return;  // at once
-  fails("the server ends each watch at once" + cause, failure, true);
+  fails("the server ends each watch immediately" + cause, failure, true);
   state_ = Resuming{back_off(now, {})};
 }
 

@@ -378,7 +378,7 @@ RestRequest Client::scale_request(const ResourceId& resource, const ObjectKey& k
 
 Scale Client::read_scale(const http::Response& response, const std::string& what) {
   const Json document = Json::parse(response.body, what);
-  if (document["kind"].string_or("") != "Scale") throw DecodeError(what, "the answer is no Scale");
+  if (document["kind"].string_or("") != "Scale") throw DecodeError(what, "the response is not a Scale");
   return {.replicas = document.at({"spec", "replicas"}).integer_or(0),
           .status_replicas = document.at({"status", "replicas"}).integer_or(0),
           .selector = document.at({"status", "selector"}).string_or(""),

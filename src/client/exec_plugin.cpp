@@ -196,7 +196,7 @@ std::optional<WallTime> expiry_of(const ExecPlugin& plugin, const Json& status) 
   const Json& value = status["expirationTimestamp"];
   if (value.is_null()) return std::nullopt;
   const auto time = Time::parse(value.string_or(""));
-  if (!time) fail(plugin, "gives an expirationTimestamp that is no time");
+  if (!time) fail(plugin, "returned an expirationTimestamp that is not a time");
   return time->value();
 }
 

@@ -296,7 +296,7 @@ class RawWatch::State {
     try {
       frame = take_apart(*frame_text);
     } catch (const simdjson::simdjson_error& error) {
-      return reject(std::string("a frame that is no event: ") + error.what());
+      return reject(std::string("a frame that is not an event: ") + error.what());
     }
     if (frame.type == "ERROR") {
       drop();

@@ -91,7 +91,8 @@ YAML::Node load_yaml(const std::string& text) {
   LastMark last;
   while (left > 0 && parser.HandleNextDocument(last)) --left;
   // If everything had been parsed, another call would have found nothing.
-  if (left == 0 && parser) throw YAML::ParserException(last.mark(), "the text after this cannot be read");
+  if (left == 0 && parser)
+    throw YAML::ParserException(last.mark(), "the text after this position cannot be parsed");
   return YAML::Load(text);
 }
 

@@ -382,14 +382,14 @@ std::vector<WatchHealth> Controller::watch_health() const {
 Explanation Controller::explain(const ObjectKey& key, std::string_view blocked_reason) {
   return impl_->inspector().explain(key, impl_->moment(blocked_reason));
 }
-Troubles Controller::troubles(std::size_t most, std::string_view blocked_reason) {
-  return impl_->inspector().troubles(most, impl_->moment(blocked_reason));
+ControllerSummary Controller::summary(std::size_t most, std::string_view blocked_reason) {
+  return impl_->inspector().summary(most, impl_->moment(blocked_reason));
 }
 std::optional<TimePoint> Controller::look_for_stuck() {
   return impl_->inspector().look_for_stuck();
 }
-std::string Controller::trouble() {
-  return impl_->inspector().trouble(impl_->moment({}));
+std::string Controller::problem() {
+  return impl_->inspector().problem(impl_->moment({}));
 }
 std::size_t Controller::objects() const {
   return impl_->objects();

@@ -37,7 +37,7 @@ std::string_view past_of(EventType type) {
     case EventType::deleted:
       return "deleted";
     case EventType::generic:
-      return "told by the program";
+      return "reported by the program";
   }
   return "changed";
 }
@@ -57,9 +57,9 @@ std::string cause_text(const Cause& cause, const std::string& source) {
     case AddedBy::call:
       return "added by the program";
     case AddedBy::held:
-      return "what came during the run before";
+      return "events during the previous run";
     case AddedBy::requeue:
-      return "asked for by the run before";
+      return "requested by the previous run";
     case AddedBy::retry:
       return "retry after a failure";
   }
@@ -69,7 +69,7 @@ std::string cause_text(const Cause& cause, const std::string& source) {
 std::string fate_text(EventFate fate, bool pending) {
   switch (fate) {
     case EventFate::added:
-      return pending ? "it was to run anyway" : "added to the queue";
+      return pending ? "it was already going to run" : "added to the queue";
     case EventFate::refused:
       return "refused by the watch's predicate";
     case EventFate::held:
@@ -85,7 +85,7 @@ std::string end_text(const FlightEntry& entry) {
   std::string text = "run ended after " + format_span(record.duration()) + ": " +
                      std::string(outcome_name(record.outcome()));
   if (record.timed_out()) text += ", it timed out";
-  if (record.panic()) text += ", what was thrown says that the program is wrong";
+  if (record.panic()) text += ", the exception indicates a bug in the program";
   if (!entry.text) return text + " (its text was overwritten)";
   return entry.text->empty() ? text : text + ": " + *entry.text;
 }
@@ -102,7 +102,7 @@ std::string entry_text(const FlightEntry& entry, bool pending) {
       return end_text(entry);
     case FlightKind::waits:
       return "runs again in " + format_span(record.delay()) +
-             (record.reason() == AddedBy::retry ? ": retry" : ": asked for by the run");
+             (record.reason() == AddedBy::retry ? ": retry" : ": requested by the run");
   }
   return {};
 }
@@ -215,7 +215,7 @@ class Judge {
         return waiting();
       case KeyState::processing:
       case KeyState::processing_and_dirty:
-        return say(WhyIdle::running, "it is in the hands of a worker; its run begins or has just ended");
+        return say(WhyIdle::running, "a worker holds its key; the run is about to start or has just ended");
       case KeyState::absent:
         return idle();
     }
@@ -269,7 +269,7 @@ class Judge {
                                            number(out_.failures, "time") + reason);
     }
     if (after_.last_wait != nullptr && after_.last_wait->record.reason() == AddedBy::requeue) {
-      return say(WhyIdle::waiting, "it waits " + when + ", as its last run asked for" + last_reason());
+      return say(WhyIdle::waiting, "it waits " + when + ", as its last run requested" + last_reason());
     }
     say(WhyIdle::waiting, "it waits " + when + ": its events are gathered, or its runs kept apart");
   }
@@ -300,8 +300,9 @@ class Judge {
 
   void gave_up() {
     const LastFailure& failure = *facts_.flight.failure;
-    say(WhyIdle::gave_up, "its last run, " + ago(facts_.now - failure.at) +
-                              ", failed for good, and only an event makes it run again: " + failure.text);
+    say(WhyIdle::gave_up,
+        "its last run, " + ago(facts_.now - failure.at) +
+            ", failed without a retry, and only an event triggers another run: " + failure.text);
   }
 
   void refused() {
@@ -315,9 +316,9 @@ class Judge {
   }
 
   void unknown() {
-    std::string text = "nothing is known of it";
+    std::string text = "nothing is recorded about it";
     if (facts_.exists) {
-      text += *facts_.exists ? ": the object is there, and nothing happened to it that asked for a run"
+      text += *facts_.exists ? ": the object is there, and no event requested a run"
                              : ": there is no such object, and nothing asked for a run of it";
     }
     if (!facts_.flight.recording) {
@@ -389,23 +390,23 @@ std::string stuck_sentence(const RunExplanation& run) {
          ", started by: " + run.cause;
 }
 
-std::string verdict_of(const Troubles& troubles, const std::string& blocked_reason, bool synced,
+std::string verdict_of(const ControllerSummary& summary, const std::string& blocked_reason, bool synced,
                        bool stopping, const std::vector<WatchExplanation>& watches) {
-  const std::string prefix = troubles.controller + ": ";
+  const std::string prefix = summary.controller + ": ";
   if (!blocked_reason.empty()) return prefix + hindered_text(blocked_reason);
   if (stopping) return prefix + "the controller is stopping";
   if (!synced) return prefix + not_synced_text(watches);
-  const auto stuck = std::count_if(troubles.running.begin(), troubles.running.end(),
+  const auto stuck = std::count_if(summary.running.begin(), summary.running.end(),
                                    [](const RunExplanation& run) { return run.stuck; });
   if (stuck > 0)
     return prefix + number(static_cast<std::uint64_t>(stuck), "run") + " stuck; " +
-           stuck_sentence(troubles.running.front());
-  if (!troubles.failing.empty()) {
-    return prefix + "it works, and keys fail; the latest is " + troubles.failing.front().object;
+           stuck_sentence(summary.running.front());
+  if (!summary.failing.empty()) {
+    return prefix + "it works, and keys fail; the latest is " + summary.failing.front().object;
   }
-  if (troubles.queued > 0 && troubles.busy_workers >= troubles.workers) {
-    return prefix + "all workers are busy, and " + number(troubles.queued, "key") +
-           (troubles.queued == 1 ? " waits" : " wait") + " for one";
+  if (summary.queued > 0 && summary.busy_workers >= summary.workers) {
+    return prefix + "all workers are busy, and " + number(summary.queued, "key") +
+           (summary.queued == 1 ? " waits" : " wait") + " for one";
   }
   return prefix + "nothing is wrong";
 }

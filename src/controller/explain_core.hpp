@@ -53,7 +53,7 @@ FailureExplanation explain_failure(const LastFailure& failure, TimePoint now, Wa
 std::string stuck_sentence(const RunExplanation& run);
 
 /// Describes the state of a controller in one sentence.
-std::string verdict_of(const Troubles& troubles, const std::string& blocked_reason, bool synced,
+std::string verdict_of(const ControllerSummary& summary, const std::string& blocked_reason, bool synced,
                        bool stopping, const std::vector<WatchExplanation>& watches);
 
 /// Formats a duration for people: "250us", "1.28s", "12m3s".

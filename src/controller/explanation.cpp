@@ -156,22 +156,22 @@ std::string to_text(const Explanation& e) {
   return out;
 }
 
-std::string to_text(const Troubles& troubles) {
-  std::string out = troubles.verdict + "\n\n";
-  line(out, "kind", troubles.kind);
+std::string to_text(const ControllerSummary& summary) {
+  std::string out = summary.verdict + "\n\n";
+  line(out, "kind", summary.kind);
   line(out, "workers",
-       std::to_string(troubles.busy_workers) + " of " + std::to_string(troubles.workers) + " busy");
+       std::to_string(summary.busy_workers) + " of " + std::to_string(summary.workers) + " busy");
   line(out, "queue",
-       std::to_string(troubles.queued) + " ready, " + std::to_string(troubles.waiting) + " waiting");
-  for (const WatchExplanation& watch : troubles.watches) line(out, "watch", watch_line(watch));
-  if (!troubles.running.empty()) out += "\nRunning, the longest first:\n";
-  for (const RunExplanation& run : troubles.running) out += "  " + run.object + ": " + run_line(run) + "\n";
-  if (!troubles.failing.empty()) out += "\nFailing, the latest first:\n";
-  for (const FailureExplanation& one : troubles.failing) {
+       std::to_string(summary.queued) + " ready, " + std::to_string(summary.waiting) + " waiting");
+  for (const WatchExplanation& watch : summary.watches) line(out, "watch", watch_line(watch));
+  if (!summary.running.empty()) out += "\nRunning, the longest first:\n";
+  for (const RunExplanation& run : summary.running) out += "  " + run.object + ": " + run_line(run) + "\n";
+  if (!summary.failing.empty()) out += "\nFailing, the latest first:\n";
+  for (const FailureExplanation& one : summary.failing) {
     out += "  " + one.object + ": " + failure_line(one) + "\n";
   }
-  if (!troubles.first_queued.empty()) out += "\nNext to run:\n";
-  for (const Troubles::Queued& key : troubles.first_queued) {
+  if (!summary.first_queued.empty()) out += "\nNext to run:\n";
+  for (const ControllerSummary::Queued& key : summary.first_queued) {
     out += "  " + key.object + (key.since ? ", ready for " + format_span(*key.since) : std::string()) + "\n";
   }
   return out;
@@ -202,23 +202,23 @@ Json to_json(const Explanation& e) {
   return json;
 }
 
-Json to_json(const Troubles& troubles) {
-  Json json = Json::object({{"controller", troubles.controller},
-                            {"kind", troubles.kind},
-                            {"verdict", troubles.verdict},
-                            {"workers", troubles.workers},
-                            {"busyWorkers", troubles.busy_workers},
-                            {"ready", troubles.queued},
-                            {"waiting", troubles.waiting},
-                            {"watches", watches_json(troubles.watches)}});
+Json to_json(const ControllerSummary& summary) {
+  Json json = Json::object({{"controller", summary.controller},
+                            {"kind", summary.kind},
+                            {"verdict", summary.verdict},
+                            {"workers", summary.workers},
+                            {"busyWorkers", summary.busy_workers},
+                            {"ready", summary.queued},
+                            {"waiting", summary.waiting},
+                            {"watches", watches_json(summary.watches)}});
   Json running = Json::array();
-  for (const RunExplanation& run : troubles.running) running.push_back(run_json(run));
+  for (const RunExplanation& run : summary.running) running.push_back(run_json(run));
   json["running"] = std::move(running);
   Json failing = Json::array();
-  for (const FailureExplanation& failure : troubles.failing) failing.push_back(failure_json(failure));
+  for (const FailureExplanation& failure : summary.failing) failing.push_back(failure_json(failure));
   json["failing"] = std::move(failing);
   Json next = Json::array();
-  for (const Troubles::Queued& key : troubles.first_queued) {
+  for (const ControllerSummary::Queued& key : summary.first_queued) {
     Json entry = Json::object({{"object", key.object}});
     if (key.since) entry["readySeconds"] = seconds(*key.since);
     next.push_back(std::move(entry));

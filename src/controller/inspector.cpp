@@ -71,7 +71,7 @@ Explanation Inspector::explain(const ObjectKey& key, ControllerMoment moment) {
   return detail::explain(facts);
 }
 
-Troubles Inspector::troubles(std::size_t most, ControllerMoment moment) {
+ControllerSummary Inspector::summary(std::size_t most, ControllerMoment moment) {
   const Keys keys = keys_by_turn();
   std::vector<RunInFlight> runs;
   std::vector<LastFailure> failures;
@@ -80,31 +80,31 @@ Troubles Inspector::troubles(std::size_t most, ControllerMoment moment) {
     failures = failures_of(recorder, most);
   });
   const TimePoint now = environment_.clock->now();
-  Troubles troubles{.controller = spec_.options.name,
-                    .kind = spec_.resource.kind,
-                    .workers = spec_.options.workers.value_or(1),
-                    .queued = queued_in(keys)};
-  troubles.busy_workers = runs.size();
+  ControllerSummary summary{.controller = spec_.options.name,
+                            .kind = spec_.resource.kind,
+                            .workers = spec_.options.workers.value_or(1),
+                            .queued = queued_in(keys)};
+  summary.busy_workers = runs.size();
   for (const auto& key : keys) {
-    if (key.state == KeyState::waiting) ++troubles.waiting;
-    if (key.state != KeyState::queued || troubles.first_queued.size() >= most) continue;
-    Troubles::Queued queued{.object = key.key.str()};
+    if (key.state == KeyState::waiting) ++summary.waiting;
+    if (key.state != KeyState::queued || summary.first_queued.size() >= most) continue;
+    ControllerSummary::Queued queued{.object = key.key.str()};
     if (key.dirty_since) queued.since = now - *key.dirty_since;
-    troubles.first_queued.push_back(std::move(queued));
+    summary.first_queued.push_back(std::move(queued));
   }
   for (const RunInFlight& run : runs) {
-    if (troubles.running.size() < most) troubles.running.push_back(named(run, keys));
+    if (summary.running.size() < most) summary.running.push_back(named(run, keys));
   }
   for (const LastFailure& failure : failures) {
-    troubles.failing.push_back(explain_failure(failure, now, environment_.clock->wall_now()));
+    summary.failing.push_back(explain_failure(failure, now, environment_.clock->wall_now()));
   }
-  troubles.verdict =
-      verdict_of(troubles, moment.blocked_reason, moment.synced, moment.stopping, moment.watches);
+  summary.verdict =
+      verdict_of(summary, moment.blocked_reason, moment.synced, moment.stopping, moment.watches);
   if (const std::string wedged = wedge(moment, keys, now); !wedged.empty()) {
-    troubles.verdict = spec_.options.name + ": " + wedged;
+    summary.verdict = spec_.options.name + ": " + wedged;
   }
-  troubles.watches = std::move(moment.watches);
-  return troubles;
+  summary.watches = std::move(moment.watches);
+  return summary;
 }
 
 std::optional<TimePoint> Inspector::look_for_stuck() {
@@ -149,7 +149,7 @@ std::string Inspector::wedge(const ControllerMoment& moment, const Keys& keys, T
          (last ? "; the last run ended " + format_span(now - *last) + " ago" : "");
 }
 
-std::string Inspector::trouble(const ControllerMoment& moment) {
+std::string Inspector::problem(const ControllerMoment& moment) {
   if (spec_.options.on_stuck == OnStuck::report) return {};
   const TimePoint now = environment_.clock->now();
   auto runs = queue_.read_recorder([](const FlightRecorder& recorder) { return runs_of(recorder); });

@@ -38,9 +38,9 @@ class Inspector {
 
   /// See the members of Controller with these names.
   Explanation explain(const ObjectKey& key, ControllerMoment moment);
-  Troubles troubles(std::size_t most, ControllerMoment moment);
+  ControllerSummary summary(std::size_t most, ControllerMoment moment);
   std::optional<TimePoint> look_for_stuck();
-  std::string trouble(const ControllerMoment& moment);
+  std::string problem(const ControllerMoment& moment);
   /// Collects the number of stuck runs and the duration of the longest run.
   void collect(MetricSink& sink) const;
 

@@ -24,7 +24,8 @@ std::exception_ptr named(const std::string& source) noexcept {
     } catch (const std::exception& error) {
       std::throw_with_nested(Error("source " + source + ": " + error.what()));
     } catch (...) {
-      std::throw_with_nested(Error("source " + source + ": something that is no std::exception was thrown"));
+      std::throw_with_nested(
+          Error("source " + source + ": an exception that is not a std::exception was thrown"));
     }
   } catch (...) {
     return std::current_exception();

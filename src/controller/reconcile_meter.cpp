@@ -36,7 +36,7 @@ void ReconcileMeter::collect(MetricSink& sink, std::string_view controller, std:
   counter("controller_runtime_terminal_reconcile_errors_total", "Reconciles that failed and are not retried",
           counts_.terminal_error);
   counter("controller_runtime_reconcile_panics_total",
-          "Reconciles that threw what only a wrong program throws", counts_.panics);
+          "Reconciles that threw an exception that indicates a bug in the program", counts_.panics);
   counter("controller_runtime_reconcile_timeouts_total", "Reconciles that outlived the reconcile timeout",
           counts_.timeouts);
   sink.histogram("controller_runtime_reconcile_time_seconds", "How long reconciles took", {name},

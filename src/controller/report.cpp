@@ -32,7 +32,7 @@ void report_overrun(const Log& log, const ReconcileOutcome& outcome, Duration ti
   const bool went_well = outcome.kind == OutcomeKind::success || outcome.kind == OutcomeKind::requeue ||
                          outcome.kind == OutcomeKind::requeue_after;
   if (!outcome.timed_out || !went_well) return;
-  log.warn("reconcile took longer than its timeout and ended as if there were none",
+  log.warn("reconcile ended only after its timeout",
            {{"timeout", format_delay(timeout)}, {"took", format_delay(took)}});
 }
 
@@ -44,14 +44,15 @@ void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attem
                 {{"next_try_in", next}, {"error", outcome.message}});
       break;
     case OutcomeKind::terminal_error:
-      log.error("reconcile failed for good; the next event tries again", {{"error", outcome.message}});
+      log.error("reconcile failed and is not retried; the next event triggers a run",
+                {{"error", outcome.message}});
       break;
     case OutcomeKind::conflict:
-      log.debug("somebody else wrote at the same time", {{"next_try_in", next}, {"error", outcome.message}});
+      log.debug("conflict with a concurrent write", {{"next_try_in", next}, {"error", outcome.message}});
       break;
     case OutcomeKind::requeue:
     case OutcomeKind::requeue_after:
-      log.debug("reconciled, to be continued", {{"next_try_in", next}, {"reason", outcome.message}});
+      log.debug("reconciled, will run again", {{"next_try_in", next}, {"reason", outcome.message}});
       break;
     case OutcomeKind::success:
       if (attempt > 1) {

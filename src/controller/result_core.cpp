@@ -39,7 +39,7 @@ void walk(const std::exception_ptr& thrown, Causes& causes) {
     walk(error, causes);
   } catch (...) {
     if (!causes.message.empty()) causes.message += ": ";
-    causes.message += "something that is no std::exception was thrown";
+    causes.message += "an exception that is not a std::exception was thrown";
     causes.panic = true;
   }
 }

@@ -31,7 +31,7 @@ using detail::ElectionCoreOptions;
 std::uint64_t random_number() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) {
-    throw Error("leader election: no random number for the identity");
+    throw Error("leader election: cannot generate a random identity");
   }
   return number;
 }
@@ -111,7 +111,7 @@ class Elector::State final {
   const std::shared_ptr<TermGuard>& guard() const noexcept { return guard_; }
   const std::string& identity() const noexcept { return options_.identity; }
   std::string holder() const;
-  std::string trouble(Duration tolerance) const;
+  std::string problem(Duration tolerance) const;
 
  private:
   // The running candidacy. Responses after its end find another one, or none.
@@ -135,7 +135,7 @@ class Elector::State final {
   void judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) EVENKEEL_REQUIRES(mutex_);
   // The lock is released around callbacks; returns true if it was.
   bool publish(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
-  void note_trouble(const std::string& problem) EVENKEEL_REQUIRES(mutex_);
+  void note_problem(const std::string& problem) EVENKEEL_REQUIRES(mutex_);
   bool wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop);
   ElectionEnd resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led);
   void forget_campaign();
@@ -169,7 +169,7 @@ std::string Elector::State::holder() const {
   return holder_;
 }
 
-std::string Elector::State::trouble(Duration tolerance) const {
+std::string Elector::State::problem(Duration tolerance) const {
   MutexLock lock(mutex_);
   if (!lost_at_) return {};
   const Duration since = clock_->now() - *lost_at_;
@@ -293,7 +293,7 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
   } else if (campaign.term && campaign.core.end() && !resigned && !campaign.lost.stop_requested()) {
     guard_->set(TimePoint::min());
     lost_at_ = clock_->now();
-    const char* const why = campaign.core.end() == Core::End::taken ? "somebody else holds the Lease"
+    const char* const why = campaign.core.end() == Core::End::taken ? "another instance holds the Lease"
                                                                     : "it could not be renewed in time";
     const std::string holder = campaign.core.holder();
     const std::string last_problem = last_problem_;
@@ -373,16 +373,16 @@ void Elector::State::judge(Campaign& campaign, std::uint64_t id, const std::exce
   } catch (const ApiError& refusal) {
     if (refusal.code() == 409) return campaign.core.on_conflict(id, now);
     const bool absent = refusal.is_not_found() && !refusal.is_no_such_resource();
-    if (!absent || refusal.status().kind != Lease::resource.plural) note_trouble(refusal.what());
+    if (!absent || refusal.status().kind != Lease::resource.plural) note_problem(refusal.what());
     if (absent) return campaign.core.on_missing(id, now);
   } catch (...) {
-    note_trouble(text_of(error));
+    note_problem(text_of(error));
   }
   campaign.core.on_failure(id, now);
 }
 
 // A problem that recurs every two seconds is logged once.
-void Elector::State::note_trouble(const std::string& problem) {
+void Elector::State::note_problem(const std::string& problem) {
   if (campaign_ == nullptr || campaign_->core.end() || problem == last_problem_) return;
   last_problem_ = problem;
   log_.warn("the Lease could not be read or written; it is tried again", {{"error", problem}});
@@ -459,8 +459,8 @@ const std::string& Elector::identity() const noexcept {
 std::string Elector::holder() const {
   return state_->holder();
 }
-std::string Elector::trouble(Duration tolerance) const {
-  return state_->trouble(tolerance);
+std::string Elector::problem(Duration tolerance) const {
+  return state_->problem(tolerance);
 }
 
 }  // namespace v0

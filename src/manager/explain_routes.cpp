@@ -49,10 +49,10 @@ http::Response list(const ExplainSubjects& subjects, bool json) {
   Json array = Json::array();
   std::string text;
   for (Controller* controller : subjects.controllers) {
-    const Troubles troubles = controller->troubles(1, subjects.blocked_reason);
-    text += troubles.verdict + "\n";
+    const ControllerSummary summary = controller->summary(1, subjects.blocked_reason);
+    text += summary.verdict + "\n";
     array.push_back(Json::object(
-        {{"controller", troubles.controller}, {"kind", troubles.kind}, {"verdict", troubles.verdict}}));
+        {{"controller", summary.controller}, {"kind", summary.kind}, {"verdict", summary.verdict}}));
   }
   if (json) return json_answer(200, Json::object({{"controllers", std::move(array)}}));
   return text_answer(200, text.empty() ? "there is no controller\n" : text);
@@ -77,7 +77,7 @@ http::Response answer_explain(std::string_view question, const http::Target& tar
   if (found == subjects.controllers.end()) {
     return not_found("there is no controller " + name + "; there are: " + names_of(subjects), json);
   }
-  if (end == question.size()) return answer((*found)->troubles(10, subjects.blocked_reason), json);
+  if (end == question.size()) return answer((*found)->summary(10, subjects.blocked_reason), json);
   const std::string_view object = question.substr(end + 1);
   const std::size_t slash = object.find('/');
   if (slash == std::string_view::npos) {

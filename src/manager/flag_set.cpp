@@ -32,7 +32,7 @@ void check_name(const std::string& name) {
   if (name.size() < 4 || !name.starts_with("--") || name[2] == '-' ||
       !std::all_of(name.begin(), name.end(), valid)) {
     throw std::invalid_argument("FlagSet: " + quoted(name) +
-                                " is no name of a flag; write --default-image, in lower case");
+                                " is not a flag name such as --default-image, in lower case");
   }
 }
 
@@ -49,7 +49,7 @@ namespace detail {
 std::int64_t parse_signed(std::string_view text, std::int64_t least, std::int64_t most) {
   std::int64_t number = 0;
   if (!parse_whole(text, number) || number < least || number > most) {
-    throw std::invalid_argument(quoted(text) + " is no number from " + std::to_string(least) + " to " +
+    throw std::invalid_argument(quoted(text) + " is not a number from " + std::to_string(least) + " to " +
                                 std::to_string(most));
   }
   return number;
@@ -58,7 +58,7 @@ std::int64_t parse_signed(std::string_view text, std::int64_t least, std::int64_
 std::uint64_t parse_unsigned(std::string_view text, std::uint64_t most) {
   std::uint64_t number = 0;
   if (!parse_whole(text, number) || number > most)
-    throw std::invalid_argument(quoted(text) + " is no number from 0 to " + std::to_string(most));
+    throw std::invalid_argument(quoted(text) + " is not a number from 0 to " + std::to_string(most));
   return number;
 }
 
@@ -107,7 +107,7 @@ FlagSet& FlagSet::add(std::string name, double& target, std::string help) {
   const auto take = [&target](std::string_view text) {
     double number = 0;
     if (!parse_whole(text, number) || !std::isfinite(number))
-      throw std::invalid_argument(quoted(text) + " is no number");
+      throw std::invalid_argument(quoted(text) + " is not a number");
     target = number;
   };
   char now[32];

@@ -118,7 +118,7 @@ void add_settings(CLI::App& app, Flags& flags, const ManagerOptions& program) {
       "LIMITER");
   add_setting(app, "--reconcile-timeout", &ControllerSettings::reconcile_timeout, flags.settings,
               parse_timeout,
-              with_default("How long one reconcile may take; its calls fail after that",
+              with_default("Timeout of one reconcile; its calls fail after that",
                            duration_or(program.reconcile_timeout, "no limit")),
               "DURATION");
 }
@@ -127,7 +127,7 @@ void add_election_flags(CLI::App& app, ElectionFlags& flags, const std::optional
   const ElectionOptions election = program.value_or(ElectionOptions());
   flags.on = program.has_value();
   CLI::Option* on = app.add_flag("--leader-elect", flags.on,
-                                 with_default("Take part in an election, and work only while leading",
+                                 with_default("Use leader election: run controllers only while leading",
                                               program ? "true; --leader-elect=false: no election" : ""));
   const auto only_with = [&](CLI::Option* option) {
     if (!program) option->needs(on);
@@ -144,7 +144,7 @@ void add_election_flags(CLI::App& app, ElectionFlags& flags, const std::optional
                          with_default("Time without a renewal after which another instance may take over",
                                       format_duration(election.lease_duration))));
   only_with(add_duration(app, "--leader-elect-renew-deadline", flags.renew_deadline,
-                         with_default("A leader that could not renew the Lease for this time ends",
+                         with_default("Time without a renewal after which the leader gives up",
                                       format_duration(election.renew_deadline))));
   only_with(add_duration(app, "--leader-elect-retry-period", flags.retry_period,
                          with_default("Between two renewals", format_duration(election.retry_period))));
@@ -166,7 +166,7 @@ void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const Endpoin
     app.add_option(flag, target, help)->type_name("FILE");
   };
   address("--metrics-bind-address", settings.metrics_address,
-          with_default("Serve metrics there, :8080 for example; 0: nowhere",
+          with_default("Address of the metrics endpoint, e.g. :8080; 0: none",
                        text_or(program.metrics_address, "0")));
   file("--metrics-cert-file", settings.metrics_cert_file,
        with_default("Serve metrics over TLS with this certificate", program.metrics_tls.certificate));
@@ -176,11 +176,11 @@ void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const Endpoin
        with_default("Serve metrics to clients that send the token in this file",
                     text_or(program.metrics_token_file, "anyone")));
   address("--health-probe-bind-address", settings.probe_address,
-          with_default("Serve /healthz and /readyz there, :8081 for example; 0: nowhere",
+          with_default("Address of /healthz and /readyz, e.g. :8081; 0: none",
                        text_or(program.probe_address, "0")));
   app.add_flag_callback(
       "--debug-endpoints", [&settings] { settings.explanations = Explanations::on; },
-      with_default("Beside metrics, answer at /debug/explain why an object is not reconciled",
+      with_default("Serve /debug/explain beside the metrics: why an object is not reconciled",
                    program.explanations == Explanations::on ? "on" : ""));
 }
 
@@ -202,13 +202,13 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   app.add_option("--log-file", flags.log_file, "Append the log to this file (standard error)")
       ->type_name("FILE");
   add_duration(app, "--grace-period", flags.grace_period,
-               with_default("How long running reconciles may take to end once a stop was asked for",
+               with_default("Grace period of running reconciles at shutdown",
                             format_duration(program.manager.lifecycle.grace_period)));
   add_duration(app, "--sync-timeout", flags.sync_timeout,
-               with_default("How long a controller waits for its first lists before it says so in the log",
+               with_default("Time without the first lists after which a controller logs that it waits",
                             duration_or(program.manager.sync_timeout, "2m")));
   app.add_flag("--print-crds", flags.print_crds,
-               "Print the CustomResourceDefinitions of the program's kinds as YAML, and end");
+               "Print the CustomResourceDefinitions of the program's kinds as YAML, and exit");
 }
 
 void add_program_flags(CLI::App& app, const RunOptions& program) {
@@ -273,12 +273,12 @@ std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
     const std::string argument = argv[at];
     if (std::find(rest.begin(), rest.end(), argument) == rest.end()) continue;
     if (!argument.starts_with('-') || argument == "-" || argument == "--")
-      return "\"" + argument + "\" was not expected; all arguments are flags and their values";
+      return "\"" + argument + "\" is unexpected; all arguments are flags and their values";
     const std::string name = flag_name(argument);
     const std::string near = nearest_flag(app, name);
     return name + ": there is no such flag" + (near.empty() ? "" : "; did you mean " + near + "?");
   }
-  return "there are arguments that were not expected";
+  return "unexpected arguments";
 }
 
 }  // namespace
@@ -286,7 +286,7 @@ std::string unexpected(const CLI::App& app, int argc, const char* const* argv) {
 FlagsOutcome parse_flags(int argc, const char* const* argv, const RunOptions& program) {
   FlagsOutcome outcome;
   CLI::App app(program.description, program.name);
-  app.set_help_flag("-h,--help", "Print this and end");
+  app.set_help_flag("-h,--help", "Print this help and exit");
   app.set_version_flag("--version", program.name + " " + program.version, "Print the version and end");
   add_flags(app, outcome.flags, program);
   try {

@@ -31,7 +31,7 @@ std::string problem_of(const Check& check) {
   } catch (const std::exception& error) {
     return *error.what() == '\0' ? "it threw" : error.what();
   } catch (...) {
-    return "something that is no std::exception was thrown";
+    return "an exception that is not a std::exception was thrown";
   }
 }
 

@@ -43,7 +43,7 @@ std::string message_of(const std::exception_ptr& error) {
   } catch (const std::exception& known) {
     return known.what();
   } catch (...) {
-    return "something that is no std::exception was thrown";
+    return "an exception that is not a std::exception was thrown";
   }
 }
 
@@ -183,7 +183,7 @@ class Manager::Impl {
   detail::Operations operations_;
 
  private:
-  struct Happening {
+  struct Notification {
     enum class Kind : std::uint8_t { started, open, ended } kind;
     std::size_t part;
     std::exception_ptr error;
@@ -193,10 +193,11 @@ class Manager::Impl {
   void add_checks();
   bool stopping() const;
   std::function<std::uint64_t()> term_of_lead() const;
-  void post(Happening happening);
+  void post(Notification notification);
   void perform(const LifecycleCore::Actions& actions);
   void start_part(std::size_t number);
-  void take_news(LifecycleCore::Actions& actions, const std::stop_token& stop) EVENKEEL_REQUIRES(mutex_);
+  void handle_notifications(LifecycleCore::Actions& actions, const std::stop_token& stop)
+      EVENKEEL_REQUIRES(mutex_);
   void schedule_stuck_check(TimePoint when) EVENKEEL_EXCLUDES(mutex_);
   void look_for_stuck() EVENKEEL_EXCLUDES(mutex_);
   void finish() EVENKEEL_EXCLUDES(mutex_);
@@ -212,7 +213,7 @@ class Manager::Impl {
   mutable Mutex mutex_;
   CondVar changed_;
   LifecycleCore core_ EVENKEEL_GUARDED_BY(mutex_);
-  std::deque<Happening> news_ EVENKEEL_GUARDED_BY(mutex_);
+  std::deque<Notification> notifications_ EVENKEEL_GUARDED_BY(mutex_);
   LifecycleCore::Actions added_ EVENKEEL_GUARDED_BY(mutex_);
   std::exception_ptr first_error_ EVENKEEL_GUARDED_BY(mutex_);
   std::optional<TimePoint> began_ EVENKEEL_GUARDED_BY(mutex_);
@@ -266,7 +267,7 @@ void Manager::Impl::add_checks() {
     probe->add("ping", [] { return std::string(); });
   }
   operations_.readyz().add("shutdown", [this] { return std::string(stopping() ? "it is stopping" : ""); });
-  if (elector_) operations_.healthz().add("leaderElection", [this] { return elector_->trouble(); });
+  if (elector_) operations_.healthz().add("leaderElection", [this] { return elector_->problem(); });
 }
 
 bool Manager::Impl::stopping() const {
@@ -278,7 +279,7 @@ void Manager::Impl::add_election() {
   constexpr std::size_t number = 1;  // position after the cache
   const auto elected = [this](std::uint64_t term) {
     term_.store(term, std::memory_order_relaxed);
-    post({Happening::Kind::open, number, nullptr});
+    post({Notification::Kind::open, number, nullptr});
   };
   add_part("election", Stage::election,
            std::make_unique<ElectionPart>(*elector_, elected, options_.on_thread_start));
@@ -317,7 +318,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
     kinds_.insert(kinds_.end(), kinds.begin(), kinds.end());
   }
   added.attach();
-  operations_.healthz().add("controller/" + name, [&added] { return added.trouble(); });
+  operations_.healthz().add("controller/" + name, [&added] { return added.problem(); });
   operations_.readyz().add("controller/" + name,
                            [this, &added] { return detail::unready(added, options_.clock->now()); });
   add_part("controller " + name, everywhere ? Stage::others : Stage::controllers,
@@ -343,9 +344,9 @@ void Manager::Impl::add_part(std::string name, Stage stage, std::unique_ptr<deta
   changed_.notify_all();
 }
 
-void Manager::Impl::post(Happening happening) {
+void Manager::Impl::post(Notification notification) {
   MutexLock lock(mutex_);
-  news_.push_back(std::move(happening));
+  notifications_.push_back(std::move(notification));
   changed_.notify_all();
 }
 
@@ -358,13 +359,13 @@ void Manager::Impl::start_part(std::size_t number) {
   try {
     part->start(
         [this, number] {
-          post({Happening::Kind::started, number, nullptr});
+          post({Notification::Kind::started, number, nullptr});
         },
         [this, number](std::exception_ptr error) {
-          post({Happening::Kind::ended, number, std::move(error)});
+          post({Notification::Kind::ended, number, std::move(error)});
         });
   } catch (...) {
-    post({Happening::Kind::ended, number, std::current_exception()});
+    post({Notification::Kind::ended, number, std::current_exception()});
   }
 }
 
@@ -390,26 +391,26 @@ void Manager::Impl::perform(const LifecycleCore::Actions& actions) {
 }
 
 // Passes the events since the last call to the core.
-void Manager::Impl::take_news(LifecycleCore::Actions& actions, const std::stop_token& stop) {
+void Manager::Impl::handle_notifications(LifecycleCore::Actions& actions, const std::stop_token& stop) {
   const TimePoint now = options_.clock->now();
   const auto append = [&](const LifecycleCore::Actions& more) {
     actions.insert(actions.end(), more.begin(), more.end());
   };
   append(std::exchange(added_, {}));
-  while (!news_.empty()) {
-    const Happening happening = std::move(news_.front());
-    news_.pop_front();
-    if (happening.kind == Happening::Kind::started) {
-      append(core_.on_started(happening.part, now));
+  while (!notifications_.empty()) {
+    const Notification notification = std::move(notifications_.front());
+    notifications_.pop_front();
+    if (notification.kind == Notification::Kind::started) {
+      append(core_.on_started(notification.part, now));
       continue;
     }
-    if (happening.kind == Happening::Kind::open) {
-      append(core_.on_leadership_acquired(happening.part));
+    if (notification.kind == Notification::Kind::open) {
+      append(core_.on_leadership_acquired(notification.part));
       continue;
     }
-    if (happening.error && !first_error_) first_error_ = happening.error;
-    append(
-        core_.on_ended(happening.part, happening.error ? message_of(happening.error) : std::string(), now));
+    if (notification.error && !first_error_) first_error_ = notification.error;
+    append(core_.on_ended(notification.part,
+                          notification.error ? message_of(notification.error) : std::string(), now));
   }
   if (stop.stop_requested() && !core_.stopping()) {
     options_.log.info("stopping", {{"reason", "asked to"}});
@@ -431,7 +432,7 @@ void Manager::Impl::run(const std::stop_token& stop) {
     perform(actions);
     actions.clear();
     MutexLock lock(mutex_);
-    take_news(actions, stop);
+    handle_notifications(actions, stop);
     while (actions.empty() && !core_.finished()) {
       if (const auto deadline = earliest(core_.next_due(), stuck_look_)) {
         options_.clock->wait_until(changed_, lock, *deadline);
@@ -444,7 +445,7 @@ void Manager::Impl::run(const std::stop_token& stop) {
         look_for_stuck();
         lock.lock();
       }
-      take_news(actions, stop);
+      handle_notifications(actions, stop);
     }
     if (actions.empty() && core_.finished()) break;
   }

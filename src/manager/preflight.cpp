@@ -20,14 +20,13 @@ void check_server(const Client& client, const Log& log) {
     (void)client.with({.timeout = std::chrono::seconds{10}, .max_retries = 0}).raw(question);
   } catch (const ApiError& error) {
     if (error.is_unauthorized()) {
-      log.error("the server refuses these credentials; waiting until it takes them",
-                {{"error", error.what()}});
+      log.error("the server rejects the credentials; retrying", {{"error", error.what()}});
     }
   } catch (const Cancelled&) {
     // A stop was requested already; the caller notices it next.
   } catch (const TransportError& error) {
     if (error.code() == TransportErrorCode::tls) throw;
-    log.warn("the server does not answer; waiting until it does", {{"error", error.what()}});
+    log.warn("the server does not answer; retrying", {{"error", error.what()}});
   }
 }
 

@@ -38,7 +38,7 @@ void Probe::add(std::string name, Check check) {
 
 // Calls a check, and logs if its result changed; durations in the text are ignored.
 std::string Probe::ask(const std::string& name, const Check& check) {
-  std::string problem = "something that is no std::exception was thrown";
+  std::string problem = "an exception that is not a std::exception was thrown";
   try {
     problem = check();
   } catch (const std::exception& error) {

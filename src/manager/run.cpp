@@ -166,7 +166,7 @@ int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions&
   try {
     manager.run(stop);
   } catch (const GracePeriodExceeded& error) {
-    log.error("stopped the hard way", {{"error", error.what()}});
+    log.error("stopped without waiting for the grace period", {{"error", error.what()}});
     stuck = !error.stuck().empty();
     code = exit_grace_period;
   } catch (const LeadershipLost& error) {
@@ -197,7 +197,7 @@ bool set_up(Manager& manager, const std::function<void(Manager&)>& setup, const 
   } catch (const std::exception& error) {
     log.error("ended", {{"error", error.what()}});
   } catch (...) {
-    log.error("ended", {{"error", "something that is no std::exception was thrown"}});
+    log.error("ended", {{"error", "an exception that is not a std::exception was thrown"}});
   }
   return false;
 }
@@ -228,7 +228,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
   } catch (const std::invalid_argument& wrong) {  // durations of the election, or files of the endpoint
     return wrong_usage(options, wrong.what());
   } catch (const Error& error) {
-    log.error("the way to the cluster is wrong", {{"error", error.what()}});
+    log.error("the configuration of the cluster cannot be used", {{"error", error.what()}});
     return exit_config;
   }
   if (!set_up(*manager, setup, log)) return exit_failed;
@@ -260,7 +260,7 @@ int run(int argc, const char* const* argv, const RunOptions& options,
   } catch (const std::exception& error) {
     print(stderr, options.name + ": " + error.what() + "\n");
   } catch (...) {
-    print(stderr, options.name + ": something that is no std::exception was thrown\n");
+    print(stderr, options.name + ": an exception that is not a std::exception was thrown\n");
   }
   return exit_failed;
 }

@@ -112,7 +112,7 @@ std::size_t parse_workers(std::string_view text) {
   std::uint32_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size() || number < 1 || number > 4096) {
-    throw std::invalid_argument(quoted(text) + " is no number from 1 to 4096");
+    throw std::invalid_argument(quoted(text) + " is not a number from 1 to 4096");
   }
   return number;
 }
@@ -120,7 +120,7 @@ std::size_t parse_workers(std::string_view text) {
 Duration parse_timeout(std::string_view text) {
   const std::optional<Duration> duration = parse_duration(text);
   if (!duration || *duration < Duration::zero()) {
-    throw std::invalid_argument(quoted(text) + " is no duration; write 500ms, 30s, 2m or 1h30m");
+    throw std::invalid_argument(quoted(text) + " is not a duration such as 500ms, 30s, 2m or 1h30m");
   }
   return *duration;
 }
@@ -141,7 +141,7 @@ std::size_t parse_size(std::string_view text) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   const std::optional<Quantity> size = Quantity::parse(text);
   if (!size || size->value() < 0 || size->value() > most) {
-    throw std::invalid_argument(quoted(text) + " is no size from 0 to 1Gi; write 65536, 512Ki or 1Mi");
+    throw std::invalid_argument(quoted(text) + " is not a size from 0 to 1Gi such as 65536, 512Ki or 1Mi");
   }
   return static_cast<std::size_t>(size->value());
 }

@@ -84,7 +84,7 @@ HostPort parse_address(std::string_view address) {
   const auto refuse = [&] {
     throw std::invalid_argument(
         "\"" + std::string(address) +
-        "\" is no address; write :8080, 127.0.0.1:8080, [::1]:8080 or localhost:8080");
+        "\" is not an address such as :8080, 127.0.0.1:8080, [::1]:8080 or localhost:8080");
   };
   const std::size_t colon = address.rfind(':');
   if (colon == std::string_view::npos) refuse();

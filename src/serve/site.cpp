@@ -140,7 +140,7 @@ Response Site::answer(const Request& request, bool peer_is_loopback) {
   if (!entry) return plain_answer(404, "404 page not found\n");
   if (auto refused = refusal(entry->options, request, peer_is_loopback, token())) return *std::move(refused);
   const std::string path = target.path.substr(0, target.path.size() - rest.size());
-  std::string problem = "something that is no std::exception was thrown";
+  std::string problem = "an exception that is not a std::exception was thrown";
   try {
     Response answer = entry->handler({.request = request, .target = target, .rest = rest});
     if (problems_.erase(path) > 0) log_.info("requests are answered again", {{"path", path}});

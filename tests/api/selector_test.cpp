@@ -77,19 +77,19 @@ TEST(LabelSelector, RefusesInvalidSelectors) {
   const struct {
     const char *text, *problem;
   } rows[] = {
-      {"x=a||y=b", R"(label selector "x=a||y=b": "a||y" is no label value)"},
+      {"x=a||y=b", R"(label selector "x=a||y=b": "a||y" is not a label value)"},
       {"x==a==b", R"(label selector "x==a==b": found "==", expected "," or the end)"},
       {"!x=a", R"(label selector "!x=a": found "=", expected "," or the end)"},
-      {"x<a", R"(label selector "x<a": "a" is no integer)"},
+      {"x<a", R"(label selector "x<a": "a" is not an integer)"},
       {"x in a", R"x(label selector "x in a": expected "(" after in and notin)x"},
       {"x in (a", R"x(label selector "x in (a": found "", expected "," or ")")x"},
       {"x in (a b)", R"x(label selector "x in (a b)": found "b", expected "," or ")")x"},
       {"x,", R"(label selector "x,": found the end, expected a name after ",")"},
       {",x", R"(label selector ",x": found ",", expected a name)"},
       {"x is y", R"(label selector "x is y": found "is", expected one of =, ==, !=, in, notin, <, >)"},
-      {"-x=y", R"(label selector "-x=y": "-x" is no label name)"},
+      {"-x=y", R"(label selector "-x=y": "-x" is not a label name)"},
       {"a/b/c=d",
-       R"(label selector "a/b/c=d": "a/b/c" is no label name: what stands before "/" must be a DNS name)"},
+       R"(label selector "a/b/c=d": "a/b/c" is not a label name: the part before "/" must be a DNS name)"},
       {"x=(", R"x(label selector "x=(": found "(", expected a value)x"},
   };
   for (const auto& [text, problem] : rows) {

@@ -29,8 +29,8 @@ std::string problem_of(Use use) {
 TEST(Snapshot, AnEmptyOneThatIsDereferencedThrowsWithTheNameOfItsType) {
   const ek::Snapshot<ek::ConfigMap> map;
   EXPECT_EQ(problem_of([&] { return map->data.size(); }),
-            "an empty Snapshot<core_v1::ConfigMap> was dereferenced: there is no such object, which `if "
-            "(snapshot)` tells");
+            "an empty Snapshot<core_v1::ConfigMap> was dereferenced: the object does not exist; check "
+            "with `if (snapshot)`");
   EXPECT_EQ(problem_of([&] { return (*map).data.size(); }), problem_of([&] { return map->data.size(); }));
   const ek::Snapshot<Local> local;
   EXPECT_NE(problem_of([&] { return local->value; }).find("Local>"), std::string::npos);

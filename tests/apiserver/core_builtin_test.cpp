@@ -123,7 +123,7 @@ TEST_F(ServerObjects, ComeBackWhenTheyAreDeleted) {
     const std::string uid = get(path).uid();
     EXPECT_EQ(remove(path).status, 200);
     EXPECT_EQ(get(path).status, 404);
-    core.tick(now);
+    core.on_timeout(now);
     EXPECT_EQ(get(path).status, 200);
     EXPECT_NE(get(path).uid(), uid);
   }

@@ -69,12 +69,12 @@ TEST_F(ApiServerCoreDeletes, DependentsGoWithTheirOwner) {
   const std::string owner = post(maps, config_map("owner")).uid();
   const std::string middle = child("middle", {{"owner", owner}});
   child("leaf", {{"middle", middle}});
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_TRUE(exists("leaf"));
-  EXPECT_FALSE(core.next_tick() && *core.next_tick() <= now);
+  EXPECT_FALSE(core.next_due() && *core.next_due() <= now);
   remove(maps + "/owner");
-  ASSERT_TRUE(core.next_tick() && *core.next_tick() <= now) << "there is work";
-  core.tick(now);
+  ASSERT_TRUE(core.next_due() && *core.next_due() <= now) << "there is work";
+  core.on_timeout(now);
   EXPECT_FALSE(exists("middle"));
   EXPECT_FALSE(exists("leaf"));
 }
@@ -84,7 +84,7 @@ TEST_F(ApiServerCoreDeletes, OneOfTwoOwnersIsEnough) {
   const std::string two = post(maps, config_map("two")).uid();
   child("shared", {{"one", one}, {"two", two}});
   remove(maps + "/one");
-  core.tick(now);
+  core.on_timeout(now);
   const CoreReply shared = get(maps + "/shared");
   ASSERT_EQ(shared.status, 200);
   ASSERT_EQ(shared.body.at({"metadata", "ownerReferences"}).size(), 1U);
@@ -93,7 +93,7 @@ TEST_F(ApiServerCoreDeletes, OneOfTwoOwnersIsEnough) {
 
 TEST_F(ApiServerCoreDeletes, DependentsOfNobodyGo) {
   child("lost", {{"never", "11111111-2222-3333-4444-555555555555"}});
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_FALSE(exists("lost"));
 }
 
@@ -101,7 +101,7 @@ TEST_F(ApiServerCoreDeletes, OrphansStay) {
   const std::string owner = post(maps, config_map("owner")).uid();
   child("left", {{"owner", owner}});
   remove(maps + "/owner", R"({"propagationPolicy":"Orphan"})");
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_FALSE(exists("owner"));
   ASSERT_TRUE(exists("left"));
   EXPECT_TRUE(get(maps + "/left").body.at({"metadata", "ownerReferences"}).is_null());
@@ -114,11 +114,11 @@ TEST_F(ApiServerCoreDeletes, InTheForegroundTheOwnerGoesLast) {
   const CoreReply marked = remove(maps + "/owner", R"({"propagationPolicy":"Foreground"})");
   EXPECT_EQ(marked.status, 200);
   EXPECT_EQ(marked.body.at({"metadata", "finalizers"}), Json::array({"foregroundDeletion"}));
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_TRUE(exists("owner"));
   EXPECT_FALSE(get(maps + "/blocks").body.at({"metadata", "deletionTimestamp"}).is_null());
   merge(maps + "/blocks", R"({"metadata":{"finalizers":null}})");
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_FALSE(exists("blocks"));
   EXPECT_FALSE(exists("owner"));
 }
@@ -132,7 +132,7 @@ TEST_F(ApiServerCoreDeletes, OwnersThatCannotBeLookedUpAreNotMissed) {
   const std::string roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
   post(roles, Json::parse(R"({"metadata":{"name":"r","ownerReferences":[)"
                           R"({"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"v"}]}})"));
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_TRUE(exists("of-an-unknown-kind"));
   EXPECT_EQ(get(roles + "/r").status, 200);
 }
@@ -141,7 +141,7 @@ TEST_F(ApiServerCoreDeletes, AnOwnerInAnotherNamespaceIsNone) {
   post("/api/v1/namespaces", Json::parse(R"({"metadata":{"name":"other"}})"));
   const std::string uid = post("/api/v1/namespaces/other/configmaps", config_map("owner")).uid();
   child("child", {{"owner", uid}});
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_FALSE(exists("child"));
 }
 
@@ -183,12 +183,12 @@ TEST_F(ApiServerCoreDeletes, NamespacesAreEmptiedFirst) {
   const CoreReply refused = post(inside, config_map("late"));
   EXPECT_EQ(refused.status, 403);
   EXPECT_EQ(refused.body.at({"details", "causes"})[std::size_t{0}]["reason"], Json("NamespaceTerminating"));
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_EQ(get(inside + "/free").status, 404);
   EXPECT_EQ(get("/api/v1/namespaces/n").body.at({"status", "conditions"}).size(), 5U);
-  EXPECT_FALSE(core.next_tick() && *core.next_tick() <= now) << "waits for the finalizer without work";
+  EXPECT_FALSE(core.next_due() && *core.next_due() <= now) << "waits for the finalizer without work";
   merge(inside + "/held", R"({"metadata":{"finalizers":null}})");
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_EQ(get("/api/v1/namespaces/n").status, 404);
 }
 
@@ -218,7 +218,7 @@ TEST_F(ApiServerCoreDeletes, CustomResourcesGoWithTheirDefinition) {
   const CoreReply marked = remove(crds + "/ships.example.com");
   EXPECT_EQ(marked["kind"], Json("CustomResourceDefinition"));
   EXPECT_EQ(post(ships, ship("late")).status, 403);
-  core.tick(now);
+  core.on_timeout(now);
   EXPECT_EQ(get(crds + "/ships.example.com").status, 404);
   EXPECT_EQ(get(ships).text, "404 page not found\n");
   EXPECT_EQ(get("/apis/example.com").status, 404);

@@ -124,7 +124,7 @@ class CoreFixture : public ::testing::Test {
 
   void tick_after(std::chrono::seconds time) {
     now += time;
-    core.tick(now);
+    core.on_timeout(now);
   }
 
   const std::string maps = "/api/v1/namespaces/default/configmaps";

@@ -74,7 +74,7 @@ TEST_F(CoreLag, AWatchIsToldEachChangeLateAndInOrder) {
   now += 1s;
   const CoreReply watch = late(maps + "?watch=1&resourceVersion=0", {.time = 5s});
   EXPECT_EQ(seen(watch), "");
-  EXPECT_EQ(core.next_tick(), now + 1s);
+  EXPECT_EQ(core.next_due(), now + 1s);
   tick_after(1s);
   EXPECT_EQ(core.ready_watches(), std::vector<WatchId>{*watch.watch});
   EXPECT_EQ(seen(watch), "ADDED a");

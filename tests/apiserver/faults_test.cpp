@@ -202,10 +202,10 @@ TEST(FaultInjector, ACutThatDidNotHappenLeavesItsPlaceToAnother) {
   EXPECT_GE(*first.cut_after, 10u);
   EXPECT_LE(*first.cut_after, 15u);
   EXPECT_EQ(injector.plan(get("/api/v1/pods"), "").rule, 0u) << "while the first may still happen";
-  injector.spared(first);
+  injector.on_not_fired(first);
   const FaultPlan second = injector.plan(get("/api/v1/pods"), "");
   EXPECT_EQ(second.rule, id);
-  injector.fired(second);
+  injector.on_fired(second);
   EXPECT_EQ(injector.plan(get("/api/v1/pods"), "").rule, 0u);
   EXPECT_EQ(injector.counts(id).fired, 1u);
 }

@@ -163,7 +163,7 @@ TEST_F(HostileInput, BodiesAndTargetsWithRandomDamageAreAnswered) {
       core.read_watch(*answer.watch);
       core.close_watch(*answer.watch);
     }
-    if (round % 100 == 0) core.tick(now);
+    if (round % 100 == 0) core.on_timeout(now);
   }
   expect_at_work();
 }

@@ -48,13 +48,13 @@ class ScriptedBackend final : public detail::Backend {
   std::vector<WatchId> ready_watches() override { return std::exchange(ready_, {}); }
   void catch_up(WatchId id) override { caught_up.push_back(id); }
   void close_watch(WatchId id) override { watches_.erase(id); }
-  void tick(WallTime now) override {
+  void on_timeout(WallTime now) override {
     if (next && *next <= now) {
       next.reset();
       ++ticks;
     }
   }
-  std::optional<WallTime> next_tick() const override { return next; }
+  std::optional<WallTime> next_due() const override { return next; }
 
   /// Adds output to all watches whose target contains `name`.
   void feed(const std::string& name, const std::string& bytes, bool over = false) {

@@ -654,7 +654,7 @@ TEST(InformerServer, ARequestThatIsTakenAndNotAnsweredIsAFailure) {
   EXPECT_EQ(health.activity, "waiting");
   EXPECT_TRUE(health.failing_since);
   EXPECT_EQ(health.counters.failures, 1U);
-  EXPECT_THAT(rig.sink->lines, ElementsAre("warn cannot reach the server; it is tried until it works"));
+  EXPECT_THAT(rig.sink->lines, ElementsAre("warn cannot reach the server; retrying"));
   rig.pass(800ms);
   watch = rig.sources[0]->next();
   watch.open();
@@ -700,13 +700,13 @@ TEST(InformerServer, AServerThatGoesIsOneLineAndOneWhenItIsBack) {
     for (std::size_t i = 0; i < streams.size(); ++i) fail(streams[i], i);
     rig.runner->pump();
   }
-  EXPECT_THAT(rig.sink->lines, ElementsAre("warn cannot reach the server; it is tried until it works"));
+  EXPECT_THAT(rig.sink->lines, ElementsAre("warn cannot reach the server; retrying"));
   EXPECT_EQ(rig.sink->debug, 16 * 7 - 1) << "each failure of each kind is there at debug";
   rig.pass(1min);
   for (auto& watch : rig.watches()) watch.open();
   rig.runner->pump();
-  EXPECT_THAT(rig.sink->lines, ElementsAre("warn cannot reach the server; it is tried until it works",
-                                           "info the server can be reached again"));
+  EXPECT_THAT(rig.sink->lines,
+              ElementsAre("warn cannot reach the server; retrying", "info the server can be reached again"));
 }
 
 TEST(InformerServer, WatchesThatEndAtOnceWithABookmarkAreFewAndSaidOnce) {
@@ -725,7 +725,7 @@ TEST(InformerServer, WatchesThatEndAtOnceWithABookmarkAreFewAndSaidOnce) {
   }
   EXPECT_LE(watches, 12);
   EXPECT_THAT(rig.sink->lines,
-              ::testing::Contains("warn cannot follow a collection; it is tried until it works").Times(1));
+              ::testing::Contains("warn cannot list or watch a collection; retrying").Times(1));
   EXPECT_LE(rig.sink->lines.size(), 2U);
 }
 

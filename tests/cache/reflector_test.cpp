@@ -333,7 +333,7 @@ TEST(Reflector, AFewShortWatchesWithNewsAreFollowedAtOnce) {
   rig.next_watch();
   rig.core.on_event(bookmark("14"), rig.now);
   rig.core.on_watch_ended({}, rig.now);
-  EXPECT_EQ(rig.core.last_error(), "the server ends each watch at once");
+  EXPECT_EQ(rig.core.last_error(), "the server ends each watch immediately");
   EXPECT_EQ(rig.next_pause(), 800ms);
   EXPECT_EQ(rig.next_watch().resource_version, "14") << "what was seen stays good: no list";
   rig.now += 10s;

@@ -283,7 +283,8 @@ TEST_F(ConfigErrors, Empty) {
 }
 
 TEST_F(ConfigErrors, WhatTheParserLeavesUnread) {
-  EXPECT_EQ(problem_with(","), "DIR/config: not YAML: line 1, column 1: the text after this cannot be read");
+  EXPECT_EQ(problem_with(","),
+            "DIR/config: not YAML: line 1, column 1: the text after this position cannot be parsed");
   EXPECT_EQ(problem_with(std::string(whole) + "---\nclusters: []\n"),
             "DIR/config: not YAML: line 19, column 1: a second document; expected one");
   EXPECT_EQ(problem_with(std::string("---\n") + whole + "...\n---\n# no more\n"), "no problem");

@@ -244,7 +244,7 @@ TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
       problem(
           "echo "
           "'{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\",\"expirationTimestamp\":\"soon\"}}'\n"),
-      "credential program DIR/plugin: gives an expirationTimestamp that is no time");
+      "credential program DIR/plugin: returned an expirationTimestamp that is not a time");
   EXPECT_EQ(problem("kill -9 $$\n"), "credential program DIR/plugin: was ended by a signal");
   try {
     run_exec_plugin({.command = "/no/such/program", .install_hint = "apt install it"}, "", {});
@@ -286,7 +286,8 @@ TEST(ExecCredential, IsRefusedIfItsExpiryIsNotATime) {
       read(expiry);
       ADD_FAILURE() << expiry;
     } catch (const ConfigError& error) {
-      EXPECT_STREQ(error.what(), "credential program aws: gives an expirationTimestamp that is no time");
+      EXPECT_STREQ(error.what(),
+                   "credential program aws: returned an expirationTimestamp that is not a time");
     }
   }
 }

@@ -123,7 +123,7 @@ TEST_F(ExplainCore, SaysWhenItsLastRunAskedForALaterOne) {
   EXPECT_EQ(answer.why, WhyIdle::waiting);
   EXPECT_EQ(
       answer.verdict,
-      "demo default/web: it waits until 2026-01-01T00:02:31.000000Z (in 51s), as its last run asked for: "
+      "demo default/web: it waits until 2026-01-01T00:02:31.000000Z (in 51s), as its last run requested: "
       "pods start");
 }
 
@@ -194,29 +194,31 @@ TEST_F(ExplainCore, SaysThatItGaveUp) {
   const Explanation answer = ask();
   EXPECT_EQ(answer.why, WhyIdle::gave_up);
   EXPECT_EQ(answer.verdict,
-            "demo default/web: its last run, 49s ago, failed for good, and only an event makes it run again: "
+            "demo default/web: its last run, 49s ago, failed without a retry, and only an event triggers "
+            "another run: "
             "spec.size: 7 is odd");
 }
 
 TEST_F(ExplainCore, SaysOfAnUnknownKeyWhetherThereIsSuchAnObject) {
   facts.exists = false;
   EXPECT_EQ(ask().why, WhyIdle::unknown);
-  EXPECT_EQ(
-      ask().verdict,
-      "demo default/web: nothing is known of it: there is no such object, and nothing asked for a run of "
-      "it");
+  EXPECT_EQ(ask().verdict,
+            "demo default/web: nothing is recorded about it: there is no such object, and nothing asked for "
+            "a run of "
+            "it");
   facts.exists = true;
   EXPECT_EQ(ask().verdict,
-            "demo default/web: nothing is known of it: the object is there, and nothing happened to it that "
-            "asked for a run");
+            "demo default/web: nothing is recorded about it: the object is there, and no event "
+            "requested a run");
 }
 
 TEST_F(ExplainCore, SaysHowFarTheRecorderReachesBack) {
   for (std::size_t i = 0; i <= recorder.capacity(); ++i) {
     recorder.on_event(at(std::chrono::seconds{90}), nobody_else, {}, EventFate::added);
   }
-  EXPECT_EQ(ask().verdict,
-            "demo default/web: nothing is known of it; the flight recorder reaches back to 10s ago only");
+  EXPECT_EQ(
+      ask().verdict,
+      "demo default/web: nothing is recorded about it; the flight recorder reaches back to 10s ago only");
 }
 
 TEST_F(ExplainCore, TellsTheTimelineInWords) {
@@ -235,9 +237,9 @@ TEST_F(ExplainCore, TellsTheTimelineInWords) {
   EXPECT_EQ(lines,
             (std::vector<std::string>{
                 "demos (v1): in the first list; added to the queue",
-                "demos (v1): updated; it was to run anyway",
+                "demos (v1): updated; it was already going to run",
                 "run started on worker 0, attempt 2, reconcile_id 00000000000000ab",
-                "run ended after 1s: error, it timed out, what was thrown says that the program is wrong: no",
+                "run ended after 1s: error, it timed out, the exception indicates a bug in the program: no",
                 "runs again in 320ms: retry",
                 "demos (v1): updated; an own write or no change; left to the retry that is due",
                 "added by the program; added to the queue",

@@ -47,11 +47,11 @@ TEST_F(Inspection, SaysWhyAFailingKeyWaits) {
             "demo ns/web: it waits for its retry until 2026-01-01T00:00:00.005000Z (in 5ms) after 1 failure; "
             "the last one, 0us ago: no disk left");
   EXPECT_EQ(answer.timeline.size(), 4u);
-  const Troubles troubles = controller->troubles();
-  EXPECT_EQ(troubles.verdict, "demo: it works, and keys fail; the latest is ns/web");
-  EXPECT_EQ(troubles.waiting, 1u);
-  ASSERT_EQ(troubles.failing.size(), 1u);
-  EXPECT_EQ(troubles.failing[0].error, "no disk left");
+  const ControllerSummary summary = controller->summary();
+  EXPECT_EQ(summary.verdict, "demo: it works, and keys fail; the latest is ns/web");
+  EXPECT_EQ(summary.waiting, 1u);
+  ASSERT_EQ(summary.failing.size(), 1u);
+  EXPECT_EQ(summary.failing[0].error, "no disk left");
 }
 
 TEST_F(Inspection, SaysHowItEndedAndThatNothingHappenedSince) {
@@ -64,7 +64,7 @@ TEST_F(Inspection, SaysHowItEndedAndThatNothingHappenedSince) {
       web().verdict,
       "demo ns/web: there is nothing to do: its last run ended 3s ago with success, and nothing happened "
       "since");
-  EXPECT_EQ(controller->troubles().verdict, "demo: nothing is wrong");
+  EXPECT_EQ(controller->summary().verdict, "demo: nothing is wrong");
 }
 
 TEST_F(Inspection, SaysWhatAPredicateRefused) {
@@ -80,7 +80,7 @@ TEST_F(Inspection, SaysThatItWaitsForALater) {
   change("web");
   ASSERT_TRUE(controller->step());
   EXPECT_EQ(web().why, WhyIdle::waiting);
-  EXPECT_NE(web().verdict.find("as its last run asked for: pods start"), std::string::npos) << web().verdict;
+  EXPECT_NE(web().verdict.find("as its last run requested: pods start"), std::string::npos) << web().verdict;
 }
 
 TEST_F(Inspection, SaysWhichWatchItWaitsFor) {
@@ -88,7 +88,7 @@ TEST_F(Inspection, SaysWhichWatchItWaitsFor) {
   threadless = true;
   EXPECT_EQ(web().why, WhyIdle::not_synced);
   EXPECT_EQ(web().verdict, "demo ns/web: the controller waits for the first list of configmaps (v1)");
-  EXPECT_EQ(controller->troubles().verdict,
+  EXPECT_EQ(controller->summary().verdict,
             "demo: the controller waits for the first list of configmaps (v1)");
   EXPECT_EQ(controller->explain({.namespace_ = "ns", .name = "web"}, "web-1 leads").verdict,
             "demo ns/web: nothing is reconciled here: web-1 leads");
@@ -121,14 +121,14 @@ TEST_F(Inspection, NoticesReadyKeysThatNobodyTakes) {
   ASSERT_TRUE(controller->step());
   change("web");
   clock->advance(10min - 1s);
-  EXPECT_EQ(controller->trouble(), "");
+  EXPECT_EQ(controller->problem(), "");
   clock->advance(1s);
   EXPECT_EQ(
-      controller->trouble(),
+      controller->problem(),
       "ns/web is ready for 10m, and no worker takes it, though none is busy; the last run ended 10m ago");
-  EXPECT_EQ(controller->troubles().verdict, "demo: " + controller->trouble());
+  EXPECT_EQ(controller->summary().verdict, "demo: " + controller->problem());
   ASSERT_TRUE(controller->step());
-  EXPECT_EQ(controller->trouble(), "");
+  EXPECT_EQ(controller->problem(), "");
 }
 
 // A reconciler that blocks until released. Objects used by the workers outlive the controller.
@@ -199,7 +199,7 @@ TEST_F(StuckConcurrency, IsNamedInLogMetricsAndProbe) {
   running.wait_for(1);
   EXPECT_EQ(asked_for_looks(), std::vector<TimePoint>{start + 10min});
   clock->advance(10min - 1s);
-  EXPECT_EQ(controller->trouble(), "");
+  EXPECT_EQ(controller->problem(), "");
   EXPECT_EQ(controller->explain({.namespace_ = "ns", .name = "web"}).why, WhyIdle::running);
   EXPECT_EQ(controller->look_for_stuck(), start + 10min);
   EXPECT_TRUE(lines->lines_with("a reconcile is stuck").empty());
@@ -214,7 +214,7 @@ TEST_F(StuckConcurrency, IsNamedInLogMetricsAndProbe) {
             "ERROR a reconcile is stuck controller=demo object=ns/web for=10m limit=10m thread=demo/0 "
             "reconcile_id=" +
                 id + " attempt=1 started_by=configmaps (v1): created");
-  EXPECT_EQ(controller->trouble(),
+  EXPECT_EQ(controller->problem(),
             "ns/web has been reconciled for 10m, longer than 10m, on thread demo/0, reconcile_id " + id +
                 ", started by: configmaps (v1): created");
   EXPECT_EQ(controller->explain({.namespace_ = "ns", .name = "web"}).why, WhyIdle::stuck);
@@ -233,7 +233,7 @@ TEST_F(StuckConcurrency, IsNamedInLogMetricsAndProbe) {
 
   release();
   clock->wait_for_waiters(1);
-  EXPECT_EQ(controller->trouble(), "");
+  EXPECT_EQ(controller->problem(), "");
   EXPECT_EQ(controller->look_for_stuck(), std::nullopt);
 }
 
@@ -262,7 +262,7 @@ TEST_F(StuckConcurrency, OptionsSetTheLimitAndSpareTheProbe) {
   clock->advance(5s);
   static_cast<void>(controller->look_for_stuck());
   EXPECT_EQ(lines->lines_with("a reconcile is stuck").size(), 1u);
-  EXPECT_EQ(controller->trouble(), "");
+  EXPECT_EQ(controller->problem(), "");
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class Curve(unittest.TestCase):
         for arguments, said in [
                 (['exponental(5ms, 1s)'], 'column 1: found "exponental", expected a limiter; did you mean exponential?'),
                 (['exponential(5ms)'], 'column 16: found ")"'),
-                (['--run-time', 'soon'], '"soon" is no duration'),
+                (['--run-time', 'soon'], '"soon" is not a duration'),
                 (['--newcomer', '31s'], 'within the seconds'),
                 (['--objects', '0'], '--objects'),
                 (['--seconds', '-1'], '--seconds'),

@@ -417,14 +417,14 @@ TEST_F(ElectorConcurrency, SaysWhenWhatItLedGoesOnAfterTheLeadWasLost) {
   };
   one->start();
   one->wait_until_it_leads();
-  EXPECT_EQ(one->elector.trouble(), "");
+  EXPECT_EQ(one->elector.problem(), "");
   server->inject({.verb = "update", .status = 503});
-  advance_until([&] { return one->elector.trouble() != ""; }, 120s);
-  EXPECT_NE(one->elector.trouble().find("what it did goes on"), std::string::npos);
+  advance_until([&] { return one->elector.problem() != ""; }, 120s);
+  EXPECT_NE(one->elector.problem().find("what it did goes on"), std::string::npos);
   go_on = false;
   notes->note();
   one->wait_until_it_ended();
-  EXPECT_EQ(one->elector.trouble(), "");
+  EXPECT_EQ(one->elector.problem(), "");
 }
 
 TEST_F(ElectorConcurrency, OfManyOneLeadsAtATimeAndAllGetTheirTurn) {

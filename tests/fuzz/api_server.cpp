@@ -69,7 +69,7 @@ void api_server(std::string_view input) {
     if (answer.response.body.starts_with('{')) Json::parse(answer.response.body);
     if (answer.watch) static_cast<void>(core.read_watch(*answer.watch));
     now += std::chrono::seconds(1);
-    core.tick(now);
+    core.on_timeout(now);
   }
 }
 

@@ -49,7 +49,7 @@ TEST(ExplainProgram, SendsNoTokenOverPlainHttpToAnotherMachine) {
   EXPECT_EQ(
       refusal_of({.url = "http://192.0.2.1:8080", .token_file = token.path()}),
       "--token-file: http://192.0.2.1:8080 is neither https nor a loopback address, and the token would "
-      "be sent in the clear; use https (--ca-file names its authority), or say --credentials-in-clear");
+      "be sent in the clear; use https (--ca-file names its authority), or pass --credentials-in-clear");
 }
 
 TEST(ExplainProgram, ATokenMustFitIntoAHeader) {

@@ -102,8 +102,8 @@ class CallbacksConcurrency : public ::testing::Test {
   }
   static void look_at(Controller& controller, const ObjectKey& key) {
     controller.explain(key);
-    controller.troubles();
-    controller.trouble();
+    controller.summary();
+    controller.problem();
     controller.look_for_stuck();
     controller.watch_health();
     controller.counts();

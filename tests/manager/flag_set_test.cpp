@@ -132,11 +132,11 @@ TEST_F(OwnFlags, StandInHelpUnderAHeadingOfTheirOwnWithTheirDefaults) {
 
 TEST_F(OwnFlags, AWrongValueEndsWithTwoAndNamesTheFlag) {
   const std::pair<std::vector<const char*>, std::string> all[] = {
-      {{"--level", "high"}, "--level: \"high\" is no number from -2147483648 to 2147483647"},
-      {{"--webhook-port", "65536"}, "--webhook-port: \"65536\" is no number from 0 to 65535"},
-      {{"--webhook-port=-1"}, "--webhook-port: \"-1\" is no number from 0 to 65535"},
-      {{"--share", "half"}, "--share: \"half\" is no number"},
-      {{"--share", "inf"}, "--share: \"inf\" is no number"},
+      {{"--level", "high"}, "--level: \"high\" is not a number from -2147483648 to 2147483647"},
+      {{"--webhook-port", "65536"}, "--webhook-port: \"65536\" is not a number from 0 to 65535"},
+      {{"--webhook-port=-1"}, "--webhook-port: \"-1\" is not a number from 0 to 65535"},
+      {{"--share", "half"}, "--share: \"half\" is not a number"},
+      {{"--share", "inf"}, "--share: \"inf\" is not a number"},
       {{"--mode", "slow"}, "--mode: \"slow\" is none of careful, quick"},
       {{"--colour", "octarine"}, "--colour: \"octarine\" cannot be seen"},
       {{"--every", "-1s"}, "--every: "},
@@ -158,10 +158,9 @@ TEST_F(OwnFlags, AMisspeltFlagIsNamedWithTheOneThatIsNear) {
        "--log-levle: there is no such flag; did you mean --log-level?"},
       {{"--nothing-like-it"}, "--nothing-like-it: there is no such flag"},
       {{"-x"}, "-x: there is no such flag"},
-      {{"stray", "--nothing-like-it"},
-       "\"stray\" was not expected; all arguments are flags and their values"},
+      {{"stray", "--nothing-like-it"}, "\"stray\" is unexpected; all arguments are flags and their values"},
       {{"--workers", "2", "stray", "other"},
-       "\"stray\" was not expected; all arguments are flags and their values"},
+       "\"stray\" is unexpected; all arguments are flags and their values"},
   };
   for (const auto& [arguments, says] : all) {
     const auto outcome = parse(arguments);
@@ -183,7 +182,7 @@ TEST(FlagSet, NamesAreCheckedWhenTheyAreAdded) {
   };
   for (const char* wrong : {"default-image", "-d", "--", "---x", "--Image", "--a b", "--a=b", ""}) {
     EXPECT_EQ(problem({wrong}), "FlagSet: \"" + std::string(wrong) +
-                                    "\" is no name of a flag; write --default-image, in lower case");
+                                    "\" is not a flag name such as --default-image, in lower case");
   }
   EXPECT_EQ(problem({"--image", "--image"}), "FlagSet: two flags are called --image");
   EXPECT_THROW(FlagSet().add("--image", std::function<void(std::string_view)>(), ""), std::invalid_argument);
@@ -208,7 +207,7 @@ TEST(Flags, HelpNamesTheDefaultsOfTheProgram) {
                       .explanations = Explanations::on};
   const std::string help = parse(program, {"--help"}).text;
   for (const char* text :
-       {"runs at once (7)", "fail after that (45s)", "(3m", "was asked for (20s)",
+       {"runs at once (7)", "fail after that (45s)", "(3m", "at shutdown (20s)",
         "this namespace only (team-a)", "(true; --leader-elect=false: no election)",
         "Lease that is held (demo-lock)", "namespace of the Lease (locks)", "may take over (1m", "(:9090)",
         "(/tls/tls.crt)", "(/tls/tls.key)", "(/token)", "(:9091)", "not reconciled (on)"}) {

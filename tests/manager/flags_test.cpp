@@ -96,7 +96,7 @@ TEST(Flags, AnAddressThatIsNoneIsRefused) {
   const auto outcome = parse({"--metrics-bind-address", "8080"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.text,
-              HasSubstr("--metrics-bind-address: \"8080\" is no address; write :8080, 127.0.0.1:8080, "
+              HasSubstr("--metrics-bind-address: \"8080\" is not an address such as :8080, 127.0.0.1:8080, "
                         "[::1]:8080 or localhost:8080"));
 }
 
@@ -137,11 +137,11 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
       {{"--colour"}, "--colour"},
       {{"stray"}, "stray"},
       {{"--kubeconfig"}, "--kubeconfig"},
-      {{"--workers", "0"}, "--workers: \"0\" is no number from 1 to 4096"},
+      {{"--workers", "0"}, "--workers: \"0\" is not a number from 1 to 4096"},
       {{"--workers", "4097"}, "\"4097\""},
       {{"--workers", "two"}, "\"two\""},
       {{"--workers", "3x"}, "\"3x\""},
-      {{"--workers", "demo="}, "\"\" is no number from 1 to 4096"},
+      {{"--workers", "demo="}, "\"\" is not a number from 1 to 4096"},
       {{"--workers", "=4"}, "--workers: \"=4\" names no controller before the ="},
       {{"--workers", "4", "--workers", "5"}, "--workers: was given twice for all controllers"},
       {{"--workers", "demo=4", "--workers", "demo=4"}, "--workers: was given twice for demo"},
@@ -150,8 +150,8 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
       {{"--rate-limiter", "exponential(1s, 1ms)"}, "--rate-limiter: limiter, column 1: "},
       {{"--log-level", "loud"}, "--log-level: \"loud\" is none of debug, error, info, off, warn"},
       {{"--log-format", "xml"}, "--log-format: \"xml\" is none of json, text"},
-      {{"--grace-period", "soon"}, "--grace-period: \"soon\" is no duration"},
-      {{"--sync-timeout", "10"}, "--sync-timeout: \"10\" is no duration"},
+      {{"--grace-period", "soon"}, "--grace-period: \"soon\" is not a duration"},
+      {{"--sync-timeout", "10"}, "--sync-timeout: \"10\" is not a duration"},
       {{"--reconcile-timeout", "-1s"}, "--reconcile-timeout"},
   };
   for (const Wrong& wrong : all) {

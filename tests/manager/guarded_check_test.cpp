@@ -40,7 +40,7 @@ TEST_F(GuardedCheckConcurrency, GivesTheAnswerOfTheCheck) {
   EXPECT_EQ(check(), "call 2");
   EXPECT_EQ(guard_check([]() -> std::string { throw std::runtime_error("broken"); }, clock)(), "broken");
   EXPECT_EQ(guard_check([]() -> std::string { throw 1; }, clock)(),
-            "something that is no std::exception was thrown");
+            "an exception that is not a std::exception was thrown");
 }
 
 TEST_F(GuardedCheckConcurrency, OneThatBlocksFailsAndIsNotCalledAgainUntilItReturns) {

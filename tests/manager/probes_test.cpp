@@ -72,7 +72,8 @@ TEST_F(ProbeTest, ACheckThatThrowsFails) {
   probe.add("throws", []() -> std::string { throw std::runtime_error("broken"); });
   probe.add("strange", []() -> std::string { throw 1; });
   EXPECT_EQ(ask("throws").body, "internal server error: broken\n");
-  EXPECT_EQ(ask("strange").body, "internal server error: something that is no std::exception was thrown\n");
+  EXPECT_EQ(ask("strange").body,
+            "internal server error: an exception that is not a std::exception was thrown\n");
 }
 
 TEST_F(ProbeTest, TheLogSaysWhenAnAnswerChanges) {

@@ -178,7 +178,7 @@ TEST_F(RunTest, HelpAndVersionGoToStandardOutput) {
 
 TEST_F(RunTest, AWrongFlagEndsWithTwo) {
   const auto child = run_to_end({"--workers", "none"}, 2);
-  EXPECT_THAT(child->log(), HasSubstr("--workers: \"none\" is no number from 1 to 4096"));
+  EXPECT_THAT(child->log(), HasSubstr("--workers: \"none\" is not a number from 1 to 4096"));
   EXPECT_EQ(child->output(), "");
 }
 
@@ -186,7 +186,7 @@ TEST_F(RunTest, AConfigurationFileThatIsWrongEndsWithTwoAndSaysWhere) {
   const std::string file = write_file("settings.yaml", "controllers:\n  demo:\n    workers: many\n");
   const auto child = run_to_end({"--config", file}, 2);
   EXPECT_EQ(child->log(), "demo-operator: " + file +
-                              ":3: controllers.demo.workers: \"many\" is no number from 1 to 4096\n"
+                              ":3: controllers.demo.workers: \"many\" is not a number from 1 to 4096\n"
                               "See demo-operator --help.\n");
   EXPECT_THAT(run_to_end({"--config", "/nonexistent/f"}, 2)->log(),
               HasSubstr("/nonexistent/f cannot be read"));
@@ -242,7 +242,8 @@ TEST_F(RunTest, AServerThatIsNotTrustedEndsWithThree) {
   const auto [other_begin, other_size] = authority(other.kubeconfig());
   text.replace(begin, size, other.kubeconfig().substr(other_begin, other_size));
   const auto child = run_to_end({"--kubeconfig", write_file("distrust", text)}, 3);
-  EXPECT_THAT(child->log(), AllOf(HasSubstr("the way to the cluster is wrong"), HasSubstr("certificate")));
+  EXPECT_THAT(child->log(),
+              AllOf(HasSubstr("the configuration of the cluster cannot be used"), HasSubstr("certificate")));
   EXPECT_THAT(child->log(), ::testing::Not(HasSubstr("secret")));
 }
 
@@ -275,7 +276,7 @@ TEST_F(RunTest, SigtermEndsItWhileACredentialProgramHangsAtStart) {
   std::getline(hangs, line);
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 0) << child->log();
-  EXPECT_THAT(child->log(), ::testing::Not(HasSubstr("the way to the cluster is wrong")));
+  EXPECT_THAT(child->log(), ::testing::Not(HasSubstr("the configuration of the cluster cannot be used")));
   std::remove(pipe.c_str());
 }
 
@@ -400,8 +401,7 @@ TEST_F(RunTest, AnUnreachableServerIsWaitedFor) {
   const std::uint16_t port = server->port();
   server.reset();
   const auto child = start_operator();
-  EXPECT_THAT(child->wait_for_line("the server does not answer; waiting until it does"),
-              HasSubstr(std::to_string(port)));
+  EXPECT_THAT(child->wait_for_line("the server does not answer; retrying"), HasSubstr(std::to_string(port)));
   serve({.port = port});
   install_crd();
   child->wait_for_line("workers started");
@@ -415,7 +415,7 @@ TEST_F(RunTest, RefusedCredentialsAreWaitedOut) {
   const std::size_t at = text.find("right");
   if (at != std::string::npos) text.replace(at, 5, "wrong");
   const auto child = start({"--kubeconfig", write_file("wrong-token", text)});
-  EXPECT_THAT(child->wait_for_line("refuses these credentials"), HasSubstr("401"));
+  EXPECT_THAT(child->wait_for_line("rejects the credentials"), HasSubstr("401"));
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 0) << child->log();
 }
@@ -439,7 +439,7 @@ TEST_F(RunTest, AForbiddenListIsNamedAndWaitedFor) {
   const apiserver::FaultId refusal = server->inject(
       {.verb = "list", .resource = "demos.demo.evenkeel.dev", .status = 403, .message = "no list for you"});
   const auto child = start_operator();
-  EXPECT_THAT(child->wait_for_line("cannot follow a collection"),
+  EXPECT_THAT(child->wait_for_line("cannot list or watch a collection"),
               AllOf(HasSubstr("kind=Demo"), HasSubstr("problem=forbidden"), HasSubstr("list Demo: 403"),
                     HasSubstr("no list for you"), HasSubstr("does the role allow list and watch?")));
   server->remove_fault(refusal);

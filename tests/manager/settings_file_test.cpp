@@ -93,7 +93,7 @@ TEST(SettingsFile, ReadsTheEndpoint) {
     FAIL() << "taken";
   } catch (const SettingsError& error) {
     EXPECT_THAT(error.what(),
-                StartsWith("f:2: endpoint.metricsBindAddress: \"8080\" is no address; write :8080"));
+                StartsWith("f:2: endpoint.metricsBindAddress: \"8080\" is not an address such as :8080"));
   }
 }
 
@@ -112,7 +112,7 @@ struct Wrong {
 TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
   const std::vector<Wrong> all = {
       {"controllers:\n  demo:\n    workers: none\n",
-       "f.yaml:3: controllers.demo.workers: \"none\" is no number from 1 to 4096"},
+       "f.yaml:3: controllers.demo.workers: \"none\" is not a number from 1 to 4096"},
       {"controllers:\n  demo:\n    workers: [4]\n",
        "f.yaml:3: controllers.demo.workers: expected text, found a list"},
       {"controllers:\n  demo:\n    workers:\n",
@@ -120,20 +120,21 @@ TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
       {"controllers:\n  demo:\n    rateLimiter: exponential(soon, 1s)\n",
        "f.yaml:3: controllers.demo.rateLimiter: limiter, column 13: found \"soon\", expected a duration"},
       {"defaults:\n  reconcileTimeout: soon\n",
-       "f.yaml:2: defaults.reconcileTimeout: \"soon\" is no duration"},
+       "f.yaml:2: defaults.reconcileTimeout: \"soon\" is not a duration"},
       {"defaults:\n  eventGate: maybe\n", "f.yaml:2: defaults.eventGate: \"maybe\" is neither on nor off"},
       {"defaults:\n  store: lifo\n", "f.yaml:2: defaults.store: \"lifo\" is none of"},
       {"defaults:\n  debounce: 1s\n", "f.yaml:2: defaults.debounce: expected a map, found text"},
-      {"defaults:\n  debounce:\n    quiet: 1\n", "f.yaml:3: defaults.debounce.quiet: \"1\" is no duration"},
+      {"defaults:\n  debounce:\n    quiet: 1\n",
+       "f.yaml:3: defaults.debounce.quiet: \"1\" is not a duration"},
       {"defaults:\n  debounce: {quiet: 2s, maxWait: 1s}\n",
        "f.yaml:2: defaults.debounce: maxWait must be at least quiet"},
-      {"defaults:\n  minInterval: -1s\n", "f.yaml:2: defaults.minInterval: \"-1s\" is no duration"},
+      {"defaults:\n  minInterval: -1s\n", "f.yaml:2: defaults.minInterval: \"-1s\" is not a duration"},
       {"defaults:\n  onStuck: panic\n",
        "f.yaml:2: defaults.onStuck: \"panic\" is neither failLiveness nor report"},
       {"defaults:\n  flightRecorder: 2Gi\n",
-       "f.yaml:2: defaults.flightRecorder: \"2Gi\" is no size from 0 to 1Gi"},
+       "f.yaml:2: defaults.flightRecorder: \"2Gi\" is not a size from 0 to 1Gi"},
       {"defaults:\n  flightRecorder: much\n",
-       "f.yaml:2: defaults.flightRecorder: \"much\" is no size from 0 to 1Gi"},
+       "f.yaml:2: defaults.flightRecorder: \"much\" is not a size from 0 to 1Gi"},
       {"controllers:\n  demo:\n    wrokers: 4\n",
        "f.yaml:3: controllers.demo.wrokers: there is no such setting; there are: workers, rateLimiter, "
        "reconcileTimeout, eventGate, store, debounce, minInterval, stuckAfter, onStuck, flightRecorder"},
@@ -147,9 +148,9 @@ TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
       {"just text\n", "f.yaml:1: expected a map, found text"},
       {"a: {\n", "f.yaml:2: "},
       {"a: 1\n---\nb: 2\n", "f.yaml:3: a second document; expected one"},
-      {",", "f.yaml:1: the text after this cannot be read"},
-      {", defaults: {}", "f.yaml:1: the text after this cannot be read"},
-      {"--- ,\n---\n", "f.yaml:1: the text after this cannot be read"},
+      {",", "f.yaml:1: the text after this position cannot be parsed"},
+      {", defaults: {}", "f.yaml:1: the text after this position cannot be parsed"},
+      {"--- ,\n---\n", "f.yaml:1: the text after this position cannot be parsed"},
   };
   for (const Wrong& wrong : all) {
     try {

@@ -192,12 +192,13 @@ std::string refusal(Parse parse, const char* text) {
 }
 
 TEST(Settings, RefuseValuesThatMakeNoSense) {
-  EXPECT_EQ(refusal(detail::parse_workers, "0"), "\"0\" is no number from 1 to 4096");
-  EXPECT_EQ(refusal(detail::parse_workers, "4097"), "\"4097\" is no number from 1 to 4096");
-  EXPECT_EQ(refusal(detail::parse_workers, "3x"), "\"3x\" is no number from 1 to 4096");
+  EXPECT_EQ(refusal(detail::parse_workers, "0"), "\"0\" is not a number from 1 to 4096");
+  EXPECT_EQ(refusal(detail::parse_workers, "4097"), "\"4097\" is not a number from 1 to 4096");
+  EXPECT_EQ(refusal(detail::parse_workers, "3x"), "\"3x\" is not a number from 1 to 4096");
   EXPECT_EQ(detail::parse_workers("4096"), 4096U);
-  EXPECT_EQ(refusal(detail::parse_timeout, "10"), "\"10\" is no duration; write 500ms, 30s, 2m or 1h30m");
-  EXPECT_EQ(refusal(detail::parse_timeout, "-1s"), "\"-1s\" is no duration; write 500ms, 30s, 2m or 1h30m");
+  EXPECT_EQ(refusal(detail::parse_timeout, "10"), "\"10\" is not a duration such as 500ms, 30s, 2m or 1h30m");
+  EXPECT_EQ(refusal(detail::parse_timeout, "-1s"),
+            "\"-1s\" is not a duration such as 500ms, 30s, 2m or 1h30m");
   EXPECT_EQ(detail::parse_timeout("1h30m"), 90min);
   EXPECT_EQ(detail::parse_timeout("1.5s"), 1500ms);
   EXPECT_EQ(refusal(detail::parse_event_gate, "maybe"), "\"maybe\" is neither on nor off");

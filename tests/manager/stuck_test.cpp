@@ -47,11 +47,11 @@ TEST(StuckRunConcurrency, IsNamedInTheLogAgainAndAgainUntilItEnds) {
   const std::string line = world.happenings->lines_with("a reconcile is stuck").front();
   EXPECT_NE(line.find("object=default/web"), std::string::npos) << line;
   EXPECT_NE(line.find("started_by=gadgets (test.evenkeel.dev/v1): "), std::string::npos) << line;
-  EXPECT_NE(controller.trouble().find("default/web has been reconciled for "), std::string::npos)
-      << controller.trouble();
+  EXPECT_NE(controller.problem().find("default/web has been reconciled for "), std::string::npos)
+      << controller.problem();
   gate.open();
   running.stop();
-  EXPECT_EQ(controller.trouble(), "");
+  EXPECT_EQ(controller.problem(), "");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(Routes, InvalidAddressesAreRefusedWithTheExpectedForm) {
     } catch (const std::invalid_argument& error) {
       EXPECT_EQ(error.what(),
                 "\"" + std::string(wrong) +
-                    "\" is no address; write :8080, 127.0.0.1:8080, [::1]:8080 or localhost:8080");
+                    "\" is not an address such as :8080, 127.0.0.1:8080, [::1]:8080 or localhost:8080");
     }
   }
 }

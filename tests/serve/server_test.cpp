@@ -190,7 +190,7 @@ TEST_F(ServerTest, AHandlerThatThrowsIsAnAnswerAndALine) {
   EXPECT_THAT(
       log_->lines_with("could not be answered"),
       ElementsAre("ERROR a request could not be answered address=127.0.0.1:0 path=/wrong error=no such thing",
-                  HasSubstr("something that is no std::exception was thrown")));
+                  HasSubstr("an exception that is not a std::exception was thrown")));
 }
 
 TEST_F(ServerTest, AHandlerThatKeepsThrowingIsOneLineUntilTheProblemChanges) {
@@ -256,7 +256,7 @@ TEST_F(ServerTest, NamesTheInvalidFile) {
   const std::string empty = folder.put("token", " \n");
   EXPECT_EQ(problem({.token_file = empty}), empty + " holds no token");
   EXPECT_THAT(problem({.token = "a", .token_file = empty}), HasSubstr("either a token or a file"));
-  EXPECT_THAT(problem({.address = "nowhere"}), HasSubstr("\"nowhere\" is no address"));
+  EXPECT_THAT(problem({.address = "nowhere"}), HasSubstr("\"nowhere\" is not an address"));
 }
 
 TEST_F(ServerTest, ATokenIsAskedForAndReadAgainWhenItChanges) {

@@ -74,7 +74,7 @@ inline Json from_nlohmann(const nlohmann::json& value) {
     case Kind::binary:
       break;
   }
-  throw DecodeError("", "a binary value is no JSON");
+  throw DecodeError("", "a binary value is not JSON");
 }
 
 }  // namespace v0

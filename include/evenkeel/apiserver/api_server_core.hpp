@@ -75,11 +75,11 @@ struct WatchOutput {
 
 /// A Kubernetes API server as a value: it stores objects, and answers requests by the rules of the real one.
 /// Time is an argument and may stand still; time-dependent work (bookmarks, timeouts of watches, garbage
-/// collection, deletion of namespace contents) is done by tick().
+/// collection, deletion of namespace contents) is done by on_timeout().
 /// Driver:
 ///  1. calls handle() for each request and sends the response; of a watch, its head;
 ///  2. after each call of 1 and 3, sends the read_watch() of each of ready_watches();
-///  3. calls tick() at next_tick();
+///  3. calls on_timeout() at next_due();
 ///  4. calls close_watch() when the client of a watch is gone.
 /// Thread safety: one thread at a time.
 class EVENKEEL_API ApiServerCore {
@@ -107,10 +107,10 @@ class EVENKEEL_API ApiServerCore {
 
   /// Does the work that is due at `now`: bookmarks, timeouts of watches, deletion of objects whose owners or
   /// namespaces are gone.
-  void tick(WallTime now);
-  /// Returns the time of the next tick(); a time in the past means now. std::nullopt: no call is needed until
-  /// the next handle().
-  std::optional<WallTime> next_tick() const;
+  void on_timeout(WallTime now);
+  /// Returns the time of the next on_timeout(); a time in the past means now. std::nullopt: no call is needed
+  /// until the next handle().
+  std::optional<WallTime> next_due() const;
 
   /// Returns the resourceVersion of the last change.
   std::uint64_t resource_version() const;

@@ -26,7 +26,7 @@ inline namespace v0 {
 
 class MetricSink;
 struct Explanation;
-struct Troubles;
+struct ControllerSummary;
 
 /// Runs one reconciler.
 ///
@@ -90,13 +90,13 @@ class EVENKEEL_API Controller {
   /// "this instance is not the leader; the leader is B"; empty if it runs.
   Explanation explain(const ObjectKey& key, std::string_view blocked_reason = {});
   /// Returns the keys that run, fail and are next, at most `most` of each.
-  Troubles troubles(std::size_t most = 10, std::string_view blocked_reason = {});
+  ControllerSummary summary(std::size_t most = 10, std::string_view blocked_reason = {});
   /// Logs stuck runs: each when it becomes stuck, and again each time its duration has doubled. Returns the
   /// time of the next call; std::nullopt: not before ControllerEnvironment::schedule_stuck_check is called.
   std::optional<TimePoint> look_for_stuck();
   /// Returns the error of the liveness probe: the runs that are stuck, or a ready key that no worker takes.
   /// Empty: there is none, or on_stuck is OnStuck::report.
-  std::string trouble();
+  std::string problem();
   /// Returns the number of objects of the reconciled kind in the cache.
   std::size_t objects() const;
   /// Returns the number of keys that are ready and wait for a worker.

@@ -103,7 +103,7 @@ struct Explanation {
 };
 
 /// The problems of a controller, the most severe first.
-struct Troubles {
+struct ControllerSummary {
   std::string controller = {};
   std::string kind = {};     ///< Kind that is reconciled.
   std::string verdict = {};  ///< One sentence.
@@ -124,10 +124,10 @@ struct Troubles {
 
 /// Formats for people: the verdict, then a line for each detail, then the timeline.
 EVENKEEL_API std::string to_text(const Explanation& explanation);
-EVENKEEL_API std::string to_text(const Troubles& troubles);
+EVENKEEL_API std::string to_text(const ControllerSummary& summary);
 /// Formats for machines: names in camelCase, times in RFC 3339, durations in seconds.
 EVENKEEL_API Json to_json(const Explanation& explanation);
-EVENKEEL_API Json to_json(const Troubles& troubles);
+EVENKEEL_API Json to_json(const ControllerSummary& summary);
 
 }  // namespace v0
 }  // namespace evenkeel

@@ -101,7 +101,7 @@ class EVENKEEL_API Elector {
   std::string holder() const;
   /// For a liveness probe: returns the problem if leadership was lost longer than `tolerance` ago and `lead`
   /// has not returned; empty otherwise.
-  std::string trouble(Duration tolerance = std::chrono::seconds{20}) const;
+  std::string problem(Duration tolerance = std::chrono::seconds{20}) const;
 
  private:
   class State;

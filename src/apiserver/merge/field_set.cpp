@@ -212,7 +212,7 @@ Json FieldSet::to_json() const {
 }
 
 FieldSet FieldSet::from_json(const Json& fields) {
-  if (!fields.is_object()) throw std::invalid_argument("managed fields: fieldsV1 is no object");
+  if (!fields.is_object()) throw std::invalid_argument("managed fields: fieldsV1 is not an object");
   FieldSet result;
   for (const auto& [name, value] : fields.as_object()) {
     if (name == ".") continue;  // the node itself; handled by the caller

@@ -124,7 +124,7 @@ void replace(Json& document, const std::string& path, const Json& value) {
 
 void test(Json& document, const std::string& path, const Json& value) {
   if ((path.empty() ? document : value_at(find_place(document, path))) != value)
-    refuse("the value is another: " + path);
+    refuse("the value differs: " + path);
 }
 
 const std::string& text_of(const Json& operation, std::string_view member) {

@@ -109,16 +109,16 @@ void ApiServerCore::close_watch(WatchId id) {
   state_->watches.close(id);
 }
 
-void ApiServerCore::tick(WallTime now) {
+void ApiServerCore::on_timeout(WallTime now) {
   state_->set_time(now);
   state_->controllers.run(state_->storage, state_->watches, now);
   state_->storage.store.shrink();
-  state_->watches.tick(now, state_->storage.store.version());
+  state_->watches.on_timeout(now, state_->storage.store.version());
 }
 
-std::optional<WallTime> ApiServerCore::next_tick() const {
+std::optional<WallTime> ApiServerCore::next_due() const {
   if (state_->controllers.has_work()) return WallTime{};
-  return state_->watches.next_tick();
+  return state_->watches.next_due();
 }
 
 std::uint64_t ApiServerCore::resource_version() const {

@@ -272,7 +272,7 @@ Json ProtobufDecoder::decode(std::string_view envelope, std::string_view type) c
   }
   const std::string wanted = type.empty() ? std::string(meta_package) + kind : std::string(type);
   Json out = ProtobufReader(*this).message(wanted, body, 0);
-  if (!out.is_object()) refuse("is no object");
+  if (!out.is_object()) refuse("is not an object");
   out["apiVersion"] = api_version;
   out["kind"] = kind;
   return out;

@@ -226,7 +226,7 @@ std::vector<WatchId> WatchHub::take_ready() {
   return out;
 }
 
-void WatchHub::tick(WallTime now, std::uint64_t version) {
+void WatchHub::on_timeout(WallTime now, std::uint64_t version) {
   now_ = now;
   if (!next_ || *next_ > now) return;
   for (auto& [id, watch] : watches_) {

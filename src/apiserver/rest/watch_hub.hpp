@@ -66,8 +66,8 @@ class WatchHub {
   std::vector<WatchId> take_ready();
   /// Sends due bookmarks and ends expired watches; `version` is the last change, which has been queued for
   /// every watch.
-  void tick(WallTime now, std::uint64_t version);
-  std::optional<WallTime> next_tick() const { return next_; }
+  void on_timeout(WallTime now, std::uint64_t version);
+  std::optional<WallTime> next_due() const { return next_; }
 
  private:
   enum class EventType : std::uint8_t { added, modified, deleted, text };

@@ -112,7 +112,7 @@ AuthenticatedRequest CoreHost::authenticate(const http::Request& request,
 
 // Returns the reply of a rule that replaces the core's response.
 Reply CoreHost::refused(const FaultPlan& plan) {
-  faults_.fired(plan);
+  faults_.on_fired(plan);
   if (plan.answer) return {.response = *plan.answer};
   return {.dropped = true, .ending = plan.ending};
 }
@@ -153,14 +153,14 @@ void CoreHost::spoil_answer(const FaultPlan& plan, Reply& reply) {
   if (plan.body == FaultBody::html) reply.response = html_page();
   if (plan.body == FaultBody::garbage) reply.response.body = plan.garbage;
   if (plan.answer || !plan.cut_after || *plan.cut_after >= reply.response.body.size())
-    return faults_.spared(plan);
+    return faults_.on_not_fired(plan);
   if (plan.ending == FaultEnding::complete) {
     reply.response.body.resize(*plan.cut_after);
   } else {
     reply.cut_after = plan.cut_after;
     reply.ending = plan.ending;
   }
-  faults_.fired(plan);
+  faults_.on_fired(plan);
 }
 
 void CoreHost::start_watch(WatchId id, const FaultPlan& plan, Front* front) {
@@ -229,7 +229,7 @@ void CoreHost::corrupt_watch(Watch& watch, WatchPiece& piece) {
   piece.ended = true;
   piece.cut = plan.ending != FaultEnding::complete;
   piece.ending = plan.ending;
-  faults_.fired(plan);
+  faults_.on_fired(plan);
   plan = {};
 }
 
@@ -237,7 +237,7 @@ void CoreHost::corrupt_watch(Watch& watch, WatchPiece& piece) {
 void CoreHost::release(const std::function<bool(const FaultPlan&)>& chosen) {
   for (auto& [id, watch] : watches_) {
     if (watch.plan.rule == 0 || !chosen(watch.plan)) continue;
-    faults_.spared(watch.plan);
+    faults_.on_not_fired(watch.plan);
     watch.plan = {};
     watch.cut_at.reset();
     backend_->catch_up(id);
@@ -246,7 +246,7 @@ void CoreHost::release(const std::function<bool(const FaultPlan&)>& chosen) {
 }
 
 void CoreHost::finish(Watches::iterator at) {
-  faults_.spared(at->second.plan);
+  faults_.on_not_fired(at->second.plan);
   watches_.erase(at);
 }
 
@@ -273,10 +273,10 @@ std::size_t CoreHost::cut_watches() {
   return count;
 }
 
-void CoreHost::tick() {
+void CoreHost::on_timeout() {
   MutexLock lock(mutex_);
   const WallTime now = clock_->wall_now();
-  backend_->tick(now);
+  backend_->on_timeout(now);
   for (auto& [id, watch] : watches_) {
     if (!watch.cut_at || *watch.cut_at > now) continue;
     watch.cut_at.reset();
@@ -285,20 +285,20 @@ void CoreHost::tick() {
   announce();
 }
 
-std::optional<WallTime> CoreHost::next_tick() const {
+std::optional<WallTime> CoreHost::next_due() const {
   MutexLock lock(mutex_);
   return due();
 }
 
-// Returns the time of the next tick(): that of the core, or of a timed cut.
+// Returns the time of the next on_timeout(): that of the core, or of a timed cut.
 std::optional<WallTime> CoreHost::due() const {
-  std::optional<WallTime> next = backend_->next_tick();
+  std::optional<WallTime> next = backend_->next_due();
   for (const auto& [id, watch] : watches_)
     if (watch.cut_at && (!next || *watch.cut_at < *next)) next = watch.cut_at;
   return next;
 }
 
-// Notifies each front of its readable watches, and all fronts if the next tick moved.
+// Notifies each front of its readable watches, and all fronts if next_due() changed.
 void CoreHost::announce() {
   std::map<Front*, std::vector<WatchId>> ready;
   for (const WatchId id : backend_->ready_watches()) {

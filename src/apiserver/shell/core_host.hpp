@@ -33,8 +33,8 @@ class Backend {
   virtual std::vector<WatchId> ready_watches() = 0;
   virtual void catch_up(WatchId id) = 0;
   virtual void close_watch(WatchId id) = 0;
-  virtual void tick(WallTime now) = 0;
-  virtual std::optional<WallTime> next_tick() const = 0;
+  virtual void on_timeout(WallTime now) = 0;
+  virtual std::optional<WallTime> next_due() const = 0;
 };
 
 /// A transport that serves requests. Both members are called on any thread under the host's lock: they must
@@ -42,7 +42,7 @@ class Backend {
 class Front {
  public:
   virtual void watches_ready(const std::vector<WatchId>& ids) noexcept = 0;
-  /// Called when next_tick() has changed.
+  /// Called when next_due() has changed.
   virtual void tick_moved() noexcept = 0;
 
  protected:
@@ -95,8 +95,8 @@ class CoreHost {
   /// Ends all running watches as if their connections had broken; returns their number.
   std::size_t cut_watches() EVENKEEL_EXCLUDES(mutex_);
 
-  void tick() EVENKEEL_EXCLUDES(mutex_);
-  std::optional<WallTime> next_tick() const EVENKEEL_EXCLUDES(mutex_);
+  void on_timeout() EVENKEEL_EXCLUDES(mutex_);
+  std::optional<WallTime> next_due() const EVENKEEL_EXCLUDES(mutex_);
 
   FaultId inject(FaultRule rule) EVENKEEL_EXCLUDES(mutex_);
   void remove_fault(FaultId id) EVENKEEL_EXCLUDES(mutex_);

@@ -55,11 +55,11 @@ class FaultInjector {
   FaultCounts counts(FaultId id) const;
   bool empty() const { return rules_.empty(); }
 
-  /// Selects the rule for a request. A rule that cuts is only reserved: fired() or spared() must be called
-  /// once it is known if the response was long enough. All others are counted at once.
+  /// Selects the rule for a request. A rule that cuts is only reserved: on_fired() or on_not_fired() must be
+  /// called once it is known if the response was long enough. All others are counted at once.
   FaultPlan plan(const RequestTarget& target, std::string_view user);
-  void fired(const FaultPlan& plan);
-  void spared(const FaultPlan& plan);
+  void on_fired(const FaultPlan& plan);
+  void on_not_fired(const FaultPlan& plan);
 
  private:
   struct Entry {

@@ -315,14 +315,14 @@ FaultPlan FaultInjector::plan_of(Entry& entry, const RequestTarget& target) {
   return plan;
 }
 
-void FaultInjector::fired(const FaultPlan& plan) {
+void FaultInjector::on_fired(const FaultPlan& plan) {
   if (Entry* entry = plan.cuts() ? find(plan.rule) : nullptr) {
     --entry->reserved;
     ++entry->fired;
   }
 }
 
-void FaultInjector::spared(const FaultPlan& plan) {
+void FaultInjector::on_not_fired(const FaultPlan& plan) {
   if (Entry* entry = plan.cuts() ? find(plan.rule) : nullptr) --entry->reserved;
 }
 

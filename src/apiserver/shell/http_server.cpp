@@ -24,8 +24,8 @@ namespace apiserver::detail {
 namespace {
 
 // A clock other than the machine's may jump: it is read this often.
-constexpr Duration longest_tick = std::chrono::seconds{1};
-constexpr Duration shortest_tick = std::chrono::milliseconds{1};
+constexpr Duration longest_timer = std::chrono::seconds{1};
+constexpr Duration shortest_timer = std::chrono::milliseconds{1};
 
 // Large enough to read large request bodies in few steps.
 constexpr std::size_t read_size = 64u << 10;
@@ -64,12 +64,12 @@ class HttpServer::Impl final : public SessionOwner, public Front {
       : host_(std::move(host)),
         options_(std::move(options)),
         listener_(context_, options_.host, options_.port),
-        tick_(context_) {
+        timer_(context_) {
     if (options_.tls) tls_.emplace(make_context(options_));
     host_->attach(this);
     thread_ = std::thread([this] {
       listener_.accept([this](Tcp::socket socket) { welcome(std::move(socket)); });
-      arm_tick();
+      arm_timer();
       context_.run();
     });
   }
@@ -139,28 +139,28 @@ class HttpServer::Impl final : public SessionOwner, public Front {
       const auto at = watches_.find(id);
       if (at != watches_.end()) at->second->stream_ready();
     }
-    if (moved) arm_tick();
+    if (moved) arm_timer();
   }
 
   // Sets the timer for the core's timed work.
-  void arm_tick(Duration at_least = Duration::zero()) {
-    const std::optional<WallTime> next = host_->next_tick();
+  void arm_timer(Duration at_least = Duration::zero()) {
+    const std::optional<WallTime> next = host_->next_due();
     if (!next) {
-      tick_.cancel();
+      timer_.cancel();
       return;
     }
     const Duration left = *next - host_->clock().wall_now();
-    tick_.expires_after(std::clamp(left, at_least, longest_tick));
-    tick_.async_wait([this](ErrorCode error) {
+    timer_.expires_after(std::clamp(left, at_least, longest_timer));
+    timer_.async_wait([this](ErrorCode error) {
       if (error) return;
-      host_->tick();
-      arm_tick(shortest_tick);
+      host_->on_timeout();
+      arm_timer(shortest_timer);
     });
   }
 
   void end_all() {
     listener_.close();
-    tick_.cancel();
+    timer_.cancel();
     const auto all = sessions_;  // a copy: sessions that end are removed from the table
     for (const auto& [key, session] : all) session->close();
     context_.stop();
@@ -174,7 +174,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   asio::io_context context_{1};
   std::optional<asio::ssl::context> tls_;
   http::detail::Listener listener_;
-  asio::steady_timer tick_;
+  asio::steady_timer timer_;
   std::unordered_map<Session*, std::shared_ptr<Session>> sessions_;  // used on the server's thread only
   std::map<WatchId, Session*> watches_;                              // used on the server's thread only
 

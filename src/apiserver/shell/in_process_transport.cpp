@@ -76,7 +76,7 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   void run();
   void close() noexcept;
   std::size_t step();
-  void take_news();
+  void take_new_calls();
   bool advance(Exchange& exchange);
   bool begin(Exchange& exchange);
   void execute(Exchange& exchange);
@@ -88,7 +88,7 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   bool is_refused(Exchange& exchange);
   void break_off(Exchange& exchange, FaultEnding ending, const char* where);
   void end(Exchange& exchange, std::exception_ptr error);
-  bool tick();
+  bool run_timers();
   std::optional<TimePoint> due_now() const;
 
   const std::shared_ptr<CoreHost> host_;
@@ -159,7 +159,7 @@ void InProcessTransport::Impl::finish() noexcept {
 
 void InProcessTransport::Impl::close() noexcept {
   host_->detach(this);
-  for (take_news(); !running_.empty(); take_news()) {  // handlers may send during the loop
+  for (take_new_calls(); !running_.empty(); take_new_calls()) {  // handlers may send during the loop
     const Exchanges left = std::exchange(running_, {});
     for (const auto& exchange : left)
       end(*exchange, broken(TransportErrorCode::closed, exchange->request, "the transport is closed"));
@@ -211,9 +211,9 @@ void InProcessTransport::Impl::run() {
 // One round over all running requests. Timed work first, so that a stream does not time out when a bookmark
 // is due.
 std::size_t InProcessTransport::Impl::step() {
-  const bool ticked = tick();
-  take_news();
-  std::size_t done = ticked ? 1 : 0;
+  const bool ran = run_timers();
+  take_new_calls();
+  std::size_t done = ran ? 1 : 0;
   for (auto at = running_.begin(); at != running_.end();) {
     const std::shared_ptr<Exchange> exchange = *at;
     if (advance(*exchange)) ++done;
@@ -222,7 +222,7 @@ std::size_t InProcessTransport::Impl::step() {
   return done;
 }
 
-void InProcessTransport::Impl::take_news() {
+void InProcessTransport::Impl::take_new_calls() {
   std::vector<WatchId> ready;
   {
     MutexLock lock(mutex_);
@@ -380,19 +380,19 @@ void InProcessTransport::Impl::end(Exchange& exchange, std::exception_ptr error)
   }
 }
 
-bool InProcessTransport::Impl::tick() {
-  const std::optional<WallTime> next = host_->next_tick();
+bool InProcessTransport::Impl::run_timers() {
+  const std::optional<WallTime> next = host_->next_due();
   if (!next || *next > clock().wall_now()) return false;
-  host_->tick();
+  host_->on_timeout();
   // Work that is due already is done in the next step; work that is not due yet must not be requested again.
-  return host_->next_tick() != next;
+  return host_->next_due() != next;
 }
 
 // Returns the time of the next step that depends on time alone.
 std::optional<TimePoint> InProcessTransport::Impl::due_now() const {
   std::optional<TimePoint> due;
   const auto consider = [&due](TimePoint at) { due = due ? std::min(*due, at) : at; };
-  if (const auto next = host_->next_tick()) consider(clock().now() + (*next - clock().wall_now()));
+  if (const auto next = host_->next_due()) consider(clock().now() + (*next - clock().wall_now()));
   for (const auto& exchange : running_) {
     if (exchange->deadline) consider(*exchange->deadline);
     if (exchange->request.guard) consider(exchange->request.guard->valid_until());

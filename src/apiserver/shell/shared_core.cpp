@@ -24,8 +24,8 @@ class CoreBackend final : public detail::Backend {
   std::vector<WatchId> ready_watches() override { return core_.ready_watches(); }
   void catch_up(WatchId id) override { core_.catch_up(id); }
   void close_watch(WatchId id) override { core_.close_watch(id); }
-  void tick(WallTime now) override { core_.tick(now); }
-  std::optional<WallTime> next_tick() const override { return core_.next_tick(); }
+  void on_timeout(WallTime now) override { core_.on_timeout(now); }
+  std::optional<WallTime> next_due() const override { return core_.next_due(); }
 
   ApiServerCore& core() { return core_; }
 

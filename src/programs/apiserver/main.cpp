@@ -43,14 +43,14 @@ void declare(CLI::App& app, Flags& flags) {
                  "Answer 401 to the token when this time is over, e.g. 10s or 5m")
       ->type_name("TIME")
       ->needs("--token");
-  app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig that leads here")
+  app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig for this server")
       ->type_name("FILE");
   app.add_option("--crd", flags.manifests,
                  "Create the objects in this manifest first (CRDs or others); repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_option("--fault", flags.faults,
-                 "Make something go wrong, e.g. verb=watch,resource=pods,cut-after=1000,count=3 or "
+                 "Inject a fault, e.g. verb=watch,resource=pods,cut-after=1000,count=3 or "
                  "status=429,retry-after=1,probability=0.1,seed=7 or verb=update,drop=after,ending=reset or "
                  "lag=5s; docs/apiserver.md has all; repeatable")
       ->type_name("RULE")

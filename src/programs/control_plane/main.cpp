@@ -27,7 +27,7 @@ struct Flags {
 void declare(CLI::App& app, Flags& flags) {
   ek::testing::EnvironmentOptions& options = flags.environment;
   app.add_option("--binaries", options.binaries,
-                 "Look here first for etcd, kube-apiserver and kube-controller-manager")
+                 "The directory searched first for etcd, kube-apiserver and kube-controller-manager")
       ->type_name("DIRECTORY");
   app.add_option("--etcd", options.etcd, "This etcd, wherever the others are")->type_name("FILE");
   app.add_flag("--controller-manager", options.controller_manager,
@@ -37,7 +37,7 @@ void declare(CLI::App& app, Flags& flags) {
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--token", options.token, "The administrator's bearer token; empty: a random one");
-  app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig that leads here")
+  app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig for this server")
       ->type_name("FILE");
   app.add_option("--crd", options.manifest_files,
                  "Create the objects in this manifest, or in those of this directory, first; repeatable")
@@ -66,8 +66,7 @@ void serve(Flags& flags) {
 
 int main(int argc, char** argv) {
   Flags flags;
-  CLI::App app("A real control plane, etcd and kube-apiserver, for tests: gone without a trace when it ends.",
-               name);
+  CLI::App app("A real control plane, etcd and kube-apiserver, for tests: removed when it ends.", name);
   app.set_version_flag("--version", "evenkeel-control-plane " EVENKEEL_VERSION);
   declare(app, flags);
   return ek::program::run(app, argc, argv, [&flags] { serve(flags); });

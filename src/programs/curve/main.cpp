@@ -35,7 +35,8 @@ struct Flags {
 
 ek::Duration duration(const std::string& flag, const std::string& text) {
   const auto read = ek::parse_duration(text);
-  if (!read) throw CLI::ValidationError(flag, "\"" + text + "\" is no duration; write 500ms, 30s or 1h30m");
+  if (!read)
+    throw CLI::ValidationError(flag, "\"" + text + "\" is not a duration such as 500ms, 30s or 1h30m");
   return *read;
 }
 
@@ -64,7 +65,7 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option_function<std::string>(
          "--newcomer",
          [&flags](const std::string& text) { flags.storm.newcomer = duration("--newcomer", text); },
-         "Also say how long an object would wait that fails for the first time at this moment")
+         "Also print how long an object waits that fails for the first time at this moment")
       ->type_name("DURATION");
   app.add_flag("--csv", flags.csv, "Print comma-separated values instead of a table");
   app.add_option("--svg", flags.svg, "Draw into this file (needs gnuplot)")->type_name("FILE");

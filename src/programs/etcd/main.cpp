@@ -26,10 +26,9 @@ struct Flags {
 void declare(CLI::App& app, Flags& flags) {
   app.add_option("--host", flags.server.host, "Address to listen on")->capture_default_str();
   app.add_option("--port", flags.server.port, "Port to listen on; 0: a free one")->capture_default_str();
-  app.add_option(
-         "--fault", flags.faults,
-         "Make something go wrong, e.g. resource=kv/txn,drop=after,count=3 or resource=kv/range,delay=2s; "
-         "docs/apiserver.md has all; repeatable")
+  app.add_option("--fault", flags.faults,
+                 "Inject a fault, e.g. resource=kv/txn,drop=after,count=3 or resource=kv/range,delay=2s; "
+                 "docs/apiserver.md has all; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
   app.add_flag("--log-requests", flags.log_requests, "One line on standard error for each request");

@@ -27,7 +27,7 @@ void check_exposure(const ExplainFlags& flags) {
   if (flags.token_file.empty() || flags.credentials_in_clear) return;
   if (!http::detail::is_exposed(flags.url)) return;
   throw Error("--token-file: " + http::detail::exposed_text(flags.url, "the token") +
-              "; use https (--ca-file names its authority), or say --credentials-in-clear");
+              "; use https (--ca-file names its authority), or pass --credentials-in-clear");
 }
 
 http::Response ask(const ExplainFlags& flags) {

@@ -20,7 +20,8 @@ void declare_explain(CLI::App& app, evenkeel::program::ExplainFlags& flags) {
   explain->add_option("--url", flags.url, "Where the operator serves its metrics")->capture_default_str();
   explain->add_option("--token-file", flags.token_file, "A file with the token of the operator's metrics")
       ->type_name("FILE");
-  explain->add_option("--ca-file", flags.ca_file, "A file with the authorities of the operator's certificate")
+  explain
+      ->add_option("--ca-file", flags.ca_file, "A file with CA certificates for the operator's certificate")
       ->type_name("FILE");
   explain->add_option("--server-name", flags.server_name, "The name that the certificate must carry");
   explain->add_flag("--credentials-in-clear", flags.credentials_in_clear,
@@ -31,7 +32,7 @@ void declare_explain(CLI::App& app, evenkeel::program::ExplainFlags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Asks operators that are built with Evenkeel what they do", "evenkeel");
+  CLI::App app("Queries operators that are built with Evenkeel", "evenkeel");
   app.set_version_flag("--version", EVENKEEL_VERSION);
   app.require_subcommand(1);
   evenkeel::program::ExplainFlags flags;

@@ -181,7 +181,7 @@ void ChildProcess::kill() noexcept {
 }
 
 std::string ChildProcess::ending() const {
-  if (status_ == -1) return "ended, and somebody else waited for it";
+  if (status_ == -1) return "ended, and its exit code was taken by another wait";
   if (WIFSIGNALED(status_)) return "was killed by signal " + std::to_string(WTERMSIG(status_));
   return "ended with code " + std::to_string(WEXITSTATUS(status_));
 }

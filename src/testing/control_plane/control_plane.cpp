@@ -52,7 +52,7 @@ std::string loopback_url(const char* scheme, std::uint16_t port) {
 
 std::string random_token() {
   unsigned char bytes[16];
-  if (RAND_bytes(bytes, sizeof bytes) != 1) throw Error("no random numbers for a token");
+  if (RAND_bytes(bytes, sizeof bytes) != 1) throw Error("cannot generate a random token");
   std::string text;
   for (const unsigned char byte : bytes) {
     text += "0123456789abcdef"[byte >> 4];

@@ -35,8 +35,8 @@ class EtcdCore final : public apiserver::detail::Backend {
   std::vector<apiserver::WatchId> ready_watches() override;
   void catch_up(apiserver::WatchId) override {}
   void close_watch(apiserver::WatchId id) override { watches_.erase(id); }
-  void tick(WallTime) override {}
-  std::optional<WallTime> next_tick() const override { return std::nullopt; }
+  void on_timeout(WallTime) override {}
+  std::optional<WallTime> next_due() const override { return std::nullopt; }
 
   std::uint64_t revision() const { return data_.revision(); }
   /// Throws EtcdRefusal for a compacted or future revision.
