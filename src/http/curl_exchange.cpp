@@ -19,6 +19,9 @@ inline namespace v0 {
 namespace http::detail {
 namespace {
 
+// Largest body that is sent in one TLS record with the head of its request. A record has up to 16 KiB.
+constexpr std::size_t one_record = std::size_t{8} << 10;
+
 std::string duration_text(Duration duration) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
   return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
@@ -118,6 +121,15 @@ Endpoint parse_endpoint(const CurlTransportOptions& options) {
   return endpoint;
 }
 
+void check_exposure(const Request& request, const Endpoint& endpoint, const CurlTransportOptions& options) {
+  if (!endpoint.exposed || options.credentials_in_clear) return;
+  if (request.headers.find("Authorization") == nullptr) return;
+  throw std::invalid_argument(std::string(method_name(request.method)) + " " + endpoint.base +
+                              request.target + ": " +
+                              exposed_text(endpoint.base, "header \"Authorization\"") +
+                              "; use https, or set CurlTransportOptions.credentials_in_clear");
+}
+
 CurlExchange::CurlExchange(std::shared_ptr<CurlLoop> loop, Request request, Completion completion,
                            std::shared_ptr<StreamHandler> handler)
     : loop_(std::move(loop)),
@@ -131,7 +143,7 @@ CurlExchange::~CurlExchange() {
 }
 
 void CurlExchange::cancel() noexcept {
-  if (!cancelled_.exchange(true)) loop_->post(CurlLoop::Command::cancel, shared_from_this());
+  if (!cancelled_.exchange(true) && loop_) loop_->post(CurlLoop::Command::cancel, shared_from_this());
 }
 
 void CurlExchange::pause() noexcept {
@@ -174,7 +186,7 @@ void CurlExchange::configure_request(const Endpoint& endpoint, const CurlTranspo
     const bool blank = value.find_first_not_of(' ') == std::string::npos;
     add_header(blank ? name + ";" : name + ": " + value);
   }
-  if (request_.guard) {
+  if (request_.guard || !loop_) {
     set(easy_, CURLOPT_PREREQFUNCTION, &CurlExchange::on_request);
     set(easy_, CURLOPT_PREREQDATA, static_cast<void*>(this));
   }
@@ -193,10 +205,14 @@ void CurlExchange::configure_body() {
     set(easy_, CURLOPT_CUSTOMREQUEST, "DELETE");
     return;
   }
-  // Read by callback instead of POSTFIELDS, because only then can a second transmission be refused.
   set(easy_, CURLOPT_POST, 1L);
   set(easy_, CURLOPT_CUSTOMREQUEST, std::string(method_name(request_.method)).c_str());
   set(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
+  if (!loop_ && request_.body.size() <= one_record) {
+    set(easy_, CURLOPT_POSTFIELDS, request_.body.c_str());  // not copied; sent together with the head
+    return;
+  }
+  // Read by callback, because only then can a second transmission be refused, or the rest of a long one.
   set(easy_, CURLOPT_READFUNCTION, &CurlExchange::on_upload);
   set(easy_, CURLOPT_READDATA, static_cast<void*>(this));
   set(easy_, CURLOPT_SEEKFUNCTION, &CurlExchange::on_rewind);
@@ -228,7 +244,9 @@ void CurlExchange::configure_connection(const Endpoint& endpoint, const CurlTran
     connect_to_ = curl_slist_append(nullptr, endpoint.connect_to.c_str());
     set(easy_, CURLOPT_CONNECT_TO, connect_to_);
   }
-  if (is_stream_) {
+  if (!loop_) {
+    set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  } else if (is_stream_) {
     set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     set(easy_, CURLOPT_FRESH_CONNECT, 1L);
     set(easy_, CURLOPT_FORBID_REUSE, 1L);
@@ -339,6 +357,10 @@ std::string CurlExchange::describe(const std::string& base, std::string_view rea
 std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base) {
   if (handler_error_) return std::move(handler_error_);
   if (refusal_) return refused(base);
+  if (repeat_refused_) {
+    return std::make_exception_ptr(TransportError(
+        TransportErrorCode::interrupted, describe(base, "the connection broke after the request was sent")));
+  }
   if (cancelled()) return std::make_exception_ptr(Cancelled(describe(base, "cancelled")));
   if (code == CURLE_OK && responded_) return nullptr;
   if (code == CURLE_OK) {  // curl accepts a connection that ends within the headers as a complete response
@@ -406,7 +428,7 @@ std::size_t CurlExchange::on_header(char* data, std::size_t size, std::size_t co
 
 bool CurlExchange::take_header(std::string_view line) {
   last_activity_ = now();
-  loop_->note_progress();
+  note_progress();
   if (cancelled()) return false;
   header_bytes_ += line.size();
   if (header_bytes_ > max_header_bytes_) {
@@ -454,7 +476,7 @@ std::size_t CurlExchange::on_body(char* data, std::size_t size, std::size_t coun
   auto& exchange = *static_cast<CurlExchange*>(self);
   const std::size_t bytes = size * count;
   exchange.last_activity_ = now();
-  exchange.loop_->note_progress();
+  exchange.note_progress();
   // pause() sets the flag; data that arrives afterwards stays in curl, and then in the kernel.
   if (exchange.paused_.load() && !exchange.cancelled()) return CURL_WRITEFUNC_PAUSE;
   return exchange.take_body({data, bytes}) ? bytes : 0;
@@ -483,7 +505,17 @@ bool CurlExchange::take_body(std::string_view piece) {
 int CurlExchange::on_request(void* self, char*, char*, int, int) {
   auto& exchange = *static_cast<CurlExchange*>(self);
   exchange.sent_before_ = exchange.was_sent();
-  return exchange.may_send() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+  return exchange.may_repeat() && exchange.may_send() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+void CurlExchange::note_progress() {
+  if (loop_) loop_->note_progress();
+}
+
+// Bodies that are read by callback are refused when curl rewinds them.
+bool CurlExchange::may_repeat() {
+  repeat_refused_ = sent_before_ && (request_.method == Method::post || request_.method == Method::patch);
+  return !repeat_refused_;
 }
 
 bool CurlExchange::may_send() {
@@ -497,7 +529,7 @@ std::size_t CurlExchange::on_upload(char* data, std::size_t size, std::size_t co
   const std::size_t bytes = std::min(size * count, exchange.request_.body.size() - exchange.uploaded_);
   exchange.request_.body.copy(data, bytes, exchange.uploaded_);
   exchange.uploaded_ += bytes;
-  if (bytes > 0) exchange.loop_->note_progress();
+  if (bytes > 0) exchange.note_progress();
   return bytes;
 }
 

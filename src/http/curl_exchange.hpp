@@ -11,23 +11,13 @@
 
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "http/tls_files.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// The clock of request deadlines.
-inline TimePoint now() {
-  return std::chrono::steady_clock::now();
-}
-
 class CurlLoop;
-
-/// The contents of certificate files and data when an exchange started; kept until it ends.
-struct TlsMaterial {
-  std::string ca;
-  std::string cert;
-  std::string key;
-};
 
 /// The server's URL, parsed once.
 struct Endpoint {
@@ -43,10 +33,15 @@ struct Endpoint {
 /// Throws std::invalid_argument unless `options.server` is an http or https URL.
 Endpoint parse_endpoint(const CurlTransportOptions& options);
 
-/// One request or stream. Thread safety: cancel, pause and resume from any thread; all else on the loop's
-/// thread only.
+/// Throws std::invalid_argument if `request` would send credentials in clear text although the options
+/// forbid it.
+void check_exposure(const Request& request, const Endpoint& endpoint, const CurlTransportOptions& options);
+
+/// One request or stream. It belongs to a loop, or to the thread of a blocking call, which has a connection
+/// of its own. Thread safety: cancel, pause and resume from any thread; all else on that thread only.
 class CurlExchange final : public Call, public std::enable_shared_from_this<CurlExchange> {
  public:
+  /// `loop`: null for a blocking call.
   CurlExchange(std::shared_ptr<CurlLoop> loop, Request request, Completion completion,
                std::shared_ptr<StreamHandler> handler);
   ~CurlExchange() override;
@@ -86,6 +81,8 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   /// Returns "GET https://host/path: reason".
   std::string describe(const std::string& base, std::string_view reason) const;
 
+  /// Returns the response of a blocking call that ended without an error.
+  Response take_response() { return std::move(response_); }
   /// Notifies the caller, once. Called without locks, after detach().
   void finish(std::exception_ptr error) noexcept;
 
@@ -104,13 +101,15 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   void configure_tls(const CurlTransportOptions& options);
   void add_header(const std::string& line);
   TimePoint guarded_until() const;
+  void note_progress();
   bool may_send();
+  bool may_repeat();
   std::exception_ptr refused(const std::string& base);
   bool take_header(std::string_view line);
   bool end_of_headers();
   bool take_body(std::string_view piece);
 
-  const std::shared_ptr<CurlLoop> loop_;
+  const std::shared_ptr<CurlLoop> loop_;  // null: a blocking call
   Request request_;
   Completion completion_;
   std::shared_ptr<StreamHandler> handler_;
@@ -134,8 +133,9 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   bool responded_ = false;
   std::string limit_;  // the limit that the response exceeded
   std::exception_ptr handler_error_;
-  std::exception_ptr refusal_;  // the reason why the rest of the request must not be sent
-  bool sent_before_ = false;    // bytes were sent in an attempt before the refused one
+  std::exception_ptr refusal_;   // the reason why the rest of the request must not be sent
+  bool sent_before_ = false;     // bytes were sent in an attempt before the refused one
+  bool repeat_refused_ = false;  // the connection broke, and the request must not be sent again
 
   TimePoint deadline_ = TimePoint::max();
   Duration idle_{};

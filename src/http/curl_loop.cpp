@@ -2,11 +2,7 @@
 #include "http/curl_loop.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
-
-#include "http/plain_http.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -16,33 +12,24 @@ namespace {
 constexpr std::size_t max_idle_handles = 128;  // 5.6 KB each
 
 // libcurl 7.88 does not wait while a peer withholds something (no stream allowed, no window to write into):
-// its poll returns immediately. After this many iterations without progress the loop waits by itself, longer
-// each time. A handshake takes about ten iterations.
+// it asks for a call at once, again and again. After this many turns without progress the loop waits by
+// itself, longer each time. A handshake takes about ten turns.
 constexpr unsigned free_idle_turns = 100;
 constexpr Duration first_brake = std::chrono::milliseconds{1};
 constexpr Duration longest_brake = std::chrono::milliseconds{50};
 
-/// Returns the data if there is any, else the contents of the file. Throws std::runtime_error if the file
-/// cannot be read.
-std::string data_or_file(const std::string& data, const std::string& path, const char* what) {
-  if (!data.empty() || path.empty()) return data;
-  std::ifstream file(path, std::ios::binary);
-  std::string content(std::istreambuf_iterator<char>(file), {});
-  if (!file.good() && !file.eof()) throw std::runtime_error(std::string("cannot read ") + what + " " + path);
-  if (content.empty()) throw std::runtime_error(std::string(what) + " " + path + " is missing or empty");
-  return content;
-}
-
 }  // namespace
 
-CurlLoop::CurlLoop(CurlTransportOptions options)
-    : options_(std::move(options)), endpoint_(parse_endpoint(options_)), multi_(curl_multi_init()) {
+CurlLoop::CurlLoop(CurlTransportOptions options, std::shared_ptr<TlsFiles> tls)
+    : options_(std::move(options)),
+      endpoint_(parse_endpoint(options_)),
+      tls_(std::move(tls)),
+      multi_(curl_multi_init()) {
   if (multi_ == nullptr) throw std::bad_alloc();
-  // Without it, a command would wait for the end of a poll, up to a minute.
-  if (curl_multi_wakeup(multi_) != CURLM_OK) {
-    curl_multi_cleanup(multi_);
-    throw Error("libcurl has no wake-up pipe: too few file descriptors may be open (ulimit -n)");
-  }
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlLoop::on_socket);
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, static_cast<void*>(this));
+  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlLoop::on_timer);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, static_cast<void*>(this));
   curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
   curl_multi_setopt(multi_, CURLMOPT_MAX_CONCURRENT_STREAMS,
                     static_cast<long>(std::min<std::size_t>(options_.max_in_flight, 1000)));
@@ -63,16 +50,7 @@ void CurlLoop::post(Command command, std::shared_ptr<CurlExchange> exchange) noe
   }
   if (!wake) return;
   brake_.notify_all();
-  curl_multi_wakeup(multi_);
-}
-
-void CurlLoop::check_exposure(const Request& request) const {
-  if (!endpoint_.exposed || options_.credentials_in_clear) return;
-  if (request.headers.find("Authorization") == nullptr) return;
-  throw std::invalid_argument(std::string(method_name(request.method)) + " " + endpoint_.base +
-                              request.target + ": " +
-                              exposed_text(endpoint_.base, "header \"Authorization\"") +
-                              "; use https, or set CurlTransportOptions.credentials_in_clear");
+  sockets_.wake();
 }
 
 void CurlLoop::stop() noexcept {
@@ -81,37 +59,62 @@ void CurlLoop::stop() noexcept {
     stopping_ = true;
   }
   brake_.notify_all();
-  curl_multi_wakeup(multi_);
+  sockets_.wake();
 }
 
 void CurlLoop::run() {
   while (take_commands()) {
     start_queued();
-    int running = 0;
-    curl_multi_perform(multi_, &running);
+    if (idle_turns_ > free_idle_turns && may_sleep()) brake();
+    drive();
     reap();
     expire();
     start_queued();
-    if (may_sleep()) sleep();
   }
   end_all();
 }
 
-void CurlLoop::sleep() {
-  const int timeout = poll_timeout();
-  ++idle_turns_;
-  if (idle_turns_ > free_idle_turns) {
-    const unsigned step = std::min(idle_turns_ - free_idle_turns - 1, 6U);
-    const Duration wait = std::min<Duration>(
-        {first_brake * (1 << step), longest_brake, std::chrono::milliseconds{std::max(timeout, 1)}});
-    const TimePoint until = now() + wait;
-    MutexLock lock(mutex_);
-    while (sleeping_ && !stopping_ && now() < until) brake_.wait_until(lock, until);
-    return;
-  }
+void CurlLoop::brake() {
+  const unsigned step = std::min(idle_turns_ - free_idle_turns - 1, 6U);
+  const TimePoint until = now() + std::min({first_brake * (1 << step), longest_brake, until_timer()});
+  MutexLock lock(mutex_);
+  while (sleeping_ && !stopping_ && now() < until) brake_.wait_until(lock, until);
+}
+
+// Waits until a socket is ready, a timer is due or a command arrives, and lets libcurl do its work.
+void CurlLoop::drive() {
+  const Duration wait = until_due();
   const TimePoint before = now();
-  curl_multi_poll(multi_, nullptr, 0, timeout, nullptr);
-  if (now() - before >= first_brake) idle_turns_ = 0;  // poll did wait
+  const bool sleep = wait > Duration::zero() && may_sleep();
+  ++idle_turns_;
+  sockets_.wait(sleep ? wait : Duration::zero(), [this](int socket, unsigned ready) { act(socket, ready); });
+  const TimePoint after = now();
+  if (after - before >= first_brake) idle_turns_ = 0;
+  if (curl_due_ > after) return;
+  curl_due_ = TimePoint::max();
+  act(CURL_SOCKET_TIMEOUT, 0);
+}
+
+void CurlLoop::act(curl_socket_t socket, unsigned ready) {
+  int mask = 0;
+  if ((ready & Readiness::readable) != 0) mask |= CURL_CSELECT_IN;
+  if ((ready & Readiness::writable) != 0) mask |= CURL_CSELECT_OUT;
+  int running = 0;
+  curl_multi_socket_action(multi_, socket, mask, &running);
+}
+
+int CurlLoop::on_socket(CURL*, curl_socket_t socket, int interest, void* self, void*) {
+  unsigned wanted = 0;
+  if (interest == CURL_POLL_IN || interest == CURL_POLL_INOUT) wanted |= Readiness::readable;
+  if (interest == CURL_POLL_OUT || interest == CURL_POLL_INOUT) wanted |= Readiness::writable;
+  static_cast<CurlLoop*>(self)->sockets_.set(socket, wanted);
+  return 0;
+}
+
+int CurlLoop::on_timer(CURLM*, long timeout_ms, void* self) {
+  static_cast<CurlLoop*>(self)->curl_due_ =
+      timeout_ms < 0 ? TimePoint::max() : now() + std::chrono::milliseconds(timeout_ms);
+  return 0;
 }
 
 // From here until the next take_commands() a command has to wake this thread; at other times it is seen
@@ -179,7 +182,7 @@ void CurlLoop::launch(CurlExchange& exchange) {
     return end(exchange, std::move(refusal));  // the guard may have changed while it was queued
   try {
     // Before a handle is taken, because it throws if files cannot be read.
-    const std::shared_ptr<const TlsMaterial> tls = endpoint_.tls ? tls_material() : nullptr;
+    const std::shared_ptr<const TlsMaterial> tls = endpoint_.tls ? tls_->get() : nullptr;
     exchange.attach(take_easy(), endpoint_, options_, tls);
   } catch (const std::exception& error) {
     if (exchange.running()) curl_easy_cleanup(exchange.detach());
@@ -201,22 +204,6 @@ CURL* CurlLoop::take_easy() {
   }
   if (easy == nullptr) throw std::bad_alloc();
   return easy;
-}
-
-std::shared_ptr<const TlsMaterial> CurlLoop::tls_material() {
-  const TlsOptions& tls = options_.tls;
-  const TimePoint at = now();
-  if (tls_ && at - tls_read_at_ < options_.tls_reload) return tls_;
-  tls_read_at_ = at;
-  try {
-    TlsMaterial fresh{.ca = tls.insecure ? std::string() : data_or_file(tls.ca_data, tls.ca_file, "CA file"),
-                      .cert = data_or_file(tls.cert_data, tls.cert_file, "client certificate"),
-                      .key = data_or_file(tls.key_data, tls.key_file, "client key")};
-    tls_ = std::make_shared<const TlsMaterial>(std::move(fresh));
-  } catch (const std::exception&) {
-    if (!tls_) throw;  // during a rotation, keep using the old files
-  }
-  return tls_;
 }
 
 void CurlLoop::reap() {
@@ -259,11 +246,16 @@ void CurlLoop::disarm(CurlExchange& exchange) {
   timers_.erase({exchange.armed, &exchange});
 }
 
-int CurlLoop::poll_timeout() const {
+Duration CurlLoop::until_timer() const {
   constexpr Duration longest = std::chrono::seconds{60};
-  if (timers_.empty()) return 60'000;
-  const Duration left = std::clamp<Duration>(timers_.begin()->first - now(), Duration::zero(), longest);
-  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+  if (timers_.empty()) return longest;
+  return std::clamp<Duration>(timers_.begin()->first - now(), Duration::zero(), longest);
+}
+
+Duration CurlLoop::until_due() const {
+  const Duration timer = until_timer();
+  if (curl_due_ == TimePoint::max()) return timer;
+  return std::clamp<Duration>(curl_due_ - now(), Duration::zero(), timer);
 }
 
 void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {

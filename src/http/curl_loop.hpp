@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of the curl transport: a multi handle, a queue of requests above the limit, and timers.
+// The thread of the curl transport: a multi handle that is driven by the readiness of its sockets, a queue of
+// requests above the limit, and timers.
 #pragma once
 
 #include <atomic>
@@ -17,26 +18,26 @@
 #include <evenkeel/base/mutex.hpp>
 
 #include "http/curl_exchange.hpp"
+#include "http/readiness.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// Event loop of the curl transport. Thread safety: post() and stop() from any thread; run() on one thread,
-/// and all private members on that thread.
+/// Event loop of the curl transport. The cost of a turn depends on the sockets that are ready and the timers
+/// that are due, not on the number of exchanges.
+/// Thread safety: post() and stop() from any thread; run() on one thread, and all private members on that
+/// thread.
 class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
  public:
   enum class Command : unsigned char { start, cancel, resume };
 
-  explicit CurlLoop(CurlTransportOptions options);
+  CurlLoop(CurlTransportOptions options, std::shared_ptr<TlsFiles> tls);
   ~CurlLoop();
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
   void post(Command command, std::shared_ptr<CurlExchange> exchange) noexcept;
-  /// Throws std::invalid_argument if `request` would send credentials in clear text although the options
-  /// forbid it.
-  void check_exposure(const Request& request) const;
   /// Records that data was transferred. Called on the loop's thread.
   void note_progress() noexcept { idle_turns_ = 0; }
   /// Runs until stop(), then ends remaining exchanges with `closed`.
@@ -48,7 +49,11 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
 
   bool take_commands();
   bool may_sleep();
-  void sleep();
+  void brake();
+  void drive();
+  void act(curl_socket_t socket, unsigned ready);
+  static int on_socket(CURL* easy, curl_socket_t socket, int interest, void* self, void* known);
+  static int on_timer(CURLM* multi, long timeout_ms, void* self);
   void obey(Command command, const std::shared_ptr<CurlExchange>& exchange);
   void start(const std::shared_ptr<CurlExchange>& exchange);
   void start_queued();
@@ -59,32 +64,33 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   void disarm(CurlExchange& exchange);
   void end(CurlExchange& exchange, std::exception_ptr error);
   void end_all();
-  int poll_timeout() const;
+  Duration until_timer() const;
+  Duration until_due() const;
   std::size_t limit() const { return http2_ ? options_.max_in_flight : options_.max_in_flight_http1; }
-  std::shared_ptr<const TlsMaterial> tls_material();
   CURL* take_easy();
 
   const CurlTransportOptions options_;
   const Endpoint endpoint_;
+  const std::shared_ptr<TlsFiles> tls_;
+  Readiness sockets_;
   CURLM* const multi_;
 
   Mutex mutex_;
-  CondVar brake_;  // notified by a command or stop() while the loop does not poll libcurl
+  CondVar brake_;  // notified by a command or stop() while the loop does not wait for sockets
   Inbox inbox_ EVENKEEL_GUARDED_BY(mutex_);
   bool stopping_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool sleeping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // sleeping or about to: post() has to wake it
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;   // the inbox is not read any more
 
   // Used only on the loop's thread.
-  unsigned idle_turns_ = 0;  // consecutive wake-ups by libcurl without progress
+  unsigned idle_turns_ = 0;                // consecutive turns that did not wait and made no progress
+  TimePoint curl_due_ = TimePoint::max();  // when libcurl wants to be called without a ready socket
   std::unordered_set<std::shared_ptr<CurlExchange>> live_;
   std::deque<std::shared_ptr<CurlExchange>> queue_;
   std::set<std::pair<TimePoint, CurlExchange*>> timers_;
   std::vector<CURL*> idle_handles_;
   std::size_t in_flight_ = 0;  // requests, without streams
   bool http2_ = false;
-  std::shared_ptr<const TlsMaterial> tls_;
-  TimePoint tls_read_at_{};
 };
 
 }  // namespace http::detail

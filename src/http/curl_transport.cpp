@@ -7,6 +7,7 @@
 #include <evenkeel/http/curl_transport.hpp>
 
 #include "base/leftover_thread.hpp"
+#include "http/blocking_calls.hpp"
 #include "http/curl_loop.hpp"
 #include "http/wire_check.hpp"
 
@@ -44,15 +45,30 @@ void block_signals() {
 class CurlTransport final : public Transport {
  public:
   explicit CurlTransport(CurlTransportOptions options)
-      : loop_(std::make_shared<detail::CurlLoop>(std::move(options))), thread_([loop = loop_] {
+      : options_(std::move(options)),
+        endpoint_(detail::parse_endpoint(options_)),
+        tls_(std::make_shared<detail::TlsFiles>(options_.tls, options_.tls_reload)),
+        blocking_(std::make_shared<detail::BlockingCalls>(options_, tls_)),
+        loop_(std::make_shared<detail::CurlLoop>(options_, tls_)),
+        thread_([loop = loop_] {
           block_signals();
           pthread_setname_np(pthread_self(), "evenkeel-http");
           loop->run();
         }) {}
 
   ~CurlTransport() override {
+    blocking_->close();
     loop_->stop();
     evenkeel::detail::join_or_leave(std::move(thread_));  // the thread owns the loop
+  }
+
+  // Over TLS the server may speak HTTP/2, which has room for more requests at once than the pool.
+  Response fetch(Request request, std::stop_token stop) override {
+    detail::check_request(request);
+    detail::check_exposure(request, endpoint_, options_);
+    if (endpoint_.tls && blocking_->is_full()) return Transport::fetch(std::move(request), std::move(stop));
+    const auto calls = blocking_;  // outlives a transport that is destroyed meanwhile
+    return calls->fetch(std::move(request), stop);
   }
 
   std::shared_ptr<Call> send(Request request, Completion completion) override {
@@ -69,13 +85,17 @@ class CurlTransport final : public Transport {
   std::shared_ptr<Call> submit(Request request, Completion completion,
                                std::shared_ptr<StreamHandler> handler) {
     detail::check_request(request);
-    loop_->check_exposure(request);
+    detail::check_exposure(request, endpoint_, options_);
     auto exchange = std::make_shared<detail::CurlExchange>(loop_, std::move(request), std::move(completion),
                                                            std::move(handler));
     loop_->post(detail::CurlLoop::Command::start, exchange);
     return exchange;
   }
 
+  const CurlTransportOptions options_;
+  const detail::Endpoint endpoint_;
+  const std::shared_ptr<detail::TlsFiles> tls_;
+  const std::shared_ptr<detail::BlockingCalls> blocking_;
   const std::shared_ptr<detail::CurlLoop> loop_;
   std::thread thread_;
 };

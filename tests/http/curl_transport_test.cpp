@@ -403,6 +403,62 @@ TEST(CurlTransport, DestructionEndsRunningAndWaitingWithClosed) {
   EXPECT_EQ(landings.back()->completions, 1);
 }
 
+// ---- Blocking calls
+
+TEST(CurlTransportBlocking, DoesNotDependOnTheTransportsThread) {
+  ScriptedServer server(always(200, "ok"));
+  const auto transport = transport_to(server);
+  std::latch blocked(1), free(1);
+  transport->send({.target = "/x"}, [&](const Outcome<Response>&) {
+    blocked.count_down();
+    free.wait();
+  });
+  blocked.wait();
+  EXPECT_EQ(transport->fetch({.target = "/y"}).body, "ok");
+  free.count_down();
+}
+
+TEST(CurlTransportBlocking, WaitsForAConnectionUntilItsDeadlineOrAStop) {
+  std::latch asked(1), go_on(1);
+  ScriptedServer server([&](Connection& connection) {
+    connection.read_request();
+    asked.count_down();
+    go_on.wait();
+    connection.respond(200, "ok");
+  });
+  const auto transport = transport_to(server, {.max_in_flight_http1 = 1});
+  std::thread first([&] { EXPECT_EQ(transport->fetch({.target = "/x"}).body, "ok"); });
+  asked.wait();
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/y", .deadline = in(20ms)}); }),
+            "timeout: GET " + server.url() + "/y: no answer before the deadline");
+  std::stop_source stop;
+  std::thread stopper([&] { stop.request_stop(); });
+  EXPECT_EQ(error_of([&] { transport->fetch({.target = "/z"}, stop.get_token()); }),
+            "cancelled: GET /z: cancelled");
+  stopper.join();
+  go_on.count_down();
+  first.join();
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST(CurlTransportBlocking, EndsWithTheTransport) {
+  std::latch asked(1);
+  ScriptedServer server([&](Connection& connection) {
+    connection.read_request();
+    asked.count_down();
+    connection.wait_until_closed();
+  });
+  auto transport = transport_to(server, {.max_in_flight_http1 = 1});
+  Transport& raw = *transport;
+  std::thread caller([&] {
+    EXPECT_EQ(error_of([&] { raw.fetch({.target = "/x"}); }),
+              "closed: GET " + server.url() + "/x: the transport was closed");
+  });
+  asked.wait();
+  transport.reset();
+  caller.join();
+}
+
 TEST(CurlTransport, TheLastHandleMayBeDroppedOnItsOwnThread) {
   ScriptedServer server(always(200, "ok"));
   auto transport = transport_to(server);
@@ -454,10 +510,20 @@ class CountedGuard final : public WriteGuard {
   mutable std::atomic<int> left_;
 };
 
+/// Sends a request over the connections that requests share, and waits for the response.
+Response shared_fetch(Transport& transport, Request request) {
+  return transport.Transport::fetch(std::move(request));
+}
+
+/// The ways of a request: on the caller's thread and a connection of its own, or on the transport's thread.
+enum class Way { blocking, shared };
+
 /// Returns the error of a guarded PUT, as text.
-std::string guarded_put(Transport& transport, std::shared_ptr<const WriteGuard> guard) {
+std::string guarded_put(Transport& transport, std::shared_ptr<const WriteGuard> guard,
+                        Way way = Way::blocking, std::string body = "{}") {
+  Request request{.method = Method::put, .target = "/x", .body = std::move(body), .guard = std::move(guard)};
   try {
-    transport.fetch({.method = Method::put, .target = "/x", .body = "{}", .guard = std::move(guard)});
+    way == Way::blocking ? transport.fetch(std::move(request)) : shared_fetch(transport, std::move(request));
   } catch (const TransportError& error) {
     return error_of(std::current_exception());
   } catch (const Error& error) {
@@ -512,31 +578,41 @@ TEST(CurlTransportGuard, IsAskedWhenTheConnectionStandsAndBeforeTheBody) {
       connection.respond(200, "ok");
     }
   });
-  for (const int passes : {0, 1, 2}) {  // when it is dequeued, connected, or has sent the head
+  const auto put = [&](int passes, Way way, std::size_t size) {
     const auto transport = transport_to(server);
-    EXPECT_EQ(guarded_put(*transport, std::make_shared<CountedGuard>(passes)), "its time is over");
+    return guarded_put(*transport, std::make_shared<CountedGuard>(passes), way, std::string(size, 'b'));
+  };
+  for (const int passes : {0, 1, 2}) {  // when it is dequeued, connected, or has sent the head
+    EXPECT_EQ(put(passes, Way::shared, 2), "its time is over");
+    EXPECT_EQ(put(passes, Way::blocking, 20'000), "its time is over");
+    if (passes < 2) {  // a small body leaves together with the head
+      EXPECT_EQ(put(passes, Way::blocking, 2), "its time is over");
+    }
   }
   EXPECT_EQ(requests, 0);
-  const auto transport = transport_to(server);
-  EXPECT_EQ(guarded_put(*transport, std::make_shared<CountedGuard>(100)), "no error");
-  EXPECT_EQ(requests, 1);
+  for (const Way way : {Way::shared, Way::blocking}) EXPECT_EQ(put(100, way, 2), "no error");
+  EXPECT_EQ(requests, 2);
 }
 
 // The first transmission may have had an effect, so the error must not look as if nothing was sent.
 TEST(CurlTransportGuard, ASecondTryThatMayNotLeaveIsInterrupted) {
-  std::atomic<int> requests{0};
-  ScriptedServer server([&](Connection& connection) {
-    while (connection.read_request()) {
-      if (++requests == 2) return;  // read but not answered
-      connection.respond(200, "ok");
-    }
-  });
-  const auto transport = transport_to(server);
-  transport->fetch({.target = "/first"});
-  EXPECT_EQ(guarded_put(*transport, std::make_shared<CountedGuard>(3)),
-            "interrupted: PUT " + server.url() +
-                "/x: the connection broke after the request was sent, and it may not be sent again");
-  EXPECT_EQ(requests, 2);
+  for (const Way way : {Way::shared, Way::blocking}) {
+    std::atomic<int> requests{0};
+    ScriptedServer server([&](Connection& connection) {
+      while (connection.read_request()) {
+        if (++requests == 2) return;  // read but not answered
+        connection.respond(200, "ok");
+      }
+    });
+    const auto transport = transport_to(server);
+    way == Way::shared ? shared_fetch(*transport, {.target = "/first"})
+                       : transport->fetch({.target = "/first"});
+    const int passes = way == Way::shared ? 3 : 2;  // those of the first try
+    EXPECT_EQ(guarded_put(*transport, std::make_shared<CountedGuard>(passes), way),
+              "interrupted: PUT " + server.url() +
+                  "/x: the connection broke after the request was sent, and it may not be sent again");
+    EXPECT_EQ(requests, 2);
+  }
 }
 
 /// Valid until a moment that may be extended when it is reached.
@@ -933,8 +1009,10 @@ TEST_F(CurlTransportTls, RequestsShareOneHttp2ConnectionStreamsDoNot) {
   transport->stream({.target = "/watch"}, recorder);
   EXPECT_EQ(recorder->wait_for_end(), "no error");
   EXPECT_EQ(recorder->data_, "http1");
-  EXPECT_EQ(transport->fetch({.target = "/again"}).status, 200);
+  EXPECT_EQ(shared_fetch(*transport, {.target = "/again"}).status, 200);
   EXPECT_EQ(server.connections(), 2);
+  EXPECT_EQ(transport->fetch({.target = "/blocking"}).body, "http1") << "a connection of its own";
+  EXPECT_EQ(server.connections(), 3);
 }
 
 TEST_F(CurlTransportTls, BodiesOfAnySizeGoOverHttp2) {
@@ -945,7 +1023,7 @@ TEST_F(CurlTransportTls, BodiesOfAnySizeGoOverHttp2) {
   const auto transport = transport_to(server, {.tls = {.ca_data = authority.pem()}});
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{300'000}}) {
     const Response response =
-        transport->fetch({.method = Method::post, .target = "/x", .body = std::string(size, 'b')});
+        shared_fetch(*transport, {.method = Method::post, .target = "/x", .body = std::string(size, 'b')});
     EXPECT_EQ(response.status, 200);
     EXPECT_THAT(response.body, HasSubstr(", " + std::to_string(size) + " bytes"));
   }
@@ -1099,7 +1177,7 @@ TEST(CurlTransportHttp2, APeerThatHoldsEverythingBackCostsNoCpu) {
 
 TEST(CurlTransportDescriptors, TooFewAreReportedAtOnce) {
   EXPECT_EXIT(make_without_descriptors(), ::testing::ExitedWithCode(7),
-              "libcurl has no wake-up pipe: too few file descriptors may be open .ulimit -n.");
+              "the transport cannot wait for sockets: too few file descriptors may be open .ulimit -n.");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The production transport: libcurl, one thread, one HTTP/2 connection for requests and a dedicated
-// connection per stream.
+// The production transport: libcurl, one thread, one HTTP/2 connection for asynchronous requests, a dedicated
+// connection per stream, and a pool of connections for blocking calls.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct CurlTransportOptions {
   /// Unacknowledged data for this long breaks a connection.
   Duration dead_peer_timeout = std::chrono::seconds{60};
   Duration tls_reload = std::chrono::seconds{60};  ///< Interval of rereading certificate files.
-  /// Maximum requests in flight; others wait without a connection. Over HTTP/1.1 each needs its own
-  /// connection.
+  /// Maximum asynchronous requests in flight; others wait without a connection. Over HTTP/1.1 each needs its
+  /// own connection. The second one is also the maximum of connections for blocking calls.
   std::size_t max_in_flight = 100;
   std::size_t max_in_flight_http1 = 16;
   std::size_t max_header_bytes = 256 * 1024;         ///< Limit per response; beyond it, a `protocol` error.
@@ -42,10 +42,12 @@ struct CurlTransportOptions {
   bool credentials_in_clear = false;
 };
 
-/// Starts a transport on libcurl. Requests share an HTTP/2 connection if the server supports it over TLS,
-/// otherwise a few HTTP/1.1 connections; each stream has a dedicated HTTP/1.1 connection. Redirects are
-/// returned as responses, not followed. Compression is not requested. The transport blocks all signals on its
-/// thread and installs no signal handler.
+/// Starts a transport on libcurl. Asynchronous requests share an HTTP/2 connection if the server supports it
+/// over TLS, otherwise a few HTTP/1.1 connections; each stream has a dedicated HTTP/1.1 connection. A
+/// blocking call is sent by its caller's thread, over a kept-alive HTTP/1.1 connection that no other call
+/// uses at the time; if all are in use, it waits or, over TLS, is sent like an asynchronous one. Redirects
+/// are returned as responses, not followed. Compression is not requested. The transport blocks all signals on
+/// its thread and installs no signal handler.
 ///
 /// A POST or PATCH whose connection broke is never resent, not even on a connection that was idle.
 ///
