@@ -128,7 +128,8 @@ CallPlan::CallPlan(const ClientState& state, const RestRequest& request_, const 
           }(),
           request_.method, seed),
       guard(options.write_guard),
-      writer(options.writer.value_or(0)) {
+      writer(options.writer.value_or(0)),
+      pending(state.writes, request, writer) {
   if (options.deadline) deadline = std::min(deadline, *options.deadline);
 }
 
@@ -328,6 +329,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
   }
 
   void finish(Outcome<http::Response> outcome) {
+    plan_.pending.end();
     std::shared_ptr<ClientState> state;
     {
       MutexLock lock(mutex_);

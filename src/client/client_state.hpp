@@ -65,7 +65,8 @@ struct CallPlan {
   RetryCore retry;
   std::shared_ptr<const WriteGuard> guard;
   std::uint64_t writer;
-  bool refreshed = false;  // the one retry after a 401 is used up
+  WriteLog::Pending pending;  // ends with the call
+  bool refreshed = false;     // the one retry after a 401 is used up
 
   CallPlan(const ClientState& state, const RestRequest& request, const CallOptions& options,
            std::uint64_t seed);

@@ -22,7 +22,7 @@ std::size_t size_of(const LoggedWrite& write) {
   return entry_overhead + 2 * write.uid.size() + write.version.size() + write.base.size() + write.body.size();
 }
 
-struct ObjectVersion {
+struct Found {
   std::string uid = {};
   std::string version = {};
 };
@@ -32,8 +32,8 @@ std::string string_in(ondemand::value value) {
   return value.get_string().get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
 }
 
-ObjectVersion version_in(ondemand::object metadata) {
-  ObjectVersion found;
+Found version_in(ondemand::object metadata) {
+  Found found;
   for (auto field : metadata) {
     const std::string_view name = field.unescaped_key();
     if (name == "uid") found.uid = string_in(field.value());
@@ -43,7 +43,7 @@ ObjectVersion version_in(ondemand::object metadata) {
 }
 
 // Returns empty texts for what is not a JSON object with such members.
-ObjectVersion version_in(std::string_view document) {
+Found version_in(std::string_view document) {
   try {
     const simdjson::padded_string text(document);
     ondemand::parser parser;
@@ -72,11 +72,33 @@ bool changes_an_object(const RestRequest& request) {
                       [](const auto& parameter) { return parameter.first == "dryRun"; });
 }
 
+std::string key_of(std::string_view namespace_, std::string_view name) {
+  return std::string(namespace_) + "/" + std::string(name);
+}
+
 }  // namespace
+
+WriteLog::Pending::Pending(std::shared_ptr<WriteLog> log, const RestRequest& request, std::uint64_t writer)
+    : writer_(writer) {
+  if (!log->enabled_.load(std::memory_order_relaxed) || !changes_an_object(request)) return;
+  log_ = std::move(log);
+  key_ = key_of(request.namespace_, request.name);
+  MutexLock lock(log_->mutex_);
+  log_->pending_.emplace(key_, writer_);
+}
+
+void WriteLog::Pending::end() noexcept {
+  const std::shared_ptr<WriteLog> log = std::exchange(log_, nullptr);
+  if (!log) return;
+  MutexLock lock(log->mutex_);
+  const auto [first, last] = log->pending_.equal_range(key_);
+  const auto found = std::find_if(first, last, [this](const auto& one) { return one.second == writer_; });
+  if (found != last) log->pending_.erase(found);
+}
 
 void WriteLog::on_answer(const RestRequest& request, std::string_view answer, std::uint64_t writer) {
   if (!enabled_.load(std::memory_order_relaxed) || !changes_an_object(request)) return;
-  ObjectVersion now = version_in(answer);
+  Found now = version_in(answer);
   if (now.uid.empty() || now.version.empty()) return;
   LoggedWrite write{.uid = std::move(now.uid),
                     .version = std::move(now.version),
@@ -123,6 +145,26 @@ LoggedWrites WriteLog::writes_to(std::string_view uid, std::uint64_t reader) con
     if (writes[at]->writer == 0 || writes[at]->writer == reader) found.push_back(writes[at]);
   }
   return found;
+}
+
+bool WriteLog::is_pending(const std::string& key, std::uint64_t reader) const {
+  const auto [first, last] = pending_.equal_range(key);
+  return std::any_of(first, last,
+                     [reader](const auto& one) { return one.second == 0 || one.second == reader; });
+}
+
+bool WriteLog::may_have_written(const ObjectVersion& state, std::uint64_t reader) const {
+  const std::string key = key_of(state.namespace_, state.name);
+  const std::string uid(state.uid);
+  MutexLock lock(mutex_);
+  if (is_pending(key, reader)) return true;
+  const auto object = objects_.find(uid);
+  if (object == objects_.end()) return false;
+  const std::deque<Entry>& writes = object->second;
+  const auto known = static_cast<std::ptrdiff_t>(std::min(writes.size(), max_writes_of_object));
+  return std::any_of(writes.end() - known, writes.end(), [&](const Entry& write) {
+    return write->version == state.version && (write->writer == 0 || write->writer == reader);
+  });
 }
 
 std::size_t WriteLog::size() const {

@@ -43,6 +43,14 @@ struct LoggedWrite {
 };
 using LoggedWrites = std::vector<std::shared_ptr<const LoggedWrite>>;
 
+/// A state of an object. Its kind is left out: the uid tells it.
+struct ObjectVersion {
+  std::string_view namespace_ = {};
+  std::string_view name = {};
+  std::string_view uid = {};
+  std::string_view version = {};
+};
+
 /// The last writes to each object. Bounded: the oldest are forgotten, which costs a reader no more than that
 /// it takes an own write for one of somebody else.
 /// Thread safety: all members may be called concurrently.
@@ -63,11 +71,31 @@ class WriteLog {
   /// methods than PUT and PATCH, dry runs), and answers without uid or version.
   /// Complexity: scans the answer, without parsing it into values.
   void on_answer(const RestRequest& request, std::string_view answer, std::uint64_t writer);
+
+  /// A write from before it is sent until its answer is recorded, or known to be lost.
+  class Pending {
+   public:
+    /// Does nothing for requests that on_answer() ignores.
+    Pending(std::shared_ptr<WriteLog> log, const RestRequest& request, std::uint64_t writer);
+    ~Pending() { end(); }
+    Pending(Pending&&) noexcept = default;
+    Pending& operator=(Pending&&) = delete;
+    void end() noexcept;
+
+   private:
+    std::shared_ptr<WriteLog> log_;  // null: nothing to end
+    std::string key_;
+    std::uint64_t writer_ = 0;
+  };
+
   void add(LoggedWrite write) EVENKEEL_EXCLUDES(mutex_);
 
   /// Returns the writes to an object by `reader` or by a client of no controller, in the order of their
   /// answers.
   LoggedWrites writes_to(std::string_view uid, std::uint64_t reader) const EVENKEEL_EXCLUDES(mutex_);
+  /// Returns true if the state `version` of an object may be the effect of a write by `reader` or by a client
+  /// of no controller: it is that of an answer, or the answer to a write to such an object is still to come.
+  bool may_have_written(const ObjectVersion& state, std::uint64_t reader) const EVENKEEL_EXCLUDES(mutex_);
   /// Returns the number of writes in the log.
   std::size_t size() const EVENKEEL_EXCLUDES(mutex_);
 
@@ -75,6 +103,7 @@ class WriteLog {
   using Entry = std::shared_ptr<const LoggedWrite>;
 
   void forget_oldest() EVENKEEL_REQUIRES(mutex_);
+  bool is_pending(const std::string& key, std::uint64_t reader) const EVENKEEL_REQUIRES(mutex_);
 
   std::atomic<bool> enabled_ = false;  // orders nothing: what is written before it is seen is not recorded
   std::atomic<std::uint64_t> last_writer_ = 0;
@@ -82,6 +111,8 @@ class WriteLog {
   std::deque<Entry> order_ EVENKEEL_GUARDED_BY(mutex_);                                     // oldest first
   std::unordered_map<std::string, std::deque<Entry>> objects_ EVENKEEL_GUARDED_BY(mutex_);  // by uid
   std::size_t bytes_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+  // Writers by namespace and name.
+  std::unordered_multimap<std::string, std::uint64_t> pending_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
 }  // namespace detail

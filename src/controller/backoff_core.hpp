@@ -22,11 +22,11 @@ namespace detail {
 /// Gate of the updates of keys that are running or waiting for a retry.
 ///
 /// While a key waits, own writes (own_write.hpp) leave it waiting, and any other update runs it. While it
-/// runs, updates are held until the run has ended, because the event of a write often arrives before its
-/// answer, by which it is recognized: if the run succeeded, they make the key run once more; if it failed,
-/// they are decided then, and the retry covers own writes. So a reconciler that writes its status and then
-/// fails does not trigger itself, and no event is lost. A run that began early, because of another event, and
-/// fails before the deadline leaves deadline and failure count unchanged.
+/// runs, updates that may be own writes are held until the run has ended, because the event of a write often
+/// arrives before its answer, by which it is recognized: if the run succeeded, they make the key run once
+/// more; if it failed, they are decided then, and the retry covers own writes. So a reconciler that writes
+/// its status and then fails does not trigger itself, and no event is lost. A run that began early, because
+/// of another event, and fails before the deadline leaves deadline and failure count unchanged.
 ///
 /// A key is tracked while it runs and while it waits for a retry.
 /// Driver:
@@ -85,6 +85,8 @@ class BackoffCore {
   /// Returns the deadline that `key`, whose run failed at `now`, has to wait for again because it has not
   /// passed yet. std::nullopt: the failure counts.
   std::optional<TimePoint> standing_deadline(const RequestKey& key, TimePoint now) const;
+  /// Returns true if `key` runs or waits for a retry, so that updates of it need on_update().
+  bool concerns(const RequestKey& key) const { return keys_.find(key) != keys_.end(); }
   /// Returns the number of tracked keys.
   std::size_t size() const { return keys_.size(); }
 

@@ -92,11 +92,29 @@ bool GatedQueue::are_own(const BackoffCore::Held& held) const {
                                            [this](const Change& change) { return is_own(change); });
 }
 
+// A resync, which changes nothing, gives no reason either.
+bool GatedQueue::may_be_own(const ObjectEvent& event) const {
+  if (!may_be_own_write(event)) return false;
+  const WireObject& now = *event.object;
+  if (now.resource_version() == event.old->resource_version()) return true;
+  return own_.log && own_.log->may_have_written({.namespace_ = now.namespace_(),
+                                                 .name = now.name(),
+                                                 .uid = now.uid(),
+                                                 .version = now.resource_version()},
+                                                own_.writer);
+}
+
+bool GatedQueue::gate_concerns(const RequestKey& key) const {
+  MutexLock lock(mutex_);
+  return gate_.concerns(key);
+}
+
 // In this order, because comparing two states of an object is expensive: it is done only for a key in
-// back-off, and outside of the lock.
+// back-off, and outside of the lock. What cannot be an own write is added while its key runs, so that the key
+// has the place at which it was added.
 AddVerdict GatedQueue::add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                                    const Origin& origin, const ObjectEvent& event) {
-  if (may_be_own_write(event)) {
+  if (gate_concerns(key) && may_be_own(event)) {
     const BackoffCore::Update update{options.priority, arrival, options.delay};
     const Change change{*event.old, *event.object};
     const BackoffCore::Verdict verdict = on_update(key, update, origin, change);

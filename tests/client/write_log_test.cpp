@@ -168,5 +168,33 @@ TEST_F(ClientWriteLog, RecordsNoRefusedOrLostWrite) {
   EXPECT_THAT(versions(0), IsEmpty());
 }
 
+TEST_F(ClientWriteLog, AStateMayBeOfAnAnsweredWriteOrOfOneThatIsOnItsWay) {
+  WriteLog& log = *client.writes();
+  const auto may_be_of = [&](std::uint64_t reader, const char* version, const char* name = "web") {
+    return log.may_have_written({.namespace_ = "default", .name = name, .uid = "u-1", .version = version},
+                                reader);
+  };
+  log.enable();
+  EXPECT_FALSE(may_be_of(5, "7"));
+  bool meanwhile = false;
+  transport->on_request = [&](const http::Request&) {
+    meanwhile = may_be_of(5, "6") && !may_be_of(6, "6") && !may_be_of(5, "6", "other");
+  };
+  transport->reply(200, answer);
+  client.with({.writer = 5}).patch<Widget>(key, Patch::merge(Json::object()));
+  EXPECT_TRUE(meanwhile) << "the writer, the object and the answer to come count";
+  EXPECT_TRUE(may_be_of(5, "7")) << "answered";
+  EXPECT_FALSE(may_be_of(5, "6")) << "nothing is on its way";
+  EXPECT_FALSE(may_be_of(6, "7"));
+  transport->fail(TransportErrorCode::interrupted);
+  EXPECT_THROW(client.patch<Widget>(key, Patch::merge(Json::object())), TransportError);
+  EXPECT_FALSE(may_be_of(6, "6")) << "a lost answer is not waited for";
+  meanwhile = false;
+  transport->on_request = [&](const http::Request&) { meanwhile = may_be_of(6, "6"); };
+  transport->reply(200, answer);
+  client.get<Widget>(key);
+  EXPECT_FALSE(meanwhile) << "a read is no write";
+}
+
 }  // namespace
 }  // namespace evenkeel::write_log_tests

@@ -94,7 +94,11 @@ class BackoffGate : public ControllerTest {
     answer(version_ + 1);
     event();
   }
-  void write_status_late() { answer(event()); }
+  void write_status_late() {
+    const detail::WriteLog::Pending write(client.writes(),
+                                          {.method = http::Method::put, .namespace_ = "ns", .name = "a"}, 0);
+    answer(event());
+  }
   void write_status_elsewhere() { event(); }
   // The status of a child of "a" changes.
   void change_secondary() {

@@ -39,7 +39,15 @@ class GatedQueueTest : public ::testing::Test {
     return queue.add_primary(a, {}, now(), {.by = AddedBy::event, .type = EventType::updated},
                              updated(before, after));
   }
-  void answer() { log->add({.uid = "u", .version = "2", .base = "1"}); }
+  // From here on, an update may be the effect of a write whose answer is still to come.
+  void send_write() {
+    write.emplace(log, RestRequest{.method = http::Method::put, .namespace_ = "ns", .name = "a"}, 0);
+  }
+  void lose_answer() { write.reset(); }
+  void answer() {
+    log->add({.uid = "u", .version = "2", .base = "1"});
+    write.reset();
+  }
   RequestQueue::Claim take(GatedQueue& queue) {
     auto claim = queue.queue().try_get();
     EXPECT_TRUE(claim);
@@ -66,6 +74,7 @@ class GatedQueueTest : public ::testing::Test {
   WireObject after =
       wire_object(R"({"namespace":"ns","name":"a","uid":"u","generation":1,"resourceVersion":"2"})");
   ReconcileOutcome outcome{.kind = OutcomeKind::error, .message = "no disk left"};
+  std::optional<WriteLog::Pending> write;
   std::optional<Duration> waited;
   std::uint64_t runs = 0;
 };
@@ -77,6 +86,7 @@ TEST_F(GatedQueueTest, AnOwnWriteOfARunThatFailsIsLeftToTheRetry) {
   {
     const auto claim = take(queue);
     EXPECT_EQ(waited, 2s);
+    send_write();
     EXPECT_EQ(write_status(queue), AddVerdict::held);
     answer();
     EXPECT_EQ(queue.back_off(a, {}, end()), 5s);
@@ -95,7 +105,9 @@ TEST_F(GatedQueueTest, AnUpdateByAnybodyElseDuringARunThatFailsRunsTheKeyAtOnce)
   queue.add(a, {}, now(), {.by = AddedBy::event});
   {
     const auto claim = take(queue);
+    send_write();
     EXPECT_EQ(write_status(queue), AddVerdict::held);
+    lose_answer();
     clock->advance(1s);
     EXPECT_EQ(queue.back_off(a, {}, end()), 5s);
   }
@@ -114,11 +126,24 @@ TEST_F(GatedQueueTest, AnUpdateByAnybodyElseDuringARunThatFailsRunsTheKeyAtOnce)
   EXPECT_EQ(queue.queue().retries(a), 1U);
 }
 
+TEST_F(GatedQueueTest, WhatCannotBeAnOwnWriteIsAddedDuringTheRunAndHasItsPlace) {
+  GatedQueue queue(options(), clock, {}, {.log = log});
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = take(queue);
+    EXPECT_EQ(write_status(queue), AddVerdict::queued) << "nothing was written";
+    queue.add(keys.intern("", "ns", "b"), {}, now(), {.by = AddedBy::event});
+    queue.end_without_retry(a, end(), std::nullopt);
+  }
+  EXPECT_EQ(take(queue).key(), a) << "before what came later";
+}
+
 TEST_F(GatedQueueTest, AnUpdateDuringARunKeepsTheDelayOfItsWatch) {
   GatedQueue queue(options(), clock, {}, {.log = log});
   queue.add(a, {}, now(), {.by = AddedBy::event});
   {
     const auto claim = take(queue);
+    send_write();
     queue.add_primary(a, {.delay = 3s}, now(), {.by = AddedBy::event}, updated(before, after));
     clock->advance(1s);
     queue.end_without_retry(a, end(), std::nullopt);
@@ -136,6 +161,7 @@ TEST_F(GatedQueueTest, UpdatesDuringARunAreDebouncedFromTheirArrival) {
   const auto run_with_updates = [&](std::vector<Duration> pauses) {
     queue.queue().add_after(a, Duration::zero());
     const auto claim = take(queue);
+    send_write();
     write_status(queue);
     for (const Duration pause : pauses) {
       clock->advance(pause);
@@ -175,6 +201,7 @@ TEST_F(GatedQueueTest, AnUpdateDuringARunThatSucceedsRunsTheKeyOnceMore) {
   queue.add(a, {}, now(), {.by = AddedBy::event});
   {
     const auto claim = take(queue);
+    send_write();
     EXPECT_EQ(write_status(queue), AddVerdict::held);
     queue.end_without_retry(a, end(), std::nullopt);
   }

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/testing/harness.hpp>

@@ -28,7 +28,7 @@ enum class AddCause : std::uint8_t {
 enum class AddVerdict : std::uint8_t {
   queued,  ///< Runs in its turn once `delay` is over.
   waits,   ///< In back-off, which an own write does not shorten (see EventGate); the retry covers the event.
-  held,    ///< Running, and its object was updated: whether it runs again is decided at the end of the run.
+  held,    ///< Running, and the update may be an own write: whether it runs again is decided at its end.
 };
 
 /// The key that was added. Views and pointers are valid during the call only.
