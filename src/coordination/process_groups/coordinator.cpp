@@ -81,8 +81,8 @@ void ProcessGroupCoordinator::collect(MetricSink& sink) const {
 Ledger* ProcessGroupCoordinator::ledger() noexcept {
   return impl_->options_.mode == Mode::local ? nullptr : impl_->ledger_.get();
 }
-const std::optional<Migration>& ProcessGroupCoordinator::migration() const noexcept {
-  return impl_->migration_;
+const Migration* ProcessGroupCoordinator::migration() const noexcept {
+  return impl_->migration_ ? &*impl_->migration_ : nullptr;
 }
 
 void ProcessGroupCoordinator::set_mode(Mode mode) {

@@ -21,6 +21,7 @@
 #include <evenkeel/coordination/process_groups/restart.hpp>
 #include <evenkeel/coordination/process_groups/sets.hpp>
 #include <evenkeel/coordination/process_groups/upgrades.hpp>
+#include <evenkeel/coordination/scope_migrator.hpp>
 
 #include "publishing.hpp"
 

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <evenkeel/coordination/process_groups/steps.hpp>
+
 #include "coordinator_impl.hpp"
 
 namespace evenkeel {
@@ -118,6 +120,17 @@ void ProcessGroupCoordinator::Impl::end_pass(bool is_done, const std::stop_token
   }
 }
 
+namespace detail {
+
+void log_migration(const Log& log, const ProcessGroupCoordinator& coordinator) {
+  const Migration* const moved = coordinator.migration();
+  if (moved == nullptr) return;
+  log.info("moved to another scope", {{"scope", coordinator.options().identity.scope},
+                                      {"members", static_cast<std::int64_t>(moved->members)},
+                                      {"transactions", static_cast<std::int64_t>(moved->transactions)}});
+}
+
+}  // namespace detail
 }  // namespace coordination
 }  // namespace v0
 }  // namespace evenkeel

@@ -11,6 +11,7 @@
 
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/lease_lock.hpp>
+#include <evenkeel/coordination/scope_migrator.hpp>
 
 #include "scenario.hpp"
 

@@ -17,7 +17,6 @@
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/export.hpp>
-#include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/pipeline.hpp>
 #include <evenkeel/coordination/gate.hpp>
@@ -26,15 +25,18 @@
 #include <evenkeel/coordination/liveness.hpp>
 #include <evenkeel/coordination/process_groups/cluster.hpp>
 #include <evenkeel/coordination/process_groups/database.hpp>
-#include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/coordination/transact.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
+
+class MetricSink;
+
 namespace coordination {
 
 class CoordinationMeter;
 class Ledger;
+struct Migration;
 class Store;
 struct DenyListEntry;
 
@@ -172,9 +174,9 @@ class EVENKEEL_API ProcessGroupCoordinator {
 
   /// Returns the options, with the present mode and scope.
   const ProcessGroupOptions& options() const noexcept;
-  /// Returns the move of a scope that operator_coordination() completed in this pass; nullopt if there was
-  /// none.
-  const std::optional<Migration>& migration() const noexcept;
+  /// Returns the move of a scope that operator_coordination() completed in this pass, or null; see
+  /// coordination/scope_migrator.hpp. Valid until the next pass.
+  const Migration* migration() const noexcept;
   ProcessGroupFigures figures() const;
   /// Returns why each action of this instance waits, as of the last pass. Actions that do not wait are
   /// absent.

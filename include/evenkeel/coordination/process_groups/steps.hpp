@@ -47,6 +47,9 @@ struct ProcessGroupAdapter {
 
 namespace detail {
 
+/// Logs the move of a scope that the present pass completed, if there was one.
+EVENKEEL_API void log_migration(const Log& log, const ProcessGroupCoordinator& coordinator);
+
 /// Calls `step` with the object's coordinator and cluster, and saves its changes.
 template <ObjectType T, class Call>
 Step run_process_group_step(const ProcessGroupAdapter<T>& adapter, Context& context, const T& object,
@@ -99,12 +102,7 @@ void add_process_group_steps(Pipeline<T>& pipeline, ProcessGroupAdapter<T> given
   });
   add("operatorCoordination", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
     Step step = coordinator.operator_coordination(cluster, context.stop());
-    if (const auto& moved = coordinator.migration()) {
-      context.log().info("moved to another scope",
-                         {{"scope", coordinator.options().identity.scope},
-                          {"members", static_cast<std::int64_t>(moved->members)},
-                          {"transactions", static_cast<std::int64_t>(moved->transactions)}});
-    }
+    detail::log_migration(context.log(), coordinator);
     return step;
   });
   add("excludeProcesses", [](auto&, Context& context, const T&, auto& coordinator, auto& cluster) {
