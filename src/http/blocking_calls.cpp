@@ -5,6 +5,7 @@
 #include <csignal>
 #include <ctime>
 #include <pthread.h>
+#include <utility>
 
 #include <evenkeel/base/stop.hpp>
 

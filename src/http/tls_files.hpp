@@ -5,8 +5,10 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/time.hpp>
 #include <evenkeel/http/tls.hpp>
 
 namespace evenkeel {
