@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/base/stop.hpp>
 #include <evenkeel/evenkeel.hpp>
 #include <evenkeel/testing/harness.hpp>
 

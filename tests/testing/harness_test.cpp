@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/base/stop.hpp>
 #include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/run.hpp>
 
