@@ -407,8 +407,8 @@ TEST(CurlTransport, DestructionEndsRunningAndWaitingWithClosed) {
 
 TEST(CurlTransportBlocking, DoesNotDependOnTheTransportsThread) {
   ScriptedServer server(always(200, "ok"));
+  std::latch blocked(1), free(1);  // outlive the transport's thread
   const auto transport = transport_to(server);
-  std::latch blocked(1), free(1);
   transport->send({.target = "/x"}, [&](const Outcome<Response>&) {
     blocked.count_down();
     free.wait();
