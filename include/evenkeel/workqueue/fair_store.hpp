@@ -82,7 +82,6 @@ inline std::function<std::uint32_t(const std::string&)> fixed_weights(
 /// PriorityStore; idle groups cost nothing. Does not allocate for groups and priorities seen before, if at
 /// most 1,024 groups recur. Source: Shreedhar and Varghese, Efficient Fair Queuing using Deficit Round Robin,
 /// 1995.
-/// Efficient Fair Queuing using Deficit Round Robin, 1995.
 template <class Key, class GroupOf = ByNamespace>
 requires std::invocable<const GroupOf&, const Key&>
 class FairStore {
