@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <evenkeel/base/export.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/client/rest_request.hpp>
 
@@ -54,7 +55,7 @@ struct ObjectVersion {
 /// The last writes to each object. Bounded: the oldest are forgotten, which costs a reader no more than that
 /// it takes an own write for one of somebody else.
 /// Thread safety: all members may be called concurrently.
-class WriteLog {
+class EVENKEEL_API WriteLog {
  public:
   static constexpr std::size_t max_writes = 4096;
   static constexpr std::size_t max_writes_of_object = 64;
@@ -73,7 +74,7 @@ class WriteLog {
   void on_answer(const RestRequest& request, std::string_view answer, std::uint64_t writer);
 
   /// A write from before it is sent until its answer is recorded, or known to be lost.
-  class Pending {
+  class EVENKEEL_API Pending {
    public:
     /// Does nothing for requests that on_answer() ignores.
     Pending(std::shared_ptr<WriteLog> log, const RestRequest& request, std::uint64_t writer);
