@@ -105,7 +105,8 @@ ek::Duration first_check_of_newcomer(Queue queue) {
   return world.check(1);
 }
 
-// The same of an application at the end of the list, whose rollout begins then.
+// The start of the first check of the last application in the list, whose rollout begins 5 ms after the
+// operator.
 ek::Duration first_check_of_last(Queue queue) {
   const ek::ObjectKey app = application(applications - 1);
   World world(queue, app);

@@ -38,6 +38,7 @@ Found version_in(ondemand::object metadata) {
     const std::string_view name = field.unescaped_key();
     if (name == "uid") found.uid = string_in(field.value());
     if (name == "resourceVersion") found.version = string_in(field.value());
+    if (!found.uid.empty() && !found.version.empty()) break;  // managedFields are long, and come later
   }
   return found;
 }

@@ -80,13 +80,11 @@ class BackoffCore {
   /// added now.
   std::optional<Held> on_run_ended(const RequestKey& key);
 
-  /// Returns true if `key` runs or waits for a retry.
+  /// Returns true if `key` runs or waits for a retry, so that updates of it need on_update().
   bool is_tracked(const RequestKey& key) const { return keys_.find(key) != keys_.end(); }
   /// Returns the deadline that `key`, whose run failed at `now`, has to wait for again because it has not
   /// passed yet. std::nullopt: the failure counts.
   std::optional<TimePoint> standing_deadline(const RequestKey& key, TimePoint now) const;
-  /// Returns true if `key` runs or waits for a retry, so that updates of it need on_update().
-  bool concerns(const RequestKey& key) const { return keys_.find(key) != keys_.end(); }
   /// Returns the number of tracked keys.
   std::size_t size() const { return keys_.size(); }
 

@@ -104,9 +104,9 @@ bool GatedQueue::may_be_own(const ObjectEvent& event) const {
                                                 own_.writer);
 }
 
-bool GatedQueue::gate_concerns(const RequestKey& key) const {
+bool GatedQueue::is_tracked(const RequestKey& key) const {
   MutexLock lock(mutex_);
-  return gate_.concerns(key);
+  return gate_.is_tracked(key);
 }
 
 // In this order, because comparing two states of an object is expensive: it is done only for a key in
@@ -114,7 +114,7 @@ bool GatedQueue::gate_concerns(const RequestKey& key) const {
 // has the place at which it was added.
 AddVerdict GatedQueue::add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                                    const Origin& origin, const ObjectEvent& event) {
-  if (gate_concerns(key) && may_be_own(event)) {
+  if (is_tracked(key) && may_be_own(event)) {
     const BackoffCore::Update update{options.priority, arrival, options.delay};
     const Change change{*event.old, *event.object};
     const BackoffCore::Verdict verdict = on_update(key, update, origin, change);

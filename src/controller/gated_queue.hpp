@@ -84,7 +84,7 @@ class GatedQueue {
   bool is_own(const Change& change) const;
   bool are_own(const BackoffCore::Held& held) const;
   bool may_be_own(const ObjectEvent& event) const;
-  bool gate_concerns(const RequestKey& key) const EVENKEEL_EXCLUDES(mutex_);
+  bool is_tracked(const RequestKey& key) const EVENKEEL_EXCLUDES(mutex_);
   BackoffCore::Verdict on_update(const RequestKey& key, const BackoffCore::Update& update,
                                  const Origin& origin, const Change& change);
   AddVerdict add_own_write(const RequestKey& key, const BackoffCore::Update& update, const Origin& origin);

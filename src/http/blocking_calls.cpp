@@ -128,7 +128,10 @@ std::unique_ptr<BlockingCalls::Lane> BlockingCalls::take(const CurlExchange& exc
   MutexLock lock(mutex_);
   for (;;) {
     error = closed_ ? closed_error(exchange) : why_ended(exchange, stop);
-    if (error) return nullptr;
+    if (error) {
+      freed_.notify_one();  // it may have been woken for a connection, which is another caller's now
+      return nullptr;
+    }
     if (busy_.size() < options_.max_in_flight_http1) break;
     freed_.wait_until(lock, std::min(exchange.next_look(now()), now() + longest_wait));
   }

@@ -11,6 +11,7 @@
 
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "http/deadline_clock.hpp"
 #include "http/tls_files.hpp"
 
 namespace evenkeel {

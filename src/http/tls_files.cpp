@@ -5,6 +5,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "http/deadline_clock.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {

@@ -2,7 +2,6 @@
 // The certificates and keys of a transport, reread when files were replaced.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,11 +13,6 @@
 namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
-
-/// The clock of request deadlines.
-inline TimePoint now() {
-  return std::chrono::steady_clock::now();
-}
 
 /// The contents of certificate files and data when an exchange started; kept until it ends.
 struct TlsMaterial {

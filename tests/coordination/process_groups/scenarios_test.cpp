@@ -71,7 +71,7 @@ TEST_P(ScenarioTest, AMigrationExcludesChangesCoordinatorsAndIncludesOnce) {
 
 // Replacements of the three classes come up one after the other, each in another instance.
 TEST_P(ScenarioTest, ClassesThatAreReadyAtDifferentTimesAreExcludedAsReadyBySays) {
-  release = LockRelease::after_each_pass;  // whoever is ready next need not wait for the lock
+  release = LockRelease::after_each_pass;  // so that the next class does not wait for the lock
   start(Mode::global);
   const std::map<std::string, std::string> late{{"dc2", "stateless"}, {"dc3", "storage"}};
   replace("dc1", "log");
