@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <evenkeel/http/client_certificate.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
 #include "client/credential_check.hpp"
@@ -26,6 +27,7 @@ std::shared_ptr<http::Transport> transport_for(const Config& config, const Clien
 
 Config checked(Config config) {
   check_credentials(config);
+  if (!config.exec.empty()) config.tls.client_certificate = std::make_shared<http::ClientCertificate>();
   return config;
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/files.hpp"
 #include "client/credential_check.hpp"
-#include "client/exec_plugin.hpp"
 #include "http/wire_check.hpp"
 
 namespace evenkeel {
@@ -20,17 +19,25 @@ namespace {
 constexpr Duration token_file_period = std::chrono::seconds{60};
 // Calls within this time get the same error, so that queued calls do not each run a broken program.
 constexpr Duration pause_after_failure = std::chrono::seconds{1};
+// A request that was prepared before a rotation fails within this time.
+constexpr Duration rotation_age = std::chrono::seconds{1};
 
 std::string fixed_header(const Config& config) {
-  if (!config.token_file.empty() || !config.exec.empty()) return {};
+  if (!config.token_file.empty()) return {};
   if (!config.token.empty()) return "Bearer " + config.token;
   if (!config.username.empty()) return "Basic " + Bytes(config.username + ":" + config.password).base64();
   return {};
 }
 
-Duration exec_limit(const TokenWait& wait, TimePoint now) {
-  return wait.deadline == TimePoint::max() ? exec_plugin_limit
-                                           : std::min(exec_plugin_limit, wait.deadline - now);
+/// Returns the program unless other credentials take precedence, as in client-go's UpdateTransportConfig.
+ExecPlugin program_of(const Config& config) {
+  const bool has_token = !config.token.empty() || !config.token_file.empty();
+  const bool has_cert = !config.tls.cert_data.empty() || !config.tls.cert_file.empty();
+  return has_token || has_cert || !config.username.empty() ? ExecPlugin() : config.exec;
+}
+
+Duration time_left(const TokenWait& wait, TimePoint now) {
+  return wait.deadline == TimePoint::max() ? Duration::max() : wait.deadline - now;
 }
 
 std::string trimmed(std::string_view text) {
@@ -58,9 +65,8 @@ http::Headers impersonation_headers(const Impersonation& who) {
 Credentials::Credentials(const Config& config, std::shared_ptr<const Clock> clock)
     : clock_(std::move(clock)),
       token_file_(config.token_file),
-      exec_(config.exec),
-      server_(config.server),
-      tls_(config.tls),
+      exec_(program_of(config)),
+      cluster_{.server = config.server, .proxy = config.proxy.value_or(""), .tls = config.tls},
       fixed_(fixed_header(config)),
       impersonate_(impersonation_headers(config.impersonate)),
       token_(config.token) {}
@@ -96,15 +102,19 @@ bool Credentials::refresh(const http::Headers& headers, const TokenWait& wait) {
   const std::string* used = headers.find("Authorization");
   const std::string before = used != nullptr ? *used : "";
   // Another thread may have fetched a new token since the rejected request was prepared.
-  if (authorization(lock, wait) != before) return true;
+  if (authorization(lock, wait) != before || is_recent()) return true;
   fresh_until_ = TimePoint::min();
-  return authorization(lock, wait) != before;
+  return authorization(lock, wait) != before || is_recent();
+}
+
+bool Credentials::is_recent() const {
+  return rotated_at_ != TimePoint::min() && clock_->now() - rotated_at_ < rotation_age;
 }
 
 void Credentials::expire(const http::Headers& headers) {
   MutexLock lock(mutex_);
   const std::string* used = headers.find("Authorization");
-  if (used != nullptr && *used == "Bearer " + token_) fresh_until_ = TimePoint::min();
+  if ((used != nullptr ? *used : "") == header() && !is_recent()) fresh_until_ = TimePoint::min();
 }
 
 std::string Credentials::header() const {
@@ -139,7 +149,7 @@ void Credentials::fetch(MutexLock& lock, const TokenWait& wait) {
   const std::string last = token_;
   lock.unlock();
   // A program whose time was cut short by this caller's deadline may succeed for another caller.
-  bool is_shared = !exec_.empty() && exec_limit(wait, clock_->now()) == exec_plugin_limit;
+  bool is_shared = !exec_.empty() && time_left(wait, clock_->now()) >= exec_plugin_limit;
   Token token;
   std::exception_ptr failure;
   try {
@@ -154,8 +164,7 @@ void Credentials::fetch(MutexLock& lock, const TokenWait& wait) {
   is_fetching_ = false;
   changed_.notify_all();
   if (!failure) {
-    token_ = std::move(token.text);
-    fresh_until_ = token.fresh_until;
+    take(std::move(token));
     return;
   }
   if (is_shared) {
@@ -163,6 +172,18 @@ void Credentials::fetch(MutexLock& lock, const TokenWait& wait) {
     failed_until_ = deadline_after(clock_->now(), pause_after_failure);
   }
   std::rethrow_exception(failure);
+}
+
+// The transport gets the certificate before any caller that waits for it goes on.
+void Credentials::take(Token token) {
+  token_ = std::move(token.text);
+  fresh_until_ = token.fresh_until;
+  if (!cluster_.tls.client_certificate || exec_.empty()) return;
+  const auto before = cluster_.tls.client_certificate->get();
+  if (before && token.certificate && *before == *token.certificate) return;
+  if (!before && !token.certificate) return;
+  cluster_.tls.client_certificate->set(std::move(token.certificate));
+  rotated_at_ = clock_->now();
 }
 
 Credentials::Token Credentials::read_token(const std::string& last) const {
@@ -183,15 +204,18 @@ Credentials::Token Credentials::read_token(const std::string& last) const {
 Credentials::Token Credentials::run_plugin(const TokenWait& wait) const {
   const TimePoint now = clock_->now();
   const ExecCredential credential =
-      run_exec_plugin(exec_, server_, tls_, {.stop = wait.stop, .limit = exec_limit(wait, now)});
+      run_exec_plugin(exec_, cluster_, {.stop = wait.stop, .limit = time_left(wait, now)});
   if (const std::string problem = token_problem(credential.token); !problem.empty())
     throw ConfigError("credential program " + exec_.command, "", "", problem);
-  if (!credential.expires) return {credential.token, TimePoint::max()};
-  // A minute early, so that no call is sent with a token that expires in transit. Clamped before it becomes a
-  // Duration, which cannot represent the time until the year 9999.
+  Token token{
+      .text = credential.token, .fresh_until = TimePoint::max(), .certificate = credential.certificate};
+  if (!credential.expires) return token;
+  // A minute early, so that no call is sent with a credential that expires in transit. Clamped before it
+  // becomes a Duration, which cannot represent the time until the year 9999.
   const WallTime::duration left = *credential.expires - clock_->wall_now() - std::chrono::minutes{1};
   constexpr WallTime::duration least = std::chrono::seconds{1}, most = std::chrono::hours{24 * 365};
-  return {credential.token, deadline_after(now, std::clamp(left, least, most))};
+  token.fresh_until = deadline_after(now, std::clamp(left, least, most));
+  return token;
 }
 
 }  // namespace detail

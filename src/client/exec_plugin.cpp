@@ -16,6 +16,11 @@
 #include <unistd.h>
 #include <utility>
 
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/time.hpp>
@@ -49,15 +54,16 @@ struct FileEnd {
 }
 
 /// Returns KUBERNETES_EXEC_INFO, the input of the program.
-std::string exec_info(const ExecPlugin& plugin, const std::string& server, const http::TlsOptions& tls) {
-  Json spec = Json::object({{"interactive", false}});
+std::string exec_info(const ExecPlugin& plugin, const ExecCluster& of, bool interactive) {
+  Json spec = Json::object({{"interactive", interactive}});
   if (plugin.provide_cluster_info) {
-    Json cluster = Json::object({{"server", server}});
-    if (!tls.server_name.empty()) cluster["tls-server-name"] = tls.server_name;
-    if (tls.insecure) cluster["insecure-skip-tls-verify"] = true;
-    std::string problem, ca = tls.ca_data;
-    if (ca.empty() && !tls.ca_file.empty()) ca = read_file(tls.ca_file, problem).value_or("");
+    Json cluster = Json::object({{"server", of.server}});
+    if (!of.tls.server_name.empty()) cluster["tls-server-name"] = of.tls.server_name;
+    if (of.tls.insecure) cluster["insecure-skip-tls-verify"] = true;
+    std::string problem, ca = of.tls.ca_data;
+    if (ca.empty() && !of.tls.ca_file.empty()) ca = read_file(of.tls.ca_file, problem).value_or("");
     if (!ca.empty()) cluster["certificate-authority-data"] = Bytes(ca).base64();
+    if (!of.proxy.empty()) cluster["proxy-url"] = of.proxy;
     spec["cluster"] = std::move(cluster);
   }
   const Json info = Json::object(
@@ -102,13 +108,14 @@ void close_the_rest(posix_spawn_file_actions_t& actions) {
 #endif
 }
 
-/// Starts the program with its output going to `output`.
-pid_t start(const ExecPlugin& plugin, std::vector<std::string> environment, int output) {
+/// Starts the program with its output going to `output`. A program that reads from the terminal must be in
+/// the group that the terminal has in the foreground; else it would be stopped.
+pid_t start(const ExecPlugin& plugin, std::vector<std::string> environment, int output, bool interactive) {
   std::vector<std::string> arguments{plugin.command};
   arguments.insert(arguments.end(), plugin.args.begin(), plugin.args.end());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (!interactive) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   close_the_rest(actions);
   posix_spawnattr_t attributes;
@@ -117,7 +124,8 @@ pid_t start(const ExecPlugin& plugin, std::vector<std::string> environment, int 
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  const int group = interactive ? 0 : POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK | group));
   pid_t pid = -1;
   const int error = posix_spawnp(&pid, plugin.command.c_str(), &actions, &attributes,
                                  pointers(arguments).data(), pointers(environment).data());
@@ -132,21 +140,22 @@ class Run {
  public:
   enum class End : unsigned char { ended, late, overflowing, cancelled };
 
-  Run(pid_t pid, int input, int cancelled) : pid_(pid), input_(input), cancelled_(cancelled) {}
+  Run(pid_t pid, bool owns_group, int input, int cancelled)
+      : pid_(pid), killed_(owns_group ? -pid : pid), input_(input), cancelled_(cancelled) {}
 
-  /// Reads its output until it ends; kills its process group if it does not end in time.
+  /// Reads its output until it ends; kills it with its process group if it does not end in time.
   End wait(Duration limit) {
     const auto end = std::chrono::steady_clock::now() + limit;
     for (bool reads = true; !has_ended();) {
       const auto left =
           std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
-      if (left <= 0) return kill_group(End::late);
-      if (output_.size() > longest_output) return kill_group(End::overflowing);
+      if (left <= 0) return end_by_force(End::late);
+      if (output_.size() > longest_output) return end_by_force(End::overflowing);
       pollfd waiting[] = {{.fd = cancelled_, .events = POLLIN, .revents = 0},
                           {.fd = reads ? input_ : -1, .events = POLLIN, .revents = 0}};
       // Polls for its end, because a background process that it started may keep the output open.
       if (poll(waiting, 2, static_cast<int>(std::min<std::int64_t>(left, pause_))) < 0) continue;
-      if (waiting[0].revents != 0) return kill_group(End::cancelled);
+      if (waiting[0].revents != 0) return end_by_force(End::cancelled);
       if (waiting[1].revents != 0) reads = read_some();
       pause_ = std::min(pause_ * 2, longest_pause);
     }
@@ -175,14 +184,15 @@ class Run {
     if (got > 0) output_.append(piece, static_cast<std::size_t>(got));
     return got > 0 || (got < 0 && errno == EINTR);
   }
-  End kill_group(End why) {
-    kill(-pid_, SIGKILL);
+  End end_by_force(End why) {
+    kill(killed_, SIGKILL);
     while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
     return why;
   }
 
   const pid_t pid_;
+  const pid_t killed_;  // the process, or minus its process group
   const int input_;
   const int cancelled_;
   int pause_ = 1;  // ms
@@ -200,7 +210,62 @@ std::optional<WallTime> expiry_of(const ExecPlugin& plugin, const Json& status) 
   return time->value();
 }
 
+int no_passphrase(char*, int, int, void*) {
+  return 0;
+}
+
+template <class T, void (*free)(T*)>
+struct Freed {
+  void operator()(T* object) const { free(object); }
+};
+using Buffer = std::unique_ptr<BIO, Freed<BIO, BIO_free_all>>;
+using Certificate = std::unique_ptr<X509, Freed<X509, X509_free>>;
+using PrivateKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY, EVP_PKEY_free>>;
+
+/// Returns why the certificate and the key cannot be used together, or "".
+std::string pair_problem(const http::CertificatePair& pair) {
+  const auto buffer = [](const std::string& text) {
+    return Buffer(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  };
+  const Certificate cert(PEM_read_bio_X509(buffer(pair.cert).get(), nullptr, &no_passphrase, nullptr));
+  const PrivateKey key(PEM_read_bio_PrivateKey(buffer(pair.key).get(), nullptr, &no_passphrase, nullptr));
+  const bool match = cert && key && X509_check_private_key(cert.get(), key.get()) == 1;
+  ERR_clear_error();  // the queue of this thread may be read by the host
+  if (!cert) return "status.clientCertificateData: not a certificate as PEM";
+  if (!key) return "status.clientKeyData: not an unencrypted private key as PEM";
+  return match ? "" : "status.clientKeyData: not the key of status.clientCertificateData";
+}
+
+/// Returns the certificate of a credential, or null if it has none.
+std::shared_ptr<const http::CertificatePair> certificate_of(const ExecPlugin& plugin, const Json& status) {
+  http::CertificatePair pair{.cert = status["clientCertificateData"].string_or(""),
+                             .key = status["clientKeyData"].string_or("")};
+  if (pair.cert.empty() && pair.key.empty()) return nullptr;
+  if (pair.key.empty())
+    fail(plugin, "status.clientKeyData: missing, although there is a clientCertificateData");
+  if (pair.cert.empty())
+    fail(plugin, "status.clientCertificateData: missing, although there is a clientKeyData");
+  if (const std::string problem = pair_problem(pair); !problem.empty()) fail(plugin, problem);
+  return std::make_shared<const http::CertificatePair>(std::move(pair));
+}
+
 }  // namespace
+
+bool is_interactive(const ExecPlugin& plugin) {
+  const bool terminal = isatty(STDIN_FILENO) == 1;
+  switch (plugin.interactive_mode) {
+    case ExecInteractiveMode::never:
+      return false;
+    case ExecInteractiveMode::if_available:
+      return terminal && !plugin.stdin_unavailable;
+    case ExecInteractiveMode::always:
+      break;
+  }
+  const std::string problem = "cannot support interactive mode: standard input is ";
+  if (!terminal) fail(plugin, problem + "not a terminal");
+  if (plugin.stdin_unavailable) fail(plugin, problem + "unavailable");
+  return true;
+}
 
 ExecCredential read_exec_credential(const ExecPlugin& plugin, std::string_view output) {
   Json parsed;
@@ -211,20 +276,22 @@ ExecCredential read_exec_credential(const ExecPlugin& plugin, std::string_view o
   }
   const Json& document = parsed;  // absent members read as null; a mutable document would throw
   if (document["kind"].string_or("") != "ExecCredential") fail(plugin, "printed no ExecCredential");
+  if (!plugin.api_version.empty() && document["apiVersion"].string_or("") != plugin.api_version)
+    fail(plugin, "apiVersion: expected " + plugin.api_version + ", as configured");
   const Json& status = document["status"];
-  std::string token = status["token"].string_or("");
-  if (token.empty()) {
-    fail(plugin, status.contains("clientCertificateData")
-                     ? "gives a client certificate; only tokens are supported"
-                     : "gives no token");
-  }
-  return {.token = std::move(token), .expires = expiry_of(plugin, status)};
+  ExecCredential credential{.token = status["token"].string_or(""),
+                            .certificate = certificate_of(plugin, status),
+                            .expires = expiry_of(plugin, status)};
+  if (credential.token.empty() && !credential.certificate)
+    fail(plugin, "gives neither a token nor a client certificate");
+  return credential;
 }
 
-ExecCredential run_exec_plugin(const ExecPlugin& plugin, const std::string& server,
-                               const http::TlsOptions& tls, const ExecLimits& limits) {
+ExecCredential run_exec_plugin(const ExecPlugin& plugin, const ExecCluster& cluster,
+                               const ExecLimits& limits) {
   const std::string cancelled = "credential program " + plugin.command + ": cancelled";
   if (limits.stop.stop_requested()) throw Cancelled(cancelled);
+  const bool interactive = is_interactive(plugin);
   const FileEnd stopped{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   int ends[2];
   if (stopped.number < 0 || pipe2(ends, O_CLOEXEC) != 0) {
@@ -234,11 +301,12 @@ ExecCredential run_exec_plugin(const ExecPlugin& plugin, const std::string& serv
   pid_t pid = -1;
   {
     const FileEnd theirs{ends[1]};
-    pid = start(plugin, environment_of(plugin, exec_info(plugin, server, tls)), theirs.number);
+    pid = start(plugin, environment_of(plugin, exec_info(plugin, cluster, interactive)), theirs.number,
+                interactive);
   }
   const std::stop_callback wake(limits.stop, [&stopped] { eventfd_write(stopped.number, 1); });
-  const Duration limit = std::min(limits.limit, exec_plugin_limit);
-  Run run(pid, input.number, stopped.number);
+  const Duration limit = std::min(limits.limit, exec_limit_of(interactive));
+  Run run(pid, !interactive, input.number, stopped.number);
   switch (run.wait(limit)) {
     case Run::End::cancelled:
       throw Cancelled(cancelled);

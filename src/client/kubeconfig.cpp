@@ -152,6 +152,17 @@ void take_cluster(Config& config, const Reader& cluster) {
   config.proxy = proxy;
 }
 
+// Source: client-go tools/clientcmd/validation.go, and SetDefaults_ExecConfig for the default of v1beta1.
+ExecInteractiveMode interactive_mode(const Reader& reader, bool optional) {
+  const std::string mode = reader.text("interactiveMode");
+  if (mode == "Never") return ExecInteractiveMode::never;
+  if (mode == "IfAvailable" || (mode.empty() && optional)) return ExecInteractiveMode::if_available;
+  if (mode == "Always") return ExecInteractiveMode::always;
+  reader.fail("interactiveMode", std::string("expected Never, IfAvailable or Always") +
+                                     (mode.empty() ? ", which client.authentication.k8s.io/v1 requires"
+                                                   : ", found \"" + mode + "\""));
+}
+
 void take_exec(ExecPlugin& exec, const Reader& reader) {
   exec.command = reader.text("command");
   if (exec.command.empty()) reader.fail("command", "missing");
@@ -164,6 +175,13 @@ void take_exec(ExecPlugin& exec, const Reader& reader) {
     const Reader variable = reader.item("env", index++, node);
     exec.env.emplace_back(variable.text("name"), variable.text("value"));
   }
+  const bool is_beta = exec.api_version == "client.authentication.k8s.io/v1beta1";
+  if (!is_beta && exec.api_version != "client.authentication.k8s.io/v1") {
+    reader.fail("apiVersion",
+                "expected client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1" +
+                    (exec.api_version.empty() ? "" : ", found \"" + exec.api_version + "\""));
+  }
+  exec.interactive_mode = interactive_mode(reader, is_beta);
 }
 
 void take_user(Config& config, const Reader& user, const std::string& file) {

@@ -160,6 +160,12 @@ bool BlockingCalls::closed() const {
   return closed_;
 }
 
+void BlockingCalls::drop_idle() noexcept {
+  std::vector<std::unique_ptr<Lane>> idle;  // closed without the lock
+  MutexLock lock(mutex_);
+  idle.swap(idle_);
+}
+
 void BlockingCalls::close() noexcept {
   {
     MutexLock lock(mutex_);

@@ -34,6 +34,8 @@ class BlockingCalls {
   bool is_full() const EVENKEEL_EXCLUDES(mutex_);
   /// See Transport::fetch(). Waiting for a connection counts towards the deadline.
   Response fetch(Request request, const std::stop_token& stop);
+  /// Closes the connections that no call uses.
+  void drop_idle() noexcept EVENKEEL_EXCLUDES(mutex_);
   /// Ends running and later calls with TransportErrorCode::closed.
   void close() noexcept EVENKEEL_EXCLUDES(mutex_);
 

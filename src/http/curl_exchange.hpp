@@ -62,6 +62,10 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   /// Returns the handle, reset.
   CURL* detach();
   CURL* easy() const { return easy_; }
+  /// Returns true if it runs with another client certificate than that of `current`.
+  bool is_outdated(const TlsMaterial& current) const {
+    return tls_ && (tls_->cert != current.cert || tls_->key != current.key);
+  }
   /// Resumes a paused stream; may call the handler. The result is an error that ends the exchange.
   CURLcode unpause();
 

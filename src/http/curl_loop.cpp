@@ -62,6 +62,16 @@ void CurlLoop::stop() noexcept {
   sockets_.wake();
 }
 
+void CurlLoop::drop_outdated() noexcept {
+  {
+    MutexLock lock(mutex_);
+    rotated_ = true;
+    if (!std::exchange(sleeping_, false)) return;
+  }
+  brake_.notify_all();
+  sockets_.wake();
+}
+
 void CurlLoop::run() {
   while (take_commands()) {
     start_queued();
@@ -121,21 +131,37 @@ int CurlLoop::on_timer(CURLM*, long timeout_ms, void* self) {
 // anyway, which saves the two system calls of a wake-up.
 bool CurlLoop::may_sleep() {
   MutexLock lock(mutex_);
-  sleeping_ = inbox_.empty() && !stopping_;
+  sleeping_ = inbox_.empty() && !stopping_ && !rotated_;
   return sleeping_;
 }
 
 bool CurlLoop::take_commands() {
   Inbox commands;
+  bool rotated = false;
   {
     MutexLock lock(mutex_);
     sleeping_ = false;
     if (stopping_) return false;
     commands.swap(inbox_);
+    rotated = std::exchange(rotated_, false);
   }
   if (!commands.empty()) note_progress();
+  if (rotated) end_outdated();
   for (const auto& [command, exchange] : commands) obey(command, exchange);
   return true;
+}
+
+void CurlLoop::end_outdated() {
+  const std::shared_ptr<const TlsMaterial> current = tls_->get();
+  std::vector<std::shared_ptr<CurlExchange>> outdated;
+  for (const auto& exchange : live_) {
+    if (exchange->is_stream() && exchange->is_outdated(*current)) outdated.push_back(exchange);
+  }
+  for (const auto& exchange : outdated) {
+    end(*exchange, std::make_exception_ptr(TransportError(
+                       TransportErrorCode::interrupted,
+                       exchange->describe(endpoint_.base, "the client certificate was replaced"))));
+  }
 }
 
 void CurlLoop::obey(Command command, const std::shared_ptr<CurlExchange>& exchange) {

@@ -43,11 +43,14 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   /// Runs until stop(), then ends remaining exchanges with `closed`.
   void run();
   void stop() noexcept;
+  /// Ends the streams of client certificates that are not the current one. Any thread.
+  void drop_outdated() noexcept EVENKEEL_EXCLUDES(mutex_);
 
  private:
   using Inbox = std::vector<std::pair<Command, std::shared_ptr<CurlExchange>>>;
 
   bool take_commands();
+  void end_outdated();
   bool may_sleep();
   void brake();
   void drive();
@@ -79,6 +82,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   CondVar brake_;  // notified by a command or stop() while the loop does not wait for sockets
   Inbox inbox_ EVENKEEL_GUARDED_BY(mutex_);
   bool stopping_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool rotated_ EVENKEEL_GUARDED_BY(mutex_) = false;   // end_outdated() is due
   bool sleeping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // sleeping or about to: post() has to wake it
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;   // the inbox is not read any more
 

@@ -49,12 +49,18 @@ class CurlTransport final : public Transport {
         endpoint_(detail::parse_endpoint(options_)),
         tls_(std::make_shared<detail::TlsFiles>(options_.tls, options_.tls_reload)),
         blocking_(std::make_shared<detail::BlockingCalls>(options_, tls_)),
-        loop_(std::make_shared<detail::CurlLoop>(options_, tls_)),
-        thread_([loop = loop_] {
-          block_signals();
-          pthread_setname_np(pthread_self(), "evenkeel-http");
-          loop->run();
-        }) {}
+        loop_(std::make_shared<detail::CurlLoop>(options_, tls_)) {
+    // Weak, because both own tls_.
+    tls_->on_rotation([calls = std::weak_ptr(blocking_), loop = std::weak_ptr(loop_)] {
+      if (const auto pool = calls.lock()) pool->drop_idle();
+      if (const auto streams = loop.lock()) streams->drop_outdated();
+    });
+    thread_ = std::thread([loop = loop_] {
+      block_signals();
+      pthread_setname_np(pthread_self(), "evenkeel-http");
+      loop->run();
+    });
+  }
 
   ~CurlTransport() override {
     blocking_->close();

@@ -25,26 +25,67 @@ std::string data_or_file(const std::string& data, const std::string& path, const
 
 }  // namespace
 
-std::shared_ptr<const TlsMaterial> TlsFiles::read() const {
-  return std::make_shared<const TlsMaterial>(TlsMaterial{
+std::shared_ptr<const TlsMaterial> TlsFiles::read(const Pair& pair) const {
+  TlsMaterial material{
       .ca = options_.insecure ? std::string() : data_or_file(options_.ca_data, options_.ca_file, "CA file"),
-      .cert = data_or_file(options_.cert_data, options_.cert_file, "client certificate"),
-      .key = data_or_file(options_.key_data, options_.key_file, "client key")});
+      .cert = {},
+      .key = {}};
+  if (pair) {
+    material.cert = pair->cert;
+    material.key = pair->key;
+  } else {
+    material.cert = data_or_file(options_.cert_data, options_.cert_file, "client certificate");
+    material.key = data_or_file(options_.key_data, options_.key_file, "client key");
+  }
+  return std::make_shared<const TlsMaterial>(std::move(material));
 }
 
 std::shared_ptr<const TlsMaterial> TlsFiles::get() {
+  std::shared_ptr<const TlsMaterial> result;
+  bool rotated = false;
+  {
+    MutexLock lock(mutex_);
+    rotated = refresh();
+    result = last_;
+  }
+  if (rotated && notify_) notify_();
+  return result;
+}
+
+// Returns true if the client certificate is another one than before.
+bool TlsFiles::refresh() {
+  const Pair pair = options_.client_certificate ? options_.client_certificate->get() : nullptr;
   const TimePoint at = now();
-  MutexLock lock(mutex_);
-  if (last_ && at - read_at_ < reload_) return last_;
+  if (last_ && pair == pair_ && at - read_at_ < reload_) return false;
   read_at_ = at;
+  std::shared_ptr<const TlsMaterial> fresh;
   try {
-    last_ = read();
+    fresh = read(pair);
   } catch (const std::exception&) {
     if (!last_) throw;  // during a rotation, keep using the old files
+    return false;
   }
-  return last_;
+  pair_ = pair;
+  if (last_ && *fresh == *last_) return false;
+  const bool rotated = last_ && (fresh->cert != last_->cert || fresh->key != last_->key);
+  last_ = std::move(fresh);
+  return rotated;
 }
 
 }  // namespace http::detail
+
+namespace http {
+
+void ClientCertificate::set(std::shared_ptr<const CertificatePair> pair) {
+  MutexLock lock(mutex_);
+  pair_ = std::move(pair);
+}
+
+std::shared_ptr<const CertificatePair> ClientCertificate::get() const {
+  MutexLock lock(mutex_);
+  return pair_;
+}
+
+}  // namespace http
 }  // namespace v0
 }  // namespace evenkeel

@@ -2,12 +2,14 @@
 // The certificates and keys of a transport, reread when files were replaced.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/http/client_certificate.hpp>
 #include <evenkeel/http/tls.hpp>
 
 namespace evenkeel {
@@ -19,6 +21,8 @@ struct TlsMaterial {
   std::string ca;
   std::string cert;
   std::string key;
+
+  bool operator==(const TlsMaterial&) const = default;
 };
 
 /// Reads the files of TlsOptions. Thread safety: all members may be called concurrently.
@@ -26,16 +30,25 @@ class TlsFiles {
  public:
   TlsFiles(TlsOptions options, Duration reload) : options_(std::move(options)), reload_(reload) {}
 
-  /// Returns the current material, at most `reload` old. If files cannot be read, keeps the last that could;
+  /// Returns the current material: files at most `reload` old, TlsOptions::client_certificate at once. The
+  /// same pointer is returned while nothing changed. If files cannot be read, keeps the last that could;
   /// throws std::runtime_error if there is none.
   std::shared_ptr<const TlsMaterial> get() EVENKEEL_EXCLUDES(mutex_);
+  /// Sets a function that get() calls, without a lock, when it returns another client certificate than
+  /// before. Must be called before get().
+  void on_rotation(std::function<void()> notify) { notify_ = std::move(notify); }
 
  private:
-  std::shared_ptr<const TlsMaterial> read() const;
+  using Pair = std::shared_ptr<const CertificatePair>;
+
+  std::shared_ptr<const TlsMaterial> read(const Pair& pair) const;
+  bool refresh() EVENKEEL_REQUIRES(mutex_);
 
   const TlsOptions options_;
   const Duration reload_;
+  std::function<void()> notify_;
   Mutex mutex_;
+  Pair pair_ EVENKEEL_GUARDED_BY(mutex_);  // the part of last_ that is not from files
   std::shared_ptr<const TlsMaterial> last_ EVENKEEL_GUARDED_BY(mutex_);
   TimePoint read_at_ EVENKEEL_GUARDED_BY(mutex_){};
 };

@@ -155,6 +155,7 @@ users:
       env: [{name: A, value: b}]
       installHint: install it
       provideClusterInfo: true
+      interactiveMode: IfAvailable
 contexts:
 - name: x
   context: {cluster: c, user: u}
@@ -172,6 +173,7 @@ contexts:
   EXPECT_EQ(config.exec.args, (std::vector<std::string>{"--cluster", "c"}));
   EXPECT_EQ(config.exec.env, (std::vector<std::pair<std::string, std::string>>{{"A", "b"}}));
   EXPECT_TRUE(config.exec.provide_cluster_info);
+  EXPECT_EQ(config.exec.interactive_mode, ExecInteractiveMode::if_available);
 }
 
 TEST_F(LoadConfig, PathsAreRelativeToTheirFile) {
@@ -326,6 +328,32 @@ TEST_F(ConfigErrors, EntriesOfAWrongType) {
             "DIR/config: context \"dev\": user \"u1\": as-user-extra: expected texts as keys, found a list");
   EXPECT_EQ(problem_with(replaced(whole, "token: secret-token", "exec: {command: x, env: [5]}")),
             "DIR/config: context \"dev\": user \"u1\": exec: env[0]: expected a map, found text");
+}
+
+// Source: client-go tools/clientcmd/validation.go and api/v1/defaults.go.
+TEST_F(ConfigErrors, AProgramSaysItsVersionAndItsUseOfStandardInput) {
+  const auto with = [&](const std::string& fields) {
+    return problem_with(replaced(whole, "token: secret-token", "exec: {command: x" + fields + "}"));
+  };
+  const std::string exec = "DIR/config: context \"dev\": user \"u1\": exec: ";
+  const std::string v1 = ", apiVersion: client.authentication.k8s.io/v1";
+  const std::string versions =
+      "apiVersion: expected client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1";
+  EXPECT_EQ(with(", interactiveMode: Never"), exec + versions);
+  EXPECT_EQ(with(v1 + "alpha1, interactiveMode: Never"),
+            exec + versions + ", found \"client.authentication.k8s.io/v1alpha1\"");
+  EXPECT_EQ(with(v1), exec +
+                          "interactiveMode: expected Never, IfAvailable or Always, which "
+                          "client.authentication.k8s.io/v1 requires");
+  EXPECT_EQ(with(v1 + ", interactiveMode: never"),
+            exec + "interactiveMode: expected Never, IfAvailable or Always, found \"never\"");
+  const auto mode = [&](const std::string& fields) {
+    return parse_kubeconfig(replaced(whole, "token: secret-token", "exec: {command: x" + fields + "}"))
+        .exec.interactive_mode;
+  };
+  EXPECT_EQ(mode(v1 + "beta1"), ExecInteractiveMode::if_available);
+  EXPECT_EQ(mode(v1 + ", interactiveMode: Never"), ExecInteractiveMode::never);
+  EXPECT_EQ(mode(v1 + ", interactiveMode: Always"), ExecInteractiveMode::always);
 }
 
 TEST_F(ConfigErrors, ValuesThatWouldBecomeAnotherHeader) {

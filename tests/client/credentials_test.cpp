@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <future>
 #include <netinet/in.h>
@@ -17,6 +18,7 @@
 
 #include <evenkeel/client/client.hpp>
 
+#include "../http/certificates.hpp"
 #include "base/files.hpp"
 #include "client/exec_plugin.hpp"
 #include "fake_transport.hpp"
@@ -27,6 +29,25 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+
+constexpr const char* encrypted_key = R"(-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAh3WR0i+L4CqwICCAAw
+DAYIKoZIhvcNAgkFADAdBglghkgBZQMEAQIEEPxYNX521j8KuFSw2CMYGqwEgZDH
+qkfZlocpkR9vEcUI387ufNF1L7ZYgcVPr67LZAFiTR4k8r6mfdBcqWuo5RgV3WvU
+FgbiChAlPkSyYkIZAuQ4rAvNbwkHY8aENPIC4ZKzeKa7M8wjtKtHWwQVtS2F+5/b
+zDareMfDe1udpPKqUMLfsw97tyUxxZ2/KwV6XIvoLJYvw397xz9tx6AmKZrw10I=
+-----END ENCRYPTED PRIVATE KEY-----
+)";
+
+template <class Run>
+std::string error_of(Run run) {
+  try {
+    run();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
 
 class CredentialsTest : public ::testing::Test {
  protected:
@@ -209,16 +230,19 @@ TEST_F(CredentialsTest, AnExpiryInCenturiesIsFarAwayAndOneInThePastIsSoon) {
 
 TEST_F(CredentialsTest, AProgramGetsTheClusterInItsEnvironment) {
   write_plugin(
-      "printf '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%s\"}}' "
+      "printf "
+      "'{\"apiVersion\":\"client.authentication.k8s.io/"
+      "v1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%s\"}}' "
       "\"$(printf %s \"$KUBERNETES_EXEC_INFO\" | tr -d '\"')\"\n");
-  const ExecCredential credential = run_exec_plugin({.api_version = "client.authentication.k8s.io/v1",
-                                                     .command = file("plugin"),
-                                                     .provide_cluster_info = true},
-                                                    "https://h:1", {.ca_data = "CA"});
+  const ExecCredential credential =
+      run_exec_plugin({.api_version = "client.authentication.k8s.io/v1",
+                       .command = file("plugin"),
+                       .provide_cluster_info = true},
+                      {.server = "https://h:1", .proxy = "http://p:1", .tls = {.ca_data = "CA"}});
   EXPECT_EQ(credential.token,
             "{apiVersion:client.authentication.k8s.io/"
             "v1,kind:ExecCredential,spec:{cluster:{certificate-authority-data:"
-            "Q0E=,server:https://h:1},interactive:false}}");
+            "Q0E=,proxy-url:http://p:1,server:https://h:1},interactive:false}}");
   EXPECT_FALSE(credential.expires);
 }
 
@@ -226,7 +250,7 @@ TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
   const auto problem = [&](const std::string& script, const std::string& hint = "") -> std::string {
     write_plugin(script);
     try {
-      run_exec_plugin({.command = file("plugin"), .install_hint = hint}, "https://h", {});
+      run_exec_plugin({.command = file("plugin"), .install_hint = hint}, {.server = "https://h"});
     } catch (const ConfigError& error) {
       std::string what = error.what();
       return what.replace(what.find(directory), directory.size(), "DIR");
@@ -237,9 +261,7 @@ TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
   EXPECT_EQ(problem("echo secret\n"), "credential program DIR/plugin: printed no JSON");
   EXPECT_EQ(problem("echo '{}'\n"), "credential program DIR/plugin: printed no ExecCredential");
   EXPECT_EQ(problem("echo '{\"kind\":\"ExecCredential\"}'\n", "get it"),
-            "credential program DIR/plugin: gives no token; get it");
-  EXPECT_EQ(problem("echo '{\"kind\":\"ExecCredential\",\"status\":{\"clientCertificateData\":\"x\"}}'\n"),
-            "credential program DIR/plugin: gives a client certificate; only tokens are supported");
+            "credential program DIR/plugin: gives neither a token nor a client certificate; get it");
   EXPECT_EQ(
       problem(
           "echo "
@@ -247,7 +269,7 @@ TEST_F(CredentialsTest, AProgramThatFailsIsNamedAndItsOutputIsNotShown) {
       "credential program DIR/plugin: returned an expirationTimestamp that is not a time");
   EXPECT_EQ(problem("kill -9 $$\n"), "credential program DIR/plugin: was ended by a signal");
   try {
-    run_exec_plugin({.command = "/no/such/program", .install_hint = "apt install it"}, "", {});
+    run_exec_plugin({.command = "/no/such/program", .install_hint = "apt install it"}, {});
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_STREQ(
@@ -269,8 +291,61 @@ TEST(ExecCredential, HasTheFormOfItsType) {
     EXPECT_EQ(problem(other), "credential program aws: printed no ExecCredential") << other;
   for (const char* status : {"[]", "5", "{}", R"({"token":5})", R"({"token":null})"})
     EXPECT_EQ(problem(R"({"kind":"ExecCredential","status":)" + std::string(status) + "}"),
-              "credential program aws: gives no token")
+              "credential program aws: gives neither a token nor a client certificate")
         << status;
+}
+
+TEST(ExecCredential, HasACertificateWithItsKey) {
+  const tests::Authority authority("ca");
+  const tests::Pem jane = authority.issue_client("jane"), other = authority.issue_client("other");
+  const auto read = [](const Json& status) {
+    return read_exec_credential({.command = "aws"},
+                                Json::object({{"kind", "ExecCredential"}, {"status", status}}).dump());
+  };
+  const auto pair = [](const std::string& cert, const std::string& key) {
+    Json status = Json::object();
+    if (!cert.empty()) status["clientCertificateData"] = cert;
+    if (!key.empty()) status["clientKeyData"] = key;
+    return status;
+  };
+  const auto problem = [&](const Json& status) { return error_of([&] { read(status); }); };
+  const ExecCredential credential = read(pair(jane.cert + authority.pem(), jane.key));
+  EXPECT_EQ(credential.token, "");
+  EXPECT_EQ(*credential.certificate,
+            (http::CertificatePair{.cert = jane.cert + authority.pem(), .key = jane.key}));
+  Json both = pair(jane.cert, jane.key);
+  both["token"] = "t";
+  EXPECT_EQ(read(both).token, "t");
+  EXPECT_TRUE(read(both).certificate);
+
+  const std::string program = "credential program aws: ";
+  EXPECT_EQ(problem(pair(jane.cert, "")),
+            program + "status.clientKeyData: missing, although there is a clientCertificateData");
+  EXPECT_EQ(problem(pair("", jane.key)),
+            program + "status.clientCertificateData: missing, although there is a clientKeyData");
+  const std::string no_cert = program + "status.clientCertificateData: not a certificate as PEM";
+  EXPECT_EQ(problem(pair("secret", jane.key)), no_cert);
+  EXPECT_EQ(problem(pair(jane.key, jane.key)), no_cert);
+  EXPECT_EQ(problem(pair(jane.cert.substr(0, jane.cert.size() / 2), jane.key)), no_cert);
+  const std::string no_key = program + "status.clientKeyData: not an unencrypted private key as PEM";
+  EXPECT_EQ(problem(pair(jane.cert, "secret")), no_key);
+  EXPECT_EQ(problem(pair(jane.cert, jane.cert)), no_key);
+  EXPECT_EQ(problem(pair(jane.cert, encrypted_key)), no_key) << "nobody is asked for its passphrase";
+  EXPECT_EQ(problem(pair(jane.cert, other.key)),
+            program + "status.clientKeyData: not the key of status.clientCertificateData");
+}
+
+TEST(ExecCredential, HasTheConfiguredVersion) {
+  const std::string v1 = "client.authentication.k8s.io/v1";
+  const auto problem = [&](const std::string& version) {
+    return error_of([&] {
+      read_exec_credential({.api_version = v1, .command = "aws"},
+                           R"({"kind":"ExecCredential",)" + version + R"("status":{"token":"t"}})");
+    });
+  };
+  EXPECT_EQ(problem(R"("apiVersion":"client.authentication.k8s.io/v1",)"), "no error");
+  for (const char* other : {"", R"("apiVersion":"client.authentication.k8s.io/v1beta1",)"})
+    EXPECT_EQ(problem(other), "credential program aws: apiVersion: expected " + v1 + ", as configured");
 }
 
 TEST(ExecCredential, IsRefusedIfItsExpiryIsNotATime) {
@@ -292,8 +367,99 @@ TEST(ExecCredential, IsRefusedIfItsExpiryIsNotATime) {
   }
 }
 
+// ---- Standard input ----
+
+/// Puts a pseudo terminal, or a pipe, in the place of standard input.
+class StandardInput : public CredentialsTest {
+ protected:
+  StandardInput() : saved_(dup(STDIN_FILENO)), terminal_(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    write_plugin(
+        "read -r line\nprintf '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%s-%s\"}}' \"$line\" "
+        "\"$(cut -d' ' -f5 /proc/$$/stat)\"\n");
+  }
+  ~StandardInput() override {
+    dup2(saved_, STDIN_FILENO);
+    close(saved_);
+    close(terminal_);
+  }
+  void put_terminal() const {
+    ASSERT_EQ(grantpt(terminal_), 0);
+    ASSERT_EQ(unlockpt(terminal_), 0);
+    put(open(ptsname(terminal_), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    ASSERT_EQ(::write(terminal_, "typed\n", 6), 6);
+  }
+  static void put(int end) {
+    ASSERT_GE(end, 0);
+    dup2(end, STDIN_FILENO);
+    close(end);
+  }
+  static void put_file() { put(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+  std::string run(ExecInteractiveMode mode, bool unavailable = false) const {
+    try {
+      return run_exec_plugin(
+                 {.command = file("plugin"), .interactive_mode = mode, .stdin_unavailable = unavailable}, {})
+          .token;
+    } catch (const ConfigError& error) {
+      return std::string(error.what()).substr(("credential program " + file("plugin") + ": ").size());
+    }
+  }
+
+ private:
+  const int saved_;
+  const int terminal_;
+};
+
+// Source: client-go plugin/pkg/client/auth/exec/exec.go, isInteractive and TestIsInteractive.
+TEST_F(StandardInput, IsGivenToAProgramThatMayAsk) {
+  const std::string group = "-" + std::to_string(getpgrp());
+  put_terminal();
+  EXPECT_EQ(run(ExecInteractiveMode::if_available), "typed" + group) << "in the terminal's foreground group";
+  put_terminal();
+  EXPECT_EQ(run(ExecInteractiveMode::always), "typed" + group);
+  EXPECT_EQ(run(ExecInteractiveMode::always, true),
+            "cannot support interactive mode: standard input is unavailable");
+  for (const bool unavailable : {false, true}) {
+    const std::string token =
+        run(unavailable ? ExecInteractiveMode::if_available : ExecInteractiveMode::never, unavailable);
+    EXPECT_TRUE(token.starts_with("-")) << token;
+    EXPECT_NE(token, group);
+  }
+}
+
+TEST_F(StandardInput, MustBeATerminal) {
+  put_file();
+  for (const bool unavailable : {false, true}) {
+    EXPECT_EQ(run(ExecInteractiveMode::always, unavailable),
+              "cannot support interactive mode: standard input is not a terminal");
+  }
+  EXPECT_TRUE(run(ExecInteractiveMode::if_available).starts_with("-"));
+}
+
+TEST_F(StandardInput, IsAnnouncedToTheProgram) {
+  write_plugin(
+      "printf '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%s\"}}' "
+      "\"$(printf %s \"$KUBERNETES_EXEC_INFO\" | tr -d '\"')\"\n");
+  put_terminal();
+  EXPECT_THAT(run(ExecInteractiveMode::always), HasSubstr("interactive:true"));
+  EXPECT_THAT(run(ExecInteractiveMode::never), HasSubstr("interactive:false"));
+}
+
+TEST_F(CredentialsTest, OtherCredentialsTakePrecedenceOverAProgram) {
+  write("token", "file");
+  const ExecPlugin missing{.command = "/no/such/program"};
+  Credentials token({.token = "t", .exec = missing}, clock),
+      token_file({.token_file = file("token"), .exec = missing}, clock),
+      basic({.username = "me", .password = "secret", .exec = missing}, clock),
+      cert({.tls = {.cert_data = "C", .key_data = "K"}, .exec = missing}, clock);
+  EXPECT_EQ(authorization(token), "Bearer t");
+  EXPECT_EQ(authorization(token_file), "Bearer file");
+  EXPECT_EQ(authorization(basic), "Basic bWU6c2VjcmV0");
+  EXPECT_EQ(authorization(cert), "");
+}
+
 // ---- Programs that hang, and background processes that they start ----
 
+// A program that hangs or prints this.
 constexpr const char* credential =
     R"(echo '{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2026-01-01T00:10:00Z"}}')"
     "\n";
@@ -323,43 +489,33 @@ class HangingProgram : public CredentialsTest {
   std::ifstream pipe_;
 };
 
-template <class Run>
-std::string error_of(Run run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST_F(HangingProgram, IsKilledWithItsChildrenWhenItIsCancelled) {
   std::stop_source stop;
   std::string error;
   std::thread runner([&] {
-    error = error_of([&] { run_exec_plugin(plugin(), "https://h", {}, {.stop = stop.get_token()}); });
+    error = error_of([&] { run_exec_plugin(plugin(), {.server = "https://h"}, {.stop = stop.get_token()}); });
   });
   wait_until_it_hangs();
   stop.request_stop();
   runner.join();
   wait_until_it_is_gone();
   EXPECT_EQ(error, "credential program " + file("plugin") + ": cancelled");
-  EXPECT_THROW(run_exec_plugin(plugin(), "https://h", {}, {.stop = stop.get_token()}), Cancelled);
+  EXPECT_THROW(run_exec_plugin(plugin(), {.server = "https://h"}, {.stop = stop.get_token()}), Cancelled);
 }
 
 TEST_F(HangingProgram, IsKilledWhenItTakesTooLong) {
   write_plugin("exec sleep 300\n");
-  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), "https://h", {}, {.limit = 1ms}); }),
+  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), {.server = "https://h"}, {.limit = 1ms}); }),
             "credential program " + file("plugin") + ": did not finish within 1ms and was killed");
   write_plugin("exec >&-\nexec sleep 300\n");
-  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), "https://h", {}, {.limit = 1ms}); }),
+  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), {.server = "https://h"}, {.limit = 1ms}); }),
             "credential program " + file("plugin") + ": did not finish within 1ms and was killed")
       << "a closed output is no end";
 }
 
 TEST_F(HangingProgram, IsKilledWhenItPrintsTooMuch) {
   write_plugin("exec yes\n");
-  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), "https://h", {}); }),
+  EXPECT_EQ(error_of([&] { run_exec_plugin(plugin(), {.server = "https://h"}); }),
             "credential program " + file("plugin") + ": printed more than 1048576 bytes and was killed");
 }
 
@@ -385,7 +541,7 @@ TEST_F(CredentialsTest, AProgramInheritsNothingAndMayLeaveAnAgentBehind) {
   ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
   write_plugin("sleep 300 &\necho $! > " + file("token") + "\n[ -e /proc/$$/fd/" + std::to_string(listener) +
                " ] && exit 7\n" + credential);
-  EXPECT_EQ(run_exec_plugin({.command = file("plugin")}, "https://h", {}).token, "t");
+  EXPECT_EQ(run_exec_plugin({.command = file("plugin")}, {.server = "https://h"}).token, "t");
   close(listener);
   const int again = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   EXPECT_EQ(bind(again, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0)

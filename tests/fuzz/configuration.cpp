@@ -40,7 +40,7 @@ void exec_credential(std::string_view input) {
   const ExecPlugin program{.command = "aws"};
   try {
     const detail::ExecCredential credential = detail::read_exec_credential(program, input);
-    check(!credential.token.empty(), "a credential has a token");
+    check(!credential.token.empty() || credential.certificate, "a credential has a token or a certificate");
     check(!credential.expires || Time(*credential.expires).str().size() == 20,
           "an expiry is a time of RFC 3339");
     if (!detail::token_problem(credential.token).empty()) return;

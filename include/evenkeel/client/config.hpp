@@ -2,6 +2,7 @@
 // Server address and credentials, from kubeconfig files or from the pod in which the program runs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -40,14 +41,29 @@ struct Impersonation {
   std::map<std::string, std::vector<std::string>> extra = {};
 };
 
-/// An external program that prints a credential (client.authentication.k8s.io).
+/// Relation of a credential program to the standard input of the process.
+enum class ExecInteractiveMode : std::uint8_t {
+  never,         ///< It does not use standard input, and gets an empty one.
+  if_available,  ///< It gets standard input if that is a terminal.
+  always,        ///< It needs standard input; without a terminal the program is not run, which is an error.
+};
+
+/// An external program that prints a credential (client.authentication.k8s.io): a token, a client certificate
+/// with its key, or both. It is run again when the credential expires or is rejected with 401.
 struct ExecPlugin {
+  /// client.authentication.k8s.io/v1 or /v1beta1, which the program's output must have as well; empty: not
+  /// checked.
   std::string api_version = {};
   std::string command = {};
   std::vector<std::string> args = {};
   std::vector<std::pair<std::string, std::string>> env = {};
   std::string install_hint = {};
-  bool provide_cluster_info = false;
+  bool provide_cluster_info = false;  ///< The program gets server, proxy and CA of the cluster.
+  /// An interactive program inherits standard input, belongs to the process group of its parent and may take
+  /// five minutes, or as long as the deadline of the call that needs the credential.
+  ExecInteractiveMode interactive_mode = ExecInteractiveMode::never;
+  /// Set by a process that uses standard input itself, although it may be a terminal.
+  bool stdin_unavailable = false;
 
   bool empty() const { return command.empty(); }
 };
@@ -63,7 +79,7 @@ struct Config {
   std::string token_file = {};  ///< Reread every minute and after a 401; takes precedence over `token`.
   std::string username = {};    ///< Basic authentication, if there is no token.
   std::string password = {};
-  ExecPlugin exec = {};
+  ExecPlugin exec = {};  ///< Not run if there is a token, a user name or a client certificate.
   Impersonation impersonate = {};
   std::string origin = {};  ///< Origin for messages: `~/.kube/config, context "dev"`, "in-cluster".
   /// Allows credentials over plain http to another machine, where anyone on the network path can read them.

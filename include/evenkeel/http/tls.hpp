@@ -2,11 +2,14 @@
 // TLS trust anchors and client certificate.
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace evenkeel {
 inline namespace v0 {
 namespace http {
+
+class ClientCertificate;
 
 /// Certificates and keys are PEM, given as data or as files; data takes precedence. Files are reread while
 /// the transport runs, so that rotated certificates are picked up; while a file cannot be read, the last
@@ -18,6 +21,8 @@ struct TlsOptions {
   std::string cert_file = {};
   std::string key_data = {};  ///< Private key of the client certificate.
   std::string key_file = {};
+  /// Takes precedence over cert and key while it is not empty: see client_certificate.hpp.
+  std::shared_ptr<ClientCertificate> client_certificate = {};
   std::string server_name = {};  ///< Expected name in the server's certificate; empty: the URL's host.
   bool insecure = false;         ///< Skips verification of the server's certificate.
 };
