@@ -37,9 +37,8 @@ std::string verb_of(const RestRequest& request) {
   return "get";
 }
 
-}  // namespace
-
-std::string target_of(const RestRequest& request) {
+std::string path_of(const RestRequest& request) {
+  if (!request.path.empty()) return request.path;
   const ResourceId& resource = request.resource;
   std::string target = resource.group.empty() ? "/api" : "/apis" + segment(resource.group, "group");
   target += segment(resource.version, "version");
@@ -53,6 +52,13 @@ std::string target_of(const RestRequest& request) {
       throw std::invalid_argument("subresource " + request.subresource + " of an object without a name");
     target += segment(request.subresource, "subresource");
   }
+  return target;
+}
+
+}  // namespace
+
+std::string target_of(const RestRequest& request) {
+  std::string target = path_of(request);
   char separator = '?';
   for (const auto& [name, value] : request.query) {
     target += separator;
@@ -63,6 +69,7 @@ std::string target_of(const RestRequest& request) {
 }
 
 std::string describe(const RestRequest& request) {
+  if (!request.path.empty()) return std::string(http::method_name(request.method)) + " " + request.path;
   std::string text = verb_of(request) + " " +
                      (request.resource.kind.empty() ? request.resource.plural : request.resource.kind);
   if (!request.subresource.empty()) text += "/" + request.subresource;

@@ -12,6 +12,12 @@ const ResourceId pods{"", "v1", "Pod", "pods"};
 const ResourceId nodes{"", "v1", "Node", "nodes", Scope::cluster};
 const ResourceId deployments{"apps", "v1", "Deployment", "deployments"};
 
+TEST(RestRequest, MayHaveAPathOfItsOwn) {
+  const RestRequest request{.query = {{"timeout", "5s"}}, .path = "/readyz"};
+  EXPECT_EQ(target_of(request), "/readyz?timeout=5s");
+  EXPECT_EQ(describe(request), "GET /readyz");
+}
+
 TEST(RestRequest, TargetsOfObjectsAndCollections) {
   EXPECT_EQ(target_of({.resource = pods}), "/api/v1/pods");
   EXPECT_EQ(target_of({.resource = pods, .namespace_ = "a"}), "/api/v1/namespaces/a/pods");

@@ -15,6 +15,7 @@
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/api/patch.hpp>
 #include <evenkeel/client/client.hpp>
+#include <evenkeel/client/discovery.hpp>
 #include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/client/watch.hpp>
 
@@ -55,6 +56,23 @@ class RealClient : public ::testing::Test {
   const ek::Client client_;
   const std::string namespace_;
 };
+
+TEST_F(RealClient, DiscoversKinds) {
+  const ek::Discovery discovery(client_);
+  const ek::ApiResource deployment = discovery.find_kind("apps", "Deployment");
+  EXPECT_EQ(deployment.id, ek::ResourceId(ek::Deployment::resource));
+  EXPECT_TRUE(deployment.has_verb("watch"));
+  EXPECT_TRUE(deployment.has_subresource("scale"));
+  EXPECT_EQ(discovery.find_kind("", "Namespace").id, ek::ResourceId(ek::Namespace::resource));
+  EXPECT_EQ(discovery.find_name("po").id.kind, "Pod");
+  EXPECT_EQ(discovery.find_name("events.").id.group, "");
+  EXPECT_EQ(discovery.find_kind(std::string(Widget::resource.group), "Widget").id,
+            ek::ResourceId(Widget::resource));
+  EXPECT_THROW(discovery.find_kind("apps", "Widget"), ek::DiscoveryError);
+  client_.create(config_map("a"));
+  const auto found = client_.resource(discovery.find_name("cm").id).find({namespace_, "a"});
+  EXPECT_TRUE(found);
+}
 
 TEST_F(RealClient, CreatesReadsAndDeletes) {
   const auto made = client_.create(config_map("a"));

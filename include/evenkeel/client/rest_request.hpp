@@ -26,6 +26,9 @@ struct RestRequest {
   std::string body = {};
   std::string accept = {};                    ///< Empty: "application/json".
   std::optional<Duration> idle_timeout = {};  ///< For streams.
+  /// Path of a document that is not a resource, such as "/apis" or "/version"; unless it is empty, it
+  /// replaces resource, namespace, name and subresource. Sent as it is.
+  std::string path = {};
 };
 
 /// Returns path and query, percent-encoded:
