@@ -29,8 +29,8 @@ struct ServedGroupVersion {
 /// Outcome of a lookup.
 using DiscoveryMatch = std::variant<ApiResource, DiscoveryError>;
 
-/// What a server serves: groups in its order, within a group the preferred version first. Immutable once it
-/// is shared.
+/// Resources that a server serves: groups in its order, within a group the preferred version first. Immutable
+/// once it is shared.
 class DiscoveryTable {
  public:
   /// Adds the groups of an APIGroupDiscoveryList. Throws DecodeError.

@@ -56,6 +56,15 @@ TransportErrorCode code_of(CURLcode code) {
   }
 }
 
+/// Returns true if curl's text for a failed TLS handshake says that the peer ended the connection; curl has
+/// no code for it.
+bool is_broken_handshake(std::string_view reason) {
+  for (const std::string_view sign : {"SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset by peer"}) {
+    if (reason.find(sign) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 template <class T>
 void set(CURL* easy, CURLoption option, T value) {
   if (curl_easy_setopt(easy, option, value) == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
@@ -367,22 +376,32 @@ std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base
     return std::make_exception_ptr(TransportError(TransportErrorCode::interrupted,
                                                   describe(base, "the connection ended within the headers")));
   }
-  std::string reason = error_text_[0] != '\0' ? error_text_ : curl_easy_strerror(code);
-  if (!limit_.empty()) reason = limit_;
+  const Failure failure = failure_of(code);
+  return std::make_exception_ptr(TransportError(failure.code, describe(base, failure.reason)));
+}
+
+CurlExchange::Failure CurlExchange::failure_of(CURLcode code) const {
+  Failure failure{.code = code_of(code),
+                  .reason = error_text_[0] != '\0' ? error_text_ : curl_easy_strerror(code)};
+  if (!limit_.empty()) failure.reason = limit_;
   long os_error = 0;
   if (code == CURLE_COULDNT_CONNECT && curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error) == CURLE_OK &&
       os_error != 0) {
-    reason = std::generic_category().message(static_cast<int>(os_error));
+    failure.reason = std::generic_category().message(static_cast<int>(os_error));
   }
-  TransportErrorCode what = code_of(code);
   // A reused connection broke, and curl reports the error of its second attempt, which could not connect.
-  const bool broke = was_sent() && (what == TransportErrorCode::resolve ||
-                                    what == TransportErrorCode::connect || what == TransportErrorCode::tls);
-  if (broke || code == CURLE_SEND_FAIL_REWIND) {
-    reason = "the connection broke after the request was sent";
-    what = TransportErrorCode::interrupted;
-  }
-  return std::make_exception_ptr(TransportError(what, describe(base, reason)));
+  const bool broke =
+      was_sent() && (failure.code == TransportErrorCode::resolve ||
+                     failure.code == TransportErrorCode::connect || failure.code == TransportErrorCode::tls);
+  if (broke || code == CURLE_SEND_FAIL_REWIND)
+    return {TransportErrorCode::interrupted, "the connection broke after the request was sent"};
+  if (failure.code == TransportErrorCode::tls && is_broken_handshake(failure.reason))
+    return {TransportErrorCode::interrupted, "the connection broke within the TLS handshake"};
+  if (code == CURLE_OUT_OF_MEMORY && was_sent() && !responded_)
+    return {TransportErrorCode::protocol, "a line of the answer's head is too long, or memory is short"};
+  // curl has several codes for what is no chunk, those of a broken connection among them.
+  if (failure.reason.find("chunked-encod") != std::string::npos) failure.code = TransportErrorCode::protocol;
+  return failure;
 }
 
 // Bytes sent in an earlier attempt of curl may have had an effect.
@@ -447,8 +466,27 @@ bool CurlExchange::take_header(std::string_view line) {
   std::string_view value = line.substr(colon + 1);
   while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
   while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
+  if (!take_length(line.substr(0, colon), value)) return false;
   response_.headers.add(std::string(line.substr(0, colon)), std::string(value));
   return true;
+}
+
+// Stricter than curl, which reads "5x" as 5 and a number beyond its range as no length (RFC 9112, 6.3).
+bool CurlExchange::take_length(std::string_view name, std::string_view value) {
+  constexpr std::string_view length = "content-length";
+  const bool is_length =
+      std::equal(name.begin(), name.end(), length.begin(), length.end(),
+                 [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+  if (!is_length) return true;
+  curl_off_t number = -1;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const std::string* const other = response_.headers.find("Content-Length");
+  if (error != std::errc() || end != value.data() + value.size() || number < 0) {
+    limit_ = "the answer's Content-Length is not a number of bytes";
+  } else if (other != nullptr && *other != value) {
+    limit_ = "the answer has two values of Content-Length";
+  }
+  return limit_.empty();
 }
 
 bool CurlExchange::end_of_headers() {

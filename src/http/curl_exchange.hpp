@@ -110,7 +110,13 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   bool may_send();
   bool may_repeat();
   std::exception_ptr refused(const std::string& base);
+  struct Failure {
+    TransportErrorCode code;
+    std::string reason;
+  };
+  Failure failure_of(CURLcode code) const;
   bool take_header(std::string_view line);
+  bool take_length(std::string_view name, std::string_view value);
   bool end_of_headers();
   bool take_body(std::string_view piece);
 
@@ -136,7 +142,7 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   std::size_t max_header_bytes_ = 0;
   std::size_t max_body_bytes_ = 0;
   bool responded_ = false;
-  std::string limit_;  // the limit that the response exceeded
+  std::string limit_;  // the limit that the response exceeded, or the rule that it broke
   std::exception_ptr handler_error_;
   std::exception_ptr refusal_;   // the reason why the rest of the request must not be sent
   bool sent_before_ = false;     // bytes were sent in an attempt before the refused one

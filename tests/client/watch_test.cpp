@@ -109,21 +109,26 @@ TEST_F(WatchTest, BookmarksAreDeliveredIfAskedFor) {
   EXPECT_EQ(next(watch), "bookmark 9");
 }
 
-TEST_F(WatchTest, ATornEventIsAskedForAgain) {
+TEST_F(WatchTest, AnEventTornAtAnyByteIsAskedForAgain) {
   const std::string torn = event("MODIFIED", "a", "7");
-  connections = {[&](Stream& stream) {
-                   stream.respond(200);
-                   stream.data(event("ADDED", "a", "6") + torn.substr(0, torn.size() / 2));
-                   stream.end(transport_error(TransportErrorCode::interrupted));
-                 },
-                 feed(torn, false)};
-  Watch<Widget> watch(client, {.resource_version = "5"});
-  EXPECT_EQ(next(watch), "added a 6");
-  std::thread thread([&] { EXPECT_EQ(next(watch), "modified a 7"); });
-  clock->wait_for_waiters(1);
-  clock->advance(1s);
-  thread.join();
-  EXPECT_THAT(target(1), HasSubstr("resourceVersion=6&"));
+  for (std::size_t size = 0; size < torn.size(); ++size) {
+    SCOPED_TRACE(size);
+    const std::size_t before = transport->requests().size();
+    next_connection = 0;
+    connections = {[&](Stream& stream) {
+                     stream.respond(200);
+                     stream.data(event("ADDED", "a", "6") + torn.substr(0, size));
+                     stream.end(transport_error(TransportErrorCode::interrupted));
+                   },
+                   feed(torn, false)};
+    Watch<Widget> watch(client, {.resource_version = "5"});
+    EXPECT_EQ(next(watch), "added a 6");
+    std::thread thread([&] { EXPECT_EQ(next(watch), "modified a 7"); });
+    clock->wait_for_waiters(1);
+    clock->advance(1s);
+    thread.join();
+    EXPECT_THAT(target(before + 1), HasSubstr("resourceVersion=6&"));
+  }
 }
 
 TEST_F(WatchTest, ExpiredHistoryIsSignalledForEveryFormOfTheError) {
