@@ -29,6 +29,16 @@ bool executing(StoreSnapshot& snapshot, const std::string& claim_key) {
   return entry && decode_claim(*entry).state == ClaimState::executing;
 }
 
+/// Reads what plan_settle() needs.
+ViewEntries read_settlement(StoreSnapshot& snapshot, const Layout& layout, const std::string& action,
+                            bool with_targets) {
+  ViewEntries entries{.action = action, .version = snapshot.version()};
+  entries.claim = snapshot.get(layout.claim(action));
+  entries.taken = snapshot.get(layout.taken(action));
+  if (with_targets) entries.targets = snapshot.scan_all(prefix_range(layout.targets_prefix(action)));
+  return entries;
+}
+
 StepReport refusal(NotClaimed no, const View& view, TimePoint now) {
   StepReport report;
   report.kind = no.verdict.nothing() ? StepReport::Kind::nothing : StepReport::Kind::waits;
@@ -62,6 +72,7 @@ Claimant ActionClaims::claimant(const View& view) {
           .registry_in_reads = ledger_.store().capabilities().multi_key_atomic,
           .range_conflict = ledger_.store().capabilities().range_conflict,
           .acting = acting_.contains(view.action),
+          .value_bytes = ledger_.store().limits().value_bytes,
           .wall = options.clock->wall_now()};
 }
 
@@ -72,8 +83,16 @@ std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, 
   std::vector<std::variant<Claim, StepReport>> runs;
   const auto body = [&](StoreSnapshot& snapshot) {
     runs.emplace_back();  // one per run, even if the run ends early
-    const View view = ledger_.view(ledger_.read(snapshot, policy.action));
-    const TimePoint now = ledger_.options().clock->now();
+    View view = ledger_.view(ledger_.read_summaries(snapshot, policy.action));
+    TimePoint now = ledger_.options().clock->now();
+    if (auto no = refuse_claim(view, policy, situation, claimant(view), now)) {
+      runs.back() = refusal(*std::move(no), view, now);
+      return Commit{};
+    }
+    if (!view.whole) {
+      view = ledger_.view(ledger_.read(snapshot, policy.action));
+      now = ledger_.options().clock->now();
+    }
     auto planned = plan_claim(ledger_.layout(), view, policy, situation, claimant(view), now);
     if (auto* no = std::get_if<NotClaimed>(&planned)) {
       runs.back() = refusal(std::move(*no), view, now);
@@ -102,7 +121,8 @@ CommitResult ActionClaims::settle(const Claim& claim, const ActReport& report, s
   std::vector<bool> mine;
   const auto body = [&](StoreSnapshot& snapshot) {
     mine.push_back(false);
-    const ViewEntries entries = ledger_.read(snapshot, claim.action);
+    const ViewEntries entries =
+        read_settlement(snapshot, ledger_.layout(), claim.action, !report.not_done.empty());
     const LedgerOptions& options = ledger_.options();
     auto commit =
         plan_settle(ledger_.layout(), entries, claim, options.identity, report, options.clock->wall_now());
@@ -132,8 +152,12 @@ std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::st
   const auto body = [&](StoreSnapshot& snapshot) {
     runs.emplace_back();
     if (!executing(snapshot, ledger_.layout().claim(policy.action))) return Commit{};
-    const View view = ledger_.view(ledger_.read(snapshot, policy.action));
-    auto plan = plan_take_over(ledger_.layout(), view, claimant(view), ledger_.options().clock->now());
+    View view = ledger_.view(ledger_.read_summaries(snapshot, policy.action));
+    const TimePoint now = ledger_.options().clock->now();
+    const auto due = take_over_at(view, claimant(view));
+    if (!due || now < *due) return Commit{};
+    if (!view.whole) view = ledger_.view(ledger_.read(snapshot, policy.action));
+    auto plan = plan_take_over(ledger_.layout(), view, claimant(view), now);
     if (plan) runs.back() = std::move(plan->claim);
     return plan ? std::move(plan->commit) : Commit{};
   };
@@ -146,7 +170,10 @@ std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::st
 CommitResult ActionClaims::tidy(std::string_view action, std::stop_token stop) {
   MutexLock lock(transacting_);
   const auto body = [&](StoreSnapshot& snapshot) {
-    return plan_tidy(ledger_.layout(), ledger_.view(ledger_.read(snapshot, action)));
+    View view = ledger_.view(ledger_.read_summaries(snapshot, action));
+    if (!may_need_tidying(view)) return Commit{};
+    if (!view.whole) view = ledger_.view(ledger_.read(snapshot, action));
+    return plan_tidy(ledger_.layout(), view, ledger_.store().limits().value_bytes);
   };
   return transact_arbiter(body, stop).outcome;
 }
@@ -231,8 +258,12 @@ StepReport ActionClaims::attempt(const ActionPolicy& policy, const Situation& si
 
 Verdict ActionClaims::evaluate(const ActionPolicy& policy, const Situation& situation, std::stop_token stop) {
   check(policy);
-  const View view = ledger_.view(policy.action, std::move(stop));
-  Verdict verdict = coordination::evaluate(view, policy, situation, ledger_.options().clock->now());
+  const auto now = [this] { return ledger_.options().clock->now(); };
+  const View view = ledger_.summary(policy.action, {}, stop);
+  Verdict verdict = coordination::evaluate(view, policy, situation, now());
+  if (!view.whole && verdict.proceed() != nullptr) {
+    verdict = coordination::evaluate(ledger_.view(policy.action, stop), policy, situation, now());
+  }
   if (const auto& meter = ledger_.options().meter) meter->on_verdict(policy.action, verdict);
   return verdict;
 }

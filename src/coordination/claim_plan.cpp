@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans the commits that make, take over, settle and tidy claims. Has neither store nor clock.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/coordination/claim.hpp>
 #include <evenkeel/coordination/keys.hpp>
 
@@ -60,6 +69,61 @@ void put_targets(const Layout& layout, const View& view, const std::map<std::str
     const auto before = view.targets.find(scope);
     if (before != view.targets.end() && same(before->second, record)) continue;
     commit.puts.push_back({layout.targets(view.action, scope), encode(record)});
+  }
+}
+
+/// The kinds of members that count, by unit: those of the pending ones.
+std::map<UnitRef, std::string> kinds_of(const View& view) {
+  std::map<UnitRef, std::string> kinds;
+  for (const auto* list : {&view.pending, &view.consumed, &view.ready}) {
+    for (const Member& member : *list) kinds.try_emplace(member.ref, member.kind);
+  }
+  return kinds;
+}
+
+/// Returns the kinds of the members of `scope` that are all targets, or none of them.
+TakenRecord::Scope taken_from(const std::string& scope, const TargetsRecord& targets, std::uint64_t newest,
+                              const Taken& members, const std::map<UnitRef, std::string>& kinds) {
+  std::map<std::pair<std::string, Version>, TakenKind> taken;
+  for (const auto& [epoch, units] : targets.epochs) {
+    for (const auto& unit : units) taken[unit] = epoch == newest ? TakenKind::newest : TakenKind::earlier;
+  }
+  std::map<std::string, std::set<TakenKind>> found;
+  for (auto one = kinds.lower_bound({scope, {}}); one != kinds.end() && one->first.scope == scope; ++one) {
+    const auto target = taken.find({one->first.unit, members.at(one->first)});
+    found[one->second].insert(target == taken.end() ? TakenKind::none : target->second);
+  }
+  TakenRecord::Scope summary;
+  for (const auto& [kind, states] : found) {
+    if (states.size() == 1) summary.kinds[kind] = *states.begin();
+    if (states.size() == 2 && !states.contains(TakenKind::none)) summary.kinds[kind] = TakenKind::mixed;
+  }
+  return summary;
+}
+
+/// Writes the summary of `after`, the targets that are recorded as of the claim `epoch`; erases it if it has
+/// more than `most_bytes`.
+void put_taken(const Layout& layout, const View& view, std::uint64_t epoch,
+               const std::map<std::string, TargetsRecord>& after, std::size_t most_bytes, Commit& commit) {
+  const Taken members = members_of(view);
+  const auto kinds = kinds_of(view);
+  TakenRecord record{.epoch = epoch};
+  for (const auto& [scope, targets] : after) {
+    if (targets.epochs.empty()) continue;
+    const auto guard = view.guards.find(scope);
+    auto& summary = record.scopes[scope] = taken_from(scope, targets, epoch, members, kinds);
+    summary.as_of = guard == view.guards.end() ? view.version : guard->second;
+  }
+  // A move that is reverted brings targets of one name to members of the other.
+  for (const ScopeMove& move : view.moves) {
+    for (const std::string& scope : {move.from, move.to}) record.scopes[scope] = {.as_of = view.version};
+  }
+  if (view.taken == record) return;
+  std::string text = encode(record);
+  if (most_bytes == 0 || text.size() <= most_bytes) {
+    commit.puts.push_back({layout.taken(view.action), std::move(text)});
+  } else if (view.taken) {
+    commit.erases.push_back(layout.taken(view.action));
   }
 }
 
@@ -188,6 +252,40 @@ bool is_succeeded(const View& view, const Identity& me) {
   return own->record.incarnation != me.incarnation || !own->record.moved_to.empty();
 }
 
+/// Notes in the summary of targets that those of `not_done` are not consumed.
+void put_not_done(const ViewEntries& entries, std::uint64_t epoch, const std::set<UnitRef>& not_done,
+                  Commit& commit) {
+  if (!entries.taken || not_done.empty()) return;
+  TakenRecord record;
+  try {
+    record = decode_taken(*entries.taken);
+  } catch (const DecodeError&) {
+    return;  // it is not used either
+  }
+  if (record.epoch != epoch) return;
+  for (const UnitRef& ref : not_done) {
+    std::erase_if(record.scopes[ref.scope].kinds, [](const auto& kind) {
+      return kind.second == TakenKind::newest || kind.second == TakenKind::mixed;
+    });
+  }
+  commit.puts.push_back({entries.taken->key, encode(record)});
+}
+
+/// Returns the verdict of a gate that is open, or why there is no claim.
+std::variant<Verdict, NotClaimed> decide(const View& view, const ActionPolicy& policy,
+                                         const Situation& situation, const Claimant& claimant,
+                                         TimePoint now) {
+  if (is_succeeded(view, claimant.identity)) {
+    const std::string& scope = claimant.identity.scope;
+    return NotClaimed{{.outcome = Blocked{{{scope, {}}}, "another run of " + scope + " is registered"}},
+                      false};
+  }
+  Verdict verdict = evaluate(view, policy, situation, now);
+  if (verdict.proceed() == nullptr) return NotClaimed{std::move(verdict), false};
+  if (policy.needs_lock && !claimant.holds_lock) return NotClaimed{std::move(verdict), true};
+  return verdict;
+}
+
 bool failed_altogether(const Claim& claim, const std::set<UnitRef>& not_done) {
   return std::ranges::all_of(claim.targets, [&](const Target& one) { return not_done.contains(one.ref); });
 }
@@ -197,15 +295,11 @@ bool failed_altogether(const Claim& claim, const std::set<UnitRef>& not_done) {
 std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const View& view,
                                                   const ActionPolicy& policy, const Situation& situation,
                                                   const Claimant& claimant, TimePoint now) {
-  if (is_succeeded(view, claimant.identity)) {
-    const std::string& scope = claimant.identity.scope;
-    return NotClaimed{{.outcome = Blocked{{{scope, {}}}, "another run of " + scope + " is registered"}},
-                      false};
-  }
-  Verdict verdict = evaluate(view, policy, situation, now);
+  if (!view.whole) throw std::invalid_argument("plan_claim: the view is not whole");
+  auto decided = decide(view, policy, situation, claimant, now);
+  if (auto* no = std::get_if<NotClaimed>(&decided)) return std::move(*no);
+  const auto& verdict = std::get<Verdict>(decided);
   const Proceed* go = verdict.proceed();
-  if (go == nullptr) return NotClaimed{std::move(verdict), false};
-  if (policy.needs_lock && !claimant.holds_lock) return NotClaimed{std::move(verdict), true};
   PlannedClaim plan;
   plan.claim = {policy.action, next_epoch(view), go->targets, go->partial};
   condition_on_arbiter(layout, view, situation.scope, plan.commit);
@@ -218,9 +312,17 @@ std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const Vi
     targets[target.ref.scope].epochs[plan.claim.epoch][target.ref.unit] = target.since;
   }
   put_targets(layout, view, targets, plan.commit);
+  put_taken(layout, view, plan.claim.epoch, targets, claimant.value_bytes, plan.commit);
   plan.commit.puts.push_back(
       {layout.claim(policy.action), encode(record_of(plan.claim, claimant, policy.claim_timeout))});
   return plan;
+}
+
+std::optional<NotClaimed> refuse_claim(const View& view, const ActionPolicy& policy,
+                                       const Situation& situation, const Claimant& claimant, TimePoint now) {
+  auto decided = decide(view, policy, situation, claimant, now);
+  if (auto* no = std::get_if<NotClaimed>(&decided)) return std::move(*no);
+  return std::nullopt;
 }
 
 std::optional<TimePoint> take_over_at(const View& view, const Claimant& claimant) {
@@ -234,7 +336,7 @@ std::optional<TimePoint> take_over_at(const View& view, const Claimant& claimant
 std::optional<PlannedClaim> plan_take_over(const Layout& layout, const View& view, const Claimant& claimant,
                                            TimePoint now) {
   const auto due = take_over_at(view, claimant);
-  if (!due || now < *due || !view.unreadable.empty()) return std::nullopt;
+  if (!view.whole || !due || now < *due || !view.unreadable.empty()) return std::nullopt;
   if (std::ranges::binary_search(view.denied, claimant.identity.scope)) return std::nullopt;
   PlannedClaim plan;
   plan.claim = {view.action, next_epoch(view), targets_of(view), false};
@@ -247,6 +349,7 @@ std::optional<PlannedClaim> plan_take_over(const Layout& layout, const View& vie
     record.epochs.insert(std::move(moved));
   }
   put_targets(layout, view, targets, plan.commit);
+  put_taken(layout, view, plan.claim.epoch, targets, claimant.value_bytes, plan.commit);
   plan.commit.puts.push_back(
       {layout.claim(view.action), encode(record_of(plan.claim, claimant, view.claim->record.timeout))});
   return plan;
@@ -278,15 +381,35 @@ std::optional<Commit> plan_settle(const Layout& layout, const ViewEntries& entri
       commit.puts.push_back({entry.key, encode(after)});
     }
   }
+  put_not_done(entries, claim.epoch, not_done, commit);
   commit.puts.push_back({entries.claim->key, encode(record)});
   return commit;
 }
 
-Commit plan_tidy(const Layout& layout, const View& view) {
+bool may_need_tidying(const View& view) {
+  if (view.claim && view.claim->record.state == ClaimState::executing) return false;
+  if (view.whole) return true;
+  if (!view.taken) return false;
+  return std::ranges::any_of(view.taken->scopes, [&](const auto& taken) {
+    const std::string& scope = taken.first;
+    if (std::ranges::binary_search(view.consumed_scopes, scope) || !view.other_names(scope).empty())
+      return false;
+    return std::ranges::none_of(view.consumed, [&](const Member& one) { return one.ref.scope == scope; });
+  });
+}
+
+Commit plan_tidy(const Layout& layout, const View& view, std::size_t value_bytes) {
   Commit commit;
   if (view.claim && view.claim->record.state == ClaimState::executing) return commit;
   if (!view.unreadable.empty()) return commit;
-  put_targets(layout, view, kept_targets(view), commit);
+  if (!view.whole) throw std::invalid_argument("plan_tidy: the view is not whole");
+  const auto kept = kept_targets(view);
+  put_targets(layout, view, kept, commit);
+  // The summary is also written if the newest claim was made by a program that writes none.
+  const bool valid = !view.claim || (view.taken && view.taken->epoch == view.claim->record.epoch);
+  if (view.claim && view.moves.empty() && (commit.writes() || !valid)) {
+    put_taken(layout, view, view.claim->record.epoch, kept, value_bytes, commit);
+  }
   if (!commit.writes()) return commit;
   commit.read_version = view.version;
   commit.reads.push_back({layout.claim(view.action), view.claim ? view.claim->version : 0});

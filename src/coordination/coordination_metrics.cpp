@@ -54,6 +54,12 @@ std::map<std::string, ScopeFigures> scopes_of(const View& view, TimePoint now) {
     figures.oldest_pending = std::max(figures.oldest_pending, Duration(now - member.seen));
   }
   for (const Member& member : view.ready) ++scopes[member.ref.scope].ready;
+  for (const Tally& tally : view.tallies) {
+    ScopeFigures& figures = scopes[tally.scope];
+    figures.pending += tally.pending;
+    figures.ready += tally.ready;
+    figures.oldest_pending = std::max(figures.oldest_pending, Duration(now - tally.first));
+  }
   return scopes;
 }
 

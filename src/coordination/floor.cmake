@@ -21,7 +21,8 @@ set(coordination_headers
   sets.hpp
   store.hpp
   store_url.hpp
-  transact.hpp)
+  transact.hpp
+  view.hpp)
 set(coordination_sources
   claim.cpp
   claim_plan.cpp
@@ -54,6 +55,7 @@ set(coordination_sources
   sets.cpp
   store.cpp
   store_url.cpp
+  summaries.cpp
   tables.cpp
   transact.cpp
   view.cpp

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/coordination/gate.hpp>
@@ -25,13 +28,24 @@ bool is_denied(const View& view, const std::string& scope) {
 
 /// The counting members of one partition.
 struct Part {
-  std::vector<const Member*> pending;
-  std::vector<const Member*> ready;
+  std::vector<const Member*> pending = {};
+  std::vector<const Member*> ready = {};
+  std::vector<Tally> tallies = {};  ///< In the order of scopes.
+
+  std::size_t count_pending() const {
+    return std::accumulate(tallies.begin(), tallies.end(), pending.size(),
+                           [](std::size_t sum, const Tally& one) { return sum + one.pending; });
+  }
+  std::size_t count_ready() const {
+    return std::accumulate(tallies.begin(), tallies.end(), ready.size(),
+                           [](std::size_t sum, const Tally& one) { return sum + one.ready; });
+  }
 };
 
 /// The decision about one partition.
 struct PartVerdict {
   std::vector<const Member*> go = {};
+  std::size_t units = 0;  ///< Those that go, including those that are only counted.
   bool partial = false;
   std::optional<WaitUntil> wait = {};
   std::optional<Blocked> blocked = {};
@@ -101,6 +115,13 @@ class Participants {
   std::set<std::string> acts_if_ready_;  ///< Scopes with a reason whose ready members are targets anyway.
 };
 
+Tally only_ready(Tally tally) {
+  tally.pending = tally.ready;
+  tally.added = tally.readied;
+  tally.missing.clear();
+  return tally;
+}
+
 std::map<std::string, Part> parts_of(const View& view, const ActionPolicy& policy, Participants& who) {
   std::map<std::string, Part> parts;
   const auto name = [&](const Member& member) {
@@ -120,6 +141,13 @@ std::map<std::string, Part> parts_of(const View& view, const ActionPolicy& polic
     const auto found = part_of_unit.find(member.ref);
     parts[found == part_of_unit.end() ? name(member) : found->second].ready.push_back(&member);
   }
+  for (const Tally& tally : view.tallies) {
+    const bool counts = who.counts(tally.scope, false);
+    const bool acts = tally.ready > 0 && who.counts(tally.scope, true);
+    if (!counts && !acts) continue;
+    auto& tallies = parts[policy.partition == Partition::by_kind ? tally.kind : std::string()].tallies;
+    tallies.push_back(counts ? tally : only_ready(tally));
+  }
   return parts;
 }
 
@@ -135,58 +163,96 @@ TimePoint last_added(const Part& part) {
     last = std::max(last, member->seen);
     if (const Member* ready = find(part.ready, member->ref)) last = std::max(last, ready->seen);
   }
+  for (const Tally& tally : part.tallies) last = std::max(last, tally.added);
   return last;
 }
 
-Blocked blocked_by(const std::vector<UnitRef>& who) {
-  std::string names;
-  for (const UnitRef& ref : who) names += (names.empty() ? "" : ",") + ref.unit;
-  return {who, "not all processes are ready: " + names, std::nullopt};
-}
+/// Units that are not ready: the first names of each scope, and how many there are.
+class Missing {
+ public:
+  void add(const UnitRef& ref) { add(ref.scope, {ref.unit}, 1); }
+  /// Adds `count` units, of which `names` are the first.
+  void add(const std::string& scope, const std::vector<std::string>& names, std::size_t count) {
+    if (count == 0) return;
+    counts_[scope] += count;
+    auto& first = names_[scope];
+    first.insert(first.end(), names.begin(), names.end());
+    std::ranges::sort(first);
+    if (first.size() > most_missing_names) first.resize(most_missing_names);
+  }
+  bool empty() const { return counts_.empty(); }
+
+  Blocked blocked() const {
+    constexpr std::size_t most_names = 10;
+    Blocked blocked{.who = {}, .why = "not all processes are ready: ", .until = {}, .not_ready = counts_};
+    std::size_t more = 0;
+    for (const auto& [scope, count] : counts_) more += count;
+    for (const auto& [scope, names] : names_) {
+      for (const std::string& unit : names) {
+        blocked.who.push_back({scope, unit});
+        if (blocked.who.size() > most_names) continue;
+        blocked.why += (blocked.who.size() == 1 ? "" : ",") + unit;
+        --more;
+      }
+    }
+    if (more > 0) blocked.why += " and " + std::to_string(more) + " more";
+    return blocked;
+  }
+
+ private:
+  std::map<std::string, std::size_t> counts_;
+  std::map<std::string, std::vector<std::string>> names_;
+};
 
 /// Ready members without a pending one, which only a foreign program can have written.
-std::vector<UnitRef> strays(const Part& part) {
-  std::vector<UnitRef> out;
+Missing strays(const Part& part) {
+  Missing out;
   for (const Member* member : part.ready) {
-    if (find(part.pending, member->ref) == nullptr) out.push_back(member->ref);
+    if (find(part.pending, member->ref) == nullptr) out.add(member->ref);
   }
+  return out;
+}
+
+Missing not_ready(const Part& part) {
+  Missing out;
+  for (const Member* member : part.pending) {
+    if (find(part.ready, member->ref) == nullptr) out.add(member->ref);
+  }
+  for (const Tally& tally : part.tallies) out.add(tally.scope, tally.missing, tally.pending - tally.ready);
   return out;
 }
 
 PartVerdict judge(const Part& part, const ActionPolicy& policy, TimePoint now) {
   const TimePoint last = last_added(part);
-  if (!part.pending.empty() && now < deadline_after(last, policy.quiet_window)) {
+  if (part.count_pending() > 0 && now < deadline_after(last, policy.quiet_window)) {
     return {.wait =
                 WaitUntil{deadline_after(last, policy.quiet_window),
                           "last pending process group was added: " + rounded(now - last) +
                               " ago, wait time for pending additions is: " + rounded(policy.quiet_window)}};
   }
-  if (policy.barrier == Barrier::none) return {.go = part.pending};
-  if (const auto extra = strays(part); !extra.empty()) return {.blocked = blocked_by(extra)};
-  std::vector<UnitRef> missing;
-  for (const Member* member : part.pending) {
-    if (find(part.ready, member->ref) == nullptr) missing.push_back(member->ref);
-  }
-  if (missing.empty()) return {.go = part.ready};
-  PartVerdict answer{.blocked = blocked_by(missing)};
+  if (policy.barrier == Barrier::none) return {.go = part.pending, .units = part.count_pending()};
+  if (const Missing extra = strays(part); !extra.empty()) return {.blocked = extra.blocked()};
+  const Missing missing = not_ready(part);
+  if (missing.empty()) return {.go = part.ready, .units = part.count_ready()};
+  PartVerdict answer{.blocked = missing.blocked()};
   if (policy.barrier != Barrier::ready_subset) return answer;
   const TimePoint alone = deadline_after(last, std::max(policy.straggler_timeout, 5 * policy.quiet_window));
   if (now < alone) {
     answer.blocked->until = alone;
-  } else if (!part.ready.empty()) {
-    return {.go = part.ready, .partial = true};
+  } else if (part.count_ready() > 0) {
+    return {.go = part.ready, .units = part.count_ready(), .partial = true};
   }
   return answer;
 }
 
-Proceed targets_of(const View& view, const ActionPolicy& policy, std::vector<const Member*> members,
-                   bool partial) {
+Proceed proceed_with(std::size_t units, bool partial, const ActionPolicy& policy) {
+  const bool limited = policy.batch_limit != 0 && units > policy.batch_limit;
+  return {.targets = {}, .partial = partial || limited, .units = limited ? policy.batch_limit : units};
+}
+
+void add_targets(const View& view, std::vector<const Member*> members, Proceed& go) {
   std::ranges::sort(members, {}, [](const Member* one) { return one->ref; });
-  if (policy.batch_limit != 0 && members.size() > policy.batch_limit) {
-    members.resize(policy.batch_limit);
-    partial = true;
-  }
-  Proceed go{.targets = {}, .partial = partial};
+  members.resize(go.units);
   for (const Member* member : members) {
     const auto facts = view.facts.find(member->ref);
     go.targets.push_back({.ref = member->ref,
@@ -194,7 +260,6 @@ Proceed targets_of(const View& view, const ActionPolicy& policy, std::vector<con
                           .since = member->since,
                           .facts = facts == view.facts.end() ? std::vector<std::string>() : facts->second});
   }
-  return go;
 }
 
 /// Replaces targets by their ready membership, if they have one: with Barrier::none they may be pending only.
@@ -277,19 +342,23 @@ Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& 
   std::optional<WaitUntil> wait;
   std::optional<Blocked> blocked;
   bool partial = false;
+  std::size_t units = 0;
   for (const auto& [kind, part] : parts_of(view, policy, who)) {
     PartVerdict answer = judge(part, policy, now);
     partial = partial || answer.partial || answer.wait || answer.blocked;
+    units += answer.units;
     std::ranges::copy(by_membership(part, std::move(answer.go)), std::back_inserter(go));
     if (answer.wait && (!wait || answer.wait->until < wait->until)) wait = std::move(answer.wait);
     if (answer.blocked && !blocked) blocked = std::move(answer.blocked);
   }
   who.note_other_modes();
   Verdict verdict{.left_out = who.left_out()};
-  if (!go.empty()) {
+  if (units > 0) {
     wait = spacing(view, policy, situation, now);
     if (!wait) {
-      verdict.outcome = targets_of(view, policy, std::move(go), partial);
+      Proceed proceed = proceed_with(units, partial, policy);
+      if (view.whole) add_targets(view, std::move(go), proceed);
+      verdict.outcome = std::move(proceed);
       return verdict;
     }
   }
@@ -307,7 +376,7 @@ Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& 
 std::string describe(const Verdict& verdict, const View& view, TimePoint now) {
   std::string text = "nothing to do";
   if (const Proceed* go = verdict.proceed()) {
-    text = "proceeds with " + std::to_string(go->targets.size()) + (go->partial ? ", not all of them" : "");
+    text = "proceeds with " + std::to_string(go->units) + (go->partial ? ", not all of them" : "");
   } else if (const WaitUntil* wait = verdict.wait()) {
     text = "waits for another " + rounded(std::max(wait->until - now, Duration::zero())) + ": " + wait->why;
   } else if (const Blocked* blocked = verdict.blocked()) {

@@ -33,6 +33,12 @@ std::string Layout::guard(std::string_view set, std::string_view scope) const {
 std::string Layout::guard_prefix(std::string_view set) const {
   return prefix_of(root_, {"guard", set});
 }
+std::string Layout::summary(std::string_view action, std::string_view scope) const {
+  return guard(summary_table(action), scope);
+}
+std::string Layout::summaries_prefix(std::string_view action) const {
+  return guard_prefix(summary_table(action));
+}
 std::string Layout::token(std::string_view scope) const {
   return key_of(root_, {"tokens", scope});
 }
@@ -63,6 +69,9 @@ std::string Layout::targets(std::string_view action, std::string_view scope) con
 }
 std::string Layout::targets_prefix(std::string_view action) const {
   return prefix_of(root_, {"arbiter", "targets", action});
+}
+std::string Layout::taken(std::string_view action) const {
+  return key_of(root_, {"arbiter", "taken", action});
 }
 std::string Layout::upgrade(std::string_view version, std::string_view unit) const {
   return key_of(root_, {"arbiter", "upgrades", version, unit});

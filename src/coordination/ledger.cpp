@@ -87,6 +87,15 @@ ViewEntries Ledger::read(StoreSnapshot& snapshot, std::string_view action) {
   return read_view(snapshot, layout_, action, cache_);
 }
 
+ViewEntries Ledger::read_summaries(StoreSnapshot& snapshot, std::string_view action, std::string_view also) {
+  return coordination::read_summaries(snapshot, layout_, action, cache_, also);
+}
+
+View Ledger::summary(std::string_view action, std::string_view also, std::stop_token stop) {
+  const auto snapshot = store_.snapshot(std::move(stop));
+  return view(read_summaries(*snapshot, action, also));
+}
+
 View Ledger::view(const ViewEntries& entries) {
   const TimePoint now = options_.clock->now();
   View view;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes an instance's own state, and plans the smallest commit that turns it into the desired one.
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/coordination/keys.hpp>
@@ -21,6 +26,49 @@ std::string unit_of(const Layout& layout, const Entry& entry) {
 }
 
 using Change = PublishChange::Kind;
+using OwnMembers = std::map<std::string, OwnMember, std::less<>>;
+
+/// The order of versions in which 0, the version of this commit, is the newest.
+bool is_older(Version a, Version b) {
+  return a != 0 && (b == 0 || a < b);
+}
+Version newer_of(Version a, Version b) {
+  return is_older(a, b) ? b : a;
+}
+Version older_of(Version a, Version b) {
+  return is_older(a, b) ? a : b;
+}
+
+/// Adds a pending unit, with its ready member if it has one.
+void add_to(KindSummary& kind, const std::string& unit, const OwnMember& pending, const OwnMember* ready) {
+  const bool is_first = kind.pending++ == 0;
+  const Version membership = ready == nullptr ? pending.since : ready->since;
+  kind.added = is_first ? pending.since : newer_of(kind.added, pending.since);
+  kind.first_pending = older_of(kind.first_pending, pending.since);
+  kind.oldest = older_of(kind.oldest, membership);
+  if (ready == nullptr) {
+    if (kind.missing.size() < most_missing_names) kind.missing.push_back(unit);
+    return;
+  }
+  const Version newest = newer_of(pending.since, ready->since);
+  kind.readied = kind.ready++ == 0 ? newest : newer_of(kind.readied, newest);
+}
+
+/// Returns the counts by kind; nullopt for members that a migration copied, and for too many kinds.
+std::optional<std::vector<KindSummary>> summary_of(const OwnMembers& pending, const OwnMembers& ready) {
+  std::map<std::string, KindSummary> kinds;
+  for (const auto& [unit, member] : pending) {
+    const auto found = ready.find(unit);
+    const OwnMember* other = found == ready.end() ? nullptr : &found->second;
+    if (member.moved || (other != nullptr && other->moved)) return std::nullopt;
+    add_to(kinds.try_emplace(member.kind, KindSummary{.kind = member.kind}).first->second, unit, member,
+           other);
+  }
+  if (kinds.size() > most_summary_kinds) return std::nullopt;
+  std::vector<KindSummary> all;
+  for (auto& [name, kind] : kinds) all.push_back(std::move(kind));
+  return all;
+}
 
 /// Collects the writes of a publish.
 class Planner {
@@ -28,7 +76,11 @@ class Planner {
   Planner(const Layout& layout, std::string_view scope, WallTime wall)
       : layout_(layout), scope_(scope), at_(seconds_of(wall)) {}
 
+  void keep(const std::string& set, const std::string& unit, const OwnMember& member) {
+    after_[set][unit] = member;
+  }
   void put_member(const std::string& set, const std::string& unit, const std::string& kind, Change change) {
+    after_[set][unit] = {.kind = kind, .at = at_};
     put(set, unit, layout_.member(set, scope_, unit), encode(MemberRecord{.kind = kind, .at = at_}), change);
   }
   void put_facts(const std::string& unit, const std::vector<std::string>& facts, Change change) {
@@ -37,6 +89,16 @@ class Planner {
   void erase(const std::string& set, const std::string& unit, std::string key) {
     plan_.commit.erases.push_back(std::move(key));
     note(set, unit, Change::removed);
+  }
+  /// Writes the summary of `action` if one of its sets was changed.
+  void summarise(const std::string& action) {
+    const std::string pending = pending_set(action);
+    const std::string ready = ready_set(action);
+    if (!changed_.contains(pending) && !changed_.contains(ready)) return;
+    const auto summary = summary_of(after_[pending], after_[ready]);
+    if (!summary) return;
+    plan_.commit.puts.push_back(
+        {layout_.summary(action, scope_), encode(SummaryRecord{.at = at_, .kinds = *summary})});
   }
   PublishPlan finish() && {
     for (const std::string& set : changed_) {
@@ -61,6 +123,7 @@ class Planner {
   std::int64_t at_;
   PublishPlan plan_;
   std::set<std::string> changed_;
+  std::map<std::string, OwnMembers> after_;  ///< By set; members of this commit have the since 0.
 };
 
 void check_desired(const Domain& domain, const DesiredState& desired) {
@@ -99,6 +162,8 @@ void plan_set(Planner& planner, const Layout& layout, std::string_view scope, co
       planner.put_member(set, unit, kind, Change::added);
     } else if (renewal != desired.renewals().end() && renewal->second == present->second.since) {
       planner.put_member(set, unit, kind, Change::renewed);
+    } else {
+      planner.keep(set, unit, present->second);
     }
   }
 }
@@ -198,7 +263,7 @@ OwnState own_state(const Layout& layout, const OwnEntries& entries) {
     for (const Entry& entry : members) {
       MemberRecord record = decode_member(entry);
       const Version since = record.since == 0 ? entry.version : record.since;
-      into[unit_of(layout, entry)] = {std::move(record.kind), since, record.at};
+      into[unit_of(layout, entry)] = {std::move(record.kind), since, record.at, record.since != 0};
     }
   }
   for (const Entry& entry : entries.facts) own.facts[unit_of(layout, entry)] = decode_facts(entry);
@@ -212,6 +277,9 @@ PublishPlan plan_publish(const Layout& layout, const Domain& domain, std::string
   Planner planner(layout, scope, wall);
   for (const std::string& set : domain.sets()) plan_set(planner, layout, scope, set, own, desired);
   plan_facts(planner, layout, scope, own, desired);
+  for (const auto* actions : {&domain.actions, &domain.marks}) {
+    for (const std::string& action : *actions) planner.summarise(action);
+  }
   return std::move(planner).finish();
 }
 

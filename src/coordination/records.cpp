@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/coordination/keys.hpp>
@@ -83,6 +87,52 @@ std::uint64_t epoch_of(const std::string& text, const std::string& key) {
   return epoch;
 }
 
+constexpr std::array<std::string_view, 4> taken_kinds{"none", "earlier", "newest", "mixed"};
+
+TakenKind taken_kind_of(const Json& json) {
+  const std::string text = json.as_string();
+  const auto found = std::ranges::find(taken_kinds, text);
+  if (found == taken_kinds.end()) throw DecodeError("", "\"" + text + "\" is not known");
+  return static_cast<TakenKind>(found - taken_kinds.begin());
+}
+
+TakenRecord::Scope taken_scope_of(const Json& json) {
+  TakenRecord::Scope scope{.as_of = field(json, "asOf", number_of)};
+  for (const auto& [kind, taken] : json["kinds"].as_object()) {
+    scope.kinds[key_text(kind)] = taken_kind_of(taken);
+  }
+  return scope;
+}
+
+/// The members of a KindSummary that are versions, with their names in the store.
+constexpr std::array<std::pair<const char*, Version KindSummary::*>, 4> kind_versions{
+    {{"added", &KindSummary::added},
+     {"readied", &KindSummary::readied},
+     {"oldest", &KindSummary::oldest},
+     {"first", &KindSummary::first_pending}}};
+
+std::size_t count_in(const Json& json, const char* name) {
+  return field(json, name, [](const Json& value) {
+    const std::int64_t number = value.as_integer();
+    if (number < 0) throw DecodeError("", std::to_string(number) + " is negative");
+    return static_cast<std::size_t>(number);
+  });
+}
+
+KindSummary kind_of(const Json& json, Version own) {
+  KindSummary one{.kind = json["kind"].string_or(""),
+                  .pending = count_in(json, "pending"),
+                  .ready = count_in(json, "ready")};
+  if (one.ready > one.pending) throw DecodeError("", "ready: more units than are pending");
+  if (json.contains("missing")) {
+    for (const Json& unit : json["missing"].as_array()) one.missing.push_back(key_text(unit.as_string()));
+  }
+  for (const auto& [name, version] : kind_versions) {
+    one.*version = json.contains(name) ? field(json, name, number_of) : own;
+  }
+  return one;
+}
+
 }  // namespace
 
 std::int64_t seconds_of(WallTime time) {
@@ -122,6 +172,31 @@ std::vector<std::string> decode_facts(const Entry& entry) {
     throw DecodeError(entry.key, error.problem());
   }
   return facts;
+}
+
+std::string encode(const SummaryRecord& record) {
+  Json kinds = Json::array();
+  for (const KindSummary& one : record.kinds) {
+    Json missing = Json::array();
+    for (const std::string& unit : one.missing) missing.push_back(key_element(unit));
+    Json kind = Json::object({{"pending", static_cast<std::int64_t>(one.pending)},
+                              {"ready", static_cast<std::int64_t>(one.ready)}});
+    if (!one.kind.empty()) kind["kind"] = one.kind;
+    if (!one.missing.empty()) kind["missing"] = std::move(missing);
+    for (const auto& [name, version] : kind_versions) {
+      if (one.*version != 0) kind[name] = stored(one.*version);
+    }
+    kinds.push_back(std::move(kind));
+  }
+  return Json::object({{"at", record.at}, {"kinds", std::move(kinds)}}).dump();
+}
+
+SummaryRecord decode_summary(const Entry& entry) {
+  return decoded(entry, [&](const Json& json) {
+    SummaryRecord record{.at = json["at"].integer_or(0)};
+    for (const Json& kind : json["kinds"].as_array()) record.kinds.push_back(kind_of(kind, entry.version));
+    return record;
+  });
 }
 
 std::string_view text_of(ClaimState state) {
@@ -187,6 +262,29 @@ TargetsRecord decode_targets(const Entry& entry) {
         if (unit.empty()) throw DecodeError("", epoch + ": a unit without a name");
         taken[key_text(unit)] = number_of(since);
       }
+    }
+    return record;
+  });
+}
+
+std::string encode(const TakenRecord& record) {
+  Json scopes = Json::object();
+  for (const auto& [scope, taken] : record.scopes) {
+    Json kinds = Json::object();
+    for (const auto& [kind, state] : taken.kinds) {
+      kinds[kind.empty() ? "" : key_element(kind)] = taken_kinds.at(static_cast<std::size_t>(state));
+    }
+    scopes[key_element(scope)] = Json::object({{"asOf", stored(taken.as_of)}, {"kinds", std::move(kinds)}});
+  }
+  return Json::object({{"epoch", stored(record.epoch)}, {"scopes", std::move(scopes)}}).dump();
+}
+
+TakenRecord decode_taken(const Entry& entry) {
+  return decoded(entry, [](const Json& json) {
+    TakenRecord record;
+    record.epoch = static_cast<std::uint64_t>(positive_in(json, "epoch", greatest_epoch));
+    for (const auto& [scope, taken] : json["scopes"].as_object()) {
+      record.scopes[key_text(scope)] = taken_scope_of(taken);
     }
     return record;
   });

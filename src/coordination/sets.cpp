@@ -27,6 +27,10 @@ std::string ready_set(std::string_view action) {
   return named("readyFor", action);
 }
 
+std::string summary_table(std::string_view action) {
+  return named(summary_table_prefix, action);
+}
+
 std::vector<std::string> Domain::sets() const {
   std::set<std::string> names;
   const auto add = [&](std::string name) {

@@ -3,6 +3,7 @@
 // consumed.
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -87,9 +88,10 @@ void take_out_consumed(View& view) {
     if (alone && consumed.contains(member.ref, member.since)) gone.insert(member.ref);
   }
   for (const UnitRef& ref : gone) {
-    const Member* member = find(view.ready, ref);
-    if (member == nullptr) member = find(view.pending, ref);
-    if (member != nullptr) view.consumed.push_back(*member);
+    const Member* pending = find(view.pending, ref);
+    const Member* ready = find(view.ready, ref);
+    view.consumed.push_back(ready == nullptr ? *pending : *ready);
+    if (pending != nullptr) view.consumed.back().kind = pending->kind;
   }
   const auto is_gone = [&](const Member& member) { return gone.contains(member.ref); };
   std::erase_if(view.pending, is_gone);
@@ -112,24 +114,6 @@ std::vector<std::string> View::other_names(std::string_view scope) const {
   return names;
 }
 
-ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action,
-                      ViewCache& cache) {
-  const auto below = [&](const std::string& prefix) { return snapshot.scan_all(prefix_range(prefix)); };
-  ViewEntries all;
-  all.action = action;
-  all.version = snapshot.version();
-  all.pending = cache.read(snapshot, layout, pending_set(action));
-  all.ready = cache.read(snapshot, layout, ready_set(action));
-  all.facts = cache.read(snapshot, layout, std::string(facts_table));
-  all.instances = below(layout.instances_prefix());
-  all.denied = below(layout.denied_prefix());
-  all.targets = below(layout.targets_prefix(action));
-  all.migrating = below(layout.migrating_prefix());
-  all.claim = snapshot.get(layout.claim(action));
-  all.lock = snapshot.get(layout.lock());
-  return all;
-}
-
 Viewer::Viewer(Layout layout, LivenessOptions liveness)
     : layout_(std::move(layout)), liveness_(layout_, liveness), silence_(liveness.silence) {}
 
@@ -147,34 +131,64 @@ View Viewer::view(const ViewEntries& entries, TimePoint now) {
     if (one == nullptr) continue;
     if (auto why = decode_problem(entry, *one, silence_)) view.unreadable.push_back(*std::move(why));
   }
+  view.whole = entries.whole;
+  view.guards = entries.guards;
+  view.consumed_scopes = entries.consumed;
+  guards_[entries.action].see_all(entries.guards, now);
   read_members(pending_set(entries.action), entries.pending, now, view.pending, view);
   read_members(ready_set(entries.action), entries.ready, now, view.ready, view);
   read_arbiter(entries, now, view);
   drop_moved(view.moves, view.pending);
   drop_moved(view.moves, view.ready);
   take_out_consumed(view);
+  read_tallies(entries, now, view);
   return view;
 }
 
 void Viewer::read_members(const std::string& set, const std::vector<Entry>& entries, TimePoint now,
                           std::vector<Member>& into, View& view) {
   seen_.see_all(prefix_range(layout_.set_prefix(set)), entries, now);
+  const VersionHistories& guards = guards_[view.action];
   for (const Entry& entry : entries) {
     std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
     try {
       if (elements.size() != 3) throw DecodeError(entry.key, "expected a set, a scope and a unit");
       MemberRecord record = decode_member(entry);
+      // While only summaries are read, the guards show when a member appeared.
+      const TimePoint seen = seen_.see(entry.key, entry.version, now);
+      const TimePoint guarded = guards.since(elements[1], entry.version).value_or(now);
       into.push_back({.ref = {std::move(elements[1]), std::move(elements[2])},
                       .kind = std::move(record.kind),
                       .since = record.since == 0 ? entry.version : record.since,
                       .at = record.at,
-                      .seen = seen_.see(entry.key, entry.version, now)});
+                      .seen = std::min(seen, guarded)});
     } catch (const DecodeError& error) {
       view.unreadable.emplace_back(error.what());
     }
   }
   // Keys are ordered by their escaped elements, which differs from the order of the texts.
   std::ranges::sort(into, {}, &Member::ref);
+}
+
+void Viewer::read_tallies(const ViewEntries& entries, TimePoint now, View& view) const {
+  const auto guards = guards_.find(entries.action);
+  for (const auto& [scope, summary] : entries.summaries) {
+    const auto seen = [&](Version version) {
+      return guards == guards_.end() ? now : guards->second.since(scope, version).value_or(now);
+    };
+    for (const KindSummary& kind : summary.kinds) {
+      if (kind.pending == 0) continue;
+      const TimePoint readied = kind.ready == 0 ? TimePoint::min() : seen(kind.readied);
+      view.tallies.push_back({.scope = scope,
+                              .kind = kind.kind,
+                              .pending = kind.pending,
+                              .ready = kind.ready,
+                              .missing = kind.missing,
+                              .added = std::max(seen(kind.added), readied),
+                              .readied = readied,
+                              .first = seen(kind.first_pending)});
+    }
+  }
 }
 
 void Viewer::read_arbiter(const ViewEntries& entries, TimePoint now, View& view) {
@@ -211,6 +225,12 @@ void Viewer::read_arbiter(const ViewEntries& entries, TimePoint now, View& view)
                             .version = entry.version,
                             .seen = seen_.see(entry.key, entry.version, now)});
     });
+  }
+  if (entries.taken) {
+    try {
+      view.taken = decode_taken(*entries.taken);
+    } catch (const DecodeError&) {  // every claim writes it again, and without it all members are read
+    }
   }
   if (!entries.claim) return;
   const TimePoint seen = seen_.see(entries.claim->key, entries.claim->version, now);

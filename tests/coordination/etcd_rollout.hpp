@@ -183,6 +183,7 @@ inline void expect_modest_growth(const std::string& endpoint, bool large) {
     const std::size_t factor = instances * units / (5 * 20);
     EXPECT_LE(one.commits, factor * small.commits);
     EXPECT_LE(one.written_bytes, factor * small.written_bytes * 11 / 10);
+    EXPECT_LE(one.wire_bytes, factor * small.wire_bytes * 11 / 10) << "reads grow no faster than writes";
   };
   compare(10, 40);
   if (large) compare(50, 200);

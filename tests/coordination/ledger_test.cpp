@@ -153,8 +153,8 @@ TEST(Ledger, WritesTheDocumentsKeys) {
   EXPECT_EQ(
       keys_below(store, "/db/"),
       (Keys{"/db/guard/pendingForExclusion/kube-cluster-1", "/db/guard/processAddresses/kube-cluster-1",
-            "/db/guard/readyForExclusion/kube-cluster-1", "/db/instances/kube-cluster-1",
-            "/db/pendingForExclusion/kube-cluster-1/kube-cluster-1-storage-1",
+            "/db/guard/readyForExclusion/kube-cluster-1", "/db/guard/summaryForExclusion/kube-cluster-1",
+            "/db/instances/kube-cluster-1", "/db/pendingForExclusion/kube-cluster-1/kube-cluster-1-storage-1",
             "/db/processAddresses/kube-cluster-1/kube-cluster-1-storage-1",
             "/db/readyForExclusion/kube-cluster-1/kube-cluster-1-storage-1", "/db/tokens/kube-cluster-1"}));
   EXPECT_EQ(store.snapshot()->get("/db/processAddresses/kube-cluster-1/kube-cluster-1-storage-1")->value,

@@ -5,6 +5,7 @@
 // another instance takes the claim over and asks the shared system what had been done.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -54,6 +55,7 @@ struct Claimant {
   bool registry_in_reads = true;  ///< Makes the silence of silent instances a condition; see plan_claim().
   bool range_conflict = true;     ///< Capabilities::range_conflict of the store.
   bool acting = false;            ///< This process is acting for a claim of the action at the moment.
+  std::size_t value_bytes = 0;    ///< Limits::value_bytes of the store.
   WallTime wall = {};             ///< Informational.
 };
 /// The verdict of a gate that is not open; or Proceed with lock_missing, if the lock is needed and not held.
@@ -74,17 +76,23 @@ struct NotClaimed {
 /// The number of conditions does not grow with the number of scopes that take part. The commit writes the
 /// claim with the next epoch and its targets by scope, and keeps what earlier claims consumed for as long as
 /// it is a member. If the registry has another run or another scope for the caller's instance, there is no
-/// claim. Pure.
+/// claim. Pure. Throws std::invalid_argument if the view is not whole (View::whole).
 EVENKEEL_API std::variant<PlannedClaim, NotClaimed> plan_claim(const Layout& layout, const View& view,
                                                                const ActionPolicy& policy,
                                                                const Situation& situation,
                                                                const Claimant& claimant, TimePoint now);
 
+/// Returns why plan_claim() would not claim; nullopt if it probably would. The view need not be whole. Pure.
+EVENKEEL_API std::optional<NotClaimed> refuse_claim(const View& view, const ActionPolicy& policy,
+                                                    const Situation& situation, const Claimant& claimant,
+                                                    TimePoint now);
+
 /// Returns the time at which `claimant` may take over the view's claim: the end of its timeout, or at once if
 /// the claim belongs to this process, which is not acting. Returns nullopt if there is no claim to take over.
 EVENKEEL_API std::optional<TimePoint> take_over_at(const View& view, const Claimant& claimant);
 /// Plans to take over the unsettled claim with the next epoch and the same targets, so that its owner can no
-/// longer settle it. Returns nullopt if that is not due, or if the caller's scope is denied. Pure.
+/// longer settle it. Returns nullopt if that is not due, if the caller's scope is denied, or if the view is
+/// not whole. Pure.
 EVENKEEL_API std::optional<PlannedClaim> plan_take_over(const Layout& layout, const View& view,
                                                         const Claimant& claimant, TimePoint now);
 
@@ -95,13 +103,18 @@ struct ActReport {
   std::string note = {};  ///< For people.
 };
 /// Plans to settle. Returns nullopt if the store no longer has this claim (it was superseded), or if it is
-/// already settled. Throws DecodeError. Pure.
+/// already settled. Of `entries` it needs the version, the claim, `taken`, and, if the report has targets
+/// that were not done, the targets. Throws DecodeError. Pure.
 EVENKEEL_API std::optional<Commit> plan_settle(const Layout& layout, const ViewEntries& entries,
                                                const Claim& claim, const Identity& identity,
                                                const ActReport& report, WallTime wall);
 /// Plans to remove what claims recorded about former members. Writes nothing if there is nothing to remove,
-/// or while a claim is executing. Pure.
-EVENKEEL_API Commit plan_tidy(const Layout& layout, const View& view);
+/// or while a claim is executing. Pure. Throws std::invalid_argument if the view is not whole.
+/// `value_bytes` is that of Claimant.
+EVENKEEL_API Commit plan_tidy(const Layout& layout, const View& view, std::size_t value_bytes = 0);
+/// Returns true if plan_tidy() may find something to remove. The view need not be whole: then this is false
+/// for a scope until none of its members is consumed. Pure.
+EVENKEEL_API bool may_need_tidying(const View& view);
 
 // --- Shell ---
 

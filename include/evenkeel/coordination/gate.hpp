@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,8 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/coordination/identity.hpp>
-#include <evenkeel/coordination/ledger.hpp>
+#include <evenkeel/coordination/store.hpp>
+#include <evenkeel/coordination/view.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -92,8 +94,11 @@ struct Target {
 
 /// The verdict that the action may be done now, to these targets.
 struct Proceed {
-  std::vector<Target> targets;  ///< Units of all instances, in the order of scope and unit; never empty.
-  bool partial = false;         ///< Other units are pending and stay so.
+  /// Units of all instances, in the order of scope and unit. Never empty, unless the view was not whole
+  /// (View::whole): then the units are only counted.
+  std::vector<Target> targets;
+  bool partial = false;   ///< Other units are pending and stay so.
+  std::size_t units = 0;  ///< The number of targets.
 };
 /// The verdict that only time has to pass.
 struct WaitUntil {
@@ -102,11 +107,14 @@ struct WaitUntil {
 };
 /// The verdict that something has to change first.
 struct Blocked {
-  std::vector<UnitRef> who;  ///< Units that are not ready; an empty unit name means the scope itself.
+  /// Units that are not ready, the first most_missing_names of each scope; an empty unit name means the scope
+  /// itself.
+  std::vector<UnitRef> who;
   std::string why;
   /// When the passage of time alone may change the verdict (an instance becomes silent, stragglers are left
   /// behind).
   std::optional<TimePoint> until = {};
+  std::map<std::string, std::size_t> not_ready = {};  ///< The number of units that are not ready, by scope.
 };
 /// The verdict that no unit needs the action.
 struct Nothing {};
@@ -138,7 +146,9 @@ struct Verdict {
 /// been for less than the silence time; nothing is pending; the quiet window; the barrier; the spacing.
 /// Members of scopes in another mode are left out: local and shadow instances act alone, so a global instance
 /// counts only global scopes, and a shadow instance counts shadow and global ones. Members of silent and of
-/// denied scopes are treated as the policy says. Consumed members do not count. Pure. Source:
+/// denied scopes are treated as the policy says. Consumed members do not count. The verdict of a view that is
+/// not whole is that of the whole view, except that Proceed has no targets, and that members which cannot be
+/// decoded or are ready without being pending are not noticed. Pure. Source:
 /// fdb-kubernetes-operator internal/coordination AllProcessesReady, AllProcessesReadyForExclusion, and their
 /// texts. Deviations: time is observed, and instances that are gone are left out.
 EVENKEEL_API Verdict evaluate(const View& view, const ActionPolicy& policy, const Situation& situation,

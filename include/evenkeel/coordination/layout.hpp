@@ -6,12 +6,14 @@
 //     <root>/<set>/<scope>/<unit>            a member: pendingForRestart/dc1/dc1-log-1
 //     <root>/processAddresses/<scope>/<unit> facts about a unit
 //     <root>/guard/<set>/<scope>             written with every change of the set
+//     <root>/guard/summaryFor<Action>/<scope>  counts of the scope's members of an action (SummaryRecord)
 //     <root>/tokens/<scope>                  the last commit of the scope's owner
 //     <root>/instances/<scope>               the registry record of the scope's owner
 //     <root>/arbiter/lock                    the lock
 //     <root>/arbiter/denyList/<scope>        a denied scope
 //     <root>/arbiter/claims/<action>         the newest claim of an action
 //     <root>/arbiter/targets/<action>/<scope>  the members that claims took
+//     <root>/arbiter/taken/<action>          a summary of these members (TakenRecord)
 //     <root>/arbiter/upgrades/<version>/<unit>  a unit that is ready for a version
 //     <root>/arbiter/migrating/<scope>       a move to another scope in several commits
 //     <root>/arbiter/tokens/<writer>         the last commit of a writer of the arbiter's keys
@@ -44,6 +46,8 @@ class EVENKEEL_API Layout {
   std::string facts_prefix(std::string_view scope) const;
   std::string guard(std::string_view set, std::string_view scope) const;
   std::string guard_prefix(std::string_view set) const;
+  std::string summary(std::string_view action, std::string_view scope) const;
+  std::string summaries_prefix(std::string_view action) const;
   std::string token(std::string_view scope) const;
   std::string instance(std::string_view scope) const;
   std::string instances_prefix() const;
@@ -55,6 +59,7 @@ class EVENKEEL_API Layout {
   std::string claims_prefix() const;
   std::string targets(std::string_view action, std::string_view scope) const;
   std::string targets_prefix(std::string_view action) const;
+  std::string taken(std::string_view action) const;
   std::string upgrade(std::string_view version, std::string_view unit) const;
   std::string upgrades_prefix() const;
   std::string upgrades_prefix(std::string_view version) const;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -29,21 +28,13 @@
 #include <evenkeel/coordination/sets.hpp>
 #include <evenkeel/coordination/store.hpp>
 #include <evenkeel/coordination/transact.hpp>
+#include <evenkeel/coordination/view.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
 class CoordinationMeter;
-
-/// A unit of a scope. Units of the same name in two scopes are different units.
-struct UnitRef {
-  std::string scope = {};
-  std::string unit = {};
-
-  friend auto operator<=>(const UnitRef&,
-                          const UnitRef&) = default;  // NOLINT(modernize-use-nullptr): a false alarm
-};
 
 // --- The sets of one instance ---
 
@@ -53,6 +44,7 @@ struct OwnMember {
   Version since = 0;  ///< Distinguishes this membership from earlier and later ones of the same unit.
   /// When it was added, by the owner's wall clock, in seconds since 1970; informational.
   std::int64_t at = 0;
+  bool moved = false;  ///< A migration copied it, and `since` is a version of the former scope's key.
 
   friend bool operator==(const OwnMember&, const OwnMember&) = default;
 };
@@ -132,66 +124,14 @@ struct PublishPlan {
   std::vector<PublishChange> changes = {};
 };
 /// Plans the smallest commit that turns `present` into `desired`, in all sets and facts together. For each
-/// set that it changes it also writes the guard of that set. Pure. Throws std::invalid_argument for a ready
-/// member that is not pending, and for a set that `domain` does not have.
+/// set that it changes it also writes the guard of that set and the summary of its action (SummaryRecord);
+/// there is no summary while a member is one that a migration has copied, and of more than most_summary_kinds
+/// kinds. Pure. Throws std::invalid_argument for a ready member that is not pending, and for a set that
+/// `domain` does not have.
 EVENKEEL_API PublishPlan plan_publish(const Layout& layout, const Domain& domain, std::string_view scope,
                                       const OwnEntries& present, const DesiredState& desired, WallTime wall);
 
 // --- The sets of all instances ---
-
-/// A member of one of an action's sets, of any scope.
-struct Member {
-  UnitRef ref = {};
-  std::string kind = {};
-  Version since = 0;
-  std::int64_t at = 0;  ///< Informational.
-  TimePoint seen = {};  ///< When this process first saw this membership.
-};
-
-/// The newest claim of an action, as other instances see it.
-struct ClaimView {
-  ClaimRecord record = {};
-  Version version = 0;
-  TimePoint seen = {};  ///< When this process first saw it at this version.
-};
-
-/// A scope that is being moved to another one in several commits (see scope_migrator.hpp). During the move
-/// both names mean the same scope: a unit below both counts once, and what a claim took below one is consumed
-/// below the other.
-struct ScopeMove {
-  std::string from = {};
-  std::string to = {};
-  Version version = 0;  ///< The version of Layout::migrating(from).
-  TimePoint seen = {};  ///< When this process first saw it.
-};
-
-/// Everything that a decision about one action depends on, as of one version.
-struct View {
-  std::string action = {};
-  Version version = 0;
-  std::vector<Member> pending = {};   ///< In the order of scope and unit, without consumed members.
-  std::vector<Member> ready = {};     ///< Likewise.
-  std::vector<Member> consumed = {};  ///< Ready (or only pending) members that a settled claim has taken.
-  std::map<UnitRef, std::vector<std::string>> facts = {};
-  std::vector<Instance> instances = {};  ///< In the order of scopes.
-  Duration silence = {};                 ///< The LivenessOptions::silence that `instances` were judged by.
-  std::vector<std::string> denied = {};  ///< Scopes, sorted.
-  std::map<std::string, Version> denied_versions = {};   ///< Versions of the keys of the deny list, by scope.
-  std::vector<ScopeMove> moves = {};                     ///< In the order of `from`.
-  std::optional<ClaimView> claim = {};                   ///< The newest one.
-  std::map<std::string, TargetsRecord> targets = {};     ///< By scope.
-  std::map<std::string, Version> targets_versions = {};  ///< Versions of the keys of `targets`, by scope.
-  std::optional<Entry> lock = {};
-  /// Keys whose values cannot be decoded, with the error; no decision is made that depends on one of them. A
-  /// registry record is listed until it has been unchanged for `silence`; after that its instance counts as
-  /// gone.
-  std::vector<std::string> unreadable = {};
-
-  /// Returns null if `scope` has no record.
-  const Instance* instance(std::string_view scope) const;
-  /// Returns the other names of `scope` during moves.
-  std::vector<std::string> other_names(std::string_view scope) const;
-};
 
 /// The entries that a View is made of, all of one snapshot.
 struct ViewEntries {
@@ -206,6 +146,13 @@ struct ViewEntries {
   std::vector<Entry> migrating = {};
   std::optional<Entry> claim = {};
   std::optional<Entry> lock = {};
+  std::optional<Entry> taken = {};
+  std::map<std::string, Version> guards = {};  ///< The newer of the guards of both sets, by scope.
+  bool whole = true;                           ///< See View::whole.
+  /// If not `whole`: the summaries that stand for members that were not read, by scope, without the kinds
+  /// whose members are all consumed.
+  std::map<std::string, SummaryRecord> summaries = {};
+  std::vector<std::string> consumed = {};  ///< See View::consumed_scopes.
 };
 
 /// Caches the sets and facts of each scope, validated by the versions of the guard keys, so that the cost of
@@ -213,9 +160,14 @@ struct ViewEntries {
 /// members may be called concurrently.
 class EVENKEEL_API ViewCache {
  public:
-  /// Returns the entries of `table` (a set, or the facts). Scopes without a guard are included only while no
-  /// scope has one; every writer of this library writes guards. Throws as StoreSnapshot does.
-  std::vector<Entry> read(StoreSnapshot& snapshot, const Layout& layout, const std::string& table)
+  /// Returns the entries of `table` (a set, or the facts), whose guards are `guards`, of the same snapshot.
+  /// Scopes without a guard are included only while no scope has one; every writer of this library writes
+  /// guards. Throws as StoreSnapshot does.
+  std::vector<Entry> read(StoreSnapshot& snapshot, const Layout& layout, const std::string& table,
+                          const std::vector<Entry>& guards) EVENKEEL_EXCLUDES(mutex_);
+  /// Likewise, only the entries of `scopes`, which are sorted, and of these only those that have a guard.
+  std::vector<Entry> read(StoreSnapshot& snapshot, const Layout& layout, const std::string& table,
+                          const std::vector<Entry>& guards, const std::vector<std::string>& scopes)
       EVENKEEL_EXCLUDES(mutex_);
 
  private:
@@ -224,6 +176,7 @@ class EVENKEEL_API ViewCache {
     std::shared_ptr<const std::vector<Entry>> entries;
   };
   using Scopes = std::map<std::string, Kept>;
+  Scopes known(const StoreSnapshot& snapshot, const std::string& table) EVENKEEL_EXCLUDES(mutex_);
 
   Mutex mutex_;
   std::map<std::string, Scopes> tables_ EVENKEEL_GUARDED_BY(mutex_);
@@ -233,6 +186,18 @@ class EVENKEEL_API ViewCache {
 /// Reads the entries of a view of `action`. Throws as StoreSnapshot does.
 EVENKEEL_API ViewEntries read_view(StoreSnapshot& snapshot, const Layout& layout, std::string_view action,
                                    ViewCache& cache);
+/// Reads the entries of a view of `action` in which summaries stand for the members of as many scopes as
+/// possible. What is read grows with the number of scopes and not with that of their members, except that the
+/// members of these scopes are read, unless the cache has them:
+/// - the scope `also`, if it is not empty;
+/// - those without a valid summary, because a program that writes none has written the set, or a migration;
+/// - those that are being moved;
+/// - those of which only some members are consumed.
+/// All members are read, as read_view() does, while no scope has a guard, and if the newest claim was made by
+/// a program that does not write a TakenRecord. Throws as StoreSnapshot does.
+EVENKEEL_API ViewEntries read_summaries(StoreSnapshot& snapshot, const Layout& layout,
+                                        std::string_view action, ViewCache& cache,
+                                        std::string_view also = {});
 
 /// Builds views from entries, and remembers for each action since when each item has been unchanged. Pure.
 /// Thread safety: one thread at a time.
@@ -246,12 +211,14 @@ class EVENKEEL_API Viewer {
  private:
   void read_members(const std::string& set, const std::vector<Entry>& entries, TimePoint now,
                     std::vector<Member>& into, View& view);
+  void read_tallies(const ViewEntries& entries, TimePoint now, View& view) const;
   void read_arbiter(const ViewEntries& entries, TimePoint now, View& view);
 
   Layout layout_;
   Liveness liveness_;
   Duration silence_;
   Observations seen_;
+  std::map<std::string, VersionHistories> guards_;  ///< By action; the key of a history is the scope.
 };
 
 // --- Shell ---
@@ -303,6 +270,10 @@ class EVENKEEL_API Ledger {
   /// view().
   ViewEntries read(StoreSnapshot& snapshot, std::string_view action);
   View view(const ViewEntries& entries);
+  /// Returns a view of `action` that is not whole, with the members of the scope `also`; see
+  /// read_summaries(). Throws as view().
+  View summary(std::string_view action, std::string_view also = {}, std::stop_token stop = {});
+  ViewEntries read_summaries(StoreSnapshot& snapshot, std::string_view action, std::string_view also = {});
 
   /// Sets the mode that later commits write to the registry record. It is not written before: call
   /// LivenessRegistry::renew() for that.

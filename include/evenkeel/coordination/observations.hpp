@@ -39,6 +39,24 @@ class EVENKEEL_API Observations {
   std::map<std::string, Seen, std::less<>> seen_;
 };
 
+/// The versions that series of one kind have gone through, for instance the guards of scopes: answers when a
+/// series was first observed at a version or a later one. Thread safety: one thread at a time.
+class EVENKEEL_API VersionHistories {
+ public:
+  /// Records the versions of all series at `now`, by name, and forgets other series. If a version is less
+  /// than before, the store has been restored, and the history of this series starts over.
+  void see_all(const std::map<std::string, Version>& versions, TimePoint now);
+  /// Returns when `name` was first observed at `version` or later; nullopt if it was not. If `name` has had
+  /// more than 64 versions, some answers are a little later than the truth.
+  std::optional<TimePoint> since(std::string_view name, Version version) const;
+
+ private:
+  using History = std::map<Version, TimePoint>;
+  static void add(History& history, Version version, TimePoint now);
+
+  std::map<std::string, History, std::less<>> series_;
+};
+
 }  // namespace coordination
 }  // namespace v0
 }  // namespace evenkeel

@@ -2,6 +2,7 @@
 // The values of the store: compact, human-readable JSON. Times in them are informational only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,6 +35,38 @@ EVENKEEL_API MemberRecord decode_member(const Entry& entry);
 EVENKEEL_API std::string encode_facts(const std::vector<std::string>& facts);
 EVENKEEL_API std::vector<std::string> decode_facts(const Entry& entry);
 
+/// The members of one kind in a SummaryRecord. A unit that is pending and ready counts as both.
+struct KindSummary {
+  std::string kind = {};  ///< The kind of the pending members.
+  std::size_t pending = 0;
+  std::size_t ready = 0;  ///< At most `pending`.
+  /// The first units that are pending and not ready, in their order; at most most_missing_names.
+  std::vector<std::string> missing = {};
+  // Versions of keys of members. In the store, no value means the version of the summary's own key.
+  Version added = 0;          ///< The newest pending member.
+  Version readied = 0;        ///< The newest key of the ready units, pending or ready; only if ready > 0.
+  Version oldest = 0;         ///< The oldest membership: of the ready member, or the pending one without it.
+  Version first_pending = 0;  ///< The oldest pending member.
+
+  friend bool operator==(const KindSummary&, const KindSummary&) = default;
+};
+inline constexpr std::size_t most_missing_names = 5;
+inline constexpr std::size_t most_summary_kinds = 32;
+
+/// The counts of one scope's members of one action, at guard/summaryFor<Action>/<scope>. Every publish that
+/// changes one of the two sets writes it together with the guard of that set. It is valid only if it has the
+/// version of the newer guard; otherwise a program that does not write summaries has changed a set.
+struct SummaryRecord {
+  std::int64_t at = 0;                  ///< Informational.
+  std::vector<KindSummary> kinds = {};  ///< In the order of kinds; at most most_summary_kinds.
+
+  friend bool operator==(const SummaryRecord&, const SummaryRecord&) = default;
+};
+/// Omits versions that are 0: those of members that are written in the same commit.
+EVENKEEL_API std::string encode(const SummaryRecord& record);
+/// Versions that were omitted become that of `entry`.
+EVENKEEL_API SummaryRecord decode_summary(const Entry& entry);
+
 enum class ClaimState : std::uint8_t {
   executing,  ///< Its owner is acting, or died while acting.
   settled,    ///< Done: its targets are consumed, except those that were given back.
@@ -62,6 +95,31 @@ struct TargetsRecord {
 };
 EVENKEEL_API std::string encode(const TargetsRecord& record);
 EVENKEEL_API TargetsRecord decode_targets(const Entry& entry);
+
+/// The targets among the members of one scope and kind.
+enum class TakenKind : std::uint8_t {
+  none,     ///< No member is a target.
+  earlier,  ///< All are targets of claims before the newest one.
+  newest,   ///< All are targets of the newest claim.
+  mixed,    ///< All are targets, of the newest claim and of earlier ones.
+};
+/// A summary of all TargetsRecords of an action, at arbiter/taken/<action>. It is valid only if its epoch is
+/// that of the newest claim.
+struct TakenRecord {
+  struct Scope {
+    Version as_of = 0;  ///< Members that are newer than this are not targets.
+    /// By kind, for the members up to `as_of`. Kinds of which only some members are targets are absent.
+    std::map<std::string, TakenKind> kinds = {};
+
+    friend bool operator==(const Scope&, const Scope&) = default;
+  };
+  std::uint64_t epoch = 0;
+  std::map<std::string, Scope> scopes = {};
+
+  friend bool operator==(const TakenRecord&, const TakenRecord&) = default;
+};
+EVENKEEL_API std::string encode(const TakenRecord& record);
+EVENKEEL_API TakenRecord decode_taken(const Entry& entry);
 
 }  // namespace coordination
 }  // namespace v0

@@ -17,6 +17,11 @@ namespace coordination {
 /// throw std::invalid_argument if `action` is empty.
 EVENKEEL_API std::string pending_set(std::string_view action);
 EVENKEEL_API std::string ready_set(std::string_view action);
+/// The name of the table of the summaries of both sets: "summaryForRestart". Throws as pending_set().
+EVENKEEL_API std::string summary_table(std::string_view action);
+
+/// The beginning of every summary_table().
+inline constexpr std::string_view summary_table_prefix = "summaryFor";
 
 /// The table of the facts (addresses) of units. It is not a set, but it is stored, diffed and guarded like
 /// one.

@@ -117,7 +117,8 @@ bool ProcessGroupCoordinator::Impl::publish_ready(const ProcessCluster& cluster,
   PublishNotes notes;
   const std::string set = ready_set(action);
   no_agreement_ = failure_of([&] {
-    for (const Member& member : ledger_->view(action, stop).consumed) {
+    const View own = ledger_->summary(action, options_.identity.scope, stop);
+    for (const Member& member : own.consumed) {
       if (member.ref.scope != options_.identity.scope) continue;
       if (std::ranges::find(ready, member.ref.unit) != ready.end()) {
         notes.consumed[{set, member.ref.unit}] = member.since;
@@ -223,7 +224,7 @@ void ProcessGroupCoordinator::Impl::report_shadow(const ActionPolicy& policy, co
   if (!no_agreement_) {
     no_agreement_ = failure_of([&] {
       const Situation situation{.scope = options_.identity.scope, .mode = options_.mode};
-      const View view = ledger_->view(policy.action, stop);
+      const View view = ledger_->summary(policy.action, {}, stop);
       const TimePoint now = options_.clock->now();
       const Verdict verdict = evaluate(view, policy, situation, now);
       if (options_.meter) options_.meter->on_verdict(policy.action, verdict);
@@ -241,7 +242,7 @@ void ProcessGroupCoordinator::Impl::update_meter(const std::stop_token& stop) {
   for (const char* action : {"removal", "exclusion", "inclusion", "restart"}) {
     const TimePoint seen = options_.meter->last_seen(action);
     if (no_agreement_ || now < deadline_after(seen, options_.liveness.silence / 6)) continue;
-    no_agreement_ = failure_of([&] { static_cast<void>(ledger_->view(action, stop)); });
+    no_agreement_ = failure_of([&] { static_cast<void>(ledger_->summary(action, {}, stop)); });
   }
 }
 

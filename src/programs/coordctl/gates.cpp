@@ -5,7 +5,6 @@
 #include <cctype>
 #include <chrono>
 #include <cstddef>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -30,10 +29,8 @@ std::string count_text(std::size_t count) {
 }
 
 std::string blockers_text(const co::Blocked& blocked) {
-  std::map<std::string, std::size_t> scopes;
-  for (const co::UnitRef& ref : blocked.who) ++scopes[ref.scope];
   std::string text;
-  for (const auto& [scope, count] : scopes) {
+  for (const auto& [scope, count] : blocked.not_ready) {
     text += (text.empty() ? "" : ", ") + scope + " (" + std::to_string(count) + " not ready)";
   }
   return text.empty() ? blocked.why : text;
@@ -43,7 +40,7 @@ std::string outcome_text(const co::View& view, const co::Verdict& verdict, TimeP
   if (view.claim && view.claim->record.state == co::ClaimState::executing) {
     return view.claim->record.owner.scope + " is executing claim " + std::to_string(view.claim->record.epoch);
   }
-  if (const co::Proceed* go = verdict.proceed()) return "open for " + count_text(go->targets.size());
+  if (const co::Proceed* go = verdict.proceed()) return "open for " + count_text(go->units);
   if (const co::WaitUntil* wait = verdict.wait()) {
     return "quiet window, " + length_text(wait->until - now) + " left";
   }
