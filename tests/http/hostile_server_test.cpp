@@ -70,16 +70,17 @@ class HostileServer : public ::testing::TestWithParam<Case> {
  protected:
   /// Starts a server that answers "/good" properly and everything else by `script`.
   void serve(std::function<void(Connection&)> script) {
-    script_ = std::move(script);
+    transport_.reset();
+    server_.reset();
     tests::ScriptedServerOptions options;
     if (GetParam().tls) {
       const tests::Pem pem = authority_.issue_server("IP:127.0.0.1");
       options = {.cert = pem.cert, .key = pem.key};
     }
     server_ = std::make_unique<ScriptedServer>(
-        [this](Connection& connection) {
+        [script = std::move(script)](Connection& connection) {
           while (auto request = connection.read_request()) {
-            if (request->target != "/good") return script_(connection);
+            if (request->target != "/good") return script(connection);
             connection.respond(200, "good");
           }
         },
@@ -126,7 +127,6 @@ class HostileServer : public ::testing::TestWithParam<Case> {
   }
 
   Authority authority_{"ca"};
-  std::function<void(Connection&)> script_;
   std::unique_ptr<ScriptedServer> server_;
   std::shared_ptr<Transport> transport_;
 };

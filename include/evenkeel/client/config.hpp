@@ -49,7 +49,8 @@ enum class ExecInteractiveMode : std::uint8_t {
 };
 
 /// An external program that prints a credential (client.authentication.k8s.io): a token, a client certificate
-/// with its key, or both. It is run again when the credential expires or is rejected with 401.
+/// with its key, or both. It is run again when the credential expires or is rejected with 401. A certificate
+/// needs the transport that the client makes; ClientOptions::transport gets only the token.
 struct ExecPlugin {
   /// client.authentication.k8s.io/v1 or /v1beta1, which the program's output must have as well; empty: not
   /// checked.

@@ -32,7 +32,7 @@ struct ApiSubresource {
 };
 
 /// A resource in one version of its group.
-struct ApiResource {
+struct EVENKEEL_API ApiResource {
   ResourceId id = {};  ///< For Client::resource().
   std::string singular = {};
   std::vector<std::string> short_names = {};
