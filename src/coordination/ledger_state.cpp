@@ -66,6 +66,7 @@ std::optional<std::vector<KindSummary>> summary_of(const OwnMembers& pending, co
   }
   if (kinds.size() > most_summary_kinds) return std::nullopt;
   std::vector<KindSummary> all;
+  all.reserve(kinds.size());
   for (auto& [name, kind] : kinds) all.push_back(std::move(kind));
   return all;
 }

@@ -90,7 +90,7 @@ std::uint64_t epoch_of(const std::string& text, const std::string& key) {
 constexpr std::array<std::string_view, 4> taken_kinds{"none", "earlier", "newest", "mixed"};
 
 TakenKind taken_kind_of(const Json& json) {
-  const std::string text = json.as_string();
+  const std::string& text = json.as_string();
   const auto found = std::ranges::find(taken_kinds, text);
   if (found == taken_kinds.end()) throw DecodeError("", "\"" + text + "\" is not known");
   return static_cast<TakenKind>(found - taken_kinds.begin());

@@ -170,23 +170,21 @@ void Viewer::read_members(const std::string& set, const std::vector<Entry>& entr
   std::ranges::sort(into, {}, &Member::ref);
 }
 
-void Viewer::read_tallies(const ViewEntries& entries, TimePoint now, View& view) const {
-  const auto guards = guards_.find(entries.action);
+void Viewer::read_tallies(const ViewEntries& entries, TimePoint now, View& view) {
+  const VersionHistories& guards = guards_[entries.action];
   for (const auto& [scope, summary] : entries.summaries) {
-    const auto seen = [&](Version version) {
-      return guards == guards_.end() ? now : guards->second.since(scope, version).value_or(now);
-    };
     for (const KindSummary& kind : summary.kinds) {
       if (kind.pending == 0) continue;
-      const TimePoint readied = kind.ready == 0 ? TimePoint::min() : seen(kind.readied);
+      const TimePoint added = guards.since(scope, kind.added).value_or(now);
+      const TimePoint readied = guards.since(scope, kind.readied).value_or(now);
       view.tallies.push_back({.scope = scope,
                               .kind = kind.kind,
                               .pending = kind.pending,
                               .ready = kind.ready,
                               .missing = kind.missing,
-                              .added = std::max(seen(kind.added), readied),
+                              .added = kind.ready == 0 ? added : std::max(added, readied),
                               .readied = readied,
-                              .first = seen(kind.first_pending)});
+                              .first = guards.since(scope, kind.first_pending).value_or(now)});
     }
   }
 }

@@ -211,7 +211,7 @@ class EVENKEEL_API Viewer {
  private:
   void read_members(const std::string& set, const std::vector<Entry>& entries, TimePoint now,
                     std::vector<Member>& into, View& view);
-  void read_tallies(const ViewEntries& entries, TimePoint now, View& view) const;
+  void read_tallies(const ViewEntries& entries, TimePoint now, View& view);
   void read_arbiter(const ViewEntries& entries, TimePoint now, View& view);
 
   Layout layout_;
