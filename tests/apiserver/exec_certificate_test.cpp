@@ -143,6 +143,25 @@ TEST_F(ExecCertificate, IsReplacedWhenTheServerRejectsIt) {
   EXPECT_EQ(runs(), 2U);
 }
 
+TEST_F(ExecCertificate, IsReplacedForAsynchronousCallsToo) {
+  print(status_of("jane"));
+  const Client me = client();
+  const auto get_asynchronously = [&] {
+    std::promise<std::string> answered;
+    me.find<ConfigMap>({"default", "a"}, [&](Outcome<Snapshot<ConfigMap>> outcome) {
+      answered.set_value(outcome.ok() ? "absent" : "error");
+    });
+    return answered.get_future().get();
+  };
+  EXPECT_EQ(get_asynchronously(), "absent");
+  clock_->advance(5s);
+  print(status_of("bob"));
+  core_.inject({.user = "jane", .status = 401});
+  EXPECT_EQ(get_asynchronously(), "absent");
+  EXPECT_EQ(users().back(), "bob");
+  EXPECT_EQ(runs(), 2U);
+}
+
 TEST_F(ExecCertificate, IsNotFetchedTwiceForOneRejectedCall) {
   print(status_of("jane"));
   const Client me = client();
