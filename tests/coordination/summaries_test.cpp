@@ -657,7 +657,7 @@ class History {
       commit({.puts = {{key, "{}"}}});
   }
 
-  /// What a janitor writes.
+  /// The commit of a janitor.
   void drain() {
     const std::string& one = scope();
     note("drain " + one);

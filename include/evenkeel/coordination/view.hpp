@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance sees of all instances: their members, or the counts of them, and everything else that a
-// decision about an action depends on.
+// The view that an instance has of all instances: their members, or the counts of them, and everything else
+// that a decision about an action depends on.
 #pragma once
 
 #include <compare>
