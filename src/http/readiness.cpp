@@ -26,7 +26,7 @@ Readiness::~Readiness() {
 
 void Readiness::set(int socket, unsigned wanted) noexcept {
   if (wanted == 0) {
-    epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
+    remove(socket);
     return;
   }
   epoll_event event{.events = 0, .data = {.fd = socket}};
@@ -34,6 +34,12 @@ void Readiness::set(int socket, unsigned wanted) noexcept {
   if ((wanted & writable) != 0) event.events |= EPOLLOUT;
   if (epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event) != 0 && errno == ENOENT)
     epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
+}
+
+// libcurl 7.88 closes a socket that is not connected yet before it reports that it does not wait for it. Its
+// number may be that of another thread's file by then, of which this epoll knows nothing: the call fails.
+void Readiness::remove(int socket) noexcept {
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
 }
 
 void Readiness::wake() noexcept {

@@ -46,6 +46,7 @@ class Readiness {
   }
 
  private:
+  [[gnu::noinline]] void remove(int socket) noexcept;  // named in cmake/tsan.supp
   int poll(Duration timeout);
   void clear_wake() noexcept;
   // A failed socket is reported as readable, so that the read returns the error.
