@@ -90,8 +90,16 @@ TakenRecord::Scope taken_from(const std::string& scope, const TargetsRecord& tar
   }
   std::map<std::string, std::set<TakenKind>> found;
   for (auto one = kinds.lower_bound({scope, {}}); one != kinds.end() && one->first.scope == scope; ++one) {
-    const auto target = taken.find({one->first.unit, members.at(one->first)});
-    found[one->second].insert(target == taken.end() ? TakenKind::none : target->second);
+    const std::string& unit = one->first.unit;
+    auto& states = found[one->second];
+    const auto target = taken.find({unit, members.at(one->first)});
+    states.insert(target == taken.end() ? TakenKind::none : target->second);
+    // A take-over keeps the pending member of a unit that is ready by now; it counts again if it is the only
+    // one.
+    const auto other = taken.lower_bound({unit, 0});
+    if (target == taken.end() && other != taken.end() && other->first.first == unit) {
+      states.insert(other->second);
+    }
   }
   TakenRecord::Scope summary;
   for (const auto& [kind, states] : found) {

@@ -322,6 +322,23 @@ TEST_F(SummariesTest, AreNotUsedAfterAClaimDuringAMoveThatIsReverted) {
   EXPECT_EQ(dc2.step(policy).kind, StepReport::Kind::nothing);
 }
 
+// A pending unit is taken, becomes ready, and is pending alone again after the claim was taken over.
+TEST_F(SummariesTest, AreNotUsedForAKindWhoseTargetHasBecomeReady) {
+  dc1.publish(units(2, 0));
+  ActionPolicy policy = restart();
+  policy.barrier = Barrier::none;
+  ASSERT_TRUE(std::holds_alternative<Claim>(dc2.claims.claim(policy, dc2.situation)));
+  dc1.publish(units(2, 2));
+  dc1.ledger.summary("restart");
+  clock->advance(policy.claim_timeout);
+  ASSERT_EQ(dc1.step(policy).kind, StepReport::Kind::taken_over);
+  EXPECT_EQ(dc2.ledger.view("restart").consumed.size(), 0U) << "another membership";
+  EXPECT_EQ(dc2.ledger.summary("restart").ready.size(), 2U);
+  dc1.publish(units(2, 1));
+  EXPECT_EQ(dc2.ledger.view("restart").consumed.size(), 1U);
+  EXPECT_EQ(dc2.ledger.summary("restart").consumed.size(), 1U);
+}
+
 TEST_F(SummariesTest, DoWithoutTheNoteIfTheStoreCannotHoldIt) {
   MemoryStoreOptions small;
   small.limits.value_bytes = 140;
@@ -477,7 +494,7 @@ class History {
       case 2:
       case 3:
       case 4:
-        return publish(scope(), chance(15));
+        return publish(scope());
       case 5:
       case 6:
       case 7:
@@ -506,7 +523,8 @@ class History {
     ASSERT_TRUE(std::holds_alternative<Committed>(store_.commit(commit)));
   }
 
-  void publish(const std::string& scope, bool without_summary) {
+  void publish(const std::string& scope) {
+    const bool without_summary = chance(15);
     const auto snapshot = store_.snapshot();
     const OwnEntries own = read_own(*snapshot, kLayout, kDomain, scope);
     const OwnState state = own_state(kLayout, own);
