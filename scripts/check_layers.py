@@ -19,7 +19,7 @@ FLOORS = {
     'api': ['base'],
     'http': ['base'],
     'serve': ['http'],
-    'client': ['api', 'http'],
+    'client': ['api', 'http', 'ratelimit'],
     'cache': ['client'],
     'election': ['client'],
     'controller': ['workqueue', 'cache'],

@@ -161,7 +161,7 @@ void create(const ek::Client& client, std::int64_t count) {
   InFlight in_flight;
   for (std::int64_t at = 1; at < count; ++at) {
     in_flight.begin(creations_at_once);
-    client.create(gadget(at), ending<ek::Snapshot<Gadget>>(in_flight, now()));
+    client.start(ek::calls::create(gadget(at)), ending<ek::Snapshot<Gadget>>(in_flight, now()));
   }
   in_flight.wait_for_all();
 }
@@ -177,10 +177,10 @@ void write(const ek::Client& client, const Flags& flags) {
     in_flight.begin(SIZE_MAX);
     const std::int64_t sent = now();
     late = std::max(late, sent - due);
-    client.patch<Gadget>(
-        {namespace_of_all, name_of(at % flags.objects)},
-        ek::Patch{ek::PatchType::merge, R"({"spec":{"sentAt":)" + std::to_string(sent) + "}}"}, {},
-        ending<ek::Snapshot<Gadget>>(in_flight, sent));
+    client.start(ek::calls::patch<Gadget>(
+                     {namespace_of_all, name_of(at % flags.objects)},
+                     ek::Patch{ek::PatchType::merge, R"({"spec":{"sentAt":)" + std::to_string(sent) + "}}"}),
+                 ending<ek::Snapshot<Gadget>>(in_flight, sent));
   }
   ek::Json::Array answers;
   for (const InFlight::Ended& ended : in_flight.wait_for_all())

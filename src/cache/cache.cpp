@@ -232,7 +232,7 @@ std::optional<std::vector<WireObject>> Cache::owned_wire(const ResourceId& resou
 std::vector<WireObject> detail::list_owned(const Client& client, const ResourceId& resource,
                                            std::string_view uid, const std::string& namespace_) {
   require_uid(resource, uid);
-  const RawList list = client.list_raw(resource, {.namespace_ = scope_of(resource, namespace_)});
+  const RawList list = client.run(calls::list_raw(resource, {.namespace_ = scope_of(resource, namespace_)}));
   WireScanner scanner({.api_version = resource.api_version(), .kind = resource.kind});
   std::vector<WireObject> children;
   for (const std::string_view item : list.items) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 
 #include "base/limits.hpp"
@@ -35,7 +37,12 @@ std::size_t ListCore::page_limit() const {
   return options_.page_size == 0 ? left : std::min(left, options_.page_size);
 }
 
-RestRequest ListCore::next_request() const {
+std::optional<RestRequest> ListCore::next_request() {
+  if (complete_) return std::nullopt;
+  return page_request();
+}
+
+RestRequest ListCore::page_request() const {
   RestRequest request{.resource = resource_, .namespace_ = options_.namespace_};
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) request.query.emplace_back(name, value);
@@ -51,23 +58,23 @@ RestRequest ListCore::next_request() const {
   return request;
 }
 
-bool ListCore::on_page(http::Response response) {
+void ListCore::on_response(http::Response response) {
   bytes_ += response.body.size();
   if (bytes_ > limits::list_bytes || list_.bodies.size() >= limits::list_pages) {
-    throw DecodeError(object_path(next_request()), "the list is longer than " +
+    throw DecodeError(object_path(page_request()), "the list is longer than " +
                                                        std::to_string(limits::list_bytes) + " bytes or " +
                                                        std::to_string(limits::list_pages) + " pages");
   }
   auto body = std::make_shared<const std::string>(std::move(response.body));
   RawList page;
-  split_list(*body, page, object_path(next_request()));
+  split_list(*body, page, object_path(page_request()));
   list_.items.insert(list_.items.end(), page.items.begin(), page.items.end());
   list_.bodies.push_back(std::move(body));
   list_.ends.push_back(list_.items.size());
   if (list_.resource_version.empty()) list_.resource_version = page.resource_version;
   continue_ = page.continue_token;
   list_.continue_token = page.continue_token;
-  return continue_.empty() || (options_.limit != 0 && list_.items.size() >= options_.limit);
+  complete_ = continue_.empty() || (options_.limit != 0 && list_.items.size() >= options_.limit);
 }
 
 bool ListCore::on_error(const std::exception_ptr& error) {

@@ -2,34 +2,31 @@
 // Decisions of a paged list: the next request, and the end of the list. No sockets.
 #pragma once
 
-#include <memory>
+#include <exception>
+#include <optional>
 #include <string>
 
-#include <evenkeel/client/client.hpp>
+#include <evenkeel/client/call.hpp>
+#include <evenkeel/client/options.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
 /// State of one paged list.
-/// Driver:
-///  1. sends next_request();
-///  2. calls on_page() with the response, or on_error(), and begins again at 1 if the list is not complete;
-///  3. takes the list with take_result().
-/// Thread safety: one thread at a time.
-class ListCore {
+/// Driver: as that of every CallCore.
+class ListCore final : public CallCore {
  public:
   ListCore(const ResourceId& resource, const ListOptions& options);
 
-  RestRequest next_request() const;
-  /// Handles a page; returns true when the list is complete. Throws DecodeError.
-  bool on_page(http::Response response);
-  /// Handles an error of a page. Returns true to start over without paging; false: the error is for the
-  /// caller.
-  bool on_error(const std::exception_ptr& error);
-  RawList take_result() { return std::move(list_); }
+  std::optional<RestRequest> next_request() override;
+  void on_response(http::Response response) override;
+  /// Returns true to start over without paging: the pages that are left have expired.
+  bool on_error(const std::exception_ptr& error) override;
+  CallAnswer take_answer() override { return {.list = std::move(list_)}; }
 
  private:
+  RestRequest page_request() const;
   std::size_t page_limit() const;
 
   const ResourceId resource_;
@@ -38,6 +35,7 @@ class ListCore {
   std::string continue_;   // token of the next page
   std::size_t bytes_ = 0;  // of all pages
   bool whole_ = false;     // paging was given up
+  bool complete_ = false;
 };
 
 /// Splits the text of a list into items; the views point into `body`, which must not move.

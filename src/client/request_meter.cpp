@@ -42,6 +42,7 @@ double in_seconds(Duration duration) {
 RequestMetrics& RequestMetrics::operator+=(const RequestMetrics& other) {
   for (const auto& [key, count] : other.requests) requests[key] += count;
   for (const auto& [key, count] : other.retries) retries[key] += count;
+  for (const auto& [method, histogram] : other.waits) add(waits[method], histogram);
   for (const auto& [method, figures] : other.verbs) {
     Verb& mine = verbs[method];
     add(mine.duration, figures.duration);
@@ -62,6 +63,11 @@ void collect(const RequestMetrics& metrics, MetricSink& sink) {
     sink.counter("rest_client_request_retries_total",
                  "Number of request retries, partitioned by status code, verb, and host.",
                  {{"code", key.first}, {"verb", key.second}, host}, static_cast<double>(count));
+  }
+  for (const auto& [method, histogram] : metrics.waits) {
+    sink.histogram("rest_client_rate_limiter_duration_seconds",
+                   "Client side rate limiter latency in seconds. Broken down by verb, and host.",
+                   {{"verb", method}, host}, view(histogram, RequestMetrics::seconds));
   }
   for (const auto& [method, figures] : metrics.verbs) {
     const MetricLabel verb{"verb", method};
@@ -101,6 +107,11 @@ void RequestMeter::failed(http::Method method, Duration took) {
 void RequestMeter::retried(http::Method method, int status) {
   MutexLock lock(mutex_);
   ++metrics_.retries[{code_text(status), std::string(http::method_name(method))}];
+}
+
+void RequestMeter::waited(http::Method method, Duration wait) {
+  MutexLock lock(mutex_);
+  observe(metrics_.waits[std::string(http::method_name(method))], RequestMetrics::seconds, in_seconds(wait));
 }
 
 RequestMetrics RequestMeter::metrics() const {

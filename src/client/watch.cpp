@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+// The blocking driver of a watch.
 #include <algorithm>
 #include <deque>
 #include <stdexcept>
 
-#include <simdjson.h>
-
+#include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/watch.hpp>
 
 #include "base/limits.hpp"
-#include "client/watch_core.hpp"
+#include "client/watch_flow.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 namespace {
-
-constexpr std::size_t longest_refusal = 64UL * 1024;
-/// An event this long after the connection was made ends a period of failures: the next failure is logged
-/// again.
-constexpr Duration quiet_end = std::chrono::minutes{2};
 
 /// One connection: filled on the transport's thread, drained by the caller of next().
 class Inflow final : public http::StreamHandler {
@@ -117,63 +114,9 @@ class Inflow final : public http::StreamHandler {
   std::shared_ptr<http::Call> to_resume_ EVENKEEL_GUARDED_BY(mutex);
 };
 
-/// A parsed frame. `object` is a view into the frame.
-struct Frame {
-  std::string type;
-  std::string_view object;
-  std::string namespace_, name, resource_version;
-};
-
-using simdjson::ondemand::json_type;
-
-std::string text_in(simdjson::ondemand::value value) {
-  if (value.type() != json_type::string) return {};
-  return std::string(std::string_view(value.get_string()));
-}
-
-void read_metadata(simdjson::ondemand::object metadata, Frame& frame) {
-  for (auto field : metadata) {
-    const std::string_view name = field.unescaped_key();
-    if (name == "name") {
-      frame.name = text_in(field.value());
-    } else if (name == "namespace") {
-      frame.namespace_ = text_in(field.value());
-    } else if (name == "resourceVersion") {
-      frame.resource_version = text_in(field.value());
-    }
-  }
-}
-
-/// Throws simdjson_error if it is not an object with the members type and object.
-Frame take_apart(std::string& text) {
-  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  simdjson::ondemand::parser parser;
-  auto document = parser.iterate(text.data(), text.size(), text.capacity());
-  Frame frame;
-  for (auto field : document.get_object()) {
-    const std::string_view name = field.unescaped_key();
-    if (name == "type") {
-      frame.type = text_in(field.value());
-    } else if (name == "object") {
-      simdjson::ondemand::object object = field.value().get_object();
-      for (auto member : object) {
-        if (std::string_view(member.unescaped_key()) == "metadata")
-          read_metadata(member.value().get_object(), frame);
-      }
-      object.reset();
-      frame.object = object.raw_json();
-    }
-  }
-  if (frame.type.empty() || frame.object.empty()) throw simdjson::simdjson_error(simdjson::NO_SUCH_FIELD);
-  return frame;
-}
-
-std::optional<WatchEventType> type_of(std::string_view word) {
-  if (word == "ADDED") return WatchEventType::added;
-  if (word == "MODIFIED") return WatchEventType::modified;
-  if (word == "DELETED") return WatchEventType::deleted;
-  if (word == "BOOKMARK") return WatchEventType::bookmark;
-  return std::nullopt;
+std::uint64_t seed_of(const Clock& clock, const void* self) {
+  return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) ^
+         reinterpret_cast<std::uintptr_t>(self);
 }
 
 }  // namespace
@@ -182,11 +125,7 @@ class RawWatch::State {
  public:
   State(Client client, const ResourceId& resource, WatchOptions options)
       : client_(std::move(client)),
-        resource_(resource),
-        options_(std::move(options)),
-        core_(options_.resource_version,
-              static_cast<std::uint64_t>(client_.clock()->now().time_since_epoch().count()) ^
-                  reinterpret_cast<std::uintptr_t>(this)) {}
+        flow_(client_.log(), resource, std::move(options), seed_of(clock(), this)) {}
   ~State() { drop(); }
 
   std::optional<RawWatchEvent> next(const std::stop_token& stop) {
@@ -196,15 +135,15 @@ class RawWatch::State {
         if (event) return event;
         continue;
       }
-      switch (core_.state()) {
+      switch (flow_.core().state()) {
         case WatchCore::State::failed:
-          std::rethrow_exception(core_.error());
+          std::rethrow_exception(flow_.core().error());
         case WatchCore::State::gone:
           throw std::invalid_argument("Watch: the history is gone and restart() was not called");
         default:
           break;
       }
-      if (sleep_until(clock(), core_.next_due().value_or(TimePoint::min()), stop)) connect(stop);
+      if (sleep_until(clock(), flow_.core().next_due().value_or(TimePoint::min()), stop)) connect(stop);
     }
     drop();
     return std::nullopt;
@@ -212,45 +151,23 @@ class RawWatch::State {
 
   void restart(std::string resource_version) {
     drop();
-    const TimePoint now = clock().now();
-    core_.restart(std::move(resource_version), now);
-    if (core_.next_due() > now)
-      note(std::make_exception_ptr(Error(describe(request()) + ": 410 Gone again, without an event since")));
+    flow_.restart(std::move(resource_version), clock().now());
   }
 
  private:
   const Clock& clock() const { return *client_.clock(); }
 
-  RestRequest request() {
-    RestRequest request{
-        .resource = resource_, .namespace_ = options_.namespace_, .idle_timeout = options_.idle_timeout};
-    const auto add = [&](const char* name, const std::string& value) {
-      if (!value.empty()) request.query.emplace_back(name, value);
-    };
-    add("watch", "true");
-    add("allowWatchBookmarks", "true");
-    add("labelSelector", options_.label_selector);
-    add("fieldSelector", options_.field_selector);
-    add("resourceVersion", core_.resource_version());
-    // Randomized, so that the watches of many clients do not reconnect together.
-    add("timeoutSeconds", std::to_string(300 + core_.random_below(300)));
-    return request;
-  }
-
   void connect(const std::stop_token& stop) {
-    inflow_ = std::make_shared<Inflow>(options_.max_buffered_bytes);
-    core_.on_connecting(clock().now());
-    connected_at_ = clock().now();
+    inflow_ = std::make_shared<Inflow>(flow_.options().max_buffered_bytes);
+    flow_.on_connecting(clock().now());
     head_due_ = deadline_after(clock().now(), limits::watch_head);
     accepted_ = false;
     try {
-      inflow_->set_call(client_.with({.stop = stop}).stream(request(), inflow_));
+      inflow_->set_call(client_.with({.stop = stop}).stream(flow_.request(), inflow_));
     } catch (const Error&) {  // no credentials available
       inflow_.reset();
       if (stop.stop_requested()) return;
-      if (!established_) throw;
-      note(std::current_exception());
-      core_.on_broken(std::current_exception(), std::nullopt, clock().now());
+      if (!flow_.on_unsent(std::current_exception(), clock().now())) throw;
     }
   }
 
@@ -269,8 +186,8 @@ class RawWatch::State {
       MutexLock lock(inflow->mutex);
       for (;;) {
         if (!accepted_ && inflow->answer().status == 200) {
-          accepted_ = established_ = true;
-          core_.on_accepted();
+          accepted_ = true;
+          flow_.on_accepted();
         }
         frame = inflow->take_frame();
         if (frame || inflow->ended() || stop.stop_requested()) break;
@@ -283,69 +200,21 @@ class RawWatch::State {
         client_.clock()->wait_until(inflow->changed, lock, head_due_);
       }
     }
-    if (silent) return reject_silence();
+    if (silent) {
+      drop();
+      flow_.on_silence(clock().now());
+      return std::nullopt;
+    }
     inflow->resume_if_due();
     if (frame) return take(std::move(*frame));
     if (stop.stop_requested()) return std::nullopt;
     return end(*inflow);
   }
 
-  std::optional<RawWatchEvent> take(std::string text) {
-    auto frame_text = std::make_shared<std::string>(std::move(text));
-    Frame frame;
-    try {
-      frame = take_apart(*frame_text);
-    } catch (const simdjson::simdjson_error& error) {
-      return reject(std::string("a frame that is not an event: ") + error.what());
-    }
-    if (frame.type == "ERROR") {
-      drop();
-      return refuse(Status::decode(0, frame.object));
-    }
-    const auto type = type_of(frame.type);
-    if (!type) return reject("an event of unknown type " + frame.type);
-    core_.on_event(*type == WatchEventType::added, frame.resource_version);
-    if (clock().now() - connected_at_ >= quiet_end) noted_.clear();
-    if (*type == WatchEventType::bookmark) {
-      if (!options_.bookmarks) return std::nullopt;
-      return RawWatchEvent{.type = *type, .resource_version = frame.resource_version};
-    }
-    return RawWatchEvent{
-        .type = *type,
-        .frame = std::move(frame_text),
-        .object = frame.object,
-        .resource_version = frame.resource_version,
-        .what = object_path({.resource = resource_, .namespace_ = frame.namespace_, .name = frame.name})};
-  }
-
-  std::optional<RawWatchEvent> reject(const std::string& problem) {
-    drop();
-    const auto error = std::make_exception_ptr(DecodeError(describe(request()), problem));
-    note(error);
-    core_.on_broken(error, std::nullopt, clock().now());
-    return std::nullopt;
-  }
-
-  std::optional<RawWatchEvent> reject_silence() {
-    drop();
-    const auto error = std::make_exception_ptr(TransportError(
-        TransportErrorCode::timeout,
-        describe(request()) + ": the server took the request and did not answer within " +
-            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limits::watch_head).count()) +
-            " s"));
-    note(error);
-    core_.on_broken(error, TransportErrorCode::timeout, clock().now());
-    return std::nullopt;
-  }
-
-  std::optional<RawWatchEvent> refuse(const Status& status) {
-    const std::string call = describe(request());
-    core_.on_refused(call, status, clock().now());
-    if (core_.state() == WatchCore::State::gone) {
-      return RawWatchEvent{.type = WatchEventType::gone, .resource_version = core_.resource_version()};
-    }
-    if (core_.state() != WatchCore::State::failed) note(std::make_exception_ptr(ApiError(call, status)));
-    return std::nullopt;
+  std::optional<RawWatchEvent> take(std::string frame) {
+    auto event = flow_.on_frame(std::move(frame), clock().now());
+    if (flow_.core().state() != WatchCore::State::connected) drop();
+    return event;
   }
 
   std::optional<RawWatchEvent> end(Inflow& inflow) {
@@ -357,47 +226,14 @@ class RawWatch::State {
       error = inflow.take_error();
     }
     inflow_.reset();
-    if (answer.status != 0 && answer.status != 200) return refuse(Status::decode(answer));
-    if (!error) {
-      core_.on_ended(clock().now());
-      return std::nullopt;
-    }
-    note(error);
-    std::optional<TransportErrorCode> code;
-    try {
-      std::rethrow_exception(error);
-    } catch (const TransportError& broken) {
-      code = broken.code();
-    } catch (...) {
-    }
-    core_.on_broken(error, code, clock().now());
-    return std::nullopt;
-  }
-
-  /// Logs a recurring failure once per distinct reason, ignoring numbers; repeats are logged at level debug.
-  void note(const std::exception_ptr& error) {
-    try {
-      std::rethrow_exception(error);
-    } catch (const std::exception& problem) {
-      std::string reason = problem.what();
-      std::erase_if(reason, [](char c) { return c >= '0' && c <= '9'; });
-      const bool news = reason != noted_;
-      noted_ = std::move(reason);
-      client_.log().write(news ? LogLevel::info : LogLevel::debug, "watch interrupted",
-                          {{"kind", resource_.kind}, {"reason", problem.what()}});
-    }
+    return flow_.on_end(answer, error, clock().now());
   }
 
   const Client client_;
-  const ResourceId resource_;
-  const WatchOptions options_;
-  WatchCore core_;
+  WatchFlow flow_;
   std::shared_ptr<Inflow> inflow_;
-  TimePoint connected_at_{};
   TimePoint head_due_{};
-  std::string noted_;         // the reason logged last
-  bool accepted_ = false;     // on this connection
-  bool established_ = false;  // on any connection
+  bool accepted_ = false;  // on this connection
 };
 
 RawWatch::RawWatch(Client client, const ResourceId& resource, WatchOptions options)

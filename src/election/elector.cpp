@@ -322,21 +322,18 @@ void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
   auto done = [this, campaign, id = request.id](Outcome<ResourceClient::Object> outcome) {
     landed(campaign, id, std::move(outcome));
   };
-  const ResourceClient leases(client_.with({.deadline = request.deadline, .max_retries = 0}),
-                              Lease::resource);
+  const auto describe_call = [&]() -> ApiCall<ResourceClient::Object> {
+    if (request.ask == Core::Ask::get)
+      return calls::get(Lease::resource, {options_.namespace_, options_.name});
+    const DynamicObject lease(std::move(request.body));
+    return request.ask == Core::Ask::create ? calls::create(Lease::resource, lease)
+                                            : calls::update(Lease::resource, lease);
+  };
   std::shared_ptr<http::Call> call;
   try {
-    switch (request.ask) {
-      case Core::Ask::get:
-        call = leases.get({options_.namespace_, options_.name}, std::move(done));
-        break;
-      case Core::Ask::create:
-        call = leases.create(DynamicObject(std::move(request.body)), std::move(done));
-        break;
-      case Core::Ask::update:
-        call = leases.update(DynamicObject(std::move(request.body)), std::move(done));
-        break;
-    }
+    const Client client =
+        client_.with({.deadline = request.deadline, .max_retries = 0, .without_flow_control = true});
+    call = client.start(describe_call(), std::move(done));
   } catch (...) {  // nothing was sent
     MutexLock lock(mutex_);
     --campaign->on_their_way;

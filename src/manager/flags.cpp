@@ -184,6 +184,21 @@ void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const Endpoin
                    program.explanations == Explanations::on ? "on" : ""));
 }
 
+void add_flow_control_flags(CLI::App& app, Flags& flags) {
+  constexpr double most_per_second = 1e6;
+  constexpr std::int64_t largest_burst = 1'000'000;
+  CLI::Option* rate =
+      app.add_option("--kube-api-qps", flags.kube_api_qps,
+                     "Requests per second to the API server, watches and the election excepted (no limit)")
+          ->type_name("NUMBER")
+          ->check(CLI::Range(0.001, most_per_second));
+  app.add_option("--kube-api-burst", flags.kube_api_burst,
+                 "Requests that may exceed that rate at once (twice the rate)")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(std::int64_t{1}, largest_burst))
+      ->needs(rate);
+}
+
 void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   app.add_option(
          "--kubeconfig", flags.kubeconfig,
@@ -194,6 +209,7 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   app.add_option("--namespace", flags.namespace_,
                  with_default("Watch this namespace only", text_or(program.manager.cache.namespace_, "all")))
       ->type_name("NAME");
+  add_flow_control_flags(app, flags);
   add_settings(app, flags, program.manager);
   add_election_flags(app, flags.election, program.manager.election);
   add_endpoint_flags(app, flags.settings.endpoint, program.endpoint);

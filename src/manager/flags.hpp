@@ -2,6 +2,7 @@
 // The command line of ek::run(). docs/flags.md is the table for users.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,8 @@ struct Flags {
   std::string kubeconfig = {};
   std::string context = {};
   std::string namespace_ = {};
+  double kube_api_qps = 0;  ///< 0: no flow control.
+  std::int64_t kube_api_burst = 0;  ///< 0: twice the rate.
   std::string config = {};
   SettingsSource settings = {};  ///< Settings of controllers given by flags.
   ElectionFlags election = {};

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,6 +15,7 @@
 
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/client/config.hpp>
+#include <evenkeel/client/flow_control.hpp>
 #include <evenkeel/manager/log.hpp>
 #include <evenkeel/manager/run.hpp>
 
@@ -115,11 +117,20 @@ void adjust_controllers(ManagerOptions& manager, std::shared_ptr<detail::Setting
 
 // `purpose` distinguishes connections in the server's log.
 Client make_client(const Config& config, const RunOptions& options, const ManagerOptions& manager,
-                   const std::string& purpose = {}) {
+                   const std::string& purpose = {}, std::shared_ptr<FlowControl> flow_control = {}) {
   return Client(config, {.clock = manager.clock,
                          .log = manager.log,
                          .user_agent = options.name + "/" + options.version + purpose,
-                         .field_owner = manager.name});
+                         .field_owner = manager.name,
+                         .flow_control = std::move(flow_control)});
+}
+
+// Returns null if no rate was given.
+std::shared_ptr<FlowControl> make_flow_control(const detail::Flags& flags) {
+  if (flags.kube_api_qps == 0) return nullptr;
+  const auto twice = static_cast<std::int64_t>(std::ceil(2 * flags.kube_api_qps));
+  return std::make_shared<FlowControl>(
+      token_bucket(flags.kube_api_qps, flags.kube_api_burst != 0 ? flags.kube_api_burst : twice));
 }
 
 // A program that is started without descriptors 0, 1 or 2 would open sockets and files under these numbers,
@@ -214,7 +225,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
   try {
     if (chosen.election) detail::check_election_flags(*chosen.election);
     const Config config = load_config({.kubeconfig = flags.kubeconfig, .context = flags.context});
-    const Client client = make_client(config, options, chosen);
+    const Client client = make_client(config, options, chosen, "", make_flow_control(flags));
     log.info("starting", {{"name", options.name},
                           {"version", options.version},
                           {"server", config.server},

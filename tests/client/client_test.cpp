@@ -592,21 +592,22 @@ TEST_F(ClientLists, ABodyThatIsNotAListIsADecodeError) {
 TEST_F(ClientCompletions, CarryValuesAndErrors) {
   transport->reply(200, web);
   int replicas = 0;
-  client.get<Widget>(key,
-                     [&](Outcome<Snapshot<Widget>> outcome) { replicas = outcome.value()->spec.replicas; });
+  client.start(calls::get<Widget>(key),
+               [&](Outcome<Snapshot<Widget>> outcome) { replicas = outcome.value()->spec.replicas; });
   EXPECT_EQ(replicas, 2);
   transport->reply(403, status_body(403, "Forbidden"));
   std::string error;
-  client.get<Widget>(key,
-                     [&](Outcome<Snapshot<Widget>> outcome) { error = error_of([&] { outcome.value(); }); });
+  client.start(calls::get<Widget>(key),
+               [&](Outcome<Snapshot<Widget>> outcome) { error = error_of([&] { outcome.value(); }); });
   EXPECT_EQ(error, "get Widget default/web: 403 Forbidden: server says Forbidden");
   transport->reply(200, "{");
-  client.get<Widget>(key,
-                     [&](Outcome<Snapshot<Widget>> outcome) { error = error_of([&] { outcome.value(); }); });
+  client.start(calls::get<Widget>(key),
+               [&](Outcome<Snapshot<Widget>> outcome) { error = error_of([&] { outcome.value(); }); });
   EXPECT_THAT(error, HasSubstr("widgets/default/web"));
   transport->reply(404, status_body(404, "NotFound"));
   bool absent = false;
-  client.find<Widget>(key, [&](Outcome<Snapshot<Widget>> outcome) { absent = !outcome.value(); });
+  client.start(calls::find<Widget>(key),
+               [&](Outcome<Snapshot<Widget>> outcome) { absent = !outcome.value(); });
   EXPECT_TRUE(absent);
 }
 
@@ -618,27 +619,24 @@ TEST_F(ClientCompletions, ExistForEveryCall) {
   const auto read = client.get<Widget>(key);
   const std::string scale = R"({"kind":"Scale","spec":{"replicas":1}})";
   for (int i = 0; i < 6; ++i) transport->reply(200, web);
-  client.create(widget, Completion<Snapshot<Widget>>(count));
-  client.patch(
-      read, [](Widget& w) { w.spec.replicas = 7; }, Completion<Snapshot<Widget>>(count));
-  client.patch_status(
-      read, [](tests::WidgetStatus& s) { s.ready_replicas = 7; }, Completion<Snapshot<Widget>>(count));
-  client.patch<Widget>(key, Patch::merge(Json::object()), {}, Completion<Snapshot<Widget>>(count));
-  client.apply(widget, {}, Completion<Snapshot<Widget>>(count));
-  client.apply_status(widget, {}, Completion<Snapshot<Widget>>(count));
+  client.start(calls::create(widget), count);
+  client.start(calls::patch(read, [](Widget& w) { w.spec.replicas = 7; }), count);
+  client.start(calls::patch_status(read, [](tests::WidgetStatus& s) { s.ready_replicas = 7; }), count);
+  client.start(calls::patch<Widget>(key, Patch::merge(Json::object())), count);
+  client.start(calls::apply(widget), count);
+  client.start(calls::apply_status(widget), count);
   transport->reply(404, status_body(404, "NotFound"));
-  client.remove<Widget>(key, {}, Completion<std::monostate>(count));
+  client.start(calls::remove<Widget>(key), count);
   transport->reply(200, "{}");
-  client.remove_all<Widget>({.namespace_ = "default"}, {}, Completion<std::monostate>(count));
+  client.start(calls::remove_all<Widget>({.namespace_ = "default"}), count);
   transport->reply(200, scale);
-  client.scale<Widget>(key, 3, Completion<Scale>(count));
+  client.start(calls::scale<Widget>(key, 3), count);
   transport->reply(200, page({"a"}, "t"));
   transport->reply(200, page({"b"}));
-  client.list<Widget>({}, Completion<List<Widget>>(count));
+  client.start(calls::list<Widget>(), count);
   EXPECT_EQ(done, 10);
   EXPECT_TRUE(transport->exhausted());
-  client.patch(
-      read, [](Widget&) {}, Completion<Snapshot<Widget>>(count));
+  client.start(calls::patch(read, [](Widget&) {}), count);
   EXPECT_EQ(done, 11) << "nothing to send";
 }
 
@@ -648,9 +646,8 @@ TEST_F(ClientCompletions, AnEditWithoutWireFormReadsFirst) {
   transport->reply(200, web);
   transport->reply(200, web);
   int done = 0;
-  client.patch(
-      bare, [](Widget& w) { w.spec.ports.pop_back(); },
-      Completion<Snapshot<Widget>>([&](Outcome<Snapshot<Widget>> outcome) { done += outcome.ok() ? 1 : 0; }));
+  client.start(calls::patch(bare, [](Widget& w) { w.spec.ports.pop_back(); }),
+               [&](Outcome<Snapshot<Widget>> outcome) { done += outcome.ok() ? 1 : 0; });
   EXPECT_EQ(done, 1);
   EXPECT_EQ(
       transport->last().body,
@@ -665,7 +662,7 @@ TEST_F(ClientCompletions, AreRetriedInVirtualTime) {
   std::mutex mutex;
   std::condition_variable changed;
   int done = 0;
-  client.get<Widget>(key, [&](Outcome<Snapshot<Widget>> outcome) {
+  client.start(calls::get<Widget>(key), [&](Outcome<Snapshot<Widget>> outcome) {
     const std::lock_guard lock(mutex);
     done += outcome.ok() ? 1 : 0;
     changed.notify_all();
@@ -687,12 +684,12 @@ TEST_F(ClientCompletions, CancelEndsACallThatRunsAndOneThatWaits) {
     error = error_of([&] { outcome.value(); });
   };
   transport->hang();
-  auto call = client.get<Widget>(key, note);
+  auto call = client.start(calls::get<Widget>(key), note);
   call->cancel();
   call->cancel();
   EXPECT_EQ(error, "get Widget default/web: cancelled");
   transport->reply(429, "", {{"Retry-After", "30"}});
-  call = client.get<Widget>(key, note);
+  call = client.start(calls::get<Widget>(key), note);
   EXPECT_EQ(done, 1);
   error.clear();
   call->cancel();
@@ -710,10 +707,10 @@ TEST_F(ClientCompletions, TheStopTokenEndsThem) {
   };
   const Client bound = client.with({.stop = stop.get_token()});
   transport->hang();
-  bound.get<Widget>(key, note);
+  bound.start(calls::get<Widget>(key), note);
   stop.request_stop();
   EXPECT_EQ(error, "get Widget default/web: cancelled");
-  bound.get<Widget>(key, note);
+  bound.start(calls::get<Widget>(key), note);
   EXPECT_EQ(done, 2);
   EXPECT_EQ(transport->requests().size(), 1U) << "a stopped token sends nothing";
 }
@@ -725,7 +722,7 @@ TEST_F(ClientCompletions, TheCalleeOfACompletionHoldsTheLastReference) {
   own->hang();
   bool gone = false;
   const std::weak_ptr<FakeTransport> watched = own;
-  const auto call = last->get<Widget>(key, [&](const Outcome<Snapshot<Widget>>&) {
+  const auto call = last->start(calls::get<Widget>(key), [&](const Outcome<Snapshot<Widget>>&) {
     last.reset();
     gone = watched.expired();
   });
@@ -753,11 +750,54 @@ TEST_F(ClientCompletions, ListsCanBeCancelledBetweenPages) {
   transport->reply(200, page({"a"}, "t1"));
   transport->hang();
   std::string error;
-  const auto call = client.list<Widget>(
-      {}, [&](Outcome<List<Widget>> outcome) { error = error_of([&] { outcome.value(); }); });
+  const auto call = client.start(calls::list<Widget>(), [&](Outcome<List<Widget>> outcome) {
+    error = error_of([&] { outcome.value(); });
+  });
   EXPECT_EQ(error, "");
   call->cancel();
   EXPECT_EQ(error, "list Widget: cancelled");
+}
+
+TEST_F(ClientCompletions, ExistForEveryCallByResource) {
+  int done = 0;
+  const auto count = [&](auto outcome) { done += outcome.ok() ? 1 : 0; };
+  const ResourceId id = Widget::resource;
+  transport->reply(200, web);
+  const auto read = client.resource(id).get(key);
+  for (int i = 0; i < 6; ++i) transport->reply(200, web);
+  client.start(calls::get(id, key), count);
+  client.start(calls::create(id, *read), count);
+  client.start(calls::update(id, *read), count);
+  client.start(calls::patch(id, read, [](DynamicObject& object) { object["spec"]["replicas"] = 7; }), count);
+  client.start(calls::patch(id, key, Patch::merge(Json::object())), count);
+  client.start(calls::apply(id, *read), count);
+  transport->reply(404, status_body(404, "NotFound"));
+  transport->reply(404, status_body(404, "NotFound"));
+  client.start(calls::find(id, key), [&](const auto& outcome) { count(outcome); });
+  client.start(calls::remove(id, key), count);
+  transport->reply(200, "{}");
+  client.start(calls::remove_all(id, {.namespace_ = "default"}), count);
+  transport->reply(200, R"({"kind":"Scale","spec":{"replicas":1}})");
+  client.start(calls::scale(id, key), count);
+  transport->reply(200, page({"a"}, "t"));
+  transport->reply(200, page({"b"}));
+  client.start(calls::list(id), count);
+  EXPECT_EQ(done, 11);
+  EXPECT_TRUE(transport->exhausted());
+}
+
+TEST_F(ClientCompletions, AnyRequestIsACall) {
+  const auto length = [](const http::Response& response) { return response.body.size(); };
+  const auto call = [&] {
+    return ApiCall<std::size_t>({.resource = Widget::resource, .namespace_ = "default", .name = "web"},
+                                length);
+  };
+  transport->reply(200, web);
+  EXPECT_EQ(client.run(call()), std::string(web).size());
+  transport->reply(200, web);
+  std::size_t got = 0;
+  client.start(call(), [&](Outcome<std::size_t> outcome) { got = outcome.value(); });
+  EXPECT_EQ(got, std::string(web).size());
 }
 
 TEST_F(ClientReads, DynamicObjectsOfAnyKind) {
@@ -788,6 +828,13 @@ TEST_F(ClientWrites, DynamicUpdateLosesNothingAndPatchSendsTheDifference) {
   transport->reply(200, web);
   widgets.update(changed, "status");
   EXPECT_EQ(sent(), "PUT /apis/test.dev/v1/namespaces/default/widgets/web/status?fieldManager=tester");
+  transport->reply(200, web);
+  widgets.apply(DynamicObject(Json::parse(R"({"metadata":{"name":"web","namespace":"default"},)"
+                                          R"("status":{"readyReplicas":1}})")),
+                {}, "status");
+  EXPECT_EQ(sent(),
+            "PATCH /apis/test.dev/v1/namespaces/default/widgets/web/status?fieldManager=tester&force=true");
+  EXPECT_EQ(sent_body().at({"status", "readyReplicas"}), Json(1));
   transport->reply(200, web);
   widgets.patch(widget, [](DynamicObject& object) { object["spec"]["ports"][std::size_t{0}]["port"] = 81; });
   EXPECT_EQ(sent_body().at({"metadata", "resourceVersion"}).as_string(), "7");

@@ -586,8 +586,8 @@ TEST_F(HangingProgramConcurrency, AnAsynchronousCallDoesNotWaitForItOnItsCallers
   const Client client(Config{.server = "https://h", .exec = plugin()},
                       ClientOptions{.transport = transport, .clock = clock});
   std::promise<std::string> ended;
-  const auto call = client.raw(
-      RestRequest{.method = http::Method::get, .resource = tests::Widget::resource, .namespace_ = "default"},
+  const auto call = client.start(
+      calls::raw({.resource = tests::Widget::resource, .namespace_ = "default"}),
       [&](Outcome<http::Response> outcome) { ended.set_value(error_of([&] { outcome.value(); })); });
   wait_until_it_hangs();  // the test thread is not blocked
   call->cancel();

@@ -154,8 +154,8 @@ TEST_F(ClientWriteLog, RecordsBlockingAndOtherCallsOfAllCopies) {
   EXPECT_THAT(versions(6), IsEmpty());
   transport->reply(200, answer);
   bool recorded_first = false;
-  client.patch<Widget>(key, Patch::merge(Json::object()), {},
-                       [&](const Outcome<Snapshot<Widget>>&) { recorded_first = versions(6).size() == 1; });
+  client.start(calls::patch<Widget>(key, Patch::merge(Json::object())),
+               [&](const Outcome<Snapshot<Widget>>&) { recorded_first = versions(6).size() == 1; });
   EXPECT_TRUE(recorded_first) << "before the caller learns of it";
 }
 

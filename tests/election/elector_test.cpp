@@ -288,7 +288,7 @@ TEST_F(ElectorConcurrency, WritesThatWaitToBeSentDoNotLeaveAfterTheLead) {
         .namespace_ = "default",
         .content_type = "application/json",
         .body = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"x-"}})"};
-    (void)guarded.raw(request, [&](Outcome<http::Response> outcome) {
+    (void)guarded.start(calls::raw(request), [&](Outcome<http::Response> outcome) {
       try {
         outcome.value();
         errors.emplace_back();

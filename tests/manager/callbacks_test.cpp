@@ -300,10 +300,7 @@ TEST_F(CallbacksConcurrency, ACompletion) {
   make();
   add(plain());
   const Client client = world_.client();
-  run([&] {
-    client.find<Gadget>({"default", "web"},
-                        Completion<Snapshot<Gadget>>([this](Outcome<Snapshot<Gadget>>) { look(); }));
-  });
+  run([&] { client.start(calls::find<Gadget>({"default", "web"}), [this](const auto&) { look(); }); });
 }
 
 TEST_F(CallbacksConcurrency, ATask) {

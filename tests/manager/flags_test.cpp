@@ -29,6 +29,7 @@ TEST(Flags, AllMayBeLeftOut) {
   const auto outcome = parse({});
   EXPECT_FALSE(outcome.exit_code);
   EXPECT_EQ(outcome.flags.kubeconfig, "");
+  EXPECT_EQ(outcome.flags.kube_api_qps, 0);
   EXPECT_EQ(outcome.flags.config, "");
   EXPECT_FALSE(outcome.flags.settings.defaults.workers);
   EXPECT_TRUE(outcome.flags.settings.controllers.empty());
@@ -43,6 +44,9 @@ TEST(Flags, EachIsRead) {
                               "--context=c",
                               "--namespace",
                               "ns",
+                              "--kube-api-qps",
+                              "2.5",
+                              "--kube-api-burst=4",
                               "--workers",
                               "8",
                               "--log-level=debug",
@@ -63,6 +67,8 @@ TEST(Flags, EachIsRead) {
   EXPECT_EQ(outcome.flags.kubeconfig, "k.yaml");
   EXPECT_EQ(outcome.flags.context, "c");
   EXPECT_EQ(outcome.flags.namespace_, "ns");
+  EXPECT_EQ(outcome.flags.kube_api_qps, 2.5);
+  EXPECT_EQ(outcome.flags.kube_api_burst, 4);
   EXPECT_EQ(outcome.flags.config, "op.yaml");
   EXPECT_EQ(outcome.flags.settings.defaults.workers, 8U);
   EXPECT_EQ(outcome.flags.settings.defaults.rate_limiter->text(), "exponential(1s, 60s)");
@@ -137,6 +143,9 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
       {{"--colour"}, "--colour"},
       {{"stray"}, "stray"},
       {{"--kubeconfig"}, "--kubeconfig"},
+      {{"--kube-api-qps", "0"}, "--kube-api-qps"},
+      {{"--kube-api-qps", "many"}, "--kube-api-qps"},
+      {{"--kube-api-burst", "5"}, "--kube-api-burst requires --kube-api-qps"},
       {{"--workers", "0"}, "--workers: \"0\" is not a number from 1 to 4096"},
       {{"--workers", "4097"}, "\"4097\""},
       {{"--workers", "two"}, "\"two\""},

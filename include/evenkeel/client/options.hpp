@@ -33,6 +33,8 @@ struct RetryOptions {
   Duration default_retry_after = std::chrono::seconds{1};  ///< Used for a 429 without a Retry-After.
 };
 
+class FlowControl;
+
 struct ClientOptions {
   std::shared_ptr<http::Transport> transport = {};  ///< Null: a curl transport made from the configuration.
   std::shared_ptr<const Clock> clock = {};          ///< Null: real_clock().
@@ -43,6 +45,9 @@ struct ClientOptions {
   Duration timeout = std::chrono::seconds{60};
   RetryOptions retry = {};
   std::optional<std::uint64_t> seed = {};  ///< Seed of the retry jitter; unset: random.
+  /// Limits all requests but streams, each retry included; see client/flow_control.hpp. Null: none waits. A
+  /// call whose wait would exceed its deadline fails at once, with TransportErrorCode::timeout.
+  std::shared_ptr<FlowControl> flow_control = {};
 };
 
 /// Server-side handling of unknown or duplicate fields.
@@ -60,6 +65,8 @@ struct CallOptions {
   std::optional<bool> dry_run = {};                      ///< The server performs all steps except storing.
   std::optional<FieldValidation> field_validation = {};  ///< Unset: the server's default, which is warn.
   std::optional<int> max_retries = {};                   ///< 0: never retry.
+  /// Calls do not wait for the flow control, as those of an election must not.
+  std::optional<bool> without_flow_control = {};
   /// Checked whenever bytes of a request other than GET are about to be sent, retries included.
   std::shared_ptr<const WriteGuard> write_guard = {};
   /// Identity of the controller that writes, by which it recognizes the events of its own writes; see

@@ -41,6 +41,8 @@ struct RequestMetrics {
   std::map<CodeAndMethod, std::uint64_t> requests = {};
   /// Counts retries, by the result of the previous attempt.
   std::map<CodeAndMethod, std::uint64_t> retries = {};
+  /// Waits for the flow control, by method; only with one.
+  std::map<std::string, Histogram<seconds.size()>> waits = {};
   std::map<std::string, Verb> verbs = {};  ///< By method; only responses read as a whole.
 
   /// Adds the metrics of another client of the same server.
@@ -66,6 +68,9 @@ class EVENKEEL_API RequestMeter {
   void failed(http::Method method, Duration took) EVENKEEL_EXCLUDES(mutex_);
   /// Records that an attempt that ended with `status`, 0 for no response, is retried.
   void retried(http::Method method, int status) EVENKEEL_EXCLUDES(mutex_);
+
+  /// Records an attempt that waits for the flow control, perhaps not at all.
+  void waited(http::Method method, Duration wait) EVENKEEL_EXCLUDES(mutex_);
 
   RequestMetrics metrics() const EVENKEEL_EXCLUDES(mutex_);
 

@@ -29,6 +29,9 @@ struct RestRequest {
   /// Path of a document that is not a resource, such as "/apis" or "/version"; unless it is empty, it
   /// replaces resource, namespace, name and subresource. Sent as it is.
   std::string path = {};
+  /// Adds the field owner, the field validation and the dry run that are bound to the client; to a deletion
+  /// only the dry run.
+  bool with_write_options = false;
 };
 
 /// Returns path and query, percent-encoded:

@@ -4,14 +4,19 @@
 #pragma once
 
 #include <concepts>
+#include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/snapshot.hpp>
+#include <evenkeel/base/export.hpp>
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/watch.hpp>
@@ -46,6 +51,45 @@ std::optional<Snapshot<T>> wait_until(const Client& client, const ObjectKey& key
     }
   }
   return now;
+}
+
+namespace detail {
+
+/// An object as text, within `frame`; empty if it does not exist.
+struct RawState {
+  std::shared_ptr<const std::string> frame = {};
+  std::string_view object = {};
+};
+
+/// Calls `is_met` for each state until it returns true or throws, then `done` with null or the error.
+EVENKEEL_API std::shared_ptr<http::Call> start_raw_wait(const Client& client, const ResourceId& resource,
+                                                        const ObjectKey& key,
+                                                        std::function<bool(RawState)> is_met,
+                                                        std::function<void(std::exception_ptr)> done);
+
+}  // namespace detail
+
+/// Asynchronous form of wait_until(): `condition` is called on threads of the client, one call at a time, and
+/// must not block; an exception of it ends the wait. `done` gets the snapshot, or the error: Cancelled after
+/// cancel() of the returned handle or the bound stop token.
+template <ObjectType T, std::predicate<const Snapshot<T>&> Condition>
+std::shared_ptr<http::Call> start_wait(const Client& client, const ObjectKey& key, Condition condition,
+                                       Completion<Snapshot<T>> done) {
+  const auto last = std::make_shared<Snapshot<T>>();
+  auto is_met = [last, condition = std::move(condition),
+                 what =
+                     object_path({.resource = T::resource, .namespace_ = key.namespace_, .name = key.name})](
+                    detail::RawState state) mutable {
+    *last = state.object.empty()
+                ? Snapshot<T>()
+                : Snapshot<T>(from_json<T>(state.object, what), state.object, std::move(state.frame));
+    return std::invoke(condition, std::as_const(*last));
+  };
+  return detail::start_raw_wait(client, T::resource, key, std::move(is_met),
+                                [last, done = std::move(done)](const std::exception_ptr& error) {
+                                  if (error) return done(error);
+                                  done(*last);
+                                });
 }
 
 }  // namespace v0

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watch that reconnects, for programs without a cache.
+// A watch that reconnects, for programs without a cache: blocking, or with callbacks.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -74,6 +76,45 @@ class EVENKEEL_API RawWatch {
 
 }  // namespace detail
 
+/// A watch started by start_watch(). Dropping the handle does not end the watch.
+/// Thread safety: all members may be called concurrently, also by the listener.
+class EVENKEEL_API WatchCall : public http::Call {
+ public:
+  /// Continues from the version of a new list; necessary after `gone`.
+  virtual void restart(std::string resource_version) = 0;
+};
+
+/// Receives the events of a watch. The functions are called one at a time, on threads of the client; they
+/// must neither block nor throw.
+template <class T>
+struct WatchListener {
+  /// Gets each event, or the DecodeError of one whose object is not a T.
+  std::function<void(Outcome<WatchEvent<T>>)> on_event = {};
+  /// Called once, last: Cancelled after cancel(), otherwise the error of Watch::next() after which the watch
+  /// cannot go on.
+  std::function<void(std::exception_ptr)> on_end = {};
+};
+
+namespace detail {
+
+struct RawWatchListener {
+  std::function<void(RawWatchEvent)> on_event;
+  std::function<void(std::exception_ptr)> on_end;
+};
+EVENKEEL_API std::shared_ptr<WatchCall> start_raw_watch(const Client& client, const ResourceId& resource,
+                                                        WatchOptions options, RawWatchListener listener);
+
+template <ObjectType T>
+WatchEvent<T> decode_event(RawWatchEvent event) {
+  WatchEvent<T> result{.type = event.type, .resource_version = std::move(event.resource_version)};
+  if (!event.object.empty()) {
+    result.object = Snapshot<T>(from_json<T>(event.object, event.what), event.object, std::move(event.frame));
+  }
+  return result;
+}
+
+}  // namespace detail
+
 /// Watches the objects of a kind across everything that ends a single watch request: the server's time limit,
 /// broken and silent connections, server restarts. It resumes after the last event that next() returned, so
 /// no event is lost; after a disconnect an event may be delivered twice if the watch started without a
@@ -102,12 +143,7 @@ class Watch {
   std::optional<WatchEvent<T>> next(const std::stop_token& stop) {
     auto event = raw_.next(stop);
     if (!event) return std::nullopt;
-    WatchEvent<T> result{.type = event->type, .resource_version = std::move(event->resource_version)};
-    if (!event->object.empty()) {
-      result.object =
-          Snapshot<T>(from_json<T>(event->object, event->what), event->object, std::move(event->frame));
-    }
-    return result;
+    return detail::decode_event<T>(std::move(*event));
   }
 
   /// Continues from the version of a new list.
@@ -116,6 +152,23 @@ class Watch {
  private:
   detail::RawWatch raw_;
 };
+
+/// Starts a watch that calls `listener` instead of blocking; otherwise like Watch. It needs no thread of its
+/// own. It does not keep the client: when the last copy of the client is gone, it ends with
+/// TransportErrorCode::closed. Of the options bound to the client, only the stop token applies.
+template <ObjectType T>
+std::shared_ptr<WatchCall> start_watch(const Client& client, WatchOptions options,
+                                       WatchListener<T> listener) {
+  auto on_event = [on_event = std::move(listener.on_event)](detail::RawWatchEvent event) {
+    try {
+      on_event(detail::decode_event<T>(std::move(event)));
+    } catch (const DecodeError&) {
+      on_event(std::current_exception());
+    }
+  };
+  return detail::start_raw_watch(client, T::resource, std::move(options),
+                                 {std::move(on_event), std::move(listener.on_end)});
+}
 
 }  // namespace v0
 }  // namespace evenkeel
