@@ -33,11 +33,7 @@ class ClientSource final : public CollectionSource {
                                      std::shared_ptr<http::StreamHandler> handler) override {
     RestRequest request = request_;
     for (auto& parameter : query_of(step)) request.query.push_back(std::move(parameter));
-    if (metadata_only_) {
-      const bool list = std::holds_alternative<ListRequest>(step);
-      request.accept = std::string("application/json;as=PartialObjectMetadata") + (list ? "List" : "") +
-                       ";g=meta.k8s.io;v=v1,application/json";
-    }
+    if (metadata_only_) request.accept = accept_metadata(std::holds_alternative<ListRequest>(step));
     return client_.stream(request, std::move(handler));
   }
 

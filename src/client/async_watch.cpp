@@ -16,6 +16,7 @@
 
 #include "base/limits.hpp"
 #include "client/client_state.hpp"
+#include "client/inflow.hpp"
 #include "client/watch_flow.hpp"
 
 namespace evenkeel {

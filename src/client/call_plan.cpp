@@ -26,8 +26,9 @@ std::string_view validation_word(FieldValidation validation) {
   return "Warn";
 }
 
-RestRequest with_write_options(RestRequest request, const std::string& client_owner,
-                               const CallOptions& options) {
+RestRequest with_options(RestRequest request, const std::string& client_owner, const CallOptions& options) {
+  if (request.may_be_partial && options.metadata_only.value_or(false))
+    request.accept = accept_metadata(request.method == http::Method::get && request.name.empty());
   if (!request.with_write_options) return request;
   std::vector<std::pair<std::string, std::string>> query;
   if (request.method != http::Method::delete_) {
@@ -55,7 +56,7 @@ RetryOptions retries_of(const ClientState& state, const CallOptions& options) {
 }  // namespace
 
 CallPlan::CallPlan(ClientState& state, const RestRequest& request, const CallOptions& options)
-    : request_(with_write_options(request, state.field_owner, options)),
+    : request_(with_options(request, state.field_owner, options)),
       target_(target_of(request_)),
       deadline_(deadline_of(state, options)),
       writer_(options.writer.value_or(0)),

@@ -8,6 +8,7 @@
 
 #include "client/edit_plan.hpp"
 #include "client/list_core.hpp"
+#include "client/requests.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -28,18 +29,43 @@ std::string_view propagation_word(Propagation propagation) {
 
 constexpr const char* json_content = "application/json";
 
-/// Returns the DeleteOptions document, or "" if all options are default.
-std::string delete_body(const DeleteOptions& options) {
+}  // namespace
+
+Json delete_options(const DeleteOptions& options) {
   Json body = Json::object();
   if (options.propagation) body["propagationPolicy"] = propagation_word(*options.propagation);
   if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
   if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
   if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
-  if (body.empty()) return {};
+  if (body.empty()) return body;
   body["apiVersion"] = "v1";
   body["kind"] = "DeleteOptions";
-  return body.dump();
+  return body;
 }
+
+RestRequest object_request(http::Method method, const ResourceId& resource, const ObjectKey& key,
+                           std::string subresource) {
+  if (key.name.empty()) throw std::invalid_argument(resource.kind + ": the key has no name");
+  const bool namespaced = resource.scope == Scope::namespaced;
+  if (namespaced && key.namespace_.empty()) {
+    throw std::invalid_argument(resource.kind + " " + key.name +
+                                ": the kind is namespaced and the key has no namespace");
+  }
+  return {.method = method,
+          .resource = resource,
+          .namespace_ = namespaced ? key.namespace_ : std::string(),
+          .name = key.name,
+          .subresource = std::move(subresource)};
+}
+
+RestRequest write_request(RestRequest request, std::string_view content_type, std::string body) {
+  request.content_type = content_type;
+  request.body = std::move(body);
+  request.with_write_options = true;
+  return request;
+}
+
+namespace {
 
 class OneRequest final : public CallCore {
  public:
@@ -75,32 +101,10 @@ class NoRequest final : public CallCore {
   CallAnswer take_answer() override { return {}; }
 };
 
-RestRequest object_request(http::Method method, const ResourceId& resource, const ObjectKey& key,
-                           std::string subresource = {}) {
-  if (key.name.empty()) throw std::invalid_argument(resource.kind + ": the key has no name");
-  const bool namespaced = resource.scope == Scope::namespaced;
-  if (namespaced && key.namespace_.empty()) {
-    throw std::invalid_argument(resource.kind + " " + key.name +
-                                ": the kind is namespaced and the key has no namespace");
-  }
-  return {.method = method,
-          .resource = resource,
-          .namespace_ = namespaced ? key.namespace_ : std::string(),
-          .name = key.name,
-          .subresource = std::move(subresource)};
-}
-
-/// Makes a write of the request.
-RestRequest write_request(RestRequest request, std::string_view content_type, std::string body) {
-  request.content_type = content_type;
-  request.body = std::move(body);
-  request.with_write_options = true;
-  return request;
-}
-
 RestRequest delete_request(RestRequest request, const DeleteOptions& options) {
-  std::string body = delete_body(options);
-  return write_request(std::move(request), body.empty() ? "" : json_content, std::move(body));
+  const Json body = delete_options(options);
+  if (body.empty()) return write_request(std::move(request), "", "");
+  return write_request(std::move(request), json_content, body.dump());
 }
 
 std::unique_ptr<CallCore> no_request() {
@@ -216,6 +220,7 @@ Scale decode_scale(detail::CallAnswer& answer) {
 }
 
 ObjectCall object_call(RestRequest request) {
+  request.may_be_partial = true;
   return {detail::one_request(std::move(request)), &decode_object};
 }
 
@@ -230,11 +235,13 @@ ObjectCall get(const ResourceId& resource, const ObjectKey& key) {
 }
 
 ObjectCall find(const ResourceId& resource, const ObjectKey& key) {
-  return {detail::one_request_or_absent(detail::get_request(resource, key)), &decode_object};
+  RestRequest request = detail::get_request(resource, key);
+  request.may_be_partial = true;
+  return {detail::one_request_or_absent(std::move(request)), &decode_object};
 }
 
 ApiCall<List<DynamicObject>> list(const ResourceId& resource, const ListOptions& options) {
-  return {detail::list_core(resource, options),
+  return {std::make_unique<detail::ListCore>(resource, options, detail::ListForm::may_be_partial),
           [resource](detail::CallAnswer& answer) { return decode_list(std::move(answer.list), resource); }};
 }
 

@@ -42,6 +42,7 @@ Client Client::with(CallOptions options) const {
   take(merged.dry_run, options.dry_run);
   take(merged.field_validation, options.field_validation);
   take(merged.max_retries, options.max_retries);
+  take(merged.metadata_only, options.metadata_only);
   take(merged.without_flow_control, options.without_flow_control);
   take(merged.write_guard, options.write_guard);
   take(merged.writer, options.writer);

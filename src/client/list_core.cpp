@@ -27,8 +27,8 @@ void split_list(const std::string& body, RawList& list, const std::string& what)
   }
 }
 
-ListCore::ListCore(const ResourceId& resource, const ListOptions& options)
-    : resource_(resource), options_(options), continue_(options.continue_token) {}
+ListCore::ListCore(const ResourceId& resource, const ListOptions& options, ListForm form)
+    : resource_(resource), options_(options), form_(form), continue_(options.continue_token) {}
 
 std::size_t ListCore::page_limit() const {
   if (whole_) return 0;
@@ -43,7 +43,9 @@ std::optional<RestRequest> ListCore::next_request() {
 }
 
 RestRequest ListCore::page_request() const {
-  RestRequest request{.resource = resource_, .namespace_ = options_.namespace_};
+  RestRequest request{.resource = resource_,
+                      .namespace_ = options_.namespace_,
+                      .may_be_partial = form_ == ListForm::may_be_partial};
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) request.query.emplace_back(name, value);
   };

@@ -2,6 +2,7 @@
 // Decisions of a paged list: the next request, and the end of the list. No sockets.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string>
@@ -13,11 +14,13 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+enum class ListForm : std::uint8_t { whole, may_be_partial };
+
 /// State of one paged list.
 /// Driver: as that of every CallCore.
 class ListCore final : public CallCore {
  public:
-  ListCore(const ResourceId& resource, const ListOptions& options);
+  ListCore(const ResourceId& resource, const ListOptions& options, ListForm form = ListForm::whole);
 
   std::optional<RestRequest> next_request() override;
   void on_response(http::Response response) override;
@@ -31,6 +34,7 @@ class ListCore final : public CallCore {
 
   const ResourceId resource_;
   const ListOptions options_;
+  const ListForm form_;
   RawList list_;
   std::string continue_;   // token of the next page
   std::size_t bytes_ = 0;  // of all pages

@@ -9,6 +9,9 @@ using Object = ResourceClient::Object;
 ResourceClient::ResourceClient(Client client, ResourceId resource)
     : client_(std::move(client)), resource_(std::move(resource)) {}
 
+ResourceClient ResourceClient::metadata_only() const {
+  return ResourceClient(client_.with({.metadata_only = true}), resource_);
+}
 Object ResourceClient::get(const ObjectKey& key) const {
   return client_.run(calls::get(resource_, key));
 }

@@ -78,6 +78,11 @@ std::string describe(const RestRequest& request) {
   return text;
 }
 
+std::string accept_metadata(bool list) {
+  return std::string("application/json;as=PartialObjectMetadata") + (list ? "List" : "") +
+         ";g=meta.k8s.io;v=v1,application/json";
+}
+
 std::string object_path(const RestRequest& request) {
   std::string path = request.resource.plural;
   for (const std::string& part : {request.namespace_, request.name}) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocking driver of a watch.
-#include <algorithm>
-#include <deque>
 #include <stdexcept>
 
 #include <evenkeel/base/clock.hpp>
@@ -12,6 +10,7 @@
 #include <evenkeel/client/watch.hpp>
 
 #include "base/limits.hpp"
+#include "client/inflow.hpp"
 #include "client/watch_flow.hpp"
 
 namespace evenkeel {
@@ -19,100 +18,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-/// One connection: filled on the transport's thread, drained by the caller of next().
-class Inflow final : public http::StreamHandler {
- public:
-  explicit Inflow(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-
-  void on_response(int status, const http::Headers& headers) override {
-    MutexLock lock(mutex);
-    answer_.status = status;
-    answer_.headers = headers;
-    changed.notify_all();
-  }
-
-  void on_data(std::string_view piece) override {
-    MutexLock lock(mutex);
-    if (answer_.status != 200) {
-      answer_.body += piece.substr(0, longest_refusal - std::min(longest_refusal, answer_.body.size()));
-      return;
-    }
-    splitter_.feed(piece);  // throws if a frame is too long, which ends the stream with that error
-    while (const auto frame = splitter_.next()) {
-      bytes_ += frame->size();
-      frames_.emplace_back(*frame);
-    }
-    if (bytes_ > max_bytes_ && !paused_) {
-      paused_ = true;
-      if (call_) call_->pause();
-    }
-    changed.notify_all();
-  }
-
-  void on_end(std::exception_ptr error) override {
-    MutexLock lock(mutex);
-    ended_ = true;
-    error_ = std::move(error);
-    call_.reset();
-    changed.notify_all();
-  }
-
-  /// Called after the stream may already have started.
-  void set_call(std::shared_ptr<http::Call> call) {
-    MutexLock lock(mutex);
-    if (ended_) return;
-    call_ = std::move(call);
-    if (paused_) call_->pause();
-  }
-
-  void cancel() {
-    std::shared_ptr<http::Call> call;
-    {
-      MutexLock lock(mutex);
-      call = call_;
-    }
-    if (call) call->cancel();
-  }
-
-  std::optional<std::string> take_frame() EVENKEEL_REQUIRES(mutex) {
-    if (frames_.empty()) return std::nullopt;
-    std::string frame = std::move(frames_.front());
-    frames_.pop_front();
-    bytes_ -= frame.size();
-    if (paused_ && bytes_ <= max_bytes_ / 2) {
-      paused_ = false;
-      to_resume_ = call_;
-    }
-    return frame;
-  }
-  /// Not under the mutex, because a transport may deliver data immediately.
-  void resume_if_due() {
-    std::shared_ptr<http::Call> call;
-    {
-      MutexLock lock(mutex);
-      call.swap(to_resume_);
-    }
-    if (call) call->resume();
-  }
-  bool ended() const EVENKEEL_REQUIRES(mutex) { return ended_; }
-  const http::Response& answer() const EVENKEEL_REQUIRES(mutex) { return answer_; }
-  std::exception_ptr take_error() EVENKEEL_REQUIRES(mutex) { return std::move(error_); }
-
-  Mutex mutex;
-  CondVar changed;
-
- private:
-  const std::size_t max_bytes_;
-  http::Response answer_ EVENKEEL_GUARDED_BY(mutex);
-  FrameSplitter splitter_ EVENKEEL_GUARDED_BY(mutex);
-  std::deque<std::string> frames_ EVENKEEL_GUARDED_BY(mutex);
-  std::size_t bytes_ EVENKEEL_GUARDED_BY(mutex) = 0;
-  bool paused_ EVENKEEL_GUARDED_BY(mutex) = false;
-  bool ended_ EVENKEEL_GUARDED_BY(mutex) = false;
-  std::exception_ptr error_ EVENKEEL_GUARDED_BY(mutex);
-  std::shared_ptr<http::Call> call_ EVENKEEL_GUARDED_BY(mutex);
-  std::shared_ptr<http::Call> to_resume_ EVENKEEL_GUARDED_BY(mutex);
-};
+using WatchInflow = Inflow<FrameSplitter>;
 
 std::uint64_t seed_of(const Clock& clock, const void* self) {
   return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) ^
@@ -158,7 +64,7 @@ class RawWatch::State {
   const Clock& clock() const { return *client_.clock(); }
 
   void connect(const std::stop_token& stop) {
-    inflow_ = std::make_shared<Inflow>(flow_.options().max_buffered_bytes);
+    inflow_ = std::make_shared<WatchInflow>(flow_.options().max_buffered_bytes);
     flow_.on_connecting(clock().now());
     head_due_ = deadline_after(clock().now(), limits::watch_head);
     accepted_ = false;
@@ -178,7 +84,7 @@ class RawWatch::State {
 
   /// Waits for a frame or the end; returns an event if there is one to deliver.
   std::optional<RawWatchEvent> read(const std::stop_token& stop) {
-    const std::shared_ptr<Inflow> inflow = inflow_;
+    const std::shared_ptr<WatchInflow> inflow = inflow_;
     std::optional<std::string> frame;
     bool silent = false;
     {
@@ -217,7 +123,7 @@ class RawWatch::State {
     return event;
   }
 
-  std::optional<RawWatchEvent> end(Inflow& inflow) {
+  std::optional<RawWatchEvent> end(WatchInflow& inflow) {
     http::Response answer;
     std::exception_ptr error;
     {
@@ -231,7 +137,7 @@ class RawWatch::State {
 
   const Client client_;
   WatchFlow flow_;
-  std::shared_ptr<Inflow> inflow_;
+  std::shared_ptr<WatchInflow> inflow_;
   TimePoint head_due_{};
   bool accepted_ = false;  // on this connection
 };
@@ -250,5 +156,31 @@ void RawWatch::restart(std::string resource_version) {
 }
 
 }  // namespace detail
+
+namespace {
+
+WatchEvent<DynamicObject> decode_dynamic(detail::RawWatchEvent event) {
+  WatchEvent<DynamicObject> result{.type = event.type, .resource_version = std::move(event.resource_version)};
+  if (!event.object.empty()) {
+    result.object = Snapshot<DynamicObject>(DynamicObject(Json::parse(event.object, event.what)),
+                                            event.object, std::move(event.frame));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<WatchEvent<DynamicObject>> ResourceWatch::next(const std::stop_token& stop) {
+  auto event = raw_.next(stop);
+  if (!event) return std::nullopt;
+  return decode_dynamic(std::move(*event));
+}
+
+std::shared_ptr<WatchCall> start_watch(const Client& client, const ResourceId& resource, WatchOptions options,
+                                       WatchListener<DynamicObject> listener) {
+  return detail::start_raw_watch(client, resource, std::move(options),
+                                 detail::decoding(std::move(listener), &decode_dynamic));
+}
+
 }  // namespace v0
 }  // namespace evenkeel

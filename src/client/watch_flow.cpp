@@ -93,6 +93,7 @@ RestRequest WatchFlow::request() {
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) request.query.emplace_back(name, value);
   };
+  if (options_.metadata_only) request.accept = accept_metadata(false);
   add("watch", "true");
   add("allowWatchBookmarks", "true");
   add("labelSelector", options_.label_selector);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both drivers of a watch, the blocking and the asynchronous one, read and decide alike.
+// The part of a watch that its blocking and its asynchronous driver share.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,6 @@
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
-
-/// Maximum size of the body that is read of a rejection.
-inline constexpr std::size_t longest_refusal = 64UL * 1024;
 
 /// A watch without its connection.
 /// Driver:

@@ -39,7 +39,7 @@ constexpr const char* expired =
     R"({"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}})"
     "\n";
 
-/// What a listener got, in order; readable from another thread.
+/// Texts of the events that a listener got, in order; readable from another thread.
 class Heard {
  public:
   void add(std::string what) {

@@ -815,6 +815,29 @@ TEST_F(ClientReads, DynamicObjectsOfAnyKind) {
   EXPECT_EQ(list.items[0]->api_version(), "test.dev/v1");
 }
 
+TEST_F(ClientReads, MetadataOnlyOfAnyKind) {
+  const std::string object = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+  const std::string list =
+      "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+  const ResourceClient widgets = client.resource(Widget::resource).metadata_only();
+  const auto accept = [&] { return *transport->last().headers.find("Accept"); };
+  transport->reply(200, web);
+  const auto widget = widgets.get(key);
+  EXPECT_EQ(accept(), object);
+  transport->reply(200, web);
+  widgets.find(key);
+  EXPECT_EQ(accept(), object);
+  transport->reply(200, web);
+  widgets.patch(key, Patch::merge(Json::object()));
+  EXPECT_EQ(accept(), object);
+  transport->reply(200, page({"a"}));
+  widgets.list();
+  EXPECT_EQ(accept(), list);
+  transport->reply(200, web);
+  client.with({.metadata_only = true}).get<Widget>(key);
+  EXPECT_EQ(accept(), "application/json") << "a typed call";
+}
+
 TEST_F(ClientWrites, DynamicUpdateLosesNothingAndPatchSendsTheDifference) {
   const ResourceClient widgets = client.resource(Widget::resource);
   transport->reply(200, web);

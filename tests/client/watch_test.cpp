@@ -82,6 +82,17 @@ TEST_F(WatchTest, DeliversEventsWithTheirWireForm) {
                         "labelSelector=x%3Dy&resourceVersion=5&timeoutSeconds="));
 }
 
+TEST_F(WatchTest, DeliversObjectsWithoutACppType) {
+  connections = {feed(event("ADDED", "a", "6", 3), false)};
+  ResourceWatch watch(client, Widget::resource, {.resource_version = "5", .metadata_only = true});
+  const auto first = watch.next(stop.get_token());
+  ASSERT_TRUE(first);
+  EXPECT_EQ((*first->object)["spec"]["replicas"], Json(3));
+  EXPECT_EQ(first->resource_version, "6");
+  EXPECT_EQ(*transport->requests().at(0).headers.find("Accept"),
+            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json");
+}
+
 TEST_F(WatchTest, AnyCutOfTheStreamGivesTheSameEvents) {
   const std::string text = event("ADDED", "a", "6") + bookmark("7") + "\n" + event("MODIFIED", "b", "8");
   for (std::size_t size = 1; size <= text.size(); size += size < 16 ? 1 : 37) {

@@ -17,6 +17,7 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/discovery.hpp>
 #include <evenkeel/client/resource_client.hpp>
+#include <evenkeel/client/subresources.hpp>
 #include <evenkeel/client/watch.hpp>
 
 #include "../client/widget.hpp"
@@ -212,6 +213,69 @@ struct OpenStream final : ek::http::StreamHandler {
 
 // libcurl 7.88 treats a watch's HTTP/1.1 connection as shareable if a later one uses HTTP/2: for example
 // after a restart of the server, when the watch reconnects before the first request.
+TEST_F(RealClient, BindsAndEvictsPods) {
+  const ek::ResourceId pods{"", "v1", "Pod", "pods"};
+  const ek::ObjectKey key{namespace_, "web"};
+  ek::DynamicObject pod(pods, namespace_, "web");
+  pod["spec"]["containers"] = ek::Json::parse(R"([{"name":"main","image":"none"}])");
+  pod["spec"]["automountServiceAccountToken"] = false;
+  eventually("the namespace's service account", [&] {
+    try {
+      client_.resource(pods).create(pod);
+      return true;
+    } catch (const ek::ApiError& error) {
+      if (!error.is_forbidden()) throw;
+      return false;
+    }
+  });
+  client_.run(ek::calls::bind(key, "no-such-node"));
+  EXPECT_EQ((*client_.resource(pods).get(key))["spec"]["nodeName"], ek::Json("no-such-node"));
+  EXPECT_EQ(error_code([&] { client_.run(ek::calls::bind(key, "another")); }), 409);
+  client_.with({.dry_run = true}).run(ek::calls::evict(key, {.grace_period_seconds = 0}));
+  EXPECT_TRUE(client_.resource(pods).find(key));
+  client_.run(ek::calls::evict(key, {.grace_period_seconds = 0}));
+  EXPECT_FALSE(client_.resource(pods).find(key));
+  EXPECT_EQ(error_code([&] { client_.run(ek::calls::evict(key)); }), 404);
+}
+
+TEST_F(RealClient, MakesTokensOfServiceAccounts) {
+  client_.resource({"", "v1", "ServiceAccount", "serviceaccounts"})
+      .create(ek::DynamicObject({"", "v1", "ServiceAccount", "serviceaccounts"}, namespace_, "robot"));
+  const auto token = client_.run(ek::calls::create_token({namespace_, "robot"}, {.expires_after = 10min}));
+  EXPECT_THAT(token.token, ::testing::StartsWith("ey"));
+  ek::Config as_robot{.server = environment().config().server, .tls = environment().config().tls};
+  as_robot.tls.cert_data.clear();
+  as_robot.tls.key_data.clear();
+  as_robot.token = token.token;
+  EXPECT_EQ(error_code([&] { ek::Client(as_robot).list<ConfigMap>({.namespace_ = namespace_}); }), 403)
+      << "authenticated, but without permissions";
+}
+
+TEST_F(RealClient, ReadsMetadataOnly) {
+  client_.create(config_map("one"));
+  const ek::ResourceId config_maps{"", "v1", "ConfigMap", "configmaps"};
+  const ek::ResourceClient metadata = client_.resource(config_maps).metadata_only();
+  const auto one = metadata.get({namespace_, "one"});
+  EXPECT_EQ(one->kind(), "PartialObjectMetadata");
+  EXPECT_EQ(one->body().find("data"), nullptr);
+  const auto all = metadata.list({.namespace_ = namespace_, .label_selector = "app=one"});
+  ASSERT_EQ(all.items.size(), 1U);
+  EXPECT_EQ(all.items[0]->kind(), "PartialObjectMetadata");
+  const auto patched = metadata.patch(
+      one, [](ek::DynamicObject& object) { object["metadata"]["annotations"]["seen"] = "yes"; });
+  EXPECT_EQ((*patched)["metadata"]["annotations"]["seen"], ek::Json("yes"));
+  EXPECT_EQ(client_.get<ConfigMap>({namespace_, "one"})->data.at("a"), "1");
+  ek::ResourceWatch watch(client_, config_maps,
+                          {.namespace_ = namespace_,
+                           .field_selector = "metadata.name=one",
+                           .resource_version = all.resource_version,
+                           .metadata_only = true});
+  const auto event = watch.next({});
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->object->kind(), "PartialObjectMetadata");
+  EXPECT_EQ((*event->object)["metadata"]["annotations"]["seen"], ek::Json("yes"));
+}
+
 TEST_F(RealClient, RequestsDoNotGoIntoTheConnectionOfAWatch) {
   const ek::Client client(environment().config(), {.timeout = 10s});
   const auto stream = std::make_shared<OpenStream>();

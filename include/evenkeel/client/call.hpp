@@ -55,7 +55,7 @@ struct Scale {
 
 namespace detail {
 
-/// What a complete call was answered with.
+/// The answer of a complete call.
 struct CallAnswer {
   std::optional<http::Response> response = {};  // of the last request, if there is one
   RawList list = {};                            // of a list

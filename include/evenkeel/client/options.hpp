@@ -65,6 +65,9 @@ struct CallOptions {
   std::optional<bool> dry_run = {};                      ///< The server performs all steps except storing.
   std::optional<FieldValidation> field_validation = {};  ///< Unset: the server's default, which is warn.
   std::optional<int> max_retries = {};                   ///< 0: never retry.
+  /// Calls without a C++ type ask for metadata only; their objects are of kind PartialObjectMetadata of
+  /// meta.k8s.io/v1. Typed calls ignore it.
+  std::optional<bool> metadata_only = {};
   /// Calls do not wait for the flow control, as those of an election must not.
   std::optional<bool> without_flow_control = {};
   /// Checked whenever bytes of a request other than GET are about to be sent, retries included.

@@ -25,6 +25,9 @@ class EVENKEEL_API ResourceClient {
   const ResourceId& resource() const noexcept { return resource_; }
   const Client& client() const noexcept { return client_; }
 
+  /// Returns a client that reads metadata only; see CallOptions::metadata_only.
+  ResourceClient metadata_only() const;
+
   Object get(const ObjectKey& key) const;
   Object find(const ObjectKey& key) const;
   List<DynamicObject> list(const ListOptions& options = {}) const;

@@ -32,6 +32,7 @@ struct RestRequest {
   /// Adds the field owner, the field validation and the dry run that are bound to the client; to a deletion
   /// only the dry run.
   bool with_write_options = false;
+  bool may_be_partial = false;  ///< CallOptions::metadata_only applies.
 };
 
 /// Returns path and query, percent-encoded:
@@ -43,6 +44,9 @@ EVENKEEL_API std::string target_of(const RestRequest& request);
 /// Describes the call for messages: "get Pod default/web-0", "list Pod in default", "patch Demo/status
 /// default/a".
 EVENKEEL_API std::string describe(const RestRequest& request);
+
+/// Returns the Accept header that asks for metadata only, of an object or of a list.
+EVENKEEL_API std::string accept_metadata(bool list);
 
 /// Names the object for messages, as in decode errors: "pods/default/web-0".
 EVENKEEL_API std::string object_path(const RestRequest& request);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <evenkeel/api/codec.hpp>
+#include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/base/export.hpp>
@@ -43,7 +44,8 @@ struct WatchOptions {
   std::string field_selector = {};
   /// The version of a previous list. Empty: the watch begins with an `added` for every existing object.
   std::string resource_version = {};
-  bool bookmarks = false;                     ///< Deliver bookmarks, too.
+  bool bookmarks = false;      ///< Deliver bookmarks, too.
+  bool metadata_only = false;  ///< Objects are of kind PartialObjectMetadata; for a ResourceWatch.
   std::optional<Duration> idle_timeout = {};  ///< Silence after which a connection is replaced; unset: 150 s.
   std::size_t max_buffered_bytes = 4UL << 20;  ///< Read-ahead limit, above which the server is throttled.
 };
@@ -104,6 +106,20 @@ struct RawWatchListener {
 EVENKEEL_API std::shared_ptr<WatchCall> start_raw_watch(const Client& client, const ResourceId& resource,
                                                         WatchOptions options, RawWatchListener listener);
 
+template <class T>
+RawWatchListener decoding(WatchListener<T> listener, WatchEvent<T> (*decode)(RawWatchEvent)) {
+  auto on_event = [on_event = std::move(listener.on_event), decode](RawWatchEvent event) {
+    std::optional<Outcome<WatchEvent<T>>> outcome;
+    try {
+      outcome.emplace(decode(std::move(event)));
+    } catch (const DecodeError&) {
+      outcome.emplace(std::current_exception());
+    }
+    on_event(std::move(*outcome));
+  };
+  return {std::move(on_event), std::move(listener.on_end)};
+}
+
 template <ObjectType T>
 WatchEvent<T> decode_event(RawWatchEvent event) {
   WatchEvent<T> result{.type = event.type, .resource_version = std::move(event.resource_version)};
@@ -153,22 +169,33 @@ class Watch {
   detail::RawWatch raw_;
 };
 
+/// Like Watch, for a kind without a C++ type.
+class EVENKEEL_API ResourceWatch {
+ public:
+  ResourceWatch(Client client, const ResourceId& resource, WatchOptions options = {})
+      : raw_(std::move(client), resource, std::move(options)) {}
+
+  std::optional<WatchEvent<DynamicObject>> next(const std::stop_token& stop);
+  void restart(std::string resource_version) { raw_.restart(std::move(resource_version)); }
+
+ private:
+  detail::RawWatch raw_;
+};
+
 /// Starts a watch that calls `listener` instead of blocking; otherwise like Watch. It needs no thread of its
 /// own. It does not keep the client: when the last copy of the client is gone, it ends with
 /// TransportErrorCode::closed. Of the options bound to the client, only the stop token applies.
 template <ObjectType T>
 std::shared_ptr<WatchCall> start_watch(const Client& client, WatchOptions options,
                                        WatchListener<T> listener) {
-  auto on_event = [on_event = std::move(listener.on_event)](detail::RawWatchEvent event) {
-    try {
-      on_event(detail::decode_event<T>(std::move(event)));
-    } catch (const DecodeError&) {
-      on_event(std::current_exception());
-    }
-  };
   return detail::start_raw_watch(client, T::resource, std::move(options),
-                                 {std::move(on_event), std::move(listener.on_end)});
+                                 detail::decoding<T>(std::move(listener), &detail::decode_event<T>));
 }
+
+/// Like the other start_watch(), for a kind without a C++ type.
+EVENKEEL_API std::shared_ptr<WatchCall> start_watch(const Client& client, const ResourceId& resource,
+                                                    WatchOptions options,
+                                                    WatchListener<DynamicObject> listener);
 
 }  // namespace v0
 }  // namespace evenkeel
