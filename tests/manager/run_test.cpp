@@ -136,6 +136,8 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--context", "evenkeel"},
       {"--namespace", "default"},
       {"--config", write_file("documented.yaml", documented_settings())},
+      {"--kube-api-qps", "50"},
+      {"--kube-api-burst", "100"},
       {"--workers", "demo=2"},
       {"--reconcile-timeout", "30s"},
       {"--leader-elect-name", "demo-lock"},
@@ -268,6 +270,7 @@ TEST_F(RunTest, SigtermEndsItWhileACredentialProgramHangsAtStart) {
   const auto child = start({"--kubeconfig", write_file("exec", R"({"current-context": "c",
       "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
       "users": [{"name": "u", "user": {"exec": {"apiVersion": "client.authentication.k8s.io/v1",
+                                                "interactiveMode": "Never",
                                                 "command": ")" + plugin +
                                                                    R"("}}}],
       "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]})")});
