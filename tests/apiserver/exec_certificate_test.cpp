@@ -148,7 +148,7 @@ TEST_F(ExecCertificate, IsReplacedForAsynchronousCallsToo) {
   const Client me = client();
   const auto get_asynchronously = [&] {
     std::promise<std::string> answered;
-    me.find<ConfigMap>({"default", "a"}, [&](Outcome<Snapshot<ConfigMap>> outcome) {
+    me.start(calls::find<ConfigMap>({"default", "a"}), [&](Outcome<Snapshot<ConfigMap>> outcome) {
       answered.set_value(outcome.ok() ? "absent" : "error");
     });
     return answered.get_future().get();
