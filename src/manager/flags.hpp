@@ -29,7 +29,7 @@ struct Flags {
   std::string kubeconfig = {};
   std::string context = {};
   std::string namespace_ = {};
-  double kube_api_qps = 0;  ///< 0: no flow control.
+  double kube_api_qps = 0;          ///< 0: no flow control.
   std::int64_t kube_api_burst = 0;  ///< 0: twice the rate.
   std::string config = {};
   SettingsSource settings = {};  ///< Settings of controllers given by flags.
