@@ -42,14 +42,19 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   }
 
   void cancel() noexcept override {
-    MutexLock lock(mutex_);
-    cancelled_ = true;
-    interrupt(lock);
+    {
+      MutexLock lock(mutex_);
+      cancelled_ = true;
+    }
+    fetching_.request_stop();
+    interrupt();
   }
   void restart(std::string resource_version) override {
-    MutexLock lock(mutex_);
-    restart_at_ = std::move(resource_version);
-    interrupt(lock);
+    {
+      MutexLock lock(mutex_);
+      restart_at_ = std::move(resource_version);
+    }
+    interrupt();
   }
   void pause() noexcept override { set_paused(true); }
   void resume() noexcept override { set_paused(false); }
@@ -65,19 +70,22 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
 
   bool interrupted() const EVENKEEL_REQUIRES(mutex_) { return cancelled_ || restart_at_; }
 
-  /// Ends what the watch waits for: its connection, its timer, a token or a restart().
-  void interrupt(MutexLock& lock) EVENKEEL_REQUIRES(mutex_) {
-    const std::shared_ptr<http::Call> call = call_;
-    const std::shared_ptr<ClientState> state = client_.lock();
-    const std::uint64_t timer = std::exchange(timer_, 0);
-    const bool idle = std::exchange(idle_, false);
-    const bool cancelled = cancelled_;
-    lock.unlock();
-    if (cancelled) fetching_.request_stop();
+  /// Ends what the watch waits for: its connection, its timer, or a restart().
+  void interrupt() {
+    std::shared_ptr<http::Call> call;
+    std::uint64_t timer = 0;
+    bool idle = false;
+    {
+      MutexLock lock(mutex_);
+      call = call_;
+      timer = std::exchange(timer_, 0);
+      idle = std::exchange(idle_, false);
+    }
     if (call) call->cancel();
-    if (state && timer != 0) state->delayer.drop(timer);
+    if (timer != 0) {
+      if (const std::shared_ptr<ClientState> state = client_.lock()) state->delayer.drop(timer);
+    }
     if (idle) advance();
-    lock.lock();
   }
 
   void set_paused(bool paused) {
@@ -99,21 +107,18 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   void advance() {
     do {
       std::optional<std::string> version;
+      bool cancelled = false;
       {
         MutexLock lock(mutex_);
-        if (cancelled_) break;
+        cancelled = cancelled_;
         version = std::exchange(restart_at_, std::nullopt);
-        idle_ = !version && flow_.core().state() == WatchCore::State::gone;
+        idle_ = !cancelled && !version && flow_.core().state() == WatchCore::State::gone;
         if (idle_) return;
       }
+      if (cancelled) return finish(cancellation());
       if (version) flow_.restart(std::move(*version), clock_->now());
       if (flow_.core().state() == WatchCore::State::failed) return finish(flow_.core().error());
     } while (!connect_later());
-    MutexLock lock(mutex_);
-    if (!cancelled_) return;
-    lock.unlock();
-    finish(std::make_exception_ptr(Cancelled(describe(flow_.request()) + ": cancelled")));
-    lock.lock();
   }
 
   /// Connects on the delayer's thread, because getting a token may block. Returns false if it was
@@ -218,6 +223,9 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
     listener.on_end(error);
   }
 
+  std::exception_ptr cancellation() {
+    return std::make_exception_ptr(Cancelled(describe(flow_.request()) + ": cancelled"));
+  }
   std::exception_ptr closed() {
     return std::make_exception_ptr(
         TransportError(TransportErrorCode::closed, describe(flow_.request()) + ": the client was destroyed"));
