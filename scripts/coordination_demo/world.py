@@ -13,7 +13,8 @@ import urllib.request
 from .basics import GROUP, PROCESSES, QUIET, SETS, SITES, Failed, Process, Proxy, free_port, request, wait_for
 from .servers import ApiServer, Hub
 
-STAYS = ('instances', 'guard', 'tokens', 'arbiter/lock', 'arbiter/claims', 'arbiter/targets', 'arbiter/tokens')
+STAYS = ('instances', 'guard', 'tokens', 'arbiter/lock', 'arbiter/claims', 'arbiter/targets', 'arbiter/taken',
+         'arbiter/tokens')
 
 
 class World:
