@@ -95,6 +95,10 @@ class Wait final : public std::enable_shared_from_this<Wait> {
   }
 
   void on_event(RawWatchEvent event) {
+    {
+      MutexLock lock(mutex_);
+      if (over_) return;
+    }
     if (event.type == WatchEventType::gone) return list();
     if (event.type == WatchEventType::deleted) event = {};
     look({.frame = std::move(event.frame), .object = event.object});

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -110,6 +111,10 @@ class AsyncWatchConcurrency : public ::testing::Test {
   ~AsyncWatchConcurrency() override {
     if (call) call->cancel();
     heard.wait_for_ends(listeners);
+    // The client's thread may be the last to hold the client: then it must have let go of it before the
+    // program ends.
+    client.reset();
+    while (transport.use_count() > 1) std::this_thread::yield();
   }
 
   static std::function<void(Stream&)> feed(std::string text, bool end = false, int status = 200) {
