@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The asynchronous driver of a watch.
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -265,7 +264,7 @@ class AsyncWatch::Connection final : public http::StreamHandler {
 
   void on_data(std::string_view piece) override {
     if (answer_.status != 200) {
-      answer_.body += piece.substr(0, longest_refusal - std::min(longest_refusal, answer_.body.size()));
+      append_refusal(answer_, piece);
       return;
     }
     const std::shared_ptr<AsyncWatch> watch = watch_;  // a listener may end the connection

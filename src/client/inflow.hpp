@@ -23,6 +23,10 @@ namespace detail {
 /// Maximum size of the body that is read of a rejection.
 inline constexpr std::size_t longest_refusal = 64UL * 1024;
 
+inline void append_refusal(http::Response& answer, std::string_view piece) {
+  answer.body += piece.substr(0, longest_refusal - std::min(longest_refusal, answer.body.size()));
+}
+
 /// One connection, whose body `Splitter` takes apart: filled on the transport's thread, drained by the caller
 /// of next().
 template <class Splitter>
@@ -40,7 +44,7 @@ class Inflow final : public http::StreamHandler {
   void on_data(std::string_view piece) override {
     MutexLock lock(mutex);
     if (answer_.status != 200) {
-      answer_.body += piece.substr(0, longest_refusal - std::min(longest_refusal, answer_.body.size()));
+      append_refusal(answer_, piece);
       return;
     }
     splitter_.feed(piece);  // throws if a frame is too long, which ends the stream with that error

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <utility>
@@ -123,8 +122,7 @@ class LogHandler final : public http::StreamHandler {
   }
   void on_data(std::string_view piece) override {
     if (answer_.status != 200) {
-      answer_.body +=
-          piece.substr(0, detail::longest_refusal - std::min(detail::longest_refusal, answer_.body.size()));
+      detail::append_refusal(answer_, piece);
       return;
     }
     lines_.feed(piece);
