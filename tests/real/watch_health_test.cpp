@@ -97,6 +97,8 @@ TEST(RealWatchHealth, AKindComesAndGoesAndComesBack) {
   const std::string team = tests::fresh_namespace(client);
   Operator one(environment().config(), team);
   await("the missing kind", [&] { return one.health().problem == WatchProblem::no_such_kind; });
+  // A refused streaming list is a problem at once, and is logged when the list that follows it fails, too.
+  await("the line in the log", [&] { return !one.said().empty(); });
   client.create(ConfigMap{.metadata = {.name = "a", .namespace_ = team}});
   await("the other controller", [&] { return one.maps >= 1; });
   EXPECT_EQ(one.health_of_maps().problem, WatchProblem::none);
