@@ -24,9 +24,15 @@ struct Announcement {
   Flag over;
 };
 
+// The threads to join. Never destroyed: a thread may leave itself while the program ends.
 class LeftoverThreads {
  public:
-  ~LeftoverThreads() {
+  // Joins all at the end of the program. Threads that leave themselves later are detached.
+  void close() {
+    {
+      MutexLock lock(mutex_);
+      closed_ = true;
+    }
     join([](const Entry&) { return true; });
   }
 
@@ -36,6 +42,7 @@ class LeftoverThreads {
     if (!announcement.over) announcement.over = std::make_shared<std::atomic<bool>>(false);
     join([](const Entry& entry) { return entry.over->load(std::memory_order_acquire); });
     MutexLock lock(mutex_);
+    if (closed_) return own.detach();
     entries_.push_back({std::move(own), announcement.over});
   }
 
@@ -67,17 +74,36 @@ class LeftoverThreads {
 
   Mutex mutex_;
   std::list<Entry> entries_ EVENKEEL_GUARDED_BY(mutex_);
+  bool closed_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
+
+// Closes `threads` when the program destroys its static objects.
+struct AtExit {
+  explicit AtExit(LeftoverThreads& threads_) : threads(threads_) {}
+  AtExit(const AtExit&) = delete;
+  AtExit& operator=(const AtExit&) = delete;
+  ~AtExit() { threads.close(); }
+  LeftoverThreads& threads;
+};
+
+LeftoverThreads& leftover() {
+  static LeftoverThreads& threads = *new LeftoverThreads;
+  return threads;
+}
+
+// For a thread that is the first to leave itself, while the program ends: too late for an object of its own.
+const AtExit last(leftover());
 
 }  // namespace
 
 void join_or_leave(std::thread thread) noexcept {
-  static LeftoverThreads leftover;
+  // Joins as early as possible: these threads may use static objects that are older than this one.
+  static const AtExit first(leftover());
   if (!thread.joinable()) return;
   if (thread.get_id() != std::this_thread::get_id()) {
     thread.join();
   } else {
-    leftover.take(std::move(thread));
+    leftover().take(std::move(thread));
   }
 }
 

@@ -27,6 +27,10 @@ inline constexpr Duration watch_retry_after = std::chrono::minutes{2};
 /// Timeout for the head of the response to a watch, which a server sends immediately, before any event.
 inline constexpr Duration watch_head = std::chrono::seconds{30};
 
+/// Maximum time between the first and the last byte of one object in a list or a watch. A gap in which
+/// nothing arrives counts up to 10 s; if it is longer, the idle timeout of the transport ends it.
+inline constexpr Duration stream_object = std::chrono::minutes{2};
+
 /// Maximum number of pages of one list, and of bytes of all its pages together, so that a server that never
 /// sends a last page cannot exhaust memory.
 inline constexpr std::size_t list_pages = 100'000;

@@ -5,7 +5,6 @@
 #include <exception>
 #include <stdexcept>
 #include <sys/random.h>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -20,6 +19,7 @@
 #include <evenkeel/election/elector.hpp>
 
 #include "election/election_core.hpp"
+#include "http/event_loop_state.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -75,6 +75,16 @@ std::string text_of(const std::exception_ptr& error) {
   }
 }
 
+bool is_cancelled(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Cancelled&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 /// The end of the term, shared with guarded clients and their requests. It holds no client, so that any
 /// thread may release the last reference.
 class TermGuard final : public WriteGuard {
@@ -98,7 +108,7 @@ class TermGuard final : public WriteGuard {
 
 }  // namespace
 
-class Elector::State final {
+class Elector::State final : public std::enable_shared_from_this<State> {
  public:
   State(Client client, ElectionOptions options)
       : client_(std::move(client)),
@@ -108,37 +118,36 @@ class Elector::State final {
         guard_(std::make_shared<TermGuard>(clock_, options_.identity, options_.name)) {}
 
   ElectionEnd run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead);
+  void start(ElectionListener listener);
+  void resign();
+  void abandon();
   const std::shared_ptr<TermGuard>& guard() const noexcept { return guard_; }
   const std::string& identity() const noexcept { return options_.identity; }
   std::string holder() const;
   std::string problem(Duration tolerance) const;
 
  private:
-  // The running candidacy. Responses after its end find another one, or none.
-  struct Campaign {
-    explicit Campaign(ElectionCoreOptions options) : core(std::move(options)) {}
-    ElectionCore core;
-    std::stop_source lost;
-    std::optional<std::uint64_t> term;  // once elected, also after leadership was lost
-    std::vector<std::weak_ptr<http::Call>> calls;
-    std::size_t on_their_way = 0;  // requests that have not completed
-    std::string problem;           // the core's problem, as it was logged
-  };
+  class Campaign;
   using CampaignPtr = std::shared_ptr<Campaign>;
   using Core = ElectionCore;
 
   ElectionCoreOptions core_options() const;
-  void drive(const CampaignPtr& campaign) noexcept;
-  void follow(const CampaignPtr& campaign, const std::stop_token& stop) noexcept;
-  void send(const CampaignPtr& campaign, Core::Request request);
-  void landed(const CampaignPtr& campaign, std::uint64_t id, Outcome<ResourceClient::Object> outcome);
+  CampaignPtr begin(std::shared_ptr<detail::JobRunner> runner, ElectionListener listener);
+  void step(Campaign& campaign) noexcept;
+  void watch(const CampaignPtr& campaign);
+  void on_watch_event(Campaign& campaign, const detail::RawWatchEvent& event) noexcept;
+  void on_watch_end(Campaign& campaign, const std::exception_ptr& error);
+  void send(Campaign& campaign, Core::Request request);
+  void landed(Campaign& campaign, std::uint64_t id, Outcome<ResourceClient::Object> outcome);
   void judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) EVENKEEL_REQUIRES(mutex_);
   // The lock is released around callbacks; returns true if it was.
   bool publish(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  void settle(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void note_problem(const std::string& problem) EVENKEEL_REQUIRES(mutex_);
   bool wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop);
-  ElectionEnd resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led);
-  void forget_campaign();
+  void give_up(Campaign& campaign) EVENKEEL_REQUIRES(mutex_);
+  void log_end(const Campaign& campaign) const EVENKEEL_REQUIRES(mutex_);
+  void forget_campaign(Campaign& campaign);
 
   const Client client_;
   const ElectionOptions options_;
@@ -146,11 +155,46 @@ class Elector::State final {
   const Log log_;
   const std::shared_ptr<TermGuard> guard_;
   mutable Mutex mutex_;
-  CondVar changed_;  // the core has a new decision, or run() has a change to see
+  CondVar changed_;  // run() has a change to see
   CampaignPtr campaign_ EVENKEEL_GUARDED_BY(mutex_);
   std::string holder_ EVENKEEL_GUARDED_BY(mutex_);
   std::string last_problem_ EVENKEEL_GUARDED_BY(mutex_);
   std::optional<TimePoint> lost_at_ EVENKEEL_GUARDED_BY(mutex_);  // set until lead() returns
+};
+
+/// The running candidacy: a job that performs the core's steps when they are due. Responses after its end
+/// find another one, or none. All members but `runner` and `listener` are guarded by the elector's mutex.
+class Elector::State::Campaign final : public detail::Job, public std::enable_shared_from_this<Campaign> {
+ public:
+  Campaign(std::shared_ptr<State> elector_, std::shared_ptr<detail::JobRunner> runner_,
+           ElectionListener listener_)
+      : elector(std::move(elector_)),
+        runner(std::move(runner_)),
+        listener(std::move(listener_)),
+        core(elector->core_options()) {}
+
+  void run() noexcept override {
+    const std::shared_ptr<State> keep = elector;  // a callback may abandon the campaign
+    keep->step(*this);
+  }
+  /// Makes the core's next step due. Any thread.
+  void wake() { runner->wake(*this); }
+  bool is_listened_to() const { return listener.on_end != nullptr; }
+
+  std::shared_ptr<State> elector;  // null once abandoned; only then it changes
+  const std::shared_ptr<detail::JobRunner> runner;
+  ElectionListener listener;  // empty for run()
+  ElectionCore core;
+  std::stop_source lost;
+  std::optional<std::uint64_t> term;  // once elected, also after leadership was lost
+  std::vector<std::weak_ptr<http::Call>> calls;
+  std::size_t on_their_way = 0;  // requests that have not completed
+  std::shared_ptr<WatchCall> lease_watch;
+  bool watching = false;   // the watch has not ended
+  bool cancelled = false;  // its calls are, because the core has ended
+  bool settled = false;    // the core, its calls and the watch have ended
+  bool abandoned = false;  // its listener is not to be called
+  std::string problem;     // the core's problem, as it was logged
 };
 
 ElectionCoreOptions Elector::State::core_options() const {
@@ -179,28 +223,31 @@ std::string Elector::State::problem(Duration tolerance) const {
 
 // ---- A candidacy
 
-ElectionEnd Elector::State::run(const std::stop_token& stop,
-                                const std::function<void(const Leadership&)>& lead) {
-  const auto campaign = std::make_shared<Campaign>(core_options());
+Elector::State::CampaignPtr Elector::State::begin(std::shared_ptr<detail::JobRunner> runner,
+                                                  ElectionListener listener) {
+  const auto campaign =
+      std::make_shared<Campaign>(shared_from_this(), std::move(runner), std::move(listener));
   {
     MutexLock lock(mutex_);
-    if (campaign_) throw std::invalid_argument("Elector: run() is running already");
+    if (campaign_) throw std::invalid_argument("Elector: it is running already");
     campaign_ = campaign;
   }
   log_.info("waiting to become leader", {{"identity", options_.identity}});
-  std::thread driver;
-  std::jthread follower;
   try {
-    driver = std::thread([this, campaign] { drive(campaign); });
-    follower = std::jthread([this, campaign](const std::stop_token& end) { follow(campaign, end); });
+    watch(campaign);
   } catch (...) {  // no thread could be started
-    if (driver.joinable()) {
-      resign(campaign, stop, false);
-      driver.join();
-    }
-    forget_campaign();
+    forget_campaign(*campaign);
     throw;
   }
+  campaign->wake();
+  return campaign;
+}
+
+ElectionEnd Elector::State::run(const std::stop_token& stop,
+                                const std::function<void(const Leadership&)>& lead) {
+  // The thread of the candidacy, whose steps no callback of another client delays.
+  const auto runner = std::make_shared<detail::JobRunner>(clock_, 1);
+  const CampaignPtr campaign = begin(runner, {});
   bool led = false;
   std::exception_ptr error;
   if (wait_for_term(campaign, stop)) {
@@ -211,16 +258,76 @@ ElectionEnd Elector::State::run(const std::stop_token& stop,
       error = std::current_exception();
     }
   }
-  const ElectionEnd end = resign(campaign, stop, led);
-  follower.request_stop();
-  follower.join();
-  driver.join();
-  forget_campaign();
+  const bool lost = campaign->lost.stop_requested();
+  {
+    MutexLock lock(mutex_);
+    give_up(*campaign);
+    campaign->wake();
+    while (!campaign->settled) clock_->wait(changed_, lock);
+    if (led && !lost) log_end(*campaign);
+  }
+  forget_campaign(*campaign);
   if (error) std::rethrow_exception(error);
-  return end;
+  if (led && lost) return ElectionEnd::lost;
+  return stop.stop_requested() ? ElectionEnd::stopped : ElectionEnd::finished;
 }
 
-void Elector::State::forget_campaign() {
+void Elector::State::start(ElectionListener listener) {
+  if (!client_.event_loop()) throw std::invalid_argument("Elector::start: the client has no event loop");
+  if (!listener.on_leading || !listener.on_end)
+    throw std::invalid_argument("Elector::start: the listener lacks a function");
+  begin(client_.event_loop()->state()->runner(), std::move(listener));
+}
+
+void Elector::State::resign() {
+  MutexLock lock(mutex_);
+  if (!campaign_) return;
+  give_up(*campaign_);
+  campaign_->wake();
+}
+
+// Ends a started candidacy at once: nothing is released, and its listener is not called.
+void Elector::State::abandon() {
+  CampaignPtr campaign;
+  {
+    MutexLock lock(mutex_);
+    if (!campaign_ || !campaign_->is_listened_to()) return;
+    campaign = campaign_;
+    campaign->abandoned = true;
+    give_up(*campaign);
+  }
+  std::vector<std::weak_ptr<http::Call>> calls;
+  std::shared_ptr<WatchCall> lease_watch;
+  {
+    MutexLock lock(mutex_);
+    calls = std::move(campaign->calls);
+    lease_watch = campaign->lease_watch;
+  }
+  campaign->runner->forget(*campaign);
+  for (const auto& call : calls) {
+    if (const auto running = call.lock()) running->cancel();
+  }
+  if (lease_watch) lease_watch->cancel();
+  forget_campaign(*campaign);
+  client_.event_loop()->post([campaign] {});  // the runner may be in its run()
+  // Otherwise its calls would keep the client alive, and with it themselves, if nothing polls again.
+  campaign->elector.reset();
+}
+
+void Elector::State::give_up(Campaign& campaign) {
+  lost_at_.reset();
+  campaign.core.resign(clock_->now());
+  // After this, only the release is written.
+  guard_->set(TimePoint::min());
+}
+
+void Elector::State::log_end(const Campaign& campaign) const {
+  const bool released = campaign.core.end() == Core::End::released;
+  log_.info(released ? "released leadership" : "gave up leadership", {{"term", *campaign.term}});
+}
+
+void Elector::State::forget_campaign(Campaign& campaign) {
+  campaign.runner->forget(campaign);
   MutexLock lock(mutex_);
   campaign_.reset();
   holder_.clear();
@@ -233,48 +340,51 @@ bool Elector::State::wait_for_term(const CampaignPtr& campaign, const std::stop_
   return campaign->term.has_value() && !stop.stop_requested();
 }
 
-// Returns when the driver has ended and every request has completed.
-ElectionEnd Elector::State::resign(const CampaignPtr& campaign, const std::stop_token& stop, bool led) {
+// Performs the steps that are due.
+void Elector::State::step(Campaign& campaign) noexcept {
   MutexLock lock(mutex_);
-  const bool lost = campaign->lost.stop_requested();
-  lost_at_.reset();
-  campaign->core.resign(clock_->now());
-  // After this, only the release is written.
-  guard_->set(TimePoint::min());
-  changed_.notify_all();
-  while (!campaign->core.end()) clock_->wait(changed_, lock);
-  if (led && !lost) {
-    const bool released = campaign->core.end() == Core::End::released;
-    log_.info(released ? "released leadership" : "gave up leadership", {{"term", *campaign->term}});
-  }
-  std::vector<std::weak_ptr<http::Call>> calls = std::move(campaign->calls);
-  lock.unlock();
-  for (const auto& call : calls) {
-    if (const auto running = call.lock()) running->cancel();
-  }
-  lock.lock();
-  while (campaign->on_their_way > 0) clock_->wait(changed_, lock);
-  if (led && lost) return ElectionEnd::lost;
-  return stop.stop_requested() ? ElectionEnd::stopped : ElectionEnd::finished;
-}
-
-// The elector's thread: performs the core's steps when they are due.
-void Elector::State::drive(const CampaignPtr& campaign) noexcept {
-  MutexLock lock(mutex_);
-  for (;;) {
-    Core::Step step = campaign->core.next_step(clock_->now(), clock_->wall_now());
-    const bool looked_away = publish(*campaign, lock);
-    if (campaign->core.end()) break;
+  while (!campaign.settled) {
+    Core::Step step = campaign.core.next_step(clock_->now(), clock_->wall_now());
+    const bool looked_away = publish(campaign, lock);
+    if (campaign.abandoned) return;
+    if (campaign.core.end()) return settle(campaign, lock);
     if (step.request) {
-      ++campaign->on_their_way;  // before the end of the candidacy can be seen
+      ++campaign.on_their_way;  // before the end of the candidacy can be seen
       lock.unlock();
       send(campaign, std::move(*step.request));
       lock.lock();
-    } else if (!looked_away) {  // otherwise a notification may have been missed
-      clock_->wait_until(changed_, lock, step.next_due);
+    } else if (!looked_away) {  // otherwise the core may have another decision
+      return campaign.runner->wake_at(campaign, step.next_due);
     }
   }
+}
+
+// Ends what a candidacy whose core has ended waits for, and then the candidacy.
+void Elector::State::settle(Campaign& campaign, MutexLock& lock) {
+  if (!std::exchange(campaign.cancelled, true)) {
+    const std::vector<std::weak_ptr<http::Call>> calls = std::move(campaign.calls);
+    const std::shared_ptr<WatchCall> lease_watch = campaign.lease_watch;
+    lock.unlock();
+    for (const auto& call : calls) {
+      if (const auto running = call.lock()) running->cancel();
+    }
+    lease_watch->cancel();
+    lock.lock();
+  }
+  if (campaign.on_their_way > 0 || campaign.watching) return;
+  campaign.settled = true;
   changed_.notify_all();
+  if (!campaign.is_listened_to() || campaign.abandoned) return;
+  const bool lost = campaign.lost.stop_requested();
+  if (campaign.term && !lost) log_end(campaign);
+  const CampaignPtr keep = campaign.shared_from_this();
+  lock.unlock();
+  forget_campaign(campaign);
+  client_.event_loop()->post([keep, lost] {  // the runner still uses this job when run() has returned
+    const auto on_end = std::move(keep->listener.on_end);
+    on_end(lost ? ElectionEnd::lost : ElectionEnd::stopped);
+  });
+  lock.lock();
 }
 
 // Publishes the changes of the core.
@@ -289,6 +399,13 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
       campaign.term = term->number;
       log_.info("leading", {{"term", term->number}});
       changed_.notify_all();
+      if (campaign.listener.on_leading) {
+        const Leadership leadership{.term = term->number, .lost = campaign.lost.get_token()};
+        lock.unlock();
+        campaign.listener.on_leading(leadership);
+        lock.lock();
+        looked_away = true;
+      }
     }
   } else if (campaign.term && campaign.core.end() && !resigned && !campaign.lost.stop_requested()) {
     guard_->set(TimePoint::min());
@@ -318,9 +435,9 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
   return true;
 }
 
-void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
-  auto done = [this, campaign, id = request.id](Outcome<ResourceClient::Object> outcome) {
-    landed(campaign, id, std::move(outcome));
+void Elector::State::send(Campaign& campaign, Core::Request request) {
+  auto done = [self = campaign.shared_from_this(), id = request.id](Outcome<ResourceClient::Object> outcome) {
+    if (const auto elector = self->elector) elector->landed(*self, id, std::move(outcome));
   };
   const auto describe_call = [&]() -> ApiCall<ResourceClient::Object> {
     if (request.ask == Core::Ask::get)
@@ -336,31 +453,31 @@ void Elector::State::send(const CampaignPtr& campaign, Core::Request request) {
     call = client.start(describe_call(), std::move(done));
   } catch (...) {  // nothing was sent
     MutexLock lock(mutex_);
-    --campaign->on_their_way;
-    judge(*campaign, request.id, std::current_exception());
-    changed_.notify_all();
+    --campaign.on_their_way;
+    judge(campaign, request.id, std::current_exception());
     return;
   }
   {
     MutexLock lock(mutex_);
-    std::erase_if(campaign->calls, [](const auto& old) { return old.expired(); });
-    campaign->calls.push_back(call);
-    if (!campaign->core.end()) return;
+    std::erase_if(campaign.calls, [](const auto& old) { return old.expired(); });
+    campaign.calls.push_back(call);
+    if (!campaign.cancelled && !campaign.abandoned) return;
   }
   call->cancel();  // the candidacy ended concurrently and cancelled the calls that it knew
 }
 
-void Elector::State::landed(const CampaignPtr& campaign, std::uint64_t id,
-                            Outcome<ResourceClient::Object> outcome) {
-  MutexLock lock(mutex_);
-  --campaign->on_their_way;
-  if (outcome.ok()) {
-    last_problem_.clear();
-    campaign->core.on_answered(id, outcome.value()->body(), clock_->now());
-  } else {
-    judge(*campaign, id, outcome.error());
+void Elector::State::landed(Campaign& campaign, std::uint64_t id, Outcome<ResourceClient::Object> outcome) {
+  {
+    MutexLock lock(mutex_);
+    --campaign.on_their_way;
+    if (outcome.ok()) {
+      last_problem_.clear();
+      campaign.core.on_answered(id, outcome.value()->body(), clock_->now());
+    } else {
+      judge(campaign, id, outcome.error());
+    }
   }
-  changed_.notify_all();
+  campaign.wake();
 }
 
 void Elector::State::judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) {
@@ -385,36 +502,61 @@ void Elector::State::note_problem(const std::string& problem) {
   log_.warn("the Lease could not be read or written; it is tried again", {{"error", problem}});
 }
 
-// The follower's thread: passes the events of the watch to the core.
-void Elector::State::follow(const CampaignPtr& campaign, const std::stop_token& stop) noexcept {
+// Starts the watch of the Lease, whose events go to the core.
+void Elector::State::watch(const CampaignPtr& campaign) {
+  MutexLock lock(mutex_);  // events wait until the campaign knows its watch
+  campaign->watching = true;
+  campaign->lease_watch = detail::start_raw_watch(
+      client_, Lease::resource,
+      {.namespace_ = options_.namespace_, .field_selector = "metadata.name=" + options_.name},
+      {.on_event =
+           [campaign](const detail::RawWatchEvent& event) {
+             if (const auto elector = campaign->elector) elector->on_watch_event(*campaign, event);
+           },
+       .on_end =
+           [campaign](const std::exception_ptr& error) {
+             if (const auto elector = campaign->elector) elector->on_watch_end(*campaign, error);
+           }});
+}
+
+void Elector::State::on_watch_event(Campaign& campaign, const detail::RawWatchEvent& event) noexcept {
+  std::shared_ptr<WatchCall> lease_watch;
   try {
-    detail::RawWatch watch(
-        client_, Lease::resource,
-        {.namespace_ = options_.namespace_, .field_selector = "metadata.name=" + options_.name});
-    while (auto event = watch.next(stop)) {
-      if (event->type == WatchEventType::gone) {
-        watch.restart("");
-        continue;
-      }
-      if (event->object.empty()) continue;
-      Json lease = Json::parse(event->object, event->what);
-      MutexLock lock(mutex_);
-      campaign->core.on_watching(true);
-      if (event->type == WatchEventType::deleted) {
-        campaign->core.on_deleted(std::move(lease), clock_->now());
+    MutexLock lock(mutex_);
+    lease_watch = campaign.lease_watch;
+    if (event.type != WatchEventType::gone) {
+      if (event.object.empty()) return;
+      Json lease = Json::parse(event.object, event.what);
+      campaign.core.on_watching(true);
+      if (event.type == WatchEventType::deleted) {
+        campaign.core.on_deleted(std::move(lease), clock_->now());
       } else {
-        campaign->core.on_event(std::move(lease), clock_->now());
+        campaign.core.on_event(std::move(lease), clock_->now());
       }
-      changed_.notify_all();
+      lock.unlock();
+      return campaign.wake();
     }
-    return;
   } catch (const std::exception& error) {
     log_.warn("the Lease cannot be watched; it is read every retry period instead",
               {{"error", error.what()}});
+    return lease_watch->cancel();
   }
-  MutexLock lock(mutex_);
-  campaign->core.on_watching(false);
-  changed_.notify_all();
+  lease_watch->restart("");
+}
+
+void Elector::State::on_watch_end(Campaign& campaign, const std::exception_ptr& error) {
+  bool wanted = false;
+  {
+    MutexLock lock(mutex_);
+    campaign.watching = false;
+    campaign.core.on_watching(false);
+    wanted = !campaign.core.end() && !campaign.abandoned;
+  }
+  if (wanted && !is_cancelled(error)) {
+    log_.warn("the Lease cannot be watched; it is read every retry period instead",
+              {{"error", text_of(error)}});
+  }
+  campaign.wake();
 }
 
 // ---- Elector
@@ -435,10 +577,19 @@ Elector::Elector(Client client, ElectionOptions options) {
   state_ = std::make_shared<State>(std::move(client), std::move(complete));
 }
 
-Elector::~Elector() = default;
+Elector::~Elector() {
+  state_->abandon();
+}
 
 ElectionEnd Elector::run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead) {
   return state_->run(stop, lead);
+}
+
+void Elector::start(ElectionListener listener) {
+  state_->start(std::move(listener));
+}
+void Elector::resign() {
+  state_->resign();
 }
 
 bool Elector::is_leader() const noexcept {

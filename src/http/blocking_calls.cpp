@@ -2,12 +2,11 @@
 #include "http/blocking_calls.hpp"
 
 #include <algorithm>
-#include <csignal>
-#include <ctime>
-#include <pthread.h>
 #include <utility>
 
 #include <evenkeel/base/stop.hpp>
+
+#include "http/without_sigpipe.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -15,31 +14,6 @@ namespace http::detail {
 namespace {
 
 constexpr Duration longest_wait = std::chrono::seconds{60};
-
-/// Keeps a SIGPIPE of a write to a broken connection from the host, for the calling thread only.
-class WithoutSigpipe {
- public:
-  WithoutSigpipe() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~WithoutSigpipe() {
-    const timespec at_once{};
-    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  WithoutSigpipe(const WithoutSigpipe&) = delete;
-  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
-
- private:
-  sigset_t pipe_;
-  sigset_t before_;
-  bool was_pending_ = false;
-};
 
 }  // namespace
 

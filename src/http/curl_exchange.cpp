@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "http/curl_loop.hpp"
+#include "http/gzip_decoder.hpp"
 #include "http/plain_http.hpp"
 #include "http/url_part.hpp"
 
@@ -120,6 +121,8 @@ Endpoint parse_endpoint(const CurlTransportOptions& options) {
   while (!path.empty() && path.back() == '/') path.pop_back();
   endpoint.base = scheme + "://" + (port.empty() ? host : authority_of(host, port)) + path;
   endpoint.url = endpoint.base;
+  endpoint.host = host;
+  endpoint.port = !port.empty() ? port : endpoint.tls ? "443" : "80";
   if (!endpoint.tls || options.tls.server_name.empty() || options.tls.server_name == host) return endpoint;
 
   // curl takes the name to verify from the URL, so the URL contains it and the connection is redirected.
@@ -164,15 +167,20 @@ void CurlExchange::resume() noexcept {
 }
 
 void CurlExchange::attach(CURL* easy, const Endpoint& endpoint, const CurlTransportOptions& options,
-                          std::shared_ptr<const TlsMaterial> tls) {
+                          std::shared_ptr<const TlsMaterial> tls, const std::string& addresses) {
   easy_ = easy;
   tls_ = std::move(tls);
   max_header_bytes_ = options.max_header_bytes;
   max_body_bytes_ = options.max_body_bytes;
+  asks_for_gzip_ = options.compression.value_or(!endpoint.loopback) && !is_stream_ &&
+                   request_.headers.find("Accept-Encoding") == nullptr;
   configure_request(endpoint, options);
   configure_body();
   configure_connection(endpoint, options);
   if (endpoint.tls) configure_tls(options);
+  if (addresses.empty()) return;
+  addresses_ = curl_slist_append(nullptr, addresses.c_str());
+  set(easy_, CURLOPT_RESOLVE, addresses_);
 }
 
 void CurlExchange::configure_request(const Endpoint& endpoint, const CurlTransportOptions& options) {
@@ -199,6 +207,7 @@ void CurlExchange::configure_request(const Endpoint& endpoint, const CurlTranspo
     set(easy_, CURLOPT_PREREQFUNCTION, &CurlExchange::on_request);
     set(easy_, CURLOPT_PREREQDATA, static_cast<void*>(this));
   }
+  if (asks_for_gzip_) add_header("Accept-Encoding: gzip");
   if (!endpoint.host_header.empty()) add_header(endpoint.host_header);
   add_header("Expect:");  // do not wait for 100 Continue
   if (request_.headers.find("Content-Type") == nullptr) add_header("Content-Type:");
@@ -245,8 +254,8 @@ void CurlExchange::configure_connection(const Endpoint& endpoint, const CurlTran
   set(easy_, CURLOPT_SOCKOPTDATA, const_cast<Duration*>(&options.dead_peer_timeout));
   if (options.proxy) {
     set(easy_, CURLOPT_PROXY, options.proxy->c_str());
-  } else if (endpoint.loopback) {
-    // Ignore the environment's proxy, for which this host would be another machine.
+  } else if (endpoint.loopback || options.event_loop) {
+    // Ignore the environment's proxy, for which a loopback address would be another machine.
     set(easy_, CURLOPT_PROXY, "");
   }
   if (!endpoint.connect_to.empty()) {
@@ -301,6 +310,7 @@ CURL* CurlExchange::detach() {
   curl_easy_reset(easy);
   curl_slist_free_all(std::exchange(header_lines_, nullptr));
   curl_slist_free_all(std::exchange(connect_to_, nullptr));
+  curl_slist_free_all(std::exchange(addresses_, nullptr));
   tls_.reset();
   return easy;
 }
@@ -371,6 +381,10 @@ std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base
         TransportErrorCode::interrupted, describe(base, "the connection broke after the request was sent")));
   }
   if (cancelled()) return std::make_exception_ptr(Cancelled(describe(base, "cancelled")));
+  if (code == CURLE_OK && responded_ && gzip_ && !gzip_->complete()) {
+    return std::make_exception_ptr(TransportError(
+        TransportErrorCode::interrupted, describe(base, "the answer ended within its compressed body")));
+  }
   if (code == CURLE_OK && responded_) return nullptr;
   if (code == CURLE_OK) {  // curl accepts a connection that ends within the headers as a complete response
     return std::make_exception_ptr(TransportError(TransportErrorCode::interrupted,
@@ -499,6 +513,7 @@ bool CurlExchange::end_of_headers() {
     curl_off_t length = -1;
     curl_easy_getinfo(easy_, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     if (length > 0) response_.body.reserve(static_cast<std::size_t>(std::min<curl_off_t>(length, 1 << 20)));
+    if (is_expanded()) begin_expansion();
     return true;
   }
   try {
@@ -527,6 +542,7 @@ bool CurlExchange::take_body(std::string_view piece) {
       handler_->on_data(piece);
       return true;
     }
+    if (gzip_) return expand(piece);
     if (response_.body.size() + piece.size() > max_body_bytes_) {
       limit_ = "the answer exceeds " + std::to_string(max_body_bytes_) + " bytes";
       return false;
@@ -537,6 +553,33 @@ bool CurlExchange::take_body(std::string_view piece) {
     return false;
   }
   return true;
+}
+
+/// Returns true if the body is compressed as it was asked for.
+bool CurlExchange::is_expanded() const {
+  const std::string* const encoding = response_.headers.find("Content-Encoding");
+  return asks_for_gzip_ && encoding != nullptr && *encoding == "gzip";
+}
+
+// The headers that describe the compressed body are not those of the one that the caller gets.
+void CurlExchange::begin_expansion() {
+  gzip_ = std::make_unique<GzipDecoder>();
+  Headers headers;
+  for (const auto& [name, value] : std::exchange(response_.headers, {})) {
+    const Headers line{{name, value}};
+    if (line.find("Content-Encoding") == nullptr && line.find("Content-Length") == nullptr)
+      headers.add(name, value);
+  }
+  response_.headers = std::move(headers);
+}
+
+bool CurlExchange::expand(std::string_view piece) {
+  const GzipDecoder::Result result = gzip_->decode(piece, response_.body, max_body_bytes_);
+  if (result == GzipDecoder::Result::corrupt)
+    limit_ = "the answer's compressed body is corrupt: " + std::string(gzip_->problem());
+  if (result == GzipDecoder::Result::too_long)
+    limit_ = "the answer exceeds " + std::to_string(max_body_bytes_) + " bytes";
+  return result == GzipDecoder::Result::ok;
 }
 
 // Called when the connection is established, right before the head is sent; again in each attempt of curl.

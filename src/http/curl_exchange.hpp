@@ -19,11 +19,14 @@ inline namespace v0 {
 namespace http::detail {
 
 class CurlLoop;
+class GzipDecoder;
 
 /// The server's URL, parsed once.
 struct Endpoint {
   std::string base;  ///< Prefix of targets in messages; without credentials.
   std::string url;   ///< Prefix of targets for curl; its host is the name that the certificate must have.
+  std::string host;  ///< Host of the server, without brackets.
+  std::string port;  ///< Port of the server.
   std::string connect_to;   ///< CURLOPT_CONNECT_TO if the two differ, else empty.
   std::string host_header;  ///< Host header if the two differ, else empty.
   bool tls = false;
@@ -56,9 +59,10 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   bool running() const { return easy_ != nullptr; }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
-  /// Takes `easy` and configures it for this exchange.
+  /// Takes `easy` and configures it for this exchange. `addresses`: of the server, for CURLOPT_RESOLVE;
+  /// empty: libcurl looks its name up.
   void attach(CURL* easy, const Endpoint& endpoint, const CurlTransportOptions& options,
-              std::shared_ptr<const TlsMaterial> tls);
+              std::shared_ptr<const TlsMaterial> tls, const std::string& addresses = {});
   /// Returns the handle, reset.
   CURL* detach();
   CURL* easy() const { return easy_; }
@@ -119,6 +123,9 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   bool take_length(std::string_view name, std::string_view value);
   bool end_of_headers();
   bool take_body(std::string_view piece);
+  bool expand(std::string_view piece);
+  bool is_expanded() const;
+  void begin_expansion();
 
   const std::shared_ptr<CurlLoop> loop_;  // null: a blocking call
   Request request_;
@@ -133,6 +140,7 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   CURL* easy_ = nullptr;
   curl_slist* header_lines_ = nullptr;
   curl_slist* connect_to_ = nullptr;
+  curl_slist* addresses_ = nullptr;
   std::shared_ptr<const TlsMaterial> tls_;
   std::size_t uploaded_ = 0;
   char error_text_[CURL_ERROR_SIZE] = {};
@@ -141,6 +149,8 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   std::size_t header_bytes_ = 0;
   std::size_t max_header_bytes_ = 0;
   std::size_t max_body_bytes_ = 0;
+  bool asks_for_gzip_ = false;
+  std::unique_ptr<GzipDecoder> gzip_;  // of a compressed body that was asked for
   bool responded_ = false;
   std::string limit_;  // the limit that the response exceeded, or the rule that it broke
   std::exception_ptr handler_error_;

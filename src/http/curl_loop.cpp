@@ -48,7 +48,11 @@ void CurlLoop::post(Command command, std::shared_ptr<CurlExchange> exchange) noe
     inbox_.emplace_back(command, std::move(exchange));
     wake = std::exchange(sleeping_, false);
   }
-  if (!wake) return;
+  if (wake || host_) this->wake();
+}
+
+void CurlLoop::wake() noexcept {
+  if (host_) return host_->runner()->wake(*this);
   brake_.notify_all();
   sockets_.wake();
 }
@@ -58,35 +62,88 @@ void CurlLoop::stop() noexcept {
     MutexLock lock(mutex_);
     stopping_ = true;
   }
-  brake_.notify_all();
-  sockets_.wake();
+  wake();
 }
 
 void CurlLoop::drop_outdated() noexcept {
   {
     MutexLock lock(mutex_);
     rotated_ = true;
-    if (!std::exchange(sleeping_, false)) return;
+    if (!std::exchange(sleeping_, false) && !host_) return;
   }
-  brake_.notify_all();
-  sockets_.wake();
+  wake();
 }
 
-void CurlLoop::run() {
-  while (take_commands()) {
-    start_queued();
-    if (idle_turns_ > free_idle_turns && may_sleep()) brake();
-    drive();
-    reap();
-    expire();
-    start_queued();
-  }
+void CurlLoop::run_thread() {
+  while (take_commands()) turn();
   end_all();
 }
 
-void CurlLoop::brake() {
+void CurlLoop::turn() {
+  start_queued();
+  if (!host_ && idle_turns_ > free_idle_turns && may_sleep()) brake();
+  drive();
+  reap();
+  expire();
+  start_queued();
+}
+
+void CurlLoop::open(std::shared_ptr<evenkeel::detail::EventLoopState> host) {
+  host_ = std::move(host);
+  groundwork_ = std::make_shared<Groundwork>(host_, endpoint_, options_, tls_, [self = weak_from_this()] {
+    if (const auto loop = self.lock()) loop->wake();
+  });
+  host_->watch(sockets_.fd(), *this);
+}
+
+void CurlLoop::run() noexcept {
+  const std::shared_ptr<CurlLoop> keep = shared_from_this();
+  in_turn_ = true;
+  if (take_commands() && !is_braked()) turn();
+  in_turn_ = false;
+  if (!is_stopping()) return arrange();
+  close();
+  host_->post([keep] {});  // the runner still uses this job when run() has returned
+}
+
+// Decides when the host has to call again.
+void CurlLoop::arrange() {
+  last_turn_ = now();
+  if (braked_until_ == TimePoint::min() && idle_turns_ > free_idle_turns) {
+    braked_until_ = last_turn_ + brake_time();
+    host_->unwatch(sockets_.fd());
+  }
+  host_->runner()->wake_at(*this, braked_until_ == TimePoint::min() ? next_due() : braked_until_);
+}
+
+bool CurlLoop::is_braked() {
+  if (braked_until_ == TimePoint::min()) return false;
+  if (idle_turns_ > 0 && now() < braked_until_) return true;
+  braked_until_ = TimePoint::min();
+  host_->watch(sockets_.fd(), *this);
+  return false;
+}
+
+void CurlLoop::close() noexcept {
+  if (in_turn_ || !host_) return;
+  const auto keep = shared_from_this();  // end_all() may release the last other reference
+  end_all();
+  if (braked_until_ == TimePoint::min()) host_->unwatch(sockets_.fd());
+  host_->runner()->forget(*this);
+}
+
+bool CurlLoop::is_stopping() {
+  MutexLock lock(mutex_);
+  return stopping_;
+}
+
+Duration CurlLoop::brake_time() const {
   const unsigned step = std::min(idle_turns_ - free_idle_turns - 1, 6U);
-  const TimePoint until = now() + std::min({first_brake * (1 << step), longest_brake, until_timer()});
+  return std::min({first_brake * (1 << step), longest_brake, until_timer()});
+}
+
+void CurlLoop::brake() {
+  const TimePoint until = now() + brake_time();
   MutexLock lock(mutex_);
   while (sleeping_ && !stopping_ && now() < until) brake_.wait_until(lock, until);
 }
@@ -94,8 +151,8 @@ void CurlLoop::brake() {
 // Waits until a socket is ready, a timer is due or a command arrives, and lets libcurl do its work.
 void CurlLoop::drive() {
   const Duration wait = until_due();
-  const TimePoint before = now();
-  const bool sleep = wait > Duration::zero() && may_sleep();
+  const TimePoint before = host_ ? last_turn_ : now();
+  const bool sleep = !host_ && wait > Duration::zero() && may_sleep();
   ++idle_turns_;
   sockets_.wait(sleep ? wait : Duration::zero(), [this](int socket, unsigned ready) { act(socket, ready); });
   const TimePoint after = now();
@@ -189,13 +246,34 @@ void CurlLoop::start(const std::shared_ptr<CurlExchange>& exchange) {
   }
   arm(*exchange);
   if (exchange->is_stream()) {
-    launch(*exchange);
+    streams_.push_back(exchange);
   } else {
     queue_.push_back(exchange);
   }
 }
 
+bool CurlLoop::may_connect() {
+  if (!groundwork_) return true;
+  if (const auto failure = groundwork_->take_failure()) end_waiting(*failure);
+  return (streams_.empty() && queue_.empty()) || groundwork_->is_done(now());
+}
+
+void CurlLoop::end_waiting(const Groundwork::Failure& failure) {
+  std::vector<std::shared_ptr<CurlExchange>> waiting = std::exchange(streams_, {});
+  waiting.insert(waiting.end(), queue_.begin(), queue_.end());
+  queue_.clear();
+  for (const auto& exchange : waiting) {
+    if (exchange->finished()) continue;
+    end(*exchange, std::make_exception_ptr(
+                       TransportError(failure.code, exchange->describe(endpoint_.base, failure.reason))));
+  }
+}
+
 void CurlLoop::start_queued() {
+  if (!may_connect()) return;
+  for (const auto& stream : std::exchange(streams_, {})) {
+    if (!stream->finished()) launch(*stream);
+  }
   while (!queue_.empty() && in_flight_ < limit()) {
     const std::shared_ptr<CurlExchange> next = std::move(queue_.front());
     queue_.pop_front();
@@ -208,8 +286,10 @@ void CurlLoop::launch(CurlExchange& exchange) {
     return end(exchange, std::move(refusal));  // the guard may have changed while it was queued
   try {
     // Before a handle is taken, because it throws if files cannot be read.
-    const std::shared_ptr<const TlsMaterial> tls = endpoint_.tls ? tls_->get() : nullptr;
-    exchange.attach(take_easy(), endpoint_, options_, tls);
+    const std::shared_ptr<const TlsMaterial> tls = !endpoint_.tls ? nullptr
+                                                   : groundwork_  ? tls_->current()
+                                                                  : tls_->get();
+    exchange.attach(take_easy(), endpoint_, options_, tls, groundwork_ ? groundwork_->addresses() : "");
   } catch (const std::exception& error) {
     if (exchange.running()) curl_easy_cleanup(exchange.detach());
     end(exchange, std::make_exception_ptr(TransportError(TransportErrorCode::tls,
@@ -272,6 +352,10 @@ void CurlLoop::disarm(CurlExchange& exchange) {
   timers_.erase({exchange.armed, &exchange});
 }
 
+TimePoint CurlLoop::next_due() const {
+  return timers_.empty() ? curl_due_ : std::min(curl_due_, timers_.begin()->first);
+}
+
 Duration CurlLoop::until_timer() const {
   constexpr Duration longest = std::chrono::seconds{60};
   if (timers_.empty()) return longest;
@@ -303,7 +387,8 @@ void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {
 }
 
 void CurlLoop::end_all() {
-  queue_.clear();  // these are also in live_; left here they would keep this loop alive
+  streams_.clear();  // these are also in live_; left here they would keep this loop alive
+  queue_.clear();
   for (;;) {
     Inbox commands;
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of the curl transport: a multi handle that is driven by the readiness of its sockets, a queue of
-// requests above the limit, and timers.
+// The loop of the curl transport: a multi handle that is driven by the readiness of its sockets, a queue of
+// requests above the limit, and timers. A thread of its own runs it, or an event loop of the program.
 #pragma once
 
 #include <atomic>
@@ -18,6 +18,7 @@
 #include <evenkeel/base/mutex.hpp>
 
 #include "http/curl_exchange.hpp"
+#include "http/groundwork.hpp"
 #include "http/readiness.hpp"
 
 namespace evenkeel {
@@ -26,14 +27,14 @@ namespace http::detail {
 
 /// Event loop of the curl transport. The cost of a turn depends on the sockets that are ready and the timers
 /// that are due, not on the number of exchanges.
-/// Thread safety: post() and stop() from any thread; run() on one thread, and all private members on that
-/// thread.
-class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
+/// Thread safety: post() and stop() from any thread; run_thread(), or open(), run() and close(), on one
+/// thread, and all private members on that thread.
+class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_from_this<CurlLoop> {
  public:
   enum class Command : unsigned char { start, cancel, resume };
 
   CurlLoop(CurlTransportOptions options, std::shared_ptr<TlsFiles> tls);
-  ~CurlLoop();
+  ~CurlLoop() override;
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
@@ -41,8 +42,15 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   /// Records that data was transferred. Called on the loop's thread.
   void note_progress() noexcept { idle_turns_ = 0; }
   /// Runs until stop(), then ends remaining exchanges with `closed`.
-  void run();
+  void run_thread();
   void stop() noexcept;
+
+  /// Lets `host` run this loop, as one of its jobs, until close().
+  void open(std::shared_ptr<evenkeel::detail::EventLoopState> host);
+  void run() noexcept override;
+  /// Ends remaining exchanges with `closed`; within run(), at its end.
+  void close() noexcept;
+
   /// Ends the streams of client certificates that are not the current one. Any thread.
   void drop_outdated() noexcept EVENKEEL_EXCLUDES(mutex_);
 
@@ -51,8 +59,13 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
 
   bool take_commands();
   void end_outdated();
+  void wake() noexcept;
   bool may_sleep();
+  Duration brake_time() const;
   void brake();
+  bool is_braked();
+  void turn();
+  void arrange();
   void drive();
   void act(curl_socket_t socket, unsigned ready);
   static int on_socket(CURL* easy, curl_socket_t socket, int interest, void* self, void* known);
@@ -60,6 +73,8 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   void obey(Command command, const std::shared_ptr<CurlExchange>& exchange);
   void start(const std::shared_ptr<CurlExchange>& exchange);
   void start_queued();
+  bool may_connect();
+  void end_waiting(const Groundwork::Failure& failure);
   void launch(CurlExchange& exchange);
   void reap();
   void expire();
@@ -67,6 +82,8 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   void disarm(CurlExchange& exchange);
   void end(CurlExchange& exchange, std::exception_ptr error);
   void end_all();
+  bool is_stopping() EVENKEEL_EXCLUDES(mutex_);
+  TimePoint next_due() const;
   Duration until_timer() const;
   Duration until_due() const;
   std::size_t limit() const { return http2_ ? options_.max_in_flight : options_.max_in_flight_http1; }
@@ -86,11 +103,19 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   bool sleeping_ EVENKEEL_GUARDED_BY(mutex_) = false;  // sleeping or about to: post() has to wake it
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;   // the inbox is not read any more
 
+  // With an event loop of the program.
+  std::shared_ptr<evenkeel::detail::EventLoopState> host_;
+  std::shared_ptr<Groundwork> groundwork_;
+  bool in_turn_ = false;
+  TimePoint last_turn_{};  // end of the turn before
+  TimePoint braked_until_ = TimePoint::min();
+
   // Used only on the loop's thread.
   unsigned idle_turns_ = 0;                // consecutive turns that did not wait and made no progress
   TimePoint curl_due_ = TimePoint::max();  // when libcurl wants to be called without a ready socket
   std::unordered_set<std::shared_ptr<CurlExchange>> live_;
-  std::deque<std::shared_ptr<CurlExchange>> queue_;
+  std::vector<std::shared_ptr<CurlExchange>> streams_;  // to be launched
+  std::deque<std::shared_ptr<CurlExchange>> queue_;     // requests to be launched
   std::set<std::pair<TimePoint, CurlExchange*>> timers_;
   std::vector<CURL*> idle_handles_;
   std::size_t in_flight_ = 0;  // requests, without streams

@@ -4,11 +4,14 @@
 #include <stdexcept>
 #include <thread>
 
+#include <evenkeel/base/suspender.hpp>
 #include <evenkeel/http/curl_transport.hpp>
+#include <evenkeel/http/event_loop.hpp>
 
 #include "base/leftover_thread.hpp"
 #include "http/blocking_calls.hpp"
 #include "http/curl_loop.hpp"
+#include "http/curl_web_socket.hpp"
 #include "http/wire_check.hpp"
 
 namespace evenkeel {
@@ -55,16 +58,22 @@ class CurlTransport final : public Transport {
       if (const auto pool = calls.lock()) pool->drop_idle();
       if (const auto streams = loop.lock()) streams->drop_outdated();
     });
+    if (options_.event_loop) {
+      loop_->open(options_.event_loop->state());
+      return;
+    }
     thread_ = std::thread([loop = loop_] {
       block_signals();
       pthread_setname_np(pthread_self(), "evenkeel-http");
-      loop->run();
+      loop->run_thread();
     });
   }
 
   ~CurlTransport() override {
+    closing_.request_stop();
     blocking_->close();
     loop_->stop();
+    if (options_.event_loop) loop_->close();
     evenkeel::detail::join_or_leave(std::move(thread_));  // the thread owns the loop
   }
 
@@ -72,7 +81,10 @@ class CurlTransport final : public Transport {
   Response fetch(Request request, std::stop_token stop) override {
     detail::check_request(request);
     detail::check_exposure(request, endpoint_, options_);
-    if (endpoint_.tls && blocking_->is_full()) return Transport::fetch(std::move(request), std::move(stop));
+    const bool can_share = endpoint_.tls && !options_.event_loop;
+    const bool on_fiber = evenkeel::detail::Suspender::current() != nullptr;
+    if (on_fiber || (can_share && blocking_->is_full()))
+      return Transport::fetch(std::move(request), std::move(stop));
     const auto calls = blocking_;  // outlives a transport that is destroyed meanwhile
     return calls->fetch(std::move(request), stop);
   }
@@ -85,6 +97,14 @@ class CurlTransport final : public Transport {
   std::shared_ptr<Call> stream(Request request, std::shared_ptr<StreamHandler> handler) override {
     if (!handler) throw std::invalid_argument("Transport::stream: no handler");
     return submit(std::move(request), {}, std::move(handler));
+  }
+
+  WebSocketAnswer open_web_socket(Request request, std::vector<std::string> protocols,
+                                  std::stop_token stop) override {
+    detail::check_request(request);
+    detail::check_exposure(request, endpoint_, options_);
+    const auto tls = tls_;  // outlives a transport that is destroyed meanwhile
+    return detail::open_curl_web_socket(options_, *tls, request, protocols, stop, closing_.get_token());
   }
 
  private:
@@ -103,6 +123,7 @@ class CurlTransport final : public Transport {
   const std::shared_ptr<detail::TlsFiles> tls_;
   const std::shared_ptr<detail::BlockingCalls> blocking_;
   const std::shared_ptr<detail::CurlLoop> loop_;
+  std::stop_source closing_;
   std::thread thread_;
 };
 

@@ -26,6 +26,8 @@ class Readiness {
   Readiness(const Readiness&) = delete;
   Readiness& operator=(const Readiness&) = delete;
 
+  /// Returns a descriptor that is readable while wait() would report something.
+  int fd() const noexcept { return epoll_; }
   /// Waits for `wanted` of `socket` from now on; 0: for nothing, before it is closed.
   void set(int socket, unsigned wanted) noexcept;
   /// Ends the wait() in progress, or the next one.

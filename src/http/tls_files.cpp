@@ -52,9 +52,21 @@ std::shared_ptr<const TlsMaterial> TlsFiles::get() {
   return result;
 }
 
+TlsFiles::Freshness TlsFiles::freshness() const {
+  const Pair pair = given_pair();
+  MutexLock lock(mutex_);
+  if (!last_ || pair != pair_) return Freshness::missing;
+  return now() - read_at_ < reload_ ? Freshness::fresh : Freshness::stale;
+}
+
+std::shared_ptr<const TlsMaterial> TlsFiles::current() const {
+  MutexLock lock(mutex_);
+  return last_;
+}
+
 // Returns true if the client certificate is another one than before.
 bool TlsFiles::refresh() {
-  const Pair pair = options_.client_certificate ? options_.client_certificate->get() : nullptr;
+  const Pair pair = given_pair();
   const TimePoint at = now();
   if (last_ && pair == pair_ && at - read_at_ < reload_) return false;
   read_at_ = at;

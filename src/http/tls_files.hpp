@@ -34,6 +34,15 @@ class TlsFiles {
   /// same pointer is returned while nothing changed. If files cannot be read, keeps the last that could;
   /// throws std::runtime_error if there is none.
   std::shared_ptr<const TlsMaterial> get() EVENKEEL_EXCLUDES(mutex_);
+  enum class Freshness : unsigned char {
+    fresh,    ///< get() returns what it has.
+    stale,    ///< get() reads the files again; current() is usable.
+    missing,  ///< get() reads the files; there is nothing, or another client certificate is due.
+  };
+  /// Returns what get() would do. Does not block.
+  Freshness freshness() const EVENKEEL_EXCLUDES(mutex_);
+  /// Returns the last material, or null. Does not block.
+  std::shared_ptr<const TlsMaterial> current() const EVENKEEL_EXCLUDES(mutex_);
   /// Sets a function that get() calls, without a lock, when it returns another client certificate than
   /// before. Must be called before get().
   void on_rotation(std::function<void()> notify) { notify_ = std::move(notify); }
@@ -42,12 +51,15 @@ class TlsFiles {
   using Pair = std::shared_ptr<const CertificatePair>;
 
   std::shared_ptr<const TlsMaterial> read(const Pair& pair) const;
+  Pair given_pair() const {
+    return options_.client_certificate ? options_.client_certificate->get() : nullptr;
+  }
   bool refresh() EVENKEEL_REQUIRES(mutex_);
 
   const TlsOptions options_;
   const Duration reload_;
   std::function<void()> notify_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   Pair pair_ EVENKEEL_GUARDED_BY(mutex_);  // the part of last_ that is not from files
   std::shared_ptr<const TlsMaterial> last_ EVENKEEL_GUARDED_BY(mutex_);
   TimePoint read_at_ EVENKEEL_GUARDED_BY(mutex_){};

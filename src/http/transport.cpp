@@ -3,6 +3,7 @@
 
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/http/transport.hpp>
+#include <evenkeel/http/web_socket.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -43,6 +44,12 @@ Response Transport::fetch(Request request, std::stop_token stop) {
   }
   call->cancel();
   throw Cancelled(name + ": cancelled");
+}
+
+WebSocketAnswer Transport::open_web_socket(Request request, std::vector<std::string>, std::stop_token) {
+  throw TransportError(
+      TransportErrorCode::protocol,
+      std::string(method_name(request.method)) + " " + request.target + ": this transport has no WebSockets");
 }
 
 }  // namespace http

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leader election between processes that end in all possible ways.
 
-  process_test.py SERVER EXAMPLE
+  process_test.py SERVER EXAMPLE...
 
-SERVER is evenkeel-apiserver or evenkeel-control-plane, EXAMPLE is leader-election. The duration of each change of
-leadership is printed; no test fails because a machine is slow.
+SERVER is evenkeel-apiserver or evenkeel-control-plane. The candidates run the EXAMPLEs in turn; one whose name ends in
+"-loop" may not have a second thread. The duration of each change of leadership is printed; no test fails because a
+machine is slow.
 """
 import os
 import queue
@@ -18,6 +19,7 @@ import time
 
 DEADLINE_SECONDS = 60
 LEASE_SECONDS = 3
+CONFIG_MAP = '{apiVersion: v1, kind: ConfigMap, metadata: {name: seen, namespace: default}}'
 
 
 class Process:
@@ -27,6 +29,7 @@ class Process:
         self.name = name
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         self.lines = queue.Queue()
+        self.seen = []
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
@@ -42,11 +45,15 @@ class Process:
                 line = self.lines.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
                 raise SystemExit('%s: waited %d s for "%s"' % (self.name, DEADLINE_SECONDS, wanted)) from None
+            self.seen.append(line or '')
             if line is None:
                 raise SystemExit('%s ended while "%s" was awaited' % (self.name, wanted))
             print('%6.2f %s: %s' % (time.monotonic() - STARTED, self.name, line), flush=True)
             if wanted in line:
                 return line
+
+    def threads(self):
+        return len(os.listdir('/proc/%d/task' % self.process.pid))
 
     def send(self, number):
         self.process.send_signal(number)
@@ -69,6 +76,11 @@ def expect(condition, what):
         raise SystemExit('expected: ' + what)
 
 
+def expect_no_second_thread(candidate):
+    if candidate.is_loop:
+        expect(candidate.threads() == 1, '%s has one thread' % candidate.name)
+
+
 def run(start):
     took = {}
 
@@ -76,6 +88,7 @@ def run(start):
         begun = time.monotonic()
         candidate.wait_for('leading, term %d' % term)
         took[what] = time.monotonic() - begun
+        expect_no_second_thread(candidate)
 
     a = start('a')
     a.wait_for('leading, term 0')
@@ -102,22 +115,32 @@ def run(start):
     timed('it stopped, and the one that was suspended is a candidate again', c, 4)
     c.send(signal.SIGTERM)
     expect(c.end() == 0, 'it ends with 0 in its second term, too')
+    if c.is_loop:
+        expect(any('config map' in line for line in c.seen), 'its watch works beside the election')
     for what, seconds in took.items():
         print('%-70s %6.3f s' % (what, seconds))
 
 
 def main():
-    server_program, example = sys.argv[1:3]
+    server_program, examples = sys.argv[1], sys.argv[2:]
     processes = []
     with tempfile.TemporaryDirectory() as directory:
         kubeconfig = os.path.join(directory, 'kubeconfig')
-        server = Process('server', [server_program, '--write-kubeconfig', kubeconfig])
+        command = [server_program, '--write-kubeconfig', kubeconfig]
+        if os.path.basename(server_program) == 'evenkeel-apiserver':  # a real control plane makes config maps itself
+            command += ['--crd', os.path.join(directory, 'map.yaml')]
+            with open(command[-1], 'w') as manifest:
+                manifest.write(CONFIG_MAP)
+        server = Process('server', command)
         processes.append(server)
         environment = dict(os.environ, KUBECONFIG=kubeconfig)
 
         def start(identity):
-            processes.append(Process(identity, [example, 'election', identity, str(LEASE_SECONDS)], environment))
-            return processes[-1]
+            example = examples[len(processes) % len(examples)]
+            candidate = Process(identity, [example, 'election', identity, str(LEASE_SECONDS)], environment)
+            candidate.is_loop = example.endswith('-loop')
+            processes.append(candidate)
+            return candidate
 
         try:
             server.wait_for('is ready')

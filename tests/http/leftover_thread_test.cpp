@@ -49,5 +49,28 @@ TEST(LeftoverThreadsDeathTest, OneThatLeftItselfIsOverBeforeTheProgram) {
       ::testing::ExitedWithCode(0), "the thread went to its end");
 }
 
+/// Destroyed after the threads that left themselves were joined, as it is made before the first of them.
+struct LastOfAll {
+  ~LastOfAll() {
+    std::promise<void> left;
+    start_leaving(left, [] {});
+    left.get_future().wait();
+    std::cerr << "one more left itself";
+  }
+};
+
+TEST(LeftoverThreadsDeathTest, OneMayLeaveItselfWhileTheProgramEnds) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        static LastOfAll last;
+        static std::promise<void> left;
+        start_leaving(left, [] {});
+        left.get_future().wait();
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "one more left itself");
+}
+
 }  // namespace
 }  // namespace evenkeel

@@ -58,6 +58,16 @@ enum class ElectionEnd : std::uint8_t {
   lost,      ///< The Lease was not renewed in time, or another candidate holds it.
 };
 
+/// Receives what becomes of a candidacy that start() began. Called on the thread of EventLoop::poll(); must
+/// neither block nor throw.
+struct ElectionListener {
+  /// Called when this instance has become the leader; it is one until `leadership.lost` is requested, or
+  /// resign() is called.
+  std::function<void(const Leadership& leadership)> on_leading = {};
+  /// Called once, last: `stopped` after resign(), else `lost`. It may call start().
+  std::function<void(ElectionEnd end)> on_end = {};
+};
+
 /// A candidate in a leader election. It takes the Lease when that is free, or when its duration has passed
 /// since this instance saw it change; clocks of different machines are never compared. The Lease is watched,
 /// so that a released one is taken at once; if watching is forbidden, it is read every retry_period. Required
@@ -86,6 +96,15 @@ class EVENKEEL_API Elector {
   /// call. `lead` must return when `leadership.lost` or `stop` is requested; its exceptions propagate.
   /// Requests that fail or get no response are retried until `stop`. May be called again.
   ElectionEnd run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead);
+
+  /// Begins what run() does, without a thread, for a client with an event loop. The time of leadership is
+  /// checked by that loop: if it is not polled for as long as the rest of renew_deadline, `lost` is requested
+  /// late, but is_leader() and guarded clients are right. Throws std::invalid_argument if the client has no
+  /// event loop, the listener lacks a function, or the elector is running.
+  void start(ElectionListener listener);
+  /// Ends what start() began: the Lease is released, and on_end follows. No effect otherwise. To be called on
+  /// the loop's thread, as is the destructor, which ends it at once and without a release or on_end.
+  void resign();
 
   /// Returns true if this instance is the leader now; reads the clock, so it is correct even after the
   /// process was suspended.

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/export.hpp>
@@ -92,6 +93,8 @@ class EVENKEEL_API StreamHandler {
   virtual void on_end(std::exception_ptr error) = 0;
 };
 
+struct WebSocketAnswer;  // http/web_socket.hpp
+
 /// Called exactly once, on the transport's thread; must neither block nor throw.
 using Completion = std::function<void(Outcome<Response>)>;
 
@@ -109,6 +112,11 @@ class EVENKEEL_API Transport {
   /// Blocking form of send(). Throws TransportError; Cancelled when `stop` is requested. A transport without
   /// a thread does the necessary work in this call.
   virtual Response fetch(Request request, std::stop_token stop = {});
+  /// Sends a GET that asks for a WebSocket, and offers `protocols`, the preferred one first. Blocks until it
+  /// is open or refused. Throws like fetch(). Destruction of the transport breaks the WebSocket. By default
+  /// throws a TransportError: there are none.
+  virtual WebSocketAnswer open_web_socket(Request request, std::vector<std::string> protocols,
+                                          std::stop_token stop = {});
 };
 
 }  // namespace http

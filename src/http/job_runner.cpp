@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <evenkeel/cache/detail/job_runner.hpp>
+#include <evenkeel/http/job_runner.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -8,6 +8,9 @@ namespace detail {
 JobRunner::JobRunner(std::shared_ptr<const Clock> clock, std::size_t threads) : clock_(std::move(clock)) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
+
+JobRunner::JobRunner(std::shared_ptr<const Clock> clock, std::function<void()> notify)
+    : clock_(std::move(clock)), notify_(std::move(notify)) {}
 
 JobRunner::~JobRunner() {
   {
@@ -40,18 +43,27 @@ void JobRunner::set_due(Job& job, TimePoint when) {
 }
 
 void JobRunner::wake(Job& job) {
+  bool notify = false;
   {
     MutexLock lock(mutex_);
     if (!push(job)) return;
+    notify = notify_ && !pumping_;
   }
   changed_.notify_one();  // not under the lock, which the woken thread acquires first
+  if (notify) notify_();
 }
 
 void JobRunner::wake_at(Job& job, TimePoint when) {
-  MutexLock lock(mutex_);
-  if (job.forgotten_) return;
-  set_due(job, when);
-  if (!due_.empty() && due_.begin()->second == &job) changed_.notify_one();
+  bool notify = false;
+  {
+    MutexLock lock(mutex_);
+    if (job.forgotten_) return;
+    set_due(job, when);
+    if (due_.empty() || due_.begin()->second != &job) return;
+    changed_.notify_one();
+    notify = notify_ && !pumping_;
+  }
+  if (notify) notify_();
 }
 
 void JobRunner::forget(Job& job) {
@@ -97,10 +109,12 @@ void JobRunner::run_one(MutexLock& lock) {
 std::size_t JobRunner::pump() {
   std::size_t count = 0;
   MutexLock lock(mutex_);
+  pumping_ = true;
   for (wake_due(); !ready_.empty(); wake_due()) {
     run_one(lock);
     ++count;
   }
+  pumping_ = false;
   return count;
 }
 

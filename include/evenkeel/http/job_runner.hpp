@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small thread pool for jobs that become ready now or at a given time. Informers work on it, behind the
-// transport's thread, so that no watch needs a dedicated thread.
+// transport's thread, so that no watch needs a dedicated thread. An event loop of the program is one without
+// threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,6 +48,9 @@ class EVENKEEL_API Job {
 class EVENKEEL_API JobRunner {
  public:
   JobRunner(std::shared_ptr<const Clock> clock, std::size_t threads);
+  /// Makes a runner without threads. `notify` is called, on any thread and under no lock, when pump() has to
+  /// be called, or when next_due() becomes earlier, unless pump() is running.
+  JobRunner(std::shared_ptr<const Clock> clock, std::function<void()> notify);
   ~JobRunner();
   JobRunner(const JobRunner&) = delete;
   JobRunner& operator=(const JobRunner&) = delete;
@@ -64,6 +69,7 @@ class EVENKEEL_API JobRunner {
   std::optional<TimePoint> next_due() const EVENKEEL_EXCLUDES(mutex_);
 
   const Clock& clock() const noexcept { return *clock_; }
+  const std::shared_ptr<const Clock>& shared_clock() const noexcept { return clock_; }
   bool has_threads() const noexcept { return !threads_.empty(); }
 
  private:
@@ -76,6 +82,7 @@ class EVENKEEL_API JobRunner {
   void run_one(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;  // with the lock held
 
   const std::shared_ptr<const Clock> clock_;
+  const std::function<void()> notify_;
   mutable Mutex mutex_;
   CondVar changed_;   // a job is ready, the earliest due time moved, or the runner is ending
   CondVar finished_;  // a job stopped running
@@ -83,6 +90,7 @@ class EVENKEEL_API JobRunner {
   std::multimap<TimePoint, Job*> due_ EVENKEEL_GUARDED_BY(mutex_);
   std::map<const Job*, std::thread::id> runners_ EVENKEEL_GUARDED_BY(mutex_);
   bool ending_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool pumping_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;  // set by the constructor, joined by the destructor
 };
 
