@@ -82,17 +82,22 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
     }
     if (request) return send(std::move(*request));
     // Fetching a token may take long, so it must not run on the caller's thread.
-    later(state_->clock->now(), [self = shared_from_this()] { self->fetch_token(); });
+    block([self = shared_from_this()] { self->fetch_token(); },
+          [self = shared_from_this()] { self->on_token(); });
   }
 
   void fetch_token() {
-    http::Request request;
     try {
-      request = state_->prepare(plan_.request(), plan_.target(), plan_.deadline(), token_wait());
+      prepared_ = state_->prepare(plan_.request(), plan_.target(), plan_.deadline(), token_wait());
     } catch (...) {
-      return finish(is_cancelled() ? std::make_exception_ptr(plan_.cancelled()) : std::current_exception());
+      token_error_ = std::current_exception();
     }
-    send(std::move(request));
+  }
+
+  void on_token() {
+    if (const std::exception_ptr error = std::exchange(token_error_, nullptr))
+      return finish(is_cancelled() ? std::make_exception_ptr(plan_.cancelled()) : error);
+    send(std::move(prepared_));
   }
 
   TokenWait token_wait() const { return {.stop = fetching_.get_token(), .deadline = plan_.deadline()}; }
@@ -138,34 +143,51 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
       case CallPlan::Next::wait:
         return later(deadline_after(now, plan_.delay()), [self = shared_from_this()] { self->send(); });
       case CallPlan::Next::refresh:
-        return later(
-            now, [self = shared_from_this(), refused = std::move(outcome)] { self->refresh_token(refused); });
+        // Not on the transport's thread, because getting a fresh token may block.
+        return block(
+            [self = shared_from_this()] { self->refresh_token(); },
+            [self = shared_from_this(), refused = std::move(outcome)] { self->on_refresh(refused); });
     }
   }
 
-  /// Not on the transport's thread, because getting a fresh token may block.
-  void refresh_token(Outcome<http::Response> refused) {
+  void refresh_token() {
     try {
-      if (state_->credentials.refresh(plan_.sent(), token_wait())) return send();
+      refreshed_ = state_->credentials.refresh(plan_.sent(), token_wait());
     } catch (...) {
-      return finish(is_cancelled() ? std::make_exception_ptr(plan_.cancelled()) : std::current_exception());
+      token_error_ = std::current_exception();
     }
+  }
+
+  void on_refresh(Outcome<http::Response> refused) {
+    if (const std::exception_ptr error = std::exchange(token_error_, nullptr))
+      return finish(is_cancelled() ? std::make_exception_ptr(plan_.cancelled()) : error);
+    if (refreshed_) return send();
     plan_.on_not_refreshed(refused);
     finish(std::move(refused));
   }
 
   void later(TimePoint when, std::function<void()> step) {
+    enqueue([&](Delayer::Task task) { return state_->delayer.at(when, std::move(task)); }, std::move(step));
+  }
+
+  /// Runs `work` where it may block, and then `step`.
+  void block(std::function<void()> work, std::function<void()> step) {
+    enqueue([&](Delayer::Task task) { return state_->delayer.block(std::move(work), std::move(task)); },
+            std::move(step));
+  }
+
+  template <class Enqueue>
+  void enqueue(const Enqueue& enqueue, std::function<void()> step) {
     MutexLock lock(mutex_);
     if (!cancelled_) {
-      waiting_ = state_->delayer.at(
-          when, [self = shared_from_this(), step = std::move(step)](Delayer::Reason reason) {
-            {
-              MutexLock inner(self->mutex_);
-              self->waiting_ = 0;
-            }
-            if (reason == Delayer::Reason::due) return step();
-            self->finish(std::make_exception_ptr(self->plan_.cancelled()));
-          });
+      waiting_ = enqueue([self = shared_from_this(), step = std::move(step)](Delayer::Reason reason) {
+        {
+          MutexLock inner(self->mutex_);
+          self->waiting_ = 0;
+        }
+        if (reason == Delayer::Reason::due) return step();
+        self->finish(std::make_exception_ptr(self->plan_.cancelled()));
+      });
       return;
     }
     lock.unlock();
@@ -197,6 +219,9 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
   const std::stop_token stop_;
   std::stop_source fetching_;  // requested when the call is cancelled
   http::Completion done_;
+  http::Request prepared_;  // by fetch_token(), for the step after it, as the next two
+  bool refreshed_ = false;
+  std::exception_ptr token_error_;
   Mutex mutex_;
   std::shared_ptr<http::Call> running_ EVENKEEL_GUARDED_BY(mutex_);
   std::uint64_t waiting_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // its number at the delayer, or 0

@@ -10,12 +10,13 @@
 #include <utility>
 
 #include <evenkeel/base/mutex.hpp>
-#include <evenkeel/client/frame_splitter.hpp>
+#include <evenkeel/client/config.hpp>
 #include <evenkeel/client/watch.hpp>
 
 #include "base/limits.hpp"
 #include "client/client_state.hpp"
 #include "client/inflow.hpp"
+#include "client/timed_frame_splitter.hpp"
 #include "client/watch_flow.hpp"
 
 namespace evenkeel {
@@ -183,13 +184,27 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   }
 
   void on_head() {
-    MutexLock lock(mutex_);
-    answered_ = true;
+    {
+      MutexLock lock(mutex_);
+      answered_ = true;
+    }
+    drop_head_timer();
+  }
+
+  void drop_head_timer() {
+    std::uint64_t timer = 0;
+    {
+      MutexLock lock(mutex_);
+      timer = std::exchange(head_timer_, 0);
+    }
+    if (timer == 0) return;
+    if (const std::shared_ptr<ClientState> state = client_.lock()) state->delayer.drop(timer);
   }
 
   void on_end(const http::Response& answer, const std::exception_ptr& error) {
     bool silent = false;
     bool wanted = false;
+    drop_head_timer();
     {
       MutexLock lock(mutex_);
       ++connection_;
@@ -200,11 +215,24 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
     if (wanted && flow_.core().state() == WatchCore::State::connected) {
       if (silent) {
         flow_.on_silence(clock_->now());
+      } else if (is_unsent(error)) {
+        if (!flow_.on_unsent(error, clock_->now())) return finish(error);
       } else {
         deliver(flow_.on_end(answer, error, clock_->now()));
       }
     }
     advance();
+  }
+
+  /// Returns true if no credentials were available for a request that was to be sent later.
+  static bool is_unsent(const std::exception_ptr& error) {
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const ConfigError&) {
+      return true;
+    } catch (...) {  // sent, or cancelled
+    }
+    return false;
   }
 
   void deliver(std::optional<RawWatchEvent> event) {
@@ -240,7 +268,8 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   Mutex mutex_;
   std::uint64_t connection_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // changes when one begins, and when it ends
   std::shared_ptr<http::Call> call_ EVENKEEL_GUARDED_BY(mutex_);
-  bool answered_ EVENKEEL_GUARDED_BY(mutex_) = false;  // on this connection, as the next two
+  std::uint64_t head_timer_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // its number at the delayer, or 0
+  bool answered_ EVENKEEL_GUARDED_BY(mutex_) = false;         // on this connection, as the next two
   bool silent_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool unwanted_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::optional<std::string> restart_at_ EVENKEEL_GUARDED_BY(mutex_);
@@ -253,7 +282,8 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
 /// One connection of a watch.
 class AsyncWatch::Connection final : public http::StreamHandler {
  public:
-  explicit Connection(std::shared_ptr<AsyncWatch> watch) : watch_(std::move(watch)) {}
+  explicit Connection(std::shared_ptr<AsyncWatch> watch)
+      : watch_(std::move(watch)), splitter_(watch_->clock_) {}
 
   void on_response(int status, const http::Headers& headers) override {
     answer_.status = status;
@@ -269,7 +299,7 @@ class AsyncWatch::Connection final : public http::StreamHandler {
     }
     const std::shared_ptr<AsyncWatch> watch = watch_;  // a listener may end the connection
     if (!is_open(*watch)) return;
-    splitter_.feed(piece);  // throws if a frame is too long, which ends the stream with that error
+    splitter_.feed(piece);  // throws if a frame is too long or too slow: ends the stream
     while (const auto frame = splitter_.next()) {
       watch->deliver(watch->flow_.on_frame(std::string(*frame), watch->clock_->now()));
       if (!watch_) return;
@@ -289,7 +319,7 @@ class AsyncWatch::Connection final : public http::StreamHandler {
 
   std::shared_ptr<AsyncWatch> watch_;  // until the end
   http::Response answer_;
-  FrameSplitter splitter_;
+  TimedFrameSplitter splitter_;
 };
 
 void AsyncWatch::connect() {
@@ -305,9 +335,15 @@ void AsyncWatch::connect() {
   const TimePoint now = clock_->now();
   flow_.on_connecting(now);
   const std::weak_ptr<AsyncWatch> weak = weak_from_this();
-  state->delayer.at(deadline_after(now, limits::watch_head), [weak, connection](Delayer::Reason) {
-    if (const auto self = weak.lock()) self->on_head_due(connection);
-  });
+  {
+    MutexLock lock(mutex_);
+    head_timer_ = state->delayer.at(deadline_after(now, limits::watch_head),
+                                    [weak, connection](Delayer::Reason reason) {
+                                      const auto self = weak.lock();
+                                      if (self && reason == Delayer::Reason::due)
+                                        self->on_head_due(connection);
+                                    });
+  }
   std::shared_ptr<http::Call> call;
   try {
     const Client client(state, {.stop = fetching_.get_token()});

@@ -53,6 +53,12 @@ RetryOptions retries_of(const ClientState& state, const CallOptions& options) {
   return limits;
 }
 
+/// Returns true if the server may have performed a request that ended with this error.
+bool may_have_arrived(TransportErrorCode code) {
+  return code != TransportErrorCode::resolve && code != TransportErrorCode::connect &&
+         code != TransportErrorCode::tls;
+}
+
 }  // namespace
 
 CallPlan::CallPlan(ClientState& state, const RestRequest& request, const CallOptions& options)
@@ -95,6 +101,7 @@ CallPlan::Next CallPlan::on_outcome(ClientState& state, Outcome<http::Response>&
   state.note_warnings(response.headers, describe(request_));
   if (response.status < 200 || response.status >= 300) return on_refused(state, outcome, now);
   state.writes->on_answer(request_, response.body, writer_);
+  state.observers->on_end(request_, response.status, response.body);
   return Next::end;
 }
 
@@ -104,9 +111,10 @@ CallPlan::Next CallPlan::on_refused(ClientState& state, Outcome<http::Response>&
     return Next::refresh;
   const int code = response.status;
   Status status = Status::decode(response);
-  const auto delay = retry_.on_refused(status);
+  const Next next = after(state, retry_.on_refused(status), code, now);
+  if (next == Next::end) state.observers->on_end(request_, code, response.body);
   outcome = Outcome<http::Response>(std::make_exception_ptr(ApiError(describe(request_), std::move(status))));
-  return after(state, delay, code, now);
+  return next;
 }
 
 CallPlan::Next CallPlan::on_broken(ClientState& state, Outcome<http::Response>& outcome, TimePoint now) {
@@ -114,8 +122,10 @@ CallPlan::Next CallPlan::on_broken(ClientState& state, Outcome<http::Response>& 
   try {
     std::rethrow_exception(outcome.error());
   } catch (const TransportError& broken) {
+    if (may_have_arrived(broken.code())) state.observers->on_end(request_, 0, {});
     return after(state, retry_.on_broken(broken.code()), 0, now);
   } catch (const Cancelled&) {
+    state.observers->on_end(request_, 0, {});
     outcome = Outcome<http::Response>(std::make_exception_ptr(cancelled()));
   } catch (...) {  // the outcome as it is
   }

@@ -2,13 +2,18 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
+#include <evenkeel/base/suspender.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/resource_client.hpp>
 
+#include "client/async_call.hpp"
 #include "client/call_flow.hpp"
 #include "client/call_plan.hpp"
 #include "client/client_state.hpp"
+#include "client/stream_call.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -58,6 +63,9 @@ const std::shared_ptr<const Clock>& Client::clock() const noexcept {
 const std::shared_ptr<http::Transport>& Client::transport() const noexcept {
   return state_->transport;
 }
+const std::shared_ptr<EventLoop>& Client::event_loop() const noexcept {
+  return state_->event_loop;
+}
 const Log& Client::log() const noexcept {
   return state_->log;
 }
@@ -66,6 +74,9 @@ const std::shared_ptr<RequestMeter>& Client::meter() const noexcept {
 }
 const std::shared_ptr<detail::WriteLog>& Client::writes() const noexcept {
   return state_->writes;
+}
+const std::shared_ptr<detail::WriteObservers>& Client::write_observers() const noexcept {
+  return state_->observers;
 }
 ResourceClient Client::resource(ResourceId id) const {
   return ResourceClient(*this, std::move(id));
@@ -92,8 +103,24 @@ std::shared_ptr<http::Call> Client::start_core(std::shared_ptr<detail::CallCore>
 
 // ---- Untyped calls ----
 
+// Blocks the fiber, and no thread.
+http::Response Client::raw_on_fiber(const RestRequest& request) const {
+  Mutex mutex;
+  CondVar ended;
+  std::optional<Outcome<http::Response>> outcome;
+  const auto call = detail::start_call(state_, request, call_, [&](Outcome<http::Response> result) {
+    MutexLock lock(mutex);
+    outcome.emplace(std::move(result));
+    ended.notify_all();
+  });
+  MutexLock lock(mutex);
+  while (!outcome) ended.wait(lock);
+  return std::move(*outcome).value();
+}
+
 http::Response Client::raw(const RestRequest& request) const {
   using detail::CallPlan;
+  if (detail::Suspender::current() != nullptr) return raw_on_fiber(request);
   const std::stop_token stop = call_.stop.value_or(std::stop_token());
   CallPlan plan(*state_, request, call_);
   for (;;) {
@@ -120,56 +147,36 @@ http::Response Client::raw(const RestRequest& request) const {
   }
 }
 
-namespace {
-
-/// Records a 401, so that the next call does not use the same token; forwards everything else. It does not
-/// keep the client alive: the thread that drops the client after closing a stream must hold the last
-/// reference.
-class AuthorizedStream final : public http::StreamHandler {
- public:
-  AuthorizedStream(const std::shared_ptr<detail::ClientState>& state, const http::Request& sent,
-                   std::string call, std::shared_ptr<http::StreamHandler> inner)
-      : state_(state),
-        meter_(state->meter),
-        method_(sent.method),
-        sent_(sent.headers),
-        call_(std::move(call)),
-        inner_(std::move(inner)) {}
-
-  void on_response(int status, const http::Headers& headers) override {
-    meter_->streamed(method_, status);
-    answered_ = true;
-    if (const auto state = state_.lock()) {
-      state->note_warnings(headers, call_);
-      if (status == 401 && state->credentials.refreshable()) state->credentials.expire(sent_);
-    }
-    inner_->on_response(status, headers);
-  }
-  void on_data(std::string_view piece) override { inner_->on_data(piece); }
-  void on_end(std::exception_ptr error) override {
-    if (!answered_) meter_->streamed(method_, 0);
-    inner_->on_end(std::move(error));
-  }
-
- private:
-  const std::weak_ptr<detail::ClientState> state_;
-  const std::shared_ptr<RequestMeter> meter_;
-  const http::Method method_;
-  bool answered_ = false;  // members are called one at a time
-  const http::Headers sent_;
-  const std::string call_;
-  const std::shared_ptr<http::StreamHandler> inner_;
-};
-
-}  // namespace
-
 std::shared_ptr<http::Call> Client::stream(const RestRequest& request,
                                            std::shared_ptr<http::StreamHandler> handler) const {
+  return detail::open_stream(state_, call_, request, std::move(handler));
+}
+
+std::unique_ptr<http::WebSocket> Client::open_web_socket(const RestRequest& request,
+                                                         const std::vector<std::string>& protocols) const {
+  const TimePoint limit = deadline_after(state_->clock->now(), call_.timeout.value_or(state_->timeout));
   const detail::TokenWait wait{.stop = call_.stop.value_or(std::stop_token()),
-                               .deadline = call_.deadline.value_or(TimePoint::max())};
-  http::Request wire = state_->prepare(request, target_of(request), call_.deadline, wait);
-  auto wrapped = std::make_shared<AuthorizedStream>(state_, wire, describe(request), std::move(handler));
-  return state_->transport->stream(std::move(wire), std::move(wrapped));
+                               .deadline = std::min(limit, call_.deadline.value_or(TimePoint::max()))};
+  for (bool refreshed = false;; refreshed = true) {
+    http::Request wire = state_->prepare(request, target_of(request), wait.deadline, wait);
+    wire.guard = call_.write_guard;
+    const http::Headers sent = wire.headers;
+    int status = 0;
+    http::WebSocketAnswer answer;
+    try {
+      answer = state_->transport->open_web_socket(std::move(wire), protocols, wait.stop);
+      status = answer.response.status;
+    } catch (...) {
+      state_->meter->streamed(request.method, 0);
+      throw;
+    }
+    state_->meter->streamed(request.method, status);
+    state_->note_warnings(answer.response.headers, describe(request));
+    if (answer.socket) return std::move(answer.socket);
+    const bool may_refresh = status == 401 && !refreshed && state_->credentials.refreshable();
+    if (!may_refresh || !state_->credentials.refresh(sent, wait))
+      throw ApiError(describe(request), Status::decode(answer.response));
+  }
 }
 
 void Client::pause(Duration delay, double jitter) const {

@@ -2,7 +2,11 @@
 #include "client/client_state.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/suspender.hpp>
 #include <evenkeel/http/client_certificate.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
@@ -23,7 +27,9 @@ std::shared_ptr<http::Transport> transport_for(const Config& config, const Clien
                                     .tls = config.tls,
                                     .proxy = config.proxy,
                                     .user_agent = options.user_agent,
-                                    .credentials_in_clear = config.credentials_in_clear});
+                                    .compression = config.compression,
+                                    .credentials_in_clear = config.credentials_in_clear,
+                                    .event_loop = options.event_loop});
 }
 
 Config checked(Config config) {
@@ -67,11 +73,13 @@ ClientState::ClientState(Config config_, ClientOptions options)
       timeout(options.timeout),
       retry(options.retry),
       flow_control(options.flow_control),
+      event_loop(options.event_loop),
       transport(transport_for(config, options)),
       meter(std::make_shared<RequestMeter>(host_of(config.server))),
       writes(std::make_shared<WriteLog>()),
+      observers(std::make_shared<WriteObservers>()),
       credentials(config, clock),
-      delayer(clock),
+      delayer(clock, event_loop),
       seed_(options.seed.value_or(first_seed(*clock, this))) {}
 
 namespace {
@@ -91,9 +99,34 @@ http::Request without_credentials(const RestRequest& request, const std::string&
 http::Request ClientState::prepare(const RestRequest& request, const std::string& target,
                                    std::optional<TimePoint> deadline, const TokenWait& wait) {
   http::Request out = without_credentials(request, target, deadline);
-  credentials.add_to(out.headers, wait);
+  add_credentials(out.headers, wait);
   http::detail::check_request(out);
   return out;
+}
+
+// On a fiber, another thread reads the file or runs the program.
+void ClientState::add_credentials(http::Headers& headers, const TokenWait& wait) {
+  if (Suspender::current() == nullptr) return credentials.add_to(headers, wait);
+  if (credentials.try_add_to(headers)) return;
+  Mutex mutex;
+  CondVar ended;
+  bool is_over = false;
+  std::exception_ptr error;
+  const auto fetch = [&] {
+    try {
+      credentials.add_to(headers, wait);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  };
+  delayer.block(fetch, [&](Delayer::Reason) {
+    MutexLock lock(mutex);
+    is_over = true;
+    ended.notify_all();
+  });
+  MutexLock lock(mutex);
+  while (!is_over) ended.wait(lock);
+  if (error) std::rethrow_exception(std::move(error));
 }
 
 std::optional<http::Request> ClientState::try_prepare(const RestRequest& request, const std::string& target,

@@ -16,6 +16,7 @@
 #include "client/credentials.hpp"
 #include "client/delayer.hpp"
 #include "client/write_log.hpp"
+#include "client/write_observer.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -47,13 +48,17 @@ class ClientState {
   const Duration timeout;
   const RetryOptions retry;
   const std::shared_ptr<FlowControl> flow_control;  // null: none
+  const std::shared_ptr<EventLoop> event_loop;      // null: threads of our own
   const std::shared_ptr<http::Transport> transport;
   const std::shared_ptr<RequestMeter> meter;
   const std::shared_ptr<WriteLog> writes;
+  const std::shared_ptr<WriteObservers> observers;
   Credentials credentials;
   Delayer delayer;
 
  private:
+  void add_credentials(http::Headers& headers, const TokenWait& wait);
+
   std::atomic<std::uint64_t> seed_;
   Mutex mutex_;
   std::unordered_set<std::string> warnings_ EVENKEEL_GUARDED_BY(mutex_);

@@ -64,6 +64,8 @@ std::string exec_info(const ExecPlugin& plugin, const ExecCluster& of, bool inte
     if (ca.empty() && !of.tls.ca_file.empty()) ca = read_file(of.tls.ca_file, problem).value_or("");
     if (!ca.empty()) cluster["certificate-authority-data"] = Bytes(ca).base64();
     if (!of.proxy.empty()) cluster["proxy-url"] = of.proxy;
+    if (!plugin.cluster_config.empty())
+      cluster["config"] = Json::parse(plugin.cluster_config, "ExecPlugin.cluster_config");
     spec["cluster"] = std::move(cluster);
   }
   const Json info = Json::object(

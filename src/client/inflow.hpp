@@ -32,7 +32,8 @@ inline void append_refusal(http::Response& answer, std::string_view piece) {
 template <class Splitter>
 class Inflow final : public http::StreamHandler {
  public:
-  explicit Inflow(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+  explicit Inflow(std::size_t max_bytes, Splitter splitter = Splitter())
+      : max_bytes_(max_bytes), splitter_(std::move(splitter)) {}
 
   void on_response(int status, const http::Headers& headers) override {
     MutexLock lock(mutex);
@@ -47,7 +48,7 @@ class Inflow final : public http::StreamHandler {
       append_refusal(answer_, piece);
       return;
     }
-    splitter_.feed(piece);  // throws if a frame is too long, which ends the stream with that error
+    splitter_.feed(piece);  // throws if a frame is too long or too slow: ends the stream
     while (const auto frame = splitter_.next()) {
       bytes_ += frame->size();
       frames_.emplace_back(*frame);

@@ -144,6 +144,7 @@ void take_cluster(Config& config, const Reader& cluster) {
     cluster.fail("insecure-skip-tls-verify",
                  "true, although a certificate-authority is given; remove one of them");
   }
+  if (cluster.flag("disable-compression")) config.compression = false;
   if (!cluster.has("proxy-url")) return;
   const std::string proxy = cluster.text("proxy-url");
   if (!starts_with_one_of(proxy, {"http://", "https://", "socks5://", "socks5h://"})) {
@@ -182,6 +183,23 @@ void take_exec(ExecPlugin& exec, const Reader& reader) {
                     (exec.api_version.empty() ? "" : ", found \"" + exec.api_version + "\""));
   }
   exec.interactive_mode = interactive_mode(reader, is_beta);
+}
+
+// The name under which a cluster has an extension for credential programs.
+constexpr const char* exec_extension = "client.authentication.k8s.io/exec";
+constexpr std::size_t max_extension_values = 100'000;
+
+void take_extension(ExecPlugin& exec, const Reader& cluster) {
+  std::size_t index = 0;
+  for (const YAML::Node& node : cluster.list("extensions")) {
+    const Reader extension = cluster.item("extensions", index++, node);
+    if (extension.text("name") != exec_extension) continue;
+    try {
+      exec.cluster_config = yaml_to_json(extension.member("extension"), max_extension_values).dump();
+    } catch (const DecodeError& error) {
+      extension.fail("extension", error.what());
+    }
+  }
 }
 
 void take_user(Config& config, const Reader& user, const std::string& file) {
@@ -287,6 +305,9 @@ Config Kubeconfig::resolve(const std::string& wanted) const {
   const Entry& user = find(users_, "user", user_name, entry, name);
   Config with_user = config;
   take_user(with_user, Reader(user.file, name, "user " + quoted(user_name), user.node), user.file);
+  if (with_user.exec.provide_cluster_info)
+    take_extension(with_user.exec,
+                   Reader(cluster.file, name, "cluster " + quoted(cluster_name), cluster.node));
   return config.server.starts_with("https://") ? with_user : config;  // no credentials over plain http
 }
 

@@ -20,9 +20,13 @@ std::string segment(const std::string& text, const char* what) {
 std::string verb_of(const RestRequest& request) {
   switch (request.method) {
     case http::Method::get: {
+      bool watches = false;
+      bool lists = false;  // a streaming list is sent as a watch
       for (const auto& [name, value] : request.query) {
-        if (name == "watch" && value != "false" && value != "0") return "watch";
+        watches = watches || (name == "watch" && value != "false" && value != "0");
+        lists = lists || (name == "sendInitialEvents" && value == "true");
       }
+      if (watches && !lists) return "watch";
       return request.name.empty() ? "list" : "get";
     }
     case http::Method::post:

@@ -6,11 +6,11 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
-#include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/watch.hpp>
 
 #include "base/limits.hpp"
 #include "client/inflow.hpp"
+#include "client/timed_frame_splitter.hpp"
 #include "client/watch_flow.hpp"
 
 namespace evenkeel {
@@ -18,7 +18,7 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-using WatchInflow = Inflow<FrameSplitter>;
+using WatchInflow = Inflow<TimedFrameSplitter>;
 
 std::uint64_t seed_of(const Clock& clock, const void* self) {
   return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) ^
@@ -64,7 +64,8 @@ class RawWatch::State {
   const Clock& clock() const { return *client_.clock(); }
 
   void connect(const std::stop_token& stop) {
-    inflow_ = std::make_shared<WatchInflow>(flow_.options().max_buffered_bytes);
+    inflow_ = std::make_shared<WatchInflow>(flow_.options().max_buffered_bytes,
+                                            TimedFrameSplitter(client_.clock()));
     flow_.on_connecting(clock().now());
     head_due_ = deadline_after(clock().now(), limits::watch_head);
     accepted_ = false;

@@ -6,6 +6,8 @@
 
 #include <yaml-cpp/eventhandler.h>
 
+#include "api/yaml_scalar.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -94,6 +96,43 @@ YAML::Node load_yaml(const std::string& text) {
   if (left == 0 && parser)
     throw YAML::ParserException(last.mark(), "the text after this position cannot be parsed");
   return YAML::Load(text);
+}
+
+namespace {
+
+class Converter {
+ public:
+  explicit Converter(std::size_t allowance) : left_(allowance) {}
+
+  Json convert(const YAML::Node& node, int depth) {
+    if (depth > max_yaml_depth) throw DecodeError("YAML", "nested deeper than 512 levels");
+    if (left_-- == 0) throw DecodeError("yaml", "document contains excessive aliasing");
+    switch (node.Type()) {
+      case YAML::NodeType::Scalar:  // with the tag "!" if it is quoted
+        return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());
+      case YAML::NodeType::Sequence: {
+        Json out = Json::array();
+        for (const auto& item : node) out.push_back(convert(item, depth + 1));
+        return out;
+      }
+      case YAML::NodeType::Map: {
+        Json out = Json::object();
+        for (const auto& entry : node) out[entry.first.Scalar()] = convert(entry.second, depth + 1);
+        return out;
+      }
+      default:
+        return Json();
+    }
+  }
+
+ private:
+  std::size_t left_;  // remaining number of values
+};
+
+}  // namespace
+
+Json yaml_to_json(const YAML::Node& document, std::size_t allowance) {
+  return Converter(allowance).convert(document, 0);
 }
 
 }  // namespace detail

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading of a single YAML document from text. Shared with floors above.
+// Loading of a single YAML document from text, and its conversion to JSON. Shared with floors above.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include <yaml-cpp/yaml.h>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/base/export.hpp>
 
 namespace evenkeel {
@@ -18,6 +20,18 @@ namespace detail {
 ///
 /// YAML::LoadAll cannot be used: yaml-cpp 0.7 never gets past a comma at the beginning of a document.
 EVENKEEL_API YAML::Node load_yaml(const std::string& text);
+
+constexpr int max_yaml_depth = 512;
+
+/// Returns the maximum number of values of a document of this size, with aliases expanded: they can multiply
+/// values.
+constexpr std::size_t yaml_allowance(std::size_t text_size) {
+  return 10'000 + 2 * text_size;
+}
+
+/// Converts a document of at most `allowance` values. Throws DecodeError if it has more, or is nested deeper
+/// than max_yaml_depth.
+EVENKEEL_API Json yaml_to_json(const YAML::Node& document, std::size_t allowance);
 
 /// Returns "text", "a list", "a map" or "nothing".
 inline const char* kind_of(const YAML::Node& node) {

@@ -139,6 +139,7 @@ clusters:
     tls-server-name: api.internal
     insecure-skip-tls-verify: true
     proxy-url: http://proxy:3128
+    disable-compression: true
 users:
 - name: u
   user:
@@ -163,6 +164,7 @@ contexts:
   EXPECT_EQ(config.tls.server_name, "api.internal");
   EXPECT_TRUE(config.tls.insecure);
   EXPECT_EQ(config.proxy, "http://proxy:3128");
+  EXPECT_EQ(config.compression, false);
   EXPECT_EQ(config.tls.cert_data, "CERT");
   EXPECT_EQ(config.tls.key_data, "KEY");
   EXPECT_EQ(config.impersonate.user, "boss");
@@ -174,6 +176,35 @@ contexts:
   EXPECT_EQ(config.exec.env, (std::vector<std::pair<std::string, std::string>>{{"A", "b"}}));
   EXPECT_TRUE(config.exec.provide_cluster_info);
   EXPECT_EQ(config.exec.interactive_mode, ExecInteractiveMode::if_available);
+}
+
+TEST_F(LoadConfig, AClustersExtensionIsForItsCredentialProgram) {
+  const std::string text = R"(
+current-context: x
+clusters:
+- name: c
+  cluster:
+    server: https://h
+    extensions:
+    - {name: other, extension: {a: 1}}
+    - name: client.authentication.k8s.io/exec
+      extension: {audience: "06", replicas: 3, nested: [true, null]}
+users:
+- name: u
+  user:
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: p, interactiveMode: Never, provideClusterInfo: true}
+contexts:
+- {name: x, context: {cluster: c, user: u}}
+)";
+  EXPECT_EQ(parse_kubeconfig(text).exec.cluster_config,
+            R"({"audience":"06","nested":[true,null],"replicas":3})");
+  EXPECT_EQ(parse_kubeconfig(replaced(text, "true}", "false}")).exec.cluster_config, "");
+  try {
+    parse_kubeconfig(replaced(text, "{name: other, extension: {a: 1}}", "x"));
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.field(), "cluster \"c\": extensions[0]");
+  }
 }
 
 TEST_F(LoadConfig, PathsAreRelativeToTheirFile) {

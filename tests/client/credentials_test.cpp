@@ -237,12 +237,14 @@ TEST_F(CredentialsTest, AProgramGetsTheClusterInItsEnvironment) {
   const ExecCredential credential =
       run_exec_plugin({.api_version = "client.authentication.k8s.io/v1",
                        .command = file("plugin"),
-                       .provide_cluster_info = true},
+                       .provide_cluster_info = true,
+                       .cluster_config = R"({"audience":"a","n":[1,true]})"},
                       {.server = "https://h:1", .proxy = "http://p:1", .tls = {.ca_data = "CA"}});
-  EXPECT_EQ(credential.token,
-            "{apiVersion:client.authentication.k8s.io/"
-            "v1,kind:ExecCredential,spec:{cluster:{certificate-authority-data:"
-            "Q0E=,proxy-url:http://p:1,server:https://h:1},interactive:false}}");
+  EXPECT_EQ(
+      credential.token,
+      "{apiVersion:client.authentication.k8s.io/"
+      "v1,kind:ExecCredential,spec:{cluster:{certificate-authority-data:"
+      "Q0E=,config:{audience:a,n:[1,true]},proxy-url:http://p:1,server:https://h:1},interactive:false}}");
   EXPECT_FALSE(credential.expires);
 }
 

@@ -53,11 +53,17 @@ class FakeTransport final : public http::Transport {
   class StreamCall final : public http::Call {
    public:
     explicit StreamCall(std::shared_ptr<http::StreamHandler> handler) : handler_(std::move(handler)) {}
+    bool is_open() { return current() != nullptr; }
     void respond(int status) {
       if (const auto handler = current()) handler->on_response(status, {});
     }
+    // Ends the stream with what the handler throws, as transports do.
     void data(std::string_view piece) {
-      if (const auto handler = current()) handler->on_data(piece);
+      try {
+        if (const auto handler = current()) handler->on_data(piece);
+      } catch (...) {
+        end(std::current_exception());
+      }
     }
     void end(std::exception_ptr error = nullptr) {
       std::shared_ptr<http::StreamHandler> handler;

@@ -106,6 +106,50 @@ TEST_F(WatchTest, AnyCutOfTheStreamGivesTheSameEvents) {
   }
 }
 
+// Sends a byte each time `gap` has passed.
+void trickle(Stream& stream, ManualClock& clock, const std::string& text, Duration gap) {
+  for (const char byte : text) {
+    clock.advance(gap);
+    stream.data({&byte, 1});
+  }
+}
+
+TEST_F(WatchTest, AnEventThatNeverEndsIsABreak) {
+  const std::string endless = event("ADDED", "b", "7").substr(0, 122);
+  connections = {[&](Stream& stream) {
+                   stream.respond(200);
+                   stream.data(event("ADDED", "a", "6"));
+                   trickle(stream, *clock, endless.substr(0, 120), 1s);
+                   EXPECT_TRUE(stream.is_open());
+                   trickle(stream, *clock, endless.substr(120), 1s);
+                   EXPECT_FALSE(stream.is_open());
+                 },
+                 feed(event("ADDED", "b", "7"), false)};
+  Watch<Widget> watch(client, {.resource_version = "5"});
+  EXPECT_EQ(next(watch), "added a 6");
+  std::thread thread([&] { EXPECT_EQ(next(watch), "added b 7"); });
+  clock->wait_for_waiters(1);
+  clock->advance(1s);
+  thread.join();
+  EXPECT_THAT(target(1), HasSubstr("resourceVersion=6"));
+}
+
+TEST_F(WatchTest, EventsThatArriveSlowlyAreComplete) {
+  connections = {[&](Stream& stream) {
+    stream.respond(200);
+    for (const char* version : {"6", "7", "8"}) {
+      const std::string text = event("ADDED", "a", version);
+      trickle(stream, *clock, text.substr(0, 100), 1s);
+      clock->advance(24h);  // a reader that has paused the stream
+      stream.data(text.substr(100, 10));
+      stream.data(text.substr(110));
+    }
+    EXPECT_TRUE(stream.is_open());
+  }};
+  Watch<Widget> watch(client, {.resource_version = "5"});
+  for (const char* version : {"6", "7", "8"}) EXPECT_EQ(next(watch), std::string("added a ") + version);
+}
+
 TEST_F(WatchTest, ReconnectsAfterTheServersTimeLimitFromTheLastVersion) {
   connections = {feed(event("ADDED", "a", "6") + bookmark("9")), feed(event("MODIFIED", "a", "10"))};
   Watch<Widget> watch(client, {.resource_version = "5"});

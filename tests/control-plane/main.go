@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A control plane in one program: etcd, kube-apiserver, kube-controller-manager or kubectl, by the name it is
-// called under. scripts/control-plane builds it and makes the links; what it is made of is pinned in go.mod.
+// A control plane in one program: etcd, kube-apiserver, kube-controller-manager, kubectl or, of a kubelet,
+// kubelet-streams, by the name it is called under. scripts/control-plane builds it and makes the links; its
+// parts are pinned in go.mod.
 package main
 
 import (
@@ -28,9 +29,13 @@ func main() {
 		etcdmain.Main(os.Args)
 		return
 	}
+	if name == "kubelet-streams" {
+		serveStreams()
+		return
+	}
 	newCommand, known := programs[name]
 	if !known {
-		fmt.Fprintf(os.Stderr, "%s: call me etcd, kube-apiserver, kube-controller-manager or kubectl\n", name)
+		fmt.Fprintf(os.Stderr, "%s: call me etcd, kube-apiserver, kube-controller-manager, kubectl or kubelet-streams\n", name)
 		os.Exit(2)
 	}
 	os.Exit(cli.Run(newCommand()))

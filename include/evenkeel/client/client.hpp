@@ -7,8 +7,10 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/api/patch.hpp>
 #include <evenkeel/api/resource.hpp>
@@ -24,16 +26,19 @@
 #include <evenkeel/client/options.hpp>
 #include <evenkeel/client/rest_request.hpp>
 #include <evenkeel/http/transport.hpp>
+#include <evenkeel/http/web_socket.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
 
+class EventLoop;
 class RequestMeter;
 class ResourceClient;
 namespace detail {
 class AsyncWatch;
 class ClientState;
 class WriteLog;
+class WriteObservers;
 }
 
 /// A handle to a server, an identity and the options bound by with(). Cheap to copy.
@@ -49,7 +54,8 @@ class WriteLog;
 /// Writes never drop fields that a type does not declare: they are server-side apply or merge patches
 /// computed from the object as read. Warnings of the server are logged, each distinct message once.
 /// Thread safety: all members may be called concurrently.
-/// Blocks: must not be called on the transport's thread, that is, in a completion.
+/// Blocks: must not be called on the transport's thread, that is, in a completion. On a fiber
+/// (ControllerOptions::in_flight) blocking calls suspend the fiber and leave its thread to others.
 class EVENKEEL_API Client {
  public:
   /// Throws std::invalid_argument if `config.server` is not a URL.
@@ -61,11 +67,15 @@ class EVENKEEL_API Client {
   const Config& config() const noexcept;
   const std::shared_ptr<const Clock>& clock() const noexcept;
   const std::shared_ptr<http::Transport>& transport() const noexcept;
+  /// The event loop that drives the client; null: threads of its own.
+  const std::shared_ptr<EventLoop>& event_loop() const noexcept;
   const Log& log() const noexcept;
   /// Metrics of the requests of this client and its copies; see client/request_meter.hpp.
   const std::shared_ptr<RequestMeter>& meter() const noexcept;
   /// For controllers: the last writes of this client and its copies.
   const std::shared_ptr<detail::WriteLog>& writes() const noexcept;
+  /// For caches: the observers of the writes of this client and its copies.
+  const std::shared_ptr<detail::WriteObservers>& write_observers() const noexcept;
   /// Returns a client for objects of one kind without a C++ type; see client/resource_client.hpp.
   ResourceClient resource(ResourceId id) const;
 
@@ -180,6 +190,10 @@ class EVENKEEL_API Client {
   /// bound options, only the deadline applies.
   std::shared_ptr<http::Call> stream(const RestRequest& request,
                                      std::shared_ptr<http::StreamHandler> handler) const;
+  /// Opens a WebSocket with credentials, offering these subprotocols; the deadline, the timeout and the write
+  /// guard that are bound apply until it is open. Throws ApiError if the server refuses it.
+  std::unique_ptr<http::WebSocket> open_web_socket(const RestRequest& request,
+                                                   const std::vector<std::string>& protocols) const;
   /// Waits for `delay`, changed by a random fraction of up to `jitter`; throws Cancelled if the bound stop
   /// token is triggered, and TransportError with `timeout` if the bound deadline would pass.
   void pause(Duration delay, double jitter = 0) const;
@@ -190,6 +204,7 @@ class EVENKEEL_API Client {
   Client(std::shared_ptr<detail::ClientState> state, CallOptions call);
 
   void drive(detail::CallCore& core) const;
+  http::Response raw_on_fiber(const RestRequest& request) const;
   std::shared_ptr<http::Call> start_core(std::shared_ptr<detail::CallCore> core,
                                          std::function<void(const std::exception_ptr&)> done) const;
 

@@ -60,6 +60,9 @@ struct ExecPlugin {
   std::vector<std::pair<std::string, std::string>> env = {};
   std::string install_hint = {};
   bool provide_cluster_info = false;  ///< The program gets server, proxy and CA of the cluster.
+  /// JSON for a program that gets these, as spec.cluster.config: in a kubeconfig the cluster's extension
+  /// "client.authentication.k8s.io/exec". Empty: none.
+  std::string cluster_config = {};
   /// An interactive program inherits standard input, belongs to the process group of its parent and may take
   /// five minutes, or as long as the deadline of the call that needs the credential.
   ExecInteractiveMode interactive_mode = ExecInteractiveMode::never;
@@ -82,6 +85,8 @@ struct Config {
   std::string password = {};
   ExecPlugin exec = {};  ///< Not run if there is a token, a user name or a client certificate.
   Impersonation impersonate = {};
+  /// See http::CurlTransportOptions::compression; false if the kubeconfig has `disable-compression`.
+  std::optional<bool> compression = {};
   std::string origin = {};  ///< Origin for messages: `~/.kube/config, context "dev"`, "in-cluster".
   /// Allows credentials over plain http to another machine, where anyone on the network path can read them.
   /// Otherwise the client rejects such a configuration with ConfigError. Loopback addresses are always

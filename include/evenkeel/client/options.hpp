@@ -33,6 +33,7 @@ struct RetryOptions {
   Duration default_retry_after = std::chrono::seconds{1};  ///< Used for a 429 without a Retry-After.
 };
 
+class EventLoop;
 class FlowControl;
 
 struct ClientOptions {
@@ -48,6 +49,8 @@ struct ClientOptions {
   /// Limits all requests but streams, each retry included; see client/flow_control.hpp. Null: none waits. A
   /// call whose wait would exceed its deadline fails at once, with TransportErrorCode::timeout.
   std::shared_ptr<FlowControl> flow_control = {};
+  /// Drives the client, and what uses it, instead of threads of their own; see http/event_loop.hpp.
+  std::shared_ptr<EventLoop> event_loop = {};
 };
 
 /// Server-side handling of unknown or duplicate fields.

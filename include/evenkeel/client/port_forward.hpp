@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections to the ports of a Pod through the API server.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/base/object_key.hpp>
+#include <evenkeel/client/client.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+
+/// A connection to a TCP port in a Pod, over a WebSocket of its own. The port is one of the Pod's loopback
+/// interface; it need not be declared. It has no thread: all is sent and received by the threads that call
+/// its members. Both directions end together, because the protocol has no other end.
+///
+/// Deadline: that of the client (Client::with()) ends every member with a TransportError; the stop token that
+/// is bound applies, too. The client's timeout covers only the constructor.
+/// Permissions: "get" and "create" on pods/portforward.
+/// Thread safety: one thread may read and one write at the same time.
+/// Lifetime: the destructor breaks the connection. No member may be running.
+class EVENKEEL_API PodConnection {
+ public:
+  /// Throws ApiError (no such Pod, not permitted), TransportError, Cancelled, and std::invalid_argument for
+  /// port 0. A port on which nothing listens is reported by read().
+  PodConnection(const Client& client, const ObjectKey& pod, std::uint16_t port);
+  ~PodConnection();
+  PodConnection(PodConnection&&) noexcept;
+  PodConnection& operator=(PodConnection&&) noexcept;
+
+  /// Returns the next bytes, at least one; nullopt after the end of the connection. While nobody reads, the
+  /// peer is slowed down: 1 MiB is read ahead. Throws Error if the node could not connect to the port, and
+  /// TransportError if the WebSocket broke.
+  std::optional<std::string> read(const std::stop_token& stop = {});
+  /// Returns when the operating system has taken all. A peer that sends much while it receives must be read
+  /// by another thread meanwhile. What is written after the end of the connection is discarded.
+  void write(std::string_view bytes, const std::stop_token& stop = {});
+  /// Ends the connection once the peer has got what was written; received bytes are discarded. Waits for at
+  /// most 5 s.
+  void close(const std::stop_token& stop = {});
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+struct PortForwardOptions {
+  std::string address = "127.0.0.1";  ///< Local IP address on which it listens.
+  std::uint16_t local_port = 0;       ///< 0: a free one.
+  std::size_t max_connections = 64;   ///< At the same time; further clients wait to be accepted.
+  /// Gets the error of each connection that failed; the others go on. Called on the threads of connections;
+  /// must not throw.
+  std::function<void(std::exception_ptr)> on_error = {};
+};
+
+/// Listens on a local port and forwards each connection to a port of a Pod, like `kubectl port-forward`. A
+/// client that ends its direction ends the connection. Threads: one, and two for each connection.
+/// Thread safety: all members may be called concurrently.
+/// Lifetime: the destructor ends all connections and joins the threads.
+class EVENKEEL_API PortForward {
+ public:
+  /// Throws Error if the local port cannot be opened. The Pod is asked for when a client connects.
+  PortForward(const Client& client, const ObjectKey& pod, std::uint16_t port,
+              PortForwardOptions options = {});
+  ~PortForward();
+  PortForward(const PortForward&) = delete;
+  PortForward& operator=(const PortForward&) = delete;
+
+  std::uint16_t local_port() const noexcept;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace v0
+}  // namespace evenkeel
