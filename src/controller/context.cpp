@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include <evenkeel/base/error.hpp>
+#include <evenkeel/client/subresources.hpp>
 #include <evenkeel/controller/context.hpp>
 
 namespace evenkeel {
@@ -13,7 +14,9 @@ Context::Context(ContextOptions options)
       deadline_(options_.timeout ? std::optional(deadline_after(options_.clock->now(), *options_.timeout))
                                  : std::nullopt),
       client_(options_.client.with(
-          {.stop = options_.stop, .deadline = deadline_, .field_owner = options_.field_owner})) {}
+          {.stop = options_.stop, .deadline = deadline_, .field_owner = options_.field_owner})) {
+  if (options_.cache != nullptr) options_.cache->observe(client_);
+}
 
 Context::~Context() = default;
 
@@ -37,6 +40,15 @@ void Context::set_primary(std::unique_ptr<detail::Primary> primary) {
   primary_ = std::move(primary);
 }
 
+void Context::refuse_without_cache(const ResourceInfo& resource, const std::string& index) {
+  throw NotCached(std::string(resource.kind) + ": cannot read the index \"" + index +
+                  "\": the context has no cache");
+}
+
+void Context::evict(const ObjectKey& pod, const DeleteOptions& options) {
+  client_.run(calls::evict(pod, options));
+}
+
 void Context::refuse_stranger() {
   throw std::invalid_argument(
       "Context: patch takes a reference only to the object that is being reconciled; of any other object "
@@ -44,30 +56,29 @@ void Context::refuse_stranger() {
       "Snapshot that find() or list() returned");
 }
 
-void Context::imply(const ResourceInfo& resource, ObjectMeta& metadata,
-                    const ContextApplyOptions& options) const {
+void Context::imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own, const char* verb) const {
+  const auto refuse = [&](const char* why) {
+    const std::string kind = primary_ == nullptr ? "the object" : std::string(primary_->resource->kind);
+    throw std::invalid_argument("Context: " + std::string(verb) + " " + std::string(resource.kind) + " " +
+                                ObjectKey{metadata.namespace_, metadata.name}.str() + ": " + kind + " " +
+                                key_.str() + " cannot be its owner: " + why + "; {.own = false} " +
+                                (std::string_view(verb) == "apply" ? "applies" : "creates") +
+                                " it without an owner");
+  };
   const bool namespaced = resource.scope == Scope::namespaced;
   if (namespaced && metadata.namespace_.empty()) metadata.namespace_ = key_.namespace_;
-  if (!options.own || controller_of(metadata) != nullptr) return;
-  if (primary_ == nullptr) refuse_owner(resource, metadata, "it does not exist");
+  if (!own || controller_of(metadata) != nullptr) return;
+  if (primary_ == nullptr) refuse("it does not exist");
   const ObjectMeta& owner = *primary_->metadata;
   const bool itself = resource.kind == primary_->resource->kind &&
                       resource.group == primary_->resource->group && metadata.name == owner.name &&
                       metadata.namespace_ == owner.namespace_;
   if (itself) return;
   if (!owner.namespace_.empty() && !namespaced)
-    refuse_owner(resource, metadata, "an owner with a namespace cannot own what is cluster-scoped");
+    refuse("an owner with a namespace cannot own what is cluster-scoped");
   if (!owner.namespace_.empty() && owner.namespace_ != metadata.namespace_)
-    refuse_owner(resource, metadata, "an owner must be in the namespace of what it owns");
+    refuse("an owner must be in the namespace of what it owns");
   set_controller(metadata, owner_reference(*primary_->resource, owner), owner.namespace_);
-}
-
-void Context::refuse_owner(const ResourceInfo& resource, const ObjectMeta& metadata, const char* why) const {
-  const std::string kind = primary_ == nullptr ? "the object" : std::string(primary_->resource->kind);
-  throw std::invalid_argument("Context: apply " + std::string(resource.kind) + " " +
-                              ObjectKey{metadata.namespace_, metadata.name}.str() + ": " + kind + " " +
-                              key_.str() + " cannot be its owner: " + why +
-                              "; {.own = false} applies it without an owner");
 }
 
 }  // namespace v0

@@ -15,6 +15,7 @@
 
 #include "client/write_log.hpp"
 #include "controller/event_feed.hpp"
+#include "controller/fibers.hpp"
 #include "controller/gated_queue.hpp"
 #include "controller/inspector.hpp"
 #include "controller/key_sources.hpp"
@@ -25,6 +26,8 @@ inline namespace v0 {
 namespace {
 
 constexpr Duration default_sync_timeout = std::chrono::minutes{2};
+
+constexpr std::size_t least_fiber_stack = std::size_t{64} << 10;
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -53,7 +56,16 @@ ControllerSpec checked(ControllerSpec spec) {
     throw std::invalid_argument("controller " + name + " watches nothing");
   if (spec.options.workers == std::size_t{0})
     throw std::invalid_argument("controller " + name + ": workers must be at least 1");
+  if (spec.options.in_flight == std::size_t{0})
+    throw std::invalid_argument("controller " + name + ": in_flight must be at least 1");
+  if (spec.options.fiber_stack_bytes < least_fiber_stack)
+    throw std::invalid_argument("controller " + name + ": fiber_stack_bytes must be at least 65536");
   return spec;
+}
+
+std::size_t threads_of(const ControllerOptions& options) {
+  const std::size_t workers = options.workers.value_or(1);
+  return std::min(workers, options.in_flight.value_or(workers));
 }
 
 // Gives the client of the controller an identity of its own, which marks its writes.
@@ -62,7 +74,7 @@ ControllerEnvironment with_own_writer(ControllerEnvironment environment) {
   return environment;
 }
 
-detail::OwnWrites own_writes(const Client& client) {
+detail::ControllerWrites own_writes(const Client& client) {
   return {.log = client.writes(), .writer = client.call_options().writer.value_or(0)};
 }
 
@@ -99,6 +111,9 @@ class Controller::Impl {
   bool wait_for_sync();
   void say_what_is_missing(std::string& said) const;
   void run_worker(std::size_t number) noexcept;
+  void run_keys(std::size_t number);
+  void run_keys_on_fibers(std::size_t number);
+  void run_key_on_fiber(detail::Fibers& fibers, std::size_t number) noexcept;
   void name_thread(const std::string& role) const;
   void fail(std::exception_ptr error) noexcept;
 
@@ -127,7 +142,7 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
     : spec_(checked(std::move(spec))),
       environment_(with_own_writer(std::move(environment))),
       log_(environment_.log.with({{"controller", spec_.options.name}})),
-      workers_(spec_.options.workers.value_or(1)),
+      workers_(threads_of(spec_.options)),
       queue_(spec_.options, environment_.clock, environment_.schedule_stuck_check,
              own_writes(environment_.client)),
       runner_(spec_, environment_, queue_, log_),
@@ -144,6 +159,7 @@ Controller::Impl::~Impl() {
 }
 
 void Controller::Impl::attach() {
+  for (const IndexSpec& spec : spec_.indexes) environment_.cache.index(spec.resource, spec.index);
   for (const WatchSpec& spec : spec_.watches) feed_.attach(spec);
   sources_.subscribe();
 }
@@ -282,8 +298,41 @@ void Controller::Impl::say_what_is_missing(std::string& said) const {
 void Controller::Impl::run_worker(std::size_t number) noexcept {
   try {
     if (number > 0) name_thread(std::to_string(number));
-    RequestQueue& queue = queue_.queue();
-    for (auto claim = queue.get(); claim; claim = queue.get(std::move(*claim))) runner_.run(*claim, number);
+    if (spec_.options.in_flight) {
+      run_keys_on_fibers(number);
+    } else {
+      run_keys(number);
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void Controller::Impl::run_keys(std::size_t number) {
+  RequestQueue& queue = queue_.queue();
+  for (auto claim = queue.get(); claim; claim = queue.get(std::move(*claim))) runner_.run(*claim, number);
+}
+
+void Controller::Impl::run_keys_on_fibers(std::size_t number) {
+  const std::size_t in_flight = *spec_.options.in_flight;
+  const auto on_no_room = [this, number](std::size_t limit) {
+    log_.error("no memory, or no mapping (vm.max_map_count), for another fiber",
+               {{"worker", number}, {"in_flight_from_now_on", limit}});
+  };
+  detail::Fibers fibers({.limit = in_flight / workers_ + (number < in_flight % workers_ ? 1 : 0),
+                         .stack_bytes = spec_.options.fiber_stack_bytes,
+                         .on_no_room = on_no_room},
+                        [this, number](detail::Fibers& own) { run_key_on_fiber(own, number); });
+  fibers.run();
+}
+
+// The wait for the key suspends the fiber, as do those of the run.
+void Controller::Impl::run_key_on_fiber(detail::Fibers& fibers, std::size_t number) noexcept {
+  try {
+    const auto claim = queue_.queue().get();
+    if (!claim) return;
+    fibers.taken();
+    runner_.run(*claim, number);
   } catch (...) {
     fail(std::current_exception());
   }
@@ -299,7 +348,7 @@ detail::ControllerMoment Controller::Impl::moment(std::string_view blocked_reaso
   if (spec_.options.runs_on == RunsOn::leader) moment.blocked_reason = blocked_reason;
   const TimePoint now = environment_.clock->now();
   for (const WatchHealth& watch : watch_health()) {
-    const std::string name = watch.resource.plural + " (" + watch.resource.api_version() + ")";
+    const std::string name = watch.name();
     std::string problem = watch.describe(now);
     problem.erase(0, problem == name ? name.size() : name.size() + 2);
     moment.watches.push_back({.watch = name, .synced = watch.synced, .problem = std::move(problem)});
@@ -320,7 +369,8 @@ std::optional<TimePoint> Controller::Impl::next_due() {
 }
 
 void Controller::Impl::collect(MetricSink& sink) {
-  runner_.meter().collect(sink, spec_.options.name, workers_, runner_.active());
+  runner_.meter().collect(sink, spec_.options.name, spec_.options.in_flight.value_or(workers_),
+                          runner_.active());
   queue_.queue().collect(sink);
   inspector_.collect(sink);
 }

@@ -15,7 +15,7 @@ namespace detail {
 
 namespace {
 
-WatchSpec bound(WatchSpec spec, const Cache& cache) {
+WatchSpec bound(WatchSpec spec, Cache& cache) {
   if (spec.bind) spec.mapping = spec.bind(cache);
   return spec;
 }
@@ -72,18 +72,19 @@ class EventFeed::Watch final : public EventHandler {
   void remove() noexcept {
     detach();
     MutexLock lock(mutex_);
-    const std::function<void()> end = std::move(attachment_.remove);
+    const Attachment ended = std::exchange(attachment_, {});
     lock.unlock();
-    if (end) end();
+    if (ended.remove) ended.remove();
   }
   WatchHealth health(const std::string& controller) const {
     WatchHealth health{.controller = controller, .resource = spec_.resource, .synced = synced()};
     MutexLock lock(mutex_);
-    const Informer* informer = attachment_.informer;
+    const std::shared_ptr<const Informer> informer = attachment_.informer;
     lock.unlock();
     if (informer == nullptr) return health;
     InformerHealth known = informer->health();
     health.namespace_ = informer->options().namespace_;
+    health.selector = informer->options().selector();
     health.problem = known.problem;
     health.last_error = std::move(known.last_error);
     health.since = known.failing_since;
@@ -284,6 +285,7 @@ std::vector<WatchHealth> EventFeed::health(const std::string& controller) const 
   const auto watches = watches_;
   lock.unlock();
   std::vector<WatchHealth> all;
+  all.reserve(watches.size());
   for (const auto& [id, watch] : watches) all.push_back(watch->health(controller));
   return all;
 }

@@ -57,17 +57,17 @@ std::uint16_t FlightRecorder::number_of(std::string_view source) {
 }
 
 void FlightRecorder::save_cause(const FlightRecord& overwritten) {
-  for (FlightRun& run : runs_) learn_cause(run, overwritten);
+  if (FlightRun* const run = runs_.find(overwritten.key)) learn_cause(*run, overwritten);
 }
 
 std::vector<FlightRun> FlightRecorder::runs() const {
-  std::vector<FlightRun> found = runs_;
+  RunTable found = runs_;
   const auto there = static_cast<std::size_t>(recorded_ - lost());
   for (std::size_t back = there; back >= 1 && !found.empty(); --back) {
     const FlightRecord& record = records_[(at_ + capacity_ - back) % capacity_];
-    for (FlightRun& run : found) learn_cause(run, record);
+    if (FlightRun* const run = found.find(record.key)) learn_cause(*run, record);
   }
-  return found;
+  return std::move(found.all());
 }
 
 std::vector<FlightRecord> FlightRecorder::of(std::uint64_t key, std::size_t most) const {

@@ -106,6 +106,64 @@ struct FlightRun {
   Cause cause = {};                    ///< Cause of the run, as far as known.
 };
 
+/// The runs in progress, found by key. A few are searched one by one, many by an index. Of two with the same
+/// hash, one is found.
+/// Thread safety: one thread at a time. Complexity: amortised constant.
+class RunTable {
+ public:
+  bool empty() const { return runs_.empty(); }
+  std::vector<FlightRun>& all() { return runs_; }
+  const std::vector<FlightRun>& all() const { return runs_; }
+
+  void add(const FlightRun& run) {
+    runs_.push_back(run);
+    if (is_indexed_) {
+      places_.emplace(run.key, runs_.size() - 1);
+    } else if (runs_.size() > few) {
+      make_index();
+    }
+  }
+  /// Returns the run of `key`, or null.
+  FlightRun* find(std::uint64_t key) {
+    if (is_indexed_) {
+      const auto place = places_.find(key);
+      if (place != places_.end()) return &runs_[place->second];
+      if (places_.size() == runs_.size()) return nullptr;
+    }
+    for (FlightRun& run : runs_) {
+      if (run.key == key) return &run;
+    }
+    return nullptr;
+  }
+  void erase(std::uint64_t key) {
+    FlightRun* const run = find(key);
+    if (run == nullptr) return;
+    if (is_indexed_) {
+      places_.erase(key);
+      if (run != &runs_.back()) places_[runs_.back().key] = static_cast<std::size_t>(run - runs_.data());
+    }
+    *run = runs_.back();
+    runs_.pop_back();
+    if (runs_.empty()) drop_index();
+  }
+
+ private:
+  static constexpr std::size_t few = 32;
+
+  void make_index() {
+    is_indexed_ = true;
+    for (std::size_t place = 0; place < runs_.size(); ++place) places_.emplace(runs_[place].key, place);
+  }
+  void drop_index() {
+    is_indexed_ = false;
+    places_.clear();
+  }
+
+  std::vector<FlightRun> runs_;
+  std::unordered_map<std::uint64_t, std::size_t> places_;
+  bool is_indexed_ = false;
+};
+
 /// The failure of a key's last run.
 struct LastFailure {
   RequestKey key = {};
@@ -158,7 +216,7 @@ class FlightRecorder {
   /// Records the start of a run; its cause is determined on demand.
   void on_run_started(const FlightRun& run) {
     last_sign_ = run.since;
-    runs_.push_back(run);
+    runs_.add(run);
     if (capacity_ == 0) return;
     next() = {.at = run.since.time_since_epoch().count(),
               .key = run.key,
@@ -171,7 +229,7 @@ class FlightRecorder {
   /// Records that the run of `attempt` ended after `duration`.
   void on_run_ended(TimePoint at, const RequestKey& key, std::size_t worker, std::uint64_t attempt,
                     Duration duration, const ReconcileOutcome& outcome) {
-    end_run(key.hash());
+    runs_.erase(key.hash());
     last_sign_ = at;
     if (capacity_ == 0) return;
     next() = {.at = at.time_since_epoch().count(),
@@ -213,8 +271,9 @@ class FlightRecorder {
   /// Returns the runs in progress, each with its cause.
   std::vector<FlightRun> runs() const;
   /// Returns the runs in progress, possibly without causes; warn_at may be changed.
-  std::vector<FlightRun>& runs_to_watch() { return runs_; }
-  std::vector<FlightRun> unexplained_runs() const { return runs_; }
+  std::vector<FlightRun>& runs_to_watch() { return runs_.all(); }
+  std::vector<FlightRun> unexplained_runs() const { return runs_.all(); }
+  bool has_runs() const { return !runs_.empty(); }
 
   /// Returns the time at which a run last began or ended.
   std::optional<TimePoint> last_sign() const { return last_sign_; }
@@ -239,14 +298,6 @@ class FlightRecorder {
     ++recorded_;
     return record;
   }
-  void end_run(std::uint64_t key) {
-    for (FlightRun& run : runs_) {
-      if (run.key != key) continue;
-      run = runs_.back();
-      runs_.pop_back();
-      return;
-    }
-  }
   void save_cause(const FlightRecord& overwritten);
   std::uint32_t keep(std::string_view text);
   void remember(TimePoint at, const RequestKey& key, std::uint64_t attempt, const ReconcileOutcome& outcome);
@@ -258,7 +309,7 @@ class FlightRecorder {
   std::unique_ptr<FlightRecord[]> records_;  // not initialised: pages that were never written cost nothing
   std::size_t at_ = 0;
   std::uint64_t recorded_ = 0;
-  std::vector<FlightRun> runs_;
+  RunTable runs_;
   std::optional<TimePoint> last_sign_;
   std::vector<std::string> sources_;
   std::deque<std::string> texts_;

@@ -12,6 +12,8 @@ set(controller_headers
   pipeline.hpp
   predicate.hpp
   reconciler.hpp
+  resource_context.hpp
+  resource_reconciler.hpp
   result.hpp
   result_core.hpp
   source.hpp)
@@ -23,6 +25,9 @@ set(controller_sources
   event_feed.cpp
   explain_core.cpp
   explanation.cpp
+  fiber_context.cpp
+  fiber_core.cpp
+  fibers.cpp
   flight_recorder.cpp
   flight_story.cpp
   gated_queue.cpp
@@ -36,6 +41,8 @@ set(controller_sources
   reconcile_meter.cpp
   remap_core.cpp
   report.cpp
+  resource_context.cpp
+  resource_reconciler.cpp
   result_core.cpp
   runner.cpp
   source.cpp

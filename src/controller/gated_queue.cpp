@@ -26,7 +26,7 @@ RequestQueueOptions queue_options(const ControllerOptions& chosen, std::shared_p
 }  // namespace
 
 GatedQueue::GatedQueue(const ControllerOptions& options, std::shared_ptr<const Clock> clock,
-                       std::function<void(TimePoint)> schedule_stuck_check, OwnWrites own)
+                       std::function<void(TimePoint)> schedule_stuck_check, ControllerWrites own)
     : clock_(std::move(clock)),
       schedule_stuck_check_(std::move(schedule_stuck_check)),
       own_(std::move(own)),

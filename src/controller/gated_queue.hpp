@@ -26,7 +26,7 @@ namespace detail {
 class WriteLog;
 
 /// The writes by which a controller recognizes the events of its own writes.
-struct OwnWrites {
+struct ControllerWrites {
   std::shared_ptr<WriteLog> log = {};  ///< Null: no event is one.
   std::uint64_t writer = 0;            ///< The controller's identity, see WriteLog::new_writer().
 };
@@ -40,7 +40,7 @@ class GatedQueue {
   /// `schedule_stuck_check` is called when runs begin after a time without, with when to call
   /// look_for_stuck(); by the worker, under no lock. May be null.
   GatedQueue(const ControllerOptions& options, std::shared_ptr<const Clock> clock,
-             std::function<void(TimePoint)> schedule_stuck_check = {}, OwnWrites own = {});
+             std::function<void(TimePoint)> schedule_stuck_check = {}, ControllerWrites own = {});
 
   RequestQueue& queue() noexcept { return queue_; }
   /// Closes the queue at once: queued keys are dropped, later ones are ignored.
@@ -94,7 +94,7 @@ class GatedQueue {
 
   const std::shared_ptr<const Clock> clock_;
   const std::function<void(TimePoint)> schedule_stuck_check_;
-  const OwnWrites own_;
+  const ControllerWrites own_;
   const Debounce debounce_;
   RequestQueue queue_;
   mutable Mutex mutex_;

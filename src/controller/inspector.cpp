@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::size_t timeline_length = 100;
 
+std::size_t concurrency_of(const ControllerOptions& options) {
+  return options.in_flight.value_or(options.workers.value_or(1));
+}
+
 std::size_t queued_in(const std::vector<KeyInfo<RequestKey>>& keys) {
   return static_cast<std::size_t>(
       std::count_if(keys.begin(), keys.end(), [](const auto& key) { return key.state == KeyState::queued; }));
@@ -51,7 +55,7 @@ Explanation Inspector::explain(const ObjectKey& key, ControllerMoment moment) {
   facts.synced = moment.synced;
   facts.stopping = moment.stopping;
   facts.watches = std::move(moment.watches);
-  facts.workers = spec_.options.workers.value_or(1);
+  facts.workers = concurrency_of(spec_.options);
   facts.queue = queue_.queue().inspect(request);
   if (facts.queue.state == KeyState::queued) {
     const Keys keys = keys_by_turn();
@@ -82,7 +86,7 @@ ControllerSummary Inspector::summary(std::size_t most, ControllerMoment moment) 
   const TimePoint now = environment_.clock->now();
   ControllerSummary summary{.controller = spec_.options.name,
                             .kind = spec_.resource.kind,
-                            .workers = spec_.options.workers.value_or(1),
+                            .workers = concurrency_of(spec_.options),
                             .queued = queued_in(keys)};
   summary.busy_workers = runs.size();
   for (const auto& key : keys) {
@@ -135,7 +139,7 @@ std::string Inspector::wedge(const ControllerMoment& moment, const Keys& keys, T
   std::optional<TimePoint> last;
   const bool busy = queue_.read_recorder([&](const FlightRecorder& recorder) {
     last = recorder.last_sign();
-    return !recorder.runs().empty();
+    return recorder.has_runs();
   });
   const Duration patience = limit_of(now, std::nullopt, {.after = spec_.options.stuck_after}) - now;
   if (busy || (last && now - *last < patience)) return {};

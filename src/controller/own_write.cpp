@@ -160,7 +160,7 @@ bool is_linked(const WireObject& before, const WireObject& after, const LoggedWr
 }
 
 Json state_of(const WireObject& object) {
-  return Json::parse(object.raw(), object.what());
+  return Json::parse(object.expanded().raw(), object.what());
 }
 
 Json body_of(const LoggedWrite& write) {
@@ -203,7 +203,8 @@ bool have_made(const Change& change, const LoggedWrites& patches) {
 }
 
 bool is_explained(const Change& change, const LoggedWrites& writes) {
-  if (change.before.form() != WireForm::whole || change.after.form() != WireForm::whole) return false;
+  if (change.before.form() == WireForm::metadata_only || change.after.form() == WireForm::metadata_only)
+    return false;
   const bool has_json_patch = std::any_of(writes.begin(), writes.end(),
                                           [](const auto& write) { return write->form == SentForm::json; });
   try {

@@ -83,5 +83,16 @@ TEST(Handler, AnUpdateAsksOldAndNewAndTellsEachKeyOnce) {
   EXPECT_THAT(keys_of(updated(owned_by(""), a), map_to_owner(demo)), ElementsAre(ObjectKey{"ns", "a"}));
 }
 
+TEST(Handler, ManyKeysAreToldOnceEachInTheOrderFound) {
+  const KeyMapping mapping = [](const WireObject&, std::vector<ObjectKey>& keys) {
+    for (int i = 99; i >= 0; --i) keys.push_back({"ns", "n" + std::to_string(i)});
+  };
+  const WireObject object = wire_object(R"({"name":"a","namespace":"ns"})");
+  const auto keys = keys_of(updated(object, object), mapping);
+  ASSERT_EQ(keys.size(), 100u);
+  EXPECT_EQ(keys.front().name, "n99");
+  EXPECT_EQ(keys.back().name, "n0");
+}
+
 }  // namespace
 }  // namespace evenkeel

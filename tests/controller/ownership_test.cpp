@@ -71,6 +71,22 @@ TEST(Ownership, ApplyIntoAnotherNamespaceIsRefused) {
       "the namespace of what it owns; {.own = false} applies it without an owner");
 }
 
+TEST(Ownership, ACreatedObjectIsOwnedUnlessThatIsSaid) {
+  const testing::Harness harness = run_with([](Context& context, const ConfigMap&) {
+    context.create(map_in("", "child"));
+    context.create(map_in("far", "away"), {.own = false});
+  });
+  EXPECT_EQ(harness.last().error, nullptr) << harness.str();
+  const auto child = harness.get<ConfigMap>({"default", "child"});
+  ASSERT_THAT(child->metadata.owner_references, SizeIs(1));
+  EXPECT_EQ(child->metadata.owner_references[0].uid, harness.get<ConfigMap>(web)->metadata.uid);
+  EXPECT_THAT(harness.get<ConfigMap>({"far", "away"})->metadata.owner_references, IsEmpty());
+  EXPECT_EQ(
+      refusal_of([](Context& context, const ConfigMap&) { context.create(map_in("far", "away")); }),
+      "Context: create ConfigMap far/away: ConfigMap default/web cannot be its owner: an owner must be in "
+      "the namespace of what it owns; {.own = false} creates it without an owner");
+}
+
 TEST(Ownership, ApplyOfAClusterScopedObjectFromANamespaceIsRefused) {
   EXPECT_EQ(refusal_of([](Context& context, const ConfigMap&) {
               context.apply(Namespace{.metadata = {.name = "wide"}});

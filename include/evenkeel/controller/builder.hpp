@@ -22,6 +22,7 @@
 #include <evenkeel/controller/handler.hpp>
 #include <evenkeel/controller/predicate.hpp>
 #include <evenkeel/controller/reconciler.hpp>
+#include <evenkeel/controller/resource_reconciler.hpp>
 #include <evenkeel/controller/source.hpp>
 
 namespace evenkeel {
@@ -37,40 +38,68 @@ struct TriggerOptions {
   /// Form in which the cache keeps the kind. With metadata only, mappings take a WireObject, and reads of
   /// whole objects go to the server.
   WireForm form = WireForm::whole;
+  /// Namespaces that are watched, each by an informer of its own. Default: that of the cache.
+  std::vector<std::string> namespaces = {};
+  /// Only objects that match are watched and cached: "app=web". An object that ceases to match causes a
+  /// deletion event although it exists, and reads of the kind go to the server; see docs/controllers.md.
+  std::string label_selector = {};
+  std::string field_selector = {};  ///< "type=Opaque"; like label_selector.
+  /// See InformerOptions::resync. Default: that of the cache. Watches of the same objects share an informer,
+  /// which uses the value of the first of them.
+  std::optional<Duration> resync = {};
 };
 
 namespace detail {
 
+/// The objects of a kind that one watch is about, and their form.
+struct WatchScope {
+  std::string namespace_ = {};  // empty: that of the cache
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::optional<Duration> resync = {};
+  WireForm form = WireForm::whole;
+  bool declared = true;  // by a clause: the cache keeps the kind; false: as long as the watch
+};
+
+/// Returns the scope of each namespace of a clause, such as "owns". Throws std::invalid_argument, naming
+/// clause, kind and option, if a selector cannot be parsed, a namespace is empty, repeated or that of a
+/// cluster-scoped kind, or a period is negative.
+EVENKEEL_API std::vector<WatchScope> scopes_of(std::string_view clause, const ResourceId& resource,
+                                               const TriggerOptions& options);
+/// Returns the only scope of a watch that is not a clause of a builder. Throws as scopes_of() does, and for
+/// more than one namespace.
+EVENKEEL_API WatchScope scope_of(const ResourceId& resource, const TriggerOptions& options);
+EVENKEEL_API Informer& informer_of(Cache& cache, const ResourceId& resource, const WatchScope& scope);
+EVENKEEL_API std::vector<const Informer*> informers_of(Cache& cache, const ResourceId& resource,
+                                                       const std::vector<WatchScope>& scopes);
+/// Returns map_to_indexed() for the objects of these scopes. Throws std::invalid_argument, naming the watched
+/// kind, if one of them has no such index.
+EVENKEEL_API KeyMapping mapping_by_index(Cache& cache, const ResourceId& watched, const ResourceId& resource,
+                                         const std::vector<WatchScope>& scopes, const IndexedKeys& keys);
+/// Throws std::invalid_argument if the function of an index needs more than the form that a clause keeps.
+EVENKEEL_API void require_form(const ResourceId& resource, const IndexDefinition& index, WireForm kept);
+
 /// Returns "demo" for "Demo".
 EVENKEEL_API std::string default_name(std::string_view kind);
 
-template <ObjectType T>
-Informer& informer_of(Cache& cache, WireForm form) {
-  InformerOptions options = cache.default_options();
-  options.form = form;
-  return cache.informer<T>(std::move(options));
-}
+EVENKEEL_API Attachment attach_to(const std::shared_ptr<Informer>& informer,
+                                  std::shared_ptr<EventHandler> handler, Delivery delivery);
 
-EVENKEEL_API Attachment attach_to(Informer& informer, std::shared_ptr<EventHandler> handler,
-                                  Delivery delivery);
+/// Returns a watch of a kind without a C++ type.
+EVENKEEL_API WatchSpec watch_of(const ResourceId& resource, KeyMapping mapping, TriggerOptions options,
+                                WatchScope scope, Delivery delivery = Delivery::direct);
 
 template <ObjectType T>
-WatchSpec watch_of(KeyMapping mapping, TriggerOptions options, Delivery delivery = Delivery::direct) {
-  return {.resource = T::resource,
-          .mapping = std::move(mapping),
-          .when = std::move(options.when),
-          .priority = options.priority,
-          .delay = options.delay,
-          .crd = [] { return crd_for<T>(); },
-          .installs_crd = T::resource.installs_crd,
-          .attach =
-              [form = options.form, delivery](Cache& cache, std::shared_ptr<EventHandler> handler) {
-                return attach_to(informer_of<T>(cache, form), std::move(handler), delivery);
-              }};
+WatchSpec watch_of(KeyMapping mapping, TriggerOptions options, WatchScope scope,
+                   Delivery delivery = Delivery::direct) {
+  WatchSpec watch = watch_of(T::resource, std::move(mapping), std::move(options), std::move(scope), delivery);
+  watch.crd = [] { return crd_for<T>(); };
+  watch.installs_crd = T::resource.installs_crd;
+  return watch;
 }
 
-// Returns the keys of all objects of a kind that the cache holds.
-EVENKEEL_API std::vector<ObjectKey> all_keys(const Informer& informer);
+// Returns the keys of all objects that these informers hold.
+EVENKEEL_API std::vector<ObjectKey> all_keys(const std::vector<const Informer*>& informers);
 
 // `more` is one key or a range of them.
 template <class Keys>
@@ -108,8 +137,8 @@ struct CheckedMapping {
   static constexpr bool passed = true;
 };
 
-// Wraps a mapping of the program: of the typed object, or of its wire form where metadata is enough.
-template <ObjectType T, class F>
+// Wraps a mapping of the program: of the decoded object, or of its wire form where metadata is enough.
+template <class T, class F>
 KeyMapping mapping_of(F function) {
   static_assert(CheckedMapping<F, T>::passed);
   return [function = std::move(function)](const WireObject& object, std::vector<ObjectKey>& keys) mutable {
@@ -122,7 +151,7 @@ KeyMapping mapping_of(F function) {
 }
 
 // Wraps a mapping that reads the cache; each watch has a copy of the function.
-template <ObjectType T, class F>
+template <class T, class F>
 KeyMapping mapping_with(F function, const Cache& cache) {
   static_assert(CheckedMapping<F, T, const Cache&>::passed);
   return [function = std::move(function), &cache](const WireObject& object,
@@ -135,57 +164,93 @@ KeyMapping mapping_with(F function, const Cache& cache) {
   };
 }
 
+// Gives a watch of U, or of a kind decoded as a U, the mapping of the program.
+template <class U, class F>
+WatchSpec with_mapping(WatchSpec watch, F mapping) {
+  if constexpr (CacheMapping<F, U>) {
+    watch.bind = [mapping = std::move(mapping)](const Cache& cache) {
+      return mapping_with<U>(mapping, cache);
+    };
+  } else {
+    watch.mapping = mapping_of<U>(std::move(mapping));
+  }
+  return watch;
+}
+
+template <ObjectType U, class F>
+WatchSpec watch_mapped_in(F mapping, TriggerOptions options, WatchScope scope) {
+  return with_mapping<U>(watch_of<U>({}, std::move(options), std::move(scope), Delivery::queued),
+                         std::move(mapping));
+}
+
 }  // namespace detail
 
-/// Returns a watch of U that reconciles the U itself, for Controller::watch().
+/// Returns a watch of U that reconciles the U itself, for Controller::watch(). `options` may have one
+/// namespace. Throws std::invalid_argument as ControllerBuilder does, here and below.
 template <ObjectType U>
 WatchSpec watch_object(TriggerOptions options = {}) {
-  return detail::watch_of<U>(map_to_object(), std::move(options));
+  auto scope = detail::scope_of(U::resource, options);
+  return detail::watch_of<U>(map_to_object(), std::move(options), std::move(scope));
 }
 /// Returns a watch of U that reconciles its owner of the kind `owner`: watch_owned<Pod>(Demo::resource).
 template <ObjectType U>
 WatchSpec watch_owned(ResourceId owner, TriggerOptions options = {}) {
+  auto scope = detail::scope_of(U::resource, options);
   const OwnerMatch match = options.owner;
-  return detail::watch_of<U>(map_to_owner(std::move(owner), match), std::move(options));
+  return detail::watch_of<U>(map_to_owner(std::move(owner), match), std::move(options), std::move(scope));
 }
 /// Returns a watch of U that reconciles the keys that `mapping` returns; see ControllerBuilder::watches().
 template <ObjectType U, class F>
 WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
-  if constexpr (detail::CacheMapping<F, U>) {
-    WatchSpec watch = detail::watch_of<U>({}, std::move(options), Delivery::queued);
-    watch.bind = [mapping = std::move(mapping)](const Cache& cache) {
-      return detail::mapping_with<U>(mapping, cache);
-    };
-    return watch;
-  } else {
-    return detail::watch_of<U>(detail::mapping_of<U>(std::move(mapping)), std::move(options),
-                               Delivery::queued);
-  }
+  auto scope = detail::scope_of(U::resource, options);
+  return detail::watch_mapped_in<U>(std::move(mapping), std::move(options), std::move(scope));
 }
 
-/// A fluent description of a controller, for Manager::add(). Every setting has a default.
+/// A fluent description of a controller, for Manager::add(). Every setting has a default. Clauses throw
+/// std::invalid_argument, naming themselves, for selectors and namespaces that cannot be right.
+/// T is the C++ type of the reconciled kind, or DynamicObject.
 /// Thread safety: one thread at a time.
-template <ObjectType T>
+template <class T>
 class ControllerBuilder {
  public:
   template <class F>
-  ControllerBuilder(F reconciler, TriggerOptions options)
-      : reconciler_([reconciler = std::move(reconciler)](std::vector<Finalizer<T>> finalizers) {
-          return reconcile_function<T>(reconciler, std::move(finalizers));
+  ControllerBuilder(ResourceId resource, F reconciler, TriggerOptions options)
+      : reconciler_([resource, reconciler = std::move(reconciler)](std::vector<Finalizer<T>> finalizers) {
+          if constexpr (ObjectType<T>) {
+            return reconcile_function<T>(reconciler, std::move(finalizers));
+          } else {
+            return reconcile_function(resource, reconciler, std::move(finalizers));
+          }
         }) {
-    spec_.resource = T::resource;
-    form_ = options.form;
-    spec_.watches.push_back(watch_object<T>(std::move(options)));
-    spec_.watches.back().primary = true;
-    spec_.count = [form = form_](Cache& cache) { return detail::informer_of<T>(cache, form).store().size(); };
-    spec_.crd = [] { return crd_for<T>(); };
-    spec_.installs_crd = T::resource.installs_crd;
+    spec_.resource = std::move(resource);
+    scopes_ = detail::scopes_of("controller_for", spec_.resource, options);
+    for (const detail::WatchScope& scope : scopes_) {
+      spec_.watches.push_back(watch_of_primary(spec_.resource, options, scope));
+      spec_.watches.back().primary = true;
+    }
+    spec_.count = [of = spec_.resource, scopes = scopes_](Cache& cache) {
+      std::size_t count = 0;
+      for (const Informer* informer : detail::informers_of(cache, of, scopes))
+        count += informer->store().size();
+      return count;
+    };
+    spec_.crd = spec_.watches.back().crd;
+    spec_.installs_crd = spec_.watches.back().installs_crd;
   }
 
   /// Reconciles the owner of each U that changes.
   template <ObjectType U>
   ControllerBuilder& owns(TriggerOptions options = {}) {
-    spec_.watches.push_back(watch_owned<U>(T::resource, std::move(options)));
+    for (detail::WatchScope& scope : detail::scopes_of("owns", U::resource, options))
+      spec_.watches.push_back(
+          detail::watch_of<U>(map_to_owner(spec_.resource, options.owner), options, std::move(scope)));
+    return *this;
+  }
+  /// Like owns<U>(), for a kind without a C++ type.
+  ControllerBuilder& owns(const ResourceId& owned, TriggerOptions options = {}) {
+    for (detail::WatchScope& scope : detail::scopes_of("owns", owned, options))
+      spec_.watches.push_back(
+          detail::watch_of(owned, map_to_owner(spec_.resource, options.owner), options, std::move(scope)));
     return *this;
   }
 
@@ -200,7 +265,54 @@ class ControllerBuilder {
   /// 1 s, then after twice the previous delay, up to 5 min. A key without a name is rejected and logged.
   template <ObjectType U, class F>
   ControllerBuilder& watches(F mapping, TriggerOptions options = {}) {
-    spec_.watches.push_back(watch_mapped<U>(std::move(mapping), std::move(options)));
+    for (detail::WatchScope& scope : detail::scopes_of("watches", U::resource, options))
+      spec_.watches.push_back(detail::watch_mapped_in<U>(mapping, options, std::move(scope)));
+    return *this;
+  }
+  /// Like watches<U>(mapping), for a kind without a C++ type: `mapping` takes a `const DynamicObject&` or a
+  /// `const WireObject&`.
+  template <class F>
+  ControllerBuilder& watches(const ResourceId& watched, F mapping, TriggerOptions options = {}) {
+    for (detail::WatchScope& scope : detail::scopes_of("watches", watched, options)) {
+      spec_.watches.push_back(detail::with_mapping<DynamicObject>(
+          detail::watch_of(watched, {}, options, std::move(scope), Delivery::queued), mapping));
+    }
+    return *this;
+  }
+  /// Reconciles the objects of this controller that have the U in an index of theirs:
+  ///
+  ///     .index("secret", [](const Website& site) { return site.spec.secret; })
+  ///     .watches<Secret>(indexed("secret"))
+  ///
+  /// reconciles each Website in the namespace of a changed Secret whose index "secret" has the Secret's name;
+  /// see IndexScope for others. Objects are those that the controller itself watches. An object that changes
+  /// at the same time is reconciled for its own event, so none is missed.
+  /// Manager::add() throws std::invalid_argument if the index is not declared, here or in the cache.
+  template <ObjectType U>
+  ControllerBuilder& watches(IndexedKeys keys, TriggerOptions options = {}) {
+    for (detail::WatchScope& scope : detail::scopes_of("watches", U::resource, options)) {
+      WatchSpec watch = detail::watch_of<U>({}, options, std::move(scope), Delivery::queued);
+      watch.bind = [keys, of = spec_.resource, scopes = scopes_](Cache& cache) {
+        return detail::mapping_by_index(cache, U::resource, of, scopes, keys);
+      };
+      spec_.watches.push_back(std::move(watch));
+    }
+    return *this;
+  }
+
+  /// Declares an index of the reconciled kind; see index_by() and Cache::index(). Reconcilers read it with
+  /// context.list<T>(by(name, value)).
+  template <class F>
+  ControllerBuilder& index(std::string name, F function) {
+    IndexDefinition definition = index_by<T>(std::move(name), std::move(function));
+    detail::require_form(spec_.resource, definition, scopes_.front().form);
+    spec_.indexes.push_back({spec_.resource, std::move(definition)});
+    return *this;
+  }
+  /// Declares an index of another kind, which a clause owns or watches.
+  template <ObjectType U, class F>
+  ControllerBuilder& index(std::string name, F function) {
+    spec_.indexes.push_back({U::resource, index_by<U>(std::move(name), std::move(function))});
     return *this;
   }
 
@@ -241,8 +353,8 @@ class ControllerBuilder {
   /// Reconciles every object of the kind that the cache holds once in each period, at low priority. The first
   /// time is one period after the controller's start.
   ControllerBuilder& every(Duration period) {
-    return every(period, [form = form_](Cache& cache) {
-      return detail::all_keys(detail::informer_of<T>(cache, form));
+    return every(period, [of = spec_.resource, scopes = scopes_](Cache& cache) {
+      return detail::all_keys(detail::informers_of(cache, of, scopes));
     });
   }
   /// Like every(period), but for the keys that `keys(Cache&)` returns, a std::vector<ObjectKey>.
@@ -291,7 +403,7 @@ class ControllerBuilder {
 
   operator ControllerSpec() const {
     ControllerSpec spec = spec_;
-    if (spec.options.name.empty()) spec.options.name = detail::default_name(T::resource.kind);
+    if (spec.options.name.empty()) spec.options.name = detail::default_name(spec_.resource.kind);
     spec.reconcile = reconciler_(finalizers_);
     for (WatchSpec& watch : spec.watches) watch.when = filter_ && std::move(watch.when);
     spec.watches.insert(spec.watches.end(), channels_.begin(), channels_.end());
@@ -299,12 +411,21 @@ class ControllerBuilder {
   }
 
  private:
+  static WatchSpec watch_of_primary(const ResourceId& resource, const TriggerOptions& options,
+                                    const detail::WatchScope& scope) {
+    if constexpr (ObjectType<T>) {
+      return detail::watch_of<T>(map_to_object(), options, scope);
+    } else {
+      return detail::watch_of(resource, map_to_object(), options, scope);
+    }
+  }
+
   ControllerSpec spec_;
   std::function<ReconcileFunction(std::vector<Finalizer<T>>)> reconciler_;
   std::vector<Finalizer<T>> finalizers_;
   Predicate filter_;
-  std::vector<WatchSpec> channels_;  // of the program's own objects; not filtered
-  WireForm form_ = WireForm::whole;
+  std::vector<WatchSpec> channels_;         // of the program's own objects; not filtered
+  std::vector<detail::WatchScope> scopes_;  // of the reconciled objects, one for each namespace
 };
 
 /// Returns the description of a controller for objects of kind T. `reconciler` is called with (Context&,
@@ -317,7 +438,21 @@ ControllerBuilder<T> controller_for(F reconciler, TriggerOptions options = {}) {
       ObjectReconciler<F, T> || RequestReconciler<F>,
       "a reconciler is called with (Context&, const T&), where T is the kind in controller_for<T>, or "
       "with (Context&, const Request&)");
-  return {std::move(reconciler), std::move(options)};
+  return {T::resource, std::move(reconciler), std::move(options)};
+}
+/// Like controller_for<T>(), for a kind without a C++ type: `reconciler` is called with (Context&, const
+/// DynamicObject&) or (Context&, const Request&). Reads and writes are those of Context::resource().
+///
+///     controller_for(ResourceId{"demo.example.com", "v1", "Website", "websites"},
+///                    [](Context& context, const DynamicObject& website) { ... })
+template <class F>
+ControllerBuilder<DynamicObject> controller_for(ResourceId resource, F reconciler,
+                                                TriggerOptions options = {}) {
+  static_assert(
+      DynamicReconciler<F> || RequestReconciler<F>,
+      "a reconciler of a kind without a C++ type is called with (Context&, const DynamicObject&) or "
+      "with (Context&, const Request&)");
+  return {std::move(resource), std::move(reconciler), std::move(options)};
 }
 
 }  // namespace v0

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@
 
 namespace evenkeel {
 inline namespace v0 {
+
+class ResourceContext;
 
 /// The key of the object that a reconcile is about: cluster, namespace and name.
 using Request = RequestKey;
@@ -63,10 +66,17 @@ struct ContextApplyOptions {
   bool force = true;  ///< Takes over fields that another field owner holds.
 };
 
+struct ContextCreateOptions {
+  /// Makes the object that is being reconciled the controller of the created object; see
+  /// ContextApplyOptions::own.
+  bool own = true;
+};
+
 /// Construction parameters of a Context. Controllers fill them in; unit tests of reconcilers may, too.
 struct ContextOptions {
-  Client client;           ///< Unbound; the context binds it.
-  Cache* cache = nullptr;  ///< Null: every read is live.
+  Client client;  ///< Unbound; the context binds it.
+  Cache* cache =
+      nullptr;  ///< Null: every read is live. It shows the writes of `client`, see Cache::observe().
   Request request = {};
   Log log = {};
   std::string field_owner = "evenkeel";
@@ -123,6 +133,13 @@ class EVENKEEL_API Context {
     if (options_.cache != nullptr) return options_.cache->list<T>(options, client_);
     return client_.list<T>(options).items;
   }
+  /// Returns the objects that have this value in an index of their kind: context.list<Website>(by("secret",
+  /// name)). See Cache::list(); throws NotCached without a cache.
+  template <ObjectType T>
+  std::vector<Snapshot<T>> list(const IndexQuery& query, const IndexListOptions& options = {}) {
+    if (options_.cache == nullptr) refuse_without_cache(T::resource, query.index);
+    return options_.cache->list<T>(query, options, client_);
+  }
   /// Returns all objects of a kind that `owner` owns, by its uid: in its namespace, or in all if it is
   /// cluster-scoped. See Cache::owned_by().
   template <ObjectType T, ObjectType Owner>
@@ -134,15 +151,35 @@ class EVENKEEL_API Context {
         detail::list_owned(client_, detail::resource_of<T>(), metadata.uid, metadata.namespace_));
   }
 
-  // ---- Writes ----
+  // ---- Writes: shown by reads as soon as they return; see Cache ----
 
   /// Sends a server-side apply of the fields that `object` sets. An empty namespace means that of the object
   /// being reconciled. Throws std::invalid_argument without sending a request if the object being reconciled
   /// cannot own it; see ContextApplyOptions::own.
   template <ObjectType T>
   Snapshot<T> apply(T object, ContextApplyOptions options = {}) {
-    imply(T::resource, object.metadata, options);
+    imply(T::resource, object.metadata, options.own, "apply");
     return wrote(client_.apply(object, {.force = options.force}));
+  }
+  /// Sends a server-side apply of the status that `object` sets; no other part of it is sent. See
+  /// Client::apply_status().
+  template <ObjectType T>
+  Snapshot<T> apply_status(const T& object, const ApplyOptions& options = {}) {
+    return wrote(client_.apply_status(object, options));
+  }
+  /// Creates the object; if it has a generate_name instead of a name, the server chooses the name. An empty
+  /// namespace means that of the object being reconciled. Throws ApiError (AlreadyExists) if there is one of
+  /// that name, and std::invalid_argument as apply() does.
+  template <ObjectType T>
+  Snapshot<T> create(T object, ContextCreateOptions options = {}) {
+    imply(T::resource, object.metadata, options.own, "create");
+    return wrote(client_.create(object));
+  }
+  /// Replaces the whole object; throws ApiError (Conflict) if it was written since it was read. See
+  /// Client::update() for the types that can be replaced.
+  template <ObjectType T>
+  Snapshot<T> update(const T& object) {
+    return wrote(client_.update(object));
   }
 
   /// Sends the changes made by `edit`; sends no request if there are none. `object` must be the one being
@@ -176,6 +213,27 @@ class EVENKEEL_API Context {
     client_.remove<T>(key_of(object), options);
   }
 
+  /// Evicts a Pod: deletes it unless that violates a PodDisruptionBudget; see calls::evict(). Reads of the
+  /// Pod go to the server until the watch shows its deletion.
+  void evict(const ObjectKey& pod, const DeleteOptions& options = {});
+  /// Like evict(key), but only the Pod with the uid of `pod`, not another one that has taken its name.
+  template <ObjectType T>
+  void evict(const T& pod, DeleteOptions options = {}) {
+    static_assert(T::resource.kind == std::string_view("Pod"), "only Pods can be evicted");
+    if (options.uid.empty()) options.uid = pod.metadata.uid;
+    evict(key_of(pod), options);
+  }
+
+  /// Sets the desired number of replicas. Reads of the object go to the server until the watch shows it.
+  template <ObjectType T>
+  Scale scale(const ObjectKey& key, std::int64_t replicas) {
+    return client_.scale<T>(key, replicas);
+  }
+
+  /// Returns reads and writes for objects of one kind without a C++ type; see
+  /// controller/resource_context.hpp.
+  ResourceContext resource(ResourceId id);
+
   // ---- For the library ----
 
   /// Sets the object being reconciled; null if it does not exist.
@@ -185,10 +243,9 @@ class EVENKEEL_API Context {
   Snapshot<T> latest() const {
     return static_cast<const detail::PrimaryOf<T>&>(*primary_).latest;
   }
-  /// Records the server's answer to a write: later reads return it, and later patches are based on it.
+  /// Records the server's answer to a write: later patches are based on it.
   template <ObjectType T>
   Snapshot<T> wrote(Snapshot<T> object) {
-    if (options_.cache != nullptr) options_.cache->written(object);
     if (primary_ != nullptr && object && primary_->type == &type_info<T>() &&
         primary_->metadata->uid == object->metadata.uid) {
       static_cast<detail::PrimaryOf<T>&>(*primary_).latest = object;
@@ -197,6 +254,8 @@ class EVENKEEL_API Context {
   }
 
  private:
+  friend class ResourceContext;
+
   // Returns the snapshot behind a reference that the reconciler has, after the last write of this run.
   template <ObjectType T>
   Snapshot<T> current(const T& object) const {
@@ -205,9 +264,8 @@ class EVENKEEL_API Context {
     return latest<T>();
   }
   [[noreturn]] static void refuse_stranger();
-  void imply(const ResourceInfo& resource, ObjectMeta& metadata, const ContextApplyOptions& options) const;
-  [[noreturn]] void refuse_owner(const ResourceInfo& resource, const ObjectMeta& metadata,
-                                 const char* why) const;
+  [[noreturn]] static void refuse_without_cache(const ResourceInfo& resource, const std::string& index);
+  void imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own, const char* verb) const;
 
   ContextOptions options_;
   ObjectKey key_;

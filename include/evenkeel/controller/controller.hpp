@@ -65,12 +65,13 @@ class EVENKEEL_API Controller {
 
   /// Adds a key. Throws std::invalid_argument for a key without a name.
   void enqueue(const ObjectKey& key, KeyOptions options = {});
-  /// Adds a watch, at any time, such as watch_owned<Pod>(Demo::resource). Running workers do not wait for its
-  /// first list. Throws the errors of declaring the kind in the cache.
+  /// Adds a watch, at any time, such as watch_owned<Pod>(Demo::resource), also of one more namespace of a
+  /// kind that is watched already. Running workers do not wait for its first list. Throws the errors of
+  /// declaring the kind in the cache.
   WatchId watch(WatchSpec spec);
-  /// Ends an added watch: when it returns, its events no longer add keys. Queued keys remain, and the cache
-  /// keeps the kind. Unknown ids are ignored. When a predicate or mapping of the same watch calls it, it does
-  /// not wait for the current event.
+  /// Ends an added watch: when it returns, its events no longer add keys. Queued keys remain. The
+  /// cache drops the objects that no other watch, and no clause of a builder, has declared. Unknown ids are
+  /// ignored. When a predicate or mapping of the same watch calls it, it does not wait for the current event.
   void unwatch(WatchId id);
   /// Returns true if the first lists were read and the workers started.
   bool is_synced() const;

@@ -19,6 +19,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/cache/informer.hpp>
+#include <evenkeel/cache/object_index.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/controller/handler.hpp>
 #include <evenkeel/controller/predicate.hpp>
@@ -80,6 +81,11 @@ struct ControllerOptions {
   /// in lower case.
   std::string name = {};
   std::optional<std::size_t> workers = {};  ///< Concurrent reconciles, each on its own thread. Default 1.
+  /// Concurrent reconciles in total, each on a fiber of one of the `workers` threads: a reconcile that waits
+  /// leaves its thread to others. Default none: one reconcile at a time on each thread. See docs/fibers.md.
+  std::optional<std::size_t> in_flight = {};
+  /// Stack of each fiber; memory is committed when it is first used. At least 64 KiB.
+  std::size_t fiber_stack_bytes = std::size_t{256} << 10;
   std::optional<Duration> reconcile_timeout = {};       ///< Deadline of one reconcile. Default none.
   std::optional<Duration> sync_timeout = {};            ///< Time limit of the first lists. Default 2 min.
   OnSyncTimeout on_sync_timeout = OnSyncTimeout::wait;  ///< Reaction when it has passed.
@@ -113,7 +119,8 @@ struct ControllerOptions {
 
 /// Registration of an event handler.
 struct Attachment {
-  const Informer* informer = nullptr;  ///< Source of its events; null if that is not an informer.
+  /// Source of its events, which the registration keeps; null if that is not an informer.
+  std::shared_ptr<const Informer> informer = {};
   std::function<void()> remove =
       {};  ///< Ends the registration; no call of the handler is in progress when it returns.
 };
@@ -124,7 +131,7 @@ struct WatchSpec {
   KeyMapping mapping = {};
   /// Makes `mapping` when the watch is added, for mappings that read from the cache. Null: `mapping` is used
   /// directly.
-  std::function<KeyMapping(const Cache& cache)> bind = {};
+  std::function<KeyMapping(Cache& cache)> bind = {};
   Predicate when = {};
   /// Priority of the keys that it adds. Default: 0, and Lane::slow for first lists and resyncs.
   std::optional<Priority> priority = {};
@@ -147,12 +154,19 @@ struct SourceSpec {
   std::function<std::function<void()>(KeySink sink)> subscribe = {};
 };
 
+/// An index that a controller needs.
+struct IndexSpec {
+  ResourceId resource = {};
+  IndexDefinition index = {};
+};
+
 /// Complete description of a controller; made by controller_for().
 struct ControllerSpec {
   ControllerOptions options = {};
   ResourceId resource = {};  ///< The kind that is reconciled.
   ReconcileFunction reconcile = {};
   std::vector<WatchSpec> watches = {};
+  std::vector<IndexSpec> indexes = {};  ///< Declared in the cache before the watches.
   std::vector<SourceSpec> sources = {};
   std::vector<TimerSpec> timers = {};
   /// Returns the number of objects of the kind in the cache.

@@ -28,8 +28,8 @@ concept RequestReconciler = std::invocable<F&, Context&, const Request&>;
 /// Any reconciler, type-erased.
 using ReconcileFunction = std::function<Result(Context&)>;
 
-/// A clean-up function that runs before an object of a kind is removed.
-template <ObjectType T>
+/// A clean-up function that runs before an object of a kind is removed. T is its C++ type, or DynamicObject.
+template <class T>
 struct Finalizer {
   std::string name;
   std::function<Result(Context&, const T&)> clean_up;
