@@ -9,9 +9,16 @@
 #include <evenkeel/api/selector.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/cache/cache.hpp>
-#include <evenkeel/cache/detail/job_runner.hpp>
+#include <evenkeel/cache/write_effect.hpp>
+#include <evenkeel/http/job_runner.hpp>
 
+#include "cache/call_gate.hpp"
+#include "cache/disk_copies.hpp"
 #include "cache/server_log.hpp"
+#include "cache/streaming_memory.hpp"
+#include "cache/write_answer.hpp"
+#include "client/write_observer.hpp"
+#include "http/event_loop_state.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -62,6 +69,15 @@ void require_uid(const ResourceId& resource, std::string_view uid) {
     throw std::invalid_argument(resource.kind + ": the owner has no uid; it was not read from the server");
 }
 
+/// Returns a selection of the objects that have an owner reference with this uid; a view.
+std::function<bool(const WireObject&)> is_owned_by(std::string_view uid) {
+  return [uid](const WireObject& object) {
+    const auto owners = object.owners();
+    return std::any_of(owners.begin(), owners.end(),
+                       [uid](const WireOwner& owner) { return owner.uid == uid; });
+  };
+}
+
 std::function<bool(const WireObject&)> selection(const std::string& label_selector) {
   if (label_selector.empty()) return {};
   return [selector = LabelSelector::parse(label_selector)](const WireObject& object) {
@@ -73,44 +89,230 @@ std::function<bool(const WireObject&)> selection(const std::string& label_select
 
 }  // namespace
 
-class Cache::Impl {
+namespace {
+
+std::shared_ptr<detail::JobRunner> runner_for(const Client& client, const CacheOptions& options) {
+  if (client.event_loop()) return client.event_loop()->state()->runner();
+  return std::make_shared<detail::JobRunner>(options.clock ? options.clock : client.clock(), options.threads);
+}
+
+/// Number of objects with an unknown state that a list reads one by one.
+constexpr std::size_t max_single_reads = 8;
+
+/// Makes the wire form that an informer keeps of a written object, once for each form.
+class WrittenForms {
+ public:
+  WrittenForms(const ResourceId& resource, std::string_view text) : resource_(resource), text_(text) {}
+
+  const WireObject& get(WireForm form) {
+    if (form == WireForm::compressed) form = WireForm::whole;  // it is kept for a moment only
+    WireObject& object = form == WireForm::whole ? whole_ : metadata_;
+    if (!object)
+      object = WireScanner({.form = form, .api_version = resource_.api_version(), .kind = resource_.kind})
+                   .object(text_);
+    return object;
+  }
+
+ private:
+  const ResourceId& resource_;
+  const std::string_view text_;
+  WireObject whole_;
+  WireObject metadata_;
+};
+
+/// Passes writes on to a function until it is closed.
+class WriteRelay final : public detail::WriteObserver {
+ public:
+  using Take = std::function<void(const detail::ObservedWrite&)>;
+
+  WriteRelay(Take take, Log log) : take_(std::move(take)), log_(std::move(log)) {}
+  void on_write(const detail::ObservedWrite& write) noexcept override {
+    const detail::CallGate::Pass pass(gate_);
+    if (!pass) return;
+    try {
+      take_(write);
+    } catch (const std::exception& error) {
+      log_.warn("the cache cannot show a write before the watch delivers it",
+                {{"call", describe(write.request)}, {"error", std::string_view(error.what())}});
+    }
+  }
+  void close() { gate_.close(); }
+
+ private:
+  const Take take_;
+  const Log log_;
+  detail::CallGate gate_{detail::GateEntry::shared};
+};
+
+}  // namespace
+
+using Informers = std::vector<std::shared_ptr<Informer>>;
+
+class Cache::Impl final : public detail::Job {
  public:
   Impl(const Client& client, CacheOptions options)
       : options_(std::move(options)),
-        runner_(std::make_shared<detail::JobRunner>(options_.clock ? options_.clock : client.clock(),
-                                                    options_.threads)) {}
+        runner_(runner_for(client, options_)),
+        relay_(std::make_shared<WriteRelay>([this](const detail::ObservedWrite& write) { on_write(write); },
+                                            options_.log)) {}
+  ~Impl() override {
+    relay_->close();
+    runner_->forget(*this);
+  }
+
+  /// Frees informers that nobody leases any more. Not on the thread that released them, which may be one of
+  /// their own.
+  void run() noexcept override;
+  struct Kept {
+    std::shared_ptr<Informer> informer = {};
+    std::size_t leases = 0;
+    bool declared = false;  // by informer(): it stays
+  };
+  Kept& kept(const Client& client, const ResourceId& resource, InformerOptions options)
+      EVENKEEL_REQUIRES(mutex_);
+  void make(const Client& client, const ResourceId& resource, InformerOptions options)
+      EVENKEEL_REQUIRES(mutex_);
+  void release(const Informer* informer);
+
+  void on_write(const detail::ObservedWrite& write) const;
+  void record(const detail::AnswerFact& fact, const ResourceId& resource, const Informers& informers) const;
+  void record_collection(const RestRequest& request, const Informers& informers) const;
+  WriteEffect dated(WriteEffect effect) const;
+  /// Reads the few objects of a namespace (of all if it is empty) with an unknown state; returns false if it
+  /// does not, because there is no client or they are many.
+  bool know_all(Informer& informer, const std::string& namespace_, const Client* live) const {
+    std::optional<std::string_view> only;
+    if (!namespace_.empty()) only = namespace_;
+    const auto unknown = informer.store().unknown(only);
+    if (unknown.empty()) return true;
+    if (live == nullptr || unknown.size() > max_single_reads) return false;
+    read_unknown(informer, unknown, *live);
+    return true;
+  }
+  /// Counts a read of which only the server knows the answer.
+  std::nullopt_t give_up() const {
+    live_reads_.fetch_add(1, std::memory_order_relaxed);
+    return std::nullopt;
+  }
+  void read_unknown(Informer& informer, const std::vector<ObjectKey>& unknown, const Client& live) const;
 
   const CacheOptions options_;
   const std::shared_ptr<detail::JobRunner> runner_;
+  detail::DiskCopies disk_{options_.disk, runner_->shared_clock(), options_.log};
   const std::shared_ptr<detail::ServerLog> server_log_ = std::make_shared<detail::ServerLog>();
+  const std::shared_ptr<detail::StreamingMemory> streaming_ = std::make_shared<detail::StreamingMemory>();
+  detail::DecodedObjects decoded_{options_.max_decoded_bytes};
   mutable Mutex mutex_;
-  std::vector<std::unique_ptr<Informer>> informers_ EVENKEEL_GUARDED_BY(mutex_);  // grows only
+  std::vector<Kept> informers_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Informer>> released_ EVENKEEL_GUARDED_BY(mutex_);  // to be freed by run()
   bool started_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  std::vector<std::pair<ResourceId, IndexDefinition>> indexes_ EVENKEEL_GUARDED_BY(mutex_);
   mutable std::set<std::string> logged_ EVENKEEL_GUARDED_BY(mutex_);  // plural.group of live reads
   mutable std::atomic<std::uint64_t> live_reads_ = 0;
   std::stop_source stopping_;
+  const std::shared_ptr<WriteRelay> relay_;  // last, so that nothing is gone before it is closed
 
-  std::vector<Informer*> all() const {
+  /// Returns the informers of a kind, of any version of it.
+  Informers informers_of(const ResourceId& resource) const {
     MutexLock lock(mutex_);
-    std::vector<Informer*> result;
-    for (const auto& informer : informers_) result.push_back(informer.get());
+    Informers result;
+    for (const Kept& kept : informers_) {
+      const ResourceId& id = kept.informer->resource();
+      if (id.plural == resource.plural && id.group == resource.group) result.push_back(kept.informer);
+    }
+    return result;
+  }
+
+  Informers all() const {
+    MutexLock lock(mutex_);
+    Informers result;
+    for (const Kept& kept : informers_) result.push_back(kept.informer);
     return result;
   }
 
   /// Returns a synced informer that holds every object of this namespace (of all namespaces if it is empty).
-  const Informer* serving(const ResourceId& resource, const std::string& namespace_) const {
+  std::shared_ptr<Informer> serving(const ResourceId& resource, const std::string& namespace_) const {
     MutexLock lock(mutex_);
-    for (const auto& informer : informers_) {
+    for (const auto& [informer, leases, declared] : informers_) {
       const InformerOptions& options = informer->options();
-      if (!same_resource(informer->resource(), resource) || options.form != WireForm::whole) continue;
+      if (!same_resource(informer->resource(), resource) || options.form == WireForm::metadata_only) continue;
       if (!options.label_selector.empty() || !options.field_selector.empty()) continue;
       if (!options.namespace_.empty() && options.namespace_ != namespace_) continue;
-      if (informer->synced()) return informer.get();
+      if (informer->synced()) return informer;
     }
     return nullptr;
   }
 
+  /// Returns true if this informer keeps what the index needs.
+  static bool is_indexed(const Informer& informer, const ResourceId& resource, const IndexDefinition& index) {
+    return same_resource(informer.resource(), resource) &&
+           (informer.options().form != WireForm::metadata_only || index.form == WireForm::metadata_only);
+  }
+
+  /// Returns true if the index is declared with the same function. Throws std::invalid_argument if it is
+  /// declared with another one.
+  bool is_declared(const ResourceId& resource, const IndexDefinition& index) const {
+    MutexLock lock(mutex_);
+    for (const auto& [of, known] : indexes_) {
+      if (!same_resource(of, resource) || known.name != index.name) continue;
+      if (known.function->is_same(*index.function)) return true;
+      throw std::invalid_argument(resource.kind + ": there is an index \"" + index.name +
+                                  "\" with another function");
+    }
+    return false;
+  }
+
+  void add_index(const ResourceId& resource, const IndexDefinition& index) const {
+    for (const auto& informer : all()) {
+      if (is_indexed(*informer, resource, index)) informer->add_index(index);
+    }
+  }
+
+  /// Throws std::invalid_argument if this index of the kind is not declared.
+  void require_index(const ResourceId& resource, const std::string& name) const {
+    std::string known;
+    MutexLock lock(mutex_);
+    for (const auto& [of, index] : indexes_) {
+      if (!same_resource(of, resource)) continue;
+      if (index.name == name) return;
+      known.append(known.empty() ? "" : ", ").append("\"").append(index.name).append("\"");
+    }
+    throw std::invalid_argument(resource.kind + ": there is no index \"" + name +
+                                "\"; indexes: " + (known.empty() ? "none" : known));
+  }
+
+  /// Returns the reason why no informer can serve reads of this kind.
+  const char* why_not_cached(const ResourceId& resource) const {
+    bool declared = false;
+    bool synced = false;
+    for (const auto& informer : all()) {
+      if (!same_resource(informer->resource(), resource)) continue;
+      declared = true;
+      synced = synced || informer->synced();
+    }
+    if (synced)
+      return "the cache holds only a part of these objects: metadata, a selection, or other namespaces";
+    return declared ? "its informers are not synced yet" : "no informer of the kind is declared";
+  }
+
+  /// Throws NotCached for a read by index that no informer can serve.
+  [[noreturn]] void refuse_index_read(const ResourceId& resource, const std::string& index,
+                                      const std::string& scope) const {
+    throw NotCached(resource.kind + ": cannot read the index \"" + index + "\"" +
+                    (scope.empty() ? std::string(" of all namespaces") : " of namespace " + scope) + ": " +
+                    why_not_cached(resource));
+  }
+
+  /// Counts a read that no informer can serve. Throws NotCached if such reads are refused.
   void note_live_read(const ResourceId& resource) const {
+    if (!options_.live_reads) {
+      throw NotCached(resource.kind + ": the cache cannot answer, and CacheOptions::live_reads is false: " +
+                      why_not_cached(resource));
+    }
+    count_live_read(resource);
+  }
+
+  void count_live_read(const ResourceId& resource) const {
     live_reads_.fetch_add(1, std::memory_order_relaxed);
     const std::string name =
         resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
@@ -123,10 +325,103 @@ class Cache::Impl {
 };
 
 Cache::Cache(Client client, CacheOptions options)
-    : client_(std::move(client)), impl_(std::make_unique<Impl>(client_, std::move(options))) {}
+    : client_(std::move(client)), impl_(std::make_shared<Impl>(client_, std::move(options))) {
+  client_.write_observers()->add(impl_->relay_);
+}
 
 Cache::~Cache() {
+  impl_->relay_->close();
   stop();
+}
+
+void Cache::observe(const Client& client) {
+  if (client.write_observers() != client_.write_observers()) client.write_observers()->add(impl_->relay_);
+}
+
+void Cache::Impl::on_write(const detail::ObservedWrite& write) const {
+  const RestRequest* request = &write.request;
+  RestRequest parsed;
+  if (!request->path.empty()) {
+    parsed = detail::addressed(*request);
+    request = &parsed;
+  }
+  const auto informers = informers_of(request->resource);
+  if (informers.empty()) return;
+  if (request->resource.kind.empty()) {
+    if (request != &parsed) parsed = *request;
+    parsed.resource.kind = informers.front()->resource().kind;
+    request = &parsed;
+  }
+  const detail::WriteAnswer answer = detail::read_answer({*request, write.status, write.body});
+  for (const detail::AnswerFact& fact : answer.facts) record(fact, request->resource, informers);
+  if (answer.of_collection) record_collection(*request, informers);
+}
+
+/// Returns the effect with the time of its end.
+WriteEffect Cache::Impl::dated(WriteEffect effect) const {
+  const bool known = effect.kind == WriteEffect::Kind::written || effect.kind == WriteEffect::Kind::removed;
+  effect.until = deadline_after(runner_->clock().now(),
+                                known ? options_.own_write_timeout : options_.unknown_state_timeout);
+  return effect;
+}
+
+void Cache::Impl::record(const detail::AnswerFact& fact, const ResourceId& resource,
+                         const Informers& informers) const {
+  WrittenForms forms(resource, fact.text);
+  for (const auto& informer : informers) {
+    const InformerOptions& options = informer->options();
+    if (!options.namespace_.empty() && options.namespace_ != fact.effect.namespace_) continue;
+    WriteEffect effect = fact.effect;
+    if (effect.kind == WriteEffect::Kind::written) {
+      const WireObject& object = forms.get(options.form);
+      if (informer->resource().version == resource.version) {
+        effect.object = object;
+      } else {  // the same object looks different in another version of its kind
+        effect.kind = WriteEffect::Kind::changed;
+        effect.version = object.resource_version();
+      }
+    }
+    informer->record(dated(std::move(effect)));
+  }
+}
+
+/// Records that every object which the deletion of a collection selects may be ending.
+void Cache::Impl::record_collection(const RestRequest& request, const Informers& informers) const {
+  std::string label_selector;
+  for (const auto& [name, value] : request.query) {
+    if (name == "labelSelector") label_selector = value;
+  }
+  std::optional<std::string_view> only;
+  if (!request.namespace_.empty()) only = request.namespace_;
+  for (const auto& informer : informers) {
+    for (const WireObject& object : informer->store().list(only, selection(label_selector)))
+      informer->record(dated({.kind = WriteEffect::Kind::ending,
+                              .namespace_ = std::string(object.namespace_()),
+                              .name = std::string(object.name()),
+                              .uid = std::string(object.uid())}));
+  }
+}
+
+/// Reads the objects with an unknown state from the server, so that the store of the informer shows them.
+void Cache::Impl::read_unknown(Informer& informer, const std::vector<ObjectKey>& unknown,
+                               const Client& live) const {
+  const ResourceId& resource = informer.resource();
+  for (const ObjectKey& key : unknown) {
+    live_reads_.fetch_add(1, std::memory_order_relaxed);
+    const WireObject shown = informer.store().find(key.namespace_, key.name);
+    const auto found = live.run(calls::find(resource, key));
+    WriteEffect effect{.namespace_ = key.namespace_, .name = key.name};
+    if (found) {
+      effect.object =
+          WireScanner({.api_version = resource.api_version(), .kind = resource.kind}).object(found.raw());
+    } else if (shown) {
+      effect.kind = WriteEffect::Kind::removed;
+      effect.uid = shown.uid();
+    } else {
+      continue;
+    }
+    informer.record(dated(std::move(effect)));
+  }
 }
 
 InformerOptions Cache::default_options() const {
@@ -137,37 +432,100 @@ InformerOptions Cache::default_options() const {
   return options;
 }
 
-Informer& Cache::informer(const ResourceId& resource, InformerOptions options) {
-  if (resource.scope == Scope::cluster) options.namespace_.clear();
-  MutexLock lock(impl_->mutex_);
-  for (const auto& informer : impl_->informers_) {
-    if (!same_resource(informer->resource(), resource) || !same_collection(informer->options(), options))
-      continue;
-    if (informer->options().form == WireForm::whole || options.form == WireForm::metadata_only)
-      return *informer;
-  }
+/// Adds the informer of a collection that has none.
+void Cache::Impl::make(const Client& client, const ResourceId& resource, InformerOptions options) {
   auto source =
-      std::make_shared<ClientSource>(client_.with({.stop = impl_->stopping_.get_token()}), resource, options);
-  impl_->informers_.push_back(std::make_unique<Informer>(Informer::Parts{.resource = resource,
-                                                                         .source = std::move(source),
-                                                                         .runner = impl_->runner_,
-                                                                         .log = impl_->options_.log,
-                                                                         .server_log = impl_->server_log_},
-                                                         std::move(options)));
-  Informer& informer = *impl_->informers_.back();
-  if (impl_->started_) informer.start();
-  return informer;
+      std::make_shared<ClientSource>(client.with({.stop = stopping_.get_token()}), resource, options);
+  const auto copy = disk_.file_of(client.config().server, resource, options);
+  informers_.push_back({.informer = std::make_shared<Informer>(Informer::Parts{.resource = resource,
+                                                                               .source = std::move(source),
+                                                                               .runner = runner_,
+                                                                               .log = options_.log,
+                                                                               .server_log = server_log_,
+                                                                               .streaming = streaming_,
+                                                                               .copy = copy},
+                                                               std::move(options))});
+  Informer& informer = *informers_.back().informer;
+  if (copy) disk_.add(copy, informers_.back().informer);
+  for (const auto& [of, index] : indexes_) {
+    if (is_indexed(informer, of, index)) informer.add_index(index);
+  }
+  if (started_) informer.start();
+}
+
+/// Returns the entry of a collection; makes it if there is none.
+Cache::Impl::Kept& Cache::Impl::kept(const Client& client, const ResourceId& resource,
+                                     InformerOptions options) {
+  if (resource.scope == Scope::cluster) options.namespace_.clear();
+  if (!options_.reflector.streaming_list) options.reflector.streaming_list = false;
+  for (Kept& one : informers_) {
+    const InformerOptions& known = one.informer->options();
+    if (!same_resource(one.informer->resource(), resource) || !same_collection(known, options)) continue;
+    if (known.form != WireForm::metadata_only || options.form == WireForm::metadata_only) return one;
+  }
+  make(client, resource, std::move(options));
+  return informers_.back();
+}
+
+void Cache::Impl::release(const Informer* informer) {
+  {
+    MutexLock lock(mutex_);
+    const auto found = std::find_if(informers_.begin(), informers_.end(),
+                                    [informer](const Kept& one) { return one.informer.get() == informer; });
+    if (found == informers_.end() || --found->leases > 0 || found->declared) return;
+    released_.push_back(std::move(found->informer));
+    informers_.erase(found);
+  }
+  runner_->wake(*this);
+}
+
+void Cache::Impl::run() noexcept {
+  Informers released;
+  {
+    MutexLock lock(mutex_);
+    std::swap(released, released_);
+  }
+  for (const auto& informer : released) informer->stop();
+}
+
+Informer& Cache::informer(const ResourceId& resource, InformerOptions options) {
+  MutexLock lock(impl_->mutex_);
+  Impl::Kept& kept = impl_->kept(client_, resource, std::move(options));
+  kept.declared = true;
+  return *kept.informer;
+}
+
+std::shared_ptr<Informer> Cache::lease(const ResourceId& resource, InformerOptions options) {
+  MutexLock lock(impl_->mutex_);
+  Impl::Kept& kept = impl_->kept(client_, resource, std::move(options));
+  ++kept.leases;
+  return {kept.informer.get(), [impl = std::weak_ptr(impl_)](const Informer* informer) {
+            if (const auto cache = impl.lock()) cache->release(informer);
+          }};
+}
+
+void Cache::index(const ResourceId& resource, IndexDefinition definition) {
+  if (impl_->is_declared(resource, definition)) return;
+  // A read finds the index in every informer once it is declared.
+  impl_->add_index(resource, definition);
+  {
+    MutexLock lock(impl_->mutex_);
+    impl_->indexes_.emplace_back(resource, definition);
+  }
+  impl_->add_index(resource, definition);  // to informers that were declared in between
 }
 
 void Cache::start() {
   MutexLock lock(impl_->mutex_);
   if (std::exchange(impl_->started_, true)) return;
-  for (const auto& informer : impl_->informers_) informer->start();
+  for (const Impl::Kept& kept : impl_->informers_) kept.informer->start();
+  if (impl_->runner_->has_threads()) impl_->disk_.start();
 }
 
 void Cache::stop() {
   impl_->stopping_.request_stop();  // a thread of the cache may be blocked on a token
-  for (Informer* informer : impl_->all()) informer->stop();
+  for (const auto& informer : impl_->all()) informer->stop();
+  impl_->disk_.stop();
 }
 
 std::size_t Cache::pump() {
@@ -181,28 +539,51 @@ std::optional<TimePoint> Cache::next_due() const {
 bool Cache::wait_for_sync(std::stop_token stop) const {
   const auto informers = impl_->all();
   return std::all_of(informers.begin(), informers.end(),
-                     [&](Informer* informer) { return informer->wait_for_sync(stop); });
+                     [&](const auto& informer) { return informer->wait_for_sync(stop); });
 }
 
 std::optional<WireObject> Cache::find_wire(const ResourceId& resource, const ObjectKey& key) const {
-  const std::string scope = scope_of(resource, key.namespace_);
-  const bool complete = !key.name.empty() && (resource.scope == Scope::cluster || !scope.empty());
-  const Informer* informer = complete ? impl_->serving(resource, scope) : nullptr;
-  if (informer != nullptr) return informer->store().find(scope, key.name);
-  impl_->note_live_read(resource);
-  return std::nullopt;
+  return find_wire(resource, key, nullptr);
 }
 
-std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resource,
-                                                        const ListOptions& options) const {
-  const bool plain =
-      options.field_selector.empty() && options.continue_token.empty() && options.resource_version.empty();
-  const std::string scope = scope_of(resource, options.namespace_);
-  const Informer* informer = plain ? impl_->serving(resource, scope) : nullptr;
+std::optional<WireObject> Cache::find_wire(const ResourceId& resource, const ObjectKey& key,
+                                           const Client* live) const {
+  const std::string scope = scope_of(resource, key.namespace_);
+  const bool complete = !key.name.empty() && (resource.scope == Scope::cluster || !scope.empty());
+  if (!complete) return std::nullopt;  // the client names what is missing
+  const auto informer = impl_->serving(resource, scope);
   if (informer == nullptr) {
     impl_->note_live_read(resource);
     return std::nullopt;
   }
+  if (informer->store().is_unknown(scope, key.name)) {
+    if (live == nullptr) return impl_->give_up();
+    impl_->read_unknown(*informer, {{scope, key.name}}, *live);
+  }
+  return informer->store().find(scope, key.name);
+}
+
+std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resource,
+                                                        const ListOptions& options) const {
+  return list_wire(resource, options, nullptr);
+}
+
+std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resource,
+                                                        const ListOptions& options,
+                                                        const Client* live) const {
+  const bool plain =
+      options.field_selector.empty() && options.continue_token.empty() && options.resource_version.empty();
+  const std::string scope = scope_of(resource, options.namespace_);
+  if (!plain) {  // asked for on purpose
+    impl_->count_live_read(resource);
+    return std::nullopt;
+  }
+  const auto informer = impl_->serving(resource, scope);
+  if (informer == nullptr) {
+    impl_->note_live_read(resource);
+    return std::nullopt;
+  }
+  if (!impl_->know_all(*informer, scope, live)) return impl_->give_up();
   std::optional<std::string_view> only;
   if (!scope.empty()) only = scope;
   auto objects = informer->store().list(only, selection(options.label_selector));
@@ -212,17 +593,33 @@ std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resour
 
 std::optional<std::vector<WireObject>> Cache::owned_wire(const ResourceId& resource, std::string_view uid,
                                                          const std::string& namespace_) const {
+  return owned_wire(resource, uid, namespace_, nullptr);
+}
+
+std::optional<std::vector<WireObject>> Cache::owned_wire(const ResourceId& resource, std::string_view uid,
+                                                         const std::string& namespace_,
+                                                         const Client* live) const {
   require_uid(resource, uid);
   const std::string scope = scope_of(resource, namespace_);
-  const Informer* informer = impl_->serving(resource, scope);
+  const auto informer = impl_->serving(resource, scope);
   if (informer == nullptr) {
     impl_->note_live_read(resource);
     return std::nullopt;
   }
-  std::vector<WireObject> children = informer->store().by_owner(uid);
-  if (!scope.empty())
-    std::erase_if(children, [&scope](const WireObject& child) { return child.namespace_() != scope; });
-  return children;
+  if (!impl_->know_all(*informer, scope, live)) return impl_->give_up();
+  return informer->store().by_owner(uid, {.namespace_ = scope});
+}
+
+std::vector<WireObject> Cache::list_wire(const ResourceId& resource, const IndexQuery& query,
+                                         IndexListOptions options, const Client& live) const {
+  impl_->require_index(resource, query.index);
+  options.namespace_ = scope_of(resource, options.namespace_);
+  const auto informer = impl_->serving(resource, options.namespace_);
+  if (informer == nullptr) impl_->refuse_index_read(resource, query.index, options.namespace_);
+  std::optional<std::string_view> only;
+  if (!options.namespace_.empty()) only = options.namespace_;
+  impl_->read_unknown(*informer, informer->store().unknown(only), live);  // the server has no such index
+  return informer->store().by_index(query.index, query.value, options);
 }
 
 std::vector<WireObject> detail::list_owned(const Client& client, const ResourceId& resource,
@@ -230,12 +627,11 @@ std::vector<WireObject> detail::list_owned(const Client& client, const ResourceI
   require_uid(resource, uid);
   const RawList list = client.run(calls::list_raw(resource, {.namespace_ = scope_of(resource, namespace_)}));
   WireScanner scanner({.api_version = resource.api_version(), .kind = resource.kind});
+  const auto is_child = is_owned_by(uid);
   std::vector<WireObject> children;
   for (const std::string_view item : list.items) {
     WireObject object = scanner.object(item);
-    const auto owners = object.owners();
-    if (std::any_of(owners.begin(), owners.end(), [uid](const WireOwner& owner) { return owner.uid == uid; }))
-      children.push_back(std::move(object));
+    if (is_child(object)) children.push_back(std::move(object));
   }
   std::sort(children.begin(), children.end(), [](const WireObject& left, const WireObject& right) {
     return std::pair(left.namespace_(), left.name()) < std::pair(right.namespace_(), right.name());
@@ -243,16 +639,8 @@ std::vector<WireObject> detail::list_owned(const Client& client, const ResourceI
   return children;
 }
 
-void Cache::written(const ResourceId& resource, std::string_view raw) {
-  WireObject object;
-  for (Informer* informer : impl_->all()) {
-    const InformerOptions& options = informer->options();
-    if (!same_resource(informer->resource(), resource) || options.form != WireForm::whole) continue;
-    if (!options.label_selector.empty() || !options.field_selector.empty()) continue;
-    if (!object)
-      object = WireScanner({.api_version = resource.api_version(), .kind = resource.kind}).object(raw);
-    if (options.namespace_.empty() || options.namespace_ == object.namespace_()) informer->written(object);
-  }
+detail::DecodedObjects& Cache::decoded() const noexcept {
+  return impl_->decoded_;
 }
 
 std::uint64_t Cache::live_reads() const noexcept {
@@ -261,8 +649,12 @@ std::uint64_t Cache::live_reads() const noexcept {
 
 std::vector<CollectionHealth> Cache::health() const {
   std::vector<CollectionHealth> result;
-  for (Informer* informer : impl_->all())
-    result.push_back({informer->resource(), informer->options().namespace_, informer->health()});
+  for (const auto& informer : impl_->all())
+    result.push_back({.resource = informer->resource(),
+                      .namespace_ = informer->options().namespace_,
+                      .selector = informer->options().selector(),
+                      .form = informer->options().form,
+                      .informer = informer->health()});
   return result;
 }
 

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <random>
+#include <set>
 
+#include <evenkeel/api/selector.hpp>
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/stop.hpp>
-#include <evenkeel/cache/detail/job_runner.hpp>
 #include <evenkeel/cache/informer.hpp>
 #include <evenkeel/cache/reflector.hpp>
+#include <evenkeel/cache/write_effect.hpp>
 #include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/list_splitter.hpp>
+#include <evenkeel/http/job_runner.hpp>
 
+#include "cache/collection_file.hpp"
 #include "cache/failure_log.hpp"
 #include "cache/handler_slot.hpp"
+#include "cache/object_packer.hpp"
 #include "cache/server_log.hpp"
 #include "cache/stream_inbox.hpp"
+#include "cache/streaming_memory.hpp"
+#include "client/object_timer.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -27,9 +35,16 @@ using detail::StreamInput;
 constexpr int inputs_per_turn = 32;
 /// Limit of the bytes read of an error response.
 constexpr std::size_t max_error_bytes = 64u << 10;
+/// Waits of an informer for another one that tries whether its kind can be streamed: 10 ms, twice as long
+/// each time, 1.3 s altogether. Most lists are complete by then; after it the informer lists in pages.
+constexpr Duration first_streaming_wait = std::chrono::milliseconds{10};
+constexpr unsigned streaming_waits = 7;
+/// Number of objects that are remembered because an index failed for them; more are logged again.
+constexpr std::size_t max_not_indexed = 1000;
 
-Informer::Parts with_server_log(Informer::Parts parts) {
+Informer::Parts with_shared_parts(Informer::Parts parts) {
   if (!parts.server_log) parts.server_log = std::make_shared<detail::ServerLog>();
+  if (!parts.streaming) parts.streaming = std::make_shared<detail::StreamingMemory>();
   return parts;
 }
 
@@ -61,18 +76,61 @@ ReflectorFailure failure_of(std::exception_ptr error) {
   return failure;
 }
 
+/// The selectors of an informer, as far as they can be applied to an object here.
+class InformerSelection {
+ public:
+  explicit InformerSelection(const InformerOptions& options) {
+    try {
+      if (!options.label_selector.empty()) labels_ = LabelSelector::parse(options.label_selector);
+      if (!options.field_selector.empty()) fields_ = FieldSelector::parse(options.field_selector);
+    } catch (const DecodeError&) {  // the server refuses it, too
+      undecided_ = true;
+    }
+  }
+
+  WriteEffect::Selection of(const WireObject& object) const {
+    if (undecided_) return WriteEffect::Selection::undecided;
+    if (!labels_.empty() && !labels_.matches(labels_of(object))) return WriteEffect::Selection::outside;
+    WriteEffect::Selection result = WriteEffect::Selection::inside;
+    for (const FieldSelector::Term& term : fields_.terms) {
+      if (term.field != "metadata.name" && term.field != "metadata.namespace") {
+        result = WriteEffect::Selection::undecided;
+        continue;
+      }
+      const std::string_view value = term.field == "metadata.name" ? object.name() : object.namespace_();
+      if ((value == term.value) == term.negated) return WriteEffect::Selection::outside;
+    }
+    return result;
+  }
+
+ private:
+  static std::map<std::string, std::string> labels_of(const WireObject& object) {
+    std::map<std::string, std::string> labels;
+    for (const auto& [name, value] : object.labels()) labels.emplace(name, value);
+    return labels;
+  }
+
+  LabelSelector labels_;
+  FieldSelector fields_;
+  bool undecided_ = false;
+};
+
 }  // namespace
 
 /// The driver of one reflector. All members except those of the interface run in run(), one call at a time.
 class Informer::Impl final : public detail::Job {
  public:
   Impl(Parts parts, InformerOptions options)
-      : parts_(with_server_log(std::move(parts))),
+      : parts_(with_shared_parts(std::move(parts))),
         options_(std::move(options)),
-        store_({.index_owners = options_.index_owners}),
+        selection_(options_),
+        store_({.index_owners = options_.index_owners,
+                .clock = &parts_.runner->clock(),
+                .on_index_failure = [this](const IndexFailure& failure) { note_index_failure(failure); }}),
         scanner_({.form = options_.form,
                   .api_version = parts_.resource.api_version(),
                   .kind = parts_.resource.kind}),
+        packer_(options_.form == WireForm::compressed ? std::make_unique<detail::ObjectPacker>() : nullptr),
         reflector_(with_random(options_.reflector)),
         inbox_(std::make_shared<detail::StreamInbox>(parts_.runner, *this, options_.buffer_bytes)) {}
 
@@ -95,23 +153,32 @@ class Informer::Impl final : public detail::Job {
 
   const Parts parts_;
   const InformerOptions options_;
+  const InformerSelection selection_;
   ObjectStore store_;
 
  private:
   enum class Activity : std::uint8_t { idle, listing, watching, waiting };
 
+  void note_index_failure(const IndexFailure& failure);
   void deliver_to_new_handlers();
   void advance();
   void resync();
   void check_head();
+  void restore();
+  void report_restore();
+  void choose_first_state();
+  void report_streaming();
   void wake_when_due() { parts_.runner->wake_at(*this, std::min({due_, resync_due_, head_due_})); }
   void begin(const ReflectorStep& step);
   void begin_stream(const ReflectorStep& step);
   void take(StreamInput& input);
   void opened(const StreamInput& input);
   void take_list(std::string_view piece);
+  WireObject stored_or(WireObject object) const;
+  WireObject packed(WireObject object);
   void take_frames(std::string_view piece);
   void take_event(std::string_view frame);
+  void obey(WatchVerdict verdict);
   void ended(const std::exception_ptr& error);
   void failed(const ReflectorFailure& failure);
   void store(ReflectorChange change);
@@ -126,22 +193,28 @@ class Informer::Impl final : public detail::Job {
 
   // Used by run() only.
   WireScanner scanner_;
+  const std::unique_ptr<detail::ObjectPacker> packer_;  // null if objects are not compressed
   Reflector reflector_;
   std::shared_ptr<detail::StreamInbox> inbox_;
   ListSplitter list_splitter_;
   FrameSplitter frame_splitter_;
+  detail::ObjectTimer object_timer_;
   std::string error_body_;
   http::Headers error_headers_;
   int status_ = 0;
   Activity activity_ = Activity::idle;
-  TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for a streamed initial list
+  TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for progress of a streaming list
   TimePoint resync_due_ = TimePoint::max();
   TimePoint head_due_ = TimePoint::max();  // time limit for the response headers
   Duration head_timeout_{};                // of the running request
   std::optional<TimePoint> last_event_;
   std::optional<TimePoint> failing_since_;
   detail::FailureLog failure_log_;
-  bool unreachable_ = false;                            // reported to the server's log, but not its recovery
+  detail::FailureLog unreadable_log_;  // an object that cannot be read, which each attempt meets again
+  bool begun_ = false;                 // the first step was taken
+  bool streams_ = false;               // a streaming list was advised, and its outcome was not reported yet
+  unsigned streaming_waits_ = 0;       // in a row
+  bool unreachable_ = false;           // reported to the server's log, but not its recovery
   std::vector<std::shared_ptr<HandlerSlot>> notified_;  // handlers that have received all changes so far
 
   std::atomic<bool> started_ = false;  // pairs with the load in run()
@@ -151,17 +224,21 @@ class Informer::Impl final : public detail::Job {
   InformerHealth health_ EVENKEEL_GUARDED_BY(mutex_);
   HandlerId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   bool slots_changed_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  std::uint64_t index_failures_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+  std::set<std::string> not_indexed_ EVENKEEL_GUARDED_BY(mutex_);  // index and object; those that were logged
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;
 };
 
 void Informer::Impl::run() noexcept {
   deliver_to_new_handlers();
   if (!started_.load(std::memory_order_acquire)) return;
+  if (!std::exchange(begun_, true)) restore();
   StreamInput input;
   int turns = 0;
   for (; turns < inputs_per_turn && inbox_->take(input); ++turns) take(input);
   advance();
   resync();
+  if (due_ != TimePoint::max()) wake_when_due();  // an event may have moved it
   publish();
   if (turns == inputs_per_turn) parts_.runner->wake(*this);
 }
@@ -190,15 +267,86 @@ void Informer::Impl::advance() {
   if (due_ <= now()) {
     due_ = TimePoint::max();
     if (activity_ == Activity::waiting) activity_ = Activity::idle;
-    if (activity_ == Activity::watching && reflector_.on_timeout(now())) finish_stream();
+    if (activity_ == Activity::watching) obey(reflector_.on_timeout(now()));
   }
   check_head();
-  while (activity_ == Activity::idle) {
+  while (true) {
+    report_streaming();
+    report_restore();
+    if (activity_ != Activity::idle) return;
     {
       MutexLock lock(mutex_);
       if (stopped_) return;
     }
-    begin(reflector_.next_step(now()));
+    choose_first_state();
+    if (activity_ == Activity::idle) begin(reflector_.next_step(now()));
+  }
+}
+
+/// Begins with the copy from before the start, if there is one.
+void Informer::Impl::restore() {
+  if (!parts_.copy) return;
+  try {
+    auto copy = parts_.copy->read({.max_bytes = options_.reflector.max_list_bytes,
+                                   .keep = [this](WireObject object) { return packed(std::move(object)); }});
+    if (copy) reflector_.restore(std::move(copy->version), std::move(copy->objects));
+  } catch (const Error& error) {
+    parts_.log.warn("a copy on disk is ignored; listing the collection",
+                    {{"kind", parts_.resource.kind}, {"error", std::string_view(error.what())}});
+  }
+}
+
+void Informer::Impl::report_restore() {
+  const auto why = reflector_.take_restore_failure();
+  if (!why) return;
+  parts_.log.info("a copy on disk is not used; listing the collection",
+                  {{"kind", parts_.resource.kind},
+                   {"namespace", options_.namespace_},
+                   {"file", parts_.copy->path().string()},
+                   {"reason", *why}});
+}
+
+/// Asks the memory of the server before a streaming list; waits or lists in pages if it says so.
+void Informer::Impl::choose_first_state() {
+  using Advice = detail::StreamingMemory::Advice;
+  if (!reflector_.wants_streaming_list()) return;
+  const Advice advice = parts_.streaming->on_request(parts_.resource, now());
+  if (advice == Advice::wait && streaming_waits_ < streaming_waits) {
+    activity_ = Activity::waiting;
+    due_ = deadline_after(now(), first_streaming_wait * (1u << streaming_waits_++));
+    return wake_when_due();
+  }
+  streaming_waits_ = 0;
+  streams_ = advice == Advice::stream;
+  if (!streams_) reflector_.list_instead();
+}
+
+/// Records the outcome of a streaming list in the memory of the server.
+void Informer::Impl::report_streaming() {
+  const auto outcome = reflector_.take_streaming_outcome();
+  if (!outcome) return;
+  streams_ = false;
+  const auto log = [&](LogLevel level, std::string_view message) {
+    parts_.log.write(
+        level, message,
+        {{"kind", parts_.resource.kind}, {"namespace", options_.namespace_}, {"reason", outcome->reason}});
+  };
+  if (outcome->kind == StreamingOutcome::Kind::complete) {
+    if (parts_.streaming->on_complete(parts_.resource))
+      log(LogLevel::info, "the server streams a kind again");
+    return;
+  }
+  if (outcome->kind == StreamingOutcome::Kind::failed) {
+    parts_.streaming->on_failed(parts_.resource);
+    return log(LogLevel::debug, "a streaming list failed");
+  }
+  switch (parts_.streaming->on_unsupported(parts_.resource, now())) {
+    case detail::StreamingMemory::News::none:
+      return log(LogLevel::debug, "a streaming list failed");
+    case detail::StreamingMemory::News::kind:
+      return log(LogLevel::info, "the server does not stream a kind; listing it in pages");
+    case detail::StreamingMemory::News::server:
+      return log(LogLevel::info, "the server does not stream lists; listing in pages");
   }
 }
 
@@ -239,6 +387,7 @@ void Informer::Impl::begin(const ReflectorStep& step) {
   activity_ = watch != nullptr ? Activity::watching : Activity::listing;
   list_splitter_ = ListSplitter({.max_item_bytes = options_.max_object_bytes});
   frame_splitter_ = FrameSplitter({.max_frame_bytes = options_.max_object_bytes});
+  object_timer_.on_complete();
   due_ = reflector_.next_due().value_or(TimePoint::max());
   head_timeout_ =
       watch != nullptr ? options_.reflector.watch_head_timeout : options_.reflector.list_head_timeout;
@@ -271,8 +420,11 @@ void Informer::Impl::take(StreamInput& input) {
     } else {
       take_frames(input.data);
     }
+  } catch (const TransportError&) {  // an object that arrives too slowly
+    failed(failure_of(std::current_exception()));
   } catch (const Error& error) {
-    parts_.log.error("cannot read what the server sent",
+    const bool news = unreadable_log_.failed(WatchProblem::other, error.what(), now());
+    parts_.log.write(news ? LogLevel::error : LogLevel::debug, "cannot read what the server sent",
                      {{"kind", parts_.resource.kind}, {"error", std::string_view(error.what())}});
     failed({.kind = ReflectorFailure::Kind::undecodable, .message = error.what(), .status = {}});
   }
@@ -282,34 +434,62 @@ void Informer::Impl::opened(const StreamInput& input) {
   head_due_ = TimePoint::max();
   status_ = input.status;
   error_headers_ = input.headers;
-  if (status_ == 200 && activity_ == Activity::watching) reflector_.on_watch_opened();
+  if (status_ == 200 && activity_ == Activity::watching) {
+    reflector_.on_watch_opened(now());
+    due_ = reflector_.next_due().value_or(TimePoint::max());
+  }
 }
 
 void Informer::Impl::take_list(std::string_view piece) {
   list_splitter_.feed(piece);
   while (const auto text = list_splitter_.next()) {
-    WireObject object = scanner_.object(*text);
-    // On a relist most objects are unchanged: keep the stored one, and free the copy at once.
-    const WireObject stored = store_.stored(object.namespace_(), object.name());
-    const bool same = stored && stored.uid() == object.uid() && !object.resource_version().empty() &&
-                      stored.resource_version() == object.resource_version();
-    reflector_.on_item(same ? stored : object);
+    object_timer_.on_complete();
+    reflector_.on_item(packed(stored_or(scanner_.object(*text))));
   }
+  object_timer_.on_partial(now());
   if (const auto excess = reflector_.list_excess()) failed(*excess);
+}
+
+/// Returns the stored object if it equals `object`, as most do on a relist; the copy is freed at once.
+WireObject Informer::Impl::stored_or(WireObject object) const {
+  WireObject stored = store_.stored(object.namespace_(), object.name());
+  const bool same = stored && stored.uid() == object.uid() && !object.resource_version().empty() &&
+                    stored.resource_version() == object.resource_version();
+  return same ? stored : object;
+}
+
+/// Returns the object in the form in which it is kept.
+WireObject Informer::Impl::packed(WireObject object) {
+  return packer_ ? packer_->pack(std::move(object)) : object;
 }
 
 void Informer::Impl::take_frames(std::string_view piece) {
   frame_splitter_.feed(piece);
   while (const auto frame = frame_splitter_.next()) {
+    object_timer_.on_complete();
     take_event(*frame);
     if (activity_ != Activity::watching) return;  // an ERROR event ended it
   }
+  if (frame_splitter_.in_frame()) object_timer_.on_partial(now());
 }
 
 void Informer::Impl::take_event(std::string_view frame) {
-  WatchVerdict verdict = reflector_.on_event(scanner_.event(frame), now());
+  WireEvent event = scanner_.event(frame);
+  const bool streaming = reflector_.collects_events();
+  if (streaming && event.type == WatchType::added) event.object = stored_or(std::move(event.object));
+  if (event.type == WatchType::added || event.type == WatchType::modified)
+    event.object = packed(std::move(event.object));
+  WatchVerdict verdict = reflector_.on_event(event, now());
   last_event_ = now();
-  if (activity_ == Activity::watching) due_ = reflector_.next_due().value_or(TimePoint::max());
+  if (streaming) {
+    if (const auto excess = reflector_.list_excess()) return failed(*excess);
+  }
+  obey(std::move(verdict));
+}
+
+/// Carries out what the reflector made of an event of the running watch, or of a time.
+void Informer::Impl::obey(WatchVerdict verdict) {
+  due_ = reflector_.next_due().value_or(TimePoint::max());
   if (verdict.change) store(std::move(*verdict.change));
   if (verdict.ends_watch) finish_stream();
 }
@@ -354,6 +534,7 @@ void Informer::Impl::store(ReflectorChange change) {
       deltas = store_.remove(change.object);
       break;
     case ReflectorChange::Kind::replace:
+      if (packer_) packer_->pack_all(change.objects);
       deltas = store_.replace(std::move(change.objects));
       break;
   }
@@ -370,6 +551,7 @@ void Informer::Impl::publish() {
   const WatchProblem problem = reflector_.problem();
   if (problem == WatchProblem::none) {
     failing_since_.reset();
+    unreadable_log_.works(now());
     if (std::exchange(unreachable_, false) && parts_.server_log->works(now()))
       parts_.log.info("the server can be reached again");
     if (failure_log_.works(now()))
@@ -392,6 +574,21 @@ void Informer::Impl::publish() {
   health_.last_event = last_event_;
   health_.counters = reflector_.counters();
   if (news) changed_.notify_all();
+}
+
+void Informer::Impl::note_index_failure(const IndexFailure& failure) {
+  const std::string key = failure.object.key().str();
+  MutexLock lock(mutex_);
+  ++index_failures_;
+  if (not_indexed_.size() >= max_not_indexed) not_indexed_.clear();
+  const bool news = not_indexed_.insert(failure.index.name + " " + key).second;
+  lock.unlock();
+  parts_.log.write(news ? LogLevel::error : LogLevel::debug,
+                   "the function of an index failed; the object is not in the index",
+                   {{"kind", parts_.resource.kind},
+                    {"index", failure.index.name},
+                    {"object", key},
+                    {"error", failure.error}});
 }
 
 void Informer::Impl::log_failure() {
@@ -426,6 +623,7 @@ void Informer::Impl::stop() {
   inbox_->close();
   parts_.runner->forget(*this);
   inbox_->end_stream();  // a stream that run() has opened concurrently
+  if (std::exchange(streams_, false)) parts_.streaming->on_failed(parts_.resource);
   for (const auto& slot : slots) slot->close();
 }
 
@@ -472,6 +670,7 @@ bool Informer::Impl::wait_for_sync(std::stop_token stop) const {
 InformerHealth Informer::Impl::health() const {
   MutexLock lock(mutex_);
   InformerHealth health = health_;
+  health.index_failures = index_failures_;
   lock.unlock();
   health.objects = store_.size();
   health.bytes = store_.bytes();
@@ -514,8 +713,12 @@ bool Informer::synced() const {
 std::size_t Informer::size() const {
   return impl_->store_.size();
 }
-void Informer::written(const WireObject& object) {
-  impl_->store_.written(object);
+void Informer::add_index(IndexDefinition definition) {
+  impl_->store_.add_index(std::move(definition));
+}
+void Informer::record(WriteEffect effect) {
+  if (effect.object) effect.selection = impl_->selection_.of(effect.object);
+  impl_->store_.record(std::move(effect));
 }
 bool Informer::wait_for_sync(std::stop_token stop) const {
   return impl_->wait_for_sync(std::move(stop));

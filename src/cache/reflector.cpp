@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 #include <evenkeel/cache/reflector.hpp>
 
@@ -26,6 +28,24 @@ bool is_too_large(const Status& status) {
 
 bool is_throttled(const Status& status) {
   return status.code == 429 || status.reason == "TooManyRequests";
+}
+
+/// Returns true if the server will reject the next streaming list as well. A server that lacks them rejects
+/// their parameters; one whose etcd lacks progress notifications ends the stream with a 500.
+/// Source: apiserver pkg/storage/cacher/cacher.go, Watch.
+bool rejects_streaming(const Status& status, bool in_stream) {
+  switch (status.code) {
+    case 400:
+    case 403:
+    case 405:
+    case 406:
+    case 415:
+    case 422:
+    case 501:
+      return true;
+    default:
+      return in_stream && status.code == 500;
+  }
 }
 
 std::string text_of(const ReflectorFailure& failure) {
@@ -84,6 +104,8 @@ Reflector::Reflector(ReflectorOptions options)
 
 ReflectorStep Reflector::next_step(TimePoint now) {
   if (const auto pause = take_pause()) return PauseRequest{*pause};
+  if (std::holds_alternative<Recognizing>(state_)) return begin_recognizing();
+  if (auto* catching_up = std::get_if<CatchingUp>(&state_)) return begin_catching_up(*catching_up, now);
   if (auto* listing = std::get_if<Listing>(&state_)) {
     if (listing->restarts || !listing->continue_token.empty()) return continue_list(*listing);
   }
@@ -91,11 +113,28 @@ ReflectorStep Reflector::next_step(TimePoint now) {
     return begin_watch(now);
   const bool cycle_begins =
       std::holds_alternative<Starting>(state_) || std::holds_alternative<Streaming>(state_);
-  if (cycle_begins && options_.streaming_list) return begin_streaming(now);
+  if (cycle_begins && options_.streaming_list && !list_first_) return begin_streaming(now);
   return begin_list();
 }
 
+bool Reflector::wants_streaming_list() const {
+  const auto* starting = std::get_if<Starting>(&state_);
+  return starting != nullptr && !starting->pause && options_.streaming_list && !list_first_;
+}
+
+void Reflector::list_instead() {
+  if (wants_streaming_list()) state_ = Relisting{};
+}
+
+std::optional<StreamingOutcome> Reflector::take_streaming_outcome() {
+  return std::exchange(outcome_, std::nullopt);
+}
+
 std::optional<Duration> Reflector::take_pause() {
+  if (auto* recognizing = std::get_if<Recognizing>(&state_))
+    return std::exchange(recognizing->pause, std::nullopt);
+  if (auto* catching_up = std::get_if<CatchingUp>(&state_))
+    return std::exchange(catching_up->pause, std::nullopt);
   if (auto* starting = std::get_if<Starting>(&state_)) return std::exchange(starting->pause, std::nullopt);
   if (auto* resuming = std::get_if<Resuming>(&state_)) return std::exchange(resuming->pause, std::nullopt);
   return std::nullopt;
@@ -125,6 +164,7 @@ ListRequest Reflector::continue_list(Listing& listing) {
 const Reflector::Collected* Reflector::collected() const {
   if (const auto* listing = std::get_if<Listing>(&state_)) return &listing->collected;
   if (const auto* streaming = std::get_if<Streaming>(&state_)) return &streaming->collected;
+  if (const auto* catching_up = std::get_if<CatchingUp>(&state_)) return &catching_up->saved.collected;
   return nullptr;
 }
 
@@ -133,7 +173,30 @@ void Reflector::collect(Collected& collected, WireObject object) {
   collected.objects.push_back(std::move(object));
 }
 
+void Reflector::collect(Collected& collected, const WireEvent& event) {
+  if (event.type != WatchType::deleted) return collect(collected, event.object);
+  collected.bytes += event.object.bytes();
+  collected.removals.push_back({event.object, collected.objects.size()});
+}
+
+/// Returns the objects that were not deleted, in one pass.
+std::vector<WireObject> Reflector::take_objects(Collected& collected) {
+  std::vector<WireObject> objects = std::move(collected.objects);
+  if (collected.removals.empty()) return objects;
+  using Key = std::pair<std::string_view, std::string_view>;
+  std::map<Key, std::size_t> removed;  // the last removal of each; text is kept by collected.removals
+  for (const auto& [object, before] : collected.removals)
+    removed[{object.namespace_(), object.name()}] = before;
+  std::size_t position = 0;
+  std::erase_if(objects, [&](const WireObject& object) {
+    const auto found = removed.find(Key(object.namespace_(), object.name()));
+    return position++ < (found == removed.end() ? 0 : found->second);
+  });
+  return objects;
+}
+
 void Reflector::on_item(WireObject object) {
+  if (std::holds_alternative<Recognizing>(state_)) return recognize(object);
   if (auto* listing = std::get_if<Listing>(&state_)) collect(listing->collected, std::move(object));
 }
 
@@ -148,6 +211,7 @@ std::optional<ReflectorFailure> Reflector::list_excess() const {
 }
 
 std::optional<ReflectorChange> Reflector::on_list_ended(const ListMetadata& metadata) {
+  if (std::holds_alternative<Recognizing>(state_)) return on_recognized(metadata);
   auto* listing = std::get_if<Listing>(&state_);
   if (listing == nullptr) return std::nullopt;
   if (!metadata.continue_token.empty()) {
@@ -165,6 +229,7 @@ std::optional<ReflectorChange> Reflector::on_list_ended(const ListMetadata& meta
 ReflectorChange Reflector::replacement(std::string resource_version, std::vector<WireObject> objects) {
   resource_version_ = std::move(resource_version);
   version_unavailable_ = false;
+  list_first_ = false;
   if (!watch_failed_) works();
   return {.kind = ReflectorChange::Kind::replace,
           .objects = std::move(objects),
@@ -172,6 +237,7 @@ ReflectorChange Reflector::replacement(std::string resource_version, std::vector
 }
 
 void Reflector::on_list_failed(const ReflectorFailure& failure, TimePoint now) {
+  if (std::holds_alternative<Recognizing>(state_)) return on_recognizing_failed(failure, now);
   auto* listing = std::get_if<Listing>(&state_);
   if (listing == nullptr) return;
   const bool expired = is_expired(failure);
@@ -207,9 +273,13 @@ WatchRequest Reflector::begin_watch(TimePoint now) {
 
 WatchRequest Reflector::begin_streaming(TimePoint now) {
   ++counters_.watches;
+  ++counters_.streaming_lists;
   const std::string from = version_unavailable_ ? "" : resource_version_;
-  state_ = Streaming{.began = now, .from = from};
-  return {.resource_version = from, .timeout = watch_life(), .initial_events = true};
+  const std::chrono::seconds life = watch_life();
+  const TimePoint due = deadline_after(now, options_.streaming_deadline);
+  // A server that lets a watch live longer than requested is as broken as one that is silent.
+  state_ = Streaming{.began = now, .due = due, .latest = deadline_after(due, life), .from = from};
+  return {.resource_version = from, .timeout = life, .initial_events = true};
 }
 
 std::chrono::seconds Reflector::watch_life() {
@@ -217,16 +287,28 @@ std::chrono::seconds Reflector::watch_life() {
   return std::chrono::seconds(static_cast<std::int64_t>(shortest * (1.0 + random())));
 }
 
+void Reflector::on_watch_opened(TimePoint now) {
+  if (auto* streaming = std::get_if<Streaming>(&state_)) {
+    streaming->opened = true;
+    streaming->due = deadline_after(now, options_.streaming_deadline);
+  }
+  if (auto* catching_up = std::get_if<CatchingUp>(&state_))
+    catching_up->due = deadline_after(now, options_.restore_settle);
+  works();
+}
+
 WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
   auto* streaming = std::get_if<Streaming>(&state_);
   auto* watching = std::get_if<Watching>(&state_);
-  if (streaming == nullptr && watching == nullptr) return {};
+  auto* catching_up = std::get_if<CatchingUp>(&state_);
+  if (streaming == nullptr && watching == nullptr && catching_up == nullptr) return {};
   if (event.type == WatchType::error) {
-    on_watch_ended(ReflectorFailure{.kind = Kind::refused, .message = {}, .status = event.error}, now);
+    end_watch(ReflectorFailure{.kind = Kind::refused, .message = {}, .status = event.error}, true, now);
     return {.change = {}, .ends_watch = true};
   }
   ++counters_.events;
-  if (streaming != nullptr) return on_initial_event(*streaming, event);
+  if (streaming != nullptr) return on_initial_event(*streaming, event, now);
+  if (catching_up != nullptr) return on_missed_event(*catching_up, event, now);
   works();
   if (event.type != WatchType::added) watching->unordered = false;
   // Synthetic ADDED events list existing objects without an order: resuming from one would lose the others.
@@ -239,22 +321,21 @@ WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
 }
 
 /// Until the bookmark that ends the first state, events are items of a list.
-WatchVerdict Reflector::on_initial_event(Streaming& streaming, const WireEvent& event) {
-  if (event.type == WatchType::bookmark) {
-    if (event.object.annotation("k8s.io/initial-events-end") != "true") return {};
-    std::vector<WireObject> objects = std::move(streaming.collected.objects);
+WatchVerdict Reflector::on_initial_event(Streaming& streaming, const WireEvent& event, TimePoint now) {
+  if (event.type == WatchType::bookmark && event.object.annotation("k8s.io/initial-events-end") == "true") {
+    std::vector<WireObject> objects = take_objects(streaming.collected);
     state_ = Watching{.began = streaming.began, .from = streaming.from};
     works();
+    outcome_ = StreamingOutcome{};
     return {.change = replacement(std::string(event.object.resource_version()), std::move(objects))};
   }
-  if (event.type == WatchType::deleted) {
-    const auto same = [&event](const WireObject& object) {
-      return object.name() == event.object.name() && object.namespace_() == event.object.namespace_();
-    };
-    std::erase_if(streaming.collected.objects, same);
-  } else {
-    collect(streaming.collected, event.object);  // the later state of a repeated object wins
-  }
+  // The first state consists of additions. A server that ignores the request for its end sends them as well,
+  // and changes as they happen: these must not keep the list waiting.
+  streaming.only_added = streaming.only_added && event.type == WatchType::added;
+  if (streaming.only_added)
+    streaming.due = std::min(deadline_after(now, options_.streaming_deadline), streaming.latest);
+  // The later state of a repeated object wins.
+  if (event.type != WatchType::bookmark) collect(streaming.collected, event);
   return {};
 }
 
@@ -269,20 +350,32 @@ void Reflector::on_undecodable(const std::string& message, TimePoint now) {
 }
 
 std::optional<TimePoint> Reflector::next_due() const {
-  const auto* streaming = std::get_if<Streaming>(&state_);
-  if (streaming == nullptr) return std::nullopt;
-  return deadline_after(streaming->began, options_.streaming_deadline);
+  if (const auto* streaming = std::get_if<Streaming>(&state_)) return streaming->due;
+  if (const auto* catching_up = std::get_if<CatchingUp>(&state_)) return catching_up->due;
+  return std::nullopt;
 }
 
-bool Reflector::on_timeout(TimePoint now) {
+bool Reflector::collects_events() const {
+  return std::holds_alternative<Streaming>(state_) || std::holds_alternative<CatchingUp>(state_);
+}
+
+WatchVerdict Reflector::on_timeout(TimePoint now) {
   const auto due = next_due();
-  if (!due || now < *due) return false;
-  state_ = Relisting{};
-  fails("the server did not finish its streamed list in time", std::nullopt, false);
-  return true;
+  if (!due || now < *due) return {};
+  if (std::holds_alternative<CatchingUp>(state_)) return {.change = caught_up()};
+  // A server that did not even accept the request is away rather than old.
+  const bool opened = std::get<Streaming>(state_).opened;
+  fall_back(opened ? StreamingOutcome::Kind::unsupported : StreamingOutcome::Kind::failed,
+            "the server did not finish its streamed list in time", std::nullopt);
+  return {.change = {}, .ends_watch = true};
 }
 
 void Reflector::on_watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now) {
+  end_watch(failure, false, now);
+}
+
+void Reflector::end_watch(const std::optional<ReflectorFailure>& failure, bool in_stream, TimePoint now) {
+  if (std::holds_alternative<CatchingUp>(state_)) return on_catching_up_ended(failure, now);
   const auto* streaming = std::get_if<Streaming>(&state_);
   const auto* watching = std::get_if<Watching>(&state_);
   if (streaming == nullptr && watching == nullptr) return;
@@ -292,22 +385,45 @@ void Reflector::on_watch_ended(const std::optional<ReflectorFailure>& failure, T
   if (kind == Kind::unreachable || (kind == Kind::refused && is_throttled(failure->status))) {
     fails(text_of(*failure), failure, true);
     const Duration pause = back_off(now, failure->status.retry_after);
-    if (streaming != nullptr)
+    if (streaming != nullptr) {
+      outcome_ = StreamingOutcome{StreamingOutcome::Kind::failed, last_error_};
       state_ = Starting{pause};
-    else
+    } else {
       state_ = Resuming{pause};
+    }
     return;
   }
   const TimePoint began = streaming != nullptr ? streaming->began : watching->began;
   short_watches_ = now - began < options_.short_watch ? short_watches_ + 1 : 0;
-  if (streaming != nullptr) return on_streaming_ended(failure);
+  if (streaming != nullptr) return on_streaming_ended(failure, in_stream, now);
   on_watching_ended(Watching(*watching), failure, now);
 }
 
-// Every failure of a streamed first state is followed by a list, immediately.
-void Reflector::on_streaming_ended(const std::optional<ReflectorFailure>& failure) {
+void Reflector::on_streaming_ended(const std::optional<ReflectorFailure>& failure, bool in_stream,
+                                   TimePoint now) {
+  using Outcome = StreamingOutcome::Kind;
+  if (!failure) return fall_back(Outcome::unsupported, "the server ended its streamed list early", failure);
+  if (is_expired(*failure) || is_too_large(failure->status)) {
+    ++counters_.expired;
+    // The server streams lists, but has not this version of the state: request the newest one, once.
+    if (!std::exchange(version_unavailable_, true)) {
+      outcome_ = StreamingOutcome{Outcome::failed, text_of(*failure)};
+      fails(text_of(*failure), failure, true);
+      return start_cycle(now, failure->status.retry_after);
+    }
+  }
+  const bool rejected = failure->kind == Kind::refused && rejects_streaming(failure->status, in_stream);
+  fall_back(rejected ? Outcome::unsupported : Outcome::failed, text_of(*failure), failure);
+}
+
+/// Continues with a list, immediately.
+void Reflector::fall_back(StreamingOutcome::Kind kind, const std::string& why,
+                          const std::optional<ReflectorFailure>& failure) {
+  ++counters_.streaming_fallbacks;
+  outcome_ = StreamingOutcome{kind, why};
+  list_first_ = true;
   state_ = Relisting{};
-  fails(failure ? text_of(*failure) : "the server ended its streamed list early", failure, false);
+  fails(why, failure, false);
 }
 
 void Reflector::on_watching_ended(const Watching& watching, const std::optional<ReflectorFailure>& failure,
@@ -332,6 +448,110 @@ void Reflector::on_watching_ended(const Watching& watching, const std::optional<
   if (short_watches_ <= options_.short_watches) return;  // at once
   fails("the server ends each watch immediately" + cause, failure, true);
   state_ = Resuming{back_off(now, {})};
+}
+
+// ---- A copy from before the start
+
+void Reflector::restore(std::string version, std::vector<WireObject> objects) {
+  const bool begun = counters_.lists + counters_.watches > 0 || !std::holds_alternative<Starting>(state_);
+  if (begun || objects.empty()) return;
+  Saved saved{.version = std::move(version)};
+  for (WireObject& object : objects) collect(saved.collected, std::move(object));
+  state_ = Recognizing{std::move(saved)};
+}
+
+std::optional<std::string> Reflector::take_restore_failure() {
+  return std::exchange(restore_failure_, std::nullopt);
+}
+
+ListRequest Reflector::begin_recognizing() {
+  constexpr std::size_t few = 5;  // one of them may be new, or have gone
+  ++counters_.lists;
+  std::get<Recognizing>(state_).recognized = false;
+  return {.resource_version = "", .limit = few};
+}
+
+void Reflector::recognize(const WireObject& item) {
+  auto& recognizing = std::get<Recognizing>(state_);
+  const std::vector<WireObject>& objects = recognizing.saved.collected.objects;
+  recognizing.recognized =
+      recognizing.recognized || std::any_of(objects.begin(), objects.end(), [&](const WireObject& object) {
+        return !object.uid().empty() && object.uid() == item.uid();
+      });
+}
+
+std::optional<ReflectorChange> Reflector::on_recognized(const ListMetadata& metadata) {
+  auto& recognizing = std::get<Recognizing>(state_);
+  const auto order = compare_resource_versions(recognizing.saved.version, metadata.resource_version);
+  works();
+  if (!recognizing.recognized || !order || *order == std::strong_ordering::greater) {
+    drop_saved("the server does not have its objects");
+    return std::nullopt;
+  }
+  CatchingUp next{.saved = std::move(recognizing.saved), .newest = metadata.resource_version};
+  state_ = std::move(next);
+  if (*order != std::strong_ordering::equal) return std::nullopt;
+  ReflectorChange change = caught_up();
+  state_ = Resuming{};
+  return change;
+}
+
+void Reflector::on_recognizing_failed(const ReflectorFailure& failure, TimePoint now) {
+  fails(text_of(failure), failure, false);
+  if (failure.kind != Kind::unreachable && !is_throttled(failure.status)) return drop_saved(last_error_);
+  const Duration pause = back_off(now, failure.status.retry_after);
+  std::get<Recognizing>(state_).pause = pause;
+}
+
+WatchRequest Reflector::begin_catching_up(CatchingUp& catching_up, TimePoint now) {
+  ++counters_.watches;
+  catching_up.began = now;
+  catching_up.from = catching_up.saved.version;
+  catching_up.due.reset();
+  return {.resource_version = catching_up.from, .timeout = watch_life()};
+}
+
+/// Collects an event between the version of the copy and the present.
+WatchVerdict Reflector::on_missed_event(CatchingUp& catching_up, const WireEvent& event, TimePoint now) {
+  if (event.type != WatchType::bookmark) collect(catching_up.saved.collected, event);
+  if (!event.object.resource_version().empty()) catching_up.saved.version = event.object.resource_version();
+  catching_up.due = deadline_after(now, options_.restore_settle);
+  const auto order = compare_resource_versions(catching_up.saved.version, catching_up.newest);
+  if (!order || *order == std::strong_ordering::less) return {};
+  return {.change = caught_up()};
+}
+
+/// Takes over the copy; its watch goes on.
+ReflectorChange Reflector::caught_up() {
+  auto& catching_up = std::get<CatchingUp>(state_);
+  std::string version = std::move(catching_up.saved.version);
+  std::vector<WireObject> objects = take_objects(catching_up.saved.collected);
+  Watching watching{.began = catching_up.began, .from = std::move(catching_up.from)};
+  state_ = std::move(watching);
+  ++counters_.restores;
+  return replacement(std::move(version), std::move(objects));
+}
+
+void Reflector::on_catching_up_ended(const std::optional<ReflectorFailure>& failure, TimePoint now) {
+  const Kind kind = failure ? failure->kind : Kind::broken;
+  if (kind == Kind::unreachable || (failure && is_throttled(failure->status))) {
+    fails(text_of(*failure), failure, true);
+    const Duration pause = back_off(now, failure->status.retry_after);
+    std::get<CatchingUp>(state_).pause = pause;
+    return;
+  }
+  if (kind == Kind::undecodable) ++counters_.undecodable;
+  if (failure && is_expired(*failure)) {
+    ++counters_.expired;
+    return drop_saved("the server does not have its version any more");
+  }
+  drop_saved(failure ? text_of(*failure) : "the watch ended before it had caught up");
+}
+
+/// Continues as without a copy, immediately.
+void Reflector::drop_saved(std::string why) {
+  restore_failure_ = std::move(why);
+  state_ = Starting{};
 }
 
 // ---- Failures

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <evenkeel/base/mutex.hpp>
-#include <evenkeel/cache/detail/job_runner.hpp>
+#include <evenkeel/http/job_runner.hpp>
 #include <evenkeel/http/transport.hpp>
 
 namespace evenkeel {

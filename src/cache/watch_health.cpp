@@ -50,8 +50,12 @@ std::string_view watch_problem_hint(WatchProblem problem) noexcept {
   return "";
 }
 
+std::string WatchHealth::name() const {
+  return resource.plural + " (" + resource.api_version() + (selector.empty() ? "" : ", " + selector) + ")";
+}
+
 std::string WatchHealth::describe(TimePoint now) const {
-  std::string text = resource.plural + " (" + resource.api_version() + ")";
+  std::string text = name();
   if (problem == WatchProblem::none) return text;
   text += ": " + last_error;
   if (!since) return text;

@@ -30,11 +30,13 @@ struct WireOwnerPlaces {
   std::uint32_t controller = 0;
 };
 
-/// Followed in memory by label_count + annotation_count WirePairPlaces, owner_count WireOwnerPlaces, strings
-/// that are escaped in the JSON, and the JSON.
-struct WireBlock {
-  std::atomic<std::uint32_t> handles{1};
-  std::uint32_t bytes = 0;  // size of the whole block
+class ObjectDictionary;
+
+/// The members of a block but its count.
+struct WireFields {
+  std::uint32_t bytes = 0;                 // size of the whole block
+  std::uint32_t expanded_raw = 0;          // size of the JSON if `raw` is compressed, else 0
+  ObjectDictionary* dictionary = nullptr;  // counted by the block; null: none is needed
   std::int64_t generation = 0;
   WirePlace api_version;
   WirePlace kind;
@@ -47,7 +49,13 @@ struct WireBlock {
   std::uint32_t annotation_count = 0;
   std::uint32_t owner_count = 0;
   bool being_deleted = false;
-  bool whole = false;
+  bool whole = false;  // there is JSON
+};
+
+/// Followed in memory by label_count + annotation_count WirePairPlaces, owner_count WireOwnerPlaces, strings
+/// that are escaped in the JSON (all, if it is compressed), and the JSON.
+struct WireBlock : WireFields {
+  std::atomic<std::uint32_t> handles{1};
 
   std::string_view text(WirePlace place) const noexcept {
     return {reinterpret_cast<const char*>(this) + place.at, place.size};

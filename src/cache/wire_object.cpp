@@ -5,6 +5,7 @@
 #include <evenkeel/cache/wire_object.hpp>
 
 #include "cache/wire_block.hpp"
+#include "cache/wire_packing.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -33,6 +34,7 @@ void keep(WireBlock* block) noexcept {
 void drop(WireBlock* block) noexcept {
   // Release pairs with the acquire of the thread that frees: all reads through other handles happen before.
   if (block == nullptr || block->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (block->dictionary != nullptr) release(block->dictionary);
   block->~WireBlock();
   ::operator delete(block);
 }
@@ -115,11 +117,20 @@ std::optional<std::string_view> WireObject::annotation(std::string_view name) co
 }
 
 WireForm WireObject::form() const noexcept {
-  return block_->whole ? WireForm::whole : WireForm::metadata_only;
+  if (!block_->whole) return WireForm::metadata_only;
+  return block_->expanded_raw == 0 ? WireForm::whole : WireForm::compressed;
 }
 
 std::string_view WireObject::raw() const noexcept {
-  return block_ == nullptr ? std::string_view() : block_->text(block_->raw);
+  return block_ == nullptr || block_->expanded_raw != 0 ? std::string_view() : block_->text(block_->raw);
+}
+std::size_t WireObject::json_bytes() const noexcept {
+  if (block_ == nullptr) return 0;
+  return block_->expanded_raw == 0 ? block_->raw.size : block_->expanded_raw;
+}
+WireObject WireObject::expanded() const {
+  const bool compressed = block_ != nullptr && block_->expanded_raw != 0;
+  return compressed ? detail::WirePacking::expand(*this) : *this;
 }
 std::size_t WireObject::bytes() const noexcept {
   return block_ == nullptr ? 0 : block_->bytes;
@@ -137,7 +148,8 @@ namespace detail {
 PartialObject partial_object(const WireObject& object) {
   PartialObject partial{.api_version = std::string(object.api_version()), .kind = std::string(object.kind())};
   ObjectMeta& metadata = partial.metadata;
-  if (object.form() == WireForm::whole) return from_json<PartialObject>(object.raw(), object.what());
+  if (object.form() != WireForm::metadata_only)
+    return from_json<PartialObject>(object.expanded().raw(), object.what());
   metadata.name = object.name();
   metadata.namespace_ = object.namespace_();
   metadata.uid = object.uid();

@@ -359,7 +359,9 @@ std::string known_name(std::string_view text, std::string_view kind) {
 }  // namespace
 
 struct WireScanner::State {
-  explicit State(WireScannerOptions given) : options(std::move(given)) {}
+  explicit State(WireScannerOptions given) : options(std::move(given)) {
+    if (options.form == WireForm::compressed) options.form = WireForm::whole;
+  }
 
   /// Larger buffers are freed after the object that needed them.
   static constexpr std::size_t kept_buffer = 1u << 20;

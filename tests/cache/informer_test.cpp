@@ -10,11 +10,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <evenkeel/cache/detail/job_runner.hpp>
 #include <evenkeel/cache/informer.hpp>
+#include <evenkeel/http/job_runner.hpp>
 
 #include "cache/server_log.hpp"
 #include "objects.hpp"
+#include "scripted_source.hpp"
 
 namespace evenkeel {
 namespace {
@@ -22,131 +23,21 @@ namespace {
 using namespace std::chrono_literals;
 using test::frame;
 using test::list_of;
+using test::Notes;
 using test::object;
+using test::ScriptedSource;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Blocks until `condition` holds, checking it at each change.
-class Board {
- public:
-  template <class Change>
-  void change(Change change) {
-    std::lock_guard lock(mutex_);
-    change();
-    changed_.notify_all();
-  }
-  template <class Condition>
-  void wait(Condition condition) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, condition);
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-};
-
-class ScriptedCall final : public http::Call {
- public:
-  explicit ScriptedCall(Board& board) : board_(board) {}
-  void cancel() noexcept override {
-    board_.change([this] { cancelled = true; });
-  }
-  void pause() noexcept override {
-    board_.change([this] { paused = true; });
-  }
-  void resume() noexcept override {
-    board_.change([this] { paused = false; });
-  }
-  bool cancelled = false;
-  bool paused = false;
-
- private:
-  Board& board_;
-};
-
-/// Collects the informer's streams until the test answers them.
-class ScriptedSource final : public CollectionSource {
- public:
-  struct Stream {
-    ReflectorStep step;
-    std::shared_ptr<http::StreamHandler> handler;
-    std::shared_ptr<ScriptedCall> call;
-
-    void answer(const std::string& body, int status = 200) const {
-      handler->on_response(status, {});
-      handler->on_data(body);
-      handler->on_end(nullptr);
-    }
-    void open(int status = 200) const { handler->on_response(status, {}); }
-    void send(std::string_view text) const { handler->on_data(text); }
-    void end(std::exception_ptr error = nullptr) const { handler->on_end(std::move(error)); }
-  };
-
-  std::shared_ptr<http::Call> stream(const ReflectorStep& step,
-                                     std::shared_ptr<http::StreamHandler> handler) override {
-    auto call = std::make_shared<ScriptedCall>(board);
-    board.change([&] { streams_.push_back({step, std::move(handler), call}); });
-    return call;
-  }
-
-  /// Waits for and returns the next stream.
-  Stream next() {
-    board.wait([this] { return taken_ < streams_.size(); });
-    return streams_[taken_++];
-  }
-  std::size_t waiting() { return streams_.size() - taken_; }
-  /// Returns the stream that next() returned last.
-  Stream last() { return streams_[taken_ - 1]; }
-
-  Board board;
-
- private:
-  std::vector<Stream> streams_;
-  std::size_t taken_ = 0;
-};
-
-/// Records its events: "added a@1 initial", "synced".
-class Notes final : public EventHandler {
- public:
-  void on_event(const ObjectEvent& event) noexcept override {
-    static const char* const types[] = {"added ", "updated ", "deleted "};
-    std::string line = types[static_cast<int>(event.type)] + std::string(event.object->name()) + "@" +
-                       std::string(event.object->resource_version());
-    if (event.old != nullptr) line += " from " + std::string(event.old->resource_version());
-    if (event.initial) line += " initial";
-    if (event.final_state_unknown) line += " unknown";
-    note(line);
-  }
-  void on_synced() noexcept override { note("synced"); }
-
-  /// Waits for `count` lines; returns all.
-  std::vector<std::string> lines(std::size_t count) {
-    board_.wait([&] { return lines_.size() >= count; });
-    return now();
-  }
-  /// Waits until the last line is this one; returns all.
-  std::vector<std::string> until(const std::string& last) {
-    board_.wait([&] { return !lines_.empty() && lines_.back() == last; });
-    return now();
-  }
-  std::vector<std::string> now() {
-    std::vector<std::string> copy;
-    board_.change([&] { copy = lines_; });
-    return copy;
-  }
-
- private:
-  void note(std::string line) {
-    board_.change([&] { lines_.push_back(std::move(line)); });
-  }
-  Board board_;
-  std::vector<std::string> lines_;
-};
+/// Options of tests that answer lists in pages; streaming lists have tests of their own.
+InformerOptions paged(InformerOptions options = {}) {
+  options.reflector.streaming_list = false;
+  return options;
+}
 
 struct Rig {
-  explicit Rig(InformerOptions options = {}, std::size_t threads = 1)
+  explicit Rig(InformerOptions options = paged(), std::size_t threads = 1)
       : runner(std::make_shared<detail::JobRunner>(clock, threads)),
         informer({.resource = {"", "v1", "ConfigMap", "configmaps"},
                   .source = source,
@@ -453,7 +344,7 @@ TEST(InformerConcurrency, PausesAStreamThatIsFasterThanTheStore) {
     std::promise<void> gate;
     std::shared_future<void> future = gate.get_future().share();
   };
-  Rig rig({.buffer_bytes = 1000});
+  Rig rig(paged({.buffer_bytes = 1000}));
   auto gate = std::make_shared<Gate>();
   rig.informer.add_handler(gate, {.delivery = Delivery::direct});
   auto notes = rig.add_notes();
@@ -505,40 +396,13 @@ TEST(InformerConcurrency, WhatAnEndedStreamStillSendsGoesNowhere) {
   watch.send(frame("ADDED", {.name = "ghost", .version = "13"}));
 }
 
-TEST(InformerConcurrency, FallsBackToAListWhenAStreamedStateIsOverdue) {
-  Rig rig({.reflector = {.streaming_list = true}});
-  rig.informer.start();
-  const auto stream = rig.source->next();
-  EXPECT_TRUE(std::get<WatchRequest>(stream.step).initial_events);
-  stream.open();
-  stream.send(frame("ADDED", {.name = "a", .version = "5"}));
-  rig.clock->advance(30s);
-  const auto list = rig.source->next();
-  EXPECT_TRUE(std::holds_alternative<ListRequest>(list.step));
-  EXPECT_TRUE(stream.call->cancelled);
-  list.answer(list_of({{.name = "b", .version = "6"}}, "10"));
-  EXPECT_TRUE(rig.informer.wait_for_sync({}));
-  EXPECT_FALSE(rig.informer.store().find("default", "a"));
-
-  const auto watch = rig.source->next();
-  watch.open();
-  watch.send(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
-             "\n");
-  rig.pass(800ms);
-  const auto second = rig.source->next();
-  EXPECT_TRUE(std::get<WatchRequest>(second.step).initial_events);
-  second.open();
-  rig.clock->advance(30s);
-  EXPECT_TRUE(std::holds_alternative<ListRequest>(rig.source->next().step)) << "also when it has synced";
-}
-
 TEST(Informer, WithoutThreadsEverythingIsDoneByPump) {
   auto clock = std::make_shared<ManualClock>();
   auto runner = std::make_shared<detail::JobRunner>(clock, 0);
   const auto source = std::make_shared<ScriptedSource>();
   Informer informer(
       {.resource = {"", "v1", "ConfigMap", "configmaps"}, .source = source, .runner = runner, .log = {}},
-      Rig::with_defaults({}));
+      Rig::with_defaults(paged()));
   EXPECT_FALSE(runner->next_due());
   informer.start();
   EXPECT_EQ(runner->next_due(), clock->now());
@@ -569,7 +433,7 @@ TEST(InformerConcurrency, ManyInformersShareOneThread) {
                                                    .source = sources.back(),
                                                    .runner = runner,
                                                    .log = {}},
-                                   InformerOptions{}));
+                                   paged()));
     informers.back()->start();
   }
   for (auto& source : sources) source->next().answer(list_of({{.name = "a", .version = "1"}}, "10"));
@@ -592,7 +456,10 @@ struct Lines final : LogSink {
     if (level == LogLevel::debug) {
       ++debug;
     } else {
-      lines.push_back((level == LogLevel::info ? "info " : "warn ") + std::string(message));
+      const char* const name = level == LogLevel::info   ? "info "
+                               : level == LogLevel::warn ? "warn "
+                                                         : "error ";
+      lines.push_back(name + std::string(message));
     }
   }
   std::vector<std::string> lines;
@@ -603,7 +470,7 @@ struct Lines final : LogSink {
 struct ServerRig {
   explicit ServerRig(std::size_t kinds) {
     for (std::size_t i = 0; i < kinds; ++i) {
-      InformerOptions options;
+      InformerOptions options = paged();
       options.reflector.random = [] { return 0.0; };
       sources.push_back(std::make_shared<ScriptedSource>());
       informers.push_back(std::make_unique<Informer>(
@@ -664,6 +531,35 @@ TEST(InformerServer, ARequestThatIsTakenAndNotAnsweredIsAFailure) {
   EXPECT_EQ(rig.sink->lines.back(), "info the server can be reached again");
 }
 
+TEST(InformerServer, AnObjectThatNeverEndsIsAFailure) {
+  ServerRig rig(1);
+  auto list = rig.sources[0]->next();
+  list.open();
+  const auto trickle = [&](const ScriptedSource::Stream& stream, std::string_view text, int bytes) {
+    for (int at = 0; at < bytes; ++at) {
+      stream.send(at == 0 ? text : "x");
+      rig.pass(1s);
+    }
+  };
+  trickle(list, R"({"items":[{"metadata":{"name":")", 120);
+  EXPECT_FALSE(list.call->cancelled);
+  trickle(list, "x", 1);
+  EXPECT_TRUE(list.call->cancelled);
+  EXPECT_EQ(rig.informers[0]->health().last_error, "an object is still incomplete 2m0s after its first byte");
+  EXPECT_EQ(rig.informers[0]->health().problem, WatchProblem::unreachable);
+  rig.pass(800ms);
+  rig.sources[0]->next().answer(list_of({}, "10"));
+  rig.pass(0ms);
+  const auto watch = rig.sources[0]->next();
+  watch.open();
+  trickle(watch, R"({"type":"ADDED","object":{"metadata":{"name":")", 120);
+  EXPECT_FALSE(watch.call->cancelled);
+  trickle(watch, "x", 1);
+  EXPECT_TRUE(watch.call->cancelled);
+  rig.pass(2s);
+  EXPECT_EQ(std::get<WatchRequest>(rig.sources[0]->next().step).resource_version, "10") << "no list";
+}
+
 TEST(InformerServer, AListHasMoreTimeForItsHead) {
   ServerRig rig(1);
   auto list = rig.sources[0]->next();
@@ -709,6 +605,26 @@ TEST(InformerServer, AServerThatGoesIsOneLineAndOneWhenItIsBack) {
               ElementsAre("warn cannot reach the server; retrying", "info the server can be reached again"));
 }
 
+TEST(InformerServer, AnObjectThatCannotBeReadIsOneErrorWhileItIsThere) {
+  ServerRig rig(1);
+  const std::string bad =
+      R"({"type":"ADDED","object":{"metadata":{"name":"bad","namespace":"ns","labels":[]}}})"
+      "\n";
+  auto watches = rig.sync();
+  for (int round = 0; round < 5; ++round) {
+    watches.front().open();
+    watches.front().send(bad);
+    rig.runner->pump();
+    rig.pass(1min);
+    rig.sources.front()->next().answer(list_of({}, std::to_string(20 + round)));
+    rig.runner->pump();
+    watches = rig.watches();
+  }
+  EXPECT_EQ(
+      std::count(rig.sink->lines.begin(), rig.sink->lines.end(), "error cannot read what the server sent"),
+      1);
+}
+
 TEST(InformerServer, WatchesThatEndAtOnceWithABookmarkAreFewAndSaidOnce) {
   ServerRig rig(1);
   auto watch = rig.sync().front();
@@ -731,7 +647,7 @@ TEST(InformerServer, WatchesThatEndAtOnceWithABookmarkAreFewAndSaidOnce) {
 
 TEST(InformerServer, PagesWithoutEndAreGivenUp) {
   ServerRig rig(1);
-  InformerOptions options;
+  InformerOptions options = paged();
   options.reflector.random = [] { return 0.0; };
   options.reflector.max_list_bytes = 2000;
   const auto pages = std::make_shared<ScriptedSource>();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <map>
+#include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -9,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/dynamic.hpp>
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/cache/object_store.hpp>
 
 #include "objects.hpp"
@@ -21,6 +25,7 @@ using test::object;
 using test::ObjectParts;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 std::vector<std::string> names(const StoreSnapshot& snapshot) {
   std::vector<std::string> result;
@@ -147,6 +152,286 @@ TEST(ObjectStore, FindsChildrenByOwner) {
   store.remove(object({.name = "a", .version = "9"}));
   EXPECT_THAT(children("y"), IsEmpty());
   EXPECT_THAT(children(""), IsEmpty());
+}
+
+/// Returns the value of "data.v", which is the object's version.
+std::string version_of(const WireObject& object) {
+  return Json::parse(object.raw())["data"]["v"].as_string();
+}
+
+/// Returns "namespace/name@version" of each object.
+std::vector<std::string> words(const std::vector<WireObject>& objects) {
+  std::vector<std::string> result;
+  for (const WireObject& one : objects)
+    result.push_back(one.key().str() + "@" + std::string(one.resource_version()));
+  return result;
+}
+
+/// The uids of the owners, as a program's own index.
+IndexDefinition by_uids(std::string name = "uids") {
+  return index_by<WireObject>(std::move(name), [](const WireObject& object) {
+    std::vector<std::string> uids;
+    for (const WireOwner& owner : object.owners()) uids.emplace_back(owner.uid);
+    return uids;
+  });
+}
+
+TEST(ObjectStoreIndex, FindsObjectsByEachOfTheirValues) {
+  ObjectStore store;
+  store.add_index(by_uids());
+  store.apply(object({.name = "b", .version = "1", .owners = {"x", "x", ""}}));
+  store.apply(object({.name = "a", .version = "2", .owners = {"y", "x"}}));
+  store.apply(object({.name = "a", .version = "3", .namespace_ = "another", .owners = {"x"}}));
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("another/a@3", "default/a@2", "default/b@1"));
+  EXPECT_THAT(words(store.by_index("uids", "y")), ElementsAre("default/a@2"));
+  EXPECT_THAT(words(store.by_index("uids", "")), IsEmpty()) << "an empty value is no value";
+  store.apply(object({.name = "a", .version = "4", .owners = {"y", "z"}}));
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("another/a@3", "default/b@1"));
+  EXPECT_THAT(words(store.by_index("uids", "y")), ElementsAre("default/a@4"));
+  EXPECT_THAT(words(store.by_index("uids", "z")), ElementsAre("default/a@4"));
+  store.apply(object({.name = "a", .version = "8", .uid = "other", .owners = {"z"}}));
+  EXPECT_THAT(words(store.by_index("uids", "y")), IsEmpty()) << "that was another object";
+  EXPECT_THAT(words(store.by_index("uids", "z")), ElementsAre("default/a@8"));
+  store.remove(object({.name = "b", .version = "9"}));
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("another/a@3"));
+  store.replace({object({.name = "c", .version = "9", .owners = {"x"}})});
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("default/c@9"));
+  EXPECT_THAT(words(store.by_index("uids", "z")), IsEmpty());
+}
+
+TEST(ObjectStoreIndex, TakesStringsOptionalStringsAndRanges) {
+  ObjectStore store;
+  store.add_index(index_by<WireObject>("text", [](const WireObject& one) { return one.name(); }));
+  store.add_index(index_by<WireObject>("optional", [](const WireObject& one) -> std::optional<std::string> {
+    if (one.name() == "b") return std::nullopt;
+    return "present";
+  }));
+  store.add_index(index_by<WireObject>("range", [](const WireObject& one) {
+    return std::set<std::optional<std::string>>{std::nullopt, "all", std::string(one.name()) + "!"};
+  }));
+  store.add_index(index_by<DynamicObject>(
+      "typed", [](const DynamicObject& one) { return one["data"]["v"].as_string(); }));
+  store.apply(object({.name = "b", .version = "1"}));
+  store.apply(object({.name = "a", .version = "2"}));
+  EXPECT_THAT(words(store.by_index("text", "b")), ElementsAre("default/b@1"));
+  EXPECT_THAT(words(store.by_index("optional", "present")), ElementsAre("default/a@2"));
+  EXPECT_THAT(words(store.by_index("range", "all")), ElementsAre("default/a@2", "default/b@1"));
+  EXPECT_THAT(words(store.by_index("range", "a!")), ElementsAre("default/a@2"));
+  EXPECT_THAT(words(store.by_index("typed", "1")), ElementsAre("default/b@1"));
+}
+
+TEST(ObjectStoreIndex, FindsByTheValueOfALabel) {
+  ObjectStore store;
+  store.add_index(index_by<WireObject>("app", label_index("app")));
+  const auto labelled = [](const std::string& name, const std::string& labels) {
+    return WireScanner().object(R"({"metadata":{"name":")" + name + R"(","namespace":"ns","labels":)" +
+                                labels + "}}");
+  };
+  store.apply(labelled("a", R"({"app":"web"})"));
+  store.apply(labelled("b", R"({"apps":"web"})"));
+  store.apply(labelled("c", R"({"app":""})"));
+  EXPECT_THAT(words(store.by_index("app", "web")), ElementsAre("ns/a@"));
+}
+
+TEST(ObjectStoreIndex, IndexesObjectsThatExist) {
+  ObjectStore store;
+  store.apply(object({.name = "a", .version = "1", .owners = {"x"}}));
+  store.apply(object({.name = "b", .version = "2", .owners = {"x"}}));
+  store.add_index(by_uids());
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("default/a@1", "default/b@2"));
+  store.remove(object({.name = "a", .version = "9"}));
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("default/b@2"));
+}
+
+TEST(ObjectStoreIndex, ListsPagesInOrderWithinANamespace) {
+  ObjectStore store;
+  store.add_index(by_uids());
+  std::vector<WireObject> objects;
+  for (const char* space : {"one", "two", "two-more"}) {
+    for (int i = 0; i < 300; ++i)
+      objects.push_back(object({.name = "n" + std::to_string(1000 + i),
+                                .version = "1",
+                                .namespace_ = space,
+                                .owners = {i % 2 == 0 ? "even" : "odd"}}));
+  }
+  store.replace(std::move(objects));
+  std::vector<std::string> seen;
+  std::size_t pages = 0;
+  IndexListOptions options{.namespace_ = "two", .limit = 40};
+  while (true) {
+    const auto page = store.by_index("uids", "odd", options);
+    if (page.empty()) break;
+    ++pages;
+    for (const std::string& word : words(page)) seen.push_back(word);
+    options.after = page.back().key();
+  }
+  EXPECT_EQ(pages, 4u);
+  EXPECT_EQ(seen.size(), 150u);
+  EXPECT_EQ(seen, words(store.by_index("uids", "odd", {.namespace_ = "two"})));
+  EXPECT_EQ(seen.front(), "two/n1001@1");
+  EXPECT_THAT(words(store.by_index("uids", "odd", {.limit = 1, .after = ObjectKey{"one", "n1299"}})),
+              ElementsAre("two/n1001@1"))
+      << "all namespaces";
+  EXPECT_THAT(words(store.by_index("uids", "odd",
+                                   {.namespace_ = "one", .limit = 5, .after = ObjectKey{"two", "n1001"}})),
+              IsEmpty());
+  EXPECT_THAT(words(store.by_index("uids", "odd",
+                                   {.namespace_ = "two", .limit = 1, .after = ObjectKey{"one", "n1001"}})),
+              ElementsAre("two/n1001@1"));
+}
+
+TEST(ObjectStoreIndex, HasOwnWritesInEveryIndex) {
+  ObjectStore store;
+  store.add_index(by_uids());
+  store.add_index(index_by<WireObject>("version", version_of));
+  store.replace({object({.name = "a", .version = "5", .owners = {"x"}}),
+                 object({.name = "b", .version = "6", .owners = {"x"}}),
+                 object({.name = "c", .version = "7", .owners = {"x"}})});
+  store.reached("10");
+  store.written(object({.name = "a", .version = "11", .owners = {"y"}}));
+  store.written(object({.name = "bb", .version = "12", .owners = {"x"}}));
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("default/b@6", "default/bb@12", "default/c@7"));
+  EXPECT_THAT(words(store.by_index("uids", "y")), ElementsAre("default/a@11"));
+  EXPECT_THAT(words(store.by_index("version", "5")), IsEmpty());
+  EXPECT_THAT(words(store.by_index("version", "11")), ElementsAre("default/a@11"));
+  EXPECT_THAT(words(store.by_index("uids", "x", {.limit = 2})), ElementsAre("default/b@6", "default/bb@12"))
+      << "a page is full although an own write took an object from it";
+  EXPECT_THAT(words(store.by_index("uids", "x", {.limit = 2, .after = ObjectKey{"default", "bb"}})),
+              ElementsAre("default/c@7"));
+  store.reached("13");
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("default/a@5", "default/b@6", "default/c@7"));
+}
+
+TEST(ObjectStoreIndex, ComputesTheValuesOnceForEachChange) {
+  int calls = 0;
+  ObjectStore store;
+  store.add_index(index_by<WireObject>("name", [&calls](const WireObject& one) {
+    ++calls;
+    return one.name();
+  }));
+  store.replace({object({.name = "a", .version = "1"}), object({.name = "b", .version = "1"})});
+  EXPECT_EQ(calls, 2);
+  store.apply(object({.name = "a", .version = "2"}));
+  EXPECT_EQ(calls, 3) << "the values of the old state are known";
+  store.apply(object({.name = "a", .version = "2"}));
+  store.remove(object({.name = "a", .version = "3"}));
+  store.replace({object({.name = "b", .version = "1"})});
+  store.by_index("name", "b");
+  EXPECT_EQ(calls, 3) << "nothing has a new state";
+}
+
+TEST(ObjectStoreIndex, AFunctionThatThrowsLosesNoObject) {
+  std::vector<std::string> failures;
+  ObjectStore store({.on_index_failure = [&failures](const IndexFailure& failure) {
+    failures.push_back(failure.index.name + " " + failure.object.key().str() + ": " +
+                       std::string(failure.error));
+  }});
+  store.add_index(index_by<WireObject>("data", [](const WireObject& one) {
+    if (version_of(one) == "2") throw std::runtime_error("no 2");
+    return one.name();
+  }));
+  store.add_index(by_uids());
+  store.apply(object({.name = "a", .version = "1", .owners = {"x"}}));
+  EXPECT_THAT(words(store.by_index("data", "a")), ElementsAre("default/a@1"));
+  EXPECT_THAT(words(store.apply(object({.name = "a", .version = "2", .owners = {"x"}}))),
+              ElementsAre("updated a@2"));
+  EXPECT_THAT(failures, ElementsAre("data default/a: no 2"));
+  EXPECT_THAT(words(store.by_index("data", "a")), IsEmpty()) << "not the old state either";
+  EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("default/a@2")) << "other indexes have it";
+  EXPECT_EQ(store.find("default", "a").resource_version(), "2");
+  store.reached("2");
+  store.written(object({.name = "a", .version = "3"}));
+  EXPECT_THAT(words(store.by_index("data", "a")), ElementsAre("default/a@3"));
+  store.apply(object({.name = "a", .version = "4"}));
+  EXPECT_THAT(words(store.by_index("data", "a")), ElementsAre("default/a@4"));
+  EXPECT_THAT(failures, SizeIs(1));
+}
+
+TEST(ObjectStoreIndex, RefusesAnotherFunctionUnderTheSameName) {
+  ObjectStore store;
+  const IndexDefinition definition = by_uids();
+  store.add_index(definition);
+  store.add_index(definition);
+  store.add_index(by_uids());  // a lambda without captures is the same function wherever it comes from
+  store.add_index(index_by<WireObject>("app", label_index("app")));
+  store.add_index(index_by<WireObject>("app", label_index("app")));
+  store.add_index(index_by<WireObject>("version", version_of));
+  store.add_index(index_by<WireObject>("version", version_of));
+  const auto refusal = [&store](IndexDefinition another) -> std::string {
+    try {
+      store.add_index(std::move(another));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(refusal(index_by<WireObject>("uids", version_of)),
+            R"(there is an index "uids" with another function)");
+  EXPECT_EQ(refusal(index_by<WireObject>("app", label_index("other"))),
+            R"(there is an index "app" with another function)");
+  EXPECT_THROW(index_by<WireObject>("", version_of), std::invalid_argument);
+}
+
+TEST(ObjectStoreIndex, NamesTheIndexesIfThereIsNoSuchOne) {
+  ObjectStore store;
+  const auto refusal = [&store](const char* name) -> std::string {
+    try {
+      store.by_index(name, "x");
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(refusal("a"), R"(there is no index "a"; indexes: none)");
+  store.add_index(by_uids("b"));
+  store.add_index(by_uids("c"));
+  EXPECT_EQ(refusal("a"), R"(there is no index "a"; indexes: "b", "c")");
+  EXPECT_EQ(refusal(""), R"(there is no index ""; indexes: "b", "c")");
+}
+
+/// Compares an index with a scan of the store during random changes.
+TEST(ObjectStoreIndex, AgreesWithAScanThroughRandomChanges) {
+  test::RandomJson random(test::fresh_seed());
+  ObjectStore store;
+  ObjectStore scanned({.index_owners = false});
+  store.add_index(by_uids());
+  int version = 0;
+  const auto random_object = [&] {
+    std::vector<std::string> owners;
+    for (std::size_t count = random.below(4); count > 0; --count)
+      owners.push_back("o" + std::to_string(random.below(5)));
+    return object({.name = "n" + std::to_string(random.below(400)),
+                   .version = std::to_string(++version),
+                   .namespace_ = "ns" + std::to_string(random.below(2)),
+                   .owners = owners});
+  };
+  for (int step = 0; step < 6'000; ++step) {
+    if (random.below(700) == 0) {
+      std::vector<WireObject> objects;
+      for (std::size_t count = random.below(600); count > 0; --count) objects.push_back(random_object());
+      store.replace(objects);
+      scanned.replace(objects);
+    } else if (random.below(3) == 0) {
+      const WireObject gone = random_object();
+      store.remove(gone);
+      scanned.remove(gone);
+    } else {
+      const WireObject one = random_object();
+      store.apply(one);
+      scanned.apply(one);
+    }
+    if (step == 3'000) store.add_index(by_uids("late"));
+    if (step % 100 != 0) continue;
+    for (int owner = 0; owner < 5; ++owner) {
+      const std::string uid = "o" + std::to_string(owner);
+      const auto expected = words(scanned.by_owner(uid));
+      ASSERT_EQ(words(store.by_owner(uid)), expected);
+      ASSERT_EQ(words(store.by_index("uids", uid)), expected);
+      if (step >= 3'000) {
+        ASSERT_EQ(words(store.by_index("late", uid)), expected);
+      }
+    }
+  }
 }
 
 std::vector<std::string> listed(const ObjectStore& store) {
@@ -320,6 +605,62 @@ TEST(ObjectStoreConcurrency, SnapshotsStayWholeWhileSingleObjectsChange) {
   }
   done = true;
   for (std::thread& reader : readers) reader.join();
+}
+
+TEST(ObjectStoreIndexConcurrency, ReadersSeeEachChangeInTheIndexAtOnce) {
+  // Each state has every object under exactly one of two values, all under the same one.
+  ObjectStore store;
+  store.add_index(by_uids());
+  const auto state = [](int version) {
+    std::vector<WireObject> objects;
+    for (int i = 0; i < 200; ++i)
+      objects.push_back(object({.name = "n" + std::to_string(i),
+                                .version = std::to_string(version),
+                                .owners = {version % 2 == 0 ? "even" : "odd"}}));
+    return objects;
+  };
+  store.replace(state(1));
+  std::atomic<bool> done = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&store, &done] {
+      while (!done) {
+        for (const char* value : {"even", "odd"}) {
+          const auto found = store.by_index("uids", value);
+          std::set<std::string> versions;
+          for (const WireObject& one : found) versions.emplace(one.resource_version());
+          ASSERT_TRUE(found.empty() || found.size() == 200u) << found.size();
+          ASSERT_LE(versions.size(), 1u);
+        }
+      }
+    });
+  }
+  for (int version = 2; version < 100; ++version) store.replace(state(version));
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+}
+
+TEST(ObjectStoreIndexConcurrency, AnIndexAddedDuringChangesIsComplete) {
+  ObjectStore store;
+  std::vector<WireObject> objects;
+  for (int i = 0; i < 1000; ++i)
+    objects.push_back(object({.name = "n" + std::to_string(i), .version = "1", .owners = {"o"}}));
+  store.replace(std::move(objects));
+  std::atomic<bool> done = false;
+  std::thread writer([&store, &done] {
+    for (int turn = 2; !done; ++turn) {
+      const std::string name = "n" + std::to_string(turn * 7 % 1200);
+      if (turn % 3 == 0)
+        store.remove(object({.name = name, .version = std::to_string(turn)}));
+      else
+        store.apply(object({.name = name, .version = std::to_string(turn), .owners = {"o"}}));
+    }
+  });
+  for (int i = 0; i < 20; ++i) store.add_index(by_uids("index" + std::to_string(i)));
+  done = true;
+  writer.join();
+  const auto expected = words(store.by_owner("o"));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(words(store.by_index("index" + std::to_string(i), "o")), expected);
 }
 
 }  // namespace

@@ -56,9 +56,15 @@ ReflectorFailure of(Kind kind) {
   return {.kind = kind, .message = "what happened", .status = {}};
 }
 
+/// Options of tests of lists in pages; streaming lists have tests of their own.
+ReflectorOptions paged(ReflectorOptions options = {}) {
+  options.streaming_list = false;
+  return options;
+}
+
 /// A reflector with helpers to drive it.
 struct Rig {
-  explicit Rig(ReflectorOptions options = {}) : core(std::move(options)) {}
+  explicit Rig(ReflectorOptions options = paged()) : core(std::move(options)) {}
 
   ReflectorStep next() { return core.next_step(now); }
   ListRequest next_list() {
@@ -109,7 +115,7 @@ TEST(Reflector, ListsAtZeroFirstThenWatchesFromTheListsVersion) {
 
 TEST(Reflector, AsksForLivesBetweenFiveAndTenMinutes) {
   double number = 0;
-  Rig rig({.random = [&number] { return number; }});
+  Rig rig(paged({.random = [&number] { return number; }}));
   rig.sync();
   for (const auto& [drawn, life] : {std::pair(0.0, 300s), std::pair(0.5, 450s), std::pair(0.999, 599s)}) {
     number = drawn;
@@ -257,7 +263,7 @@ struct Requests {
   std::uint64_t watches = 0;
 };
 template <class List, class Watch>
-Requests requests_in_a_minute(List list, Watch watch, ReflectorOptions options = {}) {
+Requests requests_in_a_minute(List list, Watch watch, ReflectorOptions options = paged()) {
   Rig rig(std::move(options));
   Requests requests;
   while (rig.now < TimePoint{} + 60s && requests.lists + requests.watches < 10'000) {
@@ -290,17 +296,17 @@ TEST(Reflector, NoAnswerMakesItAskWithoutPause) {
     }
   };
   const auto bookmark_and_end = [&](Rig& rig) {
-    rig.core.on_watch_opened();
+    rig.core.on_watch_opened(rig.now);
     rig.core.on_event(bookmark(std::to_string(++version)), rig.now);
     rig.core.on_watch_ended({}, rig.now);
   };
   const auto event_and_cut = [&](Rig& rig) {
-    rig.core.on_watch_opened();
+    rig.core.on_watch_opened(rig.now);
     rig.core.on_event(event(WatchType::modified, "a", std::to_string(++version)), rig.now);
     rig.core.on_watch_ended(of(Kind::broken), rig.now);
   };
   const auto gone_event = [](Rig& rig) {
-    rig.core.on_watch_opened();
+    rig.core.on_watch_opened(rig.now);
     rig.core.on_event(error_event(410, "Expired"), rig.now);
   };
   const auto silence = [](Rig& rig) {
@@ -351,12 +357,12 @@ TEST(Reflector, SilenceIsAFailureOfTheServerAndNeedsNoList) {
   EXPECT_EQ(rig.core.counters().failures, 1U);
   EXPECT_EQ(rig.next_pause(), 800ms);
   EXPECT_EQ(rig.next_watch().resource_version, "10");
-  rig.core.on_watch_opened();
+  rig.core.on_watch_opened(rig.now);
   EXPECT_EQ(rig.core.problem(), WatchProblem::none);
 }
 
 TEST(Reflector, AListWithoutEndIsGivenUp) {
-  Rig pages({.max_list_pages = 3});
+  Rig pages(paged({.max_list_pages = 3}));
   for (int page = 0; page < 3; ++page) {
     pages.next_list();
     pages.core.on_list_ended({.resource_version = "1", .continue_token = "next"});
@@ -371,7 +377,7 @@ TEST(Reflector, AListWithoutEndIsGivenUp) {
   pages.next_list();
   EXPECT_FALSE(pages.core.list_excess()) << "the next list begins with nothing";
 
-  Rig bytes({.max_list_bytes = 1000});
+  Rig bytes(paged({.max_list_bytes = 1000}));
   bytes.next_list();
   while (!bytes.core.list_excess()) bytes.core.on_item(object("a", "5"));
   EXPECT_EQ(bytes.core.list_excess()->message, "the list is longer than 1000 bytes");
@@ -522,7 +528,7 @@ TEST(Reflector, WaitsTwiceAsLongEachTimeUpToTheCeilingAndForgetsAfterQuiet) {
 }
 
 TEST(Reflector, AddsUpToAsMuchAgainAtRandom) {
-  Rig rig({.random = [] { return 0.5; }});
+  Rig rig(paged({.random = [] { return 0.5; }}));
   rig.next_list();
   rig.core.on_list_failed(refused(500), rig.now);
   EXPECT_EQ(rig.next_pause(), 1200ms);
@@ -577,9 +583,9 @@ TEST(ReflectorStreaming, ListsInsteadWhereStreamingFails) {
     if (way == 1) rig.core.on_watch_ended({}, rig.now);
     if (way == 2) {
       rig.now += 30s - 1ns;
-      EXPECT_FALSE(rig.core.on_timeout(rig.now)) << "not before its deadline";
+      EXPECT_FALSE(rig.core.on_timeout(rig.now).ends_watch) << "not before its deadline";
       rig.now += 1ns;
-      EXPECT_TRUE(rig.core.on_timeout(rig.now));
+      EXPECT_TRUE(rig.core.on_timeout(rig.now).ends_watch);
     }
     if (way == 3) rig.core.on_event(error_event(500), rig.now);
     if (way == 4) rig.core.on_watch_ended(of(Kind::broken), rig.now);
@@ -605,16 +611,66 @@ TEST(ReflectorStreaming, EveryStreamedStateHasADeadline) {
   rig.next_watch();
   rig.core.on_event(bookmark("52", true), rig.now);
   EXPECT_EQ(rig.core.next_due(), std::nullopt) << "the state is complete";
-  EXPECT_FALSE(rig.core.on_timeout(rig.now + 1h));
+  EXPECT_FALSE(rig.core.on_timeout(rig.now + 1h).ends_watch);
   rig.now += 10s;
   rig.core.on_event(error_event(410), rig.now);
   rig.next_pause();
   rig.next_watch();
   ASSERT_EQ(rig.core.next_due(), rig.now + 30s);
   rig.now += 30s;
-  EXPECT_TRUE(rig.core.on_timeout(rig.now));
+  EXPECT_TRUE(rig.core.on_timeout(rig.now).ends_watch);
   EXPECT_EQ(rig.core.last_error(), "the server did not finish its streamed list in time");
   EXPECT_EQ(rig.next_list().resource_version, "52");
+}
+
+// Client-go streams again without a version; a list by every informer would make a server's start harder.
+TEST(ReflectorStreaming, StreamsTheNewestOnceItsVersionIsUnavailable) {
+  for (const ReflectorFailure& failure : {refused(410, "Expired"), too_large(), too_large_in_words()}) {
+    Rig rig({.streaming_list = true});
+    rig.next_watch();
+    rig.core.on_event(bookmark("52", true), rig.now);
+    rig.now += 10s;
+    rig.core.on_event(error_event(410), rig.now);
+    rig.next_pause();
+    EXPECT_EQ(rig.next_watch().resource_version, "52");
+    rig.core.take_streaming_outcome();
+    rig.core.on_watch_ended(failure, rig.now);
+    EXPECT_EQ(rig.core.take_streaming_outcome()->kind, StreamingOutcome::Kind::failed);
+    rig.next_pause();
+    const WatchRequest newest = rig.next_watch();
+    EXPECT_TRUE(newest.initial_events);
+    EXPECT_EQ(newest.resource_version, "");
+    rig.core.on_watch_ended(failure, rig.now);
+    EXPECT_EQ(rig.next_list().resource_version, "") << "it is nothing that streaming can cure";
+    rig.core.on_list_ended({.resource_version = "60"});
+    EXPECT_EQ(rig.core.counters().streaming_fallbacks, 1U);
+  }
+}
+
+TEST(ReflectorStreaming, ReportsEachOutcomeOnce) {
+  using Outcome = StreamingOutcome::Kind;
+  Rig rig({.streaming_list = true});
+  EXPECT_TRUE(rig.core.wants_streaming_list());
+  rig.next_watch();
+  EXPECT_FALSE(rig.core.wants_streaming_list());
+  EXPECT_FALSE(rig.core.take_streaming_outcome());
+  rig.now += 30s;
+  EXPECT_TRUE(rig.core.on_timeout(rig.now).ends_watch);
+  const auto away = rig.core.take_streaming_outcome();
+  ASSERT_TRUE(away);
+  EXPECT_EQ(away->kind, Outcome::failed) << "the server did not even accept it";
+  EXPECT_EQ(away->reason, "the server did not finish its streamed list in time");
+  EXPECT_FALSE(rig.core.take_streaming_outcome());
+  rig.next_list();
+  rig.core.on_list_ended({.resource_version = "10"});
+  rig.next_watch();
+  rig.core.on_event(error_event(410), rig.now);
+  EXPECT_FALSE(rig.core.wants_streaming_list()) << "the pause comes first";
+  rig.next_pause();
+  EXPECT_TRUE(rig.core.wants_streaming_list());
+  rig.core.list_instead();
+  rig.next_list();
+  EXPECT_FALSE(rig.core.take_streaming_outcome());
 }
 
 TEST(Reflector, IgnoresWhatDoesNotBelongToTheRunningStep) {
@@ -666,9 +722,170 @@ TEST(Reflector, ARefusedWatchIsAProblemUntilOneIsAccepted) {
     EXPECT_EQ(rig.core.problem(), WatchProblem::forbidden);
   }
   rig.next_watch();
-  rig.core.on_watch_opened();
+  rig.core.on_watch_opened(rig.now);
   EXPECT_EQ(rig.core.problem(), WatchProblem::none);
   EXPECT_EQ(rig.core.last_error(), "");
+}
+
+// ---- A copy from before the start
+
+/// A reflector that begins with a copy of "a" and "b" at version 20.
+struct RestoreRig : Rig {
+  explicit RestoreRig(ReflectorOptions options = {}) : Rig(std::move(options)) {
+    core.restore("20", {object("a", "5", "ua"), object("b", "6", "ub")});
+  }
+  /// Shows the server's first objects and its version.
+  std::optional<ReflectorChange> recognize(const std::string& uid, const std::string& version) {
+    EXPECT_EQ(next_list(), (ListRequest{.resource_version = "", .limit = 5}));
+    core.on_item(object("a", "5", uid));
+    return core.on_list_ended({.resource_version = version, .continue_token = "more"});
+  }
+  /// Begins the watch that catches up.
+  void watch() {
+    recognize("ua", "30");
+    EXPECT_EQ(next_watch(), (WatchRequest{.resource_version = "20", .timeout = 300s}));
+    core.on_watch_opened(now);
+  }
+  static std::vector<std::string> names(const ReflectorChange& change) {
+    std::vector<std::string> result;
+    for (const WireObject& one : change.objects)
+      result.push_back(std::string(one.name()) + "@" + std::string(one.resource_version()));
+    return result;
+  }
+};
+
+TEST(ReflectorRestore, TakesTheCopyOverOnceTheWatchHasReachedTheServersVersion) {
+  RestoreRig rig;
+  EXPECT_FALSE(rig.core.wants_streaming_list());
+  rig.watch();
+  EXPECT_FALSE(rig.core.on_event(event(WatchType::modified, "a", "25"), rig.now).change);
+  EXPECT_FALSE(rig.core.on_event(event(WatchType::deleted, "b", "26"), rig.now).change);
+  EXPECT_FALSE(rig.core.synced());
+  const WatchVerdict end = rig.core.on_event(event(WatchType::added, "c", "30"), rig.now);
+  ASSERT_TRUE(end.change);
+  EXPECT_FALSE(end.ends_watch) << "it goes on";
+  EXPECT_EQ(end.change->kind, ReflectorChange::Kind::replace);
+  EXPECT_TRUE(end.change->first);
+  EXPECT_THAT(RestoreRig::names(*end.change), ElementsAre("a@5", "a@25", "c@30"))
+      << "the last of each counts";
+  EXPECT_EQ(rig.core.resource_version(), "30");
+  EXPECT_EQ(rig.core.counters().restores, 1U);
+  EXPECT_EQ(rig.core.on_event(event(WatchType::modified, "c", "31"), rig.now).change->kind,
+            ReflectorChange::Kind::apply);
+}
+
+TEST(ReflectorRestore, ABookmarkShowsThatNothingIsMissing) {
+  RestoreRig rig;
+  rig.watch();
+  const WatchVerdict end = rig.core.on_event(bookmark("33"), rig.now);
+  ASSERT_TRUE(end.change);
+  EXPECT_THAT(RestoreRig::names(*end.change), ElementsAre("a@5", "b@6"));
+  EXPECT_EQ(rig.core.resource_version(), "33");
+}
+
+// The server's version is that of all kinds: most of the time no event of this kind shows that it is reached.
+TEST(ReflectorRestore, ATimeWithoutEventsShowsThatNothingIsMissing) {
+  RestoreRig rig;
+  rig.recognize("ua", "30");
+  rig.next_watch();
+  EXPECT_EQ(rig.core.next_due(), std::nullopt) << "not before the server has accepted it";
+  rig.core.on_watch_opened(rig.now);
+  rig.now += 150ms;
+  rig.core.on_event(event(WatchType::modified, "a", "25"), rig.now);
+  EXPECT_EQ(rig.core.next_due(), rig.now + 200ms) << "since the last event";
+  EXPECT_FALSE(rig.core.on_timeout(rig.now + 199ms).change);
+  const WatchVerdict end = rig.core.on_timeout(rig.now + 200ms);
+  ASSERT_TRUE(end.change);
+  EXPECT_FALSE(end.ends_watch);
+  EXPECT_EQ(rig.core.resource_version(), "25");
+  EXPECT_EQ(rig.core.next_due(), std::nullopt);
+}
+
+TEST(ReflectorRestore, WhereNothingHasChangedNoWatchIsNeeded) {
+  RestoreRig rig;
+  const auto change = rig.recognize("ua", "20");
+  ASSERT_TRUE(change);
+  EXPECT_TRUE(change->first);
+  EXPECT_EQ(rig.next_watch().resource_version, "20");
+  EXPECT_EQ(rig.core.on_event(event(WatchType::added, "c", "21"), rig.now).change->kind,
+            ReflectorChange::Kind::apply);
+}
+
+TEST(ReflectorRestore, AnotherServersObjectsAreNotTakenOver) {
+  for (const auto& [uid, version] : {std::pair("other", "30"), std::pair("ua", "19")}) {
+    RestoreRig rig;
+    EXPECT_FALSE(rig.recognize(uid, version));
+    EXPECT_EQ(rig.core.take_restore_failure(), "the server does not have its objects");
+    EXPECT_EQ(rig.core.take_restore_failure(), std::nullopt);
+    const WatchRequest streaming = rig.next_watch();
+    EXPECT_TRUE(streaming.initial_events) << "as without a copy";
+    EXPECT_EQ(streaming.resource_version, "");
+    const auto change = rig.core.on_event(bookmark("52", true), rig.now).change;
+    EXPECT_TRUE(change->objects.empty());
+    EXPECT_TRUE(change->first);
+  }
+}
+
+TEST(ReflectorRestore, ListsWhereTheServerHasForgottenTheVersion) {
+  for (const bool in_stream : {false, true}) {
+    RestoreRig rig(paged());
+    rig.watch();
+    rig.core.on_event(event(WatchType::modified, "a", "25"), rig.now);
+    if (in_stream)
+      EXPECT_TRUE(rig.core.on_event(error_event(410), rig.now).ends_watch);
+    else
+      rig.core.on_watch_ended(refused(410, "Expired"), rig.now);
+    EXPECT_EQ(rig.core.take_restore_failure(), "the server does not have its version any more");
+    EXPECT_EQ(rig.next_list().resource_version, "0") << "at once";
+    EXPECT_EQ(rig.core.counters().expired, 1U);
+    EXPECT_TRUE(rig.core.on_list_ended({.resource_version = "60"})->objects.empty());
+  }
+}
+
+TEST(ReflectorRestore, AnUnreachableServerDoesNotCostTheCopy) {
+  RestoreRig rig;
+  rig.next_list();
+  rig.core.on_list_failed(of(Kind::unreachable), rig.now);
+  EXPECT_EQ(rig.next_pause(), 800ms);
+  rig.recognize("ua", "30");
+  rig.next_watch();
+  rig.core.on_watch_ended(of(Kind::unreachable), rig.now);
+  EXPECT_EQ(rig.core.problem(), WatchProblem::unreachable);
+  EXPECT_EQ(rig.next_pause(), 1600ms);
+  EXPECT_EQ(rig.next_watch().resource_version, "20");
+  rig.core.on_watch_opened(rig.now);
+  EXPECT_TRUE(rig.core.on_event(bookmark("40"), rig.now).change);
+  EXPECT_EQ(rig.core.last_error(), "");
+}
+
+TEST(ReflectorRestore, AnyOtherFailureCostsTheCopyAndNothingElse) {
+  const auto fail = [](RestoreRig& rig, int way) {
+    if (way == 0) return rig.core.on_list_failed(refused(403, "Forbidden"), rig.now);
+    rig.recognize("ua", "30");
+    rig.next_watch();
+    if (way == 1) rig.core.on_watch_ended(refused(403, "Forbidden"), rig.now);
+    if (way == 2) rig.core.on_watch_ended({}, rig.now);
+    if (way == 3) rig.core.on_undecodable("what happened", rig.now);
+    if (way == 4) rig.core.on_watch_ended(of(Kind::silent), rig.now);
+  };
+  for (int way = 0; way < 5; ++way) {
+    RestoreRig rig(paged());
+    if (way == 0) rig.next_list();
+    fail(rig, way);
+    EXPECT_TRUE(rig.core.take_restore_failure()) << way;
+    EXPECT_EQ(rig.next_list().resource_version, "0") << way;
+    EXPECT_TRUE(rig.core.on_list_ended({.resource_version = "60"})->first) << way;
+  }
+}
+
+TEST(ReflectorRestore, NoObjectsAreNoCopyAndAStartIsTheOnlyTime) {
+  Rig empty;
+  empty.core.restore("20", {});
+  EXPECT_EQ(empty.next_list().resource_version, "0");
+  Rig running;
+  running.sync();
+  running.core.restore("20", {object("z", "5")});
+  EXPECT_EQ(running.next_watch().resource_version, "10");
 }
 
 }  // namespace

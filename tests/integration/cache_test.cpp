@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cache against the embedded API server, in the same process.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,17 +33,24 @@ using ::testing::IsEmpty;
 class CountingSink final : public ek::LogSink {
  public:
   bool enabled(ek::LogLevel) const noexcept override { return true; }
-  void write(ek::LogLevel, std::string_view message, ek::LogFields, ek::LogFields) noexcept override {
+  void write(ek::LogLevel level, std::string_view message, ek::LogFields, ek::LogFields) noexcept override {
     const std::lock_guard lock(mutex_);
     ++lines_[std::string(message)];
+    if (level == ek::LogLevel::error) errors_.emplace_back(message);
   }
   int count(const std::string& message) {
     const std::lock_guard lock(mutex_);
     return lines_[message];
   }
+  /// Returns the messages of errors.
+  std::vector<std::string> errors() {
+    const std::lock_guard lock(mutex_);
+    return errors_;
+  }
 
  private:
   std::mutex mutex_;
+  std::vector<std::string> errors_;
   std::map<std::string, int> lines_;
 };
 
@@ -110,6 +118,47 @@ TEST_F(CacheConcurrency, ReadsWhatWasDeclaredWithoutTheServer) {
   EXPECT_EQ(cache_.live_reads(), 0u);
 }
 
+TEST_F(CacheConcurrency, AnObjectThatIsReadAgainIsTheSameInMemory) {
+  const auto created = create("default", "a");
+  cache_.informer<ConfigMap>();
+  sync();
+  const auto found = cache_.find<ConfigMap>({"default", "a"});
+  EXPECT_TRUE(cache_.find<ConfigMap>({"default", "a"}).same(found));
+  EXPECT_TRUE(cache_.list<ConfigMap>().at(0).same(found));
+  client_.patch(created, [](ConfigMap& map) { map.data["a"] = "2"; });
+  await("the change", [&] { return cache_.find<ConfigMap>({"default", "a"})->data.at("a") == "2"; });
+  EXPECT_EQ(found->data.at("a"), "1");
+}
+
+TEST_F(CacheConcurrency, RefusesLiveReadsIfAsked) {
+  create("default", "a");
+  ek::Cache cache(client_, {.live_reads = false});
+  const auto refusal = [&](const auto& read) {
+    try {
+      read();
+    } catch (const ek::NotCached& error) {
+      return std::string(error.what());
+    }
+    return std::string("no refusal");
+  };
+  const std::string begin = "ConfigMap: the cache cannot answer, and CacheOptions::live_reads is false: ";
+  const auto find = [&] { cache.find<ConfigMap>({"default", "a"}); };
+  EXPECT_EQ(refusal(find), begin + "no informer of the kind is declared");
+  EXPECT_EQ(refusal([&] { cache.list<ConfigMap>(); }), begin + "no informer of the kind is declared");
+  EXPECT_EQ(refusal([&] { cache.owned_by<ConfigMap>("u"); }), begin + "no informer of the kind is declared");
+  cache.informer<ConfigMap>({.namespace_ = "default"});
+  EXPECT_EQ(refusal(find), begin + "its informers are not synced yet");
+  cache.start();
+  ASSERT_TRUE(cache.wait_for_sync({}));
+  EXPECT_TRUE(cache.find<ConfigMap>({"default", "a"}));
+  EXPECT_THAT(refusal([&] { cache.list<ConfigMap>(); }),
+              ::testing::HasSubstr("only a part of these objects"));
+  EXPECT_EQ(cache.live_reads(), 0u);
+  EXPECT_EQ(cache.list<ConfigMap>({.field_selector = "metadata.name=a"}).size(), 1u)
+      << "asked for on purpose";
+  EXPECT_EQ(cache.live_reads(), 1u);
+}
+
 TEST_F(CacheConcurrency, ReadsUndeclaredKindsLiveAndLogsThatOnce) {
   create("default", "a");
   cache_.start();
@@ -159,12 +208,10 @@ TEST_F(CacheConcurrency, GivesOwnWritesAtOnce) {
   ek::Informer& informer = cache_.informer<ConfigMap>();
   sync();
   for (int i = 0; i < 50; ++i) {
-    const auto created = create("default", "a" + std::to_string(i));
-    cache_.written(created);
+    create("default", "a" + std::to_string(i));
     const auto found = cache_.find<ConfigMap>({"default", "a" + std::to_string(i)});
     ASSERT_TRUE(found);
     const auto patched = client_.patch(found, [](ConfigMap& map) { map.data["a"] = "mine"; });
-    cache_.written(patched);
     ASSERT_EQ(cache_.find<ConfigMap>({"default", "a" + std::to_string(i)})->data.at("a"), "mine");
     ASSERT_EQ(cache_.list<ConfigMap>({.namespace_ = "default"}).size(), static_cast<std::size_t>(i) + 1);
     if (i % 10 == 0) wait_for(informer, patched);
@@ -307,7 +354,7 @@ TEST_F(OwnedByConcurrency, GivesOwnWritesAtOnce) {
   sync();
   ConfigMap map{.metadata = {.name = "c", .namespace_ = "default"}};
   ek::set_owner_reference(*owner_, map.metadata);
-  cache_.written(client_.create(map));
+  client_.create(map);
   EXPECT_THAT(children(), ElementsAre("default/a", "default/b", "default/c"));
 }
 
@@ -324,6 +371,141 @@ TEST_F(OwnedByConcurrency, RefusesAnOwnerWithoutAUid) {
       EXPECT_STREQ(error.what(), "ConfigMap: the owner has no uid; it was not read from the server");
     }
   }
+}
+
+/// ConfigMaps that name a Secret in `data`.
+class IndexConcurrency : public CacheConcurrency {
+ protected:
+  ek::Snapshot<ConfigMap> create_user(const std::string& namespace_, const std::string& name,
+                                      const std::string& secret) {
+    return client_.create(
+        ConfigMap{.metadata = {.name = name, .namespace_ = namespace_, .labels = {{"app", name}}},
+                  .data = {{"secret", secret}}});
+  }
+  static std::string secret_of(const ConfigMap& map) {
+    const auto found = map.data.find("secret");
+    return found == map.data.end() ? "" : found->second;
+  }
+  std::vector<std::string> users(const std::string& secret, const ek::IndexListOptions& options = {}) const {
+    return keys(cache_.list<ConfigMap>(ek::by("secret", secret), options));
+  }
+  template <class E>
+  std::string refusal(const std::string& index, const std::string& namespace_ = {}) const {
+    try {
+      cache_.list<ConfigMap>(ek::by(index, "x"), {.namespace_ = namespace_});
+    } catch (const E& error) {
+      return error.what();
+    }
+    return "none";
+  }
+};
+
+TEST_F(IndexConcurrency, ListsByTheValueOfAFunctionInOrder) {
+  create_user("default", "b", "tls");
+  create_user("default", "a", "tls");
+  create_user("default", "c", "other");
+  create_user("kube-system", "d", "tls");
+  create("default", "none");
+  cache_.index<ConfigMap>("secret", secret_of);
+  ek::Informer& informer = cache_.informer<ConfigMap>();
+  sync();
+  EXPECT_THAT(users("tls"), ElementsAre("default/a", "default/b", "kube-system/d"));
+  EXPECT_THAT(users("tls", {.namespace_ = "default"}), ElementsAre("default/a", "default/b"));
+  EXPECT_THAT(users("tls", {.limit = 2}), ElementsAre("default/a", "default/b"));
+  EXPECT_THAT(users("tls", {.limit = 2, .after = ek::ObjectKey{"default", "b"}}),
+              ElementsAre("kube-system/d"));
+  EXPECT_THAT(users(""), IsEmpty());
+  const auto moved = client_.patch(cache_.find<ConfigMap>({"default", "a"}),
+                                   [](ConfigMap& map) { map.data["secret"] = "other"; });
+  wait_for(informer, moved);
+  EXPECT_THAT(users("tls"), ElementsAre("default/b", "kube-system/d"));
+  EXPECT_THAT(users("other"), ElementsAre("default/a", "default/c"));
+  EXPECT_EQ(cache_.live_reads(), 0u);
+}
+
+TEST_F(IndexConcurrency, IndexesWhatIsCachedAlreadyAndEveryInformerOfTheKind) {
+  create_user("default", "a", "tls");
+  create_user("kube-system", "b", "tls");
+  cache_.informer<ConfigMap>({.namespace_ = "default"});
+  sync();
+  cache_.index<ConfigMap>("secret", secret_of);
+  EXPECT_THAT(users("tls", {.namespace_ = "default"}), ElementsAre("default/a"));
+  cache_.informer<ConfigMap>();
+  sync();
+  EXPECT_THAT(users("tls"), ElementsAre("default/a", "kube-system/b"));
+}
+
+TEST_F(IndexConcurrency, GivesOwnWritesAtOnce) {
+  cache_.index<ConfigMap>("secret", secret_of);
+  cache_.index<ConfigMap>("app", ek::label_index("app"));
+  cache_.informer<ConfigMap>();
+  sync();
+  create_user("default", "a", "tls");
+  EXPECT_THAT(users("tls"), ElementsAre("default/a"));
+  EXPECT_THAT(keys(cache_.list<ConfigMap>(ek::by("app", "a"))), ElementsAre("default/a"));
+}
+
+TEST_F(IndexConcurrency, NamesAnIndexThatIsNotDeclared) {
+  cache_.informer<ConfigMap>();
+  sync();
+  EXPECT_EQ(refusal<std::invalid_argument>("secret"),
+            R"(ConfigMap: there is no index "secret"; indexes: none)");
+  cache_.index<ConfigMap>("app", ek::label_index("app"));
+  cache_.index<ConfigMap>("name", [](const ek::WireObject& object) { return object.name(); });
+  cache_.index<ek::Pod>("node", [](const ek::WireObject&) { return "pods have indexes of their own"; });
+  EXPECT_EQ(refusal<std::invalid_argument>("secret"),
+            R"(ConfigMap: there is no index "secret"; indexes: "app", "name")");
+}
+
+TEST_F(IndexConcurrency, RefusesAnotherFunctionUnderTheSameName) {
+  cache_.index<ConfigMap>("secret", secret_of);
+  cache_.index<ConfigMap>("secret", secret_of);
+  cache_.index<ek::Pod>("secret", ek::label_index("secret"));
+  try {
+    cache_.index<ConfigMap>("secret", ek::label_index("secret"));
+    FAIL() << "two functions under one name";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), R"(ConfigMap: there is an index "secret" with another function)");
+  }
+}
+
+// The server has no such index, so there is no live read.
+TEST_F(IndexConcurrency, SaysWhyItCannotAnswer) {
+  create_user("default", "a", "x");
+  cache_.index<ConfigMap>("secret", secret_of);
+  EXPECT_EQ(
+      refusal<ek::NotCached>("secret"),
+      R"(ConfigMap: cannot read the index "secret" of all namespaces: no informer of the kind is declared)");
+  cache_.informer<ConfigMap>({.namespace_ = "default"});
+  EXPECT_EQ(
+      refusal<ek::NotCached>("secret", "default"),
+      R"(ConfigMap: cannot read the index "secret" of namespace default: its informers are not synced yet)");
+  sync();
+  EXPECT_EQ(refusal<ek::NotCached>("secret", "default"), "none");
+  EXPECT_EQ(
+      refusal<ek::NotCached>("secret"),
+      R"(ConfigMap: cannot read the index "secret" of all namespaces: the cache holds only a part of these )"
+      "objects: metadata, a selection, or other namespaces");
+  EXPECT_EQ(cache_.live_reads(), 0u);
+}
+
+TEST_F(IndexConcurrency, AFunctionThatThrowsStopsNothing) {
+  const auto broken = create_user("default", "broken", "tls");
+  create_user("default", "whole", "tls");
+  cache_.index<ConfigMap>("secret", [](const ConfigMap& map) {
+    if (map.metadata.name == "broken") throw std::runtime_error("cannot be indexed");
+    return secret_of(map);
+  });
+  ek::Informer& informer = cache_.informer<ConfigMap>();
+  sync();
+  EXPECT_THAT(users("tls"), ElementsAre("default/whole"));
+  EXPECT_TRUE(cache_.find<ConfigMap>({"default", "broken"}));
+  EXPECT_EQ(informer.health().index_failures, 1u);
+  const auto patched = client_.patch(broken, [](ConfigMap& map) { map.data["more"] = "1"; });
+  wait_for(informer, patched);
+  EXPECT_EQ(informer.health().index_failures, 2u);
+  EXPECT_THAT(sink_->errors(), ElementsAre("the function of an index failed; the object is not in the index"))
+      << "once for each object";
 }
 
 TEST_F(CacheConcurrency, RefusesKeysThatTheServerWouldRefuse) {
@@ -353,7 +535,8 @@ TEST_F(CacheConcurrency, IgnoresTheNamespaceOfWhatIsInNone) {
 
 TEST_F(CacheConcurrency, NamesWhatItMayNotReadAndRecovers) {
   const auto fault = server_->inject({.verb = "list", .resource = "configmaps", .status = 403});
-  cache_.informer<ConfigMap>();
+  cache_.informer<ConfigMap>(
+      {.reflector = {.backoff_base = std::chrono::milliseconds{1}, .streaming_list = false}});
   cache_.start();
   await("two failures", [&] { return cache_.health()[0].informer.counters.failures >= 2; });
   EXPECT_THAT(cache_.health()[0].informer.last_error, ::testing::HasSubstr("list ConfigMap: 403 Forbidden"));
@@ -382,6 +565,120 @@ TEST_F(CacheConcurrency, StopsWithStreamsOpen) {
   cache_.stop();
   EXPECT_FALSE(cache_.find<ConfigMap>({"default", "a"})) << "what was read stays readable";
   EXPECT_EQ(cache_.live_reads(), 0u);
+}
+
+// ---- Leases
+
+class LeaseConcurrency : public CacheConcurrency {
+ protected:
+  static std::vector<std::string> kept(const ek::Cache& cache) {
+    std::vector<std::string> result;
+    for (const ek::CollectionHealth& one : cache.health())
+      result.push_back(one.resource.plural + "/" + one.namespace_);
+    return result;
+  }
+  std::shared_ptr<ek::Informer> lease(const std::string& namespace_) {
+    return cache_.lease(ek::ResourceId(ConfigMap::resource), {.namespace_ = namespace_});
+  }
+};
+
+TEST_F(LeaseConcurrency, TheLastOneEndsTheWatchAndFreesTheObjects) {
+  create("default", "one");
+  cache_.start();
+  auto first = lease("default");
+  auto second = lease("default");
+  EXPECT_EQ(first, second);
+  ASSERT_TRUE(first->wait_for_sync({}));
+  first.reset();
+  EXPECT_TRUE(cache_.find<ConfigMap>({"default", "one"}));
+  EXPECT_EQ(cache_.live_reads(), 0U);
+  second.reset();
+  EXPECT_THAT(kept(cache_), IsEmpty());
+  EXPECT_TRUE(cache_.find<ConfigMap>({"default", "one"})) << "from the server";
+  EXPECT_EQ(cache_.live_reads(), 1U);
+  await("the end of the watch", [&] { return server_->cut_watches() == 0; });
+}
+
+TEST_F(LeaseConcurrency, NamespacesComeAndGo) {
+  create("default", "one");
+  create("kube-system", "two");
+  cache_.start();
+  auto a = lease("default");
+  auto b = lease("kube-system");
+  EXPECT_THAT(kept(cache_), ElementsAre("configmaps/default", "configmaps/kube-system"));
+  a.reset();
+  EXPECT_THAT(kept(cache_), ElementsAre("configmaps/kube-system"));
+  a = lease("default");
+  ASSERT_TRUE(a->wait_for_sync({}));
+  ASSERT_TRUE(b->wait_for_sync({}));
+  EXPECT_TRUE(cache_.find<ConfigMap>({"default", "one"}));
+  EXPECT_EQ(cache_.live_reads(), 0U);
+}
+
+TEST_F(LeaseConcurrency, WhatIsDeclaredStays) {
+  auto leased = lease("default");
+  EXPECT_EQ(&cache_.informer<ConfigMap>({.namespace_ = "default"}), leased.get());
+  leased.reset();
+  EXPECT_THAT(kept(cache_), ElementsAre("configmaps/default"));
+}
+
+TEST_F(LeaseConcurrency, OneMayOutliveTheCache) {
+  std::shared_ptr<ek::Informer> leased;
+  {
+    ek::Cache cache(client_);
+    cache.start();
+    leased = cache.lease(ek::ResourceId(ConfigMap::resource), {});
+  }
+  leased.reset();
+  client_.list<ConfigMap>();  // the transport has seen the end of the watch before this
+  EXPECT_EQ(server_->cut_watches(), 0U) << "the cache ended it, although it was leased";
+}
+
+/// Gives up the lease of its own informer at the first event.
+class Leaver final : public ek::EventHandler {
+ public:
+  explicit Leaver(std::shared_ptr<ek::Informer> leased) : leased_(std::move(leased)) {}
+  void on_event(const ek::ObjectEvent&) noexcept override {
+    leased_->remove_handler(id);
+    leased_.reset();
+    left = true;
+  }
+  std::atomic<ek::HandlerId> id = 0;
+  std::atomic<bool> left = false;
+
+ private:
+  std::shared_ptr<ek::Informer> leased_;
+};
+
+TEST_F(LeaseConcurrency, AHandlerMayGiveUpItsOwnInformer) {
+  for (const ek::Delivery delivery : {ek::Delivery::direct, ek::Delivery::queued}) {
+    auto leased = lease("default");
+    const auto handler = std::make_shared<Leaver>(leased);
+    handler->id = leased->add_handler(handler, {.delivery = delivery});
+    leased.reset();
+    cache_.start();
+    create("default", delivery == ek::Delivery::direct ? "one" : "two");
+    await("the event", [&] { return handler->left.load(); });
+    await("the end", [&] { return kept(cache_).empty(); });
+  }
+}
+
+TEST_F(LeaseConcurrency, ReadsDuringTheEndAreAnswered) {
+  const auto object = create("default", "one");
+  cache_.start();
+  std::atomic<bool> enough = false;
+  std::thread reader([&] {
+    while (!enough) {
+      EXPECT_EQ(cache_.find<ConfigMap>({"default", "one"})->data.at("a"), "1");
+      EXPECT_EQ(cache_.list<ConfigMap>({.namespace_ = "default"}).size(), 1U);
+    }
+  });
+  for (int i = 0; i < 50; ++i) {
+    const auto leased = lease("default");
+    EXPECT_TRUE(leased->wait_for_sync({}));
+  }
+  enough = true;
+  reader.join();
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes of fields, for the parentheses of EVENKEEL_FIELDS: bounds, formats, list types and validation
-// rules of the schema. docs/types.md lists them with the types that accept them.
+// rules of the schema. docs/api-types.md lists them with the types that accept them.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ enum class TypeKind : std::uint8_t {
   text,         ///< A class with its own text form (Time, Quantity, Bytes...), see TextOps.
   int_or_string,
   json,      ///< A Json value of any kind.
-  optional,  ///< std::optional, Box: omitted when empty.
+  optional,  ///< std::optional: omitted when empty.
   list,      ///< std::vector: omitted when empty.
   map,       ///< std::map or std::unordered_map with std::string keys: omitted when empty.
   record,    ///< A struct described by EVENKEEL_FIELDS.

@@ -2,6 +2,7 @@
 // A read cache: the informers of one API server, with cached reads that fall back to live ones.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,10 +18,13 @@
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/error.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/object_key.hpp>
+#include <evenkeel/cache/detail/decoded_objects.hpp>
 #include <evenkeel/cache/informer.hpp>
+#include <evenkeel/cache/object_index.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/options.hpp>
@@ -28,12 +32,48 @@
 namespace evenkeel {
 inline namespace v0 {
 
+/// Copies of collections on disk, from which the next start of the program resumes instead of listing
+/// everything. A copy is taken over once the server is known to be the same one, and a watch from the version
+/// of the copy has caught up: a short list and the events since then are all that is read. A file that is
+/// damaged, foreign or too old for the server is ignored, with a message in the log that names it, and the
+/// collection is listed as without it. Collections of whole and of compressed objects are copied, but never
+/// Secrets; other data may be confidential as well: files can be read by their owner only.
+struct DiskCopyOptions {
+  /// One cache's own; made if it does not exist. Empty: no copies. Best on a volume that survives the
+  /// container, such as an emptyDir.
+  std::string directory = {};
+  /// Time between two copies of a collection that changes, made by a thread of its own; Cache::stop() makes
+  /// the last ones. Zero, or a cache without threads: only that.
+  Duration period = std::chrono::minutes{5};
+  /// Limit of all files together. A collection that does not fit has no file.
+  std::size_t max_bytes = std::size_t{1} << 30;
+};
+
 struct CacheOptions {
   std::string namespace_ = {};  ///< Default for informers that specify none; empty: all namespaces.
-  std::size_t threads = 1;      ///< Threads that split, decode and store; 0: pump() does all work.
-  ReflectorOptions reflector = ReflectorOptions();  ///< Default for informers declared without options.
-  Duration resync = Duration::zero();               ///< Default for informers; see InformerOptions::resync.
-  std::shared_ptr<const Clock> clock = {};          ///< Null: the system clock.
+  /// Threads that split, decode and store; 0: pump() does all work. Unused if the client has an event loop,
+  /// which does it then, by its clock.
+  std::size_t threads = 1;
+  /// Default for informers declared without options. If `streaming_list` is false, no informer of the cache
+  /// requests streaming lists.
+  ReflectorOptions reflector = ReflectorOptions();
+  /// Maximum JSON bytes of the objects whose decoded form is remembered, over all kinds; about 300 pods. The
+  /// decoded form takes about as much again, or twice as much. Zero: every read decodes.
+  std::size_t max_decoded_bytes = 1u << 20;
+  /// If false, reads that the cache cannot answer throw NotCached. Those that ask for more than a cache can
+  /// answer (field selectors, pages, resourceVersions) go to the server all the same, and so do those of an
+  /// object whose state a write left unknown.
+  bool live_reads = true;
+  Duration resync = Duration::zero();  ///< Default for informers; see InformerOptions::resync.
+  /// Time for which reads show a write of this program, or hide what it deleted, if the watch does not
+  /// deliver it or something newer before. Reads show the state of the watch after that.
+  Duration own_write_timeout = std::chrono::minutes{5};
+  /// Time for which an object is read from the server after a write that left its state unknown (an eviction,
+  /// a conflict, a lost answer), if the watch does not show its new state before. The default is the time
+  /// after which API servers end a request, so that a write without an answer is over by then.
+  Duration unknown_state_timeout = std::chrono::seconds{60};
+  DiskCopyOptions disk = {};
+  std::shared_ptr<const Clock> clock = {};  ///< Null: the system clock.
   Log log = {};
 };
 
@@ -62,7 +102,17 @@ EVENKEEL_API std::vector<WireObject> list_owned(const Client& client, const Reso
 struct CollectionHealth {
   ResourceId resource = {};
   std::string namespace_ = {};
+  std::string selector = {};  ///< See InformerOptions::selector().
+  WireForm form = WireForm::whole;
   InformerHealth informer = {};
+};
+
+/// A read of objects that the cache does not hold: the kind is not declared or not synced yet, or kept only
+/// in part. Thrown for reads by index, which the server cannot answer, and for others if
+/// CacheOptions::live_reads is false.
+class EVENKEEL_API NotCached : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Reads Kubernetes objects from informers where it can, and from the server otherwise.
@@ -70,9 +120,19 @@ struct CollectionHealth {
 /// watched. A read goes to the server if its kind is not declared or not synced yet, or if it asks for more
 /// than the cache can answer (field selectors, pages, resourceVersions); such reads are counted, and logged
 /// once for each kind.
-/// Objects are decoded when they are read; the JSON they are decoded from is shared, not copied.
+/// Reads show every write through the client of the cache and its copies (Client::with()) from the moment at
+/// which the write returns, or completes: creations, updates, patches, applies, deletions, evictions and
+/// deletions of collections. Where the answer of a write does not have the new state of an object (an
+/// eviction, a scale, a conflict, a lost answer), reads of that object go to the server until the watch shows
+/// the new state; lists read such objects one by one, or all from the server if there are more than eight (by
+/// an index always one by one).
+/// A creation with a generated name whose answer was lost is not shown, as nobody knows its name.
+/// Objects are decoded when they are read; the JSON they are decoded from is shared, not copied. Those read
+/// lately are remembered (CacheOptions::max_decoded_bytes): reading one again returns the same object in
+/// memory.
 /// Thread safety: all members may be called concurrently.
-/// Lifetime: informers live as long as the cache; the destructor calls stop().
+/// Lifetime: declared informers live as long as the cache, leased ones as long as somebody holds them; the
+/// destructor calls stop().
 class EVENKEEL_API Cache {
  public:
   explicit Cache(Client client, CacheOptions options = {});
@@ -93,10 +153,33 @@ class EVENKEEL_API Cache {
   Informer& informer(InformerOptions options) {
     return informer(ResourceId(T::resource), std::move(options));
   }
+  /// Like informer(), but for as long as a copy of the result exists: with the last one the watch ends and
+  /// the objects are freed, soon after it, unless informer() has declared the same collection. Must not be
+  /// used after the cache is destroyed.
+  std::shared_ptr<Informer> lease(const ResourceId& resource, InformerOptions options);
   InformerOptions default_options() const;
 
+  /// Declares an index of the objects of a kind, in all its informers, those declared later included; see
+  /// index_by(). It declares no informer. Objects that exist are indexed before it returns. Has no effect if
+  /// the index exists with the same function: a function without state, the same function pointer, an equal
+  /// label_index(), or a copy of `definition`. Throws std::invalid_argument, naming kind and index, if it
+  /// exists with another one.
+  ///
+  ///     cache.index<Website>("secret", [](const Website& site) { return site.spec.secret; });
+  ///     websites = cache.list<Website>(by("secret", "tls"), {.namespace_ = "default"});
+  void index(const ResourceId& resource, IndexDefinition definition);
+  template <ObjectType T, class F>
+  void index(std::string name, F function) {
+    index(detail::resource_of<T>(), index_by<T>(std::move(name), std::move(function)));
+  }
+
+  /// Shows also the writes of `client` and its copies, until the cache is destroyed. Those of the client of
+  /// the cache are always shown.
+  void observe(const Client& client);
+
   void start();
-  /// Ends all streams and waits for running handlers. Objects that were read stay readable. Final.
+  /// Ends all streams, waits for running handlers, and writes copies to disk (DiskCopyOptions). Objects that
+  /// were read stay readable. Final.
   void stop();
   /// Blocks until every informer declared so far is synced; false if stopped before.
   bool wait_for_sync(std::stop_token stop) const;
@@ -117,11 +200,13 @@ class EVENKEEL_API Cache {
   /// Like find(key), but live reads go through `live`, with its deadline and stop token.
   template <ObjectType T>
   Snapshot<T> find(const ObjectKey& key, const Client& live) const {
-    if (const auto found = find_wire(detail::resource_of<T>(), key)) return found->template decode<T>();
+    if (const auto found = find_wire(detail::resource_of<T>(), key, &live))
+      return decoded().decode<T>(*found);
     return live.find<T>(key);
   }
 
-  /// Returns all objects that the options select, sorted by namespace and name. Throws DecodeError naming the
+  /// Returns all objects that the options select, sorted by namespace and name; those that the server lists,
+  /// in its order. Throws DecodeError naming the
   /// object if one of them does not decode as a T: a list without it would be taken for complete. list_wire()
   /// returns them undecoded, to be decoded one by one.
   template <ObjectType T>
@@ -130,8 +215,8 @@ class EVENKEEL_API Cache {
   }
   template <ObjectType T>
   std::vector<Snapshot<T>> list(const ListOptions& options, const Client& live) const {
-    const auto found = list_wire(detail::resource_of<T>(), options);
-    return found ? detail::decode_all<T>(*found) : live.list<T>(options).items;
+    const auto found = list_wire(detail::resource_of<T>(), options, &live);
+    return found ? decode_all<T>(*found) : live.list<T>(options).items;
   }
 
   /// Returns the objects of one kind that have an owner with this uid, sorted by namespace and name; in one
@@ -148,15 +233,36 @@ class EVENKEEL_API Cache {
   template <ObjectType T>
   std::vector<Snapshot<T>> owned_by(std::string_view uid, const std::string& namespace_,
                                     const Client& live) const {
-    auto found = owned_wire(detail::resource_of<T>(), uid, namespace_);
-    return detail::decode_all<T>(found ? *found
-                                       : detail::list_owned(live, detail::resource_of<T>(), uid, namespace_));
+    if (const auto found = owned_wire(detail::resource_of<T>(), uid, namespace_, &live))
+      return decode_all<T>(*found);
+    return detail::decode_all<T>(detail::list_owned(live, detail::resource_of<T>(), uid, namespace_));
   }
   /// Returns the children of `owner`: in its namespace, or in all namespaces if it is cluster-scoped.
   template <ObjectType T, ObjectType Owner>
   std::vector<Snapshot<T>> owned_by(const Owner& owner) const {
     return owned_by<T>(owner.metadata.uid, owner.metadata.namespace_);
   }
+
+  /// Returns the objects that have this value in an index of their kind, sorted by namespace and name.
+  /// `options.after` continues a list with a limit. Objects for which the index's function throws are not
+  /// among them.
+  /// Throws std::invalid_argument, naming the kind and its indexes, if the index is not declared; NotCached
+  /// if the cache does not hold every object of that scope whole, as for owned_by(); DecodeError as list()
+  /// does.
+  template <ObjectType T>
+  std::vector<Snapshot<T>> list(const IndexQuery& query, const IndexListOptions& options = {}) const {
+    return list<T>(query, options, client_);
+  }
+  /// Like list(query, options), but objects with an unknown state are read through `live`, with its deadline
+  /// and stop token.
+  template <ObjectType T>
+  std::vector<Snapshot<T>> list(const IndexQuery& query, const IndexListOptions& options,
+                                const Client& live) const {
+    return decode_all<T>(list_wire(detail::resource_of<T>(), query, options, live));
+  }
+  /// Like list(query, options, live), but in wire form.
+  std::vector<WireObject> list_wire(const ResourceId& resource, const IndexQuery& query,
+                                    IndexListOptions options, const Client& live) const;
 
   /// Like find(), list() and owned_by(), but in wire form and without live reads. std::nullopt: the cache
   /// cannot answer, ask the server (this is counted as a live read). An empty handle: the object does not
@@ -167,13 +273,18 @@ class EVENKEEL_API Cache {
   std::optional<std::vector<WireObject>> owned_wire(const ResourceId& resource, std::string_view uid,
                                                     const std::string& namespace_ = {}) const;
 
-  /// Records the object with which the server answered a write: reads return it at once, until the watch
-  /// delivers it or a newer one. Has no effect if the resourceVersions cannot be compared, or for informers
-  /// with label or field selectors; these wait for the watch. Throws DecodeError if `raw` is not an object.
-  void written(const ResourceId& resource, std::string_view raw);
-  template <ObjectType T>
-  void written(const Snapshot<T>& object) {
-    if (!object.raw().empty()) written(detail::resource_of<T>(), object.raw());
+  /// Like these, but objects with an unknown state are read through `live`, so that the cache answers.
+  std::optional<WireObject> find_wire(const ResourceId& resource, const ObjectKey& key,
+                                      const Client& live) const {
+    return find_wire(resource, key, &live);
+  }
+  std::optional<std::vector<WireObject>> list_wire(const ResourceId& resource, const ListOptions& options,
+                                                   const Client& live) const {
+    return list_wire(resource, options, &live);
+  }
+  std::optional<std::vector<WireObject>> owned_wire(const ResourceId& resource, std::string_view uid,
+                                                    const std::string& namespace_, const Client& live) const {
+    return owned_wire(resource, uid, namespace_, &live);
   }
 
   /// Number of reads that went to the server.
@@ -183,8 +294,25 @@ class EVENKEEL_API Cache {
  private:
   class Impl;
 
+  // `live` reads the objects with an unknown state; null: the cache cannot answer if there are any.
+  std::optional<WireObject> find_wire(const ResourceId& resource, const ObjectKey& key,
+                                      const Client* live) const;
+  std::optional<std::vector<WireObject>> list_wire(const ResourceId& resource, const ListOptions& options,
+                                                   const Client* live) const;
+  std::optional<std::vector<WireObject>> owned_wire(const ResourceId& resource, std::string_view uid,
+                                                    const std::string& namespace_, const Client* live) const;
+
+  detail::DecodedObjects& decoded() const noexcept;
+  template <ObjectType T>
+  std::vector<Snapshot<T>> decode_all(const std::vector<WireObject>& objects) const {
+    std::vector<Snapshot<T>> result;
+    result.reserve(objects.size());
+    for (const WireObject& object : objects) result.push_back(decoded().decode<T>(object));
+    return result;
+  }
+
   const Client client_;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace v0

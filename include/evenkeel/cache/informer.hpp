@@ -27,8 +27,10 @@ namespace evenkeel {
 inline namespace v0 {
 
 namespace detail {
+class CollectionFile;
 class JobRunner;
 class ServerLog;
+class StreamingMemory;
 }
 
 struct InformerOptions {
@@ -44,6 +46,12 @@ struct InformerOptions {
   std::size_t buffer_bytes = 1u << 20;       ///< Approximate limit of data read ahead of the store.
   std::size_t max_object_bytes = 64u << 20;  ///< A larger object is an error.
   ReflectorOptions reflector = {};           ///< If `random` is empty, a generator is created.
+
+  /// Returns both selectors, joined by ';' if there are two, for messages and labels of metrics.
+  std::string selector() const {
+    const bool both = !label_selector.empty() && !field_selector.empty();
+    return label_selector + (both ? ";" : "") + field_selector;
+  }
 };
 
 /// Source of an informer's lists and watches: a client, or a script in tests.
@@ -85,6 +93,8 @@ struct InformerHealth {
   std::optional<TimePoint> last_event = {};  ///< Time of the last event or list.
   std::size_t objects = 0;
   std::size_t bytes = 0;  ///< Memory of all objects held.
+  /// Calls of functions of indexes that threw; the objects are not in those indexes.
+  std::uint64_t index_failures = 0;
   ReflectorCounters counters = {};
 };
 
@@ -100,6 +110,11 @@ class EVENKEEL_API Informer {
     Log log = {};
     /// Shared by all informers of one server, so that an outage is logged once; null: not shared.
     std::shared_ptr<detail::ServerLog> server_log = {};
+    /// Shared by all informers of one server, so that it is learned once which kinds it streams; null: not
+    /// shared.
+    std::shared_ptr<detail::StreamingMemory> streaming = {};
+    /// A copy from before the start; null: none.
+    std::shared_ptr<const detail::CollectionFile> copy = {};
   };
 
   /// The informer is idle until start(). Throws std::invalid_argument for reflector options out of bounds.
@@ -132,8 +147,12 @@ class EVENKEEL_API Informer {
   /// notified.
   bool wait_for_sync(std::stop_token stop) const;
   InformerHealth health() const;
-  /// See ObjectStore::written().
-  void written(const WireObject& object);
+  /// See ObjectStore::add_index(). A failure of the function is logged once for each object.
+  void add_index(IndexDefinition definition);
+  /// Records the effect of a write of this program, see ObjectStore::record(); sets its selection by the
+  /// selectors of the informer: labels, metadata.name and metadata.namespace are compared here, other fields
+  /// are undecided.
+  void record(WriteEffect effect);
 
  private:
   class Impl;

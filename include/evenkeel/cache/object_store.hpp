@@ -2,6 +2,7 @@
 // The objects of one kind, read by many threads while one thread applies the server's changes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,10 +19,19 @@
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/cache/detail/object_tree.hpp>
 #include <evenkeel/cache/object_event.hpp>
+#include <evenkeel/cache/object_index.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
+
+class Clock;
+struct WriteEffect;  // cache/write_effect.hpp
+
+namespace detail {
+class OwnWrites;
+struct PendingTable;
+}
 
 /// An immutable copy of a store, sorted by namespace and name. Cheap to copy; later changes of the store do
 /// not affect it.
@@ -88,22 +97,44 @@ struct StoreDelta {
   bool resync = false;               ///< Delivered again without a change.
 };
 
-struct ObjectStoreOptions {
-  bool index_owners = true;  ///< For a fast by_owner(); about 150 bytes for each owner reference.
+/// A call of the function of an index that threw.
+struct IndexFailure {
+  const IndexDefinition& index;
+  const WireObject& object;
+  std::string_view error;  ///< Text of the exception.
 };
 
-/// A map from namespace and name to object, with an index by owner.
+struct ObjectStoreOptions {
+  bool index_owners = true;  ///< Without it, by_owner() looks at all objects.
+  /// For WriteEffect::until; outlives the store. Null: effects do not end by time.
+  const Clock* clock = nullptr;
+  /// Called when the function of an index throws for a stored object, which then is in no entry of it. Called
+  /// under no lock by the thread that calls apply(), replace() or add_index(); must not throw.
+  std::function<void(const IndexFailure&)> on_index_failure = {};
+};
+
+namespace detail {
+struct StoreIndex;
+}
+
+/// A map from namespace and name to object, with an index by owner and those that were added.
 /// The writer's members keep the newer state: where resourceVersions can be compared, an older state of an
 /// object is ignored, and so is an equal one. An object with another uid is another object: the deletion of
 /// the first is reported, then the addition of the second.
+/// A change and its effects on all indexes become visible at once.
 /// Thread safety: apply(), remove() and replace() by one thread at a time; all others may be called
-/// concurrently, also with these. Readers take a snapshot under a lock that is held for some tens of
-/// nanoseconds (by a writer: for one change) and then read without a lock.
+/// concurrently, also with these. Readers take a snapshot, of the objects or of one entry of an index, under
+/// a lock that is held for some tens of nanoseconds (by a writer: for one change) and then read without a
+/// lock.
 class EVENKEEL_API ObjectStore {
  public:
   explicit ObjectStore(ObjectStoreOptions options = {});
+  ~ObjectStore();
 
   StoreSnapshot snapshot() const EVENKEEL_EXCLUDES(mutex_);
+  /// Returns the objects and a resourceVersion from which a watch completes them: it may deliver some of them
+  /// again. The version is empty if none was reached().
+  std::pair<StoreSnapshot, std::string> resume_point() const EVENKEEL_EXCLUDES(mutex_);
   /// Returns the last state received from the server, without the program's own writes. Empty if there is
   /// none.
   WireObject stored(std::string_view namespace_, std::string_view name) const {
@@ -118,12 +149,32 @@ class EVENKEEL_API ObjectStore {
       EVENKEEL_EXCLUDES(mutex_);
   /// Returns the objects that have an owner reference with this uid, sorted by namespace and name. Linear in
   /// the number of objects without an index of owners.
-  std::vector<WireObject> by_owner(std::string_view uid) const EVENKEEL_EXCLUDES(mutex_);
+  std::vector<WireObject> by_owner(std::string_view uid, const IndexListOptions& options = {}) const
+      EVENKEEL_EXCLUDES(mutex_);
+  /// Returns the objects that have this value in the index, including own writes, sorted by namespace and
+  /// name. Throws std::invalid_argument, with the names of all indexes, if there is no such index.
+  /// Complexity: linear in the result, and in the number of own writes that the watch has not delivered.
+  std::vector<WireObject> by_index(std::string_view index, std::string_view value,
+                                   const IndexListOptions& options = {}) const EVENKEEL_EXCLUDES(mutex_);
+  /// Adds an index. Objects that exist are indexed by the calling thread; until it returns, reads by this
+  /// index look at all objects. Has no effect if the index exists with the same function. Throws
+  /// std::invalid_argument if it exists with another one.
+  void add_index(IndexDefinition definition) EVENKEEL_EXCLUDES(mutex_);
   std::size_t size() const { return snapshot().size(); }
-  /// Records the state with which the server answered a write of this program: find(), list() and by_owner()
-  /// return it until the watch has delivered it or a newer one. Ignored if resourceVersions cannot be
-  /// compared.
+  /// Records the state with which the server answered a write of this program: record() of a
+  /// WriteEffect::Kind::written.
   void written(const WireObject& object) EVENKEEL_EXCLUDES(mutex_);
+  /// Records the effect of a write of this program. All reads return the state that was
+  /// written and no object that was removed, until the watch has delivered that or something newer. They
+  /// return what the watch delivered of an object whose state is_unknown().
+  /// Written states are ignored if resourceVersions cannot be compared.
+  void record(WriteEffect effect) EVENKEEL_EXCLUDES(mutex_);
+  /// Returns true if only the server knows the state of the object: a write changed it, and neither its
+  /// answer nor the watch has shown its state so far.
+  bool is_unknown(std::string_view namespace_, std::string_view name) const EVENKEEL_EXCLUDES(mutex_);
+  /// Returns the keys of all objects with an unknown state, of one namespace if given, sorted.
+  std::vector<ObjectKey> unknown(std::optional<std::string_view> namespace_ = {}) const
+      EVENKEEL_EXCLUDES(mutex_);
   /// Records that the watch has reached this resourceVersion.
   void reached(std::string_view version) EVENKEEL_EXCLUDES(mutex_);
   /// Returns the memory of the objects held, in bytes.
@@ -138,32 +189,37 @@ class EVENKEEL_API ObjectStore {
   std::vector<StoreDelta> replace(std::vector<WireObject> objects) EVENKEEL_EXCLUDES(mutex_);
 
  private:
-  // Objects of one owner, by key. The keys are views into the objects.
-  using Children = std::map<detail::TreeKey, WireObject>;
-  struct UidHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-  using Owners = std::unordered_map<std::string, Children, UidHash, std::equal_to<>>;
-
-  // Own writes that the watch has not delivered yet; usually none.
-  using OwnWrites = std::map<std::pair<std::string, std::string>, WireObject>;
   using Selects = std::function<bool(const WireObject&)>;
 
-  void overlay(std::vector<WireObject>& sorted, const Selects& selects) const EVENKEEL_EXCLUDES(mutex_);
+  /// Returns a copy of the effects of own writes that the watch has not delivered yet; usually null.
+  std::unique_ptr<const detail::PendingTable> pending() const EVENKEEL_REQUIRES(mutex_);
+  void end_own_writes() const EVENKEEL_REQUIRES(mutex_);
+  /// Lays `own` over `sorted`, which were selected in `at`.
+  static void overlay(std::vector<WireObject>& sorted, const StoreSnapshot& at,
+                      const detail::PendingTable* own, const Selects& selects);
+  using Indexes = std::vector<std::shared_ptr<detail::StoreIndex>>;
+  class IndexChanges;
+
+  std::shared_ptr<detail::StoreIndex> find_index(std::string_view name) const EVENKEEL_REQUIRES(mutex_);
+  std::vector<WireObject> read_index(const detail::StoreIndex& index, std::string_view value,
+                                     const IndexListOptions& options) const EVENKEEL_EXCLUDES(mutex_);
+  std::vector<std::string> values_of(const detail::StoreIndex& index, const WireObject& object) const;
+  void build(detail::StoreIndex& index, const StoreSnapshot& objects) EVENKEEL_EXCLUDES(mutex_);
   detail::ObjectTree& own_tree() EVENKEEL_REQUIRES(mutex_);
-  void commit(const std::vector<StoreDelta>& deltas) EVENKEEL_EXCLUDES(mutex_);
-  void index(Owners& owners, const StoreDelta& delta) const;
+  void commit(const std::vector<StoreDelta>& deltas, detail::Counted<detail::ObjectTree>* whole = nullptr)
+      EVENKEEL_EXCLUDES(mutex_);
+  /// Drops the effects of own writes that a change by the watch has overtaken.
+  void retire(const StoreDelta& delta) EVENKEEL_REQUIRES(mutex_);
 
   const ObjectStoreOptions options_;
   mutable Mutex mutex_;
   detail::Counted<detail::ObjectTree> tree_ EVENKEEL_GUARDED_BY(mutex_);
-  Owners owners_ EVENKEEL_GUARDED_BY(mutex_);
+  Indexes indexes_ EVENKEEL_GUARDED_BY(mutex_);  // grows only; the first is that of owners
   std::size_t bytes_ EVENKEEL_GUARDED_BY(mutex_) = 0;
-  OwnWrites own_writes_ EVENKEEL_GUARDED_BY(mutex_);
   std::string reached_ EVENKEEL_GUARDED_BY(mutex_);
+  const std::unique_ptr<detail::OwnWrites> own_ EVENKEEL_GUARDED_BY(mutex_);
+  // own_->unknown(), for readers without the lock: stored before the call that records a write returns.
+  mutable std::atomic<std::size_t> unknown_ = 0;
 };
 
 }  // namespace v0

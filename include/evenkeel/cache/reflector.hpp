@@ -55,12 +55,29 @@ struct WatchVerdict {
   bool ends_watch = false;  ///< Drop the stream without on_watch_ended(), and call next_step().
 };
 
+/// Outcome of a streaming list.
+struct StreamingOutcome {
+  enum class Kind : std::uint8_t {
+    complete,     ///< The server marked its end.
+    unsupported,  ///< The server rejected it or did not mark its end: it will not do so the next time either.
+    failed,       ///< It failed in a way that says nothing about the next one.
+  };
+  Kind kind = Kind::complete;
+  std::string reason = {};  ///< Empty if complete.
+};
+
 namespace detail {
 namespace reflector {
 
-/// Objects of a list or of a streamed first state, so far.
+/// A deletion within a streaming list.
+struct Removal {
+  WireObject object = {};
+  std::size_t before = 0;  // items before this one are removed, later ones are new objects of that name
+};
+/// Objects of a list or of a streaming list, so far.
 struct Collected {
   std::vector<WireObject> objects = {};
+  std::vector<Removal> removals = {};
   std::size_t bytes = 0;
   std::size_t pages = 0;
 };
@@ -70,13 +87,35 @@ struct UsedRetries {
   bool in_one_piece = false;  // without pages, because a continue token had expired
 };
 
+/// A copy from before the start.
+struct Saved {
+  std::string version = {};
+  Collected collected = {};
+};
+
 // ---- The states. Those without a running request name what follows.
 
-/// A cycle begins after `pause`: with a stream of the first state if options ask for it, else with a list.
+/// A short list follows after `pause`, or is running: it shows whether the server has objects of the copy.
+struct Recognizing {
+  Saved saved = {};
+  std::optional<Duration> pause = {};
+  bool recognized = false;  // by the uid of an object
+};
+/// A watch from the version of the copy follows after `pause`, or is running.
+struct CatchingUp {
+  Saved saved = {};
+  std::string newest = {};  // the server's version when the watch began
+  std::optional<Duration> pause = {};
+  TimePoint began = {};
+  std::string from = {};
+  std::optional<TimePoint> due = {};  // end of the time without events, once the watch was accepted
+};
+
+/// A cycle begins after `pause`: with a streaming list if options ask for it, else with a list.
 struct Starting {
   std::optional<Duration> pause = {};
 };
-/// A list follows at once: the stream of the first state failed, or the version of the list did.
+/// A list follows at once: the streaming list failed, or the version of the list did.
 struct Relisting {
   UsedRetries used = {};
 };
@@ -88,10 +127,14 @@ struct Listing {
   bool restarts = false;            // it follows once more from its first item, in one piece
   Collected collected = {};
 };
-/// A watch is running that still sends the first state.
+/// A streaming list is running: a watch that still sends the first state.
 struct Streaming {
   TimePoint began = {};
+  TimePoint due = {};     // the next progress
+  TimePoint latest = {};  // of `due`
   std::string from = {};
+  bool opened = false;     // the server accepted it
+  bool only_added = true;  // so far: additions, which are the first state
   Collected collected = {};
 };
 /// The state at resource_version_ is complete; a watch follows after `pause`.
@@ -104,7 +147,8 @@ struct Watching {
   std::string from = {};   // resource_version_ at its begin
   bool unordered = false;  // its events are not in order yet (synthetic ADDED)
 };
-using State = std::variant<Starting, Relisting, Listing, Streaming, Resuming, Watching>;
+using State =
+    std::variant<Recognizing, CatchingUp, Starting, Relisting, Listing, Streaming, Resuming, Watching>;
 
 }  // namespace reflector
 }  // namespace detail
@@ -116,21 +160,33 @@ using State = std::variant<Starting, Relisting, Listing, Streaming, Resuming, Wa
 ///     the list fails or list_excess() returns a failure;
 ///  3. for a WatchRequest, calls on_watch_opened() when the server accepts it, on_event() for each event and
 ///     on_watch_ended() at the end, unless a verdict or on_undecodable() ended the watch;
-///  4. while a watch is running, calls on_timeout() at next_due(), which an event may change, and drops the
-///     stream if that returns true;
+///  4. while a watch is running, calls on_timeout() at next_due(), which on_watch_opened() and an event may
+///     change;
 ///  5. for a PauseRequest, waits that long;
 ///  6. begins again at 1.
-/// A call that does not belong to the running step is ignored.
-/// Thread safety: one thread at a time.
-/// Source: client-go's Reflector (tools/cache/reflector.go). It differs in these points: an undecodable event
-/// relists instead of being skipped; a Retry-After lengthens the wait; a short watch counts as a failure also
-/// if its events moved the resourceVersion nowhere, and from the fourth in a row whatever it brought
-/// (client-go has a rate limit for all its requests instead); silence is a failure; the resourceVersion never
-/// moves back between two lists.
+/// A driver that knows more of the server than one reflector does: if wants_streaming_list() before 1, it may
+/// delay the step, or call list_instead(); take_streaming_outcome() after 3 and 4 has the result. A driver
+/// that has a copy from before its start calls restore() before 1. A call that does not belong to the running
+/// step is ignored. Thread safety: one thread at a time. Source: client-go's Reflector
+/// (tools/cache/reflector.go). It differs in these points: an undecodable event relists instead of being
+/// skipped; a Retry-After lengthens the wait; a short watch counts as a failure also if its events moved the
+/// resourceVersion nowhere, and from the fourth in a row whatever it brought (client-go has a rate limit for
+/// all its requests instead); silence is a failure; the resourceVersion never moves back between two lists; a
+/// streaming list has a deadline, and after one that failed and a list that failed as well the next cycle
+/// begins with a list.
 class EVENKEEL_API Reflector {
  public:
   /// Throws std::invalid_argument if `options` break the bounds above.
   explicit Reflector(ReflectorOptions options = {});
+
+  /// Begins with a copy of the objects at a resourceVersion instead of a list. The copy is taken over, as the
+  /// first replacement, once a watch from its version has caught up with the server. If the server is another
+  /// one (it has none of its own first objects in common with the copy, or has not reached the version), or
+  /// does not have the version any more, the copy is dropped and a list follows. Has no effect after
+  /// next_step(), or without objects.
+  void restore(std::string version, std::vector<WireObject> objects);
+  /// Returns the reason for which the copy was dropped, once.
+  std::optional<std::string> take_restore_failure();
 
   /// Returns what to do now.
   ReflectorStep next_step(TimePoint now);
@@ -140,18 +196,28 @@ class EVENKEEL_API Reflector {
   std::optional<ReflectorChange> on_list_ended(const ListMetadata& metadata);
   void on_list_failed(const ReflectorFailure& failure, TimePoint now);
 
+  /// True if next_step() will start a streaming list.
+  bool wants_streaming_list() const;
+  /// Replaces the streaming list of this cycle by a list in pages. No effect unless wants_streaming_list().
+  void list_instead();
+  /// Returns the outcome of the last streaming list, once.
+  std::optional<StreamingOutcome> take_streaming_outcome();
+
   /// The server accepted the watch.
-  void on_watch_opened() noexcept { works(); }
+  void on_watch_opened(TimePoint now);
   WatchVerdict on_event(const WireEvent& event, TimePoint now);
   /// A frame of the running watch could not be read; drop the stream without on_watch_ended().
   void on_undecodable(const std::string& message, TimePoint now);
   /// The stream ended, properly if there is no failure.
   void on_watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now);
 
-  /// The deadline of a streamed first state; nothing while none is running.
+  /// The deadline of a streaming list's next progress, or the time at which a watch that resumes a copy has
+  /// caught up; nothing while neither is running.
   std::optional<TimePoint> next_due() const;
-  /// Returns true if the streamed first state is overdue: drop the stream without on_watch_ended().
-  bool on_timeout(TimePoint now);
+  /// Like on_event(). Nothing happens before next_due().
+  WatchVerdict on_timeout(TimePoint now);
+  /// True while the objects of a running watch belong to a first state.
+  bool collects_events() const;
 
   /// The failure of a running list that holds more than ReflectorOptions allow.
   std::optional<ReflectorFailure> list_excess() const;
@@ -169,6 +235,9 @@ class EVENKEEL_API Reflector {
  private:
   using Collected = detail::reflector::Collected;
   using UsedRetries = detail::reflector::UsedRetries;
+  using Saved = detail::reflector::Saved;
+  using Recognizing = detail::reflector::Recognizing;
+  using CatchingUp = detail::reflector::CatchingUp;
   using Starting = detail::reflector::Starting;
   using Relisting = detail::reflector::Relisting;
   using Listing = detail::reflector::Listing;
@@ -182,11 +251,25 @@ class EVENKEEL_API Reflector {
   WatchRequest begin_watch(TimePoint now);
   WatchRequest begin_streaming(TimePoint now);
   ReflectorChange replacement(std::string resource_version, std::vector<WireObject> objects);
-  WatchVerdict on_initial_event(Streaming& streaming, const WireEvent& event);
-  void on_streaming_ended(const std::optional<ReflectorFailure>& failure);
+  ListRequest begin_recognizing();
+  WatchRequest begin_catching_up(CatchingUp& catching_up, TimePoint now);
+  void recognize(const WireObject& item);
+  std::optional<ReflectorChange> on_recognized(const ListMetadata& metadata);
+  void on_recognizing_failed(const ReflectorFailure& failure, TimePoint now);
+  WatchVerdict on_missed_event(CatchingUp& catching_up, const WireEvent& event, TimePoint now);
+  ReflectorChange caught_up();
+  void on_catching_up_ended(const std::optional<ReflectorFailure>& failure, TimePoint now);
+  void drop_saved(std::string why);
+  WatchVerdict on_initial_event(Streaming& streaming, const WireEvent& event, TimePoint now);
+  void on_streaming_ended(const std::optional<ReflectorFailure>& failure, bool in_stream, TimePoint now);
+  void fall_back(StreamingOutcome::Kind kind, const std::string& why,
+                 const std::optional<ReflectorFailure>& failure);
+  void end_watch(const std::optional<ReflectorFailure>& failure, bool in_stream, TimePoint now);
   void on_watching_ended(const Watching& watching, const std::optional<ReflectorFailure>& failure,
                          TimePoint now);
   static void collect(Collected& collected, WireObject object);
+  static void collect(Collected& collected, const WireEvent& event);
+  static std::vector<WireObject> take_objects(Collected& collected);
   const Collected* collected() const;
   void advance_to(std::string_view version);
   void fails(std::string why, const std::optional<ReflectorFailure>& failure, bool watching);
@@ -197,12 +280,13 @@ class EVENKEEL_API Reflector {
   double random() const { return options_.random ? options_.random() : 0.0; }
 
   ReflectorOptions options_;
-  detail::reflector::State state_;
+  detail::reflector::State state_ = Starting{};
 
   // Members that are valid in all states.
   std::string resource_version_;
   bool synced_ = false;
   bool version_unavailable_ = false;  // the server does not have resource_version_: list the newest
+  bool list_first_ = false;           // a streaming list failed, and no list has succeeded since
   bool pages_at_zero_ = false;        // the server pages lists at "0": it has no watch cache to serve us
   unsigned short_watches_ = 0;        // in a row
   TimePoint last_backoff_ = TimePoint::min();
@@ -211,6 +295,8 @@ class EVENKEEL_API Reflector {
   WatchProblem problem_ = WatchProblem::none;
   bool watch_failed_ = false;  // last_error_ is the failure of a watch, not of a list
   ReflectorCounters counters_;
+  std::optional<StreamingOutcome> outcome_;
+  std::optional<std::string> restore_failure_;
 };
 
 }  // namespace v0

@@ -44,10 +44,19 @@ struct ReflectorOptions {
   /// and its objects are dropped.
   std::size_t max_list_pages = 100'000;
   std::size_t max_list_bytes = std::size_t{2} << 30;
-  /// If true, requests the first state as a stream (sendInitialEvents), and a list only if that fails.
-  bool streaming_list = false;
-  Duration streaming_deadline = std::chrono::seconds{30};  ///< Time limit of the streamed first state.
-  std::function<double()> random = {};                     ///< Returns numbers in [0, 1); empty: always 0.
+  /// If true, reads complete states as streaming lists (watches with sendInitialEvents), and in pages only if
+  /// that fails. Servers before Kubernetes 1.32 and some aggregated ones and proxies lack them; informers
+  /// remember that for an hour, for each kind or for the whole server.
+  bool streaming_list = true;
+  /// Maximum time without progress in a streaming list; beyond it the list is read in pages. Progress is the
+  /// acceptance of the request and each addition before the first other event: a list of any size may take
+  /// its time, and one whose end is never marked is given up although its watch has events.
+  Duration streaming_deadline = std::chrono::seconds{30};
+  /// Time without an event after which a watch that resumes a copy from before the start counts as caught up,
+  /// if no event or bookmark has shown that before. Servers send the events that such a watch has missed at
+  /// once, from memory.
+  Duration restore_settle = std::chrono::milliseconds{200};
+  std::function<double()> random = {};  ///< Returns numbers in [0, 1); empty: always 0.
 };
 
 /// A request for one page, or for all objects.
@@ -62,7 +71,8 @@ struct ListRequest {
 struct WatchRequest {
   std::string resource_version = {};
   std::chrono::seconds timeout = {};
-  bool initial_events = false;  ///< With sendInitialEvents and resourceVersionMatch=NotOlderThan.
+  bool initial_events =
+      false;  ///< A streaming list: with sendInitialEvents and resourceVersionMatch=NotOlderThan.
   bool operator==(const WatchRequest&) const = default;
 };
 
@@ -79,12 +89,15 @@ EVENKEEL_API std::vector<std::pair<std::string, std::string>> query_of(const Ref
 
 /// Counters since the start.
 struct ReflectorCounters {
-  std::uint64_t lists = 0;        ///< Lists started; pages do not count.
-  std::uint64_t watches = 0;      ///< Watches started.
-  std::uint64_t events = 0;       ///< Events of watches, bookmarks included.
-  std::uint64_t expired = 0;      ///< Responses that a resourceVersion is too old or too new.
-  std::uint64_t failures = 0;     ///< Failures that caused a wait.
-  std::uint64_t undecodable = 0;  ///< Responses and objects that could not be decoded.
+  std::uint64_t lists = 0;                ///< Lists in pages started; a page is not a list.
+  std::uint64_t streaming_lists = 0;      ///< Streaming lists started.
+  std::uint64_t streaming_fallbacks = 0;  ///< Streaming lists that failed, so that a list followed at once.
+  std::uint64_t restores = 0;             ///< Copies from before the start that were taken over.
+  std::uint64_t watches = 0;              ///< Watches started, streaming lists included.
+  std::uint64_t events = 0;               ///< Events of watches, bookmarks included.
+  std::uint64_t expired = 0;              ///< Responses that a resourceVersion is too old or too new.
+  std::uint64_t failures = 0;             ///< Failures that caused a wait.
+  std::uint64_t undecodable = 0;          ///< Responses and objects that could not be decoded.
 };
 
 }  // namespace v0

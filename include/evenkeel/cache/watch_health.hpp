@@ -37,6 +37,7 @@ struct WatchHealth {
   std::string controller = {};
   ResourceId resource = {};
   std::string namespace_ = {};  ///< Empty: all.
+  std::string selector = {};    ///< Its label and field selectors, joined by ';'. Empty: none.
   bool synced = false;          ///< All objects were listed once, and the controller has seen them.
   /// Category of the last failure. A failed list is cleared when a list succeeds, a failed watch when the
   /// server accepts one.
@@ -45,8 +46,10 @@ struct WatchHealth {
   std::optional<TimePoint> since = {};         ///< Start of the problem.
   std::optional<TimePoint> next_attempt = {};  ///< End of the back-off, while waiting.
 
-  /// Returns "pods (v1): list Pod: 403 Forbidden: ... (since 5s, next try in 1.6s)", or "pods (v1)" if there
-  /// is no problem.
+  /// Returns "pods (v1)", or "pods (v1, app=web)" with a selector.
+  EVENKEEL_API std::string name() const;
+  /// Returns "pods (v1): list Pod: 403 Forbidden: ... (since 5s, next try in 1.6s)", or name() if there is no
+  /// problem.
   EVENKEEL_API std::string describe(TimePoint now) const;
 };
 

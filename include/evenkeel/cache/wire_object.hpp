@@ -27,6 +27,7 @@ inline namespace v0 {
 namespace detail {
 struct WireBlock;
 struct WireBuilder;
+struct WirePacking;
 
 /// A range over items of a block: labels, annotations or owners. Equal if the items are equal in the same
 /// order (API servers sort labels and annotations by name). Valid as long as the object.
@@ -112,6 +113,10 @@ EVENKEEL_API WireOwner wire_owner(const WireBlock* block, std::size_t at);
 enum class WireForm : std::uint8_t {
   whole,          ///< The JSON without managedFields, and offsets of its metadata.
   metadata_only,  ///< Names, labels, annotations, owners and so on; no JSON.
+  /// Like whole, but the JSON is compressed, with a dictionary made of the first objects of the collection.
+  /// A read expands the object. Pods take between a third and a quarter of the memory of whole ones;
+  /// docs/cache.md has the figures.
+  compressed,
 };
 
 /// A reference-counted handle to an immutable object in wire form; may be empty. Copies share the block. All
@@ -152,8 +157,12 @@ class EVENKEEL_API WireObject {
   std::optional<std::string_view> annotation(std::string_view name) const noexcept;
 
   WireForm form() const noexcept;
-  /// The JSON without metadata.managedFields, with apiVersion and kind; empty if metadata only.
+  /// The JSON without metadata.managedFields, with apiVersion and kind; empty if metadata only or compressed.
   std::string_view raw() const noexcept;
+  /// Returns the size of the JSON, also if it is compressed; 0 if metadata only.
+  std::size_t json_bytes() const noexcept;
+  /// Returns the object with its JSON, for raw(): itself, or a new one if it is compressed.
+  WireObject expanded() const;
   /// Decodes the object as a T: a described type, DynamicObject, or PartialObject, the only possibility for a
   /// metadata-only object. The snapshot keeps the wire form alive. Empty for an empty handle.
   /// Throws DecodeError naming object and field; std::invalid_argument if T needs parts that were not kept.
@@ -166,6 +175,7 @@ class EVENKEEL_API WireObject {
 
  private:
   friend struct detail::WireBuilder;
+  friend struct detail::WirePacking;
   explicit WireObject(detail::WireBlock* block) noexcept : block_(block) {}
 
   detail::WireBlock* block_ = nullptr;
@@ -182,12 +192,13 @@ Snapshot<T> WireObject::decode() const {
   if constexpr (std::is_same_v<T, PartialObject>) {
     return Snapshot<T>(detail::partial_object(*this));
   } else {
-    if (form() != WireForm::whole) detail::refuse_metadata_only(*this);
-    auto keep = std::make_shared<const WireObject>(*this);
+    if (form() == WireForm::metadata_only) detail::refuse_metadata_only(*this);
+    auto keep = std::make_shared<const WireObject>(expanded());
+    const std::string_view json = keep->raw();
     if constexpr (std::is_same_v<T, DynamicObject>) {
-      return Snapshot<T>(DynamicObject(Json::parse(raw(), what())), raw(), std::move(keep));
+      return Snapshot<T>(DynamicObject(Json::parse(json, what())), json, std::move(keep));
     } else {
-      return Snapshot<T>(from_json<T>(raw(), what()), raw(), std::move(keep));
+      return Snapshot<T>(from_json<T>(json, what()), json, std::move(keep));
     }
   }
 }
@@ -208,7 +219,7 @@ struct WireEvent {
 };
 
 struct WireScannerOptions {
-  WireForm form = WireForm::whole;
+  WireForm form = WireForm::whole;  ///< Compressed is as whole: compression takes more than one object.
   /// Used if an item has no apiVersion or kind (in lists of built-in kinds), and for metadata-only objects.
   std::string api_version = {};
   std::string kind = {};

@@ -37,7 +37,7 @@ namespace detail {
 
 // ---- Shapes of types ----
 
-/// std::optional and Box.
+/// std::optional.
 template <class T>
 concept OptionalLike = requires(T value) {
   value.has_value();
