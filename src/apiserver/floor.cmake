@@ -5,8 +5,8 @@ set(apiserver_sources)
 
 # Texts and their formats: pure functions, independent of resources.
 list(APPEND apiserver_sources
-  text/formats.cpp text/identity.cpp text/json_path.cpp text/json_problem.cpp text/regular_expression.cpp
-  text/timestamps.cpp text/yaml_document.cpp)
+  text/block_yaml.cpp text/formats.cpp text/identity.cpp text/json_path.cpp text/json_problem.cpp text/member_path.cpp
+  text/regular_expression.cpp text/timestamps.cpp text/yaml_document.cpp)
 
 # Schemas of kinds: defaulting, pruning, validation, CEL.
 list(APPEND apiserver_sources

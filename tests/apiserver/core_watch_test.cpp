@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches of the core: their start, events and end.
+#include <algorithm>
+
 #include "core_fixture.hpp"
 
 namespace evenkeel::apiserver::test {
@@ -174,6 +176,27 @@ TEST(ApiServerCoreWatchLimits, AReaderThatFallsBehindIsLetGo) {
     ask(http::Method::post, "/api/v1/namespaces/default/configmaps", R"({"metadata":{"generateName":"x"}})");
   const WatchOutput output = core.read_watch(*stream.watch);
   EXPECT_TRUE(output.ended);
+}
+
+TEST(ApiServerCoreWatchLimits, AFirstStateOfAnySizeIsSent) {
+  ApiServerCore core({.max_unread_bytes = 2000});
+  const auto ask = [&](http::Method method, const std::string& target, const std::string& body = "") {
+    return core.handle(
+        {.method = method, .target = target, .headers = {{"Content-Type", "application/json"}}, .body = body},
+        {});
+  };
+  const auto create = [&] {
+    ask(http::Method::post, "/api/v1/namespaces/default/configmaps", R"({"metadata":{"generateName":"x"}})");
+  };
+  for (int i = 0; i < 20; ++i) create();
+  const Answer stream = ask(http::Method::get,
+                            "/api/v1/configmaps?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&"
+                            "resourceVersionMatch=NotOlderThan");
+  const WatchOutput output = core.read_watch(*stream.watch);
+  EXPECT_FALSE(output.ended);
+  EXPECT_EQ(std::count(output.bytes.begin(), output.bytes.end(), '\n'), 21);
+  for (int i = 0; i < 20; ++i) create();
+  EXPECT_TRUE(core.read_watch(*stream.watch).ended) << "afterwards the limit is the one of any watch";
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ struct Priority {
 
 Priority priority_of(const Stored& priority_class) {
   return {.name = priority_class.name(),
-          .value = priority_class.body()["value"].integer_or(0),
-          .preemption = priority_class.body()["preemptionPolicy"].string_or("PreemptLowerPriority")};
+          .value = priority_class.part("value").integer_or(0),
+          .preemption = priority_class.part("preemptionPolicy").string_or("PreemptLowerPriority")};
 }
 
 /// Classes that exist in every cluster.
@@ -62,7 +62,7 @@ std::optional<std::int64_t> system_priority(std::string_view name) {
 Priority default_priority(Storage& storage, const Collection& classes) {
   Priority out;
   for (const StoredPtr& each : storage.store.snapshot(classes, "", storage.store.version())) {
-    if (!each->body()["globalDefault"].bool_or(false)) continue;
+    if (!each->part("globalDefault").bool_or(false)) continue;
     const Priority found = priority_of(*each);
     if (out.name.empty() || found.value < out.value) out = found;
   }

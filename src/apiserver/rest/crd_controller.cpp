@@ -50,8 +50,8 @@ void add_names(const Json& list, std::set<std::string>& out) {
 TakenNames taken_names(Storage& storage, const Json& crd, const std::string& name) {
   TakenNames taken;
   for (const auto& [key, other] : definitions(storage).objects) {
-    if (key == name || other->body().at({"spec", "group"}) != crd.at({"spec", "group"})) continue;
-    const Json& accepted = other->body().at({"status", "acceptedNames"});
+    if (key == name || other->part("spec.group") != crd.at({"spec", "group"})) continue;
+    const Json accepted = other->part("status.acceptedNames");
     for (const char* field : {"plural", "singular"}) taken.resources.insert(accepted[field].string_or(""));
     for (const char* field : {"kind", "listKind"}) taken.kinds.insert(accepted[field].string_or(""));
     add_names(accepted["shortNames"], taken.resources);
@@ -142,7 +142,7 @@ void CrdController::withdraw(Storage& storage, WatchHub& watches, const std::str
   // Its names become available for other CRDs of the group.
   const std::string group = name.substr(name.find('.') + 1);
   for (const auto& [key, other] : definitions(storage).objects)
-    if (other->body().at({"spec", "group"}) == Json(group) && !has_condition(other->body(), "NamesAccepted"))
+    if (other->part("spec.group") == Json(group) && !has_condition(other->body(), "NamesAccepted"))
       written_.insert(key);
 }
 

@@ -3,21 +3,12 @@
 #include <utility>
 
 #include "apiserver/rest/selector.hpp"
+#include "apiserver/text/member_path.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 namespace {
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> out;
-  while (true) {
-    const auto at = text.find(separator);
-    out.emplace_back(text.substr(0, at));
-    if (at == std::string_view::npos) return out;
-    text.remove_prefix(at + 1);
-  }
-}
 
 /// Splits at commas without a preceding backslash; sorted, because the first problem found is reported.
 std::vector<std::string> terms_of(std::string_view text) {
@@ -89,21 +80,27 @@ std::string absent_value(const std::string& field) {
   return "";
 }
 
-std::string field_value(const Json& object, const std::string& field, const std::vector<std::string>& path) {
-  const Json* at = &object;
-  for (const std::string& step : path) at = &(*at)[step];
+Json part_of(const Json& object, std::string_view path) {
+  return value_at(object, path);
+}
+Json part_of(const Stored& object, std::string_view path) {
+  return object.part(path);
+}
+
+template <class Object>
+std::string field_value(const Object& object, const std::string& field) {
   if (field == "source") {
-    const std::string component = object["source"]["component"].string_or("");
-    return component.empty() ? object["reportingComponent"].string_or("") : component;
+    const std::string component = part_of(object, "source.component").string_or("");
+    return component.empty() ? part_of(object, "reportingComponent").string_or("") : component;
   }
+  const Json value = part_of(object, field == "status.successful" ? "status.succeeded" : field);
   if (field == "status.podIPs") {
     std::string joined;
-    for (std::size_t i = 0; i < at->size(); ++i)
-      joined.append(i == 0 ? "" : ",").append((*at)[i]["ip"].string_or(""));
+    for (std::size_t i = 0; i < value.size(); ++i)
+      joined.append(i == 0 ? "" : ",").append(std::as_const(value)[i]["ip"].string_or(""));
     return joined;
   }
-  if (field == "status.successful") at = &object["status"]["succeeded"];
-  return at->is_null() ? absent_value(field) : text_of(*at);
+  return value.is_null() ? absent_value(field) : text_of(value);
 }
 
 }  // namespace
@@ -116,9 +113,7 @@ FieldQuery::FieldQuery(std::string_view text, const ResourceType& type) {
       throw StatusError::bad_request("invalid selector: '" + std::string(text) + "'; can't understand '" +
                                      term + "'");
     std::string field = term.substr(0, at);
-    std::vector<std::string> path = split(field, '.');
     terms_.push_back({.field = std::move(field),
-                      .path = std::move(path),
                       .value = unescaped(std::string_view(term).substr(at + length)),
                       .equal = term[at] != '!'});
   }
@@ -126,10 +121,18 @@ FieldQuery::FieldQuery(std::string_view text, const ResourceType& type) {
     if (!is_selectable(term.field, type)) refuse_field(term.field, type);
 }
 
-bool FieldQuery::matches(const Json& object) const {
+template <class Object>
+bool FieldQuery::holds(const Object& object) const {
   return std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
-    return (field_value(object, term.field, term.path) == term.value) == term.equal;
+    return (field_value(object, term.field) == term.value) == term.equal;
   });
+}
+
+bool FieldQuery::matches(const Json& object) const {
+  return holds(object);
+}
+bool FieldQuery::matches(const Stored& object) const {
+  return holds(object);
 }
 
 std::string FieldQuery::name() const {
@@ -139,9 +142,9 @@ std::string FieldQuery::name() const {
 }
 
 bool Selection::matches(const Stored& object, const ResourceType& type) const {
-  if (!labels.empty() && !labels.matches(object.metadata()["labels"])) return false;
+  if (!labels.empty() && !labels.matches(object)) return false;
   if (fields.empty()) return true;
-  return type.reads_as_stored(object) ? fields.matches(object.body()) : fields.matches(type.read(object));
+  return type.reads_as_stored(object) ? fields.matches(object) : fields.matches(type.read(object));
 }
 
 }  // namespace apiserver

@@ -13,16 +13,16 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-const Json& owners_of(const Stored& object) {
-  return object.metadata()["ownerReferences"];
+Json owners_of(const Stored& object) {
+  return object.part("metadata.ownerReferences");
 }
 
 bool is_marked(const Stored& object) {
-  return !object.metadata()["deletionTimestamp"].is_null();
+  return !object.part("metadata.deletionTimestamp").is_null();
 }
 
 bool blocks(const Stored& dependent, std::string_view owner_uid) {
-  const Json& owners = owners_of(dependent);
+  const Json owners = owners_of(dependent);
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (owners[i]["uid"] == Json(owner_uid)) return owners[i]["blockOwnerDeletion"].bool_or(false);
   return false;
@@ -83,7 +83,7 @@ void GarbageCollector::enqueue_dependents(std::string_view uid) {
 
 void GarbageCollector::link(const Place& place, const Stored& object) {
   by_uid_[object.uid()] = place;
-  const Json& owners = owners_of(object);
+  const Json owners = owners_of(object);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     const std::string uid = owners[i]["uid"].string_or("");
     dependents_[uid].insert(place);
@@ -104,7 +104,7 @@ std::string_view GarbageCollector::space_of(const Place& place) {
 
 void GarbageCollector::unlink(const Place& place, const Stored& object) {
   by_uid_.erase(object.uid());
-  const Json& owners = owners_of(object);
+  const Json owners = owners_of(object);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     const auto at = dependents_.find(owners[i]["uid"].string_or(""));
     if (at == dependents_.end()) continue;
@@ -126,7 +126,7 @@ void GarbageCollector::observe(const ChangePtr& change) {
     enqueue_dependents(change->before->uid());
   }
   // An owner that waits for its dependents is checked again when one is deleted or marked.
-  const Json& owners = owners_of(change->before ? *change->before : *change->after);
+  const Json owners = owners_of(change->before ? *change->before : *change->after);
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (const auto owner = by_uid_.find(owners[i]["uid"].string_or("")); owner != by_uid_.end())
       enqueue(owner->second);
@@ -202,7 +202,7 @@ void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now)
   const StoredPtr object = storage.store.find(*place.collection, place.key);
   if (!object) return;
   if (is_marked(*object)) return visit_deleting(storage, place, object, now);
-  const Json& owners = owners_of(*object);
+  const Json owners = owners_of(*object);
   std::size_t present = 0;
   std::size_t waiting = 0;
   for (std::size_t i = 0; i < owners.size(); ++i) {

@@ -183,9 +183,8 @@ class LabelQueryParser {
 
 LabelQuery::LabelQuery(std::string_view text) : requirements_(LabelQueryParser(text).parse()) {}
 
-bool LabelQuery::holds(const Requirement& requirement, const Json& labels) {
-  const Json* label = labels.find(requirement.key);
-  const bool present = label != nullptr && label->is_string();
+bool LabelQuery::holds(const Requirement& requirement, const Json& label) {
+  const bool present = label.is_string();
   switch (requirement.op) {
     case Operator::exists:
       return present;
@@ -195,7 +194,7 @@ bool LabelQuery::holds(const Requirement& requirement, const Json& labels) {
       break;
   }
   if (!present) return requirement.op == Operator::not_in;
-  const std::string& value = label->as_string();
+  const std::string& value = label.as_string();
   const bool listed =
       std::find(requirement.values.begin(), requirement.values.end(), value) != requirement.values.end();
   switch (requirement.op) {
@@ -213,8 +212,15 @@ bool LabelQuery::holds(const Requirement& requirement, const Json& labels) {
 }
 
 bool LabelQuery::matches(const Json& labels) const {
-  return std::all_of(requirements_.begin(), requirements_.end(),
-                     [&](const Requirement& requirement) { return holds(requirement, labels); });
+  return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& requirement) {
+    return holds(requirement, labels[requirement.key]);
+  });
+}
+
+bool LabelQuery::matches(const Stored& object) const {
+  return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& requirement) {
+    return holds(requirement, object.label(requirement.key));
+  });
 }
 
 }  // namespace apiserver

@@ -57,8 +57,9 @@ Page read_page(Storage& storage, const Call& call, const ListOptions& options) {
   if (const std::string name = selection.fields.name(); !name.empty() && call.path.in_namespace)
     std::erase_if(all, [&](const StoredPtr& object) { return object->name() != name; });
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string key = type.collection->key_of(all[i]->namespace_(), all[i]->name());
-    if (options.next && key < prefix + options.next->start) continue;
+    if (options.next &&
+        type.collection->key_of(all[i]->namespace_(), all[i]->name()) < prefix + options.next->start)
+      continue;
     // The existence of a next page is checked before matching.
     if (options.limit > 0 && page.items.size() == options.limit) {
       const StoredPtr& last = page.items.back();

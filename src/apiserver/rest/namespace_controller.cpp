@@ -37,13 +37,13 @@ Remaining delete_content(Storage& storage, const std::string& name, WallTime now
     for (const StoredPtr& object : storage.store.snapshot(collection, prefix, storage.store.version())) {
       DeleteOptions options;
       options.propagation = Propagation::background;
-      if (object->metadata()["deletionTimestamp"].is_null() &&
+      if (object->part("metadata.deletionTimestamp").is_null() &&
           delete_object(storage, *type, object, options, now).removed)
         continue;
       const StoredPtr rest = storage.store.find(collection, prefix + object->name());
       if (!rest) continue;
       ++left.by_resource[collection.plural + "." + collection.group];
-      const Json& finalizers = rest->metadata()["finalizers"];
+      const Json finalizers = rest->part("metadata.finalizers");
       for (std::size_t i = 0; i < finalizers.size(); ++i) ++left.by_finalizer[finalizers[i].string_or("")];
     }
   }
@@ -156,7 +156,7 @@ void require_namespace(Storage& storage, std::string_view namespace_, const Reso
                        std::string_view name) {
   const StoredPtr object = storage.store.find(namespaces(storage), namespace_);
   if (!object) throw StatusError::not_found({"", "namespaces"}, namespace_);
-  if (object->metadata()["deletionTimestamp"].is_null()) return;
+  if (object->part("metadata.deletionTimestamp").is_null()) return;
   const std::string text(namespace_);
   throw StatusError::forbidden(
       type.resource(), name,

@@ -109,6 +109,7 @@ Json applied_document(const Call& call) {
 /// Reports duplicate keys, which only strict decoding rejects.
 void check_duplicates(Call& call, FieldValidation validation) {
   if (validation == FieldValidation::ignore) return;
+  if (json_problem(call.request.body).empty() && duplicate_fields(call.request.body).empty()) return;
   std::vector<std::string> problems = yaml_duplicates(call.request.body);
   if (problems.empty()) return;
   if (validation == FieldValidation::strict) {

@@ -137,10 +137,9 @@ void check_budgets(Storage& storage, const Call& call, const StoredPtr& pod, boo
   if (!budgets) return;
   for (const StoredPtr& budget :
        storage.store.snapshot(*budgets->collection, call.path.namespace_ + "/", storage.store.version())) {
-    const Json& selector = budget->body().at({"spec", "selector"});
+    const Json selector = budget->part("spec.selector");
     if (selector.is_null() || selector.empty()) continue;
-    if (LabelQuery(selector_text(selector)).matches(pod->metadata()["labels"]) &&
-        !may_go_unready(*pod, *budget))
+    if (LabelQuery(selector_text(selector)).matches(*pod) && !may_go_unready(*pod, *budget))
       charge(storage, *budgets->collection, budget, dry_run);
   }
 }

@@ -33,7 +33,8 @@ std::string list_text(const Call& call, const Page& page) {
 std::string reshaped_page(const Call& call, const Page& page) {
   std::vector<Json> documents;
   documents.reserve(page.items.size());
-  for (const StoredPtr& item : page.items) documents.push_back(call.type->document(*item));
+  for (const StoredPtr& item : page.items)
+    documents.push_back(call.type->document(*item, ResourceType::Parsed::once));
   return reshaped_list(call, documents, list_metadata(call, page));
 }
 

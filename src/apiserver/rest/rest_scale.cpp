@@ -9,9 +9,9 @@
 #include "apiserver/rest/request_body.hpp"
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
-#include "apiserver/rest/scale_path.hpp"
 #include "apiserver/rest/write.hpp"
 #include "apiserver/text/json_problem.hpp"
+#include "apiserver/text/member_path.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

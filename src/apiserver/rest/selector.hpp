@@ -24,6 +24,7 @@ class LabelQuery {
 
   bool empty() const { return requirements_.empty(); }
   bool matches(const Json& labels) const;
+  bool matches(const Stored& object) const;
 
  private:
   friend class LabelQueryParser;
@@ -33,7 +34,7 @@ class LabelQuery {
     Operator op;
     std::vector<std::string> values;
   };
-  static bool holds(const Requirement& requirement, const Json& labels);
+  static bool holds(const Requirement& requirement, const Json& label);
   std::vector<Requirement> requirements_;
 };
 
@@ -46,16 +47,18 @@ class FieldQuery {
 
   bool empty() const { return terms_.empty(); }
   bool matches(const Json& object) const;
+  bool matches(const Stored& object) const;
   /// Returns the name that metadata.name must equal, empty if there is none.
   std::string name() const;
 
  private:
   struct Term {
     std::string field;
-    std::vector<std::string> path;
     std::string value;
     bool equal;
   };
+  template <class Object>
+  bool holds(const Object& object) const;
   std::vector<Term> terms_;
 };
 

@@ -73,8 +73,9 @@ void WatchHub::catch_up(WatchId id) {
 void WatchHub::queue(WatchId id, Watch& watch, Pending event) {
   if (watch.ended) return;
   watch.unread += event.size();
+  if (event.present) watch.unread_present += event.size();
   watch.pending.push_back(std::move(event));
-  if (watch.unread > max_unread_) {
+  if (watch.unread - watch.unread_present > max_unread_) {
     watch.pending.clear();
     return end(id, watch);
   }
@@ -87,7 +88,9 @@ void WatchHub::end(WatchId id, Watch& watch) {
 }
 
 void WatchHub::add_present(WatchId id, StoredPtr object) {
-  queue(id, watches_.at(id), {EventType::added, std::move(object), {}});
+  Pending event{EventType::added, std::move(object), {}};
+  event.present = true;
+  queue(id, watches_.at(id), std::move(event));
 }
 
 void WatchHub::add_bookmark(WatchId id, std::uint64_t version, Bookmark kind) {
@@ -171,7 +174,7 @@ void WatchHub::close(WatchId id) {
 
 Json WatchHub::shaped(Watch& watch, const Stored& object, WallTime now) const {
   const WatchRequest& request = watch.request;
-  const Json document = request.type->document(object);
+  const Json document = request.type->document(object, ResourceType::Parsed::once);
   if (request.form.form == Representation::Form::partial)
     return partial_metadata(document, request.form.api_version);
   const auto header = watch.columns_sent ? TableHeader::without_columns : TableHeader::with_columns;
@@ -209,6 +212,7 @@ WatchOutput WatchHub::read(WatchId id, WallTime now) {
   for (; event != watch.pending.end() && is_due(*event); ++event) {
     append(watch, *event, now, out.bytes);
     watch.unread -= event->size();
+    if (event->present) watch.unread_present -= event->size();
   }
   watch.pending.erase(watch.pending.begin(), event);
   if (out.ended) {

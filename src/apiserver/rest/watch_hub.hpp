@@ -77,6 +77,7 @@ class WatchHub {
     std::string text;
     WallTime due = {};  ///< Delayed until then, and until enough changes were made.
     std::uint64_t due_version = 0;
+    bool present = false;  ///< Of the state at the start of the watch.
 
     std::size_t size() const { return object ? object->text().size() : text.size(); }
   };
@@ -84,6 +85,7 @@ class WatchHub {
     WatchRequest request;
     std::deque<Pending> pending = {};
     std::size_t unread = 0;
+    std::size_t unread_present = 0;  ///< Part of it: the client did not fall behind, it has just begun.
     std::optional<WallTime> next_bookmark = {};
     bool columns_sent = false;
     bool ended = false;

@@ -11,12 +11,12 @@
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/namespace_controller.hpp"
 #include "apiserver/rest/respond.hpp"
-#include "apiserver/rest/scale_path.hpp"
 #include "apiserver/schema/builtin_validation.hpp"
 #include "apiserver/schema/metadata_validation.hpp"
 #include "apiserver/schema/pruning.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/store/object_rules.hpp"
+#include "apiserver/text/member_path.hpp"
 #include "apiserver/text/timestamps.hpp"
 
 namespace evenkeel {

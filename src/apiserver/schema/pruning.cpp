@@ -195,8 +195,8 @@ void canonicalize_fields(Json& object, const Schema& schema) {
 void canonicalize_time(Json& value, bool micro) {
   const auto moment = parse_timestamp(value.as_string());
   if (!moment) return;
-  constexpr std::int64_t second = 1'000'000'000;
-  const std::int64_t rest = (*moment % second + second) % second;
+  constexpr std::int64_t per_second = 1'000'000'000;
+  const std::int64_t rest = (*moment % per_second + per_second) % per_second;
   std::string text = timestamp_text(*moment - rest);
   if (micro) {
     std::string digits = std::to_string(rest / 1000);

@@ -47,6 +47,11 @@ class DuplicateScan {
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
     if (at_ >= text_.size()) return false;
     ++at_;
+    if (const std::string_view inside = text_.substr(start + 1, at_ - start - 2);
+        inside.find('\\') == std::string_view::npos) {
+      out = inside;
+      return true;
+    }
     try {
       out = Json::parse(text_.substr(start, at_ - start)).string_or("");
     } catch (const DecodeError&) {

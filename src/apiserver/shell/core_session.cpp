@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/shell/gzip_answer.hpp"
 #include "apiserver/shell/peer_name.hpp"
 #include "apiserver/shell/status_answer.hpp"
 #include "serve/wire.hpp"
@@ -44,6 +45,7 @@ void CoreSession::on_request(Session& session, http::Request request, bool head)
 
 void CoreSession::execute(Session& session) {
   Reply reply = owner_.host().execute(request_, authenticated_, owner_.front());
+  const bool compressed = accepts_gzip(request_);
   request_ = {};
   if (reply.dropped) {
     const Ending how = ending_of(reply.ending);
@@ -55,7 +57,9 @@ void CoreSession::execute(Session& session) {
     return session.stream(reply.response);
   }
   std::optional<Session::Cut> cut;
-  if (reply.cut_after) cut = {*reply.cut_after, ending_of(reply.ending)};
+  if (reply.cut_after)
+    cut = {*reply.cut_after, ending_of(reply.ending)};  // a number of bytes of the plain body
+  if (compressed && !cut) compress(reply.response);
   session.answer(std::move(reply.response), cut);
 }
 

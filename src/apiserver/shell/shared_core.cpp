@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/apiserver/shared_core.hpp>
 
@@ -53,7 +54,10 @@ http::Response SharedCore::handle(const http::Request& request) {
 
 void SharedCore::install(std::string_view manifest) {
   const Asks ask = [this](const http::Request& request) { return handle(request); };
-  for (const Json& object : manifest_objects(manifest)) create_object(ask, object);
+  ObjectCreator creator(ask);
+  // Each text is freed once the core has its own.
+  std::vector<ManifestObject> objects = read_manifest(manifest);
+  for (ManifestObject& object : objects) creator.create(std::exchange(object, {}));
 }
 
 FaultId SharedCore::inject(FaultRule rule) {

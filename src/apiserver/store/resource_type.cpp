@@ -2,6 +2,7 @@
 #include "apiserver/store/resource_type.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "apiserver/schema/defaults.hpp"
 #include "apiserver/schema/pruning.hpp"
@@ -9,6 +10,20 @@
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
+namespace {
+
+/// Custom resources are read with the current schema of the storage version, including defaults; other
+/// versions then drop unknown fields, and default nothing.
+Json as_read(const ResourceType& type, const Stored& object, Json body) {
+  if (type.from_storage) return type.from_storage(std::move(body));
+  if (type.reads_as_stored(object) || !type.storage_schema) return body;
+  prune(body, *type.storage_schema);
+  apply_defaults(body, *type.storage_schema);
+  if (type.version != type.storage_version) prune(body, *type.schema);
+  return body;
+}
+
+}  // namespace
 
 bool ResourceType::has_verb(std::string_view verb) const {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
@@ -29,20 +44,12 @@ bool ResourceType::reads_as_stored(const Stored& object) const {
   return !custom || (version == storage_version && object.shape() == shape);
 }
 
-/// Custom resources are read with the current schema of the storage version, including defaults; other
-/// versions then drop unknown fields, and default nothing.
 Json ResourceType::read(const Stored& object) const {
-  Json body = object.body();
-  if (from_storage) return from_storage(std::move(body));
-  if (reads_as_stored(object) || !storage_schema) return body;
-  prune(body, *storage_schema);
-  apply_defaults(body, *storage_schema);
-  if (version != storage_version) prune(body, *schema);
-  return body;
+  return as_read(*this, object, object.copy());
 }
 
-Json ResourceType::document(const Stored& object) const {
-  Json body = read(object);
+Json ResourceType::document(const Stored& object, Parsed parsed) const {
+  Json body = parsed == Parsed::kept ? as_read(*this, object, object.body()) : read(object);
   body["apiVersion"] = api_version();
   body["kind"] = kind;
   return body;

@@ -105,8 +105,10 @@ struct ResourceType {
 
   /// Returns `"kind":"ConfigMap","apiVersion":"v1"`.
   std::string head() const;
-  /// Returns the complete document of a stored object in this version.
-  Json document(const Stored& object) const;
+  /// Returns the complete document of a stored object in this version. Parsed::once is for reads of many
+  /// objects: the document that is parsed for it is not kept beside the object.
+  enum class Parsed : bool { kept, once };
+  Json document(const Stored& object, Parsed parsed = Parsed::kept) const;
   /// Returns its text: {"kind":...,"apiVersion":...,...}.
   std::string text(const Stored& object) const;
   /// Returns the shape of objects written in this version: that of the storage version if they are equal,

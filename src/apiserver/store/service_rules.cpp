@@ -132,10 +132,11 @@ Taken taken_by_others(const Collection& services, const Json& service) {
   Taken taken;
   for (const auto& [key, other] : services.objects) {
     if (other->uid() == service.at({"metadata", "uid"}).string_or("")) continue;
-    taken.addresses.insert(address_of(other->body()));
-    const Json& ports = other->body()["spec"]["ports"];
+    const Json spec = other->part("spec");
+    taken.addresses.insert(spec["clusterIP"].string_or(""));
+    const Json& ports = spec["ports"];
     for (std::size_t i = 0; i < ports.size(); ++i) taken.ports.insert(ports[i]["nodePort"].integer_or(0));
-    taken.ports.insert(other->body()["spec"]["healthCheckNodePort"].integer_or(0));
+    taken.ports.insert(spec["healthCheckNodePort"].integer_or(0));
   }
   return taken;
 }

@@ -4,20 +4,82 @@
 #include <algorithm>
 #include <utility>
 
+#include "apiserver/text/member_path.hpp"
+#include "base/json_text.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-Stored::Stored(Json body, std::uint64_t version, std::uint64_t shape)
-    : version_(version), shape_(shape), body_(std::move(body)) {
-  const Json& metadata = (*std::as_const(body_))["metadata"];
+void ParsedBodies::add(const Stored& object) {
+  entries_.push_back({object.weak_from_this(), object.text().size()});
+  bytes_ += object.text().size();
+}
+
+void ParsedBodies::trim() {
+  while (bytes_ > limit_) {
+    if (const StoredPtr object = entries_.front().object.lock()) object->body_.reset();
+    bytes_ -= entries_.front().bytes;
+    entries_.pop_front();
+  }
+}
+
+StoredPtr Stored::make(Json body, std::uint64_t version, std::uint64_t shape,
+                       std::shared_ptr<ParsedBodies> parsed) {
+  const auto object = std::make_shared<const Stored>(std::move(body), version, shape, std::move(parsed));
+  object->parsed_->add(*object);
+  return object;
+}
+
+Stored::Stored(Json body, std::uint64_t version, std::uint64_t shape, std::shared_ptr<ParsedBodies> parsed)
+    : version_(version),
+      shape_(shape),
+      parsed_(std::move(parsed)),
+      body_(std::make_unique<const Json>(std::move(body))) {
+  const Json& metadata = (*body_)["metadata"];
   name_ = metadata["name"].string_or("");
   space_ = metadata["namespace"].string_or("");
   uid_ = metadata["uid"].string_or("");
+  write_text();
+}
+
+void Stored::begin_member(std::string_view name) {
+  if (!text_.empty() && text_.back() != '{') text_ += ',';
+  append_json_string(text_, name);
+  text_ += ':';
+}
+
+void Stored::write_text() {
+  for (const auto& [name, value] : body_->as_object()) {
+    begin_member(name);
+    if (name == "metadata" && value.is_object())
+      write_metadata(value.as_object());
+    else
+      value.dump_to(text_);
+    if (name <= "metadata") rest_ = static_cast<std::uint32_t>(text_.size() + 1);
+  }
+  rest_ = std::min(rest_, static_cast<std::uint32_t>(text_.size()));
+  text_.shrink_to_fit();
+}
+
+void Stored::write_metadata(const Json::Object& metadata) {
+  text_ += '{';
+  for (const auto& [name, value] : metadata) {
+    begin_member(name);
+    const std::size_t start = text_.size();
+    value.dump_to(text_);
+    if (name != "labels" || !value.is_object()) continue;
+    labels_ = static_cast<std::uint32_t>(start + 1);
+    labels_size_ = static_cast<std::uint32_t>(text_.size() - start - 2);
+  }
+  text_ += '}';
 }
 
 const Json& Stored::body() const {
-  if (!body_) body_ = Json::parse("{" + text_ + "}");
+  if (!body_) {
+    body_ = std::make_unique<const Json>(copy());
+    parsed_->add(*this);
+  }
   return *body_;
 }
 
@@ -25,18 +87,21 @@ Json Stored::copy() const {
   return body_ ? *body_ : Json::parse("{" + text_ + "}");
 }
 
-const std::string& Stored::text() const {
-  if (text_.empty()) {
-    std::string whole = body_->dump();
-    text_ = whole.substr(1, whole.size() - 2);
-    text_.shrink_to_fit();
-  }
-  return text_;
+Json Stored::part(std::string_view path) const {
+  if (body_) return value_at(*body_, path);
+  // Most of the text is before spec and status.
+  const bool late = path.substr(0, path.find('.')) > "metadata";
+  return value_in_text(std::string_view(text_).substr(late ? rest_ : 0), path);
 }
 
-void Stored::shrink() const {
-  text();
-  body_.reset();
+Json Stored::label(std::string_view name) const {
+  return member_in_text(std::string_view(text_).substr(labels_, labels_size_), name);
+}
+
+StoredPtr Stored::with_version(std::uint64_t version) const {
+  Json body = copy();
+  body["metadata"]["resourceVersion"] = std::to_string(version);
+  return make(std::move(body), version, 0, parsed_);
 }
 
 std::string Collection::key_of(std::string_view namespace_, std::string_view name) const {
@@ -47,12 +112,7 @@ std::string Collection::key_of(std::string_view namespace_, std::string_view nam
 }
 
 const StoredPtr& Change::departed() const {
-  if (!departed_once) {
-    Json body = before->copy();
-    body["metadata"]["resourceVersion"] = std::to_string(version);
-    departed_once = std::make_shared<Stored>(std::move(body), version);
-    departed_once->shrink();
-  }
+  if (!departed_once) departed_once = before->with_version(version);
   return departed_once;
 }
 
@@ -76,11 +136,10 @@ StoredPtr Store::put(Collection& collection, Json body, std::uint64_t shape) {
   body["metadata"]["resourceVersion"] = std::to_string(change.version);
   body.erase("apiVersion");
   body.erase("kind");
-  change.after = std::make_shared<Stored>(std::move(body), change.version, shape);
+  change.after = Stored::make(std::move(body), change.version, shape, parsed_);
   change.key = collection.key_of(change.after->namespace_(), change.after->name());
   StoredPtr& slot = collection.objects[change.key];
   change.before = std::exchange(slot, change.after);
-  if (change.before) replaced_.push_back(change.before);
   StoredPtr result = change.after;
   record(collection, std::move(change));
   return result;
@@ -91,7 +150,6 @@ StoredPtr Store::erase(Collection& collection, std::string_view key) {
   if (at == collection.objects.end()) return nullptr;
   Change change{.version = ++version_, .collection = &collection, .key = at->first, .before = at->second};
   collection.objects.erase(at);
-  replaced_.push_back(change.before);
   StoredPtr result = change.before;
   record(collection, std::move(change));
   return result;
@@ -150,11 +208,6 @@ std::vector<StoredPtr> Store::snapshot(const Collection& collection, std::string
   }
   for (auto& [key, object] : objects) out.push_back(std::move(object));
   return out;
-}
-
-void Store::shrink() {
-  for (const StoredPtr& object : replaced_) object->shrink();
-  replaced_.clear();
 }
 
 }  // namespace apiserver

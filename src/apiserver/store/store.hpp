@@ -20,38 +20,83 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// One version of an object; immutable. Shared by the store, the history and all watches. apiVersion and kind
-/// are not part of it: they are those of the resource through which it is read.
-class Stored {
- public:
-  Stored(Json body, std::uint64_t version, std::uint64_t shape = 0);
+class Stored;
 
-  /// Returns the document without apiVersion and kind.
+/// The parsed documents that stored objects keep beside their text: those of the last `limit` bytes of text
+/// that were parsed.
+/// Thread safety: none; shared by a store and its objects.
+class ParsedBodies {
+ public:
+  explicit ParsedBodies(std::size_t limit) : limit_(limit) {}
+
+  /// Adds an object that has just parsed its text, or was made from a document.
+  void add(const Stored& object);
+  /// Frees the oldest documents above the limit, and thereby invalidates references into them.
+  void trim();
+
+ private:
+  struct Entry {
+    std::weak_ptr<const Stored> object;
+    std::size_t bytes;
+  };
+
+  const std::size_t limit_;
+  std::size_t bytes_ = 0;
+  std::deque<Entry> entries_;
+};
+
+/// One version of an object; immutable. Shared by the store, the history and all watches. apiVersion and kind
+/// are not part of it: they are those of the resource through which it is read. It is kept as text, which
+/// takes a tenth of the memory of the parsed document.
+class Stored : public std::enable_shared_from_this<Stored> {
+ public:
+  /// Returns an object whose parsed document is one of `parsed`.
+  static std::shared_ptr<const Stored> make(Json body, std::uint64_t version, std::uint64_t shape,
+                                            std::shared_ptr<ParsedBodies> parsed);
+  /// Used by make().
+  Stored(Json body, std::uint64_t version, std::uint64_t shape, std::shared_ptr<ParsedBodies> parsed);
+
+  /// Returns the document without apiVersion and kind; parsed unless it was of late. References are valid
+  /// until ParsedBodies::trim().
   const Json& body() const;
   const Json& metadata() const { return body()["metadata"]; }
-  /// Returns a copy of the document; parses it without caching the result if necessary.
+  bool is_parsed() const { return body_ != nullptr; }
+  /// Returns a copy of the document; the result of a parse is not kept.
   Json copy() const;
-  /// Returns the members as text, without the braces: `"metadata":{...},"spec":{...}`. Formatted once.
-  const std::string& text() const;
+  /// Returns a copy of the value at a path of members, "metadata.labels"; null if there is none. Parses
+  /// nothing else.
+  Json part(std::string_view path) const;
+  /// Returns a copy of the label; null if it is absent.
+  Json label(std::string_view name) const;
+  /// Returns the members as text, without the braces: `"metadata":{...},"spec":{...}`.
+  const std::string& text() const { return text_; }
   std::uint64_t version() const { return version_; }
   /// Returns the shape that the body had when it was stored (ResourceType::shape); 0: unknown.
   std::uint64_t shape() const { return shape_; }
   const std::string& name() const { return name_; }
   const std::string& namespace_() const { return space_; }
   const std::string& uid() const { return uid_; }
-
-  /// Keeps only the text, which takes a tenth of the memory; body() parses it again. Invalidates references
-  /// from body().
-  void shrink() const;
+  /// Returns the same document with another resourceVersion and `version`.
+  std::shared_ptr<const Stored> with_version(std::uint64_t version) const;
 
  private:
-  std::uint64_t version_;
-  std::uint64_t shape_;
+  friend class ParsedBodies;
+  void write_text();
+  void write_metadata(const Json::Object& metadata);
+  void begin_member(std::string_view name);
+
+  const std::uint64_t version_;
+  const std::uint64_t shape_;
   std::string name_;
   std::string space_;
   std::string uid_;
-  mutable std::optional<Json> body_;
-  mutable std::string text_;
+  std::string text_;
+  /// Positions in the text: of the members after metadata, and of the labels within their braces.
+  std::uint32_t rest_ = 0;
+  std::uint32_t labels_ = 0;
+  std::uint32_t labels_size_ = 0;
+  const std::shared_ptr<ParsedBodies> parsed_;
+  mutable std::unique_ptr<const Json> body_;
 };
 using StoredPtr = std::shared_ptr<const Stored>;
 
@@ -119,9 +164,8 @@ class Store {
   /// oldest_version()).
   std::vector<StoredPtr> snapshot(const Collection& collection, std::string_view prefix,
                                   std::uint64_t version) const;
-  /// Frees the parsed documents of replaced versions. Must not be called while references into one are in
-  /// use.
-  void shrink();
+  /// Frees parsed documents. Must not be called while references into one are in use.
+  void shrink() { parsed_->trim(); }
 
  private:
   void record(Collection& collection, Change change);
@@ -133,7 +177,8 @@ class Store {
   WallTime now_ = {};
   std::map<std::pair<std::string, std::string>, Collection> collections_;
   std::deque<ChangePtr> history_;
-  std::vector<StoredPtr> replaced_;
+  /// 256 KiB of text are about 2 MiB of documents.
+  const std::shared_ptr<ParsedBodies> parsed_ = std::make_shared<ParsedBodies>(std::size_t{256} << 10);
   std::vector<Listener> listeners_;
 };
 
