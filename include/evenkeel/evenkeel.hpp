@@ -16,6 +16,7 @@
 //   serve/server.hpp            HTTP routes of one's own
 //   metrics/text.hpp            metrics as text
 //   http/curl_transport.hpp     a transport with options of one's own
+//   http/event_loop.hpp         the library in a program's own event loop
 //   coordination/, testing/     all of both, which are libraries of their own
 #pragma once
 

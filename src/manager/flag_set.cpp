@@ -36,7 +36,7 @@ void check_name(const std::string& name) {
   }
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string join_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
@@ -63,7 +63,7 @@ std::uint64_t parse_unsigned(std::string_view text, std::uint64_t most) {
 }
 
 void refuse_word(std::string_view text, const std::vector<std::string>& words) {
-  throw std::invalid_argument(quoted(text) + " is none of " + joined(words));
+  throw std::invalid_argument(quoted(text) + " is none of " + join_words(words));
 }
 
 }  // namespace detail
@@ -129,7 +129,7 @@ FlagSet& FlagSet::add(std::string name, std::vector<std::string>& target, std::s
   };
   return push({.name = std::move(name),
                .help = std::move(help),
-               .text = {.value = std::move(value), .default_text = joined(target)},
+               .text = {.value = std::move(value), .default_text = join_words(target)},
                .repeated = true,
                .take = take});
 }

@@ -223,6 +223,17 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   add_duration(app, "--sync-timeout", flags.sync_timeout,
                with_default("Time without the first lists after which a controller logs that it waits",
                             duration_or(program.manager.sync_timeout, "2m")));
+  app.add_option(
+         "--cache-directory", flags.cache_directory,
+         with_default("Directory for copies of what is cached, from which the next start resumes; of this "
+                      "program alone",
+                      text_or(program.manager.cache.disk.directory, "none")))
+      ->type_name("DIRECTORY");
+  flags.streaming_lists = program.manager.cache.reflector.streaming_list;
+  app.add_flag(
+      "--streaming-lists", flags.streaming_lists,
+      with_default("Read the objects of a kind as a streaming list; --streaming-lists=false: in pages",
+                   flags.streaming_lists ? "true" : "false"));
   app.add_flag("--print-crds", flags.print_crds,
                "Print the CustomResourceDefinitions of the program's kinds as YAML, and exit");
 }

@@ -39,6 +39,8 @@ struct Flags {
   std::string log_file = {};
   std::optional<Duration> grace_period = {};
   std::optional<Duration> sync_timeout = {};
+  std::string cache_directory = {};
+  bool streaming_lists = true;
   bool print_crds = false;
 };
 

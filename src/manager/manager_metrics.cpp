@@ -15,6 +15,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
+std::string_view form_of(const CollectionHealth& one) {
+  return one.form == WireForm::metadata_only ? "metadata" : "";
+}
+
 // One series per kind and family; the series of a family are adjacent.
 class CollectionFigures {
  public:
@@ -43,7 +47,9 @@ class CollectionFigures {
     use({{"group", one.resource.group},
          {"version", one.resource.version},
          {"resource", one.resource.plural},
-         {"namespace", one.namespace_}});
+         {"namespace", one.namespace_},
+         {"selector", one.selector},
+         {"form", form_of(one)}});
   }
 
   const std::vector<CollectionHealth>& all_;
@@ -59,9 +65,16 @@ void collect_cache(const Cache& cache, TimePoint now, MetricSink& sink) {
   figures.gauge("evenkeel_informer_objects", "Objects held", [](const Health& one) { return one.objects; });
   figures.gauge("evenkeel_informer_bytes", "Bytes of the objects held",
                 [](const Health& one) { return one.bytes; });
-  figures.counter("evenkeel_informer_lists_total", "Lists begun, pages not counted",
+  figures.counter("evenkeel_informer_lists_total", "Lists in pages begun, pages not counted",
                   [](const Health& one) { return one.counters.lists; });
-  figures.counter("evenkeel_informer_watches_total", "Watches begun",
+  figures.counter("evenkeel_informer_streaming_lists_total", "Streaming lists begun",
+                  [](const Health& one) { return one.counters.streaming_lists; });
+  figures.counter("evenkeel_informer_streaming_fallbacks_total",
+                  "Streaming lists that failed and were followed by a list in pages",
+                  [](const Health& one) { return one.counters.streaming_fallbacks; });
+  figures.counter("evenkeel_informer_restores_total", "Copies on disk that were taken over at the start",
+                  [](const Health& one) { return one.counters.restores; });
+  figures.counter("evenkeel_informer_watches_total", "Watches begun, streaming lists included",
                   [](const Health& one) { return one.counters.watches; });
   figures.counter("evenkeel_informer_events_total", "Events of watches, bookmarks included",
                   [](const Health& one) { return one.counters.events; });
@@ -71,6 +84,8 @@ void collect_cache(const Cache& cache, TimePoint now, MetricSink& sink) {
                   [](const Health& one) { return one.counters.failures; });
   figures.counter("evenkeel_informer_undecodable_total", "Answers and objects that could not be read",
                   [](const Health& one) { return one.counters.undecodable; });
+  figures.counter("evenkeel_informer_index_failures_total", "Calls of functions of indexes that threw",
+                  [](const Health& one) { return one.index_failures; });
   figures.gauge("evenkeel_informer_seconds_since_last_event",
                 "Time since the last event or list came; -1 before the first", [&](const Health& one) {
                   return one.last_event ? std::chrono::duration<double>(now - *one.last_event).count() : -1.0;
@@ -87,6 +102,8 @@ void collect_cache(const Cache& cache, TimePoint now, MetricSink& sink) {
                 {"version", one.resource.version},
                 {"resource", one.resource.plural},
                 {"namespace", one.namespace_},
+                {"selector", one.selector},
+                {"form", form_of(one)},
                 {"problem", watch_problem_name(one.informer.problem)}},
                1);
   }

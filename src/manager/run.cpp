@@ -82,6 +82,8 @@ ManagerOptions manager_options(const RunOptions& options, const detail::Flags& f
   if (flags.grace_period) manager.lifecycle.grace_period = *flags.grace_period;
   if (flags.sync_timeout) manager.sync_timeout = flags.sync_timeout;
   if (!flags.namespace_.empty()) manager.cache.namespace_ = flags.namespace_;
+  if (!flags.cache_directory.empty()) manager.cache.disk.directory = flags.cache_directory;
+  manager.cache.reflector.streaming_list = flags.streaming_lists;
   if (flags.election.on)
     manager.election = election_options(manager, flags.election);
   else

@@ -89,8 +89,9 @@ struct Environment::State {
 
   void install(std::string_view manifest) {
     const apiserver::Asks ask = [this](const http::Request& request) { return plane.ask(request); };
+    apiserver::ObjectCreator creator(ask);
     for (const Json& object : apiserver::manifest_objects(manifest)) {
-      apiserver::create_object(ask, object);
+      creator.create(apiserver::ManifestObject(object));
       if (is_definition(object)) await_served(object);
     }
   }
@@ -108,7 +109,8 @@ struct Environment::State {
   // Waits until discovery contains it and its lists can be read.
   void await_served(const Json& definition) {
     for (const std::string& collection : collections(definition)) {
-      plane.wait_until(Component::api_server, apiserver::object_text(definition) + " to be served",
+      plane.wait_until(Component::api_server,
+                       apiserver::object_text(apiserver::ManifestObject(definition)) + " to be served",
                        [&] { return unserved(collection); });
     }
   }

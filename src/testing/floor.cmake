@@ -3,7 +3,7 @@
 set(testing_headers harness.hpp differences.hpp environment.hpp etcd_server.hpp faulty_store.hpp log_recorder.hpp object.hpp run.hpp
   running_manager.hpp wait.hpp)
 set(testing_sources harness.cpp harness_report.cpp harness_transport.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
-  object.cpp running_manager.cpp wait.cpp)
+  object.cpp running_manager.cpp scripted_command.cpp wait.cpp)
 
 # The stand-in for etcd: a core, and its shell.
 list(APPEND testing_sources etcd/etcd_core.cpp etcd/etcd_data.cpp etcd/etcd_message.cpp etcd/etcd_server.cpp)

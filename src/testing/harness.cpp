@@ -118,11 +118,12 @@ Harness::Impl::Impl(HarnessOptions options)
     : options_(std::move(options)),
       core_(std::make_shared<apiserver::SharedCore>(core_options(options_, clock_))),
       recorder_(std::make_shared<LogRecorder>(options_.log_level)),
-      transport_(std::make_shared<HarnessTransport>(core_, clock_, options_.cache_lag,
-                                                    [this](Write write) {
-                                                      if (!runs_.empty())
-                                                        runs_.back().writes.push_back(std::move(write));
-                                                    })),
+      transport_(std::make_shared<HarnessTransport>(
+          core_, clock_, options_.cache_lag,
+          [this](Write write) {
+            if (!runs_.empty()) runs_.back().writes.push_back(std::move(write));
+          },
+          options_.on_exec)),
       controllers_client_({.server = "http://harness"}, {.transport = transport_,
                                                          .clock = clock_,
                                                          .log = Log(recorder_),
@@ -351,7 +352,9 @@ bool Harness::Impl::work_until(TimePoint end) {
       if (runs_.size() - before > options_.max_runs) throw TooManyRuns(story_of_last());
     }
     if (clock_->now() > end) return false;  // a run took longer
-    const std::optional<TimePoint> work = next_work();
+    std::optional<TimePoint> work = next_work();
+    // A key that is due and was not run waits for the first list of another watch.
+    if (work && *work <= clock_->now()) work = next_event();
     if (!work || *work > end) return !work;
     move_to(*earlier(work, next_event()));
   }
@@ -510,9 +513,7 @@ Harness run_once(ControllerSpec spec, const Objects& objects, const RunOptions& 
   const ObjectKey key = key_for(spec, objects, options);
   for (WatchSpec& watch : spec.watches) {
     if (watch.bind) {
-      watch.bind = [key, inner = std::move(watch.bind)](const Cache& cache) {
-        return only(key, inner(cache));
-      };
+      watch.bind = [key, inner = std::move(watch.bind)](Cache& cache) { return only(key, inner(cache)); };
     } else {
       watch.mapping = only(key, std::move(watch.mapping));
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apiserver/shell/request_target.hpp"
+#include "testing/scripted_command.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -91,11 +92,13 @@ class HarnessTransport::LateHandler final : public http::StreamHandler {
 
 HarnessTransport::HarnessTransport(std::shared_ptr<apiserver::SharedCore> core,
                                    std::shared_ptr<HarnessClock> clock, Duration lag,
-                                   std::function<void(Write)> on_write)
+                                   std::function<void(Write)> on_write,
+                                   std::function<ExecResult(const Command&)> on_exec)
     : core_(std::move(core)),
       clock_(std::move(clock)),
       lag_(lag),
       on_write_(std::move(on_write)),
+      on_exec_(std::move(on_exec)),
       start_(clock_->now()),
       late_(std::make_shared<LateQueue>()),
       inner_(std::make_shared<apiserver::InProcessTransport>(
@@ -139,6 +142,23 @@ http::Response HarnessTransport::fetch(http::Request request, std::stop_token st
     clock_->wait(never, lock);
   }
   return std::move(**answer).value();
+}
+
+http::WebSocketAnswer HarnessTransport::open_web_socket(http::Request request,
+                                                        std::vector<std::string> protocols,
+                                                        std::stop_token stop) {
+  std::optional<Command> command = command_of(request);
+  if (!command) return Transport::open_web_socket(std::move(request), std::move(protocols), std::move(stop));
+  if (!on_exec_) {
+    throw TransportError(TransportErrorCode::protocol,
+                         "GET " + request.target + ": HarnessOptions::on_exec is not set");
+  }
+  const std::string pod = request.target.substr(0, request.target.find("/exec?"));
+  http::WebSocketAnswer answer{.response = core_->handle({.target = pod}), .socket = nullptr};
+  if (answer.response.status != 200) return answer;
+  answer.response = {.status = 101};
+  answer.socket = std::make_unique<ScriptedCommand>(std::move(*command), on_exec_);
+  return answer;
 }
 
 std::size_t HarnessTransport::pump() {

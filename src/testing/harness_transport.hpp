@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/http/transport.hpp>
+#include <evenkeel/http/web_socket.hpp>
 #include <evenkeel/testing/harness.hpp>
 
 #include "testing/harness_clock.hpp"
@@ -24,13 +26,16 @@ namespace testing {
 class HarnessTransport final : public http::Transport {
  public:
   HarnessTransport(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<HarnessClock> clock,
-                   Duration lag, std::function<void(Write)> on_write);
+                   Duration lag, std::function<void(Write)> on_write,
+                   std::function<ExecResult(const Command&)> on_exec);
   ~HarnessTransport() override;
 
   std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override;
   std::shared_ptr<http::Call> stream(http::Request request,
                                      std::shared_ptr<http::StreamHandler> handler) override;
   http::Response fetch(http::Request request, std::stop_token stop = {}) override;
+  http::WebSocketAnswer open_web_socket(http::Request request, std::vector<std::string> protocols,
+                                        std::stop_token stop = {}) override;
 
   /// Does the work that is due now; returns the number of deliveries.
   std::size_t pump();
@@ -55,6 +60,7 @@ class HarnessTransport final : public http::Transport {
   const std::shared_ptr<HarnessClock> clock_;
   const Duration lag_;
   const std::function<void(Write)> on_write_;
+  const std::function<ExecResult(const Command&)> on_exec_;
   const TimePoint start_;
   const std::shared_ptr<LateQueue> late_;
   const std::shared_ptr<apiserver::InProcessTransport> inner_;

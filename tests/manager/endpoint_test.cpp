@@ -60,7 +60,7 @@ TEST_F(EndpointConcurrency, ProbesNameTheControllerThatWaitsAndWhy) {
   manager->add(controller_for<Gadget>([](Context&, const Gadget&) { return done(); }));
   start();
   test::await("a reason", [this] {
-    return get("probes", "/readyz/controller/gadget").body.find("404 NotFound") != std::string::npos;
+    return get("probes", "/readyz/controller/gadget").body.find("list Gadget: 404") != std::string::npos;
   });
   const http::Response waiting = get("probes", "/readyz");
   EXPECT_EQ(waiting.status, 500);

@@ -35,6 +35,7 @@ TEST(Flags, AllMayBeLeftOut) {
   EXPECT_TRUE(outcome.flags.settings.controllers.empty());
   EXPECT_EQ(outcome.flags.log_level, LogLevel::info);
   EXPECT_EQ(outcome.flags.log_format, LogFormat::text);
+  EXPECT_TRUE(outcome.flags.streaming_lists);
   EXPECT_FALSE(outcome.flags.print_crds);
 }
 
@@ -47,6 +48,7 @@ TEST(Flags, EachIsRead) {
                               "--kube-api-qps",
                               "2.5",
                               "--kube-api-burst=4",
+                              "--streaming-lists=false",
                               "--workers",
                               "8",
                               "--log-level=debug",
@@ -69,6 +71,7 @@ TEST(Flags, EachIsRead) {
   EXPECT_EQ(outcome.flags.namespace_, "ns");
   EXPECT_EQ(outcome.flags.kube_api_qps, 2.5);
   EXPECT_EQ(outcome.flags.kube_api_burst, 4);
+  EXPECT_FALSE(outcome.flags.streaming_lists);
   EXPECT_EQ(outcome.flags.config, "op.yaml");
   EXPECT_EQ(outcome.flags.settings.defaults.workers, 8U);
   EXPECT_EQ(outcome.flags.settings.defaults.rate_limiter->text(), "exponential(1s, 60s)");

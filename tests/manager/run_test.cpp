@@ -135,6 +135,7 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--kubeconfig", kubeconfig},
       {"--context", "evenkeel"},
       {"--namespace", "default"},
+      {"--cache-directory", write_file("copies.txt", "") + ".d"},
       {"--config", write_file("documented.yaml", documented_settings())},
       {"--kube-api-qps", "50"},
       {"--kube-api-burst", "100"},
@@ -150,7 +151,7 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--log-level", "info"},
       {"--log-format", "text"},
       {"--log-file", "/dev/stderr"}};
-  const std::set<std::string> without_value = {"--leader-elect", "--debug-endpoints"};
+  const std::set<std::string> without_value = {"--leader-elect", "--streaming-lists", "--debug-endpoints"};
   const std::set<std::string> print_and_end = {"--print-crds", "--version", "--help"};
   std::vector<std::string> arguments;
   for (const auto& [flag, default_value] : documented_flags()) {
@@ -441,7 +442,7 @@ TEST_F(RunTest, AForbiddenListIsNamedAndWaitedFor) {
   install_crd();
   const apiserver::FaultId refusal = server->inject(
       {.verb = "list", .resource = "demos.demo.evenkeel.dev", .status = 403, .message = "no list for you"});
-  const auto child = start_operator();
+  const auto child = start_operator({"--streaming-lists=false"});
   EXPECT_THAT(child->wait_for_line("cannot list or watch a collection"),
               AllOf(HasSubstr("kind=Demo"), HasSubstr("problem=forbidden"), HasSubstr("list Demo: 403"),
                     HasSubstr("no list for you"), HasSubstr("does the role allow list and watch?")));

@@ -176,8 +176,17 @@ TEST_F(ScrapeConcurrency, CountsEachRunUnderHowItEnded) {
   EXPECT_EQ(ours.value(R"(leader_election_master_status{name="op"})"), 1);
   EXPECT_EQ(
       ours.value(R"(evenkeel_informer_problem{group="test.evenkeel.dev",version="v1",resource="gadgets",)"
-                 R"(namespace="",problem="no_such_kind"})"),
+                 R"(namespace="",selector="",form="",problem="no_such_kind"})"),
       1);
+  const std::string maps =
+      R"({group="",version="v1",resource="configmaps",namespace="",selector="",form=""})";
+  const std::string gadgets =
+      R"({group="test.evenkeel.dev",version="v1",resource="gadgets",namespace="",selector="",form=""})";
+  EXPECT_EQ(ours.value("evenkeel_informer_streaming_lists_total" + maps), 1);
+  EXPECT_EQ(ours.value("evenkeel_informer_streaming_fallbacks_total" + maps), 0);
+  EXPECT_EQ(ours.value("evenkeel_informer_lists_total" + maps), 0);
+  EXPECT_EQ(ours.value("evenkeel_informer_streaming_fallbacks_total" + gadgets), 1);
+  EXPECT_GE(ours.value("evenkeel_informer_lists_total" + gadgets), 1);
   const std::string host = server.url().substr(7);
   EXPECT_EQ(ours.value("rest_client_request_retries_total{code=\"429\",verb=\"GET\",host=\"" + host + "\"}"),
             1);

@@ -112,6 +112,7 @@ TEST_F(WatchHealthConcurrency, AForbiddenVerbIsNamedOnceAndHealsWhenItIsGranted)
         world.core->inject({.verb = verb, .resource = "gadgets.test.evenkeel.dev", .status = 403});
     ManagerOptions quick = options();
     quick.log = world.log();
+    quick.cache.reflector.streaming_list = verb == "watch";  // a streaming list needs no list
     Manager manager(world.client(), std::move(quick));
     std::atomic<int> runs = 0;
     manager.add(controller_for<Gadget>([&](Context&, const Gadget&) {

@@ -28,6 +28,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
+#include <evenkeel/client/pod_exec.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/testing/object.hpp>
@@ -40,17 +41,29 @@ struct Event;
 
 namespace testing {
 
+/// A command that a controller runs in a container, with ek::exec() or ExecSession.
+struct Command {
+  ObjectKey pod = {};
+  std::string container = {};  ///< Empty: the only one of the Pod.
+  std::vector<std::string> words = {};
+  bool with_stdin = false;
+  std::string input = {};  ///< All that it read from stdin.
+};
+
 struct HarnessOptions {
   /// Seed of uids, generated names and jitter: equal seeds and equal programs give equal runs.
   std::uint64_t seed = 1;
   /// Default field owner of controllers, like ManagerOptions::name.
   std::string name = "evenkeel";
   std::optional<Duration> reconcile_timeout = {};  ///< Default for controllers.
-  /// Delay from a change to its arrival in caches, except for first lists; simulates a busy cluster. Own
-  /// writes through the Context are visible at once, as always.
+  /// Delay from a change to its arrival in caches, except for first lists; simulates a busy cluster. Writes
+  /// of controllers are visible to them at once, as always.
   Duration cache_lag = Duration::zero();
   /// Faults between the controllers and the server; requests of the test itself are not affected.
   std::vector<apiserver::FaultRule> faults = {};
+  /// Plays the commands that controllers run in Pods which exist, at once and without time passing; an
+  /// exception of it is a command that could not be run. Empty: commands fail with a TransportError.
+  std::function<ExecResult(const Command&)> on_exec = {};
   /// Accept failing reconciles. Otherwise a reconcile that throws ends the call that ran it with
   /// UnexpectedFailure, except for conflicts, which are normal, and for failures caused by a fault of this
   /// harness.
