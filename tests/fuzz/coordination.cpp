@@ -35,16 +35,19 @@ void shard(Reader reader) {
     data[name] = std::string(reader.until('\0'));
   }
   try {
-    const detail::KubernetesShard read = detail::decode_shard(data, "configmaps/ns/a");
-    const auto written = detail::encode_shard(read);
-    const detail::KubernetesShard again = detail::decode_shard(written, "configmaps/ns/a");
+    const coordination::detail::KubernetesShard read =
+        coordination::detail::decode_shard(data, "configmaps/ns/a");
+    const auto written = coordination::detail::encode_shard(read);
+    const coordination::detail::KubernetesShard again =
+        coordination::detail::decode_shard(written, "configmaps/ns/a");
     check(again.entries == read.entries && again.version == read.version,
           "a written shard reads as the same");
     Commit commit;
     commit.puts.push_back({"k", "v"});
-    const auto next = detail::applied(read, commit, "mark", read.version);
+    const auto next = coordination::detail::applied(read, commit, "mark", read.version);
     Version version = 0;
-    check(detail::fate_of(next, read.version, "mark", version) == detail::CommitFate::applied &&
+    check(coordination::detail::fate_of(next, read.version, "mark", version) ==
+                  coordination::detail::CommitFate::applied &&
               version == next.version,
           "what was applied is known to be");
   } catch (const Error&) {
@@ -84,20 +87,20 @@ void etcd(std::string_view input) {
     }
   };
   read([&] {
-    for (const Entry& entry : detail::range_answer(body).entries)
+    for (const Entry& entry : coordination::detail::range_answer(body).entries)
       check(entry.key.size() <= body.size(), "keys are decoded");
   });
-  read([&] { static_cast<void>(detail::login_answer(body)); });
+  read([&] { static_cast<void>(coordination::detail::login_answer(body)); });
   read([&] {
     Commit commit;
     commit.reads.push_back({"k", 1});
     commit.puts.push_back({"k", "v"});
-    static_cast<void>(detail::txn_answer(detail::make_txn(commit), body));
+    static_cast<void>(coordination::detail::txn_answer(coordination::detail::make_txn(commit), body));
   });
-  static_cast<void>(detail::watch_line(body));
+  static_cast<void>(coordination::detail::watch_line(body));
   const http::Response response{.status = status, .headers = {}, .body = body};
-  static_cast<void>(detail::verdict_of(response));
-  static_cast<void>(detail::etcd_error_text(response));
+  static_cast<void>(coordination::detail::verdict_of(response));
+  static_cast<void>(coordination::detail::etcd_error_text(response));
 }
 
 }  // namespace evenkeel::fuzz
