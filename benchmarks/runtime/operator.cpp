@@ -2,7 +2,9 @@
 // An operator that measures itself; benchmarks/peers has counterparts on controller-runtime and kube-rs, and
 // scripts/bench-runtime runs them in turn against the same server.
 //
-//   runtime_operator --server KUBECONFIG [--mode MODE] [--workers N] [--objects N] [--rounds N] [--token N]
+//   runtime_operator --server KUBECONFIG [--mode MODE] [--workers N] [--in-flight N] [--objects N]
+//                    [--rounds N] [--token N] [--watches N]
+//                    [--after-ms N]
 //
 //   start    watches ConfigMaps and does nothing with them: start-up time, and cost of an idle operator
 //   latency  records the time from sending a write to the reconcile that sees the object
@@ -10,7 +12,9 @@
 //   status   reads the object from the cache and patches its status to `token`
 //   wait     waits 100 ms in each reconcile
 //
-// All modes except start reconcile Gadgets, of which there are `objects`. It runs until SIGTERM. Its output
+// All modes except start reconcile Gadgets, of which there are `objects`. Beside them the cache watches the
+// Secrets of `watches` empty namespaces. Mode status
+// begins `after-ms` after the program, when these have been listed. It runs until SIGTERM. Its output
 // is lines of JSON:
 //   {"event":"first","at_ns":...}   the first reconcile began (CLOCK_MONOTONIC)
 //   {"event":"ready"}               latency: every object was seen
@@ -20,81 +24,53 @@
 //   changed
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <sys/resource.h>
-#include <time.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <evenkeel/base/stop.hpp>
 #include <evenkeel/evenkeel.hpp>
 
+#include "../support/program.hpp"
 #include "gadget.hpp"
 
 namespace {
 
 namespace ek = evenkeel;
+using namespace evenkeel::benchmarks;
 
 constexpr std::chrono::milliseconds wait_in_each{100};
-
-std::int64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-void say(const ek::Json& what) {
-  std::printf("%s\n", what.dump().c_str());
-  std::fflush(stdout);
-}
 
 struct Flags {
   std::string server = {};
   std::string mode = "start";
   std::int64_t workers = 1;
+  std::int64_t in_flight = 0;  // 0: a thread for each
   std::int64_t objects = 1;
   std::int64_t rounds = 1;
   std::int64_t token = 1;
+  std::int64_t watches = 0;
+  std::int64_t after_ms = 0;
 };
 
-Flags read_flags(int argc, char** argv) {
+Flags flags_of(int argc, char** argv) {
   Flags flags;
-  for (int at = 1; at + 1 < argc; at += 2) {
-    const std::string_view name = argv[at];
-    const char* value = argv[at + 1];
-    const auto number = [value] { return std::strtoll(value, nullptr, 10); };
-    if (name == "--server") {
-      flags.server = value;
-    } else if (name == "--mode") {
-      flags.mode = value;
-    } else if (name == "--workers") {
-      flags.workers = number();
-    } else if (name == "--objects") {
-      flags.objects = number();
-    } else if (name == "--rounds") {
-      flags.rounds = number();
-    } else if (name == "--token") {
-      flags.token = number();
-    } else {
-      throw std::invalid_argument("unknown flag " + std::string(name));
-    }
-  }
+  read_flags(argc, argv,
+             {{"--server", &flags.server},
+              {"--mode", &flags.mode},
+              {"--workers", &flags.workers},
+              {"--in-flight", &flags.in_flight},
+              {"--objects", &flags.objects},
+              {"--rounds", &flags.rounds},
+              {"--token", &flags.token},
+              {"--watches", &flags.watches},
+              {"--after-ms", &flags.after_ms}});
   return flags;
 }
 
@@ -180,21 +156,34 @@ struct Work {
   explicit Work(const Flags& what)
       : flags(what), stretch(what.objects * what.rounds), samples(what.objects), runs(what.rounds) {}
   const Flags flags;
+  const ek::TimePoint begins = ek::real_clock()->now() + std::chrono::milliseconds{flags.after_ms};
   Stretch stretch;
   Samples samples;
   Runs runs;
 };
 
-/// Waits like a thread that talks to a slow service, and obeys the stop token.
+/// Waits like a call of a slow service, and obeys the stop token.
 void wait(const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any changed;
-  std::unique_lock lock(mutex);
-  changed.wait_for(lock, stop, wait_in_each, [] { return false; });
+  const auto& clock = ek::real_clock();
+  ek::sleep_until(*clock, clock->now() + wait_in_each, stop);
+}
+
+void watch_silent_namespaces(ek::Manager& manager, std::int64_t watches) {
+  for (std::int64_t at = 0; at < watches; ++at) {
+    ek::InformerOptions options = manager.cache().default_options();
+    options.namespace_ = "silent-" + std::to_string(at);
+    manager.cache().informer<ek::Secret>(std::move(options));
+  }
+}
+
+ek::ControllerOptions options_of(const Flags& flags) {
+  ek::ControllerOptions options{.workers = static_cast<std::size_t>(flags.workers)};
+  if (flags.in_flight > 0) options.in_flight = static_cast<std::size_t>(flags.in_flight);
+  return options;
 }
 
 ek::ControllerSpec controller(Work& work) {
-  const ek::ControllerOptions options{.workers = static_cast<std::size_t>(work.flags.workers)};
+  const ek::ControllerOptions options = options_of(work.flags);
   const std::string& mode = work.flags.mode;
   if (mode == "start") {
     return ek::controller_for<ek::ConfigMap>(
@@ -220,6 +209,7 @@ ek::ControllerSpec controller(Work& work) {
   }
   if (mode == "status") {
     return ek::controller_for<Gadget>([&work](ek::Context& context, const Gadget& gadget) {
+             ek::sleep_until(*ek::real_clock(), work.begins, context.stop());
              work.stretch.begin();
              if (gadget.status.observed == work.flags.token) return;
              context.patch_status(gadget, [&work](GadgetStatus& status) {
@@ -244,15 +234,15 @@ ek::ControllerSpec controller(Work& work) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    Work work(read_flags(argc, argv));
+  return run_program("runtime_operator", [&] {
+    Work work(flags_of(argc, argv));
     const char* const flags[] = {argv[0], "--kubeconfig", work.flags.server.c_str(), "--log-level", "error"};
-    const int code = ek::run(std::size(flags), flags, {.name = "runtime-operator"},
-                             [&work](ek::Manager& manager) { manager.add(controller(work)); });
+    const int code =
+        ek::run(std::size(flags), flags, {.name = "runtime-operator"}, [&work](ek::Manager& manager) {
+          watch_silent_namespaces(manager, work.flags.watches);
+          manager.add(controller(work));
+        });
     work.samples.report();
     return code;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "runtime_operator: %s\n", error.what());
-    return EXIT_FAILURE;
-  }
+  });
 }

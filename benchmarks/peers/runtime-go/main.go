@@ -6,23 +6,21 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"evenkeel.dev/benchmarks/peers/measure"
 	"github.com/go-logr/logr"
-	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -30,30 +28,6 @@ import (
 )
 
 const wait = 100 * time.Millisecond
-
-func now() int64 {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
-		panic(err)
-	}
-	return t.Nano()
-}
-
-func cpuSeconds() float64 {
-	var usage unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
-		panic(err)
-	}
-	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
-}
-
-func say(what map[string]any) {
-	line, err := json.Marshal(what)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(string(line))
-}
 
 // stretch measures the time from the first reconcile to the one that completes the work.
 type stretch struct {
@@ -66,15 +40,15 @@ type stretch struct {
 
 func (s *stretch) begin() {
 	s.once.Do(func() {
-		s.start, s.cpu = now(), cpuSeconds()
-		say(map[string]any{"event": "first", "at_ns": s.start})
+		s.start, s.cpu = measure.Now(), measure.CPUSeconds()
+		measure.Say(map[string]any{"event": "first", "at_ns": s.start})
 	})
 }
 
 func (s *stretch) step() {
 	if s.count.Add(1) == s.wanted {
-		say(map[string]any{"event": "done", "reconciles": s.wanted,
-			"seconds": float64(now()-s.start) / 1e9, "cpu_s": cpuSeconds() - s.cpu})
+		measure.Say(map[string]any{"event": "done", "reconciles": s.wanted,
+			"seconds": float64(measure.Now()-s.start) / 1e9, "cpu_s": measure.CPUSeconds() - s.cpu})
 	}
 }
 
@@ -96,16 +70,16 @@ func (s *samples) take(name string, sent, at int64) {
 	s.seen[name] = sent
 	if !s.saidReady && len(s.seen) == s.objects {
 		s.saidReady = true
-		say(map[string]any{"event": "ready"})
+		measure.Say(map[string]any{"event": "ready"})
 	}
 	if !known || before == sent {
 		return
 	}
 	if len(s.values) == 0 {
-		s.first = cpuSeconds()
+		s.first = measure.CPUSeconds()
 	}
 	s.values = append(s.values, [2]int64{sent, at})
-	s.last = cpuSeconds()
+	s.last = measure.CPUSeconds()
 }
 
 func (s *samples) report() {
@@ -114,7 +88,7 @@ func (s *samples) report() {
 	if len(s.values) == 0 {
 		return
 	}
-	say(map[string]any{"event": "latency", "seen": s.values, "cpu_s": s.last - s.first})
+	measure.Say(map[string]any{"event": "latency", "seen": s.values, "cpu_s": s.last - s.first})
 }
 
 type operator struct {
@@ -122,12 +96,16 @@ type operator struct {
 	mode    string
 	rounds  int64
 	token   int64
+	begins  time.Time
 	stretch *stretch
 	samples *samples
 	runs    sync.Map
 }
 
 func (o *operator) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if o.mode == "status" {
+		time.Sleep(time.Until(o.begins))
+	}
 	o.stretch.begin()
 	switch o.mode {
 	case "latency":
@@ -135,7 +113,7 @@ func (o *operator) Reconcile(ctx context.Context, request reconcile.Request) (re
 		if err := o.Get(ctx, request.NamespacedName, &gadget); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
-		o.samples.take(gadget.Name, gadget.Spec.SentAt, now())
+		o.samples.take(gadget.Name, gadget.Spec.SentAt, measure.Now())
 	case "empty":
 		o.stretch.step()
 		if o.again(request) {
@@ -179,19 +157,6 @@ func (o *operator) patchStatus(ctx context.Context, request reconcile.Request) e
 	return nil
 }
 
-func versions() {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return
-	}
-	fmt.Println(strings.Replace(info.GoVersion, "go", "go ", 1))
-	for _, module := range info.Deps {
-		if module.Path == "k8s.io/client-go" || module.Path == "sigs.k8s.io/controller-runtime" {
-			fmt.Println(module.Path, module.Version)
-		}
-	}
-}
-
 func main() {
 	kubeconfig := flag.String("server", "", "kubeconfig file")
 	mode := flag.String("mode", "start", "start, latency, empty, status or wait")
@@ -199,19 +164,33 @@ func main() {
 	objects := flag.Int64("objects", 1, "objects that there are")
 	rounds := flag.Int64("rounds", 1, "reconciles of each object in mode empty")
 	token := flag.Int64("token", 1, "what mode status writes")
+	watches := flag.Int("watches", 0, "empty namespaces whose Secrets are watched beside it")
+	after := flag.Int64("after-ms", 0, "when mode status begins, after the program")
 	asked := flag.Bool("versions", false, "print the versions of what is compared and end")
 	flag.Parse()
 	if *asked {
-		versions()
+		measure.Versions()
 		return
 	}
-	if err := run(*kubeconfig, *mode, *workers, *objects, *rounds, *token); err != nil {
+	if err := run(*kubeconfig, *mode, *workers, *watches, *objects, *rounds, *token, time.Duration(*after)*time.Millisecond); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(kubeconfig, mode string, workers int, objects, rounds, token int64) error {
+// silentNamespaces returns the scope of the cache for Secrets.
+func silentNamespaces(watches int) cache.Options {
+	if watches == 0 {
+		return cache.Options{}
+	}
+	namespaces := map[string]cache.Config{}
+	for at := range watches {
+		namespaces[fmt.Sprintf("silent-%d", at)] = cache.Config{}
+	}
+	return cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: namespaces}}}
+}
+
+func run(kubeconfig, mode string, workers, watches int, objects, rounds, token int64, after time.Duration) error {
 	ctrl.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -223,11 +202,17 @@ func run(kubeconfig, mode string, workers int, objects, rounds, token int64) err
 		return err
 	}
 	addGadgets(scheme)
-	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Cache: silentNamespaces(watches),
+		Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
 		return err
 	}
-	operator := &operator{Client: manager.GetClient(), mode: mode, rounds: rounds, token: token,
+	if watches > 0 {
+		if _, err := manager.GetCache().GetInformer(context.Background(), &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
+			return err
+		}
+	}
+	operator := &operator{Client: manager.GetClient(), mode: mode, rounds: rounds, token: token, begins: time.Now().Add(after),
 		stretch: &stretch{wanted: objects * rounds},
 		samples: &samples{seen: map[string]int64{}, objects: int(objects)}}
 	var kind client.Object = &Gadget{}
