@@ -11,15 +11,17 @@
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
 #   make bench-apiserver the embedded API server beside a real one; writes docs/benchmarks-apiserver.md
 #   make bench-runtime  an operator on this library, controller-runtime and kube-rs (Go, Rust); writes docs/benchmarks-runtime.md
+#   make bench-cache  a cache on this library, client-go, controller-runtime and kube-rs (Go, Rust); writes docs/benchmarks-cache.md
 #   make apiserver   build the embedded API server as a program; its path is the last line printed
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo demo-coordination test test-real test-foundationdb check fuzz bench bench-peers bench-apiserver bench-runtime apiserver control-plane deps clean
+.PHONY: demo demo-coordination test test-real test-foundationdb check fuzz bench bench-peers bench-apiserver bench-runtime bench-cache apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
+export CCACHE_DEPEND := 1
 
 .PHONY: help
 help:
@@ -76,7 +78,7 @@ bench-peers:
 bench-apiserver:
 	@scripts/install-deps bench
 	@scripts/control-plane
-	@scripts/build bench apiserver_benchmark evenkeel-apiserver evenkeel-control-plane
+	@scripts/build bench apiserver_benchmark apiserver_objects_benchmark evenkeel-apiserver evenkeel-control-plane
 	@scripts/bench-apiserver build/bench
 
 bench-runtime:
@@ -84,6 +86,12 @@ bench-runtime:
 	@scripts/control-plane || echo 'the real API server is left out' >&2
 	@scripts/build bench runtime_operator runtime_load evenkeel-apiserver evenkeel-control-plane
 	@scripts/bench-runtime build/bench
+
+bench-cache:
+	@scripts/install-deps bench
+	@scripts/control-plane || echo 'the real API server is left out' >&2
+	@scripts/build bench cache_client cache_load cache_server cache_benchmark evenkeel-control-plane
+	@scripts/bench-cache build/bench
 
 apiserver:
 	@scripts/install-deps build >&2

@@ -19,17 +19,17 @@ set(evenkeel_needs_runtime election metrics serve)
 set(evenkeel_needs_process_groups coordination runtime)
 set(evenkeel_needs_testing runtime coordination apiserver)
 
-set(evenkeel_packages_client CURL simdjson yaml-cpp OpenSSL)
+set(evenkeel_packages_client CURL simdjson yaml-cpp OpenSSL ZLIB)
 set(evenkeel_packages_serve OpenSSL)
-set(evenkeel_packages_apiserver OpenSSL re2 yaml-cpp)
+set(evenkeel_packages_apiserver OpenSSL re2 yaml-cpp ZLIB)
 set(evenkeel_packages_foundationdb FoundationDB)
-set(evenkeel_packages_runtime simdjson spdlog yaml-cpp OpenSSL)
+set(evenkeel_packages_runtime simdjson spdlog yaml-cpp OpenSSL zstd boost_context)
 set(evenkeel_packages_testing OpenSSL)
 
-set(evenkeel_modules_client libcurl simdjson yaml-cpp libcrypto)
+set(evenkeel_modules_client libcurl simdjson yaml-cpp libcrypto zlib)
 set(evenkeel_modules_serve libssl libcrypto)
-set(evenkeel_modules_apiserver libssl libcrypto re2 yaml-cpp)
-set(evenkeel_modules_runtime simdjson spdlog yaml-cpp libssl libcrypto)
+set(evenkeel_modules_apiserver libssl libcrypto re2 yaml-cpp zlib)
+set(evenkeel_modules_runtime simdjson spdlog yaml-cpp libssl libcrypto libzstd)
 set(evenkeel_modules_testing libssl libcrypto)
 
 # evenkeel_closure(OUT NAME...): the named libraries and those that they need, in the order of evenkeel_components.

@@ -62,6 +62,9 @@ foreach(library ${libraries})
   if(library STREQUAL foundationdb AND NOT BUILD_SHARED_LIBS)
     string(APPEND PC_LIBS " -lfdb_c")  # it has no .pc of its own
   endif()
+  if(library STREQUAL runtime AND NOT BUILD_SHARED_LIBS)
+    string(APPEND PC_LIBS " -lboost_context")  # nor has Boost
+  endif()
   configure_file(cmake/evenkeel.pc.in ${PROJECT_BINARY_DIR}/evenkeel-${library}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/evenkeel-${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

@@ -81,7 +81,7 @@ endfunction()
 
 # evenkeel_test(NAME SOURCES ... LINK ... [LABELS ...])
 # One gtest program; every TEST in it is a ctest of its own. Suites that end in Concurrency get the
-# label stress (they run again under ThreadSanitizer).
+# label stress: they run again under ThreadSanitizer, for which the target stress_tests builds what has some.
 function(evenkeel_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -91,6 +91,17 @@ function(evenkeel_test name)
     DISCOVERY_TIMEOUT 60)
   gtest_discover_tests(${name} TEST_FILTER *Concurrency.* TEST_LIST ${name}_stress
     PROPERTIES LABELS "stress;${arg_LABELS}" TIMEOUT 120 DISCOVERY_TIMEOUT 60)
+  if(NOT TARGET stress_tests)
+    add_custom_target(stress_tests)
+  endif()
+  foreach(source IN LISTS arg_SOURCES)
+    cmake_path(ABSOLUTE_PATH source)
+    file(STRINGS ${source} suites REGEX "Concurrency" LIMIT_COUNT 1)
+    if(suites)
+      add_dependencies(stress_tests ${name})
+      break()
+    endif()
+  endforeach()
 endfunction()
 
 # evenkeel_real_test(NAME SOURCES ... LINK ... [TIMEOUT seconds])
