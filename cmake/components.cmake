@@ -26,7 +26,7 @@ set(evenkeel_packages_foundationdb FoundationDB)
 set(evenkeel_packages_runtime simdjson spdlog yaml-cpp OpenSSL zstd boost_context)
 set(evenkeel_packages_testing OpenSSL)
 
-set(evenkeel_modules_client libcurl simdjson yaml-cpp libcrypto zlib)
+set(evenkeel_modules_client libcurl simdjson yaml-cpp libssl libcrypto zlib)
 set(evenkeel_modules_serve libssl libcrypto)
 set(evenkeel_modules_apiserver libssl libcrypto re2 yaml-cpp zlib)
 set(evenkeel_modules_runtime simdjson spdlog yaml-cpp libssl libcrypto libzstd)

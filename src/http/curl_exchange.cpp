@@ -12,6 +12,7 @@
 
 #include "http/curl_loop.hpp"
 #include "http/gzip_decoder.hpp"
+#include "http/openssl_hooks.hpp"
 #include "http/plain_http.hpp"
 #include "http/url_part.hpp"
 
@@ -284,6 +285,8 @@ void CurlExchange::configure_tls(const CurlTransportOptions& options) {
   if (options.tls.insecure) {
     set(easy_, CURLOPT_SSL_VERIFYPEER, 0L);
     set(easy_, CURLOPT_SSL_VERIFYHOST, 0L);
+  } else if (is_stream_ && tls_->authorities) {
+    tls_->authorities->apply(easy_);
   } else if (!tls_->ca.empty()) {
     set_blob(easy_, CURLOPT_CAINFO_BLOB, tls_->ca);
     // Otherwise curl would trust the system's CA directory in addition to the given one.
@@ -516,6 +519,7 @@ bool CurlExchange::end_of_headers() {
     if (is_expanded()) begin_expansion();
     return true;
   }
+  free_tls_buffers(easy_);  // a watch may be silent from now on
   try {
     handler_->on_response(response_.status, response_.headers);
   } catch (...) {

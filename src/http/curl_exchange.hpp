@@ -66,6 +66,7 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   /// Returns the handle, reset.
   CURL* detach();
   CURL* easy() const { return easy_; }
+  const std::shared_ptr<const TlsMaterial>& tls() const { return tls_; }
   /// Returns true if it runs with another client certificate than that of `current`.
   bool is_outdated(const TlsMaterial& current) const {
     return tls_ && (tls_->cert != current.cert || tls_->key != current.key);

@@ -289,7 +289,7 @@ void CurlLoop::launch(CurlExchange& exchange) {
     const std::shared_ptr<const TlsMaterial> tls = !endpoint_.tls ? nullptr
                                                    : groundwork_  ? tls_->current()
                                                                   : tls_->get();
-    exchange.attach(take_easy(), endpoint_, options_, tls, groundwork_ ? groundwork_->addresses() : "");
+    exchange.attach(take_easy(tls), endpoint_, options_, tls, groundwork_ ? groundwork_->addresses() : "");
   } catch (const std::exception& error) {
     if (exchange.running()) curl_easy_cleanup(exchange.detach());
     end(exchange, std::make_exception_ptr(TransportError(TransportErrorCode::tls,
@@ -300,7 +300,13 @@ void CurlLoop::launch(CurlExchange& exchange) {
   if (!exchange.is_stream()) ++in_flight_;
 }
 
-CURL* CurlLoop::take_easy() {
+// A handle keeps the TLS sessions of its connections. One that was made under other authorities must not be
+// resumed: its server would not be verified again.
+CURL* CurlLoop::take_easy(const std::shared_ptr<const TlsMaterial>& tls) {
+  if (tls != idle_tls_) {
+    for (CURL* idle : std::exchange(idle_handles_, {})) curl_easy_cleanup(idle);
+    idle_tls_ = tls;
+  }
   CURL* easy = nullptr;
   if (!idle_handles_.empty()) {
     easy = idle_handles_.back();
@@ -310,6 +316,14 @@ CURL* CurlLoop::take_easy() {
   }
   if (easy == nullptr) throw std::bad_alloc();
   return easy;
+}
+
+void CurlLoop::give_easy(CURL* easy, const std::shared_ptr<const TlsMaterial>& tls) {
+  if (tls == idle_tls_ && idle_handles_.size() < max_idle_handles) {
+    idle_handles_.push_back(easy);
+  } else {
+    curl_easy_cleanup(easy);
+  }
 }
 
 void CurlLoop::reap() {
@@ -375,12 +389,8 @@ void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {
   if (exchange.running()) {
     curl_multi_remove_handle(multi_, exchange.easy());
     if (!exchange.is_stream()) --in_flight_;
-    CURL* easy = exchange.detach();
-    if (idle_handles_.size() < max_idle_handles) {
-      idle_handles_.push_back(easy);
-    } else {
-      curl_easy_cleanup(easy);
-    }
+    const std::shared_ptr<const TlsMaterial> tls = exchange.tls();
+    give_easy(exchange.detach(), tls);
   }
   live_.erase(keep);
   exchange.finish(std::move(error));

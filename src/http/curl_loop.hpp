@@ -87,7 +87,8 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
   Duration until_timer() const;
   Duration until_due() const;
   std::size_t limit() const { return http2_ ? options_.max_in_flight : options_.max_in_flight_http1; }
-  CURL* take_easy();
+  CURL* take_easy(const std::shared_ptr<const TlsMaterial>& tls);
+  void give_easy(CURL* easy, const std::shared_ptr<const TlsMaterial>& tls);
 
   const CurlTransportOptions options_;
   const Endpoint endpoint_;
@@ -118,7 +119,8 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
   std::deque<std::shared_ptr<CurlExchange>> queue_;     // requests to be launched
   std::set<std::pair<TimePoint, CurlExchange*>> timers_;
   std::vector<CURL*> idle_handles_;
-  std::size_t in_flight_ = 0;  // requests, without streams
+  std::shared_ptr<const TlsMaterial> idle_tls_;  // of the TLS sessions that idle_handles_ keep
+  std::size_t in_flight_ = 0;                    // requests, without streams
   bool http2_ = false;
 };
 

@@ -25,7 +25,7 @@ std::string data_or_file(const std::string& data, const std::string& path, const
 
 }  // namespace
 
-std::shared_ptr<const TlsMaterial> TlsFiles::read(const Pair& pair) const {
+TlsMaterial TlsFiles::read(const Pair& pair) const {
   TlsMaterial material{
       .ca = options_.insecure ? std::string() : data_or_file(options_.ca_data, options_.ca_file, "CA file"),
       .cert = {},
@@ -37,7 +37,7 @@ std::shared_ptr<const TlsMaterial> TlsFiles::read(const Pair& pair) const {
     material.cert = data_or_file(options_.cert_data, options_.cert_file, "client certificate");
     material.key = data_or_file(options_.key_data, options_.key_file, "client key");
   }
-  return std::make_shared<const TlsMaterial>(std::move(material));
+  return material;
 }
 
 std::shared_ptr<const TlsMaterial> TlsFiles::get() {
@@ -70,7 +70,7 @@ bool TlsFiles::refresh() {
   const TimePoint at = now();
   if (last_ && pair == pair_ && at - read_at_ < reload_) return false;
   read_at_ = at;
-  std::shared_ptr<const TlsMaterial> fresh;
+  TlsMaterial fresh;
   try {
     fresh = read(pair);
   } catch (const std::exception&) {
@@ -78,9 +78,10 @@ bool TlsFiles::refresh() {
     return false;
   }
   pair_ = pair;
-  if (last_ && *fresh == *last_) return false;
-  const bool rotated = last_ && (fresh->cert != last_->cert || fresh->key != last_->key);
-  last_ = std::move(fresh);
+  if (last_ && fresh == *last_) return false;
+  const bool rotated = last_ && (fresh.cert != last_->cert || fresh.key != last_->key);
+  fresh.authorities = last_ && fresh.ca == last_->ca ? last_->authorities : Authorities::parse(fresh.ca);
+  last_ = std::make_shared<const TlsMaterial>(std::move(fresh));
   return rotated;
 }
 

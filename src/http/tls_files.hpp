@@ -12,6 +12,8 @@
 #include <evenkeel/http/client_certificate.hpp>
 #include <evenkeel/http/tls.hpp>
 
+#include "http/openssl_hooks.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
@@ -21,8 +23,11 @@ struct TlsMaterial {
   std::string ca;
   std::string cert;
   std::string key;
+  std::shared_ptr<const Authorities> authorities = {};  ///< Of `ca`; null if libcurl has to parse it.
 
-  bool operator==(const TlsMaterial&) const = default;
+  bool operator==(const TlsMaterial& other) const {
+    return ca == other.ca && cert == other.cert && key == other.key;
+  }
 };
 
 /// Reads the files of TlsOptions. Thread safety: all members may be called concurrently.
@@ -50,7 +55,7 @@ class TlsFiles {
  private:
   using Pair = std::shared_ptr<const CertificatePair>;
 
-  std::shared_ptr<const TlsMaterial> read(const Pair& pair) const;
+  TlsMaterial read(const Pair& pair) const;
   Pair given_pair() const {
     return options_.client_certificate ? options_.client_certificate->get() : nullptr;
   }

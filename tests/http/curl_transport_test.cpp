@@ -889,6 +889,15 @@ class CurlTransportTls : public ::testing::Test {
     return error_of([&] { transport_to(server, {.tls = std::move(tls)})->fetch({.target = "/x"}); });
   }
 
+  std::string stream_with(const ScriptedServer& server, TlsOptions tls) {
+    return end_of_stream(*transport_to(server, {.tls = std::move(tls)}));
+  }
+  static std::string end_of_stream(Transport& transport) {
+    const auto recorder = std::make_shared<Recorder>();
+    transport.stream({.target = "/x"}, recorder);
+    return recorder->wait_for_end();
+  }
+
   Authority authority{"test-ca"};
 };
 
@@ -909,6 +918,75 @@ TEST_F(CurlTransportTls, TheCertificateMustNameTheHostOrTheServerName) {
   EXPECT_EQ(fetch_with(server, {.ca_data = authority.pem(), .server_name = "api.internal"}), "no error");
   EXPECT_THAT(fetch_with(server, {.ca_data = authority.pem(), .server_name = "api.other"}),
               HasSubstr("tls: GET "));
+}
+
+TEST_F(CurlTransportTls, StreamsTrustWhatRequestsTrust) {
+  ScriptedServer server(always(200, "ok"), secured("IP:127.0.0.1"));
+  ScriptedServer named(always(200, "ok"), secured("DNS:api.internal"));
+  const std::string ca = authority.pem();
+  const std::string both = Authority("other-ca").pem() + ca;
+  EXPECT_EQ(stream_with(server, {.ca_data = ca}), "no error");
+  EXPECT_EQ(stream_with(server, {.ca_data = both}), "no error");
+  EXPECT_EQ(stream_with(server, {.insecure = true}), "no error");
+  EXPECT_EQ(stream_with(named, {.ca_data = ca, .server_name = "api.internal"}), "no error");
+  const std::pair<const ScriptedServer&, TlsOptions> refused[] = {
+      {server, {}},
+      {server, {.ca_data = Authority("other-ca").pem()}},
+      {server, {.ca_data = "not a certificate"}},
+      {server, {.ca_data = ca + "-----BEGIN CERTIFICATE-----\nMIIB"}},
+      {server, {.ca_data = ca, .cert_data = "not a certificate", .key_data = "not a key"}},
+      {named, {.ca_data = ca}},
+      {named, {.ca_data = ca, .server_name = "api.other"}}};
+  for (const auto& [peer, tls] : refused) {
+    const std::string error = stream_with(peer, tls);
+    EXPECT_THAT(error, HasSubstr("tls: GET " + peer.url() + "/x: "));
+    EXPECT_EQ(error, fetch_with(peer, tls));
+  }
+  EXPECT_EQ(stream_with(server, {.ca_data = "not a certificate"}),
+            "tls: GET " + server.url() + "/x: error importing CA certificate blob");
+}
+
+TEST_F(CurlTransportTls, StreamsPresentTheClientCertificate) {
+  auto options = secured("IP:127.0.0.1");
+  options.client_ca = authority.pem();
+  ScriptedServer server(
+      [](Connection& connection) {
+        while (connection.read_request()) connection.respond(200, connection.peer_name());
+      },
+      options);
+  const Pem client = authority.issue_client("admin");
+  const auto transport = transport_to(
+      server, {.tls = {.ca_data = authority.pem(), .cert_data = client.cert, .key_data = client.key}});
+  const auto recorder = std::make_shared<Recorder>();
+  transport->stream({.target = "/x"}, recorder);
+  EXPECT_EQ(recorder->wait_for_end(), "no error");
+  EXPECT_EQ(recorder->data_, "admin");
+}
+
+TEST_F(CurlTransportTls, StreamsResumeNoSessionOfAuthoritiesThatWereReplaced) {
+  const std::string path = ::testing::TempDir() + "evenkeel-stream-ca-" + std::to_string(getpid()) + ".pem";
+  const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
+  ScriptedServer server(always(200, "ok"), secured("IP:127.0.0.1"));
+  const auto transport = transport_to(server, {.tls = {.ca_file = path}, .tls_reload = 0s});
+  write(authority.pem());
+  EXPECT_EQ(end_of_stream(*transport), "no error");
+  EXPECT_EQ(end_of_stream(*transport), "no error");
+  write(Authority("other-ca").pem());
+  EXPECT_THAT(end_of_stream(*transport), HasSubstr("SSL certificate problem"));
+  write("");  // the last contents stay in use
+  EXPECT_THAT(end_of_stream(*transport), HasSubstr("SSL certificate problem"));
+  write(authority.pem());
+  EXPECT_EQ(end_of_stream(*transport), "no error");
+  std::remove(path.c_str());
+}
+
+TEST_F(CurlTransportTls, TheProxyIsNotVerifiedByTheAuthoritiesOfTheServer) {
+  ScriptedServer proxy(always(200, "ok"), secured("IP:127.0.0.1"));
+  const auto transport = make_curl_transport(
+      {.server = "https://api.invalid", .tls = {.ca_data = authority.pem()}, .proxy = proxy.url()});
+  const std::string error = end_of_stream(*transport);
+  EXPECT_THAT(error, HasSubstr("tls: GET https://api.invalid/x: SSL certificate problem"));
+  EXPECT_EQ(error, error_of([&] { transport->fetch({.target = "/x"}); }));
 }
 
 TEST_F(CurlTransportTls, TheServerNameIsForTlsOnly) {
@@ -1112,6 +1190,41 @@ TEST(CurlTransportConcurrency, CancellationStorm) {
     for (std::thread& worker : workers) worker.join();
   }  // the transport ends the rest
   EXPECT_EQ(completions + ends, threads * each);
+}
+
+class CurlTransportTlsConcurrency : public CurlTransportTls {};
+
+TEST_F(CurlTransportTlsConcurrency, StreamsShareAuthoritiesWhileTheyAreReplaced) {
+  const std::string path = ::testing::TempDir() + "evenkeel-shared-ca-" + std::to_string(getpid()) + ".pem";
+  const std::string texts[] = {authority.pem(), authority.pem() + Authority("other-ca").pem()};
+  const auto replace = [&](const std::string& text) {
+    std::ofstream(path + ".new") << text;
+    std::rename((path + ".new").c_str(), path.c_str());
+  };
+  ScriptedServer server(always(200, "ok"), secured("IP:127.0.0.1"));
+  constexpr int threads = 4, each = 12;
+  std::atomic<int> running{threads}, failures{0};
+  replace(texts[0]);
+  {
+    const auto transport = transport_to(server, {.tls = {.ca_file = path}, .tls_reload = 0s});
+    std::vector<std::thread> workers;
+    for (int t = 0; t < threads; ++t) {
+      workers.emplace_back([&] {
+        for (int i = 0; i < each; ++i) {
+          const auto recorder = std::make_shared<Recorder>();
+          transport->stream({.target = "/x"}, recorder);
+          // It reads the files on this thread, and the streams read them on the transport's.
+          if (error_of([&] { transport->fetch({.target = "/x"}); }) != "no error") ++failures;
+          if (recorder->wait_for_end() != "no error") ++failures;
+        }
+        --running;
+      });
+    }
+    for (std::size_t i = 1; running > 0; ++i) replace(texts[i % 2]);
+    for (std::thread& worker : workers) worker.join();
+  }
+  EXPECT_EQ(failures, 0);
+  std::remove(path.c_str());
 }
 
 Duration cpu_time() {
