@@ -31,12 +31,16 @@ struct WireOwnerPlaces {
 };
 
 class ObjectDictionary;
+struct ProjectedParts;
 
 /// The members of a block but its count.
 struct WireFields {
-  std::uint32_t bytes = 0;                 // size of the whole block
-  std::uint32_t expanded_raw = 0;          // size of the JSON if `raw` is compressed, else 0
-  ObjectDictionary* dictionary = nullptr;  // counted by the block; null: none is needed
+  std::uint32_t bytes = 0;         // size of the whole block
+  std::uint32_t expanded_raw = 0;  // size of the JSON if `raw` is compressed, else 0
+  union {
+    ObjectDictionary* dictionary = nullptr;  // counted by the block; null: none is needed
+    const ProjectedParts* projected;         // if is_projected: the parts of the object in its JSON
+  };
   std::int64_t generation = 0;
   WirePlace api_version;
   WirePlace kind;
@@ -49,7 +53,8 @@ struct WireFields {
   std::uint32_t annotation_count = 0;
   std::uint32_t owner_count = 0;
   bool being_deleted = false;
-  bool whole = false;  // there is JSON
+  bool has_json = false;
+  bool is_projected = false;
 };
 
 /// Followed in memory by label_count + annotation_count WirePairPlaces, owner_count WireOwnerPlaces, strings

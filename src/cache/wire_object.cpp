@@ -34,7 +34,7 @@ void keep(WireBlock* block) noexcept {
 void drop(WireBlock* block) noexcept {
   // Release pairs with the acquire of the thread that frees: all reads through other handles happen before.
   if (block == nullptr || block->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (block->dictionary != nullptr) release(block->dictionary);
+  if (!block->is_projected && block->dictionary != nullptr) release(block->dictionary);
   block->~WireBlock();
   ::operator delete(block);
 }
@@ -117,7 +117,8 @@ std::optional<std::string_view> WireObject::annotation(std::string_view name) co
 }
 
 WireForm WireObject::form() const noexcept {
-  if (!block_->whole) return WireForm::metadata_only;
+  if (!block_->has_json) return WireForm::metadata_only;
+  if (block_->is_projected) return WireForm::projected;
   return block_->expanded_raw == 0 ? WireForm::whole : WireForm::compressed;
 }
 
@@ -131,6 +132,17 @@ std::size_t WireObject::json_bytes() const noexcept {
 WireObject WireObject::expanded() const {
   const bool compressed = block_ != nullptr && block_->expanded_raw != 0;
   return compressed ? detail::WirePacking::expand(*this) : *this;
+}
+void WireObject::require(const TypeInfo& type) const {
+  if (form() == WireForm::metadata_only) detail::refuse_metadata_only(*this);
+  if (!block_->is_projected || Projection(block_->projected).covers(Projection(type))) return;
+  throw std::invalid_argument(what() + ": the cache keeps a projection that does not have every member of " +
+                              std::string(type.name));
+}
+void WireObject::require_whole() const {
+  if (form() == WireForm::metadata_only) detail::refuse_metadata_only(*this);
+  if (block_->is_projected)
+    throw std::invalid_argument(what() + ": the cache keeps a projection, which is not the whole object");
 }
 std::size_t WireObject::bytes() const noexcept {
   return block_ == nullptr ? 0 : block_->bytes;

@@ -12,6 +12,7 @@
 #include <evenkeel/cache/wire_object.hpp>
 
 #include "base/json_scan.hpp"
+#include "cache/projected_parts.hpp"
 #include "cache/wire_block.hpp"
 
 namespace evenkeel {
@@ -34,6 +35,13 @@ struct FoundOwner {
   bool controller = false;
 };
 
+/// The range [first, last) of the document that is left out.
+struct Cut {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::size_t bytes = 0;  // of this cut and those before it
+};
+
 /// The metadata of one object, before the block is built. Reused, so that its vectors keep their memory.
 struct FoundObject {
   std::string_view document = {};
@@ -43,9 +51,9 @@ struct FoundObject {
   std::vector<FoundPair> labels;
   std::vector<FoundPair> annotations;
   std::vector<FoundOwner> owners;
-  std::size_t cut_first = 0;  // [cut_first, cut_last) of the document is left out
-  std::size_t cut_last = 0;
+  std::vector<Cut> cuts;  // in the order of the document
   bool has_metadata = false;
+  bool has_managed_fields = false;
 
   void clear() {
     document = {};
@@ -55,16 +63,23 @@ struct FoundObject {
     labels.clear();
     annotations.clear();
     owners.clear();
-    cut_first = cut_last = 0;
-    has_metadata = false;
+    cuts.clear();
+    has_metadata = has_managed_fields = false;
+  }
+  /// Returns the bytes that are left out before `at`.
+  std::size_t cut_before(std::size_t at) const {
+    const auto after = std::upper_bound(cuts.begin(), cuts.end(), at,
+                                        [](std::size_t place, const Cut& cut) { return place < cut.last; });
+    return after == cuts.begin() ? 0 : std::prev(after)->bytes;
   }
 };
 
 /// Writes a FoundObject into one block: measures first, then writes.
 struct WireBuilder {
   const FoundObject& from;
-  bool whole;
-  std::string_view stamp;  // members inserted after the document's first brace
+  bool has_json;
+  const ProjectedParts* projected;  // null: all parts
+  std::string_view stamp;           // members inserted after the document's first brace
   std::size_t text_at = 0;
   std::size_t raw_at = 0;
   WireBlock* block = nullptr;
@@ -76,9 +91,7 @@ struct WireBuilder {
     std::size_t texts = 0;
     each_text([&texts, this](const Found& found) { texts += stands_in_raw(found) ? 0 : found.text.size(); });
     std::size_t raw_size = 0;
-    if (whole) {
-      raw_size = from.document.size() + stamp.size() - (from.cut_last - from.cut_first);
-    }
+    if (has_json) raw_size = from.document.size() + stamp.size() - from.cut_before(from.document.size());
     const std::size_t bytes = tables + texts + raw_size;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) throw DecodeError("", "the object is too large");
     text_at = tables;
@@ -91,7 +104,7 @@ struct WireBuilder {
   }
 
  private:
-  bool stands_in_raw(const Found& found) const { return whole && found.verbatim; }
+  bool stands_in_raw(const Found& found) const { return has_json && found.verbatim; }
 
   template <class Use>
   void each_text(Use use) const {
@@ -115,8 +128,7 @@ struct WireBuilder {
     const auto size = static_cast<std::uint32_t>(found.text.size());
     if (stands_in_raw(found)) {
       const auto at = static_cast<std::size_t>(found.text.data() - from.document.data());
-      std::size_t moved = raw_at + at + (at > 0 ? stamp.size() : 0);
-      if (at >= from.cut_last) moved -= from.cut_last - from.cut_first;
+      const std::size_t moved = raw_at + at + (at > 0 ? stamp.size() : 0) - from.cut_before(at);
       return {static_cast<std::uint32_t>(moved), size};
     }
     if (size == 0) return {};
@@ -129,7 +141,9 @@ struct WireBuilder {
   void write_header(std::size_t raw_size) {
     block->generation = from.generation;
     block->being_deleted = from.being_deleted;
-    block->whole = whole;
+    block->has_json = has_json;
+    block->is_projected = projected != nullptr;
+    if (projected != nullptr) block->projected = projected;
     block->label_count = static_cast<std::uint32_t>(from.labels.size());
     block->annotation_count = static_cast<std::uint32_t>(from.annotations.size());
     block->owner_count = static_cast<std::uint32_t>(from.owners.size());
@@ -139,7 +153,7 @@ struct WireBuilder {
     block->name = place(from.name);
     block->uid = place(from.uid);
     block->resource_version = place(from.resource_version);
-    if (whole) {
+    if (has_json) {
       block->raw = {static_cast<std::uint32_t>(raw_at), static_cast<std::uint32_t>(raw_size)};
       write_raw(base() + raw_at);
     }
@@ -153,9 +167,12 @@ struct WireBuilder {
     copy(0, 1);
     std::memcpy(to, stamp.data(), stamp.size());
     to += stamp.size();
-    if (from.cut_last == 0) return copy(1, from.document.size());
-    copy(1, from.cut_first);
-    copy(from.cut_last, from.document.size());
+    std::size_t at = 1;
+    for (const Cut& cut : from.cuts) {
+      copy(at, cut.first);
+      at = cut.last;
+    }
+    copy(at, from.document.size());
   }
 
   void write_tables() {
@@ -286,24 +303,41 @@ std::int64_t integer_of(ondemand::value& value, const char* path) {
   return number;
 }
 
-/// Marks `"name": value` for removal, with the comma that separates it from its neighbour.
+/// Marks `"name": value` for removal, with the comma that separates it from its neighbour. Members are marked
+/// in the order of the document.
 void cut_member(FoundObject& found, const char* name_text, ondemand::value& value) {
-  if (found.cut_last != 0) throw Problem{"metadata.managedFields", "given twice"};
   const std::string_view text = simdjson::to_json_string(value).value();
   const char* const begin = found.document.data();
   auto first = static_cast<std::size_t>(name_text - 1 - begin);
   auto last = static_cast<std::size_t>(text.data() + text.size() - begin);
   while (detail::is_json_space(begin[last])) ++last;
-  if (begin[last] == ',') {
-    ++last;
-  } else {
-    std::size_t before = first;
-    do --before;
-    while (detail::is_json_space(begin[before]));
-    if (begin[before] == ',') first = before;
+  if (begin[last] == ',') ++last;
+  const auto skip_space_back = [&] {
+    while (detail::is_json_space(begin[first - 1])) --first;
+  };
+  skip_space_back();
+  while (!found.cuts.empty() && found.cuts.back().last == first) {  // one range with the neighbour
+    first = found.cuts.back().first;
+    found.cuts.pop_back();
+    skip_space_back();
   }
-  found.cut_first = first;
-  found.cut_last = last;
+  if (begin[last - 1] != ',' && begin[first - 1] == ',') --first;
+  const std::size_t before = found.cuts.empty() ? 0 : found.cuts.back().bytes;
+  found.cuts.push_back({first, last, before + (last - first)});
+}
+
+/// Marks the members of an object that a projection does not select.
+void cut_unselected(FoundObject& found, ondemand::value& value, const detail::ProjectedParts& selected) {
+  if (value.type() != ondemand::json_type::object) return;  // the wrong type is for the reader to report
+  for (auto member : value.get_object()) {
+    ondemand::field field = field_of(member);
+    const char* const raw_name = field.key().raw();
+    const detail::ProjectedParts* const parts = selected.find(name_of(field).text);
+    if (parts == nullptr)
+      cut_member(found, raw_name, field.value());
+    else if (!parts->whole)
+      cut_unselected(found, field.value(), *parts);
+  }
 }
 
 void read_metadata(ondemand::value& value, FoundObject& found) {
@@ -332,8 +366,11 @@ void read_metadata(ondemand::value& value, FoundObject& found) {
       read_owners(part, found.owners);
     else if (name == "deletionTimestamp")
       found.being_deleted = is(part, ondemand::json_type::string, "metadata.deletionTimestamp");
-    else if (name == "managedFields")
+    else if (name == "managedFields") {
+      if (std::exchange(found.has_managed_fields, true))
+        throw Problem{"metadata.managedFields", "given twice"};
       cut_member(found, raw_name, part);
+    }
   }
 }
 
@@ -373,8 +410,10 @@ struct WireScanner::State {
   FoundObject found;
 
   WireObject read(std::string_view text, WireForm form);
+  WireObject read_as_is(std::string_view text, WireForm form);
   void scan(std::string_view text, WireForm form);
   void load(std::string_view text);
+  void project(std::string_view name, const char* raw_name, ondemand::value& value);
   void put_names_in(WireForm form);
 };
 
@@ -407,6 +446,7 @@ void WireScanner::State::scan(std::string_view text, WireForm form) {
   if (document.type() != ondemand::json_type::object) wrong("", "object", document.type());
   for (auto member : document.get_object()) {
     ondemand::field field = field_of(member);
+    const char* const raw_name = field.key().raw();
     const std::string_view name = name_of(field).text;
     if (name == "metadata")
       read_metadata(field.value(), found);
@@ -414,10 +454,21 @@ void WireScanner::State::scan(std::string_view text, WireForm form) {
       found.kind = string_of(field.value(), "kind");
     else if (name == "apiVersion")
       found.api_version = string_of(field.value(), "apiVersion");
+    else if (form == WireForm::projected)
+      project(name, raw_name, field.value());
   }
   if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
     throw Problem{"", "not JSON: text after the object"};
-  if (form == WireForm::whole && found.name.text.empty()) throw Problem{"metadata.name", "missing"};
+  if (form != WireForm::metadata_only && found.name.text.empty()) throw Problem{"metadata.name", "missing"};
+}
+
+/// Leaves out what the projection does not select of a member of the object.
+void WireScanner::State::project(std::string_view name, const char* raw_name, ondemand::value& value) {
+  const detail::ProjectedParts* const parts = options.projection.parts().find(name);
+  if (parts == nullptr)
+    cut_member(found, raw_name, value);
+  else if (!parts->whole)
+    cut_unselected(found, value, *parts);
 }
 
 /// Inserts apiVersion and kind where the document has none, so that list items have the same form as other
@@ -440,12 +491,17 @@ void WireScanner::State::put_names_in(WireForm form) {
 }
 
 WireObject WireScanner::State::read(std::string_view text, WireForm form) {
+  return options.transform ? read_as_is(options.transform(text), form) : read_as_is(text, form);
+}
+
+WireObject WireScanner::State::read_as_is(std::string_view text, WireForm form) {
   std::string path;
   std::string problem;
   try {
     scan(text, form);
     put_names_in(form);
-    return detail::WireBuilder{found, form == WireForm::whole, stamp}.build();
+    const auto* projected = form == WireForm::projected ? &options.projection.parts() : nullptr;
+    return detail::WireBuilder{found, form != WireForm::metadata_only, projected, stamp}.build();
   } catch (const Problem& caught) {
     path = caught.path;
     problem = caught.text;
@@ -518,7 +574,7 @@ WireEvent WireScanner::event(std::string_view frame) {
   if (*type == WatchType::error) {
     event.error = Status::decode(0, parts->second);
   } else if (*type == WatchType::bookmark) {
-    event.object = state_->read(parts->second, WireForm::metadata_only);
+    event.object = state_->read_as_is(parts->second, WireForm::metadata_only);
   } else {
     event.object = object(parts->second);
   }

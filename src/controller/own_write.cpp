@@ -202,9 +202,13 @@ bool have_made(const Change& change, const LoggedWrites& patches) {
   return without_versions(std::move(state)) == without_versions(state_of(change.after));
 }
 
+/// Returns true if nothing of an object can have changed unseen.
+bool has_all(const WireObject& object) {
+  return object.form() == WireForm::whole || object.form() == WireForm::compressed;
+}
+
 bool is_explained(const Change& change, const LoggedWrites& writes) {
-  if (change.before.form() == WireForm::metadata_only || change.after.form() == WireForm::metadata_only)
-    return false;
+  if (!has_all(change.before) || !has_all(change.after)) return false;
   const bool has_json_patch = std::any_of(writes.begin(), writes.end(),
                                           [](const auto& write) { return write->form == SentForm::json; });
   try {

@@ -9,6 +9,20 @@
 #include "targets.hpp"
 
 namespace evenkeel::fuzz {
+
+/// A part of a Pod, to project on.
+struct PlacementSpec {
+  std::string node_name;
+};
+EVENKEEL_FIELDS(PlacementSpec, node_name)
+
+struct Placement {
+  static constexpr ResourceInfo resource = Pod::resource;
+  ObjectMeta metadata = {};
+  PlacementSpec spec = {};
+};
+EVENKEEL_FIELDS(Placement, metadata, spec)
+
 namespace {
 
 void visit(const WireObject& object) {
@@ -40,6 +54,30 @@ bool is_json(std::string_view text) {
   }
 }
 
+/// Returns the document of a whole object without what a Placement does not have.
+Json pruned(const Json& whole) {
+  Json result = Json::object();
+  for (const char* kept : {"apiVersion", "kind", "metadata", "spec"}) {
+    if (const Json* member = whole.find(kept)) result[kept] = *member;
+  }
+  const Json* spec = whole.find("spec");
+  if (spec == nullptr || !spec->is_object()) return result;
+  result["spec"] = Json::object();
+  if (const Json* node = spec->find("nodeName")) result["spec"]["nodeName"] = *node;
+  return result;
+}
+
+void check_projection(std::string_view input, const WireObject& whole) {
+  const WireObject projected = WireScanner({.form = WireForm::projected,
+                                            .projection = Projection::of<Placement>(),
+                                            .api_version = "v1",
+                                            .kind = "Pod"})
+                                   .object(input);
+  check(Json::parse(projected.raw()) == pruned(Json::parse(whole.raw())),
+        "a projection is a part of the whole");
+  check(projected.uid() == whole.uid() && projected.labels() == whole.labels(), "the metadata are the same");
+}
+
 }  // namespace
 
 void wire_object(std::string_view input) {
@@ -49,6 +87,7 @@ void wire_object(std::string_view input) {
     try {
       const WireObject object = scanner.object(input);
       if (well_formed) visit(object);
+      if (well_formed && form == WireForm::whole) check_projection(input, object);
     } catch (const Error&) {
       // Invalid input.
     }

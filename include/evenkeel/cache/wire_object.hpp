@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/object_key.hpp>
+#include <evenkeel/cache/projection.hpp>
 #include <evenkeel/client/errors.hpp>
 
 namespace evenkeel {
@@ -117,6 +119,9 @@ enum class WireForm : std::uint8_t {
   /// A read expands the object. Pods take between a third and a quarter of the memory of whole ones;
   /// docs/cache.md has the figures.
   compressed,
+  /// Like whole, with those members of the JSON only that a described struct has; see Projection. The others
+  /// are skipped while an object arrives.
+  projected,
 };
 
 /// A reference-counted handle to an immutable object in wire form; may be empty. Copies share the block. All
@@ -157,7 +162,8 @@ class EVENKEEL_API WireObject {
   std::optional<std::string_view> annotation(std::string_view name) const noexcept;
 
   WireForm form() const noexcept;
-  /// The JSON without metadata.managedFields, with apiVersion and kind; empty if metadata only or compressed.
+  /// The JSON without metadata.managedFields, with apiVersion and kind; the kept members of it if projected;
+  /// empty if metadata only or compressed.
   std::string_view raw() const noexcept;
   /// Returns the size of the JSON, also if it is compressed; 0 if metadata only.
   std::size_t json_bytes() const noexcept;
@@ -165,7 +171,8 @@ class EVENKEEL_API WireObject {
   WireObject expanded() const;
   /// Decodes the object as a T: a described type, DynamicObject, or PartialObject, the only possibility for a
   /// metadata-only object. The snapshot keeps the wire form alive. Empty for an empty handle.
-  /// Throws DecodeError naming object and field; std::invalid_argument if T needs parts that were not kept.
+  /// Throws DecodeError naming object and field; std::invalid_argument if T needs parts that were not kept:
+  /// a DynamicObject needs them all.
   template <class T>
   Snapshot<T> decode() const;
   /// Returns "Pod default/web-0", for messages.
@@ -177,6 +184,8 @@ class EVENKEEL_API WireObject {
   friend struct detail::WireBuilder;
   friend struct detail::WirePacking;
   explicit WireObject(detail::WireBlock* block) noexcept : block_(block) {}
+  void require(const TypeInfo& type) const;
+  void require_whole() const;
 
   detail::WireBlock* block_ = nullptr;
 };
@@ -192,7 +201,10 @@ Snapshot<T> WireObject::decode() const {
   if constexpr (std::is_same_v<T, PartialObject>) {
     return Snapshot<T>(detail::partial_object(*this));
   } else {
-    if (form() == WireForm::metadata_only) detail::refuse_metadata_only(*this);
+    if constexpr (std::is_same_v<T, DynamicObject>)
+      require_whole();
+    else
+      require(type_info<T>());
     auto keep = std::make_shared<const WireObject>(expanded());
     const std::string_view json = keep->raw();
     if constexpr (std::is_same_v<T, DynamicObject>) {
@@ -220,9 +232,12 @@ struct WireEvent {
 
 struct WireScannerOptions {
   WireForm form = WireForm::whole;  ///< Compressed is as whole: compression takes more than one object.
+  Projection projection = {};       ///< For WireForm::projected.
   /// Used if an item has no apiVersion or kind (in lists of built-in kinds), and for metadata-only objects.
   std::string api_version = {};
   std::string kind = {};
+  /// Changes the JSON of each object before it is read, if set; returns the JSON to read.
+  std::function<std::string(std::string_view json)> transform = {};
 };
 
 /// Makes wire objects from JSON text. Reuses its working memory between calls.
