@@ -21,6 +21,7 @@
 #include <evenkeel/client/frame_splitter.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 
+#include "../support/pod_fields.hpp"
 #include "../support/pods.hpp"
 #include "cache/collection_file.hpp"
 #include "cache/object_packer.hpp"
@@ -80,6 +81,8 @@ const std::string& watch_body() {
 std::size_t heap() {
   return mallinfo2().uordblks + mallinfo2().hblkhd;
 }
+
+using ek::benchmarks::PodFields;
 
 const ek::WireScannerOptions pods{.form = ek::WireForm::whole, .api_version = "v1", .kind = "Pod"};
 
@@ -146,6 +149,24 @@ void list_to_store_metadata_only(benchmark::State& state) {
   report(state, list_body().size(), kept);
 }
 BENCHMARK(list_to_store_metadata_only)->Unit(benchmark::kMillisecond);
+
+/// Keeps ten fields of each pod, and its metadata.
+void list_to_store_projected(benchmark::State& state) {
+  ek::WireScannerOptions options = pods;
+  options.form = ek::WireForm::projected;
+  options.projection = ek::Projection::of<PodFields>();
+  std::size_t kept = 0;
+  for (auto _ : state) {
+    const std::size_t before = heap();
+    ek::ObjectStore store;
+    read_list(list_body(), piece_size, store, options);
+    state.PauseTiming();
+    kept = heap() - before;
+    state.ResumeTiming();
+  }
+  report(state, list_body().size(), kept);
+}
+BENCHMARK(list_to_store_projected)->Unit(benchmark::kMillisecond);
 
 /// Keeps compressed objects, on the way that an informer takes.
 void list_to_store_compressed(benchmark::State& state) {
@@ -248,6 +269,17 @@ void decode_pod(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(decoded.decode<ek::Pod>(wire));
 }
 BENCHMARK(decode_pod)->ArgName("remembered_bytes")->Arg(0)->Arg(1 << 20);
+
+// Typed read of ten fields of a pod of which no more is kept.
+void decode_projected_pod(benchmark::State& state) {
+  ek::detail::DecodedObjects decoded(static_cast<std::size_t>(state.range(0)));
+  ek::WireScannerOptions options = pods;
+  options.form = ek::WireForm::projected;
+  options.projection = ek::Projection::of<PodFields>();
+  const ek::WireObject wire = ek::WireScanner(options).object(pod(1));
+  for (auto _ : state) benchmark::DoNotOptimize(decoded.decode<PodFields>(wire));
+}
+BENCHMARK(decode_projected_pod)->ArgName("remembered_bytes")->Arg(0)->Arg(1 << 20);
 
 // Typed read of a pod that is kept compressed.
 void decode_compressed_pod(benchmark::State& state) {

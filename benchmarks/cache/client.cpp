@@ -2,7 +2,7 @@
 // A program with a cache of pods that measures itself; benchmarks/peers has counterparts on client-go,
 // controller-runtime and kube-rs, and scripts/bench-cache runs them in turn against the same server.
 //
-//   cache_client --server KUBECONFIG [--form whole|compressed|metadata] [--namespace NAMESPACE]
+//   cache_client --server KUBECONFIG [--form whole|compressed|projected|metadata] [--namespace NAMESPACE]
 //                [--namespaces N] [--count-allocations 1] [--disk FOLDER]
 //
 // It caches the pods of all namespaces, or of one, with an index by the label app; or, with --namespaces, ten
@@ -42,6 +42,7 @@
 #include <evenkeel/evenkeel.hpp>
 
 #include "../support/allocation_count.hpp"
+#include "../support/pod_fields.hpp"
 #include "../support/program.hpp"
 
 namespace {
@@ -193,8 +194,10 @@ const ek::Informer* declare(ek::Cache& cache, const Flags& flags, const std::sha
   options.namespace_ = flags.namespace_;
   if (flags.form == "metadata") options.form = ek::WireForm::metadata_only;
   if (flags.form == "compressed") options.form = ek::WireForm::compressed;
+  if (flags.form == "projected") options.form = ek::WireForm::projected;
   cache.index<ek::Pod>("app", ek::label_index("app"));
-  ek::Informer& pods = cache.informer<ek::Pod>(options);
+  ek::Informer& pods =
+      flags.form == "projected" ? cache.informer<PodFields>(options) : cache.informer<ek::Pod>(options);
   pods.add_handler(told, {.delivery = ek::Delivery::direct});
   return &pods;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <set>
 #include <stdexcept>
 #include <stop_token>
@@ -14,6 +15,7 @@
 
 #include "cache/call_gate.hpp"
 #include "cache/disk_copies.hpp"
+#include "cache/object_transform.hpp"
 #include "cache/server_log.hpp"
 #include "cache/streaming_memory.hpp"
 #include "cache/write_answer.hpp"
@@ -27,13 +29,13 @@ namespace {
 /// Lists and watches through a client.
 class ClientSource final : public CollectionSource {
  public:
-  ClientSource(Client client, ResourceId resource, const InformerOptions& options)
+  ClientSource(Client client, ResourceId resource, const InformerOptions& options, WireForm form)
       : client_(std::move(client)) {
     request_.resource = std::move(resource);
     request_.namespace_ = options.namespace_;
     if (!options.label_selector.empty()) request_.query.emplace_back("labelSelector", options.label_selector);
     if (!options.field_selector.empty()) request_.query.emplace_back("fieldSelector", options.field_selector);
-    metadata_only_ = options.form == WireForm::metadata_only;
+    metadata_only_ = form == WireForm::metadata_only;
   }
 
   std::shared_ptr<http::Call> stream(const ReflectorStep& step,
@@ -99,25 +101,23 @@ std::shared_ptr<detail::JobRunner> runner_for(const Client& client, const CacheO
 /// Number of objects with an unknown state that a list reads one by one.
 constexpr std::size_t max_single_reads = 8;
 
-/// Makes the wire form that an informer keeps of a written object, once for each form.
+/// Makes the wire forms that the informers of one kind keep of a written object, once for each form.
 class WrittenForms {
  public:
-  WrittenForms(const ResourceId& resource, std::string_view text) : resource_(resource), text_(text) {}
+  explicit WrittenForms(std::string_view text) : text_(text) {}
 
-  const WireObject& get(WireForm form) {
-    if (form == WireForm::compressed) form = WireForm::whole;  // it is kept for a moment only
-    WireObject& object = form == WireForm::whole ? whole_ : metadata_;
-    if (!object)
-      object = WireScanner({.form = form, .api_version = resource_.api_version(), .kind = resource_.kind})
-                   .object(text_);
-    return object;
+  const WireObject& get(const Informer& informer) {
+    KeptParts kept = informer.kept();
+    if (kept.form == WireForm::compressed) kept.form = WireForm::whole;  // it is kept for a moment only
+    for (const auto& [parts, object] : made_) {
+      if (parts == kept) return object;
+    }
+    return made_.emplace_back(kept, informer.wire_of(text_)).second;
   }
 
  private:
-  const ResourceId& resource_;
   const std::string_view text_;
-  WireObject whole_;
-  WireObject metadata_;
+  std::deque<std::pair<KeptParts, WireObject>> made_;
 };
 
 /// Passes writes on to a function until it is closed.
@@ -172,6 +172,23 @@ class Cache::Impl final : public detail::Job {
       EVENKEEL_REQUIRES(mutex_);
   void make(const Client& client, const ResourceId& resource, InformerOptions options)
       EVENKEEL_REQUIRES(mutex_);
+  bool widen(const Client& client, const std::shared_ptr<Informer>& informer, const KeptParts& wanted)
+      EVENKEEL_REQUIRES(mutex_);
+  std::shared_ptr<CollectionSource> source_of(const Client& client, const ResourceId& resource,
+                                              const InformerOptions& options, WireForm form) const;
+  std::shared_ptr<const detail::CollectionFile> copy_of(const Client& client, const ResourceId& resource,
+                                                        const InformerOptions& options, WireForm form) const
+      EVENKEEL_REQUIRES(mutex_);
+  void add_indexes(Informer& informer) const EVENKEEL_REQUIRES(mutex_);
+  void add_transform(const ResourceId& resource, std::function<void(Json&)> change);
+  /// Returns the transform of a kind; empty if it has none.
+  std::function<std::string(std::string_view)> transform_of(const ResourceId& resource) const
+      EVENKEEL_REQUIRES(mutex_) {
+    for (const auto& [of, transform] : transforms_) {
+      if (same_resource(of, resource)) return transform;
+    }
+    return {};
+  }
   void release(const Informer* informer);
 
   void on_write(const detail::ObservedWrite& write) const;
@@ -207,6 +224,8 @@ class Cache::Impl final : public detail::Job {
   std::vector<std::shared_ptr<Informer>> released_ EVENKEEL_GUARDED_BY(mutex_);  // to be freed by run()
   bool started_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::vector<std::pair<ResourceId, IndexDefinition>> indexes_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<std::pair<ResourceId, std::function<std::string(std::string_view)>>> transforms_
+      EVENKEEL_GUARDED_BY(mutex_);
   mutable std::set<std::string> logged_ EVENKEEL_GUARDED_BY(mutex_);  // plural.group of live reads
   mutable std::atomic<std::uint64_t> live_reads_ = 0;
   std::stop_source stopping_;
@@ -230,12 +249,14 @@ class Cache::Impl final : public detail::Job {
     return result;
   }
 
-  /// Returns a synced informer that holds every object of this namespace (of all namespaces if it is empty).
-  std::shared_ptr<Informer> serving(const ResourceId& resource, const std::string& namespace_) const {
+  /// Returns a synced informer that holds these parts of every object of this namespace (of all namespaces if
+  /// it is empty).
+  std::shared_ptr<Informer> serving(const detail::PartsRead& read, const std::string& namespace_) const {
     MutexLock lock(mutex_);
     for (const auto& [informer, leases, declared] : informers_) {
       const InformerOptions& options = informer->options();
-      if (!same_resource(informer->resource(), resource) || options.form == WireForm::metadata_only) continue;
+      if (!same_resource(informer->resource(), read.resource) || !informer->kept().serve(read.parts))
+        continue;
       if (!options.label_selector.empty() || !options.field_selector.empty()) continue;
       if (!options.namespace_.empty() && options.namespace_ != namespace_) continue;
       if (informer->synced()) return informer;
@@ -246,7 +267,7 @@ class Cache::Impl final : public detail::Job {
   /// Returns true if this informer keeps what the index needs.
   static bool is_indexed(const Informer& informer, const ResourceId& resource, const IndexDefinition& index) {
     return same_resource(informer.resource(), resource) &&
-           (informer.options().form != WireForm::metadata_only || index.form == WireForm::metadata_only);
+           informer.kept().serve({.form = index.form, .projection = index.projection});
   }
 
   /// Returns true if the index is declared with the same function. Throws std::invalid_argument if it is
@@ -291,7 +312,8 @@ class Cache::Impl final : public detail::Job {
       synced = synced || informer->synced();
     }
     if (synced)
-      return "the cache holds only a part of these objects: metadata, a selection, or other namespaces";
+      return "the cache holds only a part of these objects: metadata, a projection, a selection, or other "
+             "namespaces";
     return declared ? "its informers are not synced yet" : "no informer of the kind is declared";
   }
 
@@ -367,13 +389,13 @@ WriteEffect Cache::Impl::dated(WriteEffect effect) const {
 
 void Cache::Impl::record(const detail::AnswerFact& fact, const ResourceId& resource,
                          const Informers& informers) const {
-  WrittenForms forms(resource, fact.text);
+  WrittenForms forms(fact.text);
   for (const auto& informer : informers) {
     const InformerOptions& options = informer->options();
     if (!options.namespace_.empty() && options.namespace_ != fact.effect.namespace_) continue;
     WriteEffect effect = fact.effect;
     if (effect.kind == WriteEffect::Kind::written) {
-      const WireObject& object = forms.get(options.form);
+      const WireObject& object = forms.get(*informer);
       if (informer->resource().version == resource.version) {
         effect.object = object;
       } else {  // the same object looks different in another version of its kind
@@ -412,8 +434,7 @@ void Cache::Impl::read_unknown(Informer& informer, const std::vector<ObjectKey>&
     const auto found = live.run(calls::find(resource, key));
     WriteEffect effect{.namespace_ = key.namespace_, .name = key.name};
     if (found) {
-      effect.object =
-          WireScanner({.api_version = resource.api_version(), .kind = resource.kind}).object(found.raw());
+      effect.object = informer.wire_of(found.raw());
     } else if (shown) {
       effect.kind = WriteEffect::Kind::removed;
       effect.uid = shown.uid();
@@ -432,25 +453,58 @@ InformerOptions Cache::default_options() const {
   return options;
 }
 
-/// Adds the informer of a collection that has none.
-void Cache::Impl::make(const Client& client, const ResourceId& resource, InformerOptions options) {
-  auto source =
-      std::make_shared<ClientSource>(client.with({.stop = stopping_.get_token()}), resource, options);
-  const auto copy = disk_.file_of(client.config().server, resource, options);
-  informers_.push_back({.informer = std::make_shared<Informer>(Informer::Parts{.resource = resource,
-                                                                               .source = std::move(source),
-                                                                               .runner = runner_,
-                                                                               .log = options_.log,
-                                                                               .server_log = server_log_,
-                                                                               .streaming = streaming_,
-                                                                               .copy = copy},
-                                                               std::move(options))});
-  Informer& informer = *informers_.back().informer;
-  if (copy) disk_.add(copy, informers_.back().informer);
+std::shared_ptr<CollectionSource> Cache::Impl::source_of(const Client& client, const ResourceId& resource,
+                                                         const InformerOptions& options,
+                                                         WireForm form) const {
+  return std::make_shared<ClientSource>(client.with({.stop = stopping_.get_token()}), resource, options,
+                                        form);
+}
+
+/// Returns the file of a collection; null if it is not copied to disk.
+std::shared_ptr<const detail::CollectionFile> Cache::Impl::copy_of(const Client& client,
+                                                                   const ResourceId& resource,
+                                                                   const InformerOptions& options,
+                                                                   WireForm form) const {
+  if (form == WireForm::metadata_only || form == WireForm::projected || transform_of(resource)) return {};
+  return disk_.file_of(client.config().server, resource, options);
+}
+
+/// Adds the indexes of its kind to an informer that keeps what they need.
+void Cache::Impl::add_indexes(Informer& informer) const {
   for (const auto& [of, index] : indexes_) {
     if (is_indexed(informer, of, index)) informer.add_index(index);
   }
-  if (started_) informer.start();
+}
+
+/// Adds the informer of a collection that has none.
+void Cache::Impl::make(const Client& client, const ResourceId& resource, InformerOptions options) {
+  const auto copy = copy_of(client, resource, options, options.form);
+  Informer::Parts parts{.resource = resource,
+                        .source = source_of(client, resource, options, options.form),
+                        .runner = runner_,
+                        .log = options_.log,
+                        .server_log = server_log_,
+                        .streaming = streaming_,
+                        .copy = copy,
+                        .transform = transform_of(resource)};
+  const auto informer = std::make_shared<Informer>(std::move(parts), std::move(options));
+  informers_.push_back({.informer = informer});
+  if (copy) disk_.add(copy, informer);
+  add_indexes(*informer);
+  if (started_) informer->start();
+}
+
+/// Lets an informer keep what another declaration of its collection needs; returns false if it has started.
+bool Cache::Impl::widen(const Client& client, const std::shared_ptr<Informer>& informer,
+                        const KeptParts& wanted) {
+  const KeptParts kept = informer->kept().with(wanted);
+  const ResourceId& resource = informer->resource();
+  const InformerOptions& options = informer->options();
+  const auto copy = copy_of(client, resource, options, kept.form);
+  if (!informer->keep(kept, source_of(client, resource, options, kept.form), copy)) return false;
+  if (copy) disk_.add(copy, informer);
+  add_indexes(*informer);
+  return true;
 }
 
 /// Returns the entry of a collection; makes it if there is none.
@@ -461,7 +515,8 @@ Cache::Impl::Kept& Cache::Impl::kept(const Client& client, const ResourceId& res
   for (Kept& one : informers_) {
     const InformerOptions& known = one.informer->options();
     if (!same_resource(one.informer->resource(), resource) || !same_collection(known, options)) continue;
-    if (known.form != WireForm::metadata_only || options.form == WireForm::metadata_only) return one;
+    const KeptParts wanted{.form = options.form, .projection = options.projection};
+    if (one.informer->kept().serve(wanted) || widen(client, one.informer, wanted)) return one;
   }
   make(client, resource, std::move(options));
   return informers_.back();
@@ -515,6 +570,21 @@ void Cache::index(const ResourceId& resource, IndexDefinition definition) {
   impl_->add_index(resource, definition);  // to informers that were declared in between
 }
 
+void Cache::Impl::add_transform(const ResourceId& resource, std::function<void(Json&)> change) {
+  MutexLock lock(mutex_);
+  if (transform_of(resource))
+    throw std::invalid_argument(resource.kind + ": the kind has a transform already");
+  for (const Kept& one : informers_) {
+    if (same_resource(one.informer->resource(), resource))
+      throw std::invalid_argument(resource.kind + ": transform() must come before the first informer");
+  }
+  transforms_.emplace_back(resource, detail::ObjectTransform(resource, std::move(change), options_.log));
+}
+
+void Cache::transform(const ResourceId& resource, std::function<void(Json& object)> transform) {
+  impl_->add_transform(resource, std::move(transform));
+}
+
 void Cache::start() {
   MutexLock lock(impl_->mutex_);
   if (std::exchange(impl_->started_, true)) return;
@@ -542,16 +612,13 @@ bool Cache::wait_for_sync(std::stop_token stop) const {
                      [&](const auto& informer) { return informer->wait_for_sync(stop); });
 }
 
-std::optional<WireObject> Cache::find_wire(const ResourceId& resource, const ObjectKey& key) const {
-  return find_wire(resource, key, nullptr);
-}
-
-std::optional<WireObject> Cache::find_wire(const ResourceId& resource, const ObjectKey& key,
-                                           const Client* live) const {
+std::optional<WireObject> Cache::find_parts(const detail::PartsRead& read, const ObjectKey& key,
+                                            const Client* live) const {
+  const ResourceId& resource = read.resource;
   const std::string scope = scope_of(resource, key.namespace_);
   const bool complete = !key.name.empty() && (resource.scope == Scope::cluster || !scope.empty());
   if (!complete) return std::nullopt;  // the client names what is missing
-  const auto informer = impl_->serving(resource, scope);
+  const auto informer = impl_->serving(read, scope);
   if (informer == nullptr) {
     impl_->note_live_read(resource);
     return std::nullopt;
@@ -563,14 +630,10 @@ std::optional<WireObject> Cache::find_wire(const ResourceId& resource, const Obj
   return informer->store().find(scope, key.name);
 }
 
-std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resource,
-                                                        const ListOptions& options) const {
-  return list_wire(resource, options, nullptr);
-}
-
-std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resource,
-                                                        const ListOptions& options,
-                                                        const Client* live) const {
+std::optional<std::vector<WireObject>> Cache::list_parts(const detail::PartsRead& read,
+                                                         const ListOptions& options,
+                                                         const Client* live) const {
+  const ResourceId& resource = read.resource;
   const bool plain =
       options.field_selector.empty() && options.continue_token.empty() && options.resource_version.empty();
   const std::string scope = scope_of(resource, options.namespace_);
@@ -578,7 +641,7 @@ std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resour
     impl_->count_live_read(resource);
     return std::nullopt;
   }
-  const auto informer = impl_->serving(resource, scope);
+  const auto informer = impl_->serving(read, scope);
   if (informer == nullptr) {
     impl_->note_live_read(resource);
     return std::nullopt;
@@ -591,17 +654,13 @@ std::optional<std::vector<WireObject>> Cache::list_wire(const ResourceId& resour
   return objects;
 }
 
-std::optional<std::vector<WireObject>> Cache::owned_wire(const ResourceId& resource, std::string_view uid,
-                                                         const std::string& namespace_) const {
-  return owned_wire(resource, uid, namespace_, nullptr);
-}
-
-std::optional<std::vector<WireObject>> Cache::owned_wire(const ResourceId& resource, std::string_view uid,
-                                                         const std::string& namespace_,
-                                                         const Client* live) const {
+std::optional<std::vector<WireObject>> Cache::owned_parts(const detail::PartsRead& read, std::string_view uid,
+                                                          const std::string& namespace_,
+                                                          const Client* live) const {
+  const ResourceId& resource = read.resource;
   require_uid(resource, uid);
   const std::string scope = scope_of(resource, namespace_);
-  const auto informer = impl_->serving(resource, scope);
+  const auto informer = impl_->serving(read, scope);
   if (informer == nullptr) {
     impl_->note_live_read(resource);
     return std::nullopt;
@@ -610,11 +669,12 @@ std::optional<std::vector<WireObject>> Cache::owned_wire(const ResourceId& resou
   return informer->store().by_owner(uid, {.namespace_ = scope});
 }
 
-std::vector<WireObject> Cache::list_wire(const ResourceId& resource, const IndexQuery& query,
-                                         IndexListOptions options, const Client& live) const {
+std::vector<WireObject> Cache::indexed_parts(const detail::PartsRead& read, const IndexQuery& query,
+                                             IndexListOptions options, const Client& live) const {
+  const ResourceId& resource = read.resource;
   impl_->require_index(resource, query.index);
   options.namespace_ = scope_of(resource, options.namespace_);
-  const auto informer = impl_->serving(resource, options.namespace_);
+  const auto informer = impl_->serving(read, options.namespace_);
   if (informer == nullptr) impl_->refuse_index_read(resource, query.index, options.namespace_);
   std::optional<std::string_view> only;
   if (!options.namespace_.empty()) only = options.namespace_;
@@ -639,6 +699,13 @@ std::vector<WireObject> detail::list_owned(const Client& client, const ResourceI
   return children;
 }
 
+std::optional<bool> Cache::contains(const ResourceId& resource, const ObjectKey& key) const {
+  const std::string scope = scope_of(resource, key.namespace_);
+  const auto informer = impl_->serving({resource, {.form = WireForm::metadata_only}}, scope);
+  if (informer == nullptr || informer->store().is_unknown(scope, key.name)) return std::nullopt;
+  return static_cast<bool>(informer->store().find(scope, key.name));
+}
+
 detail::DecodedObjects& Cache::decoded() const noexcept {
   return impl_->decoded_;
 }
@@ -653,7 +720,7 @@ std::vector<CollectionHealth> Cache::health() const {
     result.push_back({.resource = informer->resource(),
                       .namespace_ = informer->options().namespace_,
                       .selector = informer->options().selector(),
-                      .form = informer->options().form,
+                      .form = informer->kept().form,
                       .informer = informer->health()});
   return result;
 }

@@ -34,8 +34,7 @@ DiskCopies::~DiskCopies() {
 std::shared_ptr<const CollectionFile> DiskCopies::file_of(const std::string& server,
                                                           const ResourceId& resource,
                                                           const InformerOptions& options) const {
-  if (options_.directory.empty() || options.form == WireForm::metadata_only || is_confidential(resource))
-    return {};
+  if (options_.directory.empty() || is_confidential(resource)) return {};
   return std::make_shared<CollectionFile>(fs::path(options_.directory),
                                           CollectionIdentity{.server = server,
                                                              .resource = resource,

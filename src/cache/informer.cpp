@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <map>
 #include <random>
 #include <set>
@@ -127,18 +128,30 @@ class Informer::Impl final : public detail::Job {
         store_({.index_owners = options_.index_owners,
                 .clock = &parts_.runner->clock(),
                 .on_index_failure = [this](const IndexFailure& failure) { note_index_failure(failure); }}),
-        scanner_({.form = options_.form,
-                  .api_version = parts_.resource.api_version(),
-                  .kind = parts_.resource.kind}),
-        packer_(options_.form == WireForm::compressed ? std::make_unique<detail::ObjectPacker>() : nullptr),
         reflector_(with_random(options_.reflector)),
-        inbox_(std::make_shared<detail::StreamInbox>(parts_.runner, *this, options_.buffer_bytes)) {}
+        inbox_(std::make_shared<detail::StreamInbox>(parts_.runner, *this, options_.buffer_bytes)) {
+    MutexLock lock(mutex_);
+    set_kept({.form = options_.form, .projection = options_.projection});
+  }
 
   void run() noexcept override;
 
   void start() {
-    started_.store(true, std::memory_order_release);
+    {
+      MutexLock lock(mutex_);  // of keep()
+      started_.store(true, std::memory_order_release);
+    }
     parts_.runner->wake(*this);
+  }
+  const KeptParts& kept() const noexcept { return *kept_.load(std::memory_order_acquire); }
+  bool keep(KeptParts kept, std::shared_ptr<CollectionSource> source,
+            std::shared_ptr<const detail::CollectionFile> copy);
+  WireScannerOptions scanner_options() const {
+    return {.form = kept().form,
+            .projection = kept().projection,
+            .api_version = parts_.resource.api_version(),
+            .kind = parts_.resource.kind,
+            .transform = parts_.transform};
   }
   void stop();
   HandlerId add_handler(std::shared_ptr<EventHandler> handler, HandlerOptions options);
@@ -151,7 +164,7 @@ class Informer::Impl final : public detail::Job {
     return health_.synced;
   }
 
-  const Parts parts_;
+  Parts parts_;  // changed by keep() only
   const InformerOptions options_;
   const InformerSelection selection_;
   ObjectStore store_;
@@ -160,6 +173,10 @@ class Informer::Impl final : public detail::Job {
   enum class Activity : std::uint8_t { idle, listing, watching, waiting };
 
   void note_index_failure(const IndexFailure& failure);
+  void set_kept(KeptParts kept) EVENKEEL_REQUIRES(mutex_) {
+    kept_.store(&all_kept_.emplace_back(kept), std::memory_order_release);
+  }
+  void begin_to_scan();
   void deliver_to_new_handlers();
   void advance();
   void resync();
@@ -192,8 +209,8 @@ class Informer::Impl final : public detail::Job {
   void log_failure();
 
   // Used by run() only.
-  WireScanner scanner_;
-  const std::unique_ptr<detail::ObjectPacker> packer_;  // null if objects are not compressed
+  std::optional<WireScanner> scanner_;            // once begun_
+  std::unique_ptr<detail::ObjectPacker> packer_;  // null if objects are not compressed
   Reflector reflector_;
   std::shared_ptr<detail::StreamInbox> inbox_;
   ListSplitter list_splitter_;
@@ -219,6 +236,8 @@ class Informer::Impl final : public detail::Job {
 
   std::atomic<bool> started_ = false;  // pairs with the load in run()
   mutable Mutex mutex_;
+  std::deque<KeptParts> all_kept_ EVENKEEL_GUARDED_BY(mutex_);  // kept() has returned references to them
+  std::atomic<const KeptParts*> kept_ = nullptr;
   mutable CondVar changed_;  // synced, or stopped
   std::vector<std::shared_ptr<HandlerSlot>> slots_ EVENKEEL_GUARDED_BY(mutex_);
   InformerHealth health_ EVENKEEL_GUARDED_BY(mutex_);
@@ -232,7 +251,7 @@ class Informer::Impl final : public detail::Job {
 void Informer::Impl::run() noexcept {
   deliver_to_new_handlers();
   if (!started_.load(std::memory_order_acquire)) return;
-  if (!std::exchange(begun_, true)) restore();
+  if (!std::exchange(begun_, true)) begin_to_scan();
   StreamInput input;
   int turns = 0;
   for (; turns < inputs_per_turn && inbox_->take(input); ++turns) take(input);
@@ -281,6 +300,22 @@ void Informer::Impl::advance() {
     choose_first_state();
     if (activity_ == Activity::idle) begin(reflector_.next_step(now()));
   }
+}
+
+bool Informer::Impl::keep(KeptParts kept, std::shared_ptr<CollectionSource> source,
+                          std::shared_ptr<const detail::CollectionFile> copy) {
+  MutexLock lock(mutex_);
+  if (started_.load(std::memory_order_relaxed)) return false;
+  parts_.source = std::move(source);
+  parts_.copy = std::move(copy);
+  set_kept(kept);
+  return true;
+}
+
+void Informer::Impl::begin_to_scan() {
+  scanner_.emplace(scanner_options());
+  if (kept().form == WireForm::compressed) packer_ = std::make_unique<detail::ObjectPacker>();
+  restore();
 }
 
 /// Begins with the copy from before the start, if there is one.
@@ -444,7 +479,7 @@ void Informer::Impl::take_list(std::string_view piece) {
   list_splitter_.feed(piece);
   while (const auto text = list_splitter_.next()) {
     object_timer_.on_complete();
-    reflector_.on_item(packed(stored_or(scanner_.object(*text))));
+    reflector_.on_item(packed(stored_or(scanner_->object(*text))));
   }
   object_timer_.on_partial(now());
   if (const auto excess = reflector_.list_excess()) failed(*excess);
@@ -474,7 +509,7 @@ void Informer::Impl::take_frames(std::string_view piece) {
 }
 
 void Informer::Impl::take_event(std::string_view frame) {
-  WireEvent event = scanner_.event(frame);
+  WireEvent event = scanner_->event(frame);
   const bool streaming = reflector_.collects_events();
   if (streaming && event.type == WatchType::added) event.object = stored_or(std::move(event.object));
   if (event.type == WatchType::added || event.type == WatchType::modified)
@@ -677,6 +712,19 @@ InformerHealth Informer::Impl::health() const {
   return health;
 }
 
+bool KeptParts::serve(const KeptParts& wanted) const noexcept {
+  if (wanted.form == WireForm::metadata_only) return true;
+  if (form == WireForm::metadata_only) return false;
+  if (form != WireForm::projected) return true;
+  return wanted.form == WireForm::projected && projection.covers(wanted.projection);
+}
+
+KeptParts KeptParts::with(const KeptParts& other) const {
+  if (serve(other)) return *this;
+  if (other.serve(*this)) return other;
+  return {.form = WireForm::projected, .projection = projection.with(other.projection)};
+}
+
 Informer::Informer(Parts parts, InformerOptions options)
     : impl_(std::make_shared<Impl>(std::move(parts), std::move(options))) {}
 Informer::~Informer() {
@@ -688,6 +736,16 @@ const ResourceId& Informer::resource() const noexcept {
 }
 const InformerOptions& Informer::options() const noexcept {
   return impl_->options_;
+}
+const KeptParts& Informer::kept() const noexcept {
+  return impl_->kept();
+}
+bool Informer::keep(KeptParts kept, std::shared_ptr<CollectionSource> source,
+                    std::shared_ptr<const detail::CollectionFile> copy) {
+  return impl_->keep(kept, std::move(source), std::move(copy));
+}
+WireObject Informer::wire_of(std::string_view json) const {
+  return WireScanner(impl_->scanner_options()).object(json);
 }
 const ObjectStore& Informer::store() const noexcept {
   return impl_->store_;

@@ -45,6 +45,7 @@ InformerOptions options_of(const Cache& cache, const WatchScope& scope) {
   options.label_selector = scope.label_selector;
   options.field_selector = scope.field_selector;
   options.form = scope.form;
+  options.projection = scope.projection;
   options.resync = scope.resync.value_or(options.resync);
   return options;
 }
@@ -73,16 +74,20 @@ std::vector<ObjectKey> all_keys(const std::vector<const Informer*>& informers) {
 }
 
 std::vector<WatchScope> scopes_of(std::string_view clause, const ResourceId& resource,
-                                  const TriggerOptions& options) {
+                                  const TriggerOptions& options,
+                                  const std::optional<Projection>& projection) {
   const std::string name = std::string(clause) + "<" + resource.kind + ">: ";
   check_selectors(name, options);
   check_namespaces(name, resource, options.namespaces);
   if (options.resync && *options.resync < Duration::zero())
     throw std::invalid_argument(name + "resync must not be negative");
+  if (options.form == WireForm::projected && !projection)
+    throw std::invalid_argument(name + "form: a projection is that of a C++ type, and the kind has none");
   WatchScope scope{.label_selector = options.label_selector,
                    .field_selector = options.field_selector,
                    .resync = options.resync,
-                   .form = options.form};
+                   .form = options.form,
+                   .projection = projection.value_or(Projection())};
   if (options.namespaces.empty()) return {std::move(scope)};
   std::vector<WatchScope> scopes;
   for (const std::string& space : options.namespaces) {
@@ -92,8 +97,9 @@ std::vector<WatchScope> scopes_of(std::string_view clause, const ResourceId& res
   return scopes;
 }
 
-WatchScope scope_of(const ResourceId& resource, const TriggerOptions& options) {
-  auto scopes = scopes_of("watch", resource, options);
+WatchScope scope_of(const ResourceId& resource, const TriggerOptions& options,
+                    const std::optional<Projection>& projection) {
+  auto scopes = scopes_of("watch", resource, options, projection);
   if (scopes.size() > 1)
     throw std::invalid_argument("watch<" + resource.kind +
                                 ">: only one namespace is possible; add a watch for each");

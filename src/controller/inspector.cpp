@@ -42,9 +42,7 @@ RunExplanation Inspector::named(const RunInFlight& run, const Keys& keys) const 
 
 std::optional<bool> Inspector::exists(const ObjectKey& key, const ControllerMoment& moment) const {
   if (!moment.synced) return std::nullopt;
-  const auto found = environment_.cache.find_wire(spec_.resource, key);
-  if (!found) return std::nullopt;
-  return static_cast<bool>(*found);
+  return environment_.cache.contains(spec_.resource, key);
 }
 
 Explanation Inspector::explain(const ObjectKey& key, ControllerMoment moment) {

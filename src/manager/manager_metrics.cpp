@@ -16,6 +16,7 @@ inline namespace v0 {
 namespace {
 
 std::string_view form_of(const CollectionHealth& one) {
+  if (one.form == WireForm::projected) return "projected";
   return one.form == WireForm::metadata_only ? "metadata" : "";
 }
 

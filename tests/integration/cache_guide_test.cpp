@@ -104,6 +104,25 @@ TEST(CacheGuideConcurrency, MetadataIsReadFromTheStoreOfItsInformer) {
   EXPECT_EQ(cache.live_reads(), 1u);
 }
 
+TEST(CacheGuideConcurrency, ATransformDropsWhatNobodyReads) {
+  const ek::Client client(ek::Config{.server = "http://in-process"},
+                          {.transport = std::make_shared<ek::apiserver::InProcessTransport>(
+                               std::make_shared<ek::apiserver::SharedCore>())});
+  const std::string applied = "kubectl.kubernetes.io/last-applied-configuration";
+  client.create(ek::ConfigMap{
+      .metadata = {.name = "b", .namespace_ = "default", .annotations = {{applied, "{}"}, {"note", "n"}}}});
+  ek::Cache cache(client);
+  cache.transform<ek::ConfigMap>([](ek::Json& map) {
+    if (ek::Json* annotations = map["metadata"].find("annotations"))
+      annotations->erase("kubectl.kubernetes.io/last-applied-configuration");
+  });
+  cache.informer<ek::ConfigMap>();
+  cache.start();
+  ASSERT_TRUE(cache.wait_for_sync({}));
+  EXPECT_THAT(cache.find<ek::ConfigMap>({"default", "b"})->metadata.annotations,
+              ElementsAre(::testing::Pair("note", "n")));
+}
+
 // ---- Bad input
 
 std::string refusal_of(const std::string& text) {

@@ -485,7 +485,7 @@ TEST_F(IndexConcurrency, SaysWhyItCannotAnswer) {
   EXPECT_EQ(
       refusal<ek::NotCached>("secret"),
       R"(ConfigMap: cannot read the index "secret" of all namespaces: the cache holds only a part of these )"
-      "objects: metadata, a selection, or other namespaces");
+      "objects: metadata, a projection, a selection, or other namespaces");
   EXPECT_EQ(cache_.live_reads(), 0u);
 }
 

@@ -84,16 +84,17 @@ TEST_F(ManagerIndexConcurrency, AChangedSecretReconcilesItsUsersWhoFindEachOther
   EXPECT_EQ(runs(), second);
 }
 
-// Metadata first and whole objects later are two watches, as are two selections of a kind. Each has series of
-// its own: a series that comes twice is refused.
+// Metadata first, and whole objects once that watch runs, are two watches, as are two selections of a kind.
+// Each has series of its own: a series that comes twice is refused.
 TEST_F(ManagerIndexConcurrency, EachFormOfAKindHasItsSeries) {
   const auto to_itself = [](const ek::WireObject& object) { return object.key(); };
-  manager_.add(ek::controller_for<ek::ConfigMap>([](ek::Context&, const ek::Request&) {})
-                   .watches<ek::Secret>(to_itself, {.form = ek::WireForm::metadata_only})
-                   .owns<ek::Secret>());
+  manager_.add(ek::controller_for<ek::ConfigMap>([](ek::Context&, const ek::Request&) {
+               }).watches<ek::Secret>(to_itself, {.form = ek::WireForm::metadata_only}));
   create_secret("default", "web");
   ek::testing::RunningManager running(manager_);
   running.wait_until_synced();
+  const ek::Informer& whole = manager_.cache().informer<ek::Secret>();
+  await("the whole secrets", [&] { return whole.synced(); });
   ek::PrometheusText text;
   manager_.collect(text);
   const std::string series = R"(evenkeel_informer_objects{group="",version="v1",resource="secrets",)"

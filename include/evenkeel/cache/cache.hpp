@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/api/snapshot.hpp>
@@ -84,6 +85,17 @@ const ResourceId& resource_of() {
   return resource;
 }
 
+/// A read of objects of one kind, and the parts of them that it needs.
+struct PartsRead {
+  const ResourceId& resource;
+  KeptParts parts = {};
+};
+
+template <ObjectType T>
+PartsRead read_of() {
+  return {resource_of<T>(), {.form = WireForm::projected, .projection = Projection::of<T>()}};
+}
+
 template <ObjectType T>
 std::vector<Snapshot<T>> decode_all(const std::vector<WireObject>& objects) {
   std::vector<Snapshot<T>> result;
@@ -102,8 +114,8 @@ EVENKEEL_API std::vector<WireObject> list_owned(const Client& client, const Reso
 struct CollectionHealth {
   ResourceId resource = {};
   std::string namespace_ = {};
-  std::string selector = {};  ///< See InformerOptions::selector().
-  WireForm form = WireForm::whole;
+  std::string selector = {};        ///< See InformerOptions::selector().
+  WireForm form = WireForm::whole;  ///< In which objects are kept.
   InformerHealth informer = {};
 };
 
@@ -140,9 +152,10 @@ class EVENKEEL_API Cache {
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
 
-  /// Declares an informer, or returns the one that was declared with equal options. An informer that keeps
-  /// whole objects also serves callers that ask for metadata only. After start() a new informer starts at
-  /// once.
+  /// Declares an informer, or returns the one of the same namespace and selectors, if there is one. Before
+  /// start() that one is to keep what every declaration needs: projections are united, whole objects serve
+  /// those who ask for a projection or for metadata. After start() what it keeps stays as it is, and an
+  /// informer that needs more is another one, which starts at once.
   Informer& informer(const ResourceId& resource, InformerOptions options);
   Informer& informer(const ResourceId& resource) { return informer(resource, default_options()); }
   template <ObjectType T>
@@ -151,6 +164,8 @@ class EVENKEEL_API Cache {
   }
   template <ObjectType T>
   Informer& informer(InformerOptions options) {
+    if (options.form == WireForm::projected)
+      options.projection = options.projection.with(Projection::of<T>());
     return informer(ResourceId(T::resource), std::move(options));
   }
   /// Like informer(), but for as long as a copy of the result exists: with the last one the watch ends and
@@ -158,6 +173,21 @@ class EVENKEEL_API Cache {
   /// used after the cache is destroyed.
   std::shared_ptr<Informer> lease(const ResourceId& resource, InformerOptions options);
   InformerOptions default_options() const;
+
+  /// Changes each object of a kind before it is kept: in lists, in events, and in the answers of own writes.
+  /// `transform` gets the object as the server sent it, with apiVersion and kind, and may drop or shorten
+  /// what nobody reads. It must not change name, namespace, uid and resourceVersion, and depends on the
+  /// object alone; it is called concurrently. If it throws, or does change one of these, the object is kept
+  /// as it is; that is logged for the first object. Reads that the server answers are not changed. A list
+  /// that is patched from a changed object loses what the function dropped from its elements. Takes the time
+  /// of a parse for each object; WireForm::projected takes less than whole objects do. Objects of the kind
+  /// are not copied to disk. Throws std::invalid_argument, naming the kind, if it has a function already, or
+  /// an informer.
+  void transform(const ResourceId& resource, std::function<void(Json& object)> transform);
+  template <ObjectType T>
+  void transform(std::function<void(Json& object)> function) {
+    transform(detail::resource_of<T>(), std::move(function));
+  }
 
   /// Declares an index of the objects of a kind, in all its informers, those declared later included; see
   /// index_by(). It declares no informer. Objects that exist are indexed before it returns. Has no effect if
@@ -200,8 +230,7 @@ class EVENKEEL_API Cache {
   /// Like find(key), but live reads go through `live`, with its deadline and stop token.
   template <ObjectType T>
   Snapshot<T> find(const ObjectKey& key, const Client& live) const {
-    if (const auto found = find_wire(detail::resource_of<T>(), key, &live))
-      return decoded().decode<T>(*found);
+    if (const auto found = find_parts(detail::read_of<T>(), key, &live)) return decoded().decode<T>(*found);
     return live.find<T>(key);
   }
 
@@ -215,7 +244,7 @@ class EVENKEEL_API Cache {
   }
   template <ObjectType T>
   std::vector<Snapshot<T>> list(const ListOptions& options, const Client& live) const {
-    const auto found = list_wire(detail::resource_of<T>(), options, &live);
+    const auto found = list_parts(detail::read_of<T>(), options, &live);
     return found ? decode_all<T>(*found) : live.list<T>(options).items;
   }
 
@@ -233,7 +262,7 @@ class EVENKEEL_API Cache {
   template <ObjectType T>
   std::vector<Snapshot<T>> owned_by(std::string_view uid, const std::string& namespace_,
                                     const Client& live) const {
-    if (const auto found = owned_wire(detail::resource_of<T>(), uid, namespace_, &live))
+    if (const auto found = owned_parts(detail::read_of<T>(), uid, namespace_, &live))
       return decode_all<T>(*found);
     return detail::decode_all<T>(detail::list_owned(live, detail::resource_of<T>(), uid, namespace_));
   }
@@ -258,34 +287,46 @@ class EVENKEEL_API Cache {
   template <ObjectType T>
   std::vector<Snapshot<T>> list(const IndexQuery& query, const IndexListOptions& options,
                                 const Client& live) const {
-    return decode_all<T>(list_wire(detail::resource_of<T>(), query, options, live));
+    return decode_all<T>(indexed_parts(detail::read_of<T>(), query, options, live));
   }
   /// Like list(query, options, live), but in wire form.
   std::vector<WireObject> list_wire(const ResourceId& resource, const IndexQuery& query,
-                                    IndexListOptions options, const Client& live) const;
+                                    const IndexListOptions& options, const Client& live) const {
+    return indexed_parts({resource}, query, options, live);
+  }
 
-  /// Like find(), list() and owned_by(), but in wire form and without live reads. std::nullopt: the cache
-  /// cannot answer, ask the server (this is counted as a live read). An empty handle: the object does not
-  /// exist.
-  std::optional<WireObject> find_wire(const ResourceId& resource, const ObjectKey& key) const;
+  /// Like find(), list() and owned_by(), but of whole objects, in wire form and without live reads.
+  /// std::nullopt: the cache cannot answer, ask the server (this is counted as a live read). An empty handle:
+  /// the object does not exist.
+  std::optional<WireObject> find_wire(const ResourceId& resource, const ObjectKey& key) const {
+    return find_parts({resource}, key, nullptr);
+  }
   std::optional<std::vector<WireObject>> list_wire(const ResourceId& resource,
-                                                   const ListOptions& options) const;
+                                                   const ListOptions& options) const {
+    return list_parts({resource}, options, nullptr);
+  }
   std::optional<std::vector<WireObject>> owned_wire(const ResourceId& resource, std::string_view uid,
-                                                    const std::string& namespace_ = {}) const;
+                                                    const std::string& namespace_ = {}) const {
+    return owned_parts({resource}, uid, namespace_, nullptr);
+  }
 
   /// Like these, but objects with an unknown state are read through `live`, so that the cache answers.
   std::optional<WireObject> find_wire(const ResourceId& resource, const ObjectKey& key,
                                       const Client& live) const {
-    return find_wire(resource, key, &live);
+    return find_parts({resource}, key, &live);
   }
   std::optional<std::vector<WireObject>> list_wire(const ResourceId& resource, const ListOptions& options,
                                                    const Client& live) const {
-    return list_wire(resource, options, &live);
+    return list_parts({resource}, options, &live);
   }
   std::optional<std::vector<WireObject>> owned_wire(const ResourceId& resource, std::string_view uid,
                                                     const std::string& namespace_, const Client& live) const {
-    return owned_wire(resource, uid, namespace_, &live);
+    return owned_parts({resource}, uid, namespace_, &live);
   }
+
+  /// Returns true if the object exists, as far as any form in which it is kept shows that; std::nullopt if no
+  /// synced informer without selectors has its namespace, or a write left its state unknown.
+  std::optional<bool> contains(const ResourceId& resource, const ObjectKey& key) const;
 
   /// Number of reads that went to the server.
   std::uint64_t live_reads() const noexcept;
@@ -295,12 +336,14 @@ class EVENKEEL_API Cache {
   class Impl;
 
   // `live` reads the objects with an unknown state; null: the cache cannot answer if there are any.
-  std::optional<WireObject> find_wire(const ResourceId& resource, const ObjectKey& key,
-                                      const Client* live) const;
-  std::optional<std::vector<WireObject>> list_wire(const ResourceId& resource, const ListOptions& options,
-                                                   const Client* live) const;
-  std::optional<std::vector<WireObject>> owned_wire(const ResourceId& resource, std::string_view uid,
-                                                    const std::string& namespace_, const Client* live) const;
+  std::optional<WireObject> find_parts(const detail::PartsRead& read, const ObjectKey& key,
+                                       const Client* live) const;
+  std::optional<std::vector<WireObject>> list_parts(const detail::PartsRead& read, const ListOptions& options,
+                                                    const Client* live) const;
+  std::optional<std::vector<WireObject>> owned_parts(const detail::PartsRead& read, std::string_view uid,
+                                                     const std::string& namespace_, const Client* live) const;
+  std::vector<WireObject> indexed_parts(const detail::PartsRead& read, const IndexQuery& query,
+                                        IndexListOptions options, const Client& live) const;
 
   detail::DecodedObjects& decoded() const noexcept;
   template <ObjectType T>

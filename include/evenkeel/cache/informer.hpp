@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/cache/object_store.hpp>
+#include <evenkeel/cache/projection.hpp>
 #include <evenkeel/cache/reflector_types.hpp>
 #include <evenkeel/cache/watch_health.hpp>
 #include <evenkeel/http/transport.hpp>
@@ -33,11 +36,24 @@ class ServerLog;
 class StreamingMemory;
 }
 
+/// The parts of its objects that an informer keeps, or that a reader needs.
+struct KeptParts {
+  WireForm form = WireForm::whole;
+  Projection projection = {};  ///< For WireForm::projected.
+
+  /// Returns true if a reader that needs `wanted` can be served from this.
+  bool serve(const KeptParts& wanted) const noexcept;
+  /// Returns parts that serve the readers of either.
+  KeptParts with(const KeptParts& other) const;
+  bool operator==(const KeptParts&) const = default;
+};
+
 struct InformerOptions {
   std::string namespace_ = {};      ///< Empty: all namespaces.
   std::string label_selector = {};  ///< "app=web"; checked by the server.
   std::string field_selector = {};  ///< "metadata.name=web-0"; checked by the server.
   WireForm form = WireForm::whole;
+  Projection projection = {};  ///< For WireForm::projected; Cache::informer<T>() adds that of T.
   /// Period after which all objects are delivered again as updates without a change (ObjectEvent::resync),
   /// counted from the first list. Zero: never. Sends no request. A shared informer uses the value of its
   /// first declaration.
@@ -115,6 +131,8 @@ class EVENKEEL_API Informer {
     std::shared_ptr<detail::StreamingMemory> streaming = {};
     /// A copy from before the start; null: none.
     std::shared_ptr<const detail::CollectionFile> copy = {};
+    /// See WireScannerOptions.
+    std::function<std::string(std::string_view json)> transform = {};
   };
 
   /// The informer is idle until start(). Throws std::invalid_argument for reflector options out of bounds.
@@ -124,7 +142,15 @@ class EVENKEEL_API Informer {
   Informer& operator=(const Informer&) = delete;
 
   const ResourceId& resource() const noexcept;
+  /// Returns the options of the first declaration. More may be kept than they say, see kept().
   const InformerOptions& options() const noexcept;
+  const KeptParts& kept() const noexcept;
+  /// Before start(): keeps these parts, read from this source; `copy` as in Parts. Returns false afterwards.
+  bool keep(KeptParts kept, std::shared_ptr<CollectionSource> source,
+            std::shared_ptr<const detail::CollectionFile> copy);
+  /// Returns an object in the form in which this informer keeps it; whole, if that is the compressed form.
+  /// Throws as WireScanner::object() does.
+  WireObject wire_of(std::string_view json) const;
   const ObjectStore& store() const noexcept;
   std::size_t size() const;
 

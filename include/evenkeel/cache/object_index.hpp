@@ -109,6 +109,21 @@ class IndexFunctionOf final : public IndexFunction {
   const F function_;
 };
 
+/// Returns the form of which the function of an index needs no more.
+template <class T, class F>
+constexpr WireForm index_form() {
+  if (indexes_wire_form<F>) return WireForm::metadata_only;
+  return ObjectType<T> ? WireForm::projected : WireForm::whole;
+}
+
+template <class T>
+Projection index_projection() {
+  if constexpr (ObjectType<T>)
+    return Projection::of<T>();
+  else
+    return {};
+}
+
 [[noreturn]] EVENKEEL_API void refuse_nameless_index();
 
 }  // namespace detail
@@ -120,6 +135,8 @@ struct IndexDefinition {
   /// Form that objects must be kept in for the function. Informers of metadata have no index by a function of
   /// typed objects.
   WireForm form = WireForm::whole;
+  /// The members that the type of the function has, for WireForm::projected.
+  Projection projection = {};
 };
 
 /// Returns the definition of an index of objects of kind T. `function` takes a `const T&`, or a
@@ -137,7 +154,8 @@ IndexDefinition index_by(std::string name, F function) {
   if (name.empty()) detail::refuse_nameless_index();
   return {.name = std::move(name),
           .function = std::make_shared<const detail::IndexFunctionOf<T, F>>(std::move(function)),
-          .form = detail::indexes_wire_form<F> ? WireForm::metadata_only : WireForm::whole};
+          .form = detail::index_form<T, F>(),
+          .projection = detail::index_projection<T>()};
 }
 
 /// The function of an index by the value of one label; made by label_index().

@@ -36,7 +36,8 @@ struct TriggerOptions {
   std::optional<Priority> priority = {};
   Duration delay = Duration::zero();  ///< Delay from an event to its reconcile; an earlier due time wins.
   /// Form in which the cache keeps the kind. With metadata only, mappings take a WireObject, and reads of
-  /// whole objects go to the server.
+  /// whole objects go to the server. WireForm::projected keeps the members that the C++ type of the clause
+  /// has.
   WireForm form = WireForm::whole;
   /// Namespaces that are watched, each by an informer of its own. Default: that of the cache.
   std::vector<std::string> namespaces = {};
@@ -58,17 +59,29 @@ struct WatchScope {
   std::string field_selector = {};
   std::optional<Duration> resync = {};
   WireForm form = WireForm::whole;
+  Projection projection = {};
   bool declared = true;  // by a clause: the cache keeps the kind; false: as long as the watch
 };
 
 /// Returns the scope of each namespace of a clause, such as "owns". Throws std::invalid_argument, naming
 /// clause, kind and option, if a selector cannot be parsed, a namespace is empty, repeated or that of a
 /// cluster-scoped kind, or a period is negative.
+/// A projected form needs the projection, that of the C++ type.
 EVENKEEL_API std::vector<WatchScope> scopes_of(std::string_view clause, const ResourceId& resource,
-                                               const TriggerOptions& options);
+                                               const TriggerOptions& options,
+                                               const std::optional<Projection>& projection = std::nullopt);
+/// Returns the projection of a C++ type; std::nullopt for a DynamicObject.
+template <class T>
+std::optional<Projection> projection_of() {
+  if constexpr (ObjectType<T>)
+    return Projection::of<T>();
+  else
+    return std::nullopt;
+}
 /// Returns the only scope of a watch that is not a clause of a builder. Throws as scopes_of() does, and for
 /// more than one namespace.
-EVENKEEL_API WatchScope scope_of(const ResourceId& resource, const TriggerOptions& options);
+EVENKEEL_API WatchScope scope_of(const ResourceId& resource, const TriggerOptions& options,
+                                 const std::optional<Projection>& projection = std::nullopt);
 EVENKEEL_API Informer& informer_of(Cache& cache, const ResourceId& resource, const WatchScope& scope);
 EVENKEEL_API std::vector<const Informer*> informers_of(Cache& cache, const ResourceId& resource,
                                                        const std::vector<WatchScope>& scopes);
@@ -189,20 +202,20 @@ WatchSpec watch_mapped_in(F mapping, TriggerOptions options, WatchScope scope) {
 /// namespace. Throws std::invalid_argument as ControllerBuilder does, here and below.
 template <ObjectType U>
 WatchSpec watch_object(TriggerOptions options = {}) {
-  auto scope = detail::scope_of(U::resource, options);
+  auto scope = detail::scope_of(U::resource, options, Projection::of<U>());
   return detail::watch_of<U>(map_to_object(), std::move(options), std::move(scope));
 }
 /// Returns a watch of U that reconciles its owner of the kind `owner`: watch_owned<Pod>(Demo::resource).
 template <ObjectType U>
 WatchSpec watch_owned(ResourceId owner, TriggerOptions options = {}) {
-  auto scope = detail::scope_of(U::resource, options);
+  auto scope = detail::scope_of(U::resource, options, Projection::of<U>());
   const OwnerMatch match = options.owner;
   return detail::watch_of<U>(map_to_owner(std::move(owner), match), std::move(options), std::move(scope));
 }
 /// Returns a watch of U that reconciles the keys that `mapping` returns; see ControllerBuilder::watches().
 template <ObjectType U, class F>
 WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
-  auto scope = detail::scope_of(U::resource, options);
+  auto scope = detail::scope_of(U::resource, options, Projection::of<U>());
   return detail::watch_mapped_in<U>(std::move(mapping), std::move(options), std::move(scope));
 }
 
@@ -223,7 +236,7 @@ class ControllerBuilder {
           }
         }) {
     spec_.resource = std::move(resource);
-    scopes_ = detail::scopes_of("controller_for", spec_.resource, options);
+    scopes_ = detail::scopes_of("controller_for", spec_.resource, options, detail::projection_of<T>());
     for (const detail::WatchScope& scope : scopes_) {
       spec_.watches.push_back(watch_of_primary(spec_.resource, options, scope));
       spec_.watches.back().primary = true;
@@ -241,7 +254,7 @@ class ControllerBuilder {
   /// Reconciles the owner of each U that changes.
   template <ObjectType U>
   ControllerBuilder& owns(TriggerOptions options = {}) {
-    for (detail::WatchScope& scope : detail::scopes_of("owns", U::resource, options))
+    for (detail::WatchScope& scope : detail::scopes_of("owns", U::resource, options, Projection::of<U>()))
       spec_.watches.push_back(
           detail::watch_of<U>(map_to_owner(spec_.resource, options.owner), options, std::move(scope)));
     return *this;
@@ -265,7 +278,7 @@ class ControllerBuilder {
   /// 1 s, then after twice the previous delay, up to 5 min. A key without a name is rejected and logged.
   template <ObjectType U, class F>
   ControllerBuilder& watches(F mapping, TriggerOptions options = {}) {
-    for (detail::WatchScope& scope : detail::scopes_of("watches", U::resource, options))
+    for (detail::WatchScope& scope : detail::scopes_of("watches", U::resource, options, Projection::of<U>()))
       spec_.watches.push_back(detail::watch_mapped_in<U>(mapping, options, std::move(scope)));
     return *this;
   }
@@ -290,7 +303,8 @@ class ControllerBuilder {
   /// Manager::add() throws std::invalid_argument if the index is not declared, here or in the cache.
   template <ObjectType U>
   ControllerBuilder& watches(IndexedKeys keys, TriggerOptions options = {}) {
-    for (detail::WatchScope& scope : detail::scopes_of("watches", U::resource, options)) {
+    for (detail::WatchScope& scope :
+         detail::scopes_of("watches", U::resource, options, Projection::of<U>())) {
       WatchSpec watch = detail::watch_of<U>({}, options, std::move(scope), Delivery::queued);
       watch.bind = [keys, of = spec_.resource, scopes = scopes_](Cache& cache) {
         return detail::mapping_by_index(cache, U::resource, of, scopes, keys);
