@@ -68,6 +68,9 @@ WatchProblem problem_of(const ReflectorFailure& failure) {
   }
 }
 
+/// Shortest time without an event after which a copy counts as caught up.
+constexpr Duration shortest_settle = std::chrono::milliseconds{20};
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& step) {
@@ -292,8 +295,12 @@ void Reflector::on_watch_opened(TimePoint now) {
     streaming->opened = true;
     streaming->due = deadline_after(now, options_.streaming_deadline);
   }
-  if (auto* catching_up = std::get_if<CatchingUp>(&state_))
-    catching_up->due = deadline_after(now, options_.restore_settle);
+  if (auto* catching_up = std::get_if<CatchingUp>(&state_)) {
+    // A server that took long to accept the watch, or is far away, may take as long to send what was missed.
+    const Duration patience = std::max(shortest_settle, 4 * (now - catching_up->began));
+    catching_up->settle = std::min(patience, options_.restore_settle);
+    catching_up->due = deadline_after(now, catching_up->settle);
+  }
   works();
 }
 
@@ -515,7 +522,7 @@ WatchRequest Reflector::begin_catching_up(CatchingUp& catching_up, TimePoint now
 WatchVerdict Reflector::on_missed_event(CatchingUp& catching_up, const WireEvent& event, TimePoint now) {
   if (event.type != WatchType::bookmark) collect(catching_up.saved.collected, event);
   if (!event.object.resource_version().empty()) catching_up.saved.version = event.object.resource_version();
-  catching_up.due = deadline_after(now, options_.restore_settle);
+  catching_up.due = deadline_after(now, catching_up.settle);
   const auto order = compare_resource_versions(catching_up.saved.version, catching_up.newest);
   if (!order || *order == std::strong_ordering::less) return {};
   return {.change = caught_up()};

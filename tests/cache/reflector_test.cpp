@@ -789,16 +789,29 @@ TEST(ReflectorRestore, ATimeWithoutEventsShowsThatNothingIsMissing) {
   rig.recognize("ua", "30");
   rig.next_watch();
   EXPECT_EQ(rig.core.next_due(), std::nullopt) << "not before the server has accepted it";
+  rig.now += 30ms;
   rig.core.on_watch_opened(rig.now);
-  rig.now += 150ms;
+  rig.now += 100ms;
   rig.core.on_event(event(WatchType::modified, "a", "25"), rig.now);
-  EXPECT_EQ(rig.core.next_due(), rig.now + 200ms) << "since the last event";
-  EXPECT_FALSE(rig.core.on_timeout(rig.now + 199ms).change);
-  const WatchVerdict end = rig.core.on_timeout(rig.now + 200ms);
+  EXPECT_EQ(rig.core.next_due(), rig.now + 120ms) << "since the last event";
+  EXPECT_FALSE(rig.core.on_timeout(rig.now + 119ms).change);
+  const WatchVerdict end = rig.core.on_timeout(rig.now + 120ms);
   ASSERT_TRUE(end.change);
   EXPECT_FALSE(end.ends_watch);
   EXPECT_EQ(rig.core.resource_version(), "25");
   EXPECT_EQ(rig.core.next_due(), std::nullopt);
+}
+
+TEST(ReflectorRestore, WaitsAsTheServersDistanceDemands) {
+  for (const auto& [accepted_after, settle] :
+       {std::pair<Duration, Duration>{0ms, 20ms}, {5ms, 20ms}, {6ms, 24ms}, {50ms, 200ms}, {10s, 200ms}}) {
+    RestoreRig rig;
+    rig.recognize("ua", "30");
+    rig.next_watch();
+    rig.now += accepted_after;
+    rig.core.on_watch_opened(rig.now);
+    EXPECT_EQ(rig.core.next_due(), rig.now + settle);
+  }
 }
 
 TEST(ReflectorRestore, WhereNothingHasChangedNoWatchIsNeeded) {

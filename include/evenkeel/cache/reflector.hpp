@@ -108,7 +108,8 @@ struct CatchingUp {
   std::optional<Duration> pause = {};
   TimePoint began = {};
   std::string from = {};
-  std::optional<TimePoint> due = {};  // end of the time without events, once the watch was accepted
+  Duration settle = {};               // the time without events, set when the watch was accepted
+  std::optional<TimePoint> due = {};  // end of it
 };
 
 /// A cycle begins after `pause`: with a streaming list if options ask for it, else with a list.

@@ -52,9 +52,10 @@ struct ReflectorOptions {
   /// acceptance of the request and each addition before the first other event: a list of any size may take
   /// its time, and one whose end is never marked is given up although its watch has events.
   Duration streaming_deadline = std::chrono::seconds{30};
-  /// Time without an event after which a watch that resumes a copy from before the start counts as caught up,
-  /// if no event or bookmark has shown that before. Servers send the events that such a watch has missed at
-  /// once, from memory.
+  /// Maximum time without an event after which a watch that resumes a copy from before the start counts as
+  /// caught up, if no event or bookmark has shown that before. Servers send the events that such a watch has
+  /// missed at once, from memory; four times as long as the server took to accept the watch is enough, and
+  /// 20 ms at least.
   Duration restore_settle = std::chrono::milliseconds{200};
   std::function<double()> random = {};  ///< Returns numbers in [0, 1); empty: always 0.
 };
