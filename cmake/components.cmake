@@ -21,14 +21,14 @@ set(evenkeel_needs_testing runtime coordination apiserver)
 
 set(evenkeel_packages_client CURL simdjson yaml-cpp OpenSSL ZLIB)
 set(evenkeel_packages_serve OpenSSL)
-set(evenkeel_packages_apiserver OpenSSL re2 yaml-cpp ZLIB)
+set(evenkeel_packages_apiserver OpenSSL libyaml re2 yaml-cpp ZLIB)
 set(evenkeel_packages_foundationdb FoundationDB)
 set(evenkeel_packages_runtime simdjson spdlog yaml-cpp OpenSSL zstd boost_context)
 set(evenkeel_packages_testing OpenSSL)
 
 set(evenkeel_modules_client libcurl simdjson yaml-cpp libssl libcrypto zlib)
 set(evenkeel_modules_serve libssl libcrypto)
-set(evenkeel_modules_apiserver libssl libcrypto re2 yaml-cpp zlib)
+set(evenkeel_modules_apiserver libssl libcrypto re2 yaml-0.1 yaml-cpp zlib)
 set(evenkeel_modules_runtime simdjson spdlog yaml-cpp libssl libcrypto libzstd)
 set(evenkeel_modules_testing libssl libcrypto)
 

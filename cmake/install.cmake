@@ -31,7 +31,8 @@ configure_package_config_file(cmake/evenkeelConfig.cmake.in ${PROJECT_BINARY_DIR
   INSTALL_DESTINATION ${config_dir} NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/evenkeelConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 if(TARGET evenkeel_apiserver)
-  install(FILES ${PROJECT_SOURCE_DIR}/cmake/Findre2.cmake DESTINATION ${config_dir}/modules)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/Findlibyaml.cmake ${PROJECT_SOURCE_DIR}/cmake/Findre2.cmake
+    DESTINATION ${config_dir}/modules)
 endif()
 if(TARGET evenkeel_foundationdb)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindFoundationDB.cmake DESTINATION ${config_dir}/modules)

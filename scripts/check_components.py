@@ -14,7 +14,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALL = 'workqueue metrics client serve election coordination runtime process_groups apiserver testing'
-PACKAGES = ['CURL', 'simdjson', 'yaml-cpp', 'OpenSSL', 'ZLIB', 'zstd', 're2', 'spdlog', 'nlohmann_json', 'Boost', 'CLI11']
+PACKAGES = ['CURL', 'simdjson', 'yaml-cpp', 'OpenSSL', 'ZLIB', 'zstd', 'libyaml', 're2', 'spdlog', 'nlohmann_json', 'Boost', 'CLI11']
 SHARED = 'workqueue metrics client serve election coordination foundationdb runtime process_groups'
 
 

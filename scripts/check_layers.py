@@ -31,7 +31,7 @@ FLOORS = {
 # Folders of a floor, lowest first: each may include itself and those before it.
 FOLDERS = {'apiserver': ['text', 'schema', 'merge', 'store', 'openapi', 'rest', 'shell']}
 BANNED = {'iostream', 'regex', 'filesystem', 'future', 'random', 'ranges', 'coroutine'}
-THIRD_PARTY = re.compile(r'^(nlohmann|re2|spdlog|fmt|curl|simdjson\.h|yaml-cpp|boost|openssl|zlib|zstd|CLI|gtest|gmock|benchmark)')
+THIRD_PARTY = re.compile(r'^(nlohmann|re2|spdlog|fmt|curl|simdjson\.h|yaml-cpp|yaml\.h|boost|openssl|zlib|zstd|CLI|gtest|gmock|benchmark)')
 THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
 # Cores decide; they get time and input as arguments. The header of a core lists the duties of its driver; a header
 # that is named *_core and describes a shell says so.

@@ -3,7 +3,8 @@ evenkeel_library(apiserver
   SOURCES ${apiserver_sources}
   HEADERS ${apiserver_headers}
   LINK evenkeel::client evenkeel::serve
-  PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto re2::re2 yaml-cpp ZLIB::ZLIB)
+  PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto libyaml::libyaml re2::re2 yaml-cpp
+    ZLIB::ZLIB)
 target_include_directories(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC warns about Asio's fences; its mutexes establish the same order.

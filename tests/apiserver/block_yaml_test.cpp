@@ -4,6 +4,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -82,10 +83,10 @@ class Documents {
       "\"q\"", "~",   "null", "1e3",  "a:",  "2026-01-01", "=",    "{}",     "http://x:80/y?z",
       "%a",    "@a",  "a,b]", "!x",   "&a",  "*a",         ">",    "a\tb",   "tr "};
   const std::vector<std::string> tokens = {
-      "a: ", "b:", "- ",  "-",   "x",  "1",    "\"q\"", "'s'", "{}",    "[]",      "|",    "|-",
-      " ",   "#",  "# c", ": ",  "~",  "null", "yes",   "-1",  "k:v",   "---",     "...",  "it''s",
-      "\\n", "{",  "]",   "&a ", "*a", "!t ",  ">",     "? ",  "a b: ", "\"a\": ", "'b':", "\\\"",
-      "%",   "@",  ",",   "a",   "\"", "'",    "\t",    "y: ", "0x1F",  "1_0"};
+      "a: ", "b:",  "- ", "-",   "x",    "1",    "\"q\"", "'s'",     "{}",   "[]",   "|",     "|-",  " ",
+      "#",   "# c", ": ", "~",   "null", "yes",  "-1",    "k:v",     "---",  "...",  "it''s", "\\n", "{",
+      "]",   "&a ", "*a", "!t ", ">",    "? ",   "a b: ", "\"a\": ", "'b':", "\\\"", "%",     "@",   ",",
+      "a",   "\"",  "'",  "\t",  "y: ",  "0x1F", "1_0",   "|+",      "|2",   ": |\n"};
   std::mt19937 random_;
 };
 
@@ -140,11 +141,17 @@ TEST(BlockYaml, LeavesEverythingElse) {
                            "a: *x",
                            "a: !t b",
                            "a: >\n  b\n",
-                           "a: |2\n   b\n",
-                           "a: |+\n  b\n",
                            "a: b\n  c\n",
+                           "? a\n: b\n",
+                           "a:\n  |\n  b\n",
+                           "\ta: b\n",
+                           "a: b\n\t\n",
+                           "a: \xFF\n",
+                           "\xEF\xBB\xBF"
+                           "a: b\n",
+                           "a: \"\\N\"\n",
+                           "a: \"\\ud83d\\ude00\"\n",
                            "a: \"b\n  c\"\n",
-                           "a: b # c\n",
                            "--- \na: b\n",
                            "a: b\n...\n",
                            "%YAML 1.1\n",
@@ -157,18 +164,43 @@ TEST(BlockYaml, LeavesEverythingElse) {
                            "a: 'b\n",
                            "a: b: c\n",
                            "a:\n- b\n c\n",
-                           "\"\\x41\": b\n",
                            "null: a\n",
                            "a: @b\n",
-                           "a: |\n\n  b\n",
                            "a: |\nb\n",
-                           "a: |\n  b",
                            "a: |\n  b\n c: d\n"})
     EXPECT_EQ(parsed(text), "left") << text;
   EXPECT_EQ(parsed(std::string(200, ' ').insert(0, "a:\n") + "b: c"), R"({"a":{"b":"c"}})");
   std::string deep;
   for (int at = 0; at < 200; ++at) deep += std::string(static_cast<std::size_t>(at), ' ') + "a:\n";
   EXPECT_EQ(parsed(deep), "left");
+}
+
+TEST(BlockYaml, ReadsWhatPeopleWrite) {
+  for (const auto& [text, document] : std::vector<std::pair<const char*, const char*>>{
+           {"a: b # c\n", R"({"a":"b"})"},
+           {"a: |2\n   b\n", R"({"a":" b\n"})"},
+           {"a: |+\n  b\n\nc: d\n", R"({"a":"b\n\n","c":"d"})"},
+           {"a: |\n\n  b\n", R"({"a":"\nb\n"})"},
+           {"a: |\n  b", R"({"a":"b"})"},
+           {"\"\\x41\" : 'b'\n", R"({"A":"b"})"},
+           {"<<:\n  a: b\n", R"({"<<":{"a":"b"}})"},
+           {"y: 010\n1: 1_000\nb: 0o7\nc: +1\nd: 1:30\n", R"({"1":1000,"b":7,"c":1,"d":"1:30","y":8})"},
+           {"- .inf\n- 2026-01-01\n- 1e3\n- 'no'\n- Off\n- =\n",
+            R"([".inf","2026-01-01",1000,"no",false,"="])"},
+       }) {
+    EXPECT_EQ(parsed(text), document) << text;
+    EXPECT_TRUE(agrees(text)) << text;
+  }
+}
+
+// Beyond 1,024 characters a key needs a question mark.
+TEST(BlockYaml, AgreesWithTheOtherParserOnLongKeys) {
+  for (const std::size_t size : {1'000U, 1'023U, 1'024U, 1'025U, 100'000U})
+    for (const char* quote : {"", "'", "\""})
+      for (const char* colon : {":", "  :"}) {
+        const std::string text = quote + std::string(size, 'k') + quote + colon + " v\n";
+        EXPECT_EQ(agrees(text), text.find(':') <= 1'024) << size << quote << colon;
+      }
 }
 
 TEST(BlockYaml, ReportsDuplicateKeys) {

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "apiserver/text/yaml_document.hpp"
-
 namespace ek = evenkeel;
 using ek::Json;
 
@@ -101,15 +99,4 @@ TEST(JsonPatch, SaysWhatCannotBeDecoded) {
   const std::vector<std::string> problems = {"json patch duplicate field \"[0].op\"",
                                              "json patch unknown field \"[0].more\""};
   EXPECT_EQ(ek::apiserver::json_patch_strict_problems(text, Json::parse(text)), problems);
-}
-
-TEST(YamlDocument, ReadsScalarsOfYaml11) {
-  const Json read =
-      ek::apiserver::parse_yaml("{a: y, b: off, c: 'no', d: 0x10, e: 010, f: 1_000, g: -5, h: ~}");
-  EXPECT_EQ(read.dump(), R"({"a":true,"b":false,"c":"no","d":16,"e":8,"f":1000,"g":-5,"h":null})");
-}
-
-TEST(YamlDocument, FindsKeysGivenTwice) {
-  const std::vector<std::string> twice = {"line 2: key \"k\" already set in map"};
-  EXPECT_EQ(ek::apiserver::yaml_duplicates("a: {k: 1,\n  k: 2}\nb: {k: 1}\n"), twice);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parser of YAML as kubectl and API servers write it. It is many times faster than yaml-cpp, which parses
-// the rest.
+// A parser of YAML as kubectl and API servers write it, on libyaml's events. It is many times faster than
+// yaml-cpp, which parses the rest and finds the errors.
 #pragma once
 
 #include <functional>
@@ -22,9 +22,10 @@ struct BlockYaml {
 using YamlItem = std::function<void(Json)>;
 
 /// Parses one document of ASCII text in block style: mappings, sequences, literals, scalars on one line,
-/// comments on lines of their own, {} and []. Returns nothing for a document with anything else, malformed
-/// ones included. With `on_item`, its items are passed to the function, also those before text that cannot be
-/// parsed, and the document has none. Scalars are typed as in YAML 1.1 and by Go's decoder.
+/// comments, {} and []. Returns nothing for a document with anything else, malformed ones included: those are
+/// for yaml-cpp, with which it agrees about all others. With `on_item`, its items are passed to the function,
+/// also those before text that cannot be parsed, and the document has none. Scalars are typed as in YAML 1.1
+/// and by Go's decoder.
 std::optional<BlockYaml> parse_block_yaml(std::string_view text, const YamlItem& on_item = {});
 
 }  // namespace apiserver

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Request bodies and manifests in YAML: their types, and errors for what is malformed, deep or large.
+#include "apiserver/text/yaml_document.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "apiserver/shell/manifest.hpp"
+
+namespace evenkeel::apiserver {
+namespace {
+
+/// Returns the document as JSON, or the error.
+std::string read(std::string_view text) {
+  try {
+    return parse_yaml_whole(text).dump();
+  } catch (const DecodeError& error) {
+    return error.what();
+  }
+}
+
+std::string repeated(std::string_view piece, std::size_t times) {
+  std::string out;
+  for (; times > 0; --times) out += piece;
+  return out;
+}
+
+/// Mappings in each other, a line each.
+std::string nested(std::size_t depth) {
+  std::string out;
+  for (std::size_t at = 0; at < depth; ++at) out += std::string(at, ' ') + "a:\n";
+  return out;
+}
+
+}  // namespace
+
+TEST(YamlDocument, ReadsScalarsOfYaml11) {
+  EXPECT_EQ(read("{a: y, b: off, c: 'no', d: 0x10, e: 010, f: 1_000, g: -5, h: ~}"),
+            R"({"a":true,"b":false,"c":"no","d":16,"e":8,"f":1000,"g":-5,"h":null})");
+}
+
+TEST(YamlDocument, FindsKeysGivenTwice) {
+  const std::vector<std::string> twice = {"line 2: key \"k\" already set in map"};
+  EXPECT_EQ(yaml_duplicates("a: {k: 1,\n  k: 2}\nb: {k: 1}\n"), twice);
+  EXPECT_EQ(yaml_duplicates("k: 1\n'k': 2\n"), twice);
+  EXPECT_EQ(read("k: 1\n'k': 2\n"), R"({"k":2})");
+}
+
+TEST(YamlDocument, SaysWhatIsMalformed) {
+  EXPECT_EQ(read("a: b: c\n"), "yaml: line 1: illegal map value");
+  EXPECT_EQ(read("a: \"\\q\"\n"), "yaml: line 1: unknown escape character: q");
+  EXPECT_EQ(read("a: *b\n"), "yaml: line 1: the referenced anchor is not defined");
+  EXPECT_EQ(read("a: b\n---\nc: d\n"), "yaml: line 3: a second document; expected one");
+}
+
+TEST(YamlDocument, RefusesTabsThatIndent) {
+  EXPECT_EQ(read("a:\n\tb: c\n"), "yaml: line 2: illegal map value");
+  EXPECT_EQ(read("a: b\n\t\n"), "yaml: line 2: illegal tab when looking for indentation");
+  EXPECT_EQ(read("a:\tb\tc\n"), R"({"a":"b\tc"})");
+}
+
+TEST(YamlDocument, ReplacesInvalidUtf8) {
+  EXPECT_EQ(read("a: \xFF\n"), "{\"a\":\"\xEF\xBF\xBD\"}");
+  EXPECT_EQ(read("\xC3: \"\xC3(\"\n"), "{\"\xEF\xBF\xBD\":\"\xEF\xBF\xBD(\"}");
+}
+
+TEST(YamlDocument, RefusesDeepNesting) {
+  constexpr std::size_t depth = 10'000;
+  for (const std::string& text :
+       {repeated("[", depth), repeated("[", depth) + repeated("]", depth), repeated("{a: ", depth),
+        repeated("[{a: ", depth), repeated("- ", depth) + "a\n", repeated("? ", depth) + "a\n"}) {
+    EXPECT_EQ(read(text), "yaml: line 1: bad file") << text.substr(0, 10);
+    EXPECT_THROW(read_manifest(text), DecodeError) << text.substr(0, 10);
+  }
+  EXPECT_EQ(read(nested(1'000)), "yaml: line 499: bad file");
+  EXPECT_EQ(read(nested(300)), repeated(R"({"a":)", 300) + "null" + repeated("}", 300));
+}
+
+TEST(YamlDocument, ReadsLargeScalars) {
+  const std::string large(3'000'000, 'x');
+  for (const std::string& text : {"a: " + large + "\n", "a: \"" + large + "\"\n", "a: '" + large + "'\n",
+                                  "a: |-\n  " + large + "\n", "#" + large + "\na: " + large + "\n"})
+    EXPECT_TRUE(read(text) == R"({"a":")" + large + "\"}") << text.substr(0, 10);
+  EXPECT_EQ(read(large + ": a\n"), "yaml: line 1: illegal map value");
+}
+
+}  // namespace evenkeel::apiserver
