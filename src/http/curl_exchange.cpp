@@ -401,6 +401,8 @@ CurlExchange::Failure CurlExchange::failure_of(CURLcode code) const {
   Failure failure{.code = code_of(code),
                   .reason = error_text_[0] != '\0' ? error_text_ : curl_easy_strerror(code)};
   if (!limit_.empty()) failure.reason = limit_;
+  if (code == CURLE_SSL_CACERT_BADFILE && tls_) failure.reason += " (" + tls_->ca_origin + ")";
+  if (code == CURLE_SSL_CERTPROBLEM && tls_) failure.reason += " (" + tls_->cert_origin + ")";
   long os_error = 0;
   if (code == CURLE_COULDNT_CONNECT && curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error) == CURLE_OK &&
       os_error != 0) {

@@ -23,17 +23,26 @@ std::string data_or_file(const std::string& data, const std::string& path, const
   return content;
 }
 
+/// Returns the name of what data_or_file() returns, for errors.
+std::string origin_of(const std::string& data, const std::string& path, const char* what) {
+  return data.empty() && !path.empty() ? std::string(what) + " file " + path : std::string(what) + " data";
+}
+
 }  // namespace
 
 TlsMaterial TlsFiles::read(const Pair& pair) const {
   TlsMaterial material{
       .ca = options_.insecure ? std::string() : data_or_file(options_.ca_data, options_.ca_file, "CA file"),
       .cert = {},
-      .key = {}};
+      .key = {},
+      .ca_origin = origin_of(options_.ca_data, options_.ca_file, "CA")};
   if (pair) {
     material.cert = pair->cert;
     material.key = pair->key;
+    material.cert_origin = "client certificate of the credentials";
   } else {
+    material.cert_origin = origin_of(options_.cert_data, options_.cert_file, "client certificate") + ", " +
+                           origin_of(options_.key_data, options_.key_file, "key");
     material.cert = data_or_file(options_.cert_data, options_.cert_file, "client certificate");
     material.key = data_or_file(options_.key_data, options_.key_file, "client key");
   }

@@ -23,7 +23,9 @@ struct TlsMaterial {
   std::string ca;
   std::string cert;
   std::string key;
-  std::shared_ptr<const Authorities> authorities = {};  ///< Of `ca`; null if libcurl has to parse it.
+  std::string ca_origin = {};                           ///< "CA file /etc/ca.crt" or "CA data", for errors.
+  std::string cert_origin = {};                         ///< Likewise, of the client certificate and its key.
+  std::shared_ptr<const Authorities> authorities = {};  ///< Parsed from `ca`; null if libcurl has to do it.
 
   bool operator==(const TlsMaterial& other) const {
     return ca == other.ca && cert == other.cert && key == other.key;

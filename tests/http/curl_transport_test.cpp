@@ -15,6 +15,7 @@
 #include <evenkeel/http/curl_transport.hpp>
 
 #include "../support/sockets.hpp"
+#include "../support/temporary_directory.hpp"
 #include "certificates.hpp"
 #include "scripted_server.hpp"
 
@@ -943,7 +944,19 @@ TEST_F(CurlTransportTls, StreamsTrustWhatRequestsTrust) {
     EXPECT_EQ(error, fetch_with(peer, tls));
   }
   EXPECT_EQ(stream_with(server, {.ca_data = "not a certificate"}),
-            "tls: GET " + server.url() + "/x: error importing CA certificate blob");
+            "tls: GET " + server.url() + "/x: error importing CA certificate blob (CA data)");
+}
+
+TEST_F(CurlTransportTls, NamesTheFileThatIsNoCertificate) {
+  ScriptedServer server(always(200, "ok"), secured("IP:127.0.0.1"));
+  const test::TemporaryDirectory folder;
+  const std::string file = folder.path / "junk.pem";
+  std::ofstream(file) << "not a certificate";
+  EXPECT_THAT(fetch_with(server, {.ca_file = file}), HasSubstr("(CA file " + file + ")"));
+  EXPECT_THAT(fetch_with(server, {.ca_data = authority.pem(), .cert_file = file, .key_file = file}),
+              HasSubstr("(client certificate file " + file + ", key file " + file + ")"));
+  EXPECT_THAT(fetch_with(server, {.ca_data = authority.pem(), .cert_data = "junk", .key_data = "junk"}),
+              HasSubstr("(client certificate data, key data)"));
 }
 
 TEST_F(CurlTransportTls, StreamsPresentTheClientCertificate) {
