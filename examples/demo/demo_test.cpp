@@ -59,6 +59,19 @@ TEST(Demo, GoesOnAfterAConflictAndAfterACrash) {
   EXPECT_EQ(harness.get<Demo>(web)->status.ready_replicas, 3) << harness.str();
 }
 
+TEST(Demo, ScalesEitherWayFromOneWorld) {
+  const ek::testing::Harness settled = ek::testing::run(demo_controller(), {demo(3)});
+  const ek::apiserver::World world = settled.snapshot();
+  for (const int replicas : {1, 5}) {
+    ek::testing::Harness harness({.world = world});
+    harness.add(demo_controller());
+    harness.edit<Demo>(web, [replicas](Demo& demo) { demo.spec.replicas = replicas; });
+    harness.settle();
+    EXPECT_EQ(harness.get<Demo>(web)->status.ready_replicas, replicas) << harness.str();
+  }
+  EXPECT_EQ(settled.get<Demo>(web)->status.ready_replicas, 3);
+}
+
 TEST(Demo, CleansUpBeforeItGoes) {
   ek::testing::Harness harness = ek::testing::run(demo_controller(), {demo(1)});
   harness.remove<Demo>(web);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -32,9 +33,17 @@ constexpr Duration patience = std::chrono::hours{1};
 apiserver::SharedCoreOptions core_options(const HarnessOptions& options, std::shared_ptr<const Clock> clock) {
   apiserver::SharedCoreOptions made;
   made.core.seed = options.seed;
+  made.world = options.world;
   made.faults = options.faults;
   made.clock = std::move(clock);
   return made;
+}
+
+// Returns a clock that begins where the world of the options was taken.
+std::shared_ptr<HarnessClock> clock_for(const HarnessOptions& options) {
+  auto clock = std::make_shared<HarnessClock>();
+  if (options.world) clock->advance_to(clock->now() + (options.world->time() - clock->wall_now()));
+  return clock;
 }
 
 // Returns the earlier time; std::nullopt if neither is set.
@@ -65,7 +74,7 @@ class Harness::Impl {
   Duration elapsed() const { return clock_->now() - start_; }
 
   const HarnessOptions options_;
-  const std::shared_ptr<HarnessClock> clock_ = std::make_shared<HarnessClock>();
+  const std::shared_ptr<HarnessClock> clock_;
   const std::shared_ptr<const Clock> read_clock_ = clock_;
   const TimePoint start_ = clock_->now();
   const std::shared_ptr<apiserver::SharedCore> core_;
@@ -116,6 +125,7 @@ class Harness::Impl {
 
 Harness::Impl::Impl(HarnessOptions options)
     : options_(std::move(options)),
+      clock_(clock_for(options_)),
       core_(std::make_shared<apiserver::SharedCore>(core_options(options_, clock_))),
       recorder_(std::make_shared<LogRecorder>(options_.log_level)),
       transport_(std::make_shared<HarnessTransport>(
@@ -167,10 +177,11 @@ void Harness::Impl::add(ControllerSpec spec) {
   if (spec.options.field_owner.empty()) spec.options.field_owner = options_.name;
   if (!spec.options.reconcile_timeout) spec.options.reconcile_timeout = options_.reconcile_timeout;
   Objects definitions;
-  apiserver::BuiltinData builtins;
+  std::optional<apiserver::BuiltinData> builtins;  // once it is needed
   const auto define = [&](const ResourceId& resource, const std::function<Json()>& crd) {
-    if (crd && !builtins.has_kind(resource.group, resource.version, resource.kind))
-      definitions.emplace_back(crd());
+    if (!crd) return;
+    if (!builtins) builtins.emplace();
+    if (!builtins->has_kind(resource.group, resource.version, resource.kind)) definitions.emplace_back(crd());
   };
   define(spec.resource, spec.crd);
   for (const WatchSpec& watch : spec.watches) {
@@ -421,6 +432,9 @@ apiserver::FaultCounts Harness::fault_counts(apiserver::FaultId id) const {
 }
 void Harness::restart() {
   impl_->restart();
+}
+apiserver::World Harness::snapshot() const {
+  return impl_->core_->snapshot();
 }
 std::optional<ReconcileRun> Harness::step() {
   const ReconcileRun* const run = impl_->step();

@@ -55,15 +55,17 @@ class Seeder {
   void write_status(const ResourceClient& objects, const Json& created, const Json& status,
                     const std::string& name);
 
+  apiserver::BuiltinData& builtins() { return builtins_ ? *builtins_ : builtins_.emplace(); }
+
   const Client& client_;
   std::set<std::string> namespaces_;
   std::set<std::string> defined_;
-  apiserver::BuiltinData builtins_;
+  std::optional<apiserver::BuiltinData> builtins_;  // once it is needed
 };
 
 void Seeder::add(const Object& object) {
   const ResourceId& resource = object.resource();
-  if (object.crd() && !builtins_.has_kind(resource.group, resource.version, resource.kind))
+  if (object.crd() && !builtins().has_kind(resource.group, resource.version, resource.kind))
     define(object.crd()());
   for (const Json& document : object.documents()) {
     if (document["kind"].string_or("") == "CustomResourceDefinition") {
@@ -102,7 +104,7 @@ void Seeder::need_namespace(const std::string& name) {
 
 std::optional<ResourceId> Seeder::builtin(const Json& document) {
   const auto [group, version] = group_and_version(document["apiVersion"].string_or(""));
-  const apiserver::BuiltinGroupVersion* const found = builtins_.find(group, version);
+  const apiserver::BuiltinGroupVersion* const found = builtins().find(group, version);
   if (found == nullptr) return std::nullopt;
   for (const apiserver::BuiltinResource& one : found->resources) {
     if (one.kind == document["kind"].string_or("") && one.name.find('/') == std::string::npos)

@@ -3,7 +3,7 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -22,32 +22,24 @@ Json document(const std::string& name) {
   return out;
 }
 
-std::shared_ptr<ParsedBodies> keep(std::size_t bytes) {
-  return std::make_shared<ParsedBodies>(bytes);
+StoredPtr stored(const Json& body) {
+  return std::make_shared<const Stored>(body, 7, 0);
 }
 
 }  // namespace
 
-TEST(Stored, HasTheSamePartsParsedOrNot) {
-  const auto parsed = keep(0);
-  const StoredPtr object = Stored::make(document("web"), 7, 0, parsed);
-  const Json body = object->body();
-  ASSERT_TRUE(object->is_parsed());
-  for (const bool trimmed : {false, true}) {
-    if (trimmed) parsed->trim();
-    ASSERT_EQ(object->is_parsed(), !trimmed);
-    for (const char* path : {"aa", "metadata", "metadata.annotations", "metadata.labels.app", "metadata.name",
-                             "spec", "spec.n", "spec.deep.x", "spec.deep.y", "spec.deep.z", "spec.n.m",
-                             "status.text", "z", "zz", "a", "metadata.none", "spec.deep.x.y", "aa.b"})
-      EXPECT_EQ(object->part(path).dump(), value_at(body, path).dump()) << path;
-    EXPECT_EQ(object->label("app.kubernetes.io/name"), Json("web"));
-    EXPECT_EQ(object->label("app"), Json("q\"s"));
-    EXPECT_EQ(object->label("other"), Json());
-    EXPECT_EQ(object->copy(), body);
-  }
+TEST(Stored, HasThePartsOfItsDocument) {
+  const Json body = document("web");
+  const StoredPtr object = stored(body);
+  for (const char* path : {"aa", "metadata", "metadata.annotations", "metadata.labels.app", "metadata.name",
+                           "spec", "spec.n", "spec.deep.x", "spec.deep.y", "spec.deep.z", "spec.n.m",
+                           "status.text", "z", "zz", "a", "metadata.none", "spec.deep.x.y", "aa.b"})
+    EXPECT_EQ(object->part(path).dump(), value_at(body, path).dump()) << path;
+  EXPECT_EQ(object->label("app.kubernetes.io/name"), Json("web"));
+  EXPECT_EQ(object->label("app"), Json("q\"s"));
+  EXPECT_EQ(object->label("other"), Json());
+  EXPECT_EQ(object->document(), body);
   EXPECT_EQ("{" + object->text() + "}", body.dump());
-  EXPECT_EQ(object->body(), body);
-  EXPECT_TRUE(object->is_parsed());
 }
 
 TEST(Stored, HasPartsOfAnyDocument) {
@@ -66,9 +58,7 @@ TEST(Stored, HasPartsOfAnyDocument) {
       }
       *at = random() % 2 == 0 ? Json(names[random() % names.size()]) : Json(static_cast<int>(random() % 100));
     }
-    const auto parsed = keep(0);
-    const StoredPtr object = Stored::make(body, 1, 0, parsed);
-    parsed->trim();
+    const StoredPtr object = stored(body);
     for (const std::string& first : names)
       for (const std::string& second : names) {
         const std::string path = first + "." + second;
@@ -78,24 +68,37 @@ TEST(Stored, HasPartsOfAnyDocument) {
   }
 }
 
-TEST(Stored, KeepsTheDocumentsOfTheLastBytesOfText) {
-  const std::size_t size = Stored::make(document("a"), 1, 0, keep(0))->text().size();
-  const auto parsed = keep(2 * size);
+TEST(Stored, KnowsItsOwnersAndItsDeletion) {
+  Json body = document("web");
+  EXPECT_FALSE(stored(body)->is_deleting());
+  EXPECT_EQ(stored(body)->owners_text(), "");
+  EXPECT_EQ(stored(body)->owners(), Json());
+  body["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  body["metadata"]["ownerReferences"] = Json::parse(R"([{"kind":"A","uid":"u1"},{"uid":"u2"}])");
+  EXPECT_TRUE(stored(body)->is_deleting());
+  EXPECT_EQ(stored(body)->owners(), std::as_const(body).at({"metadata", "ownerReferences"}));
+}
+
+TEST(ParsedBodies, KeepsTheDocumentsOfTheLastBytesOfText) {
+  ParsedBodies parsed(2 * stored(document("a"))->text().size());
   std::vector<StoredPtr> objects;
-  for (const char* name : {"a", "b", "c", "d"}) objects.push_back(Stored::make(document(name), 1, 0, parsed));
+  for (const char* name : {"a", "b", "c", "d"}) {
+    objects.push_back(stored(document(name)));
+    parsed.add(objects.back(), document(name));
+  }
   const auto kept = [&] {
     std::string out;
-    for (const StoredPtr& object : objects) out += object->is_parsed() ? object->name() : "";
+    for (const StoredPtr& object : objects) out += parsed.contains(object) ? object->name() : "";
     return out;
   };
   EXPECT_EQ(kept(), "abcd");
-  parsed->trim();
+  parsed.trim();
   EXPECT_EQ(kept(), "cd");
-  EXPECT_EQ(objects[0]->body(), document("a"));
-  objects[3].reset();
-  objects.pop_back();
-  parsed->trim();
-  EXPECT_EQ(kept(), "a");
+  EXPECT_EQ(parsed.body(objects[0]), document("a"));
+  EXPECT_EQ(parsed.body(objects[3]), document("d"));
+  EXPECT_EQ(kept(), "acd");
+  parsed.trim();
+  EXPECT_EQ(kept(), "ad");
 }
 
 TEST(Stored, OutlivesItsStore) {
@@ -105,7 +108,7 @@ TEST(Stored, OutlivesItsStore) {
     object = store.put(store.collection("", "configmaps", true), document("web"));
     store.erase(store.collection("", "configmaps", true), "/web");
   }
-  EXPECT_EQ(object->with_version(9)->metadata()["resourceVersion"], Json("9"));
+  EXPECT_EQ(object->with_version(9)->part("metadata.resourceVersion"), Json("9"));
   EXPECT_EQ(object->with_version(9)->version(), 9U);
 }
 

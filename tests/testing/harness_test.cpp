@@ -595,6 +595,33 @@ std::size_t maps_after_a_deletion(Duration cache_lag) {
   return harness.list<ConfigMap>(maps).size();
 }
 
+TEST(HarnessWorld, IsWhereOtherHarnessesBegin) {
+  Harness original = run(reconcile_gadget, {gadget("web", 3)});
+  original.run_for(90s);
+  const apiserver::World world = original.snapshot();
+  EXPECT_EQ(world.time(), original.clock()->wall_now());
+  const auto continue_with = [&world](int replicas) {
+    Harness harness({.world = world});
+    EXPECT_EQ(harness.elapsed(), 0s);
+    EXPECT_EQ(harness.clock()->wall_now(), world.time());
+    harness.add(controller_for<Gadget>(reconcile_gadget));
+    harness.edit<Gadget>(web, [replicas](Gadget& gadget) { gadget.spec.replicas = replicas; });
+    harness.create({gadget("other", 1)});
+    harness.settle();
+    return harness;
+  };
+  const Harness one = continue_with(5);
+  const Harness two = continue_with(1);
+  const Harness again = continue_with(5);
+  EXPECT_EQ(one.get<Gadget>(web)->status.ready_replicas, 5) << one.str();
+  EXPECT_EQ(two.get<Gadget>(web)->status.ready_replicas, 1) << two.str();
+  EXPECT_EQ(original.get<Gadget>(web)->status.ready_replicas, 3);
+  EXPECT_EQ(original.list<Gadget>().size(), 1U);
+  EXPECT_EQ(again.str(), one.str());
+  const ObjectKey other{"default", "other"};
+  EXPECT_EQ(again.get<Gadget>(other)->metadata.uid, one.get<Gadget>(other)->metadata.uid);
+}
+
 TEST(HarnessCacheLag, ShowsWhatARunDoesThatBelievesAStaleCache) {
   EXPECT_EQ(maps_after_a_deletion(0s), 1u);
   EXPECT_EQ(maps_after_a_deletion(1s), 0u) << "the run saw a map that was gone";

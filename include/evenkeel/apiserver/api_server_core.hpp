@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/base/export.hpp>
@@ -73,6 +74,24 @@ struct WatchOutput {
   bool ended = false;  ///< No more output will follow; the id is invalid.
 };
 
+/// The state of a server at one time: objects, definitions, the history of changes, and the pending work of
+/// its controllers; not its running watches. A value that is copied in constant time. Servers that begin from
+/// it share with it, and with each other, what they do not change.
+/// Thread safety: immutable; servers that began from it may be on different threads.
+class EVENKEEL_API World {
+ public:
+  /// Returns the resourceVersion of the last change.
+  std::uint64_t resource_version() const;
+  /// Returns the time at which it was taken.
+  WallTime time() const;
+
+ private:
+  friend class ApiServerCore;
+  struct State;
+  explicit World(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
 /// A Kubernetes API server as a value: it stores objects, and answers requests by the rules of the real one.
 /// Time is an argument and may stand still; time-dependent work (bookmarks, timeouts of watches, garbage
 /// collection, deletion of namespace contents) is done by on_timeout().
@@ -86,6 +105,9 @@ class EVENKEEL_API ApiServerCore {
  public:
   /// Throws std::invalid_argument if an interval is not positive or `history` is 0.
   explicit ApiServerCore(ApiServerCoreOptions options = {});
+  /// Begins where `world` was taken, with the options of that server: equal requests get the responses that
+  /// it would give, uids and versions included. `now` of calls must not be before world.time().
+  explicit ApiServerCore(const World& world);
   ~ApiServerCore();
   ApiServerCore(const ApiServerCore&) = delete;
   ApiServerCore& operator=(const ApiServerCore&) = delete;
@@ -114,6 +136,8 @@ class EVENKEEL_API ApiServerCore {
 
   /// Returns the resourceVersion of the last change.
   std::uint64_t resource_version() const;
+  /// Returns the state at `now`. Takes time proportional to the number of collections, not of objects.
+  World snapshot(WallTime now);
 
  private:
   struct State;

@@ -46,6 +46,8 @@ struct ServedRequest {
 
 struct SharedCoreOptions {
   ApiServerCoreOptions core = {};
+  /// The state in which the server begins; `core` is then that of the server which it was taken from.
+  std::optional<World> world = {};
   /// Accepted tokens; empty: all requests are accepted, as the default Caller. Otherwise a request without a
   /// known token (or, over TLS, without a client certificate signed by the server's authority) gets 401.
   std::vector<TokenUser> tokens = {};
@@ -86,6 +88,8 @@ class EVENKEEL_API SharedCore {
   /// Ends all running watches as if their connections had broken; returns their number.
   std::size_t cut_watches();
 
+  /// Returns the state of the server, for others that begin in it. Takes no longer for more objects.
+  World snapshot();
   /// Runs `action` with exclusive access to the core.
   void with(const std::function<void(ApiServerCore&)>& action);
 

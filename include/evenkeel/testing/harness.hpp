@@ -19,6 +19,7 @@
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/snapshot.hpp>
+#include <evenkeel/apiserver/api_server_core.hpp>
 #include <evenkeel/apiserver/faults.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/error.hpp>
@@ -70,6 +71,9 @@ struct HarnessOptions {
   bool expect_failures = false;
   std::size_t max_runs = 1000;  ///< Limit of runs per call; TooManyRuns is thrown beyond it.
   LogLevel log_level = LogLevel::debug;
+  /// The state in which the server begins, from Harness::snapshot(); its clock begins at the time of the
+  /// snapshot, and uids and generated names follow those of the world, not `seed`.
+  std::optional<apiserver::World> world = {};
 };
 
 /// A mutating request of a controller and its effect.
@@ -168,6 +172,10 @@ class EVENKEEL_API Harness {
   apiserver::FaultCounts fault_counts(apiserver::FaultId id) const;
   /// Ends the controllers and their caches as a crash would, and starts new ones on the same server.
   void restart();
+  /// Returns the state of the server, for HarnessOptions::world of other harnesses: any number of them may
+  /// begin in it, and go on independently. Controllers, their queues and caches, faults, and actions of
+  /// after() are not part of it. Takes no longer for more objects.
+  apiserver::World snapshot() const;
 
   // ---- Work ----
 

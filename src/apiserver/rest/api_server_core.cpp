@@ -25,11 +25,28 @@ ApiServerCoreOptions checked(ApiServerCoreOptions options) {
 
 /// The controllers of a control plane that all clients depend on.
 struct Controllers {
-  void observe(const ChangePtr& change) {
-    collector.observe(change);
-    namespaces.observe(change);
-    kubernetes.observe(change);
-    crds.observe(change);
+  Controllers() = default;
+  Controllers(const Controllers&) = delete;
+
+  /// The state of the controllers at one time; immutable.
+  struct Frozen {
+    GarbageCollector::Frozen collector;
+    NamespaceController namespaces;
+    KubernetesService kubernetes;
+    CrdController crds;
+  };
+  explicit Controllers(const Frozen& from)
+      : collector(from.collector),
+        namespaces(from.namespaces),
+        kubernetes(from.kubernetes),
+        crds(from.crds) {}
+  Frozen freeze() { return {collector.freeze(), namespaces, kubernetes, crds}; }
+
+  void observe(Store& store, const Change& change) {
+    collector.observe(store, change);
+    namespaces.observe(store, change);
+    kubernetes.observe(store, change);
+    crds.observe(store, change);
   }
 
   bool has_work() const {
@@ -55,10 +72,23 @@ struct Controllers {
 
 }  // namespace
 
+struct World::State {
+  FrozenServer server;
+  Controllers::Frozen controllers;
+  WallTime time = {};
+  bool started = false;
+};
+
 struct ApiServerCore::State : Server {
-  explicit State(ApiServerCoreOptions options_) : Server(checked(std::move(options_))) {
+  explicit State(ApiServerCoreOptions options_) : Server(checked(std::move(options_))) { listen(); }
+  explicit State(const World::State& from)
+      : Server(from.server), controllers(from.controllers), now(from.time), started(from.started) {
+    listen();
+  }
+
+  void listen() {
     storage.store.listen([this](const ChangePtr& change) {
-      controllers.observe(change);
+      controllers.observe(storage.store, *change);
       watches.publish(change);
     });
   }
@@ -81,7 +111,22 @@ struct ApiServerCore::State : Server {
 
 ApiServerCore::ApiServerCore(ApiServerCoreOptions options)
     : state_(std::make_unique<State>(std::move(options))) {}
+ApiServerCore::ApiServerCore(const World& world) : state_(std::make_unique<State>(*world.state_)) {}
 ApiServerCore::~ApiServerCore() = default;
+
+World ApiServerCore::snapshot(WallTime now) {
+  state_->set_time(now);
+  return World(std::make_shared<const World::State>(
+      World::State{state_->freeze(), state_->controllers.freeze(), state_->now, state_->started}));
+}
+
+std::uint64_t World::resource_version() const {
+  return state_->server.storage.store.version;
+}
+
+WallTime World::time() const {
+  return state_->time;
+}
 
 Answer ApiServerCore::handle(const http::Request& request, WallTime now, const Caller& caller,
                              const CacheLag& lag) {

@@ -26,11 +26,12 @@ struct Call {
   const Caller& caller;
   const CacheLag& lag;
   Storage& storage;
-  ProtobufDecoder& protobuf;
+  const ProtobufDecoder& protobuf;
   Representation form = {};
   std::vector<std::string> warnings = {};
 
-  std::string key() const { return type->collection->key_of(path.namespace_, path.name); }
+  Collection& collection() const { return storage.collection(*type); }
+  std::string key() const { return collection().key_of(path.namespace_, path.name); }
 };
 
 /// Returns the version that the watch cache serves for a read that requires at least `minimum`.

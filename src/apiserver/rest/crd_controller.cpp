@@ -27,9 +27,9 @@ ResourceTypePtr definition_type(Storage& storage) {
 }
 
 /// Stores a status as the API server's own controllers do, with their manager name.
-StoredPtr put_status(Storage& storage, const Stored& live, Json body, WallTime now) {
+StoredPtr put_status(Storage& storage, const StoredPtr& live, Json body, WallTime now) {
   const ResourceTypePtr type = definition_type(storage);
-  const Json before = type->document(live);
+  const Json before = storage.document(*type, live);
   body["apiVersion"] = type->api_version();
   body["kind"] = type->kind;
   track_update(before, body, *type->schema,
@@ -106,14 +106,23 @@ Naming name_it(Storage& storage, const Json& crd, const std::string& name) {
 
 }  // namespace
 
-void CrdController::observe(const ChangePtr& change) {
-  if (change->collection->plural == "customresourcedefinitions") {
-    const StoredPtr& object = change->after ? change->after : change->before;
-    const bool same_spec =
-        change->before && change->after && change->before->body()["spec"] == change->after->body()["spec"] &&
-        change->before->metadata()["deletionTimestamp"] == change->after->metadata()["deletionTimestamp"];
-    if (!same_spec) written_.insert(object->name());
-    const bool going = change->after && !change->after->metadata()["deletionTimestamp"].is_null();
+namespace {
+
+bool is_same_definition(Store& store, const Change& change) {
+  if (!change.before || !change.after) return false;
+  return store.body(change.before)["spec"] == store.body(change.after)["spec"] &&
+         store.metadata(change.before)["deletionTimestamp"] ==
+             store.metadata(change.after)["deletionTimestamp"];
+}
+
+}  // namespace
+
+void CrdController::observe(Store& store, const Change& change) {
+  const Collection& collection = store.at(change.collection);
+  if (collection.plural() == "customresourcedefinitions") {
+    const StoredPtr& object = change.after ? change.after : change.before;
+    if (!is_same_definition(store, change)) written_.insert(object->name());
+    const bool going = change.after && change.after->is_deleting();
     if (!going)
       terminating_.erase(object->name());
     else if (terminating_.insert(object->name()).second)
@@ -121,7 +130,7 @@ void CrdController::observe(const ChangePtr& change) {
     return;
   }
   if (terminating_.empty()) return;
-  std::string name = change->collection->plural + "." + change->collection->group;
+  std::string name = collection.plural() + "." + collection.group();
   if (terminating_.contains(name)) going_.insert(std::move(name));
 }
 
@@ -136,13 +145,14 @@ void CrdController::settle(Storage& storage, WatchHub& watches, WallTime now) {
 }
 
 void CrdController::withdraw(Storage& storage, WatchHub& watches, const std::string& name) {
-  for (const ResourceTypePtr& type : storage.registry.custom(name)) watches.end_all(*type->collection);
+  for (const ResourceTypePtr& type : storage.registry.custom(name)) watches.end_all(type->collection);
   storage.registry.remove_custom(name);
   serving_.erase(name);
   // Its names become available for other CRDs of the group.
   const std::string group = name.substr(name.find('.') + 1);
   for (const auto& [key, other] : definitions(storage).objects)
-    if (other->part("spec.group") == Json(group) && !has_condition(other->body(), "NamesAccepted"))
+    if (other->part("spec.group") == Json(group) &&
+        !has_condition(storage.store.body(other), "NamesAccepted"))
       written_.insert(key);
 }
 
@@ -150,17 +160,18 @@ void CrdController::serve(Storage& storage, WatchHub& watches, const std::string
                           const Json& definition) {
   Json served = Json::object(
       {{"spec", definition["spec"]}, {"acceptedNames", definition.at({"status", "acceptedNames"})}});
-  if (serving_[name] != served)
-    for (const ResourceTypePtr& type : storage.registry.custom(name)) watches.end_all(*type->collection);
-  serving_[name] = std::move(served);
+  std::shared_ptr<const Json>& present = serving_[name];
+  if (!present || *present != served)
+    for (const ResourceTypePtr& type : storage.registry.custom(name)) watches.end_all(type->collection);
+  present = std::make_shared<const Json>(std::move(served));
   storage.registry.set_custom(name, resources_of(definition));
 }
 
 void CrdController::establish(Storage& storage, WatchHub& watches, const std::string& name, WallTime now) {
   StoredPtr object = storage.store.find(definitions(storage), name);
   const std::string time = timestamp(now);
-  const Naming naming = name_it(storage, object->body(), name);
-  Json body = object->body();
+  const Naming naming = name_it(storage, storage.store.body(object), name);
+  Json body = storage.store.body(object);
   bool changed = std::as_const(body).at({"status", "acceptedNames"}) != naming.accepted;
   body["status"]["acceptedNames"] = naming.accepted;
   changed |= set_condition(body, {"NamesAccepted", naming.good(), naming.reason, naming.message}, time);
@@ -170,15 +181,16 @@ void CrdController::establish(Storage& storage, WatchHub& watches, const std::st
             ? set_condition(
                   body, {"Established", false, "Installing", "the initial names have been accepted"}, time)
             : set_condition(body, {"Established", false, "NotAccepted", "not all names are accepted"}, time);
-  if (changed) object = put_status(storage, *object, std::move(body), now);
-  if (naming.good() && !has_condition(object->body(), "Established")) {
-    Json established = object->body();
+  if (changed) object = put_status(storage, object, std::move(body), now);
+  if (naming.good() && !has_condition(storage.store.body(object), "Established")) {
+    Json established = storage.store.body(object);
     set_condition(established,
                   {"Established", true, "InitialNamesAccepted", "the initial names have been accepted"},
                   time);
-    object = put_status(storage, *object, std::move(established), now);
+    object = put_status(storage, object, std::move(established), now);
   }
-  if (has_condition(object->body(), "Established")) serve(storage, watches, name, object->body());
+  if (has_condition(storage.store.body(object), "Established"))
+    serve(storage, watches, name, storage.store.body(object));
 }
 
 void CrdController::run(Storage& storage, WallTime now) {
@@ -187,26 +199,26 @@ void CrdController::run(Storage& storage, WallTime now) {
 
 void CrdController::clean_up(Storage& storage, const std::string& name, WallTime now) {
   StoredPtr object = storage.store.find(definitions(storage), name);
-  if (!object || !has_finalizer(object->metadata(), crd_finalizer)) return;
-  Json marked = object->body();
+  if (!object || !has_finalizer(storage.store.metadata(object), crd_finalizer)) return;
+  Json marked = storage.store.body(object);
   if (set_condition(
           marked,
           {"Terminating", true, "InstanceDeletionInProgress", "CustomResource deletion is in progress"},
           timestamp(now)))
-    object = put_status(storage, *object, std::move(marked), now);
+    object = put_status(storage, object, std::move(marked), now);
   const std::vector<ResourceTypePtr> types = storage.registry.custom(name);
   if (!types.empty()) {
-    const ResourceTypePtr type = storage.registry.find_any(*types.front()->collection);
-    for (const StoredPtr& instance : storage.store.snapshot(*type->collection, "", storage.store.version())) {
+    const ResourceTypePtr type = storage.registry.find_any(storage.collection(*types.front()));
+    for (const StoredPtr& instance :
+         storage.store.snapshot(storage.collection(*type), "", storage.store.version())) {
       DeleteOptions options;
       options.propagation = Propagation::background;
-      if (instance->metadata()["deletionTimestamp"].is_null())
-        delete_object(storage, *type, instance, options, now);
+      if (!instance->is_deleting()) delete_object(storage, *type, instance, options, now);
     }
     going_.erase(name);
-    if (!type->collection->objects.empty()) return;
+    if (!storage.collection(*type).objects.empty()) return;
   }
-  Json body = object->body();
+  Json body = storage.store.body(object);
   remove_finalizer(body["metadata"], crd_finalizer);
   if (std::as_const(body).at({"metadata", "finalizers"}).empty())
     storage.store.erase(definitions(storage), name);

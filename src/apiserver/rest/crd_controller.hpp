@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -19,7 +20,7 @@ class WatchHub;
 
 class CrdController {
  public:
-  void observe(const ChangePtr& change);
+  void observe(Store& store, const Change& change);
   /// Serves the resources of CRDs written since the last call. Called after every request, so that a CRD's
   /// paths exist when the response to its creation is sent.
   void settle(Storage& storage, WatchHub& watches, WallTime now);
@@ -35,7 +36,7 @@ class CrdController {
   /// Serves the resources of the definition; their watches end only if the definition changed.
   void serve(Storage& storage, WatchHub& watches, const std::string& name, const Json& definition);
 
-  std::map<std::string, Json> serving_;  // spec and accepted names, by definition
+  std::map<std::string, std::shared_ptr<const Json>> serving_;  // spec and accepted names, by definition
   std::set<std::string> written_;
   std::set<std::string> terminating_;
   std::set<std::string> going_;  // those of them to process

@@ -94,21 +94,20 @@ bool is_crd(const ResourceType& type) {
 /// Stores `body` if it has changed.
 DeleteOutcome marked(Storage& storage, const ResourceType& type, const StoredPtr& object, Json body,
                      bool dry_run) {
-  if (body == object->body() || dry_run) return {.removed = false, .body = std::move(body)};
-  return {.removed = false, .body = storage.store.put(*type.collection, std::move(body))->body()};
+  if (dry_run || body == storage.store.body(object)) return {.removed = false, .body = std::move(body)};
+  const StoredPtr stored = storage.store.put(storage.collection(type), std::move(body));
+  return {.removed = false, .body = storage.store.body(stored)};
 }
 
-Json marked_namespace(const Stored& object, WallTime now) {
-  Json body = object.body();
-  if (!object.metadata()["deletionTimestamp"].is_null()) return body;
+Json marked_namespace(Json body, WallTime now) {
+  if (!std::as_const(body)["metadata"]["deletionTimestamp"].is_null()) return body;
   body["metadata"]["deletionTimestamp"] = timestamp(now);
   body["status"]["phase"] = "Terminating";
   return body;
 }
 
-Json marked_crd(const Stored& object, WallTime now) {
-  Json body = object.body();
-  if (!object.metadata()["deletionTimestamp"].is_null()) return body;
+Json marked_crd(Json body, WallTime now) {
+  if (!std::as_const(body)["metadata"]["deletionTimestamp"].is_null()) return body;
   body["metadata"]["deletionTimestamp"] = timestamp(now);
   if (!has_finalizer(body["metadata"], crd_finalizer)) {
     Json& finalizers = body["metadata"]["finalizers"];
@@ -162,11 +161,11 @@ bool is_released(const Json& body, const ResourceType& type) {
 DeleteOutcome delete_object(Storage& storage, const ResourceType& type, const StoredPtr& object,
                             const DeleteOptions& options, WallTime now) {
   check_preconditions(type, *object, options);
-  if (is_namespace(type) && (object->metadata()["deletionTimestamp"].is_null() ||
-                             !object->body().at({"spec", "finalizers"}).empty()))
-    return marked(storage, type, object, marked_namespace(*object, now), options.dry_run);
-  if (is_crd(type)) return marked(storage, type, object, marked_crd(*object, now), options.dry_run);
-  Json body = object->body();
+  Json body = storage.store.body(object);
+  if (is_namespace(type) &&
+      (!object->is_deleting() || !std::as_const(body).at({"spec", "finalizers"}).empty()))
+    return marked(storage, type, object, marked_namespace(std::move(body), now), options.dry_run);
+  if (is_crd(type)) return marked(storage, type, object, marked_crd(std::move(body), now), options.dry_run);
   Json& metadata = body["metadata"];
   const Grace grace = begin_grace(type, body, options, now);
   if (grace == Grace::pending) return {.removed = false, .body = std::move(body)};
@@ -179,9 +178,10 @@ DeleteOutcome delete_object(Storage& storage, const ResourceType& type, const St
   if (held || grace == Grace::begins)
     outcome.body = marked(storage, type, object, std::move(body), options.dry_run).body;
   else
-    outcome.body = object->body();
+    outcome.body = storage.store.body(object);
   if (held || options.dry_run) return outcome;
-  storage.store.erase(*type.collection, type.collection->key_of(object->namespace_(), object->name()));
+  Collection& collection = storage.collection(type);
+  storage.store.erase(collection, collection.key_of(object->namespace_(), object->name()));
   outcome.body["metadata"]["resourceVersion"] = std::to_string(storage.store.version());
   return outcome;
 }

@@ -13,16 +13,12 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-Json owners_of(const Stored& object) {
-  return object.part("metadata.ownerReferences");
-}
-
-bool is_marked(const Stored& object) {
-  return !object.part("metadata.deletionTimestamp").is_null();
+bool holds_finalizer(const Stored& object, std::string_view name) {
+  return has_finalizer(Json::object({{"finalizers", object.part("metadata.finalizers")}}), name);
 }
 
 bool blocks(const Stored& dependent, std::string_view owner_uid) {
-  const Json owners = owners_of(dependent);
+  const Json owners = dependent.owners();
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (owners[i]["uid"] == Json(owner_uid)) return owners[i]["blockOwnerDeletion"].bool_or(false);
   return false;
@@ -32,7 +28,7 @@ bool blocks(const Stored& dependent, std::string_view owner_uid) {
 template <class Predicate>
 void drop_references(Storage& storage, const ResourceType& type, const StoredPtr& dependent, WallTime now,
                      Predicate drop) {
-  const Json live = type.document(*dependent);
+  const Json live = storage.document(type, dependent);
   Json object = live;
   Json* owners = object["metadata"].find("ownerReferences");
   if (!owners || !owners->is_array() || std::erase_if(owners->as_array(), drop) == 0) return;
@@ -72,61 +68,86 @@ void GarbageCollector::enqueue(const Place& place) {
   if (queued_.insert(place).second) queue_.push_back(place);
 }
 
-std::set<GarbageCollector::Place> GarbageCollector::dependents(std::string_view uid) const {
-  const auto at = dependents_.find(uid);
-  return at == dependents_.end() ? std::set<Place>() : at->second;
+std::vector<GarbageCollector::Place> GarbageCollector::dependents(std::string_view uid) const {
+  std::vector<Place> out;
+  for (auto at = dependents_.lower_bound(Dependence(uid, Place()));
+       at != dependents_.end() && at->first.first == uid; ++at)
+    out.push_back(at->first.second);
+  return out;
+}
+
+bool GarbageCollector::has_dependents(std::string_view uid) const {
+  const auto at = dependents_.lower_bound(Dependence(uid, Place()));
+  return at != dependents_.end() && at->first.first == uid;
 }
 
 void GarbageCollector::enqueue_dependents(std::string_view uid) {
   for (const Place& place : dependents(uid)) enqueue(place);
 }
 
+GarbageCollector::GarbageCollector(const Frozen& from)
+    : by_uid_(from.by_uid_),
+      dependents_(from.dependents_),
+      queue_(from.queue_),
+      queued_(queue_.begin(), queue_.end()) {}
+
+GarbageCollector::Frozen GarbageCollector::freeze() {
+  Frozen out;
+  out.by_uid_ = by_uid_.freeze();
+  out.dependents_ = dependents_.freeze();
+  out.queue_ = queue_;
+  return out;
+}
+
 void GarbageCollector::link(const Place& place, const Stored& object) {
-  by_uid_[object.uid()] = place;
-  const Json owners = owners_of(object);
-  for (std::size_t i = 0; i < owners.size(); ++i) {
-    const std::string uid = owners[i]["uid"].string_or("");
-    dependents_[uid].insert(place);
-    const auto owner = by_uid_.find(uid);
-    if (owner == by_uid_.end() || !may_own(owner->second, place)) enqueue(place);
-  }
-}
-
-bool GarbageCollector::may_own(const Place& owner, const Place& dependent) {
-  if (!owner.collection->namespaced) return true;
-  return space_of(owner) == space_of(dependent);
-}
-
-std::string_view GarbageCollector::space_of(const Place& place) {
-  return place.collection->namespaced ? std::string_view(place.key).substr(0, place.key.find('/'))
-                                      : std::string_view();
+  by_uid_.exchange(object.uid(), place);
+  const Json owners = object.owners();
+  for (std::size_t i = 0; i < owners.size(); ++i)
+    dependents_.exchange({owners[i]["uid"].string_or(""), place}, {});
 }
 
 void GarbageCollector::unlink(const Place& place, const Stored& object) {
-  by_uid_.erase(object.uid());
-  const Json owners = owners_of(object);
+  by_uid_.extract(object.uid());
+  const Json owners = object.owners();
+  for (std::size_t i = 0; i < owners.size(); ++i)
+    dependents_.extract(Dependence(owners[i]["uid"].string_or(""), place));
+}
+
+void GarbageCollector::enqueue_if_ownerless(const Store& store, const Place& place, const Json& owners) {
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    const auto at = dependents_.find(owners[i]["uid"].string_or(""));
-    if (at == dependents_.end()) continue;
-    at->second.erase(place);
-    if (at->second.empty()) dependents_.erase(at);
+    const auto owner = by_uid_.find(owners[i]["uid"].string_or(""));
+    if (owner == by_uid_.end() || !may_own(store, owner->second, place)) enqueue(place);
   }
 }
 
-void GarbageCollector::observe(const ChangePtr& change) {
-  const Place place{change->collection, change->key};
-  if (change->before) unlink(place, *change->before);
-  if (change->after) {
-    link(place, *change->after);
-    if (!is_marked(*change->after)) return;
-    if (has_finalizer(change->after->metadata(), orphan_finalizer) ||
-        has_finalizer(change->after->metadata(), foreground_finalizer))
+bool GarbageCollector::may_own(const Store& store, const Place& owner, const Place& dependent) {
+  if (!store.at(owner.collection).namespaced) return true;
+  return space_of(store, owner) == space_of(store, dependent);
+}
+
+std::string_view GarbageCollector::space_of(const Store& store, const Place& place) {
+  return store.at(place.collection).namespaced ? std::string_view(place.key).substr(0, place.key.find('/'))
+                                               : std::string_view();
+}
+
+void GarbageCollector::observe(const Store& store, const Change& change) {
+  const Place place{change.collection, change.key};
+  const StoredPtr& before = change.before;
+  const StoredPtr& after = change.after;
+  const bool linked =
+      before && after && before->uid() == after->uid() && before->owners_text() == after->owners_text();
+  if (before && !linked) unlink(place, *before);
+  if (after) {
+    if (!linked) link(place, *after);
+    enqueue_if_ownerless(store, place, after->owners());
+    if (!after->is_deleting()) return;
+    if (holds_finalizer(*after, orphan_finalizer) || holds_finalizer(*after, foreground_finalizer))
       enqueue(place);
   } else {
-    enqueue_dependents(change->before->uid());
+    enqueue_dependents(before->uid());
   }
   // An owner that waits for its dependents is checked again when one is deleted or marked.
-  const Json owners = owners_of(change->before ? *change->before : *change->after);
+  const Json owners = (before ? *before : *after).owners();
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (const auto owner = by_uid_.find(owners[i]["uid"].string_or("")); owner != by_uid_.end())
       enqueue(owner->second);
@@ -150,18 +171,18 @@ GarbageCollector::Standing GarbageCollector::standing(Storage& storage, const Js
   const std::string uid = reference["uid"].string_or("");
   const auto at = by_uid_.find(uid);
   if (at == by_uid_.end()) return is_served(storage, reference) ? Standing::absent : Standing::present;
-  const StoredPtr owner = storage.store.find(*at->second.collection, at->second.key);
+  const StoredPtr owner = storage.store.find(storage.store.at(at->second.collection), at->second.key);
   // An owner is in the same namespace or in none, and has the name in the reference.
   if (!owner || owner->name() != reference["name"].string_or("")) return Standing::absent;
   if (!owner->namespace_().empty() && owner->namespace_() != dependent.namespace_()) return Standing::absent;
-  const bool waits = is_marked(*owner) && has_finalizer(owner->metadata(), foreground_finalizer);
+  const bool waits = owner->is_deleting() && holds_finalizer(*owner, foreground_finalizer);
   return waits ? Standing::waits_for_dependents : Standing::present;
 }
 
 void GarbageCollector::orphan_dependents(Storage& storage, const Stored& owner, WallTime now) {
   for (const Place& place : dependents(owner.uid())) {
-    const StoredPtr dependent = storage.store.find(*place.collection, place.key);
-    const ResourceTypePtr type = storage.registry.find_any(*place.collection);
+    const StoredPtr dependent = storage.store.find(storage.store.at(place.collection), place.key);
+    const ResourceTypePtr type = storage.registry.find_any(storage.store.at(place.collection));
     if (!dependent || !type) continue;
     drop_references(storage, *type, dependent, now,
                     [&](const Json& each) { return each["uid"] == Json(owner.uid()); });
@@ -170,39 +191,38 @@ void GarbageCollector::orphan_dependents(Storage& storage, const Stored& owner, 
 
 void GarbageCollector::visit_deleting(Storage& storage, const Place& place, const StoredPtr& object,
                                       WallTime now) {
-  const Json& metadata = object->metadata();
-  const bool orphan = has_finalizer(metadata, orphan_finalizer);
-  const bool foreground = has_finalizer(metadata, foreground_finalizer);
+  const bool orphan = holds_finalizer(*object, orphan_finalizer);
+  const bool foreground = holds_finalizer(*object, foreground_finalizer);
   if (!orphan && !foreground) return;
   if (orphan) orphan_dependents(storage, *object, now);
   if (foreground) {
     bool blocked = false;
     for (const Place& each : dependents(object->uid())) {
-      const StoredPtr dependent = storage.store.find(*each.collection, each.key);
+      const StoredPtr dependent = storage.store.find(storage.store.at(each.collection), each.key);
       if (!dependent || !blocks(*dependent, object->uid())) continue;
       blocked = true;
-      if (!is_marked(*dependent)) visit(storage, each, now);
+      if (!dependent->is_deleting()) visit(storage, each, now);
     }
     if (blocked) {
       // Dependents that were removed at once have put this object into the queue again.
       return;
     }
   }
-  const ResourceTypePtr type = storage.registry.find_any(*place.collection);
+  const ResourceTypePtr type = storage.registry.find_any(storage.store.at(place.collection));
   if (!type) return;
-  Json body = object->body();
+  Json body = storage.store.body(object);
   remove_finalizer(body["metadata"], orphan ? orphan_finalizer : foreground_finalizer);
   if (is_released(body, *type))
-    storage.store.erase(*type->collection, place.key);
+    storage.store.erase(storage.collection(*type), place.key);
   else
-    storage.store.put(*type->collection, std::move(body));
+    storage.store.put(storage.collection(*type), std::move(body));
 }
 
 void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now) {
-  const StoredPtr object = storage.store.find(*place.collection, place.key);
+  const StoredPtr object = storage.store.find(storage.store.at(place.collection), place.key);
   if (!object) return;
-  if (is_marked(*object)) return visit_deleting(storage, place, object, now);
-  const Json owners = owners_of(*object);
+  if (object->is_deleting()) return visit_deleting(storage, place, object, now);
+  const Json owners = object->owners();
   std::size_t present = 0;
   std::size_t waiting = 0;
   for (std::size_t i = 0; i < owners.size(); ++i) {
@@ -211,7 +231,7 @@ void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now)
     waiting += found == Standing::waits_for_dependents ? 1U : 0U;
   }
   if (owners.empty() || present == owners.size()) return;
-  const ResourceTypePtr type = storage.registry.find_any(*place.collection);
+  const ResourceTypePtr type = storage.registry.find_any(storage.store.at(place.collection));
   if (!type) return;
   if (present > 0) {
     drop_references(storage, *type, object, now,
@@ -223,9 +243,9 @@ void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now)
   // Dependents of an owner with foreground deletion are deleted the same way, so that it waits for theirs
   // too.
   options.propagation =
-      waiting > 0 && dependents_.contains(object->uid()) ? Propagation::foreground : Propagation::unset;
-  if (options.propagation == Propagation::unset && !has_finalizer(object->metadata(), orphan_finalizer) &&
-      !has_finalizer(object->metadata(), foreground_finalizer))
+      waiting > 0 && has_dependents(object->uid()) ? Propagation::foreground : Propagation::unset;
+  if (options.propagation == Propagation::unset && !holds_finalizer(*object, orphan_finalizer) &&
+      !holds_finalizer(*object, foreground_finalizer))
     options.propagation = Propagation::background;
   delete_object(storage, *type, object, options, now);
 }

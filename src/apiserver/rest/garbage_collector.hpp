@@ -4,10 +4,11 @@
 
 #include <compare>
 #include <deque>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <evenkeel/base/time.hpp>
 
@@ -23,37 +24,56 @@ struct Storage;
 /// references, the index costs only their uid.
 class GarbageCollector {
  public:
-  void observe(const ChangePtr& change);
+  /// The index and the queue at one time; immutable.
+  class Frozen;
+
+  GarbageCollector() = default;
+  explicit GarbageCollector(const Frozen& from);
+  Frozen freeze();
+  void observe(const Store& store, const Change& change);
   bool has_work() const { return !queue_.empty(); }
   /// Runs until no work is left.
   void run(Storage& storage, WallTime now);
 
  private:
   struct Place {
-    Collection* collection = nullptr;
+    CollectionId collection = {};
     std::string key = {};
     auto operator<=>(const Place&) const = default;
   };
   enum class Standing : std::uint8_t { absent, present, waits_for_dependents };
 
   /// Returns true if the scopes permit it: an owner is in the same namespace or in none.
-  static bool may_own(const Place& owner, const Place& dependent);
-  static std::string_view space_of(const Place& place);
+  static bool may_own(const Store& store, const Place& owner, const Place& dependent);
+  static std::string_view space_of(const Store& store, const Place& place);
   void link(const Place& place, const Stored& object);
   void unlink(const Place& place, const Stored& object);
+  void enqueue_if_ownerless(const Store& store, const Place& place, const Json& owners);
   void enqueue(const Place& place);
   void enqueue_dependents(std::string_view uid);
-  std::set<Place> dependents(std::string_view uid) const;
+  std::vector<Place> dependents(std::string_view uid) const;
+  bool has_dependents(std::string_view uid) const;
 
   void visit(Storage& storage, const Place& place, WallTime now);
   void visit_deleting(Storage& storage, const Place& place, const StoredPtr& object, WallTime now);
   void orphan_dependents(Storage& storage, const Stored& owner, WallTime now);
   Standing standing(Storage& storage, const Json& reference, const Stored& dependent) const;
 
-  std::map<std::string, Place, std::less<>> by_uid_;
-  std::map<std::string, std::set<Place>, std::less<>> dependents_;  // by uid of the owner
+  /// A dependent, after the uid of its owner.
+  using Dependence = std::pair<std::string, Place>;
+  struct Nothing {};
+
+  SharedMap<std::string, Place> by_uid_;
+  SharedMap<Dependence, Nothing> dependents_;
   std::deque<Place> queue_;
   std::set<Place> queued_;
+};
+
+class GarbageCollector::Frozen {
+  friend class GarbageCollector;
+  SharedMap<std::string, Place>::Frozen by_uid_;
+  SharedMap<Dependence, Nothing>::Frozen dependents_;
+  std::deque<Place> queue_;
 };
 
 }  // namespace apiserver

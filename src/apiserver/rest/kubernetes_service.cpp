@@ -62,7 +62,7 @@ Json slice() {
 }  // namespace
 
 void store_as_server(Storage& storage, const ResourceType& type, Json object, WallTime now) {
-  Collection& collection = *type.collection;
+  Collection& collection = storage.collection(type);
   const std::string name = std::as_const(object).at({"metadata", "name"}).string_or("");
   const std::string space = std::as_const(object).at({"metadata", "namespace"}).string_or("");
   if (storage.store.find(collection, collection.key_of(space, name))) return;
@@ -89,10 +89,10 @@ void KubernetesService::run(Storage& storage, WallTime now) {
   store_as_server(storage, *storage.registry.find("discovery.k8s.io", "v1", "endpointslices"), slice(), now);
 }
 
-void KubernetesService::observe(const ChangePtr& change) {
-  if (change->after || change->before->namespace_() != "default" || change->before->name() != "kubernetes")
+void KubernetesService::observe(const Store& store, const Change& change) {
+  if (change.after || change.before->namespace_() != "default" || change.before->name() != "kubernetes")
     return;
-  const std::string_view plural = change->collection->plural;
+  const std::string_view plural = store.at(change.collection).plural();
   missing_ = missing_ || plural == "services" || plural == "endpoints" || plural == "endpointslices";
 }
 

@@ -19,7 +19,7 @@ class KubernetesService {
   /// Creates those of the three objects that are missing.
   void run(Storage& storage, WallTime now);
 
-  void observe(const ChangePtr& change);
+  void observe(const Store& store, const Change& change);
   bool has_work() const { return missing_; }
 
  private:

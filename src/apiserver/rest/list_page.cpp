@@ -53,17 +53,17 @@ Page read_page(Storage& storage, const Call& call, const ListOptions& options) {
   const std::string prefix = key_prefix(call);
   const Selection selection = selection_of(call);
   Page page{.version = list_version(storage, call, options)};
-  std::vector<StoredPtr> all = storage.store.snapshot(*type.collection, prefix, page.version);
+  std::vector<StoredPtr> all = storage.store.snapshot(call.collection(), prefix, page.version);
   if (const std::string name = selection.fields.name(); !name.empty() && call.path.in_namespace)
     std::erase_if(all, [&](const StoredPtr& object) { return object->name() != name; });
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (options.next &&
-        type.collection->key_of(all[i]->namespace_(), all[i]->name()) < prefix + options.next->start)
+        call.collection().key_of(all[i]->namespace_(), all[i]->name()) < prefix + options.next->start)
       continue;
     // The existence of a next page is checked before matching.
     if (options.limit > 0 && page.items.size() == options.limit) {
       const StoredPtr& last = page.items.back();
-      const std::string shown = type.collection->key_of(last->namespace_(), last->name());
+      const std::string shown = call.collection().key_of(last->namespace_(), last->name());
       // The next page starts at the smallest key after the last item.
       page.continue_token =
           encode_continue({.version = page.version, .start = shown.substr(prefix.size()) + '\0'});

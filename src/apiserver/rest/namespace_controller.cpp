@@ -30,19 +30,18 @@ struct Remaining {
 Remaining delete_content(Storage& storage, const std::string& name, WallTime now) {
   Remaining left;
   const std::string prefix = name + "/";
-  for (const auto& [id, collection] : storage.store.collections()) {
+  for (const CollectionId id : storage.store.collections()) {
+    const Collection& collection = storage.store.at(id);
     if (!collection.namespaced) continue;
     const ResourceTypePtr type = storage.registry.find_any(collection);
     if (!type) continue;
     for (const StoredPtr& object : storage.store.snapshot(collection, prefix, storage.store.version())) {
       DeleteOptions options;
       options.propagation = Propagation::background;
-      if (object->part("metadata.deletionTimestamp").is_null() &&
-          delete_object(storage, *type, object, options, now).removed)
-        continue;
+      if (!object->is_deleting() && delete_object(storage, *type, object, options, now).removed) continue;
       const StoredPtr rest = storage.store.find(collection, prefix + object->name());
       if (!rest) continue;
-      ++left.by_resource[collection.plural + "." + collection.group];
+      ++left.by_resource[collection.plural() + "." + collection.group()];
       const Json finalizers = rest->part("metadata.finalizers");
       for (std::size_t i = 0; i < finalizers.size(); ++i) ++left.by_finalizer[finalizers[i].string_or("")];
     }
@@ -103,10 +102,11 @@ void NamespaceController::create_initial(Storage& storage, WallTime now) {
   }
 }
 
-void NamespaceController::observe(const ChangePtr& change) {
-  const StoredPtr& object = change->after ? change->after : change->before;
-  if (change->collection->group.empty() && change->collection->plural == "namespaces") {
-    const bool going = change->after && !change->after->metadata()["deletionTimestamp"].is_null();
+void NamespaceController::observe(const Store& store, const Change& change) {
+  const StoredPtr& object = change.after ? change.after : change.before;
+  const Collection& collection = store.at(change.collection);
+  if (collection.group().empty() && collection.plural() == "namespaces") {
+    const bool going = change.after && change.after->is_deleting();
     if (!going) {
       terminating_.erase(object->name());
       dirty_.erase(object->name());
@@ -129,7 +129,7 @@ void NamespaceController::empty(Storage& storage, const std::string& name, WallT
   const StoredPtr object = storage.store.find(collection, name);
   if (!object) return;
   const ResourceTypePtr type = storage.registry.find_any(collection);
-  const Json live = type->document(*object);
+  const Json live = storage.document(*type, object);
   Json body = live;
   if (set_conditions(body, left, timestamp(now)))
     store_as_controller(storage, *type, live, std::move(body), "status", now);
@@ -141,7 +141,7 @@ void NamespaceController::finalize(Storage& storage, const std::string& name, Wa
   const StoredPtr object = storage.store.find(collection, name);
   if (!object) return;
   const ResourceTypePtr type = storage.registry.find_any(collection);
-  const Json live = type->document(*object);
+  const Json live = storage.document(*type, object);
   Json body = live;
   Json& finalizers = body["spec"]["finalizers"];
   if (finalizers.is_array()) std::erase(finalizers.as_array(), Json("kubernetes"));
@@ -156,7 +156,7 @@ void require_namespace(Storage& storage, std::string_view namespace_, const Reso
                        std::string_view name) {
   const StoredPtr object = storage.store.find(namespaces(storage), namespace_);
   if (!object) throw StatusError::not_found({"", "namespaces"}, namespace_);
-  if (object->part("metadata.deletionTimestamp").is_null()) return;
+  if (!object->is_deleting()) return;
   const std::string text(namespace_);
   throw StatusError::forbidden(
       type.resource(), name,

@@ -21,7 +21,7 @@ class NamespaceController {
   /// Creates default, kube-system, kube-public and kube-node-lease.
   static void create_initial(Storage& storage, WallTime now);
 
-  void observe(const ChangePtr& change);
+  void observe(const Store& store, const Change& change);
   bool has_work() const { return !dirty_.empty(); }
   /// Deletes the content of namespaces that are being deleted, and then the namespaces.
   void run(Storage& storage, WallTime now);

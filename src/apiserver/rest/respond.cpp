@@ -94,9 +94,9 @@ void prepend_warning(http::Response& response, std::string_view warning) {
   response.headers = std::move(headers);
 }
 
-http::Response object_response(const Call& call, int status, const Stored& object) {
-  if (call.form.form == Representation::Form::object) return json_response(status, call.type->text(object));
-  return json_response(status, reshaped(call, call.type->document(object)).dump());
+http::Response object_response(const Call& call, int status, const StoredPtr& object) {
+  if (call.form.form == Representation::Form::object) return json_response(status, call.type->text(*object));
+  return json_response(status, reshaped(call, call.storage.document(*call.type, object)).dump());
 }
 
 http::Response document_response(const Call& call, int status, Json document) {

@@ -16,7 +16,7 @@ http::Response status_response(const StatusError& error);
 http::Response page_not_found();
 
 /// Returns a stored object, as Table or partial metadata if requested.
-http::Response object_response(const Call& call, int status, const Stored& object);
+http::Response object_response(const Call& call, int status, const StoredPtr& object);
 /// Like object_response(), for a document that is not stored (dry runs, removed objects); sets apiVersion and
 /// kind.
 http::Response document_response(const Call& call, int status, Json document);

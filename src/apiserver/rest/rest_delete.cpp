@@ -21,8 +21,8 @@ void refuse_protected(const Call& call) {
       throw StatusError::forbidden(call.type->resource(), name, "this namespace may not be deleted");
 }
 
-Json deleted_details(const ResourceType& type, const Json& metadata) {
-  Json details = Json::object({{"name", metadata["name"]}, {"kind", type.plural}, {"uid", metadata["uid"]}});
+Json deleted_details(const ResourceType& type, const Stored& object) {
+  Json details = Json::object({{"name", object.name()}, {"kind", type.plural}, {"uid", object.uid()}});
   if (!type.group.empty()) details["group"] = type.group;
   return details;
 }
@@ -35,7 +35,7 @@ http::Response rest_delete(Storage& storage, Call& call) {
   const StoredPtr object = require_object(storage, call);
   DeleteOutcome outcome = delete_object(storage, *call.type, object, options, call.now);
   if (outcome.removed && !call.type->rules.returns_deleted)
-    return json_response(200, success_status(deleted_details(*call.type, object->metadata())).dump());
+    return json_response(200, success_status(deleted_details(*call.type, *object)).dump());
   const bool accepted = !outcome.removed && options.cascade_asked_the_old_way;
   if (call.type->from_storage) outcome.body = call.type->from_storage(std::move(outcome.body));
   return document_response(call, accepted ? 202 : 200, std::move(outcome.body));
@@ -48,7 +48,7 @@ http::Response rest_delete_collection(Storage& storage, Call& call) {
   const Page page = read_page(storage, call, list_options(call.query));
   std::vector<Json> items;
   for (const StoredPtr& object : page.items) {
-    Json item = type.document(*object);
+    Json item = storage.document(type, object);
     if (!type.custom && plain) {
       item.erase("apiVersion");
       item.erase("kind");

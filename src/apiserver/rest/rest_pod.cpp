@@ -57,7 +57,8 @@ Json action_body(const Call& call, const char* kind, const std::string& name) {
 }
 
 StoredPtr require_pod(Storage& storage, const Call& call, const ResourceType& pods, const std::string& name) {
-  StoredPtr pod = storage.store.find(*pods.collection, pods.collection->key_of(call.path.namespace_, name));
+  StoredPtr pod = storage.store.find(storage.collection(pods),
+                                     storage.collection(pods).key_of(call.path.namespace_, name));
   if (!pod) throw StatusError::not_found(pods.resource(), name);
   return pod;
 }
@@ -76,7 +77,7 @@ http::Response bind(Storage& storage, Call& call, const ResourceType& pods, cons
   const std::string name = std::as_const(binding)["metadata"]["name"].string_or("");
   check_target(binding["target"]);
   const StoredPtr pod = require_pod(storage, call, pods, name);
-  Json body = pod->body();
+  Json body = storage.store.body(pod);
   if (const Json& present = std::as_const(body).at({"spec", "nodeName"}); !present.string_or("").empty())
     throw StatusError::conflict({"", "pods/binding"}, name,
                                 "pod " + name + " is already assigned to node " + present.dump());
@@ -84,7 +85,8 @@ http::Response bind(Storage& storage, Call& call, const ResourceType& pods, cons
   merge_metadata(body["metadata"], binding["metadata"], "annotations");
   merge_metadata(body["metadata"], binding["metadata"], "labels");
   set_pod_condition(body, true_condition("PodScheduled", call));
-  if (!write_options(call, "CreateOptions").dry_run) storage.store.put(*pods.collection, std::move(body));
+  if (!write_options(call, "CreateOptions").dry_run)
+    storage.store.put(storage.collection(pods), std::move(body));
   return created();
 }
 
@@ -97,7 +99,7 @@ http::Response bind(Storage& storage, Call& call, const ResourceType& pods, cons
 }
 
 bool is_ready(const Stored& pod) {
-  const Json& conditions = pod.body().at({"status", "conditions"});
+  const Json conditions = pod.part("status.conditions");
   for (std::size_t i = 0; i < conditions.size(); ++i)
     if (conditions[i]["type"] == Json("Ready")) return conditions[i]["status"] == Json("True");
   return false;
@@ -106,18 +108,18 @@ bool is_ready(const Stored& pod) {
 /// Returns true if a pod that is not ready may be evicted without counting.
 bool may_go_unready(const Stored& pod, const Stored& budget) {
   if (is_ready(pod)) return false;
-  if (budget.body().at({"spec", "unhealthyPodEvictionPolicy"}) == Json("AlwaysAllow")) return true;
-  const Json& status = budget.body()["status"];
+  if (budget.part("spec.unhealthyPodEvictionPolicy") == Json("AlwaysAllow")) return true;
+  const Json status = budget.part("status");
   const std::int64_t desired = status["desiredHealthy"].integer_or(0);
   return desired > 0 && status["currentHealthy"].integer_or(0) >= desired;
 }
 
 /// Counts the eviction in the budget. Throws StatusError (429) if the budget does not permit it.
 void charge(Storage& storage, Collection& budgets, const StoredPtr& budget, bool dry_run) {
-  Json body = budget->body();
+  Json body = storage.store.body(budget);
   const Json& status = std::as_const(body)["status"];
   const std::string name = budget->name();
-  if (status["observedGeneration"].integer_or(0) < budget->metadata()["generation"].integer_or(0))
+  if (status["observedGeneration"].integer_or(0) < budget->part("metadata.generation").integer_or(0))
     refuse_eviction("The disruption budget " + name + " is still being processed by the server.", 10);
   const std::int64_t allowed = status["disruptionsAllowed"].integer_or(0);
   if (allowed <= 0)
@@ -131,16 +133,16 @@ void charge(Storage& storage, Collection& budgets, const StoredPtr& budget, bool
 
 /// Budgets protect running pods only.
 void check_budgets(Storage& storage, const Call& call, const StoredPtr& pod, bool dry_run) {
-  const std::string phase = pod->body().at({"status", "phase"}).string_or("");
-  if (phase != "Running" || !pod->metadata()["deletionTimestamp"].is_null()) return;
+  const std::string phase = pod->part("status.phase").string_or("");
+  if (phase != "Running" || pod->is_deleting()) return;
   const ResourceTypePtr budgets = storage.registry.find("policy", "v1", "poddisruptionbudgets");
   if (!budgets) return;
-  for (const StoredPtr& budget :
-       storage.store.snapshot(*budgets->collection, call.path.namespace_ + "/", storage.store.version())) {
+  for (const StoredPtr& budget : storage.store.snapshot(
+           storage.collection(*budgets), call.path.namespace_ + "/", storage.store.version())) {
     const Json selector = budget->part("spec.selector");
     if (selector.is_null() || selector.empty()) continue;
     if (LabelQuery(selector_text(selector)).matches(*pod) && !may_go_unready(*pod, *budget))
-      charge(storage, *budgets->collection, budget, dry_run);
+      charge(storage, storage.collection(*budgets), budget, dry_run);
   }
 }
 
@@ -161,9 +163,9 @@ http::Response evict(Storage& storage, Call& call) {
     Json condition = true_condition("DisruptionTarget", call);
     condition["reason"] = "EvictionByEvictionAPI";
     condition["message"] = "Eviction API: evicting";
-    Json body = pod->body();
+    Json body = storage.store.body(pod);
     set_pod_condition(body, std::move(condition));
-    pod = storage.store.put(*call.type->collection, std::move(body));
+    pod = storage.store.put(call.collection(), std::move(body));
     options.resource_version.reset();
   }
   delete_object(storage, *call.type, pod, options, call.now);
@@ -188,7 +190,7 @@ http::Response rest_node_action(Storage& storage, Call& call) {
   const StoredPtr object = require_object(storage, call);
   const std::string& name = call.path.subresource;
   const bool pod = call.type->group.empty() && call.type->plural == "pods";
-  if (pod && object->body().at({"spec", "nodeName"}).string_or("").empty()) {
+  if (pod && object->part("spec.nodeName").string_or("").empty()) {
     if (name == "log") return {204, {}, ""};
     throw StatusError::bad_request("pod " + call.path.name + " does not have a host assigned");
   }

@@ -33,15 +33,14 @@ std::string list_text(const Call& call, const Page& page) {
 std::string reshaped_page(const Call& call, const Page& page) {
   std::vector<Json> documents;
   documents.reserve(page.items.size());
-  for (const StoredPtr& item : page.items)
-    documents.push_back(call.type->document(*item, ResourceType::Parsed::once));
+  for (const StoredPtr& item : page.items) documents.push_back(call.type->document(*item));
   return reshaped_list(call, documents, list_metadata(call, page));
 }
 
 /// Returns the object in a lagging watch cache. Throws StatusError (404).
 StoredPtr cached_object(Storage& storage, const Call& call, std::uint64_t minimum) {
   const std::uint64_t version = cached_version(call, minimum);
-  for (StoredPtr& object : storage.store.snapshot(*call.type->collection, call.key(), version))
+  for (StoredPtr& object : storage.store.snapshot(call.collection(), call.key(), version))
     if (object->name() == call.path.name) return std::move(object);
   throw StatusError::not_found(call.type->resource(), call.path.name);
 }
@@ -73,8 +72,8 @@ http::Response rest_get(Storage& storage, Call& call) {
   const std::uint64_t version = object_version(call.query);
   if (version > storage.store.version()) refuse_future(version, storage.store.version());
   if (!call.query.get("resourceVersion").empty() && !call.lag.none())
-    return object_response(call, 200, *cached_object(storage, call, version));
-  return object_response(call, 200, *require_object(storage, call));
+    return object_response(call, 200, cached_object(storage, call, version));
+  return object_response(call, 200, require_object(storage, call));
 }
 
 http::Response rest_list(Storage& storage, Call& call) {

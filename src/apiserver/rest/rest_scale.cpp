@@ -143,7 +143,7 @@ http::Response scale_response(const Call& call, const Json& object) {
 http::Response rest_scale(Storage& storage, Call& call) {
   const StoredPtr live = require_object(storage, call);
   const ResourceType& type = *call.type;
-  const Json before = type.document(*live);
+  const Json before = storage.document(type, live);
   if (call.request.method == http::Method::get) {
     if (type.custom && value_at(before, type.scale->spec).is_null())
       throw StatusError(
@@ -170,7 +170,7 @@ http::Response rest_scale(Storage& storage, Call& call) {
   track_scale(before, object, *type.schema, type.scale->spec, options.context(call, "scale"), applies);
   const WriteOutcome outcome =
       update_object(storage, call, live, std::move(object), options, "scale", Tracking::done);
-  return scale_response(call, outcome.stored ? type.document(*outcome.stored) : outcome.document);
+  return scale_response(call, outcome.stored ? storage.document(type, outcome.stored) : outcome.document);
 }
 
 }  // namespace apiserver

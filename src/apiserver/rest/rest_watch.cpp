@@ -15,7 +15,7 @@ namespace {
 
 void add_present(Server& server, const Call& call, const Selection& selection, std::uint64_t version,
                  WatchId id) {
-  const Collection& collection = *call.type->collection;
+  const Collection& collection = call.collection();
   for (StoredPtr& object : server.storage.store.snapshot(collection, key_prefix(call), version))
     if (selection.empty() || selection.matches(*object, *call.type))
       server.watches.add_present(id, std::move(object));

@@ -25,7 +25,7 @@ http::Response rest_update(Storage& storage, Call& call) {
   Json object = object_from_body(call, options.validation);
   check_namespace(call, object);
   check_name(call, object);
-  const StoredPtr live = storage.store.find(*call.type->collection, call.key());
+  const StoredPtr live = storage.store.find(call.collection(), call.key());
   if (!live && (!call.type->rules.create_on_update || !call.path.subresource.empty()))
     throw StatusError::not_found(call.type->resource(), call.path.name);
   if (!live)

@@ -146,7 +146,7 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
             .caller = caller,
             .lag = lag,
             .storage = server.storage,
-            .protobuf = server.protobuf};
+            .protobuf = *server.protobuf};
   Answer out = answer_call(server, call);
   if (!type->deprecation.empty()) prepend_warning(out.response, type->deprecation);
   return out;

@@ -2,6 +2,7 @@
 // The parts of a server. The router passes each handler those that it needs.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include <evenkeel/apiserver/api_server_core.hpp>
@@ -15,17 +16,35 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
+/// A Server at one time, without its watches; immutable.
+struct FrozenServer {
+  ApiServerCoreOptions options = {};
+  FrozenStorage storage;
+  std::shared_ptr<const ProtobufDecoder> protobuf = {};
+};
+
 struct Server {
   explicit Server(ApiServerCoreOptions options_)
       : options(std::move(options_)),
         storage(options.seed, options.history),
         watches(options.bookmark_interval, options.max_unread_bytes),
+        protobuf(std::make_shared<const ProtobufDecoder>()),
         discovery(options.version) {}
+  explicit Server(const FrozenServer& from)
+      : options(from.options),
+        storage(from.storage),
+        watches(options.bookmark_interval, options.max_unread_bytes),
+        protobuf(from.protobuf),
+        discovery(options.version) {
+    watches.continue_after(storage.store.version());
+  }
+
+  FrozenServer freeze() { return {options, storage.freeze(), protobuf}; }
 
   const ApiServerCoreOptions options;
   Storage storage;
   WatchHub watches;
-  ProtobufDecoder protobuf = {};
+  const std::shared_ptr<const ProtobufDecoder> protobuf;
   Discovery discovery;
 };
 

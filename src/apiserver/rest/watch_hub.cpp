@@ -157,8 +157,8 @@ void WatchHub::publish(const ChangePtr& change) {
   for (const WatchId id : at->second) deliver(id, watches_.at(id), change);
 }
 
-void WatchHub::end_all(const Collection& collection) {
-  const auto at = by_collection_.find(&collection);
+void WatchHub::end_all(CollectionId collection) {
+  const auto at = by_collection_.find(collection);
   if (at == by_collection_.end()) return;
   for (const WatchId id : at->second) end(id, watches_.at(id));
 }
@@ -174,7 +174,7 @@ void WatchHub::close(WatchId id) {
 
 Json WatchHub::shaped(Watch& watch, const Stored& object, WallTime now) const {
   const WatchRequest& request = watch.request;
-  const Json document = request.type->document(object, ResourceType::Parsed::once);
+  const Json document = request.type->document(object);
   if (request.form.form == Representation::Form::partial)
     return partial_metadata(document, request.form.api_version);
   const auto header = watch.columns_sent ? TableHeader::without_columns : TableHeader::with_columns;

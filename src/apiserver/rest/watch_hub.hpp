@@ -43,6 +43,8 @@ class WatchHub {
       : bookmark_interval_(std::chrono::duration_cast<WallTime::duration>(bookmark_interval)),
         max_unread_(max_unread_bytes) {}
 
+  /// Continues after `version`, the last change of a server that this one begins from.
+  void continue_after(std::uint64_t version) { version_ = version; }
   WatchId open(WatchRequest request, WallTime now);
   /// Queues an ADDED event; the object must match.
   void add_present(WatchId id, StoredPtr object);
@@ -57,7 +59,7 @@ class WatchHub {
   /// Queues a change for every watch that selects it.
   void publish(const ChangePtr& change);
   /// Ends every watch on the collection, after its queued events.
-  void end_all(const Collection& collection);
+  void end_all(CollectionId collection);
   /// Ends the delay of a watch, for queued and future events.
   void catch_up(WatchId id);
   void close(WatchId id);
@@ -110,7 +112,7 @@ class WatchHub {
   WallTime now_ = {};
   std::uint64_t version_ = 0;  ///< The last change.
   Watches watches_;
-  std::map<const Collection*, std::vector<WatchId>> by_collection_;
+  std::map<CollectionId, std::vector<WatchId>> by_collection_;
   std::vector<WatchId> held_by_version_;
   std::vector<WatchId> ready_;
   std::optional<WallTime> next_;

@@ -63,9 +63,7 @@ std::string free_name(Storage& storage, const Call& call, const std::string& pre
   std::string name;
   for (int i = 0; i < name_attempts; ++i) {
     name = storage.identity.generated_name(prefix);
-    if (!storage.store.find(*call.type->collection,
-                            call.type->collection->key_of(call.path.namespace_, name)))
-      break;
+    if (!storage.store.find(call.collection(), call.collection().key_of(call.path.namespace_, name))) break;
   }
   return name;
 }
@@ -181,7 +179,7 @@ class Creation {
     check_custom_kind(object, type_);
     admit_new(storage_, call_, object);
     validate_new(object);
-    if (type_.rules.strategy.allocate) type_.rules.strategy.allocate(*type_.collection, object, Json());
+    if (type_.rules.strategy.allocate) type_.rules.strategy.allocate(call_.collection(), object, Json());
     warn_of_object(call_, object, Json());
     return store(std::move(object));
   }
@@ -218,11 +216,10 @@ class Creation {
     if (!version_.empty() && version_ != "0" && tracking_ == Tracking::needed)
       throw StatusError::internal("resourceVersion should not be set on objects to be created");
     const StoredPtr present =
-        storage_.store.find(*type_.collection, type_.collection->key_of(call_.path.namespace_, name));
+        storage_.store.find(call_.collection(), call_.collection().key_of(call_.path.namespace_, name));
     if (present)
-      throw StatusError::already_exists(
-          type_.resource(), name,
-          present->metadata()["deletionTimestamp"].is_null() ? "" : "object is being deleted: ");
+      throw StatusError::already_exists(type_.resource(), name,
+                                        present->is_deleting() ? "object is being deleted: " : "");
   }
 
   WriteOutcome store(Json object) {
@@ -230,7 +227,7 @@ class Creation {
     if (options_.dry_run) return {.stored = nullptr, .document = std::move(object)};
     Json body = stored_form(type_, std::move(object));
     check_size(call_, body);
-    return {.stored = storage_.store.put(*type_.collection, std::move(body), type_.stored_shape()),
+    return {.stored = storage_.store.put(call_.collection(), std::move(body), type_.stored_shape()),
             .document = {}};
   }
 
@@ -252,7 +249,7 @@ class Update {
         call_(call),
         type_(*call.type),
         live_(live),
-        before_(type_.document(*live)),
+        before_(storage.document(type_, live)),
         options_(options),
         subresource_(subresource),
         tracking_(tracking) {}
@@ -266,7 +263,7 @@ class Update {
     if (whole()) complete_for_update(object, type_);
     validate_changed(object);
     if (whole() && type_.rules.strategy.allocate)
-      type_.rules.strategy.allocate(*type_.collection, object, before_);
+      type_.rules.strategy.allocate(call_.collection(), object, before_);
     if (type_.custom || whole()) warn_of_object(call_, object, before_);
     return store(std::move(object));
   }
@@ -303,15 +300,15 @@ class Update {
 
   WriteOutcome store(Json object) {
     if (is_released(object, type_)) {
-      if (!options_.dry_run) storage_.store.erase(*type_.collection, call_.key());
+      if (!options_.dry_run) storage_.store.erase(call_.collection(), call_.key());
       return {.stored = nullptr, .document = std::move(object)};
     }
     ignore_time_only_changes(before_, object);
     Json body = stored_form(type_, object);
-    if (body == live_->body()) return {.stored = live_, .document = {}};
+    if (body == storage_.store.body(live_)) return {.stored = live_, .document = {}};
     if (options_.dry_run) return {.stored = nullptr, .document = std::move(object)};
     check_size(call_, body);
-    return {.stored = storage_.store.put(*type_.collection, std::move(body), type_.stored_shape()),
+    return {.stored = storage_.store.put(call_.collection(), std::move(body), type_.stored_shape()),
             .document = {}};
   }
 
@@ -333,11 +330,11 @@ void store_as_controller(Storage& storage, const ResourceType& type, const Json&
   track_update(
       live, object, *type.schema,
       {.manager = "kube-controller-manager", .subresource = std::string(subresource), .now = timestamp(now)});
-  storage.store.put(*type.collection, stored_form(type, std::move(object)));
+  storage.store.put(storage.collection(type), stored_form(type, std::move(object)));
 }
 
 StoredPtr require_object(Storage& storage, const Call& call) {
-  StoredPtr object = storage.store.find(*call.type->collection, call.key());
+  StoredPtr object = storage.store.find(call.collection(), call.key());
   if (!object) throw StatusError::not_found(call.type->resource(), call.path.name);
   return object;
 }
@@ -386,7 +383,7 @@ WriteOutcome update_object(Storage& storage, Call& call, const StoredPtr& live, 
 }
 
 http::Response write_response(const Call& call, int status, const WriteOutcome& outcome) {
-  http::Response response = outcome.stored ? object_response(call, status, *outcome.stored)
+  http::Response response = outcome.stored ? object_response(call, status, outcome.stored)
                                            : document_response(call, status, outcome.document);
   add_warnings(call, response);
   return response;

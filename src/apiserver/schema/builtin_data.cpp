@@ -58,35 +58,28 @@ BuiltinGroupVersion group_version_of(std::string_view name, std::string_view res
 
 }  // namespace
 
-BuiltinData::BuiltinData() {
+BuiltinIndex::BuiltinIndex() {
   std::string_view text = builtin_kinds_text;
   while (!text.empty()) {
     const auto [line, others] = cut(text, '\n');
     text = others;
     if (line.size() < 2) continue;
     const auto [name, rest] = cut(line.substr(2), '\t');
-    if (line[0] == 't') lines_.emplace(name, rest);
-    if (line[0] == 'k') kinds_.emplace(name, rest);
-    if (line[0] == 'g') index_.emplace_back(name, rest);
-    if (line[0] == 'c') columns_text_ = rest;
+    if (line[0] == 't') types.emplace(name, rest);
+    if (line[0] == 'k') kinds.emplace(name, rest);
+    if (line[0] == 'g') group_versions.push_back(group_version_of(name, rest));
+    if (line[0] == 'c') columns = rest;
   }
 }
 
-const std::vector<BuiltinGroupVersion>& BuiltinData::group_versions() {
-  if (group_versions_.empty()) {
-    for (const auto& [name, rest] : index_) group_versions_.push_back(group_version_of(name, rest));
-  }
-  return group_versions_;
-}
-
-const BuiltinGroupVersion* BuiltinData::find(std::string_view group, std::string_view version) {
+const BuiltinGroupVersion* BuiltinData::find(std::string_view group, std::string_view version) const {
   for (const BuiltinGroupVersion& known : group_versions()) {
     if (known.group == group && known.version == version) return &known;
   }
   return nullptr;
 }
 
-bool BuiltinData::has_kind(std::string_view group, std::string_view version, std::string_view kind) {
+bool BuiltinData::has_kind(std::string_view group, std::string_view version, std::string_view kind) const {
   const BuiltinGroupVersion* const found = find(group, version);
   return found != nullptr && std::any_of(found->resources.begin(), found->resources.end(),
                                          [kind](const BuiltinResource& one) { return one.kind == kind; });
@@ -95,22 +88,22 @@ bool BuiltinData::has_kind(std::string_view group, std::string_view version, std
 const Json& BuiltinData::type(std::string_view name) {
   const auto known = parsed_.find(name);
   if (known != parsed_.end()) return known->second;
-  const auto line = lines_.find(name);
+  const auto line = index_->types.find(name);
   static const Json none;
-  if (line == lines_.end()) return none;
+  if (line == index_->types.end()) return none;
   return parsed_.emplace(name, Json::parse(line->second, name)).first->second;
 }
 
 std::string_view BuiltinData::type_of(std::string_view group, std::string_view version,
-                                      std::string_view kind) {
+                                      std::string_view kind) const {
   std::string key(group);
   key.append("/").append(version).append("/").append(kind);
-  const auto found = kinds_.find(key);
-  return found == kinds_.end() ? std::string_view() : found->second;
+  const auto found = index_->kinds.find(key);
+  return found == index_->kinds.end() ? std::string_view() : found->second;
 }
 
 const Json& BuiltinData::table_columns(std::string_view api_version, std::string_view resource) {
-  if (columns_.is_null()) columns_ = Json::parse(columns_text_, "table columns");
+  if (columns_.is_null()) columns_ = Json::parse(index_->columns, "table columns");
   return std::as_const(columns_)[std::string(api_version) + " " + std::string(resource)];
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,34 +42,44 @@ struct BuiltinGroupVersion {
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
 };
 
+/// The lines of the data, and what each server needs of them; immutable.
+struct BuiltinIndex {
+  BuiltinIndex();
+
+  // All views are into the embedded text.
+  std::map<std::string_view, std::string_view> types = {};
+  std::map<std::string, std::string_view, std::less<>> kinds = {};
+  std::string_view columns = {};
+  std::vector<BuiltinGroupVersion> group_versions = {};
+};
+
 /// The built-in data of one server, parsed on demand.
 /// Thread safety: one thread at a time.
 class BuiltinData {
  public:
-  BuiltinData();
+  BuiltinData() : index_(std::make_shared<const BuiltinIndex>()) {}
+  /// `index` may be shared by several servers.
+  explicit BuiltinData(std::shared_ptr<const BuiltinIndex> index) : index_(std::move(index)) {}
+
+  const std::shared_ptr<const BuiltinIndex>& index() const { return index_; }
 
   /// Returns every group version, core first, then by priority as in `kubectl api-versions`.
-  const std::vector<BuiltinGroupVersion>& group_versions();
+  const std::vector<BuiltinGroupVersion>& group_versions() const { return index_->group_versions; }
   /// Returns nullptr if it does not exist.
-  const BuiltinGroupVersion* find(std::string_view group, std::string_view version);
+  const BuiltinGroupVersion* find(std::string_view group, std::string_view version) const;
   /// Returns true if the API server itself serves the kind.
-  bool has_kind(std::string_view group, std::string_view version, std::string_view kind);
+  bool has_kind(std::string_view group, std::string_view version, std::string_view kind) const;
   /// Returns the OpenAPI v3 schema named `type`, with references as `{"$ref": "NAME"}` (next to its siblings,
   /// not in an allOf); null if it does not exist. The reference is valid as long as this object.
   const Json& type(std::string_view name);
   /// Returns the OpenAPI type of a kind, empty if unknown: ("apps", "v1", "Deployment").
-  std::string_view type_of(std::string_view group, std::string_view version, std::string_view kind);
+  std::string_view type_of(std::string_view group, std::string_view version, std::string_view kind) const;
   /// Returns the Table columns of a resource: [["Name", "string", "name", 0], ...]; null if unknown.
   const Json& table_columns(std::string_view api_version, std::string_view resource);
 
  private:
-  // All views are into the embedded text.
-  std::map<std::string_view, std::string_view> lines_;
-  std::map<std::string, std::string_view, std::less<>> kinds_;
-  std::vector<std::pair<std::string_view, std::string_view>> index_;
-  std::string_view columns_text_;
+  std::shared_ptr<const BuiltinIndex> index_;
   std::map<std::string, Json, std::less<>> parsed_;
-  std::vector<BuiltinGroupVersion> group_versions_;
   Json columns_;
 };
 

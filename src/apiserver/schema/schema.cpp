@@ -39,7 +39,8 @@ const Schema* Schema::member(std::string_view name) const noexcept {
   return known != nullptr ? known : additional;
 }
 
-SchemaCatalog::SchemaCatalog() : reader_(std::make_unique<BuiltinSchemaReader>(data_)) {}
+SchemaCatalog::SchemaCatalog(BuiltinData data)
+    : data_(std::move(data)), reader_(std::make_unique<BuiltinSchemaReader>(data_)) {}
 SchemaCatalog::~SchemaCatalog() = default;
 
 std::shared_ptr<const KindSchema> SchemaCatalog::builtin(std::string_view group, std::string_view version,

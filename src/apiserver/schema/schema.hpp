@@ -150,7 +150,8 @@ class BuiltinSchemaReader;
 /// Lifetime: the schemas that it returns may outlive it.
 class SchemaCatalog {
  public:
-  SchemaCatalog();
+  SchemaCatalog() : SchemaCatalog(BuiltinData()) {}
+  explicit SchemaCatalog(BuiltinData data);
   ~SchemaCatalog();
   SchemaCatalog(const SchemaCatalog&) = delete;
   SchemaCatalog& operator=(const SchemaCatalog&) = delete;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@ namespace {
 class CoreBackend final : public detail::Backend {
  public:
   explicit CoreBackend(ApiServerCoreOptions options) : core_(std::move(options)) {}
+  explicit CoreBackend(const World& world) : core_(world) {}
 
   Answer handle(const http::Request& request, WallTime now, const Caller& caller,
                 const CacheLag& lag) override {
@@ -37,7 +39,8 @@ class CoreBackend final : public detail::Backend {
 }  // namespace
 
 SharedCore::SharedCore(SharedCoreOptions options) {
-  auto backend = std::make_unique<CoreBackend>(options.core);
+  auto backend = options.world ? std::make_unique<CoreBackend>(*options.world)
+                               : std::make_unique<CoreBackend>(options.core);
   host_ = std::make_shared<detail::CoreHost>(std::move(backend), std::move(options));
 }
 
@@ -74,6 +77,12 @@ FaultCounts SharedCore::fault_counts(FaultId id) const {
 }
 std::size_t SharedCore::cut_watches() {
   return host_->cut_watches();
+}
+
+World SharedCore::snapshot() {
+  std::optional<World> world;
+  with([&](ApiServerCore& core) { world = core.snapshot(host_->clock().wall_now()); });
+  return *std::move(world);
 }
 
 void SharedCore::with(const std::function<void(ApiServerCore&)>& action) {

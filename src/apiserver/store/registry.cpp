@@ -85,11 +85,32 @@ std::string storage_version_hash(const ResourceType& type) {
 }
 
 Registry::Registry(SchemaCatalog& catalog, Store& store) : catalog_(catalog), store_(store) {
-  for (const BuiltinGroupVersion& group_version : catalog.data().group_versions()) add_builtin(group_version);
+  GroupVersions order;
+  for (const BuiltinGroupVersion& group_version : catalog.data().group_versions()) {
+    order.emplace_back(group_version.group, group_version.version);
+    add_builtin(group_version);
+  }
+  order_ = std::make_shared<const GroupVersions>(std::move(order));
+}
+
+Registry::Registry(const Frozen& from, SchemaCatalog& catalog, Store& store)
+    : catalog_(catalog),
+      store_(store),
+      types_(from.types_),
+      order_(from.order_),
+      custom_(from.custom_),
+      generation_(from.generation_) {}
+
+Registry::Frozen Registry::freeze() {
+  Frozen out;
+  out.types_ = types_.freeze();
+  out.order_ = order_;
+  out.custom_ = custom_;
+  out.generation_ = generation_;
+  return out;
 }
 
 void Registry::add_builtin(const BuiltinGroupVersion& group_version) {
-  order_.emplace_back(group_version.group, group_version.version);
   for (const BuiltinResource& entry : group_version.resources) {
     if (entry.name.find('/') != std::string::npos) continue;
     ResourceType type = builtin_type(group_version, entry);
@@ -97,29 +118,31 @@ void Registry::add_builtin(const BuiltinGroupVersion& group_version) {
     type.to_storage = shared.to_storage;
     type.from_storage = shared.from_storage;
     type.storage_version = shared.version;
-    type.collection = &store_.collection(shared.group.value_or(type.group), type.plural, type.namespaced);
+    type.collection = store_.collection(shared.group.value_or(type.group), type.plural, type.namespaced).id;
     Key key{type.group, type.version, type.plural};
-    types_.emplace(std::move(key), std::make_shared<ResourceType>(std::move(type)));
+    types_.exchange(std::move(key), std::make_shared<const ResourceType>(std::move(type)));
   }
 }
 
-void Registry::complete(ResourceType& type) {
-  if (type.schema) return;
-  if (type.custom_kind) {
-    type.schema = catalog_.custom(*type.custom_kind);
-    type.storage_schema = type.storage_kind ? catalog_.custom(*type.storage_kind) : type.schema;
-    type.table = custom_table(*type.custom_kind);
+// Types are shared with other servers, so one is completed as a copy.
+ResourceTypePtr Registry::completed(const Types::const_iterator& at) {
+  if (at->second->schema) return at->second;
+  auto type = std::make_shared<ResourceType>(*at->second);
+  if (type->custom_kind) {
+    type->schema = catalog_.custom(*type->custom_kind);
+    type->storage_schema = type->storage_kind ? catalog_.custom(*type->storage_kind) : type->schema;
+    type->table = custom_table(*type->custom_kind);
   } else {
-    type.schema = catalog_.builtin(type.group, type.version, type.kind);
-    type.table = builtin_table(catalog_.data(), type.api_version(), type.plural);
+    type->schema = catalog_.builtin(type->group, type->version, type->kind);
+    type->table = builtin_table(catalog_.data(), type->api_version(), type->plural);
   }
+  types_.exchange(Key(at->first), type);
+  return type;
 }
 
 ResourceTypePtr Registry::find(std::string_view group, std::string_view version, std::string_view plural) {
   const auto at = types_.find(Key{group, version, plural});
-  if (at == types_.end()) return nullptr;
-  complete(*at->second);
-  return at->second;
+  return at == types_.end() ? nullptr : completed(at);
 }
 
 ResourceTypePtr Registry::find_kind(std::string_view group, std::string_view version,
@@ -130,15 +153,15 @@ ResourceTypePtr Registry::find_kind(std::string_view group, std::string_view ver
 }
 
 ResourceTypePtr Registry::find_any(const Collection& collection) {
-  ResourceTypePtr best;
-  for (const auto& [key, type] : types_) {
-    if (type->collection != &collection) continue;
-    if (!best || (type->from_storage == nullptr && version_before(type->version, best->version))) {
-      complete(*type);
-      best = type;
-    }
+  auto best = types_.end();
+  for (auto at = types_.begin(); at != types_.end(); ++at) {
+    const ResourceType& type = *at->second;
+    if (type.collection != collection.id) continue;
+    if (best == types_.end() ||
+        (type.from_storage == nullptr && version_before(type.version, best->second->version)))
+      best = at;
   }
-  return best;
+  return best == types_.end() ? nullptr : completed(best);
 }
 
 bool Registry::serves_group(std::string_view group) const {
@@ -147,18 +170,17 @@ bool Registry::serves_group(std::string_view group) const {
 }
 
 bool Registry::is_builtin_group(std::string_view group) const {
-  return std::any_of(order_.begin(), order_.end(),
+  return std::any_of(order_->begin(), order_->end(),
                      [group](const auto& entry) { return entry.first == group; });
 }
 
 void Registry::set_custom(const std::string& crd_name, std::vector<ResourceType> versions) {
   remove_custom(crd_name);
-  for (ResourceType& version : versions) {
-    auto type = std::make_shared<ResourceType>(std::move(version));
-    type->shape = generation_;
-    type->collection = &store_.collection(type->group, type->plural, type->namespaced);
-    types_[Key{type->group, type->version, type->plural}] = type;
-    custom_[crd_name].push_back(std::move(type));
+  for (ResourceType& type : versions) {
+    type.shape = generation_;
+    type.collection = store_.collection(type.group, type.plural, type.namespaced).id;
+    const Key& key = custom_[crd_name].emplace_back(type.group, type.version, type.plural);
+    types_.exchange(Key(key), std::make_shared<const ResourceType>(std::move(type)));
   }
 }
 
@@ -166,19 +188,21 @@ void Registry::remove_custom(const std::string& crd_name) {
   ++generation_;
   const auto at = custom_.find(crd_name);
   if (at == custom_.end()) return;
-  for (const auto& type : at->second) types_.erase(Key{type->group, type->version, type->plural});
+  for (const Key& key : at->second) types_.extract(key);
   custom_.erase(at);
 }
 
 std::vector<ResourceTypePtr> Registry::custom(const std::string& crd_name) const {
   const auto at = custom_.find(crd_name);
-  if (at == custom_.end()) return {};
-  return {at->second.begin(), at->second.end()};
+  std::vector<ResourceTypePtr> out;
+  if (at == custom_.end()) return out;
+  for (const Key& key : at->second) out.push_back(types_.find(key)->second);
+  return out;
 }
 
 std::vector<ServedVersion> Registry::versions() const {
   std::vector<ServedVersion> out;
-  for (const auto& [group, version] : order_) out.push_back({group, version, {}});
+  for (const auto& [group, version] : *order_) out.push_back({group, version, {}});
   const std::size_t builtin = out.size();
   for (const auto& [key, type] : types_) {
     const auto same = [&type = type](const ServedVersion& entry) {
@@ -197,8 +221,8 @@ std::vector<ServedVersion> Registry::versions() const {
 
 std::vector<CustomKind> Registry::custom_kinds() const {
   std::vector<CustomKind> out;
-  for (const auto& [name, types] : custom_)
-    for (const auto& type : types) out.push_back(*type->custom_kind);
+  for (const auto& [name, keys] : custom_)
+    for (const Key& key : keys) out.push_back(*types_.find(key)->second->custom_kind);
   return out;
 }
 

@@ -2,9 +2,13 @@
 // The resources that the server serves: the built-in ones, and those of stored CRDs.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
@@ -26,9 +30,27 @@ struct ServedVersion {
 
 /// Thread safety: one thread at a time.
 class Registry {
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;  // group, version, plural
+  using Types = SharedMap<Key, ResourceTypePtr>;
+  using GroupVersions = std::vector<std::pair<std::string, std::string>>;
+  using CustomTypes = std::map<std::string, std::vector<Key>>;  // by the name of the CRD
+
  public:
+  /// The resources at one time, immutable.
+  class Frozen {
+    friend class Registry;
+    Types::Frozen types_;
+    std::shared_ptr<const GroupVersions> order_;
+    CustomTypes custom_;
+    std::uint64_t generation_ = 0;
+  };
+
   /// Serves the built-in resources. `catalog` and `store` must outlive the registry.
   Registry(SchemaCatalog& catalog, Store& store);
+  /// Serves the resources of `from`; `store` is one that began with those of that time.
+  Registry(const Frozen& from, SchemaCatalog& catalog, Store& store);
+  Frozen freeze();
 
   /// Returns the resource of a path with its schemas loaded, or null if it is not served.
   ResourceTypePtr find(std::string_view group, std::string_view version, std::string_view plural);
@@ -52,15 +74,14 @@ class Registry {
   std::uint64_t generation() const { return generation_; }
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string>;  // group, version, plural
   void add_builtin(const BuiltinGroupVersion& group_version);
-  void complete(ResourceType& type);
+  ResourceTypePtr completed(const Types::const_iterator& at);
 
   SchemaCatalog& catalog_;
   Store& store_;
-  std::map<Key, std::shared_ptr<ResourceType>> types_;
-  std::vector<std::pair<std::string, std::string>> order_;  // built-in group versions, as served
-  std::map<std::string, std::vector<std::shared_ptr<ResourceType>>> custom_;
+  Types types_;
+  std::shared_ptr<const GroupVersions> order_;  // built-in group versions, as served
+  CustomTypes custom_;
   std::uint64_t generation_ = 0;
 };
 

@@ -45,11 +45,11 @@ bool ResourceType::reads_as_stored(const Stored& object) const {
 }
 
 Json ResourceType::read(const Stored& object) const {
-  return as_read(*this, object, object.copy());
+  return as_read(*this, object, object.document());
 }
 
-Json ResourceType::document(const Stored& object, Parsed parsed) const {
-  Json body = parsed == Parsed::kept ? as_read(*this, object, object.body()) : read(object);
+Json ResourceType::document(const Stored& object, Json body) const {
+  body = as_read(*this, object, std::move(body));
   body["apiVersion"] = api_version();
   body["kind"] = kind;
   return body;

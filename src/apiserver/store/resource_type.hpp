@@ -81,7 +81,7 @@ struct ResourceType {
   std::vector<std::string> selectable_fields = {};  ///< "spec.color"
   bool only_known_fields = true;                    ///< Determines the error for an unknown field selector.
   ResourceRules rules = {};
-  Collection* collection = nullptr;
+  CollectionId collection = {};
   std::string registry_key = {};     ///< "/registry/configmaps", as in error messages.
   std::string storage_version = {};  ///< The storage version, for its hash.
   Convert to_storage = nullptr;      ///< Null: the documents are equal.
@@ -105,10 +105,11 @@ struct ResourceType {
 
   /// Returns `"kind":"ConfigMap","apiVersion":"v1"`.
   std::string head() const;
-  /// Returns the complete document of a stored object in this version. Parsed::once is for reads of many
-  /// objects: the document that is parsed for it is not kept beside the object.
-  enum class Parsed : bool { kept, once };
-  Json document(const Stored& object, Parsed parsed = Parsed::kept) const;
+  /// Returns the complete document of a stored object in this version. For one object, Storage::document()
+  /// keeps the parsed document.
+  Json document(const Stored& object) const { return document(object, object.document()); }
+  /// `body` is that of the object as stored.
+  Json document(const Stored& object, Json body) const;
   /// Returns its text: {"kind":...,"apiVersion":...,...}.
   std::string text(const Stored& object) const;
   /// Returns the shape of objects written in this version: that of the storage version if they are equal,

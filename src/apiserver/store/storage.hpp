@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "apiserver/schema/schema.hpp"
 #include "apiserver/store/registry.hpp"
@@ -18,12 +19,33 @@ namespace apiserver {
 /// some time.
 inline constexpr std::uint64_t first_resource_version = 1000;
 
+/// A Storage at one time; immutable.
+struct FrozenStorage {
+  Identity identity;
+  FrozenStore store;
+  std::shared_ptr<const BuiltinIndex> builtin;
+  Registry::Frozen registry;
+};
+
 /// Objects, the registry of resources, and the generator of uids and names.
 /// Thread safety: none; owned by the core.
 struct Storage {
   /// `history` is the number of changes that watches can go back; `seed` that of names and uids.
   Storage(std::uint64_t seed, std::size_t history)
       : identity(seed), store(history, first_resource_version), registry(catalog, store) {}
+  explicit Storage(const FrozenStorage& from)
+      : identity(from.identity),
+        store(from.store),
+        catalog(BuiltinData(from.builtin)),
+        registry(from.registry, catalog, store) {}
+
+  FrozenStorage freeze() { return {identity, store.freeze(), catalog.data().index(), registry.freeze()}; }
+  /// Returns the objects of a resource.
+  Collection& collection(const ResourceType& type) { return store.at(type.collection); }
+  /// Returns the complete document of an object in the version of `type`.
+  Json document(const ResourceType& type, const StoredPtr& object) {
+    return type.document(*object, store.body(object));
+  }
 
   Identity identity;
   Store store;

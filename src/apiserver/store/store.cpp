@@ -2,6 +2,8 @@
 #include "apiserver/store/store.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "apiserver/text/member_path.hpp"
@@ -11,36 +13,35 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-void ParsedBodies::add(const Stored& object) {
-  entries_.push_back({object.weak_from_this(), object.text().size()});
-  bytes_ += object.text().size();
+const Json& ParsedBodies::body(const StoredPtr& object) {
+  const auto known = bodies_.find(object);
+  if (known != bodies_.end()) return known->second;
+  add(object, object->document());
+  return bodies_.find(object)->second;
+}
+
+void ParsedBodies::add(StoredPtr object, Json body) {
+  bytes_ += object->text().size();
+  order_.push_back(object);
+  bodies_.emplace(std::move(object), std::move(body));
 }
 
 void ParsedBodies::trim() {
   while (bytes_ > limit_) {
-    if (const StoredPtr object = entries_.front().object.lock()) object->body_.reset();
-    bytes_ -= entries_.front().bytes;
-    entries_.pop_front();
+    bytes_ -= order_.front()->text().size();
+    bodies_.erase(order_.front());
+    order_.pop_front();
   }
 }
 
-StoredPtr Stored::make(Json body, std::uint64_t version, std::uint64_t shape,
-                       std::shared_ptr<ParsedBodies> parsed) {
-  const auto object = std::make_shared<const Stored>(std::move(body), version, shape, std::move(parsed));
-  object->parsed_->add(*object);
-  return object;
-}
-
-Stored::Stored(Json body, std::uint64_t version, std::uint64_t shape, std::shared_ptr<ParsedBodies> parsed)
-    : version_(version),
-      shape_(shape),
-      parsed_(std::move(parsed)),
-      body_(std::make_unique<const Json>(std::move(body))) {
-  const Json& metadata = (*body_)["metadata"];
+Stored::Stored(const Json& body, std::uint64_t version, std::uint64_t shape)
+    : version_(version), shape_(shape) {
+  const Json& metadata = body["metadata"];
   name_ = metadata["name"].string_or("");
   space_ = metadata["namespace"].string_or("");
   uid_ = metadata["uid"].string_or("");
-  write_text();
+  deleting_ = !metadata["deletionTimestamp"].is_null();
+  write_text(body);
 }
 
 void Stored::begin_member(std::string_view name) {
@@ -49,8 +50,8 @@ void Stored::begin_member(std::string_view name) {
   text_ += ':';
 }
 
-void Stored::write_text() {
-  for (const auto& [name, value] : body_->as_object()) {
+void Stored::write_text(const Json& body) {
+  for (const auto& [name, value] : body.as_object()) {
     begin_member(name);
     if (name == "metadata" && value.is_object())
       write_metadata(value.as_object());
@@ -66,42 +67,37 @@ void Stored::write_metadata(const Json::Object& metadata) {
   text_ += '{';
   for (const auto& [name, value] : metadata) {
     begin_member(name);
-    const std::size_t start = text_.size();
+    const auto start = static_cast<std::uint32_t>(text_.size());
     value.dump_to(text_);
-    if (name != "labels" || !value.is_object()) continue;
-    labels_ = static_cast<std::uint32_t>(start + 1);
-    labels_size_ = static_cast<std::uint32_t>(text_.size() - start - 2);
+    const auto size = static_cast<std::uint32_t>(text_.size()) - start;
+    if (name == "labels" && value.is_object()) labels_ = {start + 1, size - 2};
+    if (name == "ownerReferences" && !value.is_null()) owners_ = {start, size};
   }
   text_ += '}';
 }
 
-const Json& Stored::body() const {
-  if (!body_) {
-    body_ = std::make_unique<const Json>(copy());
-    parsed_->add(*this);
-  }
-  return *body_;
-}
-
-Json Stored::copy() const {
-  return body_ ? *body_ : Json::parse("{" + text_ + "}");
+Json Stored::document() const {
+  return Json::parse("{" + text_ + "}");
 }
 
 Json Stored::part(std::string_view path) const {
-  if (body_) return value_at(*body_, path);
   // Most of the text is before spec and status.
   const bool late = path.substr(0, path.find('.')) > "metadata";
   return value_in_text(std::string_view(text_).substr(late ? rest_ : 0), path);
 }
 
 Json Stored::label(std::string_view name) const {
-  return member_in_text(std::string_view(text_).substr(labels_, labels_size_), name);
+  return member_in_text(view(labels_), name);
+}
+
+Json Stored::owners() const {
+  return owners_.size == 0 ? Json() : Json::parse(owners_text());
 }
 
 StoredPtr Stored::with_version(std::uint64_t version) const {
-  Json body = copy();
+  Json body = document();
   body["metadata"]["resourceVersion"] = std::to_string(version);
-  return make(std::move(body), version, 0, parsed_);
+  return std::make_shared<const Stored>(body, version, 0);
 }
 
 std::string Collection::key_of(std::string_view namespace_, std::string_view name) const {
@@ -112,18 +108,61 @@ std::string Collection::key_of(std::string_view namespace_, std::string_view nam
 }
 
 const StoredPtr& Change::departed() const {
-  if (!departed_once) departed_once = before->with_version(version);
-  return departed_once;
+  const StoredPtr* known = departed_.load(std::memory_order_acquire);
+  if (known != nullptr) return *known;
+  auto made = std::make_unique<const StoredPtr>(before->with_version(version));
+  // Another thread may have been first: its object stays.
+  if (departed_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
+  return *known;
+}
+
+Store::Store(const FrozenStore& from)
+    : limit_(from.limit),
+      version_(from.version),
+      oldest_(from.oldest),
+      now_(from.now),
+      ids_(from.ids),
+      history_(from.history) {
+  for (const FrozenStore::Part& part : from.collections)
+    collections_.push_back({.id = {static_cast<std::uint32_t>(collections_.size())},
+                            .names = part.names,
+                            .namespaced = part.namespaced,
+                            .objects = ObjectMap(part.objects),
+                            .changed = part.changed});
+}
+
+FrozenStore Store::freeze() {
+  FrozenStore out{.limit = limit_,
+                  .version = version_,
+                  .oldest = oldest_,
+                  .now = now_,
+                  .ids = ids_.freeze(),
+                  .history = history_.freeze()};
+  out.collections.reserve(collections_.size());
+  for (Collection& each : collections_)
+    out.collections.push_back({each.names, each.namespaced, each.objects.freeze(), each.changed});
+  return out;
 }
 
 Collection& Store::collection(std::string_view group, std::string_view plural, bool namespaced) {
-  const auto [at, added] = collections_.try_emplace({std::string(group), std::string(plural)});
-  if (added) {
-    at->second.group = group;
-    at->second.plural = plural;
+  CollectionName names{std::string(group), std::string(plural)};
+  const auto known = ids_.find(names);
+  const CollectionId id =
+      known != ids_.end() ? known->second : CollectionId{static_cast<std::uint32_t>(collections_.size())};
+  if (known == ids_.end()) {
+    collections_.push_back({.id = id, .names = std::make_shared<const CollectionName>(names)});
+    ids_.exchange(std::move(names), id);
   }
-  if (at->second.objects.empty()) at->second.namespaced = namespaced;
-  return at->second;
+  Collection& found = at(id);
+  if (found.objects.empty()) found.namespaced = namespaced;
+  return found;
+}
+
+std::vector<CollectionId> Store::collections() const {
+  std::vector<CollectionId> out;
+  out.reserve(ids_.size());
+  for (const auto& [names, id] : ids_) out.push_back(id);
+  return out;
 }
 
 StoredPtr Store::find(const Collection& collection, std::string_view key) const {
@@ -132,56 +171,54 @@ StoredPtr Store::find(const Collection& collection, std::string_view key) const 
 }
 
 StoredPtr Store::put(Collection& collection, Json body, std::uint64_t shape) {
-  Change change{.version = ++version_, .collection = &collection};
-  body["metadata"]["resourceVersion"] = std::to_string(change.version);
+  const auto change = std::make_shared<Change>();
+  change->version = ++version_;
+  body["metadata"]["resourceVersion"] = std::to_string(version_);
   body.erase("apiVersion");
   body.erase("kind");
-  change.after = Stored::make(std::move(body), change.version, shape, parsed_);
-  change.key = collection.key_of(change.after->namespace_(), change.after->name());
-  StoredPtr& slot = collection.objects[change.key];
-  change.before = std::exchange(slot, change.after);
-  StoredPtr result = change.after;
-  record(collection, std::move(change));
-  return result;
+  StoredPtr object = std::make_shared<const Stored>(body, version_, shape);
+  parsed_.add(object, std::move(body));
+  change->after = object;
+  change->key = collection.key_of(object->namespace_(), object->name());
+  change->before = collection.objects.exchange(change->key, object);
+  record(collection, change);
+  return object;
 }
 
 StoredPtr Store::erase(Collection& collection, std::string_view key) {
-  const auto at = collection.objects.find(key);
-  if (at == collection.objects.end()) return nullptr;
-  Change change{.version = ++version_, .collection = &collection, .key = at->first, .before = at->second};
-  collection.objects.erase(at);
-  StoredPtr result = change.before;
-  record(collection, std::move(change));
-  return result;
+  const auto change = std::make_shared<Change>();
+  change->key = std::string(key);
+  std::optional<StoredPtr> object = collection.objects.extract(change->key);
+  if (!object) return nullptr;
+  change->version = ++version_;
+  change->before = *object;
+  record(collection, change);
+  return *std::move(object);
 }
 
-void Store::record(Collection& collection, Change change) {
-  collection.changed = change.version;
-  change.at = now_;
-  ChangePtr shared = std::make_shared<const Change>(std::move(change));
-  history_.push_back(shared);
+void Store::record(Collection& collection, const std::shared_ptr<Change>& change) {
+  collection.changed = change->version;
+  change->collection = collection.id;
+  change->at = now_;
+  history_.exchange(change->version, change);
   while (history_.size() > limit_) {
-    oldest_ = history_.front()->version;
-    history_.pop_front();
+    oldest_ = history_.front().first;
+    history_.extract(oldest_);
   }
-  for (const Listener& listener : listeners_) listener(shared);
+  for (const Listener& listener : listeners_) listener(change);
 }
 
 std::uint64_t Store::version_at(WallTime time) const {
   // From the end: clocks may jump back, and requests are usually for recent times.
-  for (auto at = history_.rbegin(); at != history_.rend(); ++at)
-    if ((*at)->at <= time) return (*at)->version;
+  for (auto at = history_.end(); at != history_.begin();)
+    if ((--at)->second->at <= time) return at->first;
   return oldest_;
 }
 
-std::deque<ChangePtr>::const_iterator Store::after(std::uint64_t version) const {
-  return std::upper_bound(
-      history_.begin(), history_.end(), version,
-      [](std::uint64_t wanted, const ChangePtr& change) { return wanted < change->version; });
-}
-
 std::vector<ChangePtr> Store::changes_since(std::uint64_t version) const {
-  return {after(version), history_.end()};
+  std::vector<ChangePtr> out;
+  for (auto at = history_.upper_bound(version); at != history_.end(); ++at) out.push_back(at->second);
+  return out;
 }
 
 std::vector<StoredPtr> Store::snapshot(const Collection& collection, std::string_view prefix,
@@ -197,10 +234,10 @@ std::vector<StoredPtr> Store::snapshot(const Collection& collection, std::string
   std::map<std::string_view, StoredPtr> objects;
   for (auto at = first; at != collection.objects.end() && in_range(at->first); ++at)
     objects.emplace(at->first, at->second);
-  const auto stop = std::make_reverse_iterator(after(version));
-  for (auto at = history_.rbegin(); at != stop; ++at) {
-    const Change& change = **at;
-    if (change.collection != &collection || !in_range(change.key)) continue;
+  const auto first_after = history_.upper_bound(version);
+  for (auto at = history_.end(); at != first_after;) {
+    const Change& change = *(--at)->second;
+    if (change.collection != collection.id || !in_range(change.key)) continue;
     if (change.before)
       objects[change.key] = change.before;
     else
