@@ -9,10 +9,11 @@
 
 namespace evenkeel::tests {
 
-/// Returns once `condition` is true; throws after `limit`.
+/// Returns once `condition` is true; throws after `limit`, which is far above what a slow machine takes: a
+/// cluster of FoundationDB may be unavailable for 30 s after a server stood still.
 template <class Condition>
 void eventually(const std::string& what, Condition condition,
-                std::chrono::seconds limit = std::chrono::seconds{30}) {
+                std::chrono::seconds limit = std::chrono::seconds{300}) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() >= deadline)
