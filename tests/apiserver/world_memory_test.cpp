@@ -30,6 +30,12 @@ void* operator new(std::size_t size) {
   live_bytes += static_cast<std::int64_t>(malloc_usable_size(memory));
   return memory;
 }
+// AddressSanitizer has its own of this one, which does not call the other.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  void* const memory = std::malloc(size);
+  if (memory != nullptr) live_bytes += static_cast<std::int64_t>(malloc_usable_size(memory));
+  return memory;
+}
 void operator delete(void* memory) noexcept {
   release(memory);
 }
