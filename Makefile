@@ -35,13 +35,14 @@ demo:
 	@scripts/build release demo-operator evenkeel-apiserver
 	@scripts/demo build/release
 
-# Only preset fdb builds the store on FoundationDB.
+# Only preset fdb builds the store on FoundationDB, in the directory of preset dev.
 coordination_preset = $(if $(filter fdb://%,$(STORE)),fdb,release)
+coordination_build = build/$(coordination_preset:fdb=dev)
 demo-coordination:
 	@scripts/install-deps build
 	@scripts/get-program etcd >/dev/null || echo 'without etcd: a server of the same API stands in' >&2
 	@scripts/build $(coordination_preset) ring-operator ringdb-sim coordctl evenkeel-apiserver evenkeel-etcd
-	@scripts/demo-coordination build/$(coordination_preset) $(if $(STORE),--store $(STORE))
+	@scripts/demo-coordination $(coordination_build) $(if $(STORE),--store $(STORE))
 
 test:
 	@scripts/install-deps build
