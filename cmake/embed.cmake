@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -D INPUT=file -D OUTPUT=file.cpp -D SYMBOL=namespace::name -P embed.cmake
-# Writes a .cpp that defines `extern const std::string_view SYMBOL` with the text of INPUT. The text is cut into
-# raw string literals of at most 8 KiB, which every compiler
-# takes; it may not hold `)embedded"`.
+# Writes a .cpp that defines `extern const std::string_view SYMBOL` with the text of INPUT; a namespace of SYMBOL may be
+# preceded by `inline`. The text is cut into raw string literals of at most 8 KiB, which every compiler takes; it may
+# not hold `)embedded"`.
 file(READ "${INPUT}" text)
 string(LENGTH "${text}" left)
 set(at 0)

@@ -20,7 +20,7 @@ evenkeel_compile_in_batches(evenkeel-apiserver 8)
 # Embeds the data of the built-in kinds.
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp
   COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/builtin_kinds.txt
-    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp -D SYMBOL=evenkeel::v0::apiserver::builtin_kinds_text
+    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/builtin_kinds.cpp -D "SYMBOL=evenkeel::inline v0::apiserver::builtin_kinds_text"
     -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/builtin_kinds.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
   VERBATIM)
@@ -29,7 +29,7 @@ target_sources(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/builtin_ki
 # Embeds the field numbers of their protobuf messages.
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp
   COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/protobuf_fields.txt
-    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp -D SYMBOL=evenkeel::v0::apiserver::protobuf_fields_text
+    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp -D "SYMBOL=evenkeel::inline v0::apiserver::protobuf_fields_text"
     -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/protobuf_fields.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
   VERBATIM)
