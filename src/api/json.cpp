@@ -13,6 +13,7 @@
 
 #include <evenkeel/api/json.hpp>
 
+#include "api/member_collector.hpp"
 #include "base/json_text.hpp"
 
 namespace evenkeel {
@@ -26,43 +27,6 @@ auto lower_bound_of(auto begin, auto end, std::string_view name) {
     return member.name.compare(wanted) < 0;
   });
 }
-
-/// Collects the members of one object in order of arrival. Sorted or small input goes directly into the
-/// object; the rest is sorted once at the end, because each insertion into a sorted vector moves the elements
-/// after it. Of several members with the same name the last wins.
-class MemberCollector {
- public:
-  explicit MemberCollector(std::size_t count = 0) { members_.reserve(count); }
-
-  /// Returns the slot of the next member; valid until the next call.
-  Json& add(std::string_view name) {
-    if (late_.empty() && (members_.size() < few || (members_.end() - 1)->name < name)) return members_[name];
-    return late_.emplace_back(Json::Member{std::string(name), Json()}).value;
-  }
-
-  Json::Object finish() {
-    if (!late_.empty()) sort();
-    return std::move(members_);
-  }
-
- private:
-  void sort() {
-    std::vector<Json::Member> all(std::make_move_iterator(members_.begin()),
-                                  std::make_move_iterator(members_.end()));
-    std::move(late_.begin(), late_.end(), std::back_inserter(all));
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Json::Member& a, const Json::Member& b) { return a.name < b.name; });
-    members_ = Json::Object();
-    members_.reserve(all.size());
-    for (Json::Member& member : all) members_[member.name] = std::move(member.value);
-  }
-
-  /// Up to this many members, insertion in order is cheaper than sorting at the end.
-  static constexpr std::size_t few = 64;
-
-  Json::Object members_;
-  std::vector<Json::Member> late_;  ///< in order of arrival, all after `members_`.
-};
 
 /// Builds a Json from nlohmann's events. Keeps the stack of open containers; rejects deep nesting.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
@@ -114,7 +78,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool open(Json container) {
     if (stack_.size() >= max_json_depth)
       throw DecodeError(name_, "nested deeper than " + std::to_string(max_json_depth) + " levels");
-    stack_.push_back(Open{&slot(std::move(container)), MemberCollector()});
+    stack_.push_back(Open{&slot(std::move(container)), detail::MemberCollector()});
     return true;
   }
   bool close() {
@@ -126,7 +90,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
   struct Open {
     Json* container;
-    MemberCollector members;  ///< if it is an object
+    detail::MemberCollector members;  ///< if it is an object
   };
 
   std::string name_;
@@ -169,7 +133,7 @@ bool take_scanned(const simdjson::dom::element& from, Json& out, std::size_t dep
     }
     case Type::OBJECT: {
       const simdjson::dom::object members = from.get_object().value_unsafe();
-      MemberCollector values(members.size());
+      detail::MemberCollector values(members.size());
       for (const auto& [name, member] : members) {
         Json value;
         if (depth == 0 || !take_scanned(member, value, depth - 1)) return false;

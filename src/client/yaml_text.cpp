@@ -4,8 +4,10 @@
 #include <sstream>
 #include <string_view>
 
+#include <simdjson.h>
 #include <yaml-cpp/eventhandler.h>
 
+#include "api/member_collector.hpp"
 #include "api/yaml_scalar.hpp"
 
 namespace evenkeel {
@@ -86,7 +88,19 @@ int count_documents(std::string_view text) {
 
 }  // namespace
 
+void require_utf8(std::string_view text) {
+  if (simdjson::validate_utf8(text)) return;
+  YAML::Mark mark;
+  // No character is cut, because no part of one is a line feed.
+  for (std::size_t end; simdjson::validate_utf8(text.substr(0, end = text.find('\n')));) {
+    text.remove_prefix(end + 1);
+    ++mark.line;
+  }
+  throw YAML::ParserException(mark, "invalid UTF-8");
+}
+
 YAML::Node load_yaml(const std::string& text) {
+  require_utf8(text);
   int left = count_documents(text);
   std::istringstream input(text);
   YAML::Parser parser(input);
@@ -116,9 +130,9 @@ class Converter {
         return out;
       }
       case YAML::NodeType::Map: {
-        Json out = Json::object();
-        for (const auto& entry : node) out[entry.first.Scalar()] = convert(entry.second, depth + 1);
-        return out;
+        MemberCollector members;
+        for (const auto& entry : node) members.add(entry.first.Scalar()) = convert(entry.second, depth + 1);
+        return Json(members.finish());
       }
       default:
         return Json();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <yaml-cpp/yaml.h>
 
@@ -14,9 +15,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Returns the document in `text`, null if there is none. Throws YAML::ParserException for invalid YAML, for
-/// text that the parser would leave unread ("," or "[a] b"), and for a second non-empty document: `a second
-/// document; expected one`.
+/// Throws YAML::ParserException at the first line that is not UTF-8: yaml-cpp would keep its bytes.
+EVENKEEL_API void require_utf8(std::string_view text);
+
+/// Returns the document in `text`, null if there is none. Throws YAML::ParserException for text that is not
+/// UTF-8, for invalid YAML, for text that the parser would leave unread ("," or "[a] b"), and for a second
+/// non-empty document: `a second document; expected one`.
 ///
 /// YAML::LoadAll cannot be used: yaml-cpp 0.7 never gets past a comma at the beginning of a document.
 EVENKEEL_API YAML::Node load_yaml(const std::string& text);

@@ -308,6 +308,8 @@ TEST_F(ConfigErrors, NothingAnywhere) {
 TEST_F(ConfigErrors, NotYaml) {
   EXPECT_THAT(problem_with("clusters:\n- name: [unclosed\n"),
               StartsWith("DIR/config: not YAML: line 3, column 1: "));
+  EXPECT_EQ(problem_with(std::string(whole) + "# caf\xE9\n"),
+            "DIR/config: not YAML: line 18, column 1: invalid UTF-8");
 }
 
 TEST_F(ConfigErrors, Empty) {

@@ -8,6 +8,7 @@
 
 #include <yaml.h>
 
+#include "api/member_collector.hpp"
 #include "api/yaml_scalar.hpp"
 
 namespace evenkeel {
@@ -106,19 +107,20 @@ class BlockParser {
     require(start.anchor == nullptr && start.tag == nullptr);
     const bool block = start.style == YAML_BLOCK_MAPPING_STYLE;
     const std::size_t column = event_->start_mark.column;
-    Json::Object members;
+    v0::detail::MemberCollector members;
+    std::size_t count = 0;
     while (event_.next() != YAML_MAPPING_END_EVENT) {
       require(block && event_->start_mark.column == column);  // A key after "? " stands to the right.
       const std::string name(content());
       require(!scalar().is_null());
       event_.next();
       const bool items = depth == 0 && on_item_ && name == "items";
-      Json member = value(depth + 1, items ? &on_item_ : nullptr);
-      const std::size_t before = members.size();
-      members[name] = std::move(member);
-      duplicates_ |= members.size() == before;
+      members.add(name) = value(depth + 1, items ? &on_item_ : nullptr);
+      ++count;
     }
-    return Json(std::move(members));
+    Json::Object object = members.finish();
+    duplicates_ |= object.size() < count;
+    return Json(std::move(object));
   }
 
   Json sequence(int depth, const YamlItem* on_item) {

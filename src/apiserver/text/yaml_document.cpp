@@ -47,7 +47,10 @@ Json parse(std::string_view text, Load load) {
 
 Json parse_yaml(std::string_view text) {
   if (std::optional<BlockYaml> block = parse_block_yaml(text)) return std::move(block->document);
-  return parse(text, [](const std::string& whole) { return YAML::Load(whole); });
+  return parse(text, [](const std::string& whole) {
+    v0::detail::require_utf8(whole);
+    return YAML::Load(whole);
+  });
 }
 
 Json parse_yaml_whole(std::string_view text) {
