@@ -13,7 +13,7 @@ namespace evenkeel::tests {
 /// cluster of FoundationDB may be unavailable for 30 s after a server stood still.
 template <class Condition>
 void eventually(const std::string& what, Condition condition,
-                std::chrono::seconds limit = std::chrono::seconds{300}) {
+                std::chrono::seconds limit = std::chrono::seconds{240}) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() >= deadline)
