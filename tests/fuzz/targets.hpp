@@ -26,6 +26,7 @@ void scalars(std::string_view input);
 void selectors(std::string_view input);
 void settings(std::string_view input);
 void splitters(std::string_view input);
+void types(std::string_view input);
 void wire_object(std::string_view input);
 void write_answer(std::string_view input);
 
@@ -33,7 +34,7 @@ struct Target {
   std::string_view name;
   void (*run)(std::string_view input);
 };
-inline constexpr std::array<Target, 20> targets{{{"api_server", api_server},
+inline constexpr std::array<Target, 21> targets{{{"api_server", api_server},
                                                  {"cel", cel},
                                                  {"coordination", coordination},
                                                  {"election", election},
@@ -51,6 +52,7 @@ inline constexpr std::array<Target, 20> targets{{{"api_server", api_server},
                                                  {"selectors", selectors},
                                                  {"settings", settings},
                                                  {"splitters", splitters},
+                                                 {"types", types},
                                                  {"wire_object", wire_object},
                                                  {"write_answer", write_answer}}};
 

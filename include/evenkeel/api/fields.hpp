@@ -435,7 +435,7 @@ constexpr TypeKind evenkeel_leaf_kind(Json**, FieldLookup) {
     EVENKEEL_PP_BODY(Type, partial, __VA_ARGS__)                                    \
   }
 
-/// Describes the struct `Type`: EVENKEEL_FIELDS(Type, member, (member, attributes...), ...), with up to 80
+/// Describes the struct `Type`: EVENKEEL_FIELDS(Type, member, (member, attributes...), ...), with up to 200
 /// members, in the order in which they are written to the wire. Members of base classes are listed, too.
 /// Place it at namespace scope, in the type's namespace or the global one, before the first use of the
 /// description. No semicolon is needed.
