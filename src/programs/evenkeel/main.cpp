@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command-line tool: it diagnoses running operators (docs/explain.md) and makes types (docs/types.md).
+// The command-line tool: it starts new operators (docs/scaffolding.md), makes types for them (docs/types.md)
+// and diagnoses running ones (docs/explain.md).
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
 
 #include "programs/evenkeel/explain.hpp"
+#include "programs/evenkeel/scaffold/new_project.hpp"
 #include "programs/evenkeel/types/types.hpp"
 
 namespace {
 
 constexpr int wrong_flag = 2;  // as for operators, see docs/flags.md
 
-CLI::App* declare_explain(CLI::App& app, evenkeel::program::ExplainFlags& flags) {
+void declare_explain(CLI::App& app, evenkeel::program::ExplainFlags& flags) {
   CLI::App* explain = app.add_subcommand("explain", "Why is an object not being reconciled?");
   explain->add_option("CONTROLLER", flags.controller, "The controller; without one: which there are");
   explain->add_option("OBJECT", flags.object,
@@ -29,7 +32,6 @@ CLI::App* declare_explain(CLI::App& app, evenkeel::program::ExplainFlags& flags)
   explain->add_flag("--credentials-in-clear", flags.credentials_in_clear,
                     "Send the token also over plain http to another machine");
   explain->add_flag("--json", flags.json, "Answer in JSON");
-  return explain;
 }
 
 CLI::App* declare_types(CLI::App& app, evenkeel::program::TypesFlags& flags) {
@@ -46,26 +48,28 @@ CLI::App* declare_types(CLI::App& app, evenkeel::program::TypesFlags& flags) {
   return types;
 }
 
-}  // namespace
+CLI::App* declare_new(CLI::App& app, evenkeel::program::NewFlags& flags) {
+  CLI::App* start = app.add_subcommand("new", "Start an operator: a project that builds and has tests");
+  auto& project = flags.project;
+  start->add_option("NAME", project.name, "Name of the operator, such as website-operator")->required();
+  start->add_option("--kind", project.kind, "The kind that it reconciles, such as Website")->required();
+  start->add_option("--group", project.group, "API group of the kind")->capture_default_str();
+  start->add_option("--api-version", project.version, "API version of the kind")->capture_default_str();
+  start->add_option("--plural", project.plural, "Plural of the kind; without it: of a regular noun");
+  CLI::Option* cluster =
+      start->add_flag("--cluster", project.is_cluster_wide, "Objects of the kind have no namespace");
+  start->add_flag("--namespaced")
+      ->description("Objects of the kind are in namespaces; the default")
+      ->excludes(cluster);
+  start
+      ->add_option("--folder", flags.folder, "Where to write it; without it: a folder of the operator's name")
+      ->type_name("FOLDER");
+  return start;
+}
 
-int main(int argc, char** argv) {
-  CLI::App app("Diagnoses operators that are built with Evenkeel, and makes types for them", "evenkeel");
-  app.set_version_flag("--version", EVENKEEL_VERSION);
-  app.require_subcommand(1);
-  evenkeel::program::ExplainFlags explain_flags;
-  evenkeel::program::TypesFlags types_flags;
-  const CLI::App* explain = declare_explain(app, explain_flags);
-  const CLI::App* types = declare_types(app, types_flags);
+int run(const char* command, const std::function<int()>& action) {
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? EXIT_SUCCESS : wrong_flag;
-  }
-  const char* command = explain->parsed() ? "explain" : "types";
-  try {
-    if (explain->parsed()) return evenkeel::program::explain(explain_flags);
-    if (types->parsed()) evenkeel::program::types(types_flags);
-    return EXIT_SUCCESS;
+    return action();
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "evenkeel %s: %s\n", command, error.what());
     return wrong_flag;
@@ -73,4 +77,29 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "evenkeel %s: %s\n", command, error.what());
     return EXIT_FAILURE;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Starts operators that are built with Evenkeel, makes types for them, and diagnoses them",
+               "evenkeel");
+  app.set_version_flag("--version", EVENKEEL_VERSION);
+  app.require_subcommand(1);
+  evenkeel::program::NewFlags new_flags;
+  evenkeel::program::TypesFlags types_flags;
+  evenkeel::program::ExplainFlags explain_flags;
+  const CLI::App* start = declare_new(app, new_flags);
+  const CLI::App* types = declare_types(app, types_flags);
+  declare_explain(app, explain_flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? EXIT_SUCCESS : wrong_flag;
+  }
+  if (start->parsed())
+    return run("new", [&] { return evenkeel::program::new_project(new_flags), EXIT_SUCCESS; });
+  if (types->parsed())
+    return run("types", [&] { return evenkeel::program::types(types_flags), EXIT_SUCCESS; });
+  return run("explain", [&] { return evenkeel::program::explain(explain_flags); });
 }

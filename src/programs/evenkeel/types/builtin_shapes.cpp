@@ -10,6 +10,8 @@
 #include <evenkeel/api/quantity.hpp>
 #include <evenkeel/api/selector.hpp>
 
+#include "programs/evenkeel/ascii.hpp"
+
 namespace evenkeel::program {
 namespace {
 
@@ -193,10 +195,9 @@ bool is_quantity(const Json& schema) {
 }
 
 const BuiltinType* builtin_type_for(const Json& schema, std::string_view field) {
-  std::string lower(field);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string name = lower(field);
   for (const Candidate& candidate : candidates) {
-    if (!has_signature(schema, candidate) || lower.find(candidate.field) == std::string::npos) continue;
+    if (!has_signature(schema, candidate) || name.find(candidate.field) == std::string::npos) continue;
     if (fits(schema, candidate.info())) return &candidate.type;
   }
   return nullptr;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/yaml_text.hpp"
+#include "programs/evenkeel/ascii.hpp"
 
 namespace evenkeel::program {
 namespace {
@@ -43,8 +44,7 @@ class Node {
   /// Returns a string of letters, digits, dots and dashes.
   const std::string& name() const {
     const auto is_part = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-             c == '-';
+      return is_lower(c) || is_upper(c) || is_digit(c) || c == '.' || c == '-';
     };
     if (!std::all_of(text().begin(), text().end(), is_part))
       fail("expected letters, digits, '.' and '-', found " + value_.dump());

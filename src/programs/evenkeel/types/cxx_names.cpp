@@ -6,10 +6,12 @@
 
 #include <evenkeel/api/fields.hpp>
 
+#include "programs/evenkeel/ascii.hpp"
+
 namespace evenkeel::program {
 namespace {
 
-constexpr std::size_t max_name = 100;  // EVENKEEL_FIELDS takes members of up to 128 characters
+constexpr std::size_t max_member = 100;  // EVENKEEL_FIELDS takes members of up to 128 characters
 
 // Words of C++20, their alternative spellings, and lower-case macros of compilers and the C library.
 constexpr std::string_view reserved[] = {"alignas",
@@ -114,22 +116,6 @@ constexpr std::string_view reserved[] = {"alignas",
                                          "xor",
                                          "xor_eq"};
 
-bool is_lower(char c) {
-  return c >= 'a' && c <= 'z';
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-char lower(char c) {
-  return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
-}
-char upper(char c) {
-  return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-}
-
 /// Returns true if a word begins at `text[i]`. The s of a plural such as "IPs" belongs to the capitals.
 bool begins_word(std::string_view text, std::size_t i) {
   if (i == 0 || !is_upper(text[i])) return false;
@@ -165,7 +151,7 @@ std::string snake_name(std::string_view wire) {
   for (const std::string& word : words_of(wire)) name += (name.empty() ? "" : "_") + word;
   if (name.empty()) name = "field";
   if (is_digit(name[0])) name.insert(0, 1, 'n');
-  if (name.size() > max_name) name.resize(max_name);
+  if (name.size() > max_member) name.resize(max_member);
   while (name.back() == '_') name.pop_back();
   if (std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved)) name += '_';
   return name;
