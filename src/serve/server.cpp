@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
@@ -83,12 +84,21 @@ class Server::Impl final {
       if (options_.on_thread_start) options_.on_thread_start(options_.thread_name);
       context_.run();
     });
+    for (std::size_t number = 0; number < options_.workers; ++number) {
+      workers_.emplace_back([this, number] {
+        if (options_.on_thread_start)
+          options_.on_thread_start(options_.thread_name + "-" + std::to_string(number));
+        handlers_.run();
+      });
+    }
   }
 
   void stop() noexcept {
     if (stopped_.exchange(true) || !thread_.joinable()) return;
     boost::asio::post(context_, [this] { end_all(); });
     thread_.join();
+    handlers_.stop();
+    for (std::thread& worker : workers_) worker.join();
   }
 
   std::uint16_t port(std::size_t number) const { return serving(number).listener->port(); }
@@ -128,7 +138,12 @@ class Server::Impl final {
         : server_(server), at_(at), id_(id), peer_is_loopback_(peer_is_loopback) {}
 
     void on_request(detail::Session& session, Request request, bool) override {
-      session.answer(at_.site.answer(request, peer_is_loopback_));
+      if (server_.options_.workers == 0) return session.answer(at_.site.answer(request, peer_is_loopback_));
+      boost::asio::post(server_.handlers_,
+                        [&server = server_, session = session.shared_from_this(), &site = at_.site,
+                         request = std::move(request), loopback = peer_is_loopback_] {
+                          server.hand_back(session, site.answer(request, loopback));
+                        });
     }
     Response refusal(detail::Refusal why) override {
       switch (why) {
@@ -152,6 +167,13 @@ class Server::Impl final {
     const detail::ConnectionTable::Id id_;
     const bool peer_is_loopback_;
   };
+
+  // Called by a worker.
+  void hand_back(std::shared_ptr<detail::Session> session, Response answer) {
+    boost::asio::post(context_, [session = std::move(session), answer = std::move(answer)]() mutable {
+      if (!session->closed()) session->answer(std::move(answer));
+    });
+  }
 
   void forget(Serving& at, detail::ConnectionTable::Id id, bool timed_out) {
     at.table.closed(id);
@@ -236,8 +258,12 @@ class Server::Impl final {
 
   boost::asio::io_context context_{1};
   std::vector<std::unique_ptr<Serving>> serving_;  // complete before the thread starts
+  boost::asio::io_context handlers_;               // run by the workers
+  const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> handlers_stay_{
+      handlers_.get_executor()};
   mutable Mutex mutex_;
   std::thread thread_;
+  std::vector<std::thread> workers_;
 };
 
 Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -249,6 +275,9 @@ std::size_t Server::add_site(SiteOptions options) {
 void Server::route(std::size_t site, std::string path, Handler handler, RouteOptions options) {
   if (!handler) throw std::invalid_argument("Server: a route needs a handler");
   impl_->site(site).route(std::move(path), {std::move(handler), std::move(options)});
+}
+void Server::set_certificate(std::size_t site, const TlsPair& pair) {
+  impl_->site(site).set_certificate(pair);
 }
 void Server::start() {
   impl_->start();

@@ -61,6 +61,9 @@ Site::Site(SiteOptions options, Log log)
   if (options_.tls.certificate.empty() != options_.tls.key.empty()) {
     throw std::invalid_argument("Server: a certificate needs a key, and a key a certificate");
   }
+  if (has_files() && !options_.tls_pair.certificate.empty()) {
+    throw std::invalid_argument("Server: give either files with a certificate or the certificate");
+  }
   if (!options_.token.empty() && !options_.token_file.empty()) {
     throw std::invalid_argument("Server: give either a token or a file with one");
   }
@@ -72,11 +75,14 @@ void Site::route(std::string path, Routes::Entry entry) {
 }
 
 void Site::load() {
-  if (tls()) {
+  if (has_files()) {
     certificate_files_.changed();
     load_certificate();
+  } else if (tls()) {
+    set_certificate(options_.tls_pair);
   }
   if (!options_.token_file.empty()) {
+    MutexLock lock(token_mutex_);
     token_files_.changed();
     load_token();
   }
@@ -86,10 +92,23 @@ void Site::load_certificate() {
   const std::string certificate = v0::detail::read_file(options_.tls.certificate);
   const std::string key = v0::detail::read_file(options_.tls.key);
   try {
-    context_ = std::make_shared<asio::ssl::context>(make_tls_context(certificate, key));
+    auto context = std::make_shared<asio::ssl::context>(make_tls_context(certificate, key));
+    MutexLock lock(mutex_);
+    context_ = std::move(context);
   } catch (const boost::system::system_error& error) {
     throw Error("the certificate of " + options_.tls.certificate + " and the key of " + options_.tls.key +
                 " cannot be used: " + error.code().message());
+  }
+}
+
+void Site::set_certificate(const TlsPair& pair) {
+  try {
+    auto context = std::make_shared<asio::ssl::context>(make_tls_context(pair.certificate, pair.key));
+    MutexLock lock(mutex_);
+    context_ = std::move(context);
+  } catch (const boost::system::system_error& error) {
+    throw Error("the certificate of " + options_.address +
+                " and its key cannot be used: " + error.code().message());
   }
 }
 
@@ -100,7 +119,7 @@ void Site::load_token() {
 }
 
 void Site::refresh_certificate() {
-  if (!certificate_files_.changed()) return;
+  if (!has_files() || !certificate_files_.changed()) return;
   try {
     load_certificate();
     log_.info("read the certificate again", {{"file", options_.tls.certificate}});
@@ -109,7 +128,8 @@ void Site::refresh_certificate() {
   }
 }
 
-const std::string& Site::token() {
+std::string Site::token() {
+  MutexLock lock(token_mutex_);
   if (!options_.token_file.empty() && token_files_.changed()) {
     try {
       load_token();
@@ -123,7 +143,12 @@ const std::string& Site::token() {
 std::unique_ptr<ByteStream> Site::open(Tcp::socket socket) {
   if (!tls()) return make_plain_stream(std::move(socket));
   refresh_certificate();
-  return std::make_unique<OwnedStream>(context_, std::move(socket));
+  Context context;
+  {
+    MutexLock lock(mutex_);
+    context = context_;
+  }
+  return std::make_unique<OwnedStream>(std::move(context), std::move(socket));
 }
 
 Response Site::answer(const Request& request, bool peer_is_loopback) {
@@ -143,16 +168,31 @@ Response Site::answer(const Request& request, bool peer_is_loopback) {
   std::string problem = "an exception that is not a std::exception was thrown";
   try {
     Response answer = entry->handler({.request = request, .target = target, .rest = rest});
-    if (problems_.erase(path) > 0) log_.info("requests are answered again", {{"path", path}});
+    note_answered(path);
     return answer;
   } catch (const std::exception& error) {
     problem = error.what();
   } catch (...) {
   }
-  const std::string stable = stable_text(problem);
-  if (std::exchange(problems_[path], stable) != stable)
-    log_.error("a request could not be answered", {{"path", target.path}, {"error", problem}});
+  note_problem(path, target.path, problem);
   return plain_answer(500, "500 " + problem + "\n");
+}
+
+void Site::note_answered(const std::string& path) {
+  {
+    MutexLock lock(mutex_);
+    if (problems_.erase(path) == 0) return;
+  }
+  log_.info("requests are answered again", {{"path", path}});
+}
+
+void Site::note_problem(const std::string& path, const std::string& asked, const std::string& problem) {
+  const std::string stable = stable_text(problem);
+  {
+    MutexLock lock(mutex_);
+    if (std::exchange(problems_[path], stable) == stable) return;
+  }
+  log_.error("a request could not be answered", {{"path", asked}, {"error", problem}});
 }
 
 }  // namespace http::detail

@@ -23,15 +23,17 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// Thread safety: route() may be called concurrently with all other members, which are for one thread at a
-/// time.
+/// Thread safety: route(), set_certificate() and answer() may be called concurrently with all other members,
+/// which are for one thread at a time.
 class Site {
  public:
   /// Throws std::invalid_argument for invalid options.
   Site(SiteOptions options, Log log);
 
   const HostPort& address() const { return address_; }
-  bool tls() const { return !options_.tls.certificate.empty(); }
+  bool tls() const { return has_files() || !options_.tls_pair.certificate.empty(); }
+  /// Throws Error if the pair cannot be used.
+  void set_certificate(const TlsPair& pair) EVENKEEL_EXCLUDES(mutex_);
 
   void route(std::string path, Routes::Entry entry) EVENKEEL_EXCLUDES(mutex_);
   /// Reads the files. Throws Error with the name of the invalid one.
@@ -42,20 +44,28 @@ class Site {
   Response answer(const Request& request, bool peer_is_loopback) EVENKEEL_EXCLUDES(mutex_);
 
  private:
+  using Context = std::shared_ptr<boost::asio::ssl::context>;
+
+  bool has_files() const { return !options_.tls.certificate.empty(); }
   void refresh_certificate();
-  const std::string& token();
-  void load_token();
-  void load_certificate();
+  std::string token() EVENKEEL_EXCLUDES(token_mutex_);
+  void load_token() EVENKEEL_REQUIRES(token_mutex_);
+  void load_certificate() EVENKEEL_EXCLUDES(mutex_);
+  void note_answered(const std::string& path) EVENKEEL_EXCLUDES(mutex_);
+  void note_problem(const std::string& path, const std::string& asked, const std::string& problem)
+      EVENKEEL_EXCLUDES(mutex_);
 
   const SiteOptions options_;
   const HostPort address_;
   const Log log_;
   FileWatch certificate_files_;
-  FileWatch token_files_;
-  std::shared_ptr<boost::asio::ssl::context> context_;  // kept alive by the connections opened with it
-  std::string token_;
-  std::map<std::string, std::string> problems_;  // last errors of handlers, by path of the route
+  Mutex token_mutex_;
+  FileWatch token_files_ EVENKEEL_GUARDED_BY(token_mutex_);
+  std::string token_ EVENKEEL_GUARDED_BY(token_mutex_);
   Mutex mutex_;
+  Context context_ EVENKEEL_GUARDED_BY(mutex_);  // kept alive by the connections opened with it
+  // Last errors of handlers, by path of the route.
+  std::map<std::string, std::string> problems_ EVENKEEL_GUARDED_BY(mutex_);
   Routes routes_ EVENKEEL_GUARDED_BY(mutex_);
 };
 

@@ -46,7 +46,8 @@ struct ServerCall {
 };
 
 /// Handles one request. Called on the server's thread, one request at a time over all sites: while it runs,
-/// all other requests wait. An exception becomes a 500 response and a line in the log.
+/// all other requests wait. With ServerOptions::workers it is called concurrently, on their threads. An
+/// exception becomes a 500 response and a line in the log.
 using Handler = std::function<Response(const ServerCall& call)>;
 
 /// Clients that may use a route.
@@ -70,6 +71,7 @@ struct SiteOptions {
   /// Port 0 selects a free port.
   std::string address = "127.0.0.1:0";
   TlsFiles tls = {};            ///< TLS 1.2 and up.
+  TlsPair tls_pair = {};        ///< Instead of files; Server::set_certificate() replaces it.
   std::string token = {};       ///< Expected in "Authorization: Bearer". Empty: see token_file.
   std::string token_file = {};  ///< File with the token, reread when it changes. Empty: no token.
 };
@@ -82,6 +84,9 @@ inline constexpr Duration default_first_byte_timeout = std::chrono::seconds{5};
 struct ServerOptions {
   Log log = {};
   std::string thread_name = "http";
+  /// Threads that call the handlers, so that a slow one does not hold up the others; with all of them busy,
+  /// requests wait. 0: the server's own thread.
+  std::size_t workers = 0;
   /// Called first on the server's thread, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
   /// Maximum connections of a site. When it is reached, a new one evicts the one
@@ -115,7 +120,8 @@ struct ConnectionCounts {
 EVENKEEL_API void check_address(std::string_view address);
 
 /// Listens on any number of addresses, called sites, each with its own routes. One thread serves them all,
-/// with HTTP/1.1 and keep-alive; it sleeps while nothing happens.
+/// with HTTP/1.1 and keep-alive; it sleeps while nothing happens. ServerOptions::workers adds threads for the
+/// handlers.
 /// Thread safety: all members may be called concurrently, except start(), which must be called once, after
 /// the last add_site(). Lifetime: destruction calls stop().
 class EVENKEEL_API Server {
@@ -131,9 +137,14 @@ class EVENKEEL_API Server {
   /// matching route wins. Replaces the previous handler of the path.
   void route(std::size_t site, std::string path, Handler handler, RouteOptions options = {});
 
+  /// Replaces the certificate of a site with SiteOptions::tls_pair; open connections keep theirs. Throws
+  /// Error if it cannot be used; the old one then stays.
+  void set_certificate(std::size_t site, const TlsPair& pair);
+
   /// Starts listening. Throws Error with the address or file that failed.
   void start();
-  /// Closes all connections and joins the thread. Idempotent; must not be called from a handler.
+  /// Closes all connections and joins the threads, after running handlers have returned. Idempotent; must not
+  /// be called from a handler.
   void stop() noexcept;
 
   /// Returns the port of a listening site.

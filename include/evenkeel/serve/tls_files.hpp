@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificate files of a server.
+// Certificates of a server: files, or their contents.
 #pragma once
 
 #include <string>
@@ -13,6 +13,13 @@ namespace http {
 struct TlsFiles {
   std::string certificate = {};  ///< Certificate with its chain. Empty: no TLS.
   std::string key = {};
+};
+
+/// A certificate with its chain and its key, as PEM.
+struct TlsPair {
+  std::string certificate = {};
+  std::string key = {};
+  bool operator==(const TlsPair&) const = default;
 };
 
 }  // namespace http
