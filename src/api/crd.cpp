@@ -474,7 +474,77 @@ Json metadata_of(const ResourceInfo& resource, const CrdOptions& options) {
   return metadata;
 }
 
+Json version_of(std::string_view name, const CrdVersion& options) {
+  Json version = Json::object({{"name", name}, {"served", options.served}, {"storage", options.storage}});
+  if (options.deprecated || !options.deprecation_warning.empty()) version["deprecated"] = true;
+  if (!options.deprecation_warning.empty()) version["deprecationWarning"] = options.deprecation_warning;
+  return version;
+}
+
+std::string kind_of(const Json& definition) {
+  return definition.at({"spec", "names", "kind"}).string_or("") + "." +
+         definition.at({"spec", "group"}).string_or("");
+}
+
+// Short names and categories may be in one version only.
+void add_names(Json& names, const Json& others, const std::string& kind) {
+  for (const char* list : {"shortNames", "categories"}) {
+    if (!std::as_const(names)[list].is_array() && others[list].is_array()) names[list] = others[list];
+  }
+  for (const char* same : {"kind", "plural"}) {
+    if (std::as_const(names)[same] != others[same])
+      throw std::invalid_argument("merge_versions: the versions of " + kind + " differ in " + same);
+  }
+}
+
+void add_version(Json& definition, const Json& other) {
+  const std::string kind = kind_of(definition);
+  Json& spec = definition["spec"];
+  add_names(spec["names"], other.at({"spec", "names"}), kind);
+  if (std::as_const(spec)["scope"] != other.at({"spec", "scope"}))
+    throw std::invalid_argument("merge_versions: the versions of " + kind + " differ in scope");
+  for (const Json& version : other.at({"spec", "versions"}).as_array()) {
+    Json::Array& versions = spec["versions"].as_array();
+    const auto found = std::find_if(versions.begin(), versions.end(),
+                                    [&](const Json& known) { return known["name"] == version["name"]; });
+    if (found == versions.end())
+      versions.push_back(version);
+    else if (!(*found == version))
+      throw std::invalid_argument("merge_versions: " + kind + " has two different versions " +
+                                  version["name"].string_or(""));
+  }
+}
+
+void check_stored(const Json& definition) {
+  std::string stored;
+  std::size_t count = 0;
+  for (const Json& version : definition.at({"spec", "versions"}).as_array()) {
+    if (!version["storage"].bool_or(false)) continue;
+    stored += (stored.empty() ? "" : ", ") + version["name"].string_or("");
+    ++count;
+  }
+  if (count == 1) return;
+  throw std::invalid_argument("merge_versions: of the versions of " + kind_of(definition) +
+                              " exactly one must be stored, not " + (count == 0 ? "none" : stored) +
+                              "; see CrdVersion::storage");
+}
+
 }  // namespace
+
+std::vector<Json> merge_versions(const std::vector<Json>& definitions) {
+  std::vector<Json> merged;
+  for (const Json& definition : definitions) {
+    const auto found = std::find_if(merged.begin(), merged.end(), [&](const Json& known) {
+      return known.at({"metadata", "name"}) == definition.at({"metadata", "name"});
+    });
+    if (found == merged.end())
+      merged.push_back(definition);
+    else
+      add_version(*found, definition);
+  }
+  for (const Json& definition : merged) check_stored(definition);
+  return merged;
+}
 
 Json schema_of(const TypeInfo& type) {
   SchemaWriter writer;
@@ -491,7 +561,7 @@ Json crd_for(const TypeInfo& type, const CrdOptions& options) {
         "crd_for: group \"" + std::string(resource->group) + "\" of " + std::string(type.name) +
         " has no dot; the API server refuses CustomResourceDefinitions of such groups");
   check_constants(type, options);
-  Json version = Json::object({{"name", resource->version}, {"served", true}, {"storage", true}});
+  Json version = version_of(resource->version, options.version);
   Json& schema = version["schema"]["openAPIV3Schema"];
   schema = schema_of(type);
   if (!options.description.empty()) schema["description"] = options.description;

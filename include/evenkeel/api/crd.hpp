@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
@@ -39,6 +40,16 @@ struct ScaleSubresource {
   bool enabled = true;
 };
 
+/// A version of a kind that has several: `static constexpr ek::CrdVersion crd_version{.storage = false,
+/// .deprecated = true}` in the type. Without it, a version is served and stored.
+struct CrdVersion {
+  bool served = true;
+  bool storage = true;      ///< Objects are stored in it. Of all versions of a kind exactly one.
+  bool deprecated = false;  ///< Clients that use it get a warning.
+  /// Text of that warning, which implies `deprecated`. Empty: the API server's own.
+  std::string_view deprecation_warning = {};
+};
+
 /// The constants of a type, collected by crd_for<T>().
 struct CrdOptions {
   std::span<const PrinterColumn> columns = {};
@@ -49,6 +60,7 @@ struct CrdOptions {
   /// which the API server requires for groups that end in .k8s.io or .kubernetes.io: a URL, or a text that
   /// begins with "unapproved". Empty: "unapproved".
   std::string_view api_approved = {};
+  CrdVersion version = {};
 };
 
 namespace detail {
@@ -169,10 +181,10 @@ Json schema_of() {
   return schema_of(type_info<T>());
 }
 
-/// Returns the apiextensions.k8s.io/v1 definition of an object's kind: one version, served and stored, with
-/// the status subresource if the type has a member `status`. Throws std::invalid_argument, with the type and
-/// the field or column, if the type has no group, kind or plural, if its group has no dot, or if the API
-/// server would reject a default, a column or a path.
+/// Returns the apiextensions.k8s.io/v1 definition of an object's kind: one version, by default served and
+/// stored, with the status subresource if the type has a member `status`. Throws std::invalid_argument, with
+/// the type and the field or column, if the type has no group, kind or plural, if its group has no dot, or if
+/// the API server would reject a default, a column or a path.
 EVENKEEL_API Json crd_for(const TypeInfo& type, const CrdOptions& options);
 template <ObjectType T>
 Json crd_for() {
@@ -185,8 +197,15 @@ Json crd_for() {
   if constexpr (requires { T::categories; }) options.categories = T::categories;
   if constexpr (requires { T::description; }) options.description = T::description;
   if constexpr (requires { T::api_approved; }) options.api_approved = T::api_approved;
+  if constexpr (requires { T::crd_version; }) options.version = T::crd_version;
   return crd_for(type_info<T>(), options);
 }
+
+/// Returns one definition with the versions of all `definitions`, in their order, for each kind, in the order
+/// of their first versions. Duplicates of a version are dropped. Throws std::invalid_argument, with kind and
+/// version, if definitions of one kind differ in names or scope, if two of one version differ, or if not
+/// exactly one version is stored.
+EVENKEEL_API std::vector<Json> merge_versions(const std::vector<Json>& definitions);
 
 }  // namespace v0
 }  // namespace evenkeel
