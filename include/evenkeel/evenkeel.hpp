@@ -43,6 +43,8 @@
 #include <evenkeel/ratelimit/throttle.hpp>
 #include <evenkeel/ratelimit/with_jitter.hpp>
 #include <evenkeel/ratelimit/with_max_delay.hpp>
+#include <evenkeel/webhook/conversion.hpp>
+#include <evenkeel/webhook/webhook.hpp>
 #include <evenkeel/workqueue/fair_store.hpp>
 #include <evenkeel/workqueue/fifo_store.hpp>
 #include <evenkeel/workqueue/priority_store.hpp>

@@ -184,6 +184,35 @@ void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const Endpoin
                    program.explanations == Explanations::on ? "on" : ""));
 }
 
+void add_webhook_flags(CLI::App& app, WebhookFlags& flags, const WebhookServerOptions& program) {
+  const std::string flag = "--webhook-bind-address";
+  app.add_option_function<std::string>(
+         flag,
+         [&flags, flag](const std::string& text) {
+           take_value(flag, [&] { flags.address = parse_bind_address(text); });
+         },
+         with_default("Address of the webhooks, if there are any; 0: none", text_or(program.address, "0")))
+      ->type_name("ADDRESS");
+  app.add_option("--webhook-cert-file", flags.cert_file,
+                 with_default("Serve webhooks with this certificate",
+                              text_or(program.tls.certificate, "one that the program makes")))
+      ->type_name("FILE");
+  app.add_option("--webhook-key-file", flags.key_file,
+                 with_default("The key of that certificate", program.tls.key))
+      ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--webhook-service",
+         [&flags](const std::string& text) {
+           const std::size_t slash = text.find('/');
+           if (slash == 0 || slash == std::string::npos || slash + 1 == text.size() ||
+               text.find('/', slash + 1) != std::string::npos)
+             throw CLI::ValidationError("--webhook-service", "\"" + text + "\" is not NAMESPACE/NAME");
+           flags.service = text;
+         },
+         "The Service that leads to the webhooks (the pod's namespace, and the program's name with -webhook)")
+      ->type_name("NAMESPACE/NAME");
+}
+
 void add_flow_control_flags(CLI::App& app, Flags& flags) {
   constexpr double most_per_second = 1e6;
   constexpr std::int64_t largest_burst = 1'000'000;
@@ -213,6 +242,7 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   add_settings(app, flags, program.manager);
   add_election_flags(app, flags.election, program.manager.election);
   add_endpoint_flags(app, flags.settings.endpoint, program.endpoint);
+  add_webhook_flags(app, flags.webhooks, program.webhooks);
   add_choice(app, "--log-level", log_levels, flags.log_level, "debug, info, warn, error or off (info)");
   add_choice(app, "--log-format", log_formats, flags.log_format, "text or json (text)");
   app.add_option("--log-file", flags.log_file, "Append the log to this file (standard error)")
@@ -340,6 +370,18 @@ FlagsOutcome parse_flags(int argc, const char* const* argv, const RunOptions& pr
     refuse(error.what());
   }
   return outcome;
+}
+
+WebhookServerOptions webhook_options(const WebhookFlags& flags, WebhookServerOptions program) {
+  if (flags.address) program.address = *flags.address;
+  if (!flags.cert_file.empty()) program.tls.certificate = flags.cert_file;
+  if (!flags.key_file.empty()) program.tls.key = flags.key_file;
+  if (!flags.service.empty()) {
+    const std::size_t slash = flags.service.find('/');
+    program.service.namespace_ = flags.service.substr(0, slash);
+    program.service.name = flags.service.substr(slash + 1);
+  }
+  return program;
 }
 
 void check_election_flags(const ElectionOptions& election) {

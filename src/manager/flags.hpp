@@ -25,6 +25,13 @@ struct ElectionFlags {
   std::optional<Duration> retry_period = {};
 };
 
+struct WebhookFlags {
+  std::optional<std::string> address = {};
+  std::string cert_file = {};
+  std::string key_file = {};
+  std::string service = {};  ///< "namespace/name"
+};
+
 struct Flags {
   std::string kubeconfig = {};
   std::string context = {};
@@ -42,6 +49,7 @@ struct Flags {
   std::string cache_directory = {};
   bool streaming_lists = true;
   bool print_crds = false;
+  WebhookFlags webhooks = {};
 };
 
 /// Either parsed flags, or a text to print and an exit code.
@@ -54,6 +62,9 @@ struct FlagsOutcome {
 /// Parses the flags of `program` and those of the library; --help shows the defaults that `program` sets.
 /// Throws std::invalid_argument if a flag of the program has the name of one of the library.
 FlagsOutcome parse_flags(int argc, const char* const* argv, const RunOptions& program);
+
+/// Merges the flags into the options of the program.
+WebhookServerOptions webhook_options(const WebhookFlags& flags, WebhookServerOptions program);
 
 /// Throws std::invalid_argument naming the flag if the durations of an election are invalid.
 void check_election_flags(const ElectionOptions& election);

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include <evenkeel/api/crd.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
@@ -15,6 +16,7 @@
 #include "manager/kinds.hpp"
 #include "manager/operations.hpp"
 #include "manager/part.hpp"
+#include "manager/webhook_table.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -181,6 +183,7 @@ class Manager::Impl {
   const std::unique_ptr<Elector> elector_;  // null without an election
   const Client leader_client_;
   detail::Operations operations_;
+  detail::WebhookTable webhooks_;
 
  private:
   struct Notification {
@@ -523,7 +526,9 @@ std::vector<Json> Manager::Impl::crds() const {
   MutexLock lock(mutex_);
   const auto kinds = kinds_;
   lock.unlock();
-  return detail::crds_of(kinds);
+  std::vector<Json> definitions = detail::crds_of(kinds);
+  for (Json& definition : webhooks_.crds()) definitions.push_back(std::move(definition));
+  return merge_versions(definitions);
 }
 
 std::vector<ResourceId> Manager::Impl::kinds_without_crd() const {
@@ -570,6 +575,12 @@ const std::function<void(std::string_view)>& Manager::on_thread_start() const no
 }
 const Client* Manager::election_client() const noexcept {
   return impl_->election_client_ ? &*impl_->election_client_ : nullptr;
+}
+detail::WebhookTable& Manager::webhooks() const noexcept {
+  return impl_->webhooks_;
+}
+const std::string& Manager::name() const noexcept {
+  return impl_->options_.name;
 }
 std::string Manager::blocked_reason() const {
   if (is_leader()) return {};

@@ -146,14 +146,16 @@ void fill_standard_descriptors() {
 }
 
 // Reads no file and sends no request: the output depends on the program alone.
-int print_crds(const RunOptions& options, ManagerOptions manager_options,
+int print_crds(const RunOptions& options, ManagerOptions manager_options, WebhookServerOptions webhooks,
                const std::function<void(Manager&)>& setup) {
   Config nowhere;
   nowhere.server = "http://127.0.0.1:9";
   Client client = make_client(nowhere, options, manager_options);
   Manager manager(std::move(client), std::move(manager_options));
   setup(manager);
-  const std::vector<Json> crds = manager.crds();
+  if (webhooks.service.name.empty()) webhooks.service.name = options.name + "-webhook";
+  if (webhooks.service.namespace_.empty()) webhooks.service.namespace_ = "default";
+  const std::vector<Json> crds = manager.crds(WebhookTarget{.service = webhooks.service});
   std::vector<ResourceId> left_out = manager.kinds_without_crd();
   if (crds.empty()) {
     const std::string kinds = detail::list_kinds(left_out);
@@ -238,6 +240,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
     }
     manager.emplace(client, std::move(chosen));
     manager->serve(detail::endpoint_options(flags.settings.endpoint, file.endpoint, options.endpoint));
+    manager->serve_webhooks(detail::webhook_options(flags.webhooks, options.webhooks));
   } catch (const std::invalid_argument& wrong) {  // durations of the election, or files of the endpoint
     return wrong_usage(options, wrong.what());
   } catch (const Error& error) {
@@ -266,7 +269,9 @@ int run(int argc, const char* const* argv, const RunOptions& options,
                                   .format = parsed.flags.log_format,
                                   .file = parsed.flags.log_file}));
     }
-    if (parsed.flags.print_crds) return print_crds(options, std::move(manager), setup);
+    if (parsed.flags.print_crds)
+      return print_crds(options, std::move(manager),
+                        detail::webhook_options(parsed.flags.webhooks, options.webhooks), setup);
     return run_operator(options, std::move(manager), parsed.flags, setup);
   } catch (const detail::SettingsError& error) {
     return wrong_usage(options, error.what());

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The harness and helpers for tests of users.
-set(testing_headers harness.hpp differences.hpp environment.hpp etcd_server.hpp faulty_store.hpp log_recorder.hpp object.hpp run.hpp
+set(testing_headers admit.hpp harness.hpp differences.hpp environment.hpp etcd_server.hpp faulty_store.hpp log_recorder.hpp object.hpp run.hpp
   running_manager.hpp wait.hpp)
-set(testing_sources harness.cpp harness_report.cpp harness_transport.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
+set(testing_sources admit.cpp harness.cpp harness_report.cpp harness_transport.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
   object.cpp running_manager.cpp scripted_command.cpp wait.cpp)
 
 # The stand-in for etcd: a core, and its shell.

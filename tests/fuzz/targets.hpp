@@ -22,6 +22,7 @@ void kubeconfig(std::string_view input);
 void limiter(std::string_view input);
 void manifest(std::string_view input);
 void regular_expression(std::string_view input);
+void reviews(std::string_view input);
 void scalars(std::string_view input);
 void selectors(std::string_view input);
 void settings(std::string_view input);
@@ -34,7 +35,7 @@ struct Target {
   std::string_view name;
   void (*run)(std::string_view input);
 };
-inline constexpr std::array<Target, 21> targets{{{"api_server", api_server},
+inline constexpr std::array<Target, 22> targets{{{"api_server", api_server},
                                                  {"cel", cel},
                                                  {"coordination", coordination},
                                                  {"election", election},
@@ -48,6 +49,7 @@ inline constexpr std::array<Target, 21> targets{{{"api_server", api_server},
                                                  {"limiter", limiter},
                                                  {"manifest", manifest},
                                                  {"regular_expression", regular_expression},
+                                                 {"reviews", reviews},
                                                  {"scalars", scalars},
                                                  {"selectors", selectors},
                                                  {"settings", settings},

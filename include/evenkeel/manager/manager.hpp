@@ -29,9 +29,13 @@
 namespace evenkeel {
 inline namespace v0 {
 
+class Conversion;
 class MetricRegistry;
 class MetricSink;
+class Webhook;
 struct EndpointOptions;
+struct WebhookServerOptions;
+struct WebhookTarget;
 namespace http {
 struct RouteOptions;
 struct ServerCall;
@@ -39,6 +43,7 @@ struct ServerCall;
 namespace detail {
 class Operations;
 class Part;
+class WebhookTable;
 }  // namespace detail
 
 struct ManagerOptions {
@@ -115,6 +120,13 @@ class EVENKEEL_API Manager {
   void add_task(std::string name, std::function<void(std::stop_token)> task,
                 RunsOn where = RunsOn::every_instance);
 
+  /// Adds admission webhooks: webhook_for<Demo>().defaults(...).validates(...). Throws std::invalid_argument
+  /// if the kind has some already, or after run() was called.
+  void add(Webhook webhook);
+  /// Adds a conversion between the versions of a kind: conversion_through<Demo>().converts<OldDemo>(...).
+  /// Throws like add(Webhook).
+  void add(Conversion conversion);
+
   /// Returns the client, for use outside of reconciles.
   const Client& client() const noexcept;
   /// Returns the client that reconcilers use: with an election, its writes throw NotLeader unless this
@@ -137,6 +149,12 @@ class EVENKEEL_API Manager {
   /// before run(). Throws std::invalid_argument for an invalid address or combination of files; run() fails
   /// if they cannot be used.
   void serve(EndpointOptions options);
+  /// Serves the webhooks over HTTPS during run(), on every instance, and begins before caches are filled; see
+  /// webhook/webhook_server.hpp. Nothing is served without webhooks. Adds the readiness check "webhook". Must
+  /// be called once, before run(). Throws std::invalid_argument for invalid options.
+  void serve_webhooks(WebhookServerOptions options);
+  /// Returns the webhook configurations of the webhooks, see webhook/configuration.hpp.
+  std::vector<Json> webhook_configurations(const WebhookTarget& target) const;
   /// Adds a check to the liveness probe (/healthz; a failure restarts the program) or the readiness probe
   /// (/readyz). `check` returns the problem, or "" if there is none; it is called concurrently. The manager
   /// has checks of its own as well. Throws std::invalid_argument if the name is taken.
@@ -162,9 +180,12 @@ class EVENKEEL_API Manager {
   /// Returns the state of the watches of all controllers.
   std::vector<WatchHealth> watch_health() const;
   /// Returns the CustomResourceDefinitions of the kinds that controllers reconcile or watch and that set
-  /// ResourceInfo::installs_crd, in the order of adding, without duplicates. Throws std::invalid_argument for
-  /// a kind for which crd_for() has no definition.
+  /// ResourceInfo::installs_crd, in the order of adding, without duplicates. Versions of a kind, also those
+  /// that only a conversion names, are in one definition. Throws std::invalid_argument for a kind for which
+  /// crd_for() or merge_versions() has no definition.
   std::vector<Json> crds() const;
+  /// Likewise, with conversion by the webhook at `target` for the kinds of which a conversion was added.
+  std::vector<Json> crds(const WebhookTarget& target) const;
   /// Returns all other kinds that controllers reconcile or watch, built-in ones included, in the order of
   /// adding, without duplicates.
   std::vector<ResourceId> kinds_without_crd() const;
@@ -180,6 +201,8 @@ class EVENKEEL_API Manager {
   std::vector<Controller*> controllers() const;
   std::string blocked_reason() const;  // the reason why no controller runs here; empty if they do
   void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
+  detail::WebhookTable& webhooks() const noexcept;
+  const std::string& name() const noexcept;
 
   std::unique_ptr<Impl> impl_;
 };

@@ -9,6 +9,7 @@
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/flag_set.hpp>
 #include <evenkeel/manager/manager.hpp>
+#include <evenkeel/webhook/webhook_server.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -20,7 +21,9 @@ struct RunOptions {
   // Not `= {}`: g++ 12 warns at -O3 that a member of it may be used uninitialized.
   ManagerOptions manager = ManagerOptions();  ///< Overridden by flags. Its log replaces the default one.
   EndpointOptions endpoint = {};              ///< Overridden by flags. Default: nothing is served.
-  FlagSet flags = {};  ///< The program's own flags, in addition to those of docs/flags.md.
+  WebhookServerOptions webhooks =
+      WebhookServerOptions();  ///< Overridden by flags. Serves if there are webhooks.
+  FlagSet flags = {};          ///< The program's own flags, in addition to those of docs/flags.md.
 };
 
 /// Parses the flags of docs/flags.md, creates a client and a manager, calls `setup` to add controllers, and

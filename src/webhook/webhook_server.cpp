@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <stdexcept>
+#include <utility>
+
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/serve/server.hpp>
+#include <evenkeel/webhook/answer.hpp>
+#include <evenkeel/webhook/webhook_server.hpp>
+
+#include "base/files.hpp"
+#include "webhook/webhook_meter.hpp"
+#include "webhook/x509.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace {
+
+constexpr std::size_t site = 0;  // the only one
+// An API server without HTTP/2 opens a connection for each concurrent call.
+constexpr std::size_t connections = 1024;
+
+http::ServerOptions server_options(const WebhookServerOptions& options,
+                                   const WebhookServerEnvironment& environment) {
+  if (options.workers == 0) throw std::invalid_argument("WebhookServerOptions: workers is 0");
+  return {.log = environment.log,
+          .thread_name = "webhooks",
+          .workers = options.workers,
+          .on_thread_start = environment.on_thread_start,
+          .max_connections = connections,
+          .max_connections_of_peer = connections,
+          .max_body = max_review_size};
+}
+
+std::string without_chain(const std::string& certificate) {
+  const std::vector<std::string> chain = detail::split_bundle(certificate);
+  return chain.empty() ? std::string() : chain.front();
+}
+
+}  // namespace
+
+class WebhookServer::Impl {
+ public:
+  Impl(const WebhookServerOptions& options, const http::TlsPair& pair, WebhookServerEnvironment environment)
+      : files_(options.tls),
+        log_(environment.log),
+        clock_(environment.clock),
+        pair_(pair),
+        server_(server_options(options, environment)) {
+    if (files_.certificate.empty() && pair.certificate.empty())
+      throw std::invalid_argument(
+          "WebhookServer: there is no certificate; the API server calls webhooks over "
+          "TLS only");
+    server_.add_site({.address = options.address, .tls = files_, .tls_pair = pair});
+  }
+
+  void add(Webhook added) {
+    const auto webhook = std::make_shared<const Webhook>(std::move(added));
+    {
+      MutexLock lock(mutex_);
+      for (const auto& known : webhooks_) {
+        if (known->resource() == webhook->resource())
+          throw std::invalid_argument("WebhookServer: " + webhook->resource().kind + " (" +
+                                      webhook->resource().api_version() + ") has webhooks already");
+      }
+      webhooks_.push_back(webhook);
+    }
+    if (webhook->defaulter()) route(webhook, WebhookVerb::mutate, mutate_path(webhook->resource()));
+    if (webhook->validator()) route(webhook, WebhookVerb::validate, validate_path(webhook->resource()));
+  }
+
+  void add(Conversion conversion) {
+    auto all = std::make_shared<std::vector<Conversion>>();
+    {
+      MutexLock lock(mutex_);
+      if (conversions_) *all = *conversions_;
+      for (const Conversion& known : *all) {
+        if (known.hub().group == conversion.hub().group && known.hub().kind == conversion.hub().kind)
+          throw std::invalid_argument("WebhookServer: " + conversion.hub().kind + " (" +
+                                      conversion.hub().group + ") has a conversion already");
+      }
+      all->push_back(std::move(conversion));
+      conversions_ = all;
+    }
+    serve(std::string(convert_path), detail::WebhookKind::conversion,
+          [all = std::shared_ptr<const std::vector<Conversion>>(all)](const http::Request& request,
+                                                                      std::string& failure) {
+            return answer_conversion(*all, request, failure);
+          });
+  }
+
+  void set_certificate(const http::TlsPair& pair) {
+    server_.set_certificate(site, pair);
+    MutexLock lock(mutex_);
+    pair_ = pair;
+  }
+
+  void start() {
+    server_.start();
+    listening_ = true;
+    log_.info("serving", {{"what", "webhooks"}, {"url", server_.url(site)}});
+  }
+  void stop() noexcept {
+    listening_ = false;
+    server_.stop();
+  }
+
+  std::string problem() const {
+    if (!listening_) return "the server of the webhooks does not listen";
+    std::string certificate;
+    {
+      MutexLock lock(mutex_);
+      certificate = pair_.certificate;
+    }
+    try {
+      if (!files_.certificate.empty()) certificate = detail::read_file(files_.certificate);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    const auto lifetime = detail::lifetime_of(without_chain(certificate));
+    if (!lifetime) return "the certificate of the webhooks cannot be read";
+    const WallTime now = clock_->wall_now();
+    if (now < lifetime->begin) return "the certificate of the webhooks is not valid yet";
+    return now < lifetime->end ? "" : "the certificate of the webhooks has expired";
+  }
+
+  http::Server& server() { return server_; }
+  const detail::WebhookMeter& meter() const { return *meter_; }
+
+ private:
+  using Answer = std::function<http::Response(const http::Request& request, std::string& failure)>;
+
+  void route(const std::shared_ptr<const Webhook>& webhook, WebhookVerb verb, const std::string& path) {
+    serve(path, detail::WebhookKind::admission,
+          [webhook, verb](const http::Request& request, std::string& failure) {
+            return answer_admission(*webhook, verb, request, failure);
+          });
+  }
+
+  void serve(const std::string& path, detail::WebhookKind kind, Answer answer) {
+    meter_->add(path);
+    server_.route(site, path,
+                  [meter = meter_, clock = clock_, log = log_, path, kind,
+                   answer = std::move(answer)](const http::ServerCall& call) {
+                    meter->began(path);
+                    const TimePoint began = clock->now();
+                    std::string failure;
+                    http::Response response = answer(call.request, failure);
+                    if (!failure.empty()) {
+                      if (response.status == 200) meter->threw(kind);
+                      log.error("a webhook failed", {{"webhook", path}, {"error", failure}});
+                    }
+                    meter->ended(path, response.status, clock->now() - began);
+                    return response;
+                  },
+                  {.access = http::Access::anyone, .methods = {http::Method::post}});
+  }
+
+  const http::TlsFiles files_;
+  const Log log_;
+  const std::shared_ptr<const Clock> clock_;
+  const std::shared_ptr<detail::WebhookMeter> meter_ = std::make_shared<detail::WebhookMeter>();
+  std::atomic<bool> listening_ = false;
+  mutable Mutex mutex_;
+  http::TlsPair pair_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<const Webhook>> webhooks_ EVENKEEL_GUARDED_BY(mutex_);
+  std::shared_ptr<const std::vector<Conversion>> conversions_ EVENKEEL_GUARDED_BY(mutex_);
+  http::Server server_;  // last: its threads use the rest
+};
+
+WebhookServer::WebhookServer(const WebhookServerOptions& options, const http::TlsPair& pair,
+                             WebhookServerEnvironment environment)
+    : impl_(std::make_unique<Impl>(options, pair, std::move(environment))) {}
+WebhookServer::~WebhookServer() = default;
+
+void WebhookServer::add(Webhook webhook) {
+  impl_->add(std::move(webhook));
+}
+void WebhookServer::add(Conversion conversion) {
+  impl_->add(std::move(conversion));
+}
+void WebhookServer::set_certificate(const http::TlsPair& pair) {
+  impl_->set_certificate(pair);
+}
+void WebhookServer::start() {
+  impl_->start();
+}
+void WebhookServer::stop() noexcept {
+  impl_->stop();
+}
+std::uint16_t WebhookServer::port() const {
+  return impl_->server().port(site);
+}
+std::string WebhookServer::url() const {
+  return impl_->server().url(site);
+}
+std::string WebhookServer::problem() const {
+  return impl_->problem();
+}
+void WebhookServer::collect(MetricSink& sink) const {
+  impl_->meter().collect(sink);
+}
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Webhooks over TLS, alone and in a manager.
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/http/curl_transport.hpp>
+#include <evenkeel/metrics/text.hpp>
+#include <evenkeel/webhook/answer.hpp>
+#include <evenkeel/webhook/webhook_server.hpp>
+
+#include "webhook/x509.hpp"
+#include "website.hpp"
+
+namespace evenkeel::webhook_tests {
+namespace server {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+detail::Lifetime today() {
+  const WallTime now = real_clock()->wall_now();
+  return {now - 1h, now + 24h};
+}
+
+http::Request review_of(const char* path, const char* image) {
+  AdmissionRequest request{
+      .uid = "u", .resource = ResourceId(Website::resource), .name = "web", .namespace_ = "default"};
+  Website site;
+  site.metadata.name = "web";
+  site.spec.image = image;
+  request.object = to_tree(site);
+  return {.method = http::Method::post,
+          .target = path,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = admission_review(request).dump()};
+}
+
+struct Running {
+  http::TlsPair authority = detail::make_authority("test", today());
+  WebhookServer server{{.address = "127.0.0.1:0", .workers = 2},
+                       detail::make_serving(authority, {"127.0.0.1"}, today())};
+
+  http::Response post(const char* image) const {
+    const auto client =
+        http::make_curl_transport({.server = server.url(), .tls = {.ca_data = authority.certificate}});
+    return client->fetch(review_of("/validate-demo-example-com-v2-website", image));
+  }
+};
+
+TEST(WebhookServerConcurrency, AnswersOverTlsAndCounts) {
+  Running running;
+  running.server.add(webhook_for<Website>().validates([](const Validation<Website>& it) {
+    return it.object.spec.image == "bad" ? Verdict::deny("no") : Verdict::allow();
+  }));
+  EXPECT_EQ(running.server.problem(), "the server of the webhooks does not listen");
+  running.server.start();
+  EXPECT_EQ(running.server.problem(), "");
+  EXPECT_THAT(running.post("good").body, HasSubstr(R"("allowed":true)"));
+  EXPECT_THAT(running.post("bad").body, HasSubstr(R"("message":"no")"));
+  PrometheusText metrics;
+  running.server.collect(metrics);
+  EXPECT_THAT(
+      metrics.str(),
+      HasSubstr(
+          R"(controller_runtime_webhook_requests_total{code="200",webhook="/validate-demo-example-com-v2-website"} 2)"));
+}
+
+TEST(WebhookServerConcurrency, AnswersOthersWhileAFunctionIsSlow) {
+  Running running;
+  std::promise<void> entered;
+  std::promise<void> leave;
+  running.server.add(webhook_for<Website>().validates([&](const Validation<Website>& it) {
+    if (it.object.spec.image == "slow") {
+      entered.set_value();
+      leave.get_future().wait();
+    }
+    return Verdict::allow();
+  }));
+  running.server.start();
+  std::thread slow([&] { running.post("slow"); });
+  entered.get_future().wait();
+  EXPECT_EQ(running.post("quick").status, 200);
+  leave.set_value();
+  slow.join();
+}
+
+TEST(WebhookServerConcurrency, ServesWithAReplacedCertificate) {
+  Running running;
+  running.server.add(
+      webhook_for<Website>().validates([](const Validation<Website>&) { return Verdict::allow(); }));
+  running.server.start();
+  EXPECT_EQ(running.post("one").status, 200);
+  running.authority = detail::make_authority("test", today());
+  EXPECT_THROW(running.post("two"), TransportError);
+  running.server.set_certificate(detail::make_serving(running.authority, {"127.0.0.1"}, today()));
+  EXPECT_EQ(running.post("three").status, 200);
+  const WallTime now = real_clock()->wall_now();
+  running.server.set_certificate(
+      detail::make_serving(running.authority, {"127.0.0.1"}, {now - 2h, now - 1h}));
+  EXPECT_EQ(running.server.problem(), "the certificate of the webhooks has expired");
+}
+
+TEST(WebhookServer, RefusesToServeWithoutACertificate) {
+  try {
+    WebhookServer server({.address = "127.0.0.1:0"});
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "WebhookServer: there is no certificate; the API server calls webhooks over TLS only");
+  }
+}
+
+}  // namespace server
+}  // namespace evenkeel::webhook_tests
