@@ -148,6 +148,9 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--metrics-key-file", write_file("tls.key", pair.key)},
       {"--metrics-token-file", write_file("token", "t")},
       {"--health-probe-bind-address", "localhost:0"},  // differs from the address of the metrics
+      {"--webhook-cert-file", write_file("webhook.crt", pair.certificate)},
+      {"--webhook-key-file", write_file("webhook.key", pair.key)},
+      {"--webhook-service", "default/demo"},
       {"--log-level", "info"},
       {"--log-format", "text"},
       {"--log-file", "/dev/stderr"}};

@@ -196,6 +196,8 @@ TEST_F(ScrapeConcurrency, CountsEachRunUnderHowItEnded) {
 }
 
 TEST_F(ScrapeConcurrency, EveryFamilyIsDocumentedAndEveryDocumentedOneIsThere) {
+  manager->add(webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return Verdict::allow(); }));
+  manager->serve_webhooks({.address = "127.0.0.1:0"});
   const Scrape ours = scrape_of_all();
   const std::string page = read("docs/metrics.md");
   std::map<std::string, std::pair<std::string, std::string>> documented;  // name -> type, labels
