@@ -125,10 +125,14 @@ bool from_this_machine(const Headers& headers, bool peer_is_loopback) {
   return host != nullptr && is_loopback_name(without_port(*host));
 }
 
-bool carries_token(const Headers& headers, std::string_view token) {
+std::string_view bearer_token(const Headers& headers) {
   const std::string* given = headers.find("Authorization");
-  if (given == nullptr || !given->starts_with(bearer)) return false;
-  const std::string_view word = std::string_view(*given).substr(bearer.size());
+  if (given == nullptr || !given->starts_with(bearer)) return {};
+  return std::string_view(*given).substr(bearer.size());
+}
+
+bool carries_token(const Headers& headers, std::string_view token) {
+  const std::string_view word = bearer_token(headers);
   unsigned difference = word.size() == token.size() ? 0 : 1;
   for (std::size_t at = 0; at < word.size(); ++at) {
     difference |= static_cast<unsigned char>(word[at]) ^ static_cast<unsigned char>(token[at % token.size()]);
@@ -164,6 +168,11 @@ namespace http {
 
 void check_address(std::string_view address) {
   detail::parse_address(address);
+}
+
+bool is_loopback_address(std::string_view address) {
+  check_address(address);
+  return detail::is_loopback_name(detail::without_port(address));
 }
 
 }  // namespace http

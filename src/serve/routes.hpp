@@ -46,6 +46,8 @@ class Routes {
 /// Host check keeps out pages in a browser on this machine whose name resolves to a loopback address (DNS
 /// rebinding). A proxy on this machine that adds no header is indistinguishable from a local client.
 bool from_this_machine(const Headers& headers, bool peer_is_loopback);
+/// Returns the word after "Bearer" in the Authorization header; empty if there is none.
+std::string_view bearer_token(const Headers& headers);
 /// Returns true if the request carries `token`, which must not be empty. Takes equally long for every wrong
 /// token.
 bool carries_token(const Headers& headers, std::string_view token);

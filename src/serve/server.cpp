@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -40,6 +42,24 @@ boost::asio::ip::address peer_of(const Tcp::socket& socket) {
   return address;
 }
 
+// Runs functions on the server's thread while there is one.
+class Mailbox {
+ public:
+  explicit Mailbox(boost::asio::io_context& context) : context_(&context) {}
+  void post(std::function<void()> function) EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    if (context_ != nullptr) boost::asio::post(*context_, std::move(function));
+  }
+  void close() noexcept EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    context_ = nullptr;
+  }
+
+ private:
+  Mutex mutex_;
+  boost::asio::io_context* context_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
 detail::SessionLimits limits_of(const ServerOptions& options) {
   return {.max_header = options.max_header,
           .max_body = options.max_body,
@@ -54,7 +74,10 @@ detail::SessionLimits limits_of(const ServerOptions& options) {
 class Server::Impl final {
  public:
   explicit Impl(ServerOptions options) : options_(std::move(options)) {}
-  ~Impl() { stop(); }
+  ~Impl() {
+    stop();
+    mailbox_->close();
+  }
 
   std::size_t add_site(SiteOptions options) {
     if (started_) throw std::invalid_argument("Server: a site was added after start()");
@@ -138,12 +161,11 @@ class Server::Impl final {
         : server_(server), at_(at), id_(id), peer_is_loopback_(peer_is_loopback) {}
 
     void on_request(detail::Session& session, Request request, bool) override {
-      if (server_.options_.workers == 0) return session.answer(at_.site.answer(request, peer_is_loopback_));
-      boost::asio::post(server_.handlers_,
-                        [&server = server_, session = session.shared_from_this(), &site = at_.site,
-                         request = std::move(request), loopback = peer_is_loopback_] {
-                          server.hand_back(session, site.answer(request, loopback));
-                        });
+      if (const auto question = at_.site.question(request))
+        return server_.review(at_, session, std::move(request), *question);
+      server_.answer(at_.site, session.shared_from_this(),
+                     std::make_shared<const Request>(std::move(request)),
+                     peer_is_loopback_ ? detail::Peer::loopback : detail::Peer::remote);
     }
     Response refusal(detail::Refusal why) override {
       switch (why) {
@@ -168,10 +190,33 @@ class Server::Impl final {
     const bool peer_is_loopback_;
   };
 
+  // Calls the handler: here, or on a worker.
+  void answer(detail::Site& site, std::shared_ptr<detail::Session> session,
+              std::shared_ptr<const Request> request, detail::Peer peer) {
+    if (options_.workers == 0) return session->answer(site.answer(*request, peer));
+    boost::asio::post(handlers_, [this, &site, session = std::move(session), request = std::move(request),
+                                  peer] { hand_back(session, site.answer(*request, peer)); });
+  }
+
   // Called by a worker.
   void hand_back(std::shared_ptr<detail::Session> session, Response answer) {
     boost::asio::post(context_, [session = std::move(session), answer = std::move(answer)]() mutable {
       if (!session->closed()) session->answer(std::move(answer));
+    });
+  }
+
+  // The session answers when the review is decided; until then it reads nothing more. The mailbox is closed
+  // before the server is destroyed.
+  void review(Serving& at, detail::Session& session, Request request, const AccessQuestion& question) {
+    auto asked = std::make_shared<const Request>(std::move(request));
+    at.site.review(question, [this, mailbox = mailbox_, &at, weak = session.weak_from_this(),
+                              asked](std::optional<Response> refusal) {
+      mailbox->post([this, &at, weak, asked, refusal = std::move(refusal)]() mutable {
+        auto waiting = weak.lock();
+        if (!waiting || waiting->closed()) return;
+        if (refusal) return waiting->answer(*std::move(refusal));
+        answer(at.site, std::move(waiting), asked, detail::Peer::reviewed);
+      });
     });
   }
 
@@ -257,6 +302,7 @@ class Server::Impl final {
   std::vector<std::unique_ptr<detail::Site>> sites_;  // complete before the thread starts
 
   boost::asio::io_context context_{1};
+  const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(context_);
   std::vector<std::unique_ptr<Serving>> serving_;  // complete before the thread starts
   boost::asio::io_context handlers_;               // run by the workers
   const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> handlers_stay_{

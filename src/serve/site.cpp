@@ -67,6 +67,9 @@ Site::Site(SiteOptions options, Log log)
   if (!options_.token.empty() && !options_.token_file.empty()) {
     throw std::invalid_argument("Server: give either a token or a file with one");
   }
+  if (options_.access_review && !(options_.token.empty() && options_.token_file.empty())) {
+    throw std::invalid_argument("Server: give either a token or an access review");
+  }
 }
 
 void Site::route(std::string path, Routes::Entry entry) {
@@ -151,23 +154,45 @@ std::unique_ptr<ByteStream> Site::open(Tcp::socket socket) {
   return std::make_unique<OwnedStream>(std::move(context), std::move(socket));
 }
 
-Response Site::answer(const Request& request, bool peer_is_loopback) {
+std::optional<Site::Matched> Site::match(const std::string& path) {
+  MutexLock lock(mutex_);
+  const auto found = routes_.find(path);
+  if (!found) return std::nullopt;
+  return Matched{*found->entry, std::string(found->rest)};
+}
+
+std::optional<AccessQuestion> Site::question(const Request& request) {
+  if (!options_.access_review) return std::nullopt;
   const Target target = parse_target(request.target);
-  std::optional<Routes::Entry> entry;
-  std::string rest;
-  {
-    MutexLock lock(mutex_);
-    if (const auto found = routes_.find(target.path)) {
-      entry = *found->entry;
-      rest = found->rest;
-    }
+  const auto matched = match(target.path);
+  if (!matched || matched->entry.options.access == Access::anyone) return std::nullopt;
+  AccessQuestion question{.token = std::string(bearer_token(request.headers)), .path = target.path};
+  for (const char letter : method_name(request.method)) {
+    question.verb += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
   }
-  if (!entry) return plain_answer(404, "404 page not found\n");
-  if (auto refused = refusal(entry->options, request, peer_is_loopback, token())) return *std::move(refused);
+  return question;
+}
+
+std::optional<Response> Site::refusal_of(const RouteOptions& options, const Request& request, Peer peer) {
+  RouteOptions open = options;
+  if (peer == Peer::reviewed) open.access = Access::anyone;
+  // A route that was added after question().
+  if (options_.access_review && open.access != Access::anyone) {
+    return plain_answer(503, "503 the access was not reviewed; try again\n");
+  }
+  return refusal(open, request, peer == Peer::loopback, token());
+}
+
+Response Site::answer(const Request& request, Peer peer) {
+  const Target target = parse_target(request.target);
+  const auto matched = match(target.path);
+  if (!matched) return plain_answer(404, "404 page not found\n");
+  const auto& [entry, rest] = *matched;
+  if (auto refused = refusal_of(entry.options, request, peer)) return *std::move(refused);
   const std::string path = target.path.substr(0, target.path.size() - rest.size());
   std::string problem = "an exception that is not a std::exception was thrown";
   try {
-    Response answer = entry->handler({.request = request, .target = target, .rest = rest});
+    Response answer = entry.handler({.request = request, .target = target, .rest = rest});
     note_answered(path);
     return answer;
   } catch (const std::exception& error) {

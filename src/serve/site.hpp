@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -23,8 +24,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-/// Thread safety: route(), set_certificate() and answer() may be called concurrently with all other members,
-/// which are for one thread at a time.
+/// Peer of a connection, as far as access depends on it.
+enum class Peer : std::uint8_t {
+  remote,
+  loopback,
+  reviewed,  ///< The access review has accepted the request.
+};
+
+/// Thread safety: route(), set_certificate(), question(), review() and answer() may be called concurrently
+/// with all other members, which are for one thread at a time.
 class Site {
  public:
   /// Throws std::invalid_argument for invalid options.
@@ -40,13 +48,24 @@ class Site {
   void load();
   /// Returns the stream of a new connection, with the current certificate.
   std::unique_ptr<ByteStream> open(Tcp::socket socket);
+  /// Returns the question that the access review has to decide before answer(); nullopt if it has none to.
+  std::optional<AccessQuestion> question(const Request& request) EVENKEEL_EXCLUDES(mutex_);
+  void review(const AccessQuestion& question, AccessDecided decided) const {
+    options_.access_review(question, std::move(decided));
+  }
   /// Finds the route, checks access and calls the handler. Never throws.
-  Response answer(const Request& request, bool peer_is_loopback) EVENKEEL_EXCLUDES(mutex_);
+  Response answer(const Request& request, Peer peer) EVENKEEL_EXCLUDES(mutex_);
 
  private:
   using Context = std::shared_ptr<boost::asio::ssl::context>;
+  struct Matched {
+    Routes::Entry entry = {};
+    std::string rest = {};
+  };
 
   bool has_files() const { return !options_.tls.certificate.empty(); }
+  std::optional<Matched> match(const std::string& path) EVENKEEL_EXCLUDES(mutex_);
+  std::optional<Response> refusal_of(const RouteOptions& options, const Request& request, Peer peer);
   void refresh_certificate();
   std::string token() EVENKEEL_EXCLUDES(token_mutex_);
   void load_token() EVENKEEL_REQUIRES(token_mutex_);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,19 @@ struct RouteOptions {
   std::vector<Method> methods = {Method::get};  ///< Others get 405. HEAD is allowed if GET is.
 };
 
+/// A request whose client a review accepts or refuses.
+struct AccessQuestion {
+  std::string token = {};  ///< From "Authorization: Bearer ..."; empty: none was sent.
+  std::string verb = {};   ///< Method in lower case: "get". HEAD is "get".
+  std::string path = {};   ///< Decoded, without the query: "/metrics".
+};
+/// Takes the response that refuses the request, or nullopt, which lets the route's handler answer. May be
+/// called on any thread, once, also when server and client are gone.
+using AccessDecided = std::function<void(std::optional<Response> refusal)>;
+/// Decides who may use a route. Called on the server's thread; it must not block, and calls `decided` now or
+/// later. Meanwhile the server answers other connections.
+using AccessReview = std::function<void(const AccessQuestion& question, AccessDecided decided)>;
+
 struct SiteOptions {
   /// "host:port": "127.0.0.1:8080", "[::1]:8080", "localhost:8080"; ":8080" for all addresses of the machine.
   /// Port 0 selects a free port.
@@ -74,6 +88,9 @@ struct SiteOptions {
   TlsPair tls_pair = {};        ///< Instead of files; Server::set_certificate() replaces it.
   std::string token = {};       ///< Expected in "Authorization: Bearer". Empty: see token_file.
   std::string token_file = {};  ///< File with the token, reread when it changes. Empty: no token.
+  /// Reviews the clients of all routes but those for Access::anyone, local clients included, in place of a
+  /// token. Null: no review.
+  AccessReview access_review = {};
 };
 
 /// Defaults of ServerOptions, which suffice for a kubelet and a few scrapers.
@@ -118,6 +135,10 @@ struct ConnectionCounts {
 /// Validates "host:port" as in SiteOptions::address. Throws std::invalid_argument that states the expected
 /// form.
 EVENKEEL_API void check_address(std::string_view address);
+
+/// Returns true if only programs of this machine can connect to `address`, "localhost:8080" or one of a
+/// loopback address. Throws like check_address().
+EVENKEEL_API bool is_loopback_address(std::string_view address);
 
 /// Listens on any number of addresses, called sites, each with its own routes. One thread serves them all,
 /// with HTTP/1.1 and keep-alive; it sleeps while nothing happens. ServerOptions::workers adds threads for the
