@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,9 @@
 #include <evenkeel/metrics/text.hpp>
 #include <evenkeel/serve/server.hpp>
 
+#include "manager/access_reviewer.hpp"
+#include "manager/console_page.hpp"
+#include "manager/console_shell.hpp"
 #include "manager/operations.hpp"
 #include "manager/part.hpp"
 
@@ -47,12 +51,14 @@ class EndpointPart final : public detail::Part {
  public:
   using ThreadStart = std::function<void(std::string_view)>;
 
+  // `console`: null without one.
   EndpointPart(Manager& manager, detail::Operations& operations, ThreadStart on_thread_start,
-               const EndpointOptions& options)
+               std::shared_ptr<detail::ConsoleShell> console, const EndpointOptions& options)
       : manager_(manager),
         operations_(operations),
         on_thread_start_(std::move(on_thread_start)),
-        log_(manager.log()) {
+        log_(manager.log()),
+        console_(std::move(console)) {
     const bool shared = options.serves_metrics() && options.probe_address == options.metrics_address;
     if (options.serves_metrics()) add_metrics(options);
     if (options.serves_probes()) add_probes(shared ? *served_.front().server : probe_server(options));
@@ -60,6 +66,7 @@ class EndpointPart final : public detail::Part {
 
   void start(Started started, Ended ended) override {
     for (const Served& one : served_) one.server->start();
+    if (console_) console_->start();
     ended_ = std::move(ended);
     for (const Served& one : served_)
       log_.info("serving", {{"what", one.what}, {"url", one.server->url(site)}});
@@ -67,6 +74,7 @@ class EndpointPart final : public detail::Part {
   }
   void stop() override {
     for (const Served& one : served_) one.server->stop();
+    if (console_) console_->stop();
     ended_(nullptr);
   }
   void cancel() override {}
@@ -89,12 +97,14 @@ class EndpointPart final : public detail::Part {
     http::Server& server = add_server("metrics", "endpoint",
                                       {.address = options.metrics_address,
                                        .tls = options.metrics_tls,
-                                       .token_file = options.metrics_token_file});
+                                       .token_file = options.metrics_token_file,
+                                       .access_review = access_review(options)});
     server.route(site, "/metrics", [this](const http::ServerCall&) { return metrics(); });
     server.route(site, "/debug/log-level",
                  [log = log_](const http::ServerCall& call) { return log_level(log, call); },
                  {.access = http::Access::trusted, .methods = {http::Method::get, http::Method::put}});
     if (options.explanations == Explanations::on) add_explanations(server);
+    if (console_) add_console(server, options);
     // A route may be added to the manager after the run, when this part no longer exists.
     operations_.hand_routes_to(
         [server = std::weak_ptr(served_.back().server)](const detail::EndpointRoute& route) {
@@ -141,6 +151,28 @@ class EndpointPart final : public detail::Part {
     }
   }
 
+  http::AccessReview access_review(const EndpointOptions& options) const {
+    if (options.access_reviews == AccessReviews::off) return nullptr;
+    return detail::make_access_review(manager_.client(), manager_.shared_clock(), log_);
+  }
+
+  // The page holds nothing of the program. Browsers cannot send a token with it; its script does with the
+  // data.
+  void add_console(http::Server& server, const EndpointOptions& options) {
+    const bool guarded = !options.metrics_token_file.empty() || options.access_reviews == AccessReviews::on;
+    for (const char* path : {"/console", "/console/"}) {
+      server.route(site, path,
+                   [](const http::ServerCall& call) {
+                     if (call.rest.empty()) return detail::console_page();
+                     return http::Response{.status = 404, .body = "404 page not found\n"};
+                   },
+                   {.access = guarded ? http::Access::anyone : http::Access::trusted});
+    }
+    server.route(site, "/console/api/",
+                 [console = console_](const http::ServerCall& call) { return console->answer(call); },
+                 {.access = http::Access::trusted});
+  }
+
   http::Server& probe_server(const EndpointOptions& options) {
     return add_server("probes", "probes", {.address = options.probe_address});
   }
@@ -157,16 +189,58 @@ class EndpointPart final : public detail::Part {
   detail::Operations& operations_;
   const ThreadStart on_thread_start_;
   const Log log_;
+  const std::shared_ptr<detail::ConsoleShell> console_;
   std::vector<Served> served_;  // complete before start()
   Ended ended_;
 };
 
+// Throws std::invalid_argument for options that would leave data open.
+void check_access(const EndpointOptions& options) {
+  const bool reviewed = options.access_reviews == AccessReviews::on;
+  if (reviewed && !options.metrics_token_file.empty()) {
+    throw std::invalid_argument(
+        "access reviews (--metrics-access-reviews) and a token file (--metrics-token-file) exclude each "
+        "other");
+  }
+  if (options.console == Console::off) return;
+  if (!options.serves_metrics()) {
+    throw std::invalid_argument(
+        "the console (--console) is served beside the metrics: it needs --metrics-bind-address");
+  }
+  if (reviewed || !options.metrics_token_file.empty()) return;
+  if (!http::is_loopback_address(options.metrics_address)) {
+    throw std::invalid_argument("the console (--console) at \"" + options.metrics_address +
+                                "\" would be open to other machines: give --metrics-token-file or "
+                                "--metrics-access-reviews, or bind it to 127.0.0.1");
+  }
+}
+
 }  // namespace
 
+std::shared_ptr<detail::ConsoleShell> Manager::make_console() const {
+  const auto subjects = [this] {
+    return detail::ConsoleSubjects{.program = name(),
+                                   .controllers = controllers(),
+                                   .blocked_reason = blocked_reason(),
+                                   .watches = cache().health(),
+                                   .sections = operations().console_sections(),
+                                   .now = clock().now(),
+                                   .wall_now = clock().wall_now()};
+  };
+  return std::make_shared<detail::ConsoleShell>(
+      detail::ConsoleSources{.subjects = subjects,
+                             .controllers = [this] { return controllers(); },
+                             .clock = shared_clock(),
+                             .on_thread_start = on_thread_start()});
+}
+
 void Manager::serve(EndpointOptions options) {
+  check_access(options);
   if (!options.serves_metrics() && !options.serves_probes()) return;
-  add_part("endpoint", Stage::servers,
-           std::make_unique<EndpointPart>(*this, operations(), on_thread_start(), options));
+  add_part(
+      "endpoint", Stage::servers,
+      std::make_unique<EndpointPart>(*this, operations(), on_thread_start(),
+                                     options.console == Console::on ? make_console() : nullptr, options));
 }
 
 }  // namespace v0

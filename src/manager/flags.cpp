@@ -182,6 +182,14 @@ void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const Endpoin
       "--debug-endpoints", [&settings] { settings.explanations = Explanations::on; },
       with_default("Serve /debug/explain beside the metrics: why an object is not reconciled",
                    program.explanations == Explanations::on ? "on" : ""));
+  app.add_flag_callback(
+      "--metrics-access-reviews", [&settings] { settings.access_reviews = AccessReviews::on; },
+      with_default("Serve metrics to clients whose token and rights the API server confirms",
+                   program.access_reviews == AccessReviews::on ? "on" : ""));
+  app.add_flag_callback(
+      "--console", [&settings] { settings.console = Console::on; },
+      with_default("Serve a page of live graphs and explanations at /console, beside the metrics",
+                   program.console == Console::on ? "on" : ""));
 }
 
 void add_webhook_flags(CLI::App& app, WebhookFlags& flags, const WebhookServerOptions& program) {

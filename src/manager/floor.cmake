@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 set(manager_headers endpoint.hpp flag_set.hpp lifecycle_core.hpp log.hpp manager.hpp run.hpp)
-set(manager_sources endpoint.cpp explain_routes.cpp flag_set.cpp flags.cpp guarded_check.cpp kinds.cpp lifecycle_core.cpp log.cpp manager.cpp manager_metrics.cpp operations.cpp preflight.cpp
+set(manager_sources access_core.cpp access_reviewer.cpp console_history.cpp console_page.cpp console_routes.cpp console_sample.cpp console_shell.cpp endpoint.cpp explain_routes.cpp flag_set.cpp flags.cpp guarded_check.cpp kinds.cpp lifecycle_core.cpp log.cpp manager.cpp manager_metrics.cpp operations.cpp preflight.cpp
   probes.cpp run.cpp settings.cpp
   settings_file.cpp signals.cpp webhook_part.cpp webhook_table.cpp)

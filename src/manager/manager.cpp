@@ -564,6 +564,12 @@ const Cache& Manager::cache() const noexcept {
 const Log& Manager::log() const noexcept {
   return impl_->options_.log;
 }
+const std::shared_ptr<const Clock>& Manager::shared_clock() const noexcept {
+  return impl_->options_.clock;
+}
+const std::string& Manager::name() const noexcept {
+  return impl_->options_.name;
+}
 const Clock& Manager::clock() const noexcept {
   return *impl_->options_.clock;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manager/operations.hpp"
 
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -49,6 +50,24 @@ void Operations::hand_routes_to(TakeRoute take) {
   for (const EndpointRoute& route : routes) take(route);
 }
 
+void Operations::add(ConsoleSection section) {
+  if (section.title.empty() || !section.read) {
+    throw std::invalid_argument("Manager: a section of the console needs a title and a function");
+  }
+  MutexLock lock(mutex_);
+  for (const ConsoleSection& other : console_sections_) {
+    if (other.title == section.title) {
+      throw std::invalid_argument("Manager: two sections of the console are called " + section.title);
+    }
+  }
+  console_sections_.push_back(std::move(section));
+}
+
+std::vector<Operations::ConsoleSection> Operations::console_sections() const {
+  MutexLock lock(mutex_);
+  return console_sections_;
+}
+
 std::string unready(const Controller& controller, TimePoint now) {
   std::string problems;
   for (const WatchHealth& watch : controller.watch_health()) {
@@ -77,7 +96,10 @@ http::Response Manager::answer_probe(std::string_view target) {
 }
 void Manager::route(std::string path, std::function<http::Response(const http::ServerCall&)> handler,
                     const http::RouteOptions& options) {
-  operations().add({std::move(path), std::move(handler), options});
+  operations().add(detail::EndpointRoute{std::move(path), std::move(handler), options});
+}
+void Manager::add_console_section(std::string title, std::function<Json()> read) {
+  operations().add(detail::Operations::ConsoleSection{std::move(title), std::move(read)});
 }
 
 }  // namespace v0

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/mutex.hpp>
@@ -54,13 +55,23 @@ class Operations {
   /// Passes all present and future routes to `take`, which replaces an earlier receiver.
   void hand_routes_to(TakeRoute take) EVENKEEL_EXCLUDES(mutex_);
 
+  /// A section of the console; `read` returns its content.
+  struct ConsoleSection {
+    std::string title = {};
+    std::function<Json()> read = {};
+  };
+  /// Throws std::invalid_argument if the title is taken or empty, or `section.read` is null.
+  void add(ConsoleSection section) EVENKEEL_EXCLUDES(mutex_);
+  std::vector<ConsoleSection> console_sections() const EVENKEEL_EXCLUDES(mutex_);
+
  private:
   const std::shared_ptr<const Clock> clock_;
   const std::function<void(std::string_view)> on_thread_start_;
   Probe healthz_;
   Probe readyz_;
   MetricRegistry metrics_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
+  std::vector<ConsoleSection> console_sections_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<EndpointRoute> routes_ EVENKEEL_GUARDED_BY(mutex_);
   TakeRoute take_ EVENKEEL_GUARDED_BY(mutex_);
 };

@@ -150,6 +150,14 @@ Explanations parse_explanations(std::string_view text) {
   return parse_event_gate(text) == EventGate::on ? Explanations::on : Explanations::off;
 }
 
+AccessReviews parse_access_reviews(std::string_view text) {
+  return parse_event_gate(text) == EventGate::on ? AccessReviews::on : AccessReviews::off;
+}
+
+Console parse_console(std::string_view text) {
+  return parse_event_gate(text) == EventGate::on ? Console::on : Console::off;
+}
+
 std::string parse_store(std::string_view text) {
   for (const std::string_view word : {"priority", "fifo", "two-lane", "fair"}) {
     if (text == word) return std::string(text);
@@ -174,6 +182,8 @@ EndpointOptions endpoint_options(const EndpointSettings& flags, const EndpointSe
   choose(&EndpointSettings::metrics_token_file, program.metrics_token_file);
   choose(&EndpointSettings::probe_address, program.probe_address);
   choose(&EndpointSettings::explanations, program.explanations);
+  choose(&EndpointSettings::access_reviews, program.access_reviews);
+  choose(&EndpointSettings::console, program.console);
   return program;
 }
 

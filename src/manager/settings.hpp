@@ -43,6 +43,8 @@ struct EndpointSettings {
   std::optional<std::string> metrics_token_file = {};
   std::optional<std::string> probe_address = {};
   std::optional<Explanations> explanations = {};
+  std::optional<AccessReviews> access_reviews = {};
+  std::optional<Console> console = {};
 };
 
 /// Merges settings; `flags` take precedence over `file`, and `file` over `program`.
@@ -83,13 +85,15 @@ class Settings {
 
 /// Parsers of values. Each throws std::invalid_argument with the value found and what is expected.
 std::size_t parse_workers(std::string_view text);
-Duration parse_timeout(std::string_view text);           ///< "500ms", "1h30m", "0"; not negative.
-EventGate parse_event_gate(std::string_view text);       ///< "on" or "off".
-std::string parse_store(std::string_view text);          ///< "priority", "fifo", "two-lane" or "fair".
-OnStuck parse_on_stuck(std::string_view text);           ///< "failLiveness" or "report".
-std::size_t parse_size(std::string_view text);           ///< Bytes: "0", "65536", "512Ki", "1Mi".
-Explanations parse_explanations(std::string_view text);  ///< "on" or "off".
-std::string parse_bind_address(std::string_view text);   ///< "host:port", ":port", or "0".
+Duration parse_timeout(std::string_view text);              ///< "500ms", "1h30m", "0"; not negative.
+EventGate parse_event_gate(std::string_view text);          ///< "on" or "off".
+std::string parse_store(std::string_view text);             ///< "priority", "fifo", "two-lane" or "fair".
+OnStuck parse_on_stuck(std::string_view text);              ///< "failLiveness" or "report".
+std::size_t parse_size(std::string_view text);              ///< Bytes: "0", "65536", "512Ki", "1Mi".
+Explanations parse_explanations(std::string_view text);     ///< "on" or "off".
+AccessReviews parse_access_reviews(std::string_view text);  ///< "on" or "off".
+Console parse_console(std::string_view text);               ///< "on" or "off".
+std::string parse_bind_address(std::string_view text);      ///< "host:port", ":port", or "0".
 
 /// Returns the backing store with this name.
 AnyStore<RequestKey> make_store(std::string_view word);

@@ -124,7 +124,9 @@ EndpointSettings read_endpoint(const Section& section) {
                 text_field("metricsKeyFile", settings.metrics_key_file, path),
                 text_field("metricsTokenFile", settings.metrics_token_file, path),
                 text_field("healthProbeBindAddress", settings.probe_address, parse_bind_address),
-                text_field("debugEndpoints", settings.explanations, parse_explanations)});
+                text_field("debugEndpoints", settings.explanations, parse_explanations),
+                text_field("metricsAccessReviews", settings.access_reviews, parse_access_reviews),
+                text_field("console", settings.console, parse_console)});
   return settings;
 }
 

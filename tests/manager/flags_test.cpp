@@ -87,10 +87,11 @@ TEST(Flags, EachIsRead) {
 TEST(Flags, TheEndpointIsOffUnlessAskedFor) {
   const detail::EndpointSettings none = parse({}).flags.settings.endpoint;
   EXPECT_FALSE(none.metrics_address || none.probe_address || none.metrics_cert_file ||
-               none.metrics_token_file || none.explanations);
+               none.metrics_token_file || none.explanations || none.access_reviews || none.console);
   const auto outcome =
       parse({"--metrics-bind-address=:8080", "--metrics-cert-file", "c", "--metrics-key-file", "k",
-             "--metrics-token-file=t", "--health-probe-bind-address", "0", "--debug-endpoints"});
+             "--metrics-token-file=t", "--health-probe-bind-address", "0", "--debug-endpoints",
+             "--metrics-access-reviews", "--console"});
   ASSERT_FALSE(outcome.exit_code) << outcome.text;
   const detail::EndpointSettings& given = outcome.flags.settings.endpoint;
   EXPECT_EQ(given.metrics_address, ":8080");
@@ -99,6 +100,8 @@ TEST(Flags, TheEndpointIsOffUnlessAskedFor) {
   EXPECT_EQ(given.metrics_token_file, "t");
   EXPECT_EQ(given.probe_address, "0");
   EXPECT_EQ(given.explanations, Explanations::on);
+  EXPECT_EQ(given.access_reviews, AccessReviews::on);
+  EXPECT_EQ(given.console, Console::on);
 }
 
 TEST(Flags, AnAddressThatIsNoneIsRefused) {

@@ -67,7 +67,8 @@ TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
   const auto source = parse_settings(example, "docs/flags.md");
   const auto& endpoint = source.endpoint;
   EXPECT_TRUE(endpoint.metrics_address && endpoint.metrics_cert_file && endpoint.metrics_key_file &&
-              endpoint.metrics_token_file && endpoint.probe_address && endpoint.explanations)
+              endpoint.metrics_token_file && endpoint.probe_address && endpoint.explanations &&
+              endpoint.access_reviews && endpoint.console)
       << example;
   const auto settings = source.controllers.at("demo").settings;
   EXPECT_TRUE(settings.workers && settings.rate_limiter && settings.reconcile_timeout &&

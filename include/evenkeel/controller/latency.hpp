@@ -28,6 +28,13 @@ class LatencyHistogram {
     return *this;
   }
 
+  /// Removes the durations of an earlier state of this histogram; those since then remain.
+  LatencyHistogram& operator-=(const LatencyHistogram& earlier) noexcept {
+    for (std::size_t i = 0; i < buckets_.size(); ++i) buckets_[i] -= earlier.buckets_[i];
+    count_ -= earlier.count_;
+    return *this;
+  }
+
   std::uint64_t count() const noexcept { return count_; }
 
   /// Returns the smallest bucket bound that at least `share` (0 to 1) of all durations do not exceed; zero if

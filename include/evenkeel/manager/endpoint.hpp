@@ -16,6 +16,20 @@ enum class Explanations : std::uint8_t {
   on,  ///< For clients that have the token or are on this machine: responses contain errors of reconciles.
 };
 
+/// Authority that decides which clients may use the metrics address.
+enum class AccessReviews : std::uint8_t {
+  off,  ///< A token in a file, or nobody.
+  /// The API server: TokenReview names the user of a bearer token, SubjectAccessReview answers whether that
+  /// user may "get" the path as a non-resource URL. docs/operations.md has the roles that this needs.
+  on,
+};
+
+/// The console, a page of live graphs and explanations for browsers: docs/console.md.
+enum class Console : std::uint8_t {
+  off,
+  on,  ///< At /console. Needs a token file, access reviews, or a metrics address of this machine only.
+};
+
 /// Two addresses, as in controller-runtime: metrics may need TLS and a token, which probes cannot use. If
 /// both are equal, one site serves both.
 struct EndpointOptions {
@@ -28,7 +42,9 @@ struct EndpointOptions {
   std::string metrics_token_file = {};
   /// Serves /healthz and /readyz, without TLS and authentication, for the kubelet. Empty or "0": not served.
   std::string probe_address = {};
-  Explanations explanations = Explanations::off;  ///< Served at metrics_address.
+  Explanations explanations = Explanations::off;      ///< Served at metrics_address.
+  AccessReviews access_reviews = AccessReviews::off;  ///< At metrics_address, in place of the token.
+  Console console = Console::off;                     ///< Served at metrics_address.
 
   bool serves_metrics() const { return !metrics_address.empty() && metrics_address != "0"; }
   bool serves_probes() const { return !probe_address.empty() && probe_address != "0"; }

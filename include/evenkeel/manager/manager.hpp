@@ -41,6 +41,7 @@ struct RouteOptions;
 struct ServerCall;
 }  // namespace http
 namespace detail {
+class ConsoleShell;
 class Operations;
 class Part;
 class WebhookTable;
@@ -138,6 +139,9 @@ class EVENKEEL_API Manager {
   const Cache& cache() const noexcept;
   const Log& log() const noexcept;
   const Clock& clock() const noexcept;
+  const std::shared_ptr<const Clock>& shared_clock() const noexcept;
+  /// Returns ManagerOptions::name.
+  const std::string& name() const noexcept;
 
   /// Blocks until `stop` is triggered and all parts have ended. Throws GracePeriodExceeded, LeadershipLost,
   /// or the error of a part, prefixed with the part's name.
@@ -163,6 +167,11 @@ class EVENKEEL_API Manager {
   /// Adds a route to the metrics site, see http::Server::route(). Has no effect without an endpoint.
   void route(std::string path, std::function<http::Response(const http::ServerCall&)> handler,
              const http::RouteOptions& options);
+  /// Adds a section to the console: `read` returns values, lists of objects (tables) or objects, which the page
+  /// shows under `title`. It is called on the endpoint's thread while somebody looks, and must not block; an
+  /// exception is shown in its place. Has no effect without a console. docs/console.md. Throws
+  /// std::invalid_argument if the title is empty or taken.
+  void add_console_section(std::string title, std::function<Json()> read);
   /// For hosts with their own HTTP server: returns the response to "/healthz", "/readyz/ping?verbose" and so
   /// on.
   http::Response answer_probe(std::string_view target);
@@ -200,6 +209,7 @@ class EVENKEEL_API Manager {
   std::string election_name() const;               // empty without one
   std::vector<Controller*> controllers() const;
   std::string blocked_reason() const;  // the reason why no controller runs here; empty if they do
+  std::shared_ptr<detail::ConsoleShell> make_console() const;
   void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
   detail::WebhookTable& webhooks() const noexcept;
   const std::string& name() const noexcept;
