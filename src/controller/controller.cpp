@@ -11,6 +11,7 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/controller/explanation.hpp>
+#include <evenkeel/sharding/shards.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 
 #include "client/write_log.hpp"
@@ -159,6 +160,8 @@ Controller::Impl::~Impl() {
 }
 
 void Controller::Impl::attach() {
+  if (environment_.shards != nullptr)
+    environment_.shards->on_gained([this](const std::vector<bool>& slots) { feed_.replay(slots); });
   for (const IndexSpec& spec : spec_.indexes) environment_.cache.index(spec.resource, spec.index);
   for (const WatchSpec& spec : spec_.watches) feed_.attach(spec);
   sources_.subscribe();

@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include <evenkeel/sharding/shards.hpp>
+
 #include "cache/call_gate.hpp"
 #include "controller/backoff_core.hpp"
 #include "controller/report.hpp"
@@ -54,7 +56,19 @@ class EventFeed::Watch final : public EventHandler {
     if (!pass) return;
     const ObjectEvent event{.type = remap.type, .object = &remap.states.back()};
     for (const WireObject& state : remap.states) {
-      for (const ObjectKey& key : keys_of({.object = &state}, spec_.mapping)) feed_.add(*this, event, key);
+      for (const ObjectKey& key : keys_of({.object = &state}, spec_.mapping)) {
+        if (feed_.is_ours(key, nullptr)) feed_.add(*this, event, key);
+      }
+    }
+  }
+  void replay(const std::vector<bool>& slots) noexcept {
+    MutexLock lock(mutex_);
+    const std::shared_ptr<const Informer> informer = attachment_.informer;
+    lock.unlock();
+    if (informer == nullptr) return;
+    for (const WireObject& object : informer->store().list()) {
+      if (const CallGate::Pass pass(gate_); pass)
+        feed_.take(*this, {.object = &object, .initial = true}, &slots);
     }
   }
   void detach() noexcept { gate_.close(); }
@@ -135,7 +149,23 @@ void EventFeed::detach() noexcept {
   for (const auto& [id, watch] : watches) watch->remove();
 }
 
-void EventFeed::take(Watch& watch, const ObjectEvent& event) noexcept {
+// Events of keys that others own are dropped: when this replica gains the slot, it replays the objects.
+bool EventFeed::is_ours(const ObjectKey& key, const std::vector<bool>* slots) const {
+  const Shards* shards = environment_.shards;
+  if (shards == nullptr || key.name.empty()) return true;
+  if (slots == nullptr) return shards->owns(key.namespace_, key.name);
+  const auto slot = shards->slot_of(key.namespace_, key.name);
+  return slot && *slot < slots->size() && (*slots)[*slot];
+}
+
+void EventFeed::replay(const std::vector<bool>& slots) noexcept {
+  MutexLock lock(mutex_);
+  const auto watches = watches_;
+  lock.unlock();
+  for (const auto& [id, watch] : watches) watch->replay(slots);
+}
+
+void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots) noexcept {
   if (!passes(watch.spec(), event)) return refuse(watch.source(), event);
   std::vector<ObjectKey> keys;
   try {
@@ -146,7 +176,9 @@ void EventFeed::take(Watch& watch, const ObjectEvent& event) noexcept {
     remap.states.push_back(*event.object);
     return note_failure(std::move(remap), what_was_thrown());
   }
-  for (const ObjectKey& key : keys) add(watch, event, key);
+  for (const ObjectKey& key : keys) {
+    if (is_ours(key, slots)) add(watch, event, key);
+  }
 }
 
 // ---- Events whose mapping threw

@@ -41,6 +41,9 @@ class EventFeed {
   WatchId attach(WatchSpec spec);
   /// Removes a watch; on return none of its events reaches the queue any more.
   void remove(WatchId id) noexcept;
+  /// Delivers the objects that the watches have again, as those of a first list, to keys of these slots: this
+  /// replica has gained them.
+  void replay(const std::vector<bool>& slots) noexcept;
   /// Detaches all watches; on return no event reaches the queue any more.
   void detach() noexcept;
   bool all_synced() const;
@@ -54,7 +57,8 @@ class EventFeed {
  private:
   class Watch;
 
-  void take(Watch& watch, const ObjectEvent& event) noexcept;
+  void take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots = nullptr) noexcept;
+  bool is_ours(const ObjectKey& key, const std::vector<bool>* slots) const;
   void remap(const Remap& remap) noexcept;
   bool passes(const WatchSpec& watch, const ObjectEvent& event) const;
   void refuse(std::string_view source, const ObjectEvent& event);

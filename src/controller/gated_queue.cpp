@@ -185,6 +185,15 @@ void GatedQueue::add_held(const RequestKey& key, const BackoffCore::Held& held) 
 
 // ---- Runs
 
+// Without this, events would leave the key to a retry that the queue no longer has.
+void GatedQueue::drop(const RequestKey& key) {
+  queue_.forget(key);
+  MutexLock lock(mutex_);
+  gate_.on_run_started(key);
+  static_cast<void>(gate_.on_run_ended(key));
+  journal_.forget_arrival(key);
+}
+
 std::optional<Duration> GatedQueue::begin(const RequestKey& key, const FlightRun& run) {
   MutexLock lock(mutex_);
   gate_.on_run_started(key);

@@ -59,6 +59,8 @@ class GatedQueue {
   /// Records only, with the hash of a key, that a predicate refused the event.
   void note_refused(std::uint64_t key, TimePoint at, const Origin& origin);
 
+  /// Forgets a key that a worker has taken and does not run: another replica does.
+  void drop(const RequestKey& key);
   /// Records that a worker takes the key; returns the time since the first event that the run handles.
   std::optional<Duration> begin(const RequestKey& key, const FlightRun& run);
   /// Records that the run failed: the key waits for its retry, and is added if the gate held an event during

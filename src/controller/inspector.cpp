@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include <evenkeel/sharding/shards.hpp>
 #include <evenkeel/workqueue/key_order.hpp>
 
 #include "controller/stuck_core.hpp"
@@ -50,6 +51,9 @@ Explanation Inspector::explain(const ObjectKey& key, ControllerMoment moment) {
   ExplainFacts facts{.controller = spec_.options.name, .object = request.str(), .hash = request.hash()};
   facts.exists = exists(key, moment);
   facts.blocked_reason = std::move(moment.blocked_reason);
+  if (environment_.shards != nullptr && facts.blocked_reason.empty() &&
+      !environment_.shards->owns(key.namespace_, key.name))
+    facts.blocked_reason = environment_.shards->describe_owner(key.namespace_, key.name);
   facts.synced = moment.synced;
   facts.stopping = moment.stopping;
   facts.watches = std::move(moment.watches);

@@ -7,6 +7,7 @@
 
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/stop.hpp>
+#include <evenkeel/sharding/shards.hpp>
 
 #include "cache/call_gate.hpp"
 
@@ -163,6 +164,7 @@ void KeySources::add(AddCause cause, std::string_view source, const ObjectKey& k
                {{"source", source}, {"namespace", key.namespace_}});
     return;
   }
+  if (environment_.shards != nullptr && !environment_.shards->owns(key.namespace_, key.name)) return;
   const RequestKey request = environment_.keys.intern(key);
   const TimePoint now = environment_.clock->now();
   const AddedBy by = cause == AddCause::call ? AddedBy::call : AddedBy::source;

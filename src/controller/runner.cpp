@@ -4,13 +4,42 @@
 #include <string>
 #include <utility>
 
+#include <evenkeel/sharding/shards.hpp>
+
 #include "controller/report.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+/// The right to run one key as a shard, with a stop token for its loss and for the controller's end.
+class Runner::Ownership {
+ public:
+  Ownership(ShardRun run, const std::stop_token& controller)
+      : run_(std::move(run)), on_loss_(run_.stop(), Stop{stop_}), on_end_(controller, Stop{stop_}) {}
+  const ShardRun& run() const { return run_; }
+  std::stop_token stop() const { return stop_.get_token(); }
+
+ private:
+  struct Stop {
+    std::stop_source& source;
+    void operator()() const noexcept { source.request_stop(); }
+  };
+  const ShardRun run_;
+  std::stop_source stop_;
+  const std::stop_callback<Stop> on_loss_;
+  const std::stop_callback<Stop> on_end_;
+};
+
 void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
+  if (environment_.shards == nullptr) return run_owned(claim, worker, nullptr);
+  auto run = environment_.shards->begin(claim.key().namespace_(), claim.key().name());
+  if (!run) return queue_.drop(claim.key());
+  const Ownership owned(std::move(*run), cancel_.get_token());
+  run_owned(claim, worker, &owned);
+}
+
+void Runner::run_owned(const RequestQueue::Claim& claim, std::size_t worker, const Ownership* owned) {
   const Request& request = claim.key();
   const std::uint64_t attempt = queue_.queue().retries(request) + 1;
   const std::uint64_t number = run_ids_.next_number();
@@ -20,7 +49,7 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
   const std::optional<Duration> waited = queue_.begin(
       request,
       {.worker = worker, .id = number, .attempt = attempt, .since = began, .limit = limit, .warn_at = limit});
-  Context context = context_for(request, attempt, id);
+  Context context = context_for(request, attempt, id, owned);
   active_.fetch_add(1, std::memory_order_relaxed);
   for (const auto& observer : environment_.observers)
     observer->run_began({.key = request,
@@ -32,7 +61,7 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
                          .deadline = context.deadline(),
                          .at = began});
   std::exception_ptr panic;
-  const ReconcileOutcome outcome = run_once(context, panic);
+  const ReconcileOutcome outcome = run_once(context, panic, owned);
   const TimePoint ended = environment_.clock->now();
   const bool fatal = panic && spec_.options.on_panic == OnPanic::fail;
   const RunEnd end{
@@ -64,30 +93,38 @@ TimePoint Runner::limit_of_run(TimePoint began) const {
                   {.after = spec_.options.stuck_after});
 }
 
-Context Runner::context_for(const Request& request, std::uint64_t attempt, const std::string& id) {
-  return Context({.client = environment_.client,
+Context Runner::context_for(const Request& request, std::uint64_t attempt, const std::string& id,
+                            const Ownership* owned) {
+  std::optional<std::uint64_t> term;
+  if (owned != nullptr) {
+    term = owned->run().generation();
+  } else if (environment_.term) {
+    term = environment_.term();
+  }
+  return Context({.client = owned ? owned->run().guarded(environment_.client) : environment_.client,
                   .cache = &environment_.cache,
                   .request = request,
                   .log = log_,
                   .field_owner = spec_.options.field_owner,
                   .reconcile_id = id,
                   .attempt = attempt,
-                  .term = environment_.term ? std::optional(environment_.term()) : std::nullopt,
-                  .stop = cancel_.get_token(),
+                  .term = term,
+                  .stop = owned ? owned->stop() : cancel_.get_token(),
                   .timeout = spec_.options.reconcile_timeout,
                   .clock = environment_.clock});
 }
 
-ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic) {
+ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic, const Ownership* owned) {
+  const std::stop_token stop = owned ? owned->stop() : cancel_.get_token();
   ReconcileOutcome outcome;
   try {
     outcome = outcome_of(spec_.reconcile(context));
   } catch (...) {
-    outcome = outcome_of(std::current_exception(), cancel_.stop_requested());
+    outcome = outcome_of(std::current_exception(), stop.stop_requested());
     if (outcome.panic) panic = std::current_exception();
   }
   outcome.timed_out =
-      context.deadline() && environment_.clock->now() >= *context.deadline() && !cancel_.stop_requested();
+      context.deadline() && environment_.clock->now() >= *context.deadline() && !stop.stop_requested();
   return outcome;
 }
 

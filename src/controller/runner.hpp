@@ -42,8 +42,11 @@ class Runner {
   std::size_t active() const noexcept { return active_.load(std::memory_order_relaxed); }
 
  private:
-  Context context_for(const Request& request, std::uint64_t attempt, const std::string& id);
-  ReconcileOutcome run_once(Context& context, std::exception_ptr& panic);
+  class Ownership;
+  void run_owned(const RequestQueue::Claim& claim, std::size_t worker, const Ownership* owned);
+  Context context_for(const Request& request, std::uint64_t attempt, const std::string& id,
+                      const Ownership* owned);
+  ReconcileOutcome run_once(Context& context, std::exception_ptr& panic, const Ownership* owned);
   Priority next_priority(Priority of_run, const ReconcileOutcome& outcome, const QueueCalls& calls) const;
   std::optional<Duration> settle(const RequestQueue::Claim& claim, const RunEnd& end);
   TimePoint limit_of_run(TimePoint began) const;

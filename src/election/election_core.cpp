@@ -106,6 +106,9 @@ Json ElectionCore::claim(WallTime wall) const {
                              {"kind", "Lease"},
                              {"metadata",
                               Json::object({{"name", options_.name}, {"namespace", options_.namespace_}})}});
+  if (!known_) {
+    for (const auto& [name, value] : options_.labels) lease["metadata"]["labels"][name] = value;
+  }
   Json& spec = lease["spec"];
   if (!spec.is_object()) spec = Json::object();
   const std::string time = MicroTime(wall).str();

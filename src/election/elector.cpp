@@ -201,6 +201,7 @@ ElectionCoreOptions Elector::State::core_options() const {
   return {.namespace_ = options_.namespace_,
           .name = options_.name,
           .identity = options_.identity,
+          .labels = options_.labels,
           .lease_duration = options_.lease_duration,
           .renew_deadline = options_.renew_deadline,
           .retry_period = options_.retry_period,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The leadership in a Lease, and the document that it was read from.
+// The leadership in a Lease, and the document that it was read from. Shared with floors above.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
 namespace evenkeel {
@@ -14,7 +15,7 @@ inline namespace v0 {
 namespace detail {
 
 /// A field that is absent or of the wrong type reads as empty: a malformed Lease is free.
-struct LeaseRecord {
+struct EVENKEEL_API LeaseRecord {
   std::string holder = {};  ///< Empty: free.
   Duration duration = {};   ///< Duration of the claim since it was last seen to change.
   std::int64_t transitions = 0;
@@ -28,7 +29,7 @@ struct LeaseRecord {
 
 /// Returns true if a Lease with version `left` is newer than one with `right`; versions of one kind are
 /// decimal numbers of any length.
-bool is_newer(std::string_view left, std::string_view right);
+EVENKEEL_API bool is_newer(std::string_view left, std::string_view right);
 
 }  // namespace detail
 }  // namespace v0

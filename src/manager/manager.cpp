@@ -156,6 +156,36 @@ class ElectionPart final : public detail::Part {
   std::jthread thread_;
 };
 
+// Takes part in the ring on a dedicated thread. It stops after the controllers.
+class ShardsPart final : public detail::Part {
+ public:
+  ShardsPart(Shards& shards, std::function<void()> open,
+             std::function<void(std::string_view)> on_thread_start)
+      : shards_(shards), open_(std::move(open)), on_thread_start_(std::move(on_thread_start)) {}
+  void start(Started started, Ended ended) override {
+    thread_ = std::jthread([this, ended = std::move(ended)](const std::stop_token& stop) {
+      std::exception_ptr error;
+      try {
+        if (on_thread_start_) on_thread_start_("shards");
+        shards_.run(stop);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      ended(error);
+    });
+    started();
+    open_();
+  }
+  void stop() override { thread_.request_stop(); }
+  void cancel() override {}
+
+ private:
+  Shards& shards_;
+  const std::function<void()> open_;
+  const std::function<void(std::string_view)> on_thread_start_;
+  std::jthread thread_;
+};
+
 }  // namespace
 
 GracePeriodExceeded::GracePeriodExceeded(std::vector<std::string> cancelled, std::vector<std::string> stuck)
@@ -182,6 +212,7 @@ class Manager::Impl {
   const std::optional<Client> election_client_;
   const std::unique_ptr<Elector> elector_;  // null without an election
   const Client leader_client_;
+  const std::unique_ptr<Shards> shards_;  // null without shards
   detail::Operations operations_;
   detail::WebhookTable webhooks_;
 
@@ -193,6 +224,7 @@ class Manager::Impl {
   };
 
   void add_election();
+  void add_shards();
   void add_checks();
   bool stopping() const;
   std::function<std::uint64_t()> term_of_lead() const;
@@ -238,12 +270,16 @@ CacheOptions cache_options(const ManagerOptions& options) {
 
 // The election gets separate connections, so that no other request delays a renewal.
 std::optional<Client> client_for_election(const Client& client, const ManagerOptions& options) {
-  if (!options.election) return std::nullopt;
+  if (!options.election && !options.shards) return std::nullopt;
   if (options.election_client) return options.election_client;
   return Client(client.config(), {.clock = options.clock, .log = options.log});
 }
 
 ManagerOptions with_election_name(ManagerOptions options) {
+  if (options.election && options.shards)
+    throw std::invalid_argument(
+        "ManagerOptions: election and shards exclude each other: with shards all replicas work");
+  if (options.shards && options.shards->name.empty()) options.shards->name = options.name + "-shards";
   if (options.election && options.election->name.empty()) options.election->name = options.name;
   return options;
 }
@@ -254,13 +290,16 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
     : options_(with_election_name(std::move(options))),
       client_(std::move(client)),
       election_client_(client_for_election(client_, options_)),
-      elector_(election_client_ ? std::make_unique<Elector>(*election_client_, *options_.election) : nullptr),
+      elector_(options_.election ? std::make_unique<Elector>(*election_client_, *options_.election)
+                                 : nullptr),
       leader_client_(elector_ ? elector_->guarded(client_) : client_),
+      shards_(options_.shards ? std::make_unique<Shards>(*election_client_, *options_.shards) : nullptr),
       operations_(options_.log, options_.clock, options_.on_thread_start),
       cache_(client_, cache_options(options_)),
       core_(options_.lifecycle) {
   add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_));
   if (elector_) add_election();
+  if (shards_) add_shards();
   add_checks();
 }
 
@@ -288,6 +327,19 @@ void Manager::Impl::add_election() {
            std::make_unique<ElectionPart>(*elector_, elected, options_.on_thread_start));
 }
 
+void Manager::Impl::add_shards() {
+  constexpr std::size_t number = 1;  // position after the cache
+  add_part("shards", Stage::election,
+           std::make_unique<ShardsPart>(
+               *shards_,
+               [this] {
+                 post({Notification::Kind::open, number, nullptr});
+               },
+               options_.on_thread_start));
+  operations_.healthz().add("shards", [this] { return shards_->problem(); });
+  operations_.readyz().add("shards", [this] { return shards_->unready(); });
+}
+
 // Parts that outlived run() end in the reverse order of declaration: tasks, controllers, cache.
 Manager::Impl::~Impl() = default;
 
@@ -310,7 +362,8 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
                             .clock = options_.clock,
                             .on_thread_start = options_.on_thread_start,
                             .term = everywhere ? nullptr : term_of_lead(),
-                            .schedule_stuck_check = [this](TimePoint when) { schedule_stuck_check(when); }});
+                            .schedule_stuck_check = [this](TimePoint when) { schedule_stuck_check(when); },
+                            .shards = everywhere ? nullptr : shards_.get()});
   Controller& added = *controller;
   {
     MutexLock lock(mutex_);
@@ -335,6 +388,8 @@ std::function<std::uint64_t()> Manager::Impl::term_of_lead() const {
 }
 
 void Manager::Impl::add_task(std::string name, std::function<void(std::stop_token)> task, RunsOn where) {
+  if (shards_ && where == RunsOn::leader)
+    throw std::invalid_argument("Manager: task " + name + ": with shards there is no leader to run it");
   const Stage stage = where == RunsOn::leader ? Stage::controllers : Stage::others;
   add_part("task " + name, stage,
            std::make_unique<TaskPart>(name, std::move(task), options_.on_thread_start));
@@ -417,6 +472,7 @@ void Manager::Impl::handle_notifications(LifecycleCore::Actions& actions, const 
   }
   if (stop.stop_requested() && !core_.stopping()) {
     options_.log.info("stopping", {{"reason", "asked to"}});
+    if (shards_) shards_->leave();
     append(core_.stop(now));
   }
   append(core_.on_timeout(now));
@@ -554,6 +610,9 @@ const Client& Manager::leader_client() const noexcept {
 }
 bool Manager::is_leader() const noexcept {
   return impl_->is_leader();
+}
+const Shards* Manager::shards() const noexcept {
+  return impl_->shards_.get();
 }
 Cache& Manager::cache() noexcept {
   return impl_->cache_;

@@ -140,6 +140,7 @@ void Manager::collect(MetricSink& sink) const {
     sink.gauge("leader_election_master_status", "1 if this instance leads, 0 if it stands by",
                {{"name", lease}}, is_leader() ? 1 : 0);
   }
+  if (shards() != nullptr) shards()->collect(sink);
   operations().metrics().collect(sink);
 }
 

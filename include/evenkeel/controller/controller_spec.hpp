@@ -36,6 +36,7 @@ namespace evenkeel {
 inline namespace v0 {
 
 class ControllerObserver;
+class Shards;
 
 /// Reaction to first lists that take longer than ControllerOptions::sync_timeout.
 enum class OnSyncTimeout : std::uint8_t {
@@ -190,6 +191,8 @@ struct ControllerEnvironment {
   /// Called by a worker, under no lock, when runs begin after a time without any: `when` is the time at which
   /// look_for_stuck() has to be called. Null: stuck runs are not logged.
   std::function<void(TimePoint when)> schedule_stuck_check = {};
+  /// Runs only keys that this replica owns. Null: all keys. Outlives the controller.
+  Shards* shards = nullptr;
   /// Notified of every added key and every run; see observer.hpp.
   std::vector<std::shared_ptr<ControllerObserver>> observers = {};
 };

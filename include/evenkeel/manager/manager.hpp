@@ -25,6 +25,7 @@
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/election/elector.hpp>
 #include <evenkeel/manager/lifecycle_core.hpp>
+#include <evenkeel/sharding/shards.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -62,9 +63,12 @@ struct ManagerOptions {
   /// Leader election: controllers and tasks of the leader run only while this instance is the leader. Caches
   /// are filled before, so that a new leader can begin at once. Default: no election.
   std::optional<ElectionOptions> election = {};
-  /// Client for the election. Default: same server and identity as the manager's client, with separate
-  /// connections.
+  /// Client for the election, or the shards. Default: same server and identity as the manager's client, with
+  /// separate connections.
   std::optional<Client> election_client = {};
+  /// Sharding: all replicas work, each on the objects that it owns; controllers with RunsOn::every_instance
+  /// run all keys on each. Excludes `election`. The name is by default that of the manager, with "-shards".
+  std::optional<ShardOptions> shards = {};
   /// Called first on each thread that manager and controllers start, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
 };
@@ -135,6 +139,8 @@ class EVENKEEL_API Manager {
   const Client& leader_client() const noexcept;
   /// Returns true if this instance is the leader; always true without an election.
   bool is_leader() const noexcept;
+  /// Returns this replica of the ring; null without ManagerOptions::shards.
+  const Shards* shards() const noexcept;
   Cache& cache() noexcept;
   const Cache& cache() const noexcept;
   const Log& log() const noexcept;

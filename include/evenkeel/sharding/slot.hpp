@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// @file The division of keys into slots, the units of sharding that replicas own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <evenkeel/base/export.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+
+/// Number of a part of the key space, from 0.
+using Slot = std::uint32_t;
+
+/// Part of a key that determines its slot.
+enum class ShardBy : std::uint8_t {
+  object,      ///< Namespace and name: an even division.
+  namespace_,  ///< The namespace, so that one replica has all objects of it; the name of a cluster-scoped
+               ///< one.
+};
+
+/// Returns the slot of a key. Stable across versions, processes and machines, because replicas must agree:
+/// FNV-1a of "namespace/name" (or of the part that `by` selects), mixed by MurmurHash3's fmix64, modulo
+/// `slots`. `slots` > 0.
+EVENKEEL_API Slot slot_of(std::string_view namespace_, std::string_view name, std::size_t slots,
+                          ShardBy by = ShardBy::object) noexcept;
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+set(sharding_headers shards.hpp slot.hpp)
+set(sharding_sources shards.cpp shard_core.cpp shard_table.cpp slot.cpp)

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sharding/shard_core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <evenkeel/api/codec.hpp>
+#include <evenkeel/api/time.hpp>
+
+#include "election/lease_record.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+
+std::optional<ShardCore::Pending> ShardCore::finish(std::uint64_t id) {
+  if (!pending_ || pending_->id != id) return std::nullopt;
+  dirty_ = true;
+  return std::exchange(pending_, std::nullopt);
+}
+
+ShardCore::Step ShardCore::send(Ask ask, Purpose purpose, std::string name, Json body) {
+  pending_ = Pending{.id = ++last_id_, .purpose = purpose, .name = name};
+  return {.request = Request{.id = last_id_, .ask = ask, .name = std::move(name), .body = std::move(body)}};
+}
+
+ShardCore::Step ShardCore::next_step(TimePoint now, WallTime wall) {
+  if (dirty_ && now >= quarantine_) compare();
+  if (left_ || pending_) return {};
+  if (must_list_) {
+    if (now >= list_at_) return send(Ask::list, Purpose::list, {}, {});
+    if (!listed_) return {.next_due = list_at_};
+  }
+  if (dirty_ || now >= look_at_) {
+    dirty_ = false;
+    if (auto step = table_step(now, wall)) return std::move(*step);
+    if (auto step = fence_step(now, wall)) return std::move(*step);
+    if (auto step = sweep_step(now)) return std::move(*step);
+    look_at_ = next_change(now);
+  }
+  return {.next_due = must_list_ ? std::min(look_at_, list_at_) : look_at_};
+}
+
+// ---- Decisions
+
+// Number of living members that come before this one, times the period that each of them has.
+Duration ShardCore::rank_delay(TimePoint now) const {
+  const std::set<std::string> all = living(now);
+  const auto rank = std::distance(all.begin(), all.find(options_.member));
+  return options_.retry_period * rank;
+}
+
+std::optional<ShardCore::Step> ShardCore::table_step(TimePoint now, WallTime wall) {
+  if (!problem_.empty() || now < quarantine_) return std::nullopt;
+  const ShardTable plan = planned(now);
+  const bool undone = !table_ || plan != *table_;
+  if (!undone) {
+    undone_since_.reset();
+    return std::nullopt;
+  }
+  if (!undone_since_) undone_since_ = now;
+  const bool own_turn = now >= deadline_after(*undone_since_, rank_delay(now));
+  const ShardTable next = own_turn ? plan : with_own_part(plan);
+  if (now < write_at_ || (table_ && next == *table_)) return std::nullopt;
+  if (!table_ && (!own_turn || leaving_)) return std::nullopt;
+  return send(table_ ? Ask::update : Ask::create, Purpose::table, options_.ring, document(next, wall));
+}
+
+// The whole plan, with what this member gives up.
+ShardTable ShardCore::planned(TimePoint now) const {
+  ShardTable plan = table_ ? *table_ : ShardTable{.slots = std::vector<SlotEntry>(options_.slots)};
+  std::erase_if(plan.leaving, [this](const std::string& member) {
+    return member != options_.member && (!members_.contains(member) || has_ended(member));
+  });
+  if (leaving_) plan.leaving.insert(options_.member);
+  std::set<std::string> eligible = living(now);
+  for (const std::string& member : plan.leaving) eligible.erase(member);
+  plan.plan(eligible, [this](const std::string& member) { return has_ended(member); });
+  for (const auto& [slot, held] : held_) {
+    const SlotEntry& entry = plan.slots[slot];
+    if (!held.drained || entry.holder != options_.member || entry.generation != held.generation) continue;
+    plan.give(slot, !entry.next.empty() ? entry.next : leaving_ ? std::string() : options_.member);
+  }
+  return plan;
+}
+
+// Leaves to the others what is not this member's to do.
+ShardTable ShardCore::with_own_part(const ShardTable& plan) const {
+  if (!table_) return plan;
+  ShardTable next = *table_;
+  if (leaving_) next.leaving.insert(options_.member);
+  for (Slot slot = 0; slot < next.slots.size(); ++slot) {
+    const auto held = held_.find(slot);
+    const bool gives = held != held_.end() && held->second.drained;
+    const bool asks = leaving_ && next.slots[slot].holder == options_.member;
+    if (gives || asks) next.slots[slot] = plan.slots[slot];
+  }
+  return next;
+}
+
+std::optional<ShardCore::Step> ShardCore::fence_step(TimePoint now, WallTime wall) {
+  const Duration delay = rank_delay(now);
+  for (auto& [name, member] : members_) {
+    if (has_ended(name) || now < member.retry_at) continue;
+    if (now < deadline_after(deadline_after(member.since, member.duration), delay)) continue;
+    member.retry_at = deadline_after(now, options_.retry_period);
+    return send(member.lease.is_null() ? Ask::create : Ask::update, Purpose::fence, name,
+                freed(name, member, wall));
+  }
+  return std::nullopt;
+}
+
+// Deletes the Leases of members that have ended, which nobody refers to.
+std::optional<ShardCore::Step> ShardCore::sweep_step(TimePoint now) {
+  if (!table_ || leaving_ || rank_delay(now) > Duration::zero()) return std::nullopt;
+  for (auto& [name, member] : members_) {
+    if (!has_ended(name) || table_->names(name) || now < member.retry_at) continue;
+    if (now < deadline_after(member.since, 2 * options_.lease_duration)) continue;
+    member.retry_at = deadline_after(now, options_.lease_duration);
+    return send(Ask::remove, Purpose::sweep, name, member.lease);
+  }
+  return std::nullopt;
+}
+
+// Returns the time at which one of the decisions above may change without an input.
+TimePoint ShardCore::next_change(TimePoint now) const {
+  TimePoint next = TimePoint::max();
+  const auto at = [&](TimePoint when) {
+    if (when > now) next = std::min(next, when);
+  };
+  const Duration delay = rank_delay(now);
+  for (const auto& [name, member] : members_) {
+    const TimePoint expiry = deadline_after(member.since, member.duration);
+    at(member.retry_at);
+    if (has_ended(name)) {
+      at(deadline_after(member.since, 2 * options_.lease_duration));
+    } else {
+      at(expiry);
+      at(deadline_after(expiry, delay));
+    }
+  }
+  if (undone_since_) at(deadline_after(*undone_since_, delay));
+  at(write_at_);
+  at(quarantine_);
+  return next;
+}
+
+// ---- Documents
+
+Json ShardCore::document(const ShardTable& table, WallTime wall) const {
+  Json lease =
+      table_ ? table_lease_
+             : Json::object({{"apiVersion", "coordination.k8s.io/v1"},
+                             {"kind", "Lease"},
+                             {"metadata",
+                              Json::object({{"name", options_.ring}, {"namespace", options_.namespace_}})}});
+  lease["apiVersion"] = "coordination.k8s.io/v1";  // items of a list have neither
+  lease["kind"] = "Lease";
+  lease["metadata"]["labels"][label] = options_.ring;
+  lease["metadata"]["annotations"][ShardTable::annotation] = table.text();
+  lease["spec"]["holderIdentity"] = options_.member;
+  lease["spec"]["renewTime"] = MicroTime(wall).str();
+  return lease;
+}
+
+Json ShardCore::freed(const std::string& name, const Member& member, WallTime wall) const {
+  Json lease = member.lease;
+  if (lease.is_null()) {
+    lease = Json::object({{"apiVersion", "coordination.k8s.io/v1"},
+                          {"kind", "Lease"},
+                          {"metadata", Json::object({{"name", name}, {"namespace", options_.namespace_}})}});
+    lease["metadata"]["labels"][label] = options_.ring;
+  }
+  lease["apiVersion"] = "coordination.k8s.io/v1";
+  lease["kind"] = "Lease";
+  lease["spec"]["holderIdentity"] = "";
+  lease["spec"]["leaseDurationSeconds"] = 1;
+  lease["spec"]["renewTime"] = MicroTime(wall).str();
+  return lease;
+}
+
+// ---- Results
+
+void ShardCore::on_listed(std::uint64_t id, const std::vector<Json>& leases, const std::string& version,
+                          TimePoint now) {
+  if (!finish(id)) return;
+  must_list_ = false;
+  listed_ = true;
+  std::set<std::string> names;
+  for (const Json& lease : leases) {
+    names.insert(lease.at({"metadata", "name"}).string_or(""));
+    on_lease(lease, now);
+  }
+  std::erase_if(members_, [&](const auto& each) {
+    return !names.contains(each.first) && !each.second.lease.is_null() &&
+           !is_newer(each.second.version, version);
+  });
+  if (table_ && !names.contains(options_.ring) && !is_newer(table_version(), version)) forget_table(now);
+  look_for_lost_holders(now);
+}
+
+void ShardCore::on_answered(std::uint64_t id, const Json& lease, TimePoint now) {
+  const auto done = finish(id);
+  if (!done) return;
+  if (done->purpose == Purpose::sweep) {
+    members_.erase(done->name);
+  } else {
+    on_lease(lease, now);
+  }
+}
+
+void ShardCore::on_conflict(std::uint64_t id, TimePoint now) {
+  if (!finish(id)) return;
+  must_list_ = true;
+  list_at_ = now;
+}
+
+void ShardCore::on_failure(std::uint64_t id, TimePoint now) {
+  const auto failed = finish(id);
+  if (!failed) return;
+  must_list_ = true;
+  list_at_ = deadline_after(now, options_.retry_period);
+  if (failed->purpose == Purpose::table) write_at_ = list_at_;
+}
+
+// ---- Observations
+
+void ShardCore::on_lease(const Json& lease, TimePoint now) {
+  const std::string name = lease.at({"metadata", "name"}).string_or("");
+  if (name == options_.member) return;
+  if (name == options_.ring) {
+    take_table(lease, now);
+  } else {
+    take_member(name, lease, now);
+  }
+  look_for_lost_holders(now);
+}
+
+void ShardCore::on_deleted(const Json& lease, TimePoint now) {
+  const std::string name = lease.at({"metadata", "name"}).string_or("");
+  const std::string version = lease.at({"metadata", "resourceVersion"}).string_or("");
+  if (name == options_.ring) {
+    if (table_ && is_newer(version, table_version())) forget_table(now);
+  } else if (const auto found = members_.find(name);
+             found != members_.end() && is_newer(version, found->second.version)) {
+    members_.erase(found);
+  }
+  dirty_ = true;
+  look_for_lost_holders(now);
+}
+
+void ShardCore::take_table(Json lease, TimePoint now) {
+  if (table_ && lease.at({"metadata", "uid"}) != table_lease_.at({"metadata", "uid"})) forget_table(now);
+  if (table_ && !is_newer(lease.at({"metadata", "resourceVersion"}).string_or(""), table_version())) return;
+  try {
+    ShardTable table = ShardTable::read(lease);
+    if (table_ && table_->slots.size() != table.slots.size()) forget_table(now);
+    table_ = std::move(table);
+    problem_.clear();
+  } catch (const DecodeError& error) {
+    if (table_) forget_table(now);
+    problem_ = error.what();
+  }
+  table_lease_ = std::move(lease);
+  undone_since_.reset();
+  dirty_ = true;
+}
+
+// The holders that the table had may run until they see this, too.
+void ShardCore::forget_table(TimePoint now) {
+  for (const auto& [slot, held] : held_)
+    changes_.push_back({.kind = Change::Kind::lost, .slot = slot, .generation = held.generation});
+  held_.clear();
+  table_.reset();
+  table_lease_ = {};
+  problem_.clear();
+  quarantine_ = deadline_after(now, options_.lease_duration);
+  undone_since_.reset();
+  dirty_ = true;
+}
+
+void ShardCore::take_member(const std::string& name, const Json& lease, TimePoint now) {
+  LeaseRecord record = LeaseRecord::read(lease);
+  const auto [found, fresh] = members_.try_emplace(name);
+  Member& member = found->second;
+  if (!fresh && !member.lease.is_null() && !is_newer(record.version, member.version)) return;
+  const bool same = !fresh && member.lease["spec"] == record.document["spec"];
+  dirty_ = dirty_ || fresh || member.holder != record.holder ||
+           now >= deadline_after(member.since, member.duration);
+  if (!same) {
+    member.since = now;
+    member.retry_at = TimePoint::min();
+  }
+  member.holder = record.holder;
+  member.version = record.version;
+  member.duration = record.duration;
+  member.lease = std::move(record.document);
+}
+
+// A member that the table names and that has no Lease is given the time of one, and then a Lease that has
+// ended.
+void ShardCore::look_for_lost_holders(TimePoint now) {
+  if (!table_ || !listed_) return;
+  for (const SlotEntry& entry : table_->slots) {
+    for (const std::string& name : {entry.holder, entry.next}) {
+      if (name.empty() || name == options_.member) continue;
+      const auto [found, fresh] = members_.try_emplace(name);
+      if (!fresh) continue;
+      found->second = Member{.holder = name, .duration = options_.lease_duration, .since = now};
+      dirty_ = true;
+    }
+  }
+}
+
+bool ShardCore::has_ended(const std::string& member) const {
+  const auto found = members_.find(member);
+  return found != members_.end() && !found->second.lease.is_null() && found->second.holder != member;
+}
+
+bool ShardCore::is_expired(const Member& member, TimePoint now) const {
+  return now >= deadline_after(member.since, member.duration);
+}
+
+std::set<std::string> ShardCore::living(TimePoint now) const {
+  std::set<std::string> all{options_.member};
+  for (const auto& [name, member] : members_) {
+    if (!member.lease.is_null() && member.holder == name && !is_expired(member, now)) all.insert(name);
+  }
+  return all;
+}
+
+std::string ShardCore::table_version() const {
+  return table_lease_.at({"metadata", "resourceVersion"}).string_or("");
+}
+
+// ---- Slots of this member
+
+// Brings what this member holds in line with the table.
+void ShardCore::compare() {
+  if (table_) {
+    for (Slot slot = 0; slot < table_->slots.size(); ++slot) {
+      const SlotEntry& entry = table_->slots[slot];
+      auto held = held_.find(slot);
+      const bool mine = entry.holder == options_.member;
+      if (held != held_.end() && (!mine || held->second.generation != entry.generation)) {
+        const auto kind = held->second.drained ? Change::Kind::given : Change::Kind::lost;
+        changes_.push_back({.kind = kind, .slot = slot, .generation = held->second.generation});
+        held_.erase(held);
+        held = held_.end();
+      }
+      if (!mine) continue;
+      if (held == held_.end()) {
+        held = held_.emplace(slot, Held{.generation = entry.generation}).first;
+        if (leaving_) {
+          held->second.draining = held->second.drained = true;  // it was not begun
+        } else {
+          changes_.push_back({.kind = Change::Kind::gained, .slot = slot, .generation = entry.generation});
+        }
+      }
+      if (!entry.next.empty() || leaving_) drain(slot, held->second);
+    }
+  }
+  left_ = leaving_ && held_.empty();
+}
+
+void ShardCore::drain(Slot slot, Held& held) {
+  if (std::exchange(held.draining, true)) return;
+  changes_.push_back({.kind = Change::Kind::draining, .slot = slot, .generation = held.generation});
+}
+
+void ShardCore::on_drained(Slot slot, std::uint64_t generation) {
+  const auto found = held_.find(slot);
+  if (found == held_.end() || found->second.generation != generation || !found->second.draining) return;
+  found->second.drained = true;
+  dirty_ = true;
+}
+
+void ShardCore::leave() {
+  leaving_ = true;
+  dirty_ = true;
+}
+
+std::vector<ShardCore::Change> ShardCore::take_changes() {
+  return std::exchange(changes_, {});
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

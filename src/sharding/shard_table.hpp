@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of a ring: which member holds each slot, and to which one it is to be handed over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/sharding/slot.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+
+/// One slot of the table.
+struct SlotEntry {
+  std::string holder = {};  ///< Member that may run its keys; empty: none.
+  std::string next = {};    ///< Member to which the holder is asked to hand it over; empty: none.
+  std::uint64_t generation =
+      0;  ///< Incremented whenever the slot is given to a member, also to the same one.
+  bool operator==(const SlotEntry&) const = default;
+};
+
+/// A value, kept in an annotation of a Lease.
+struct ShardTable {
+  std::vector<SlotEntry> slots = {};
+  std::set<std::string> leaving = {};  ///< Members that hand over everything and get nothing.
+  bool operator==(const ShardTable&) const = default;
+
+  /// Name of the annotation.
+  static constexpr const char* annotation = "sharding.evenkeel.dev/table";
+  /// Reads the table in `lease`. Throws DecodeError that names Lease and annotation.
+  static ShardTable read(const Json& lease);
+  /// Returns the value of the annotation.
+  std::string text() const;
+  /// Returns true if it names the member.
+  bool names(const std::string& member) const;
+
+  /// Distributes the slots over the eligible members, as evenly as possible and with as few moves as
+  /// possible. A slot without a holder, or with one that has ended, is given away at once; any other one gets
+  /// a `next`. Depends on its arguments only, so that all members come to the same plan.
+  void plan(const std::set<std::string>& eligible, const std::function<bool(const std::string&)>& has_ended);
+  /// Gives the slot to a member.
+  void give(Slot slot, const std::string& member);
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

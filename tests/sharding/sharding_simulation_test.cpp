@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replicas that share slots, with all faults of networks, servers, processes and clocks except wrong data:
+// requests are lost before or after they had their effect, answers and events are late, replicas pause,
+// crash, leave and join, clocks run at different rates. Two replicas must never run one slot at the same
+// time; after the faults end, all work must be done.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "election/election_core.hpp"
+#include "sharding/shard_core.hpp"
+
+namespace evenkeel::sharding_simulation {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::ElectionCore;
+using detail::ShardCore;
+
+constexpr Duration lease_duration = 15s;
+constexpr Duration renew_deadline = 10s;
+constexpr Duration retry_period = 2s;
+constexpr Duration tick = 20ms;
+constexpr std::size_t slot_count = 64;
+const std::string ring = "ring";
+
+enum class Status : std::uint8_t { ok, missing, conflict };
+
+/// The Leases as stored by the server.
+struct Server {
+  struct Change {
+    bool deleted;
+    Json lease;
+  };
+  std::map<std::string, Json> leases;
+  std::int64_t version = 100;
+  std::vector<Change> changes;
+
+  static std::string name_of(const Json& lease) { return lease.at({"metadata", "name"}).as_string(); }
+  Status create(Json& body) {
+    if (leases.contains(name_of(body))) return Status::conflict;
+    body["metadata"]["uid"] = "uid-" + std::to_string(version);
+    return store(body);
+  }
+  Status update(Json& body) {
+    const auto found = leases.find(name_of(body));
+    if (found == leases.end()) return Status::missing;
+    if (found->second.at({"metadata", "resourceVersion"}) != body.at({"metadata", "resourceVersion"}))
+      return Status::conflict;
+    return store(body);
+  }
+  Status remove(const Json& seen) {
+    const auto found = leases.find(name_of(seen));
+    if (found == leases.end()) return Status::missing;
+    if (found->second.at({"metadata", "resourceVersion"}) != seen.at({"metadata", "resourceVersion"}))
+      return Status::conflict;
+    Json last = std::move(found->second);
+    leases.erase(found);
+    last["metadata"]["resourceVersion"] = std::to_string(++version);
+    changes.push_back({true, std::move(last)});
+    return Status::ok;
+  }
+
+ private:
+  Status store(Json& body) {
+    body["metadata"]["resourceVersion"] = std::to_string(++version);
+    leases[name_of(body)] = body;
+    changes.push_back({false, body});
+    return Status::ok;
+  }
+};
+
+struct Run {
+  std::uint64_t generation;
+  Duration until;
+};
+
+/// A replica. `epoch` separates its memberships: answers to an earlier one are dropped.
+struct Replica {
+  std::string member;
+  double rate = 1;
+  Duration offset{};
+  std::unique_ptr<ElectionCore> lease;
+  std::unique_ptr<ShardCore> shards;
+  std::map<Slot, std::uint64_t> owned;     // that may begin runs
+  std::map<Slot, std::uint64_t> draining;  // that may not
+  std::map<Slot, Run> runs;
+  std::optional<std::size_t> watch_from;  // position in the server's changes
+  int epoch = 0;
+  bool leaving = false;
+  Duration paused_until{};
+  Duration down_until{};
+  Duration watch_late_until{};
+
+  TimePoint local(Duration world) const {
+    return TimePoint(offset + std::chrono::duration_cast<Duration>(world * rate));
+  }
+  bool is_member(Duration world) const {
+    return lease && lease->term() && local(world) < lease->term()->valid_until;
+  }
+};
+
+class World {
+ public:
+  World(std::uint64_t seed, int count) : random_(seed), pending_(slot_count), last_generation_(slot_count) {
+    for (int i = 0; i < count; ++i) {
+      replicas_.emplace_back();
+      join(replicas_.back());
+    }
+  }
+
+  void run(Duration length, double faults) {
+    for (const Duration end = now_ + length; now_ < end; now_ += tick) {
+      if (faults > 0) disturb();
+      deliver();
+      if (chance() < 0.2 && faults > 0) work();
+      for (Replica& each : replicas_) step(each, faults);
+      check();
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+  std::size_t moves() const { return moves_; }
+  std::size_t runs() const { return runs_; }
+  std::size_t undone() const {
+    return static_cast<std::size_t>(
+        std::count_if(pending_.begin(), pending_.end(), [](bool one) { return one; }));
+  }
+  std::size_t owned() const {
+    std::size_t sum = 0;
+    for (const Replica& each : replicas_) sum += each.is_member(now_) ? each.owned.size() : 0;
+    return sum;
+  }
+  std::size_t most_owned() const {
+    std::size_t most = 0;
+    for (const Replica& each : replicas_) most = std::max(most, each.owned.size());
+    return most;
+  }
+  std::size_t members() const {
+    return static_cast<std::size_t>(std::count_if(replicas_.begin(), replicas_.end(),
+                                                  [&](const Replica& each) { return each.is_member(now_); }));
+  }
+  Replica& replica(std::size_t i) { return replicas_[i]; }
+  Server& server() { return server_; }
+  void leave(Replica& each) {
+    if (!each.shards || std::exchange(each.leaving, true)) return;
+    each.shards->leave();
+  }
+  void crash(Replica& each, Duration for_) {
+    end_membership(each);
+    each.down_until = now_ + for_;
+  }
+
+ private:
+  double chance() { return static_cast<double>(random_() >> 11U) / 9007199254740992.0; }
+  Duration some(Duration most) { return std::chrono::duration_cast<Duration>(most * chance()); }
+
+  void disturb() {
+    Replica& each = replicas_[random_() % replicas_.size()];
+    const double dice = chance() * 600;
+    if (dice < 1) {
+      each.paused_until = now_ + some(25s);
+    } else if (dice < 2) {
+      crash(each, some(20s));
+    } else if (dice < 3) {
+      leave(each);
+    } else if (dice < 4) {
+      each.watch_late_until = now_ + some(20s);
+    }
+  }
+  void work() { pending_[random_() % slot_count] = true; }
+
+  void join(Replica& each) {
+    each.member = ring + "-" + std::to_string(++names_);
+    each.rate = 0.92 + 0.16 * chance();
+    each.offset = std::chrono::hours(random_() % 1000);
+    each.lease =
+        std::make_unique<ElectionCore>(detail::ElectionCoreOptions{.namespace_ = "apps",
+                                                                   .name = each.member,
+                                                                   .identity = each.member,
+                                                                   .labels = {{ShardCore::label, ring}},
+                                                                   .lease_duration = lease_duration,
+                                                                   .renew_deadline = renew_deadline,
+                                                                   .retry_period = retry_period,
+                                                                   .seed = random_()});
+  }
+  void end_membership(Replica& each) {
+    ++each.epoch;
+    each.lease.reset();
+    each.shards.reset();
+    each.owned.clear();
+    each.draining.clear();
+    each.runs.clear();
+    each.watch_from.reset();
+    each.leaving = false;
+  }
+
+  void step(Replica& each, double faults) {
+    if (now_ < each.paused_until || now_ < each.down_until) return;
+    if (!each.lease) join(each);
+    observe(each);
+    while (true) {
+      ElectionCore::Step next = each.lease->next_step(each.local(now_), WallTime());
+      if (!next.request) break;
+      send_renewal(each, std::move(*next.request), faults);
+    }
+    if (each.lease->end()) {
+      if (each.leaving) each.down_until = now_ + 5s;
+      return end_membership(each);
+    }
+    if (!each.is_member(now_)) return;
+    if (!each.shards)
+      each.shards = std::make_unique<ShardCore>(detail::ShardCoreOptions{.namespace_ = "apps",
+                                                                         .ring = ring,
+                                                                         .member = each.member,
+                                                                         .slots = slot_count,
+                                                                         .lease_duration = lease_duration,
+                                                                         .retry_period = retry_period});
+    reconcile(each);
+    while (true) {
+      ShardCore::Step next = each.shards->next_step(each.local(now_), WallTime());
+      take_changes(each);
+      if (!next.request) break;
+      send(each, std::move(*next.request), faults);
+    }
+    if (each.leaving && each.shards->has_left()) each.lease->resign(each.local(now_));
+  }
+
+  void reconcile(Replica& each) {
+    std::erase_if(each.runs, [&](const auto& run) { return run.second.until <= now_; });
+    for (const auto& [slot, generation] : each.draining) {
+      if (!each.runs.contains(slot)) each.shards->on_drained(slot, generation);
+    }
+    for (const auto& [slot, generation] : each.owned) {
+      if (!pending_[slot] || each.runs.contains(slot)) continue;
+      pending_[slot] = false;
+      each.runs[slot] = {generation, now_ + some(chance() < 0.1 ? 8s : 500ms)};
+      ++runs_;
+      EXPECT_GE(generation, last_generation_[slot]) << "slot " << slot;
+      last_generation_[slot] = generation;
+    }
+  }
+
+  void take_changes(Replica& each) {
+    for (const ShardCore::Change& change : each.shards->take_changes()) {
+      if (change.kind == ShardCore::Change::Kind::gained) {
+        each.owned[change.slot] = change.generation;
+        ++moves_;
+        continue;
+      }
+      each.owned.erase(change.slot);
+      each.draining.erase(change.slot);
+      if (change.kind == ShardCore::Change::Kind::draining) each.draining[change.slot] = change.generation;
+      if (change.kind == ShardCore::Change::Kind::lost) each.runs.erase(change.slot);
+    }
+  }
+
+  void observe(Replica& each) {
+    if (!each.watch_from || now_ < each.watch_late_until) return;
+    for (std::size_t& at = *each.watch_from; at < server_.changes.size(); ++at) {
+      const Server::Change& change = server_.changes[at];
+      if (Server::name_of(change.lease) == each.member && !change.deleted)
+        each.lease->on_event(change.lease, each.local(now_));
+      if (change.deleted) {
+        each.shards->on_deleted(change.lease, each.local(now_));
+      } else {
+        each.shards->on_lease(change.lease, each.local(now_));
+      }
+    }
+  }
+
+  /// Carries a request out and its answer back, or loses either.
+  void exchange(double faults, std::function<void()> handle, std::function<void(bool lost)> answer) {
+    const bool lost_before = chance() < faults / 2;
+    const bool lost_after = chance() < faults / 2;
+    const Duration there = some(chance() < faults ? 9s : 40ms);
+    const Duration back = some(chance() < faults ? 9s : 40ms);
+    due_.emplace(now_ + there, [=, this] {
+      if (!lost_before) handle();
+      due_.emplace(now_ + back, [=] { answer(lost_before || lost_after); });
+    });
+  }
+
+  void send_renewal(Replica& each, ElectionCore::Request request, double faults) {
+    auto status = std::make_shared<Status>();
+    auto body = std::make_shared<Json>(std::move(request.body));
+    const auto handle = [this, body, status, ask = request.ask, member = each.member] {
+      if (ask == ElectionCore::Ask::get) {
+        const auto found = server_.leases.find(member);
+        *status = found == server_.leases.end() ? Status::missing : Status::ok;
+        if (*status == Status::ok) *body = found->second;
+      } else {
+        *status = ask == ElectionCore::Ask::create ? server_.create(*body) : server_.update(*body);
+      }
+    };
+    exchange(faults, handle, [this, body, status, &each, epoch = each.epoch, id = request.id](bool lost) {
+      if (epoch != each.epoch || !each.lease) return;
+      const TimePoint local = each.local(now_);
+      if (lost) return each.lease->on_failure(id, local);
+      if (*status == Status::missing) return each.lease->on_missing(id, local);
+      if (*status == Status::conflict) return each.lease->on_conflict(id, local);
+      each.lease->on_answered(id, *body, local);
+    });
+  }
+
+  struct Answer {
+    Status status = Status::ok;
+    Json body;
+    std::vector<Json> leases;
+    std::string version;
+    std::size_t position = 0;
+  };
+  void handle(const ShardCore::Request& request, Answer& answer) {
+    answer.body = request.body;
+    switch (request.ask) {
+      case ShardCore::Ask::list:
+        for (const auto& [name, lease] : server_.leases) answer.leases.push_back(lease);
+        answer.version = std::to_string(server_.version);
+        answer.position = server_.changes.size();
+        break;
+      case ShardCore::Ask::create:
+        answer.status = server_.create(answer.body);
+        break;
+      case ShardCore::Ask::update:
+        answer.status = server_.update(answer.body);
+        break;
+      case ShardCore::Ask::remove:
+        answer.status = server_.remove(answer.body);
+        break;
+    }
+  }
+  void send(Replica& each, ShardCore::Request request, double faults) {
+    const auto shared = std::make_shared<ShardCore::Request>(std::move(request));
+    const auto answer = std::make_shared<Answer>();
+    exchange(
+        faults, [this, shared, answer] { handle(*shared, *answer); },
+        [this, &each, epoch = each.epoch, shared, answer](bool lost) {
+          if (epoch != each.epoch || !each.shards) return;
+          const TimePoint local = each.local(now_);
+          if (lost) return each.shards->on_failure(shared->id, local);
+          if (answer->status != Status::ok) return each.shards->on_conflict(shared->id, local);
+          if (shared->ask != ShardCore::Ask::list)
+            return each.shards->on_answered(shared->id, answer->body, local);
+          each.shards->on_listed(shared->id, answer->leases, answer->version, local);
+          if (!each.watch_from) each.watch_from = answer->position;
+        });
+  }
+
+  void deliver() {
+    while (!due_.empty() && due_.begin()->first <= now_) {
+      const auto what = std::move(due_.begin()->second);
+      due_.erase(due_.begin());
+      what();
+    }
+  }
+
+  void check() {
+    std::map<Slot, const Replica*> running;
+    for (const Replica& each : replicas_) {
+      if (!each.is_member(now_)) continue;  // nothing that it sends leaves its guarded client
+      for (const auto& [slot, run] : each.runs) {
+        const auto [other, first] = running.emplace(slot, &each);
+        ASSERT_TRUE(first) << "slot " << slot << " runs at " << other->second->member << " and "
+                           << each.member << " at " << now_.count() / 1'000'000 << " ms";
+      }
+    }
+  }
+
+  std::mt19937_64 random_;
+  Server server_;
+  std::deque<Replica> replicas_;
+  std::multimap<Duration, std::function<void()>> due_;
+  std::vector<bool> pending_;
+  std::vector<std::uint64_t> last_generation_;
+  std::size_t moves_ = 0;
+  std::size_t runs_ = 0;
+  int names_ = 0;
+  Duration now_{};
+};
+
+std::uint64_t first_seed() {
+  const char* given = std::getenv("EVENKEEL_SHARDING_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
+}
+
+TEST(ShardingSimulation, NoSlotRunsTwiceAtATimeAndNothingIsLostInTenThousandMoves) {
+  std::size_t moves = 0;
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 80; ++seed) {
+    SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
+    World world(seed, 2 + static_cast<int>(seed % 4));
+    world.run(200s, seed % 2 == 0 ? 0.3 : 0.05);
+    if (HasFatalFailure()) return;
+    // Requests of up to 18 s, pauses and outages of 25 s; then expiry at the slowest rate, and the moves.
+    world.run(75s, 0);
+    if (HasFatalFailure()) return;
+    EXPECT_EQ(world.undone(), 0U);
+    EXPECT_EQ(world.owned(), slot_count);
+    EXPECT_LE(world.most_owned(), (slot_count + world.members() - 1) / world.members());
+    moves += world.moves();
+  }
+  EXPECT_GE(moves, 10000U) << "the faults did not cause enough moves";
+}
+
+TEST(ShardingSimulation, ALeavingReplicaHandsOverWithinASecond) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 10; ++seed) {
+    SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
+    World world(seed, 4);
+    world.run(30s, 0);
+    ASSERT_EQ(world.owned(), slot_count);
+    EXPECT_EQ(world.most_owned(), slot_count / 4);
+    Replica& one = world.replica(seed % 4);
+    world.leave(one);
+    world.run(1s, 0);
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < 4; ++i) others += i == seed % 4 ? 0 : world.replica(i).owned.size();
+    EXPECT_EQ(others, slot_count);
+  }
+}
+
+TEST(ShardingSimulation, ACrashedReplicasSlotsAreTakenWithinTheLeaseDuration) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 10; ++seed) {
+    SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
+    World world(seed, 4);
+    world.run(30s, 0);
+    world.crash(world.replica(0), 1h);
+    world.run(10s, 0);
+    EXPECT_EQ(world.owned(), slot_count * 3 / 4);
+    world.run(9s, 0);  // 15 s at the slowest rate, and the writes
+    EXPECT_EQ(world.owned(), slot_count);
+  }
+}
+
+TEST(ShardingSimulation, ASilentRingWritesRenewalsOnly) {
+  World world(7, 4);
+  world.run(60s, 0);
+  const auto writes = [&](const std::string& name) {
+    return std::count_if(world.server().changes.begin(), world.server().changes.end(),
+                         [&](const Server::Change& change) { return Server::name_of(change.lease) == name; });
+  };
+  const auto table = writes(ring);
+  const auto all = world.server().changes.size();
+  world.run(60s, 0);
+  EXPECT_EQ(writes(ring), table);
+  EXPECT_LE(world.server().changes.size() - all, 4U * 34U);  // every 2 s, at rates of up to 1.08
+  EXPECT_GE(world.server().changes.size() - all, 4U * 26U);
+}
+
+}  // namespace
+}  // namespace evenkeel::sharding_simulation

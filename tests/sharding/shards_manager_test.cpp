@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Managers that share the keys of a controller, several in one process with one API server core.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/kinds/coordination.hpp>
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/serve/server.hpp>
+
+#include "manager/world.hpp"
+
+namespace evenkeel::shards_manager {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Records the runs of all managers, and finds keys that run twice at the same time.
+class Ledger {
+ public:
+  void began(const std::string& key, const std::string& by, std::uint64_t term) {
+    MutexLock lock(mutex_);
+    if (!running_.insert(key).second) ++twice_;
+    last_[key] = by;
+    ++runs_[key];
+    terms_[key] = std::max(terms_[key], term);
+  }
+  void ended(const std::string& key) {
+    MutexLock lock(mutex_);
+    running_.erase(key);
+  }
+  std::size_t keys() const {
+    MutexLock lock(mutex_);
+    return runs_.size();
+  }
+  std::map<std::string, int> by_replica() const {
+    MutexLock lock(mutex_);
+    std::map<std::string, int> counts;
+    for (const auto& [key, by] : last_) ++counts[by];
+    return counts;
+  }
+  int twice() const {
+    MutexLock lock(mutex_);
+    return twice_;
+  }
+  std::uint64_t term(const std::string& key) const {
+    MutexLock lock(mutex_);
+    const auto found = terms_.find(key);
+    return found == terms_.end() ? 0 : found->second;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::set<std::string> running_ EVENKEEL_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> last_ EVENKEEL_GUARDED_BY(mutex_);
+  std::map<std::string, int> runs_ EVENKEEL_GUARDED_BY(mutex_);
+  std::map<std::string, std::uint64_t> terms_ EVENKEEL_GUARDED_BY(mutex_);
+  int twice_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+};
+
+class ShardsManagerConcurrency : public ::testing::Test {
+ protected:
+  ShardsManagerConcurrency() { world.install_crd(); }
+
+  ManagerOptions options(const std::string& identity) const {
+    ManagerOptions options = world.options();
+    options.shards = ShardOptions{.name = "op", .namespace_ = "default", .identity = identity, .slots = 16};
+    options.election_client = world.client();
+    return options;
+  }
+  ControllerSpec spec(const std::string& by) {
+    return controller_for<Gadget>([this, by](Context& context, const Gadget& gadget) {
+      const std::string key = context.key().str();
+      ledger.began(key, by, context.term().value_or(0));
+      context.patch_status(gadget, [](GadgetStatus& status) { ++status.ready_replicas; });
+      ledger.ended(key);
+      return done();
+    });
+  }
+  void create(int count) const {
+    for (int i = 0; i < count; ++i) world.create_gadget("gadget-" + std::to_string(i));
+  }
+  static std::size_t owned(const Manager& manager) { return manager.shards()->status().owned; }
+  static std::string explanation(const Manager& manager, std::string_view rest) {
+    const http::Request request;
+    const http::Target target;
+    return manager.answer_explain({.request = request, .target = target, .rest = rest}).body;
+  }
+
+  World world;
+  Ledger ledger;
+};
+
+TEST_F(ShardsManagerConcurrency, ReplicasShareTheKeysAndHandThemOver) {
+  create(40);
+  Manager first(world.client(), options("first"));
+  first.add(spec("first"));
+  Running one(first);
+  world.wait_until([&] { return ledger.keys() == 40 && owned(first) == 16; });
+  const std::uint64_t before = ledger.term("default/gadget-0");
+  EXPECT_GT(before, 0U);
+
+  Manager second(world.client(), options("second"));
+  second.add(spec("second"));
+  Running two(second);
+  world.wait_until([&] { return owned(first) == 8 && owned(second) == 8; });
+  world.wait_until([&] { return ledger.by_replica()["second"] > 0; });
+  EXPECT_GT(ledger.by_replica()["first"], 0);
+
+  two.stop();
+  world.wait_until([&] { return owned(first) == 16; });
+  world.wait_until([&] { return ledger.by_replica()["first"] == 40; });
+  EXPECT_EQ(ledger.twice(), 0);
+  one.stop();
+  EXPECT_EQ(first.shards()->status().owned, 0U);
+}
+
+TEST_F(ShardsManagerConcurrency, AnExplanationNamesTheOwnerOfAKey) {
+  create(40);
+  Manager first(world.client(), options("first"));
+  Manager second(world.client(), options("second"));
+  first.add(spec("first"));
+  second.add(spec("second"));
+  Running one(first);
+  Running two(second);
+  world.wait_until([&] { return owned(first) == 8 && owned(second) == 8; });
+  bool named = false;
+  for (int i = 0; i < 40 && !named; ++i) {
+    const std::string text = explanation(first, "gadget/default/gadget-" + std::to_string(i));
+    named = text.find("of 16 belongs to replica op-second-") != std::string::npos;
+  }
+  EXPECT_TRUE(named) << explanation(first, "gadget/default/gadget-0");
+}
+
+TEST_F(ShardsManagerConcurrency, RefusesAnElectionBesideShardsAndTasksOfALeader) {
+  ManagerOptions both = options("first");
+  both.election = ElectionOptions{.name = "op"};
+  try {
+    const Manager manager(world.client(), both);
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "ManagerOptions: election and shards exclude each other: with shards all replicas work");
+  }
+  Manager manager(world.client(), options("first"));
+  try {
+    manager.add_task(
+        "clean", [](std::stop_token) {}, RunsOn::leader);
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "Manager: task clean: with shards there is no leader to run it");
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel::shards_manager
