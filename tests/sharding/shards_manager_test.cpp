@@ -81,7 +81,7 @@ class ShardsManagerConcurrency : public ::testing::Test {
     return controller_for<Gadget>([this, by](Context& context, const Gadget& gadget) {
       const std::string key = context.key().str();
       ledger.began(key, by, context.term().value_or(0));
-      context.patch_status(gadget, [](GadgetStatus& status) { ++status.ready_replicas; });
+      context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas = 1; });
       ledger.ended(key);
       return done();
     });
