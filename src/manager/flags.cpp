@@ -150,6 +150,30 @@ void add_election_flags(CLI::App& app, ElectionFlags& flags, const std::optional
                          with_default("Between two renewals", format_duration(election.retry_period))));
 }
 
+void add_shard_flags(CLI::App& app, ShardFlags& flags, const std::optional<ShardOptions>& program) {
+  const ShardOptions shards = program.value_or(ShardOptions());
+  flags.on = program.has_value();
+  CLI::Option* on = app.add_flag("--shards", flags.on,
+                                 with_default("Share the objects with the other replicas, by Leases",
+                                              program ? "true; --shards=false: reconcile all" : ""));
+  const auto only_with = [&](CLI::Option* option) {
+    if (!program) option->needs(on);
+  };
+  only_with(app.add_option("--shards-name", flags.name,
+                           with_default("The ring, and the Lease that has its table",
+                                        text_or(shards.name, "the program's name, with -shards")))
+                ->type_name("NAME"));
+  only_with(app.add_option("--shards-namespace", flags.namespace_,
+                           with_default("The namespace of the Leases",
+                                        text_or(shards.namespace_, "the context's, or the pod's")))
+                ->type_name("NAME"));
+  only_with(app.add_option("--shards-slots", flags.slots,
+                           with_default("Parts into which the objects are divided, if there is no table yet",
+                                        std::to_string(shards.slots)))
+                ->type_name("NUMBER")
+                ->check(CLI::Range(std::int64_t{1}, std::int64_t{4096})));
+}
+
 void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const EndpointOptions& program) {
   const auto address = [&app](const std::string& flag, std::optional<std::string>& target,
                               const std::string& help) {
@@ -249,6 +273,7 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   add_flow_control_flags(app, flags);
   add_settings(app, flags, program.manager);
   add_election_flags(app, flags.election, program.manager.election);
+  add_shard_flags(app, flags.shards, program.manager.shards);
   add_endpoint_flags(app, flags.settings.endpoint, program.endpoint);
   add_webhook_flags(app, flags.webhooks, program.webhooks);
   add_choice(app, "--log-level", log_levels, flags.log_level, "debug, info, warn, error or off (info)");

@@ -32,6 +32,13 @@ struct WebhookFlags {
   std::string service = {};  ///< "namespace/name"
 };
 
+struct ShardFlags {
+  bool on = false;
+  std::string name = {};
+  std::string namespace_ = {};
+  std::int64_t slots = 0;  ///< 0: the program's.
+};
+
 struct Flags {
   std::string kubeconfig = {};
   std::string context = {};
@@ -41,6 +48,7 @@ struct Flags {
   std::string config = {};
   SettingsSource settings = {};  ///< Settings of controllers given by flags.
   ElectionFlags election = {};
+  ShardFlags shards = {};
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
   std::string log_file = {};

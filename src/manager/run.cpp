@@ -66,6 +66,14 @@ std::string totals_line(const std::string& name, const Totals& totals) {
   return line + "}\n";
 }
 
+ShardOptions shard_options(const ManagerOptions& manager, const detail::ShardFlags& flags) {
+  ShardOptions shards = manager.shards.value_or(ShardOptions());
+  if (!flags.name.empty()) shards.name = flags.name;
+  if (!flags.namespace_.empty()) shards.namespace_ = flags.namespace_;
+  if (flags.slots != 0) shards.slots = static_cast<std::size_t>(flags.slots);
+  return shards;
+}
+
 ElectionOptions election_options(const ManagerOptions& manager, const detail::ElectionFlags& flags) {
   ElectionOptions election = manager.election.value_or(ElectionOptions());
   if (!flags.name.empty()) election.name = flags.name;
@@ -88,6 +96,10 @@ ManagerOptions manager_options(const RunOptions& options, const detail::Flags& f
     manager.election = election_options(manager, flags.election);
   else
     manager.election.reset();
+  if (flags.shards.on)
+    manager.shards = shard_options(manager, flags.shards);
+  else
+    manager.shards.reset();
   return manager;
 }
 
@@ -228,6 +240,9 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
   std::optional<Manager> manager;
   try {
     if (chosen.election) detail::check_election_flags(*chosen.election);
+    if (chosen.election && chosen.shards)
+      throw std::invalid_argument(
+          "--shards and --leader-elect exclude each other: with shards all replicas work");
     const Config config = load_config({.kubeconfig = flags.kubeconfig, .context = flags.context});
     const Client client = make_client(config, options, chosen, "", make_flow_control(flags));
     log.info("starting", {{"name", options.name},
@@ -235,8 +250,9 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
                           {"server", config.server},
                           {"config", config.origin}});
     detail::check_server(client.with({.stop = signals.token()}), log);
-    if (chosen.election && !chosen.election_client) {
-      chosen.election_client = make_client(config, options, chosen, " leader-election");
+    if ((chosen.election || chosen.shards) && !chosen.election_client) {
+      chosen.election_client =
+          make_client(config, options, chosen, chosen.election ? " leader-election" : " shards");
     }
     manager.emplace(client, std::move(chosen));
     manager->serve(detail::endpoint_options(flags.settings.endpoint, file.endpoint, options.endpoint));

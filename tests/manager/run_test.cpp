@@ -156,7 +156,9 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--log-file", "/dev/stderr"}};
   const std::set<std::string> without_value = {"--leader-elect", "--streaming-lists", "--debug-endpoints",
                                                "--console"};
-  const std::set<std::string> excluded = {"--metrics-access-reviews"};  // by --metrics-token-file
+  // Each excludes another flag: --metrics-token-file, and an election; see ShardsAreChosenByFlags.
+  const std::set<std::string> excluded = {"--metrics-access-reviews", "--shards", "--shards-name",
+                                          "--shards-namespace", "--shards-slots"};
   const std::set<std::string> print_and_end = {"--print-crds", "--version", "--help"};
   std::vector<std::string> arguments;
   for (const auto& [flag, default_value] : documented_flags()) {
@@ -178,6 +180,26 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
   EXPECT_THAT(child->wait_for_line("workers started"), HasSubstr("controller=demo"));
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 0) << child->log();
+}
+
+TEST_F(RunTest, ShardsAreChosenByFlags) {
+  serve();
+  install_crd();
+  const std::vector<std::string> chosen = {"--kubeconfig",  kubeconfig,       "--shards",
+                                           "--shards-name", "ring",           "--shards-namespace",
+                                           "default",       "--shards-slots", "16"};
+  const auto child = start(chosen);
+  EXPECT_THAT(child->wait_for_line("joined the ring"), HasSubstr("ring=default/ring"));
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+  std::vector<std::string> both = chosen;
+  both.push_back("--leader-elect");
+  const auto refused = start(both);
+  EXPECT_EQ(refused->wait(), 2);
+  EXPECT_THAT(
+      refused->log(),
+      HasSubstr(
+          "demo-operator: --shards and --leader-elect exclude each other: with shards all replicas work\n"));
 }
 
 TEST_F(RunTest, HelpAndVersionGoToStandardOutput) {
