@@ -105,7 +105,8 @@ class EVENKEEL_API Context {
   /// Returns 1 plus the number of failures since the last success.
   std::uint64_t attempt() const { return options_.attempt; }
   /// Returns the term of this instance's leadership, with leader election: greater than that of every earlier
-  /// leader. Pass it to systems that can reject an older one (docs/election.md).
+  /// leader; or with shards the generation of the key's slot, greater than that of every earlier owner of the
+  /// key. Pass it to systems that can reject an older one (docs/election.md, docs/sharding.md).
   std::optional<std::uint64_t> term() const { return options_.term; }
   /// Returns a logger with controller, object, reconcile id and attempt bound.
   const Log& log() const;
