@@ -117,6 +117,8 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   void note_drained(Slot slot) EVENKEEL_REQUIRES(mutex_);
   TimePoint cancel_late_runs() EVENKEEL_REQUIRES(mutex_);
   void lose_all() EVENKEEL_REQUIRES(mutex_);
+  void announce(MutexLock& lock, const std::vector<bool>& gained) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  void restart_watch(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void stop_runs(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void wait_for_runs(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void send(ShardCore::Request request);
@@ -138,7 +140,9 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   std::shared_ptr<Elector> elector_ EVENKEEL_GUARDED_BY(mutex_);
   std::shared_ptr<WatchCall> watch_ EVENKEEL_GUARDED_BY(mutex_);
   std::string list_version_ EVENKEEL_GUARDED_BY(mutex_);
-  TimePoint heard_ EVENKEEL_GUARDED_BY(mutex_){};  // time of the last event or list
+  TimePoint heard_ EVENKEEL_GUARDED_BY(mutex_){};     // time of the last event or list
+  bool gone_ EVENKEEL_GUARDED_BY(mutex_) = false;     // the watch waits for a new list
+  bool restart_ EVENKEEL_GUARDED_BY(mutex_) = false;  // it can begin after list_version_
   bool signalled_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool leaving_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::vector<std::stop_source> to_stop_ EVENKEEL_GUARDED_BY(mutex_);
@@ -216,17 +220,15 @@ bool Shards::State::turn(MutexLock& lock, const std::stop_token& stop, const std
     core_->on_gap();
     heard_ = now;
   }
+  restart_watch(lock);
   signalled_ = false;
   ShardCore::Step step = core_->next_step(now, clock_->wall_now());
+  const std::uint64_t before = counts_.gained + counts_.given + counts_.lost;
   const std::vector<bool> gained = apply_changes();
+  const bool moved = before != counts_.gained + counts_.given + counts_.lost;
   const TimePoint cancel_at = cancel_late_runs();
   stop_runs(lock);
-  if (!gained.empty()) {
-    const auto listeners = listeners_;
-    lock.unlock();
-    for (const auto& listener : listeners) listener(gained);
-    lock.lock();
-  }
+  if (moved) announce(lock, gained);
   if (logged_problem_ != core_->problem()) {
     logged_problem_ = core_->problem();
     if (!logged_problem_.empty())
@@ -239,13 +241,24 @@ bool Shards::State::turn(MutexLock& lock, const std::stop_token& stop, const std
     lock.lock();
     return true;
   }
-  if (signalled_ || !gained.empty()) return true;
+  if (signalled_ || moved) return true;
   const TimePoint due =
       std::min({step.next_due, cancel_at,
                 deadline_after(heard_, watch_ || list_version_.empty() ? options_.lease_duration
                                                                        : options_.retry_period)});
   if (!signalled_ && !lost.stop_requested()) clock_->wait_until(changed_, lock, due);
   return true;
+}
+
+// Outside of the lock, because listeners run predicates and mappings.
+void Shards::State::announce(MutexLock& lock, const std::vector<bool>& gained) {
+  const auto owned = std::count_if(slots_.begin(), slots_.end(),
+                                   [](const SlotState& slot) { return slot.phase == Phase::owned; });
+  const auto listeners = gained.empty() ? decltype(listeners_)() : listeners_;
+  lock.unlock();
+  for (const auto& listener : listeners) listener(gained);
+  log_.info("slots have moved", {{"owned_now", owned}});
+  lock.lock();
 }
 
 void Shards::State::leave() noexcept {
@@ -302,6 +315,16 @@ void Shards::State::note_drained(Slot slot) {
   changed_.notify_all();
 }
 
+void Shards::State::restart_watch(MutexLock& lock) {
+  if (!std::exchange(restart_, false)) return;
+  gone_ = false;
+  const auto watch = watch_;
+  const std::string version = list_version_;
+  lock.unlock();
+  if (watch) watch->restart(version);
+  lock.lock();
+}
+
 // Outside of the lock, because it calls the stop callbacks of the runs.
 void Shards::State::stop_runs(MutexLock& lock) {
   if (to_stop_.empty()) return;
@@ -334,6 +357,7 @@ void Shards::State::lose_all() {
     to_stop_.push_back(slot.stop);
   }
   list_version_.clear();
+  gone_ = restart_ = false;
 }
 
 bool Shards::State::idle() const {
@@ -490,7 +514,10 @@ void Shards::State::send(ShardCore::Request request) {
 
 void Shards::State::follow(const std::string& version) {
   list_version_ = version;
-  if (watch_) return watch_->restart(version);
+  if (watch_) {  // restarted by turn(), because it is not to be called under the lock
+    restart_ = gone_;
+    return;
+  }
   const std::uint64_t epoch = epoch_;
   watch_ = detail::start_raw_watch(
       client_, Lease::resource,
@@ -516,6 +543,7 @@ void Shards::State::on_event(std::uint64_t epoch, const detail::RawWatchEvent& e
   heard_ = clock_->now();
   try {
     if (event.type == WatchEventType::gone) {
+      gone_ = true;
       core_->on_gap();
     } else if (!event.object.empty()) {
       const Json lease = Json::parse(event.object, event.what);

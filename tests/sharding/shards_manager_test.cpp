@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managers that share the keys of a controller, several in one process with one API server core.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -139,6 +140,61 @@ TEST_F(ShardsManagerConcurrency, AnExplanationNamesTheOwnerOfAKey) {
     named = text.find("of 16 belongs to replica op-second-") != std::string::npos;
   }
   EXPECT_TRUE(named) << explanation(first, "gadget/default/gadget-0");
+}
+
+TEST_F(ShardsManagerConcurrency, AWatchThatIsGoneIsFollowedByAListAndGoesOn) {
+  create(40);
+  world.core->inject(
+      {.verb = "watch", .resource = "leases", .count = 1, .status = 410, .cut_after_events = 1});
+  Manager first(world.client(), options("first"));
+  first.add(spec("first"));
+  Running one(first);
+  world.wait_until([&] { return owned(first) == 16 && ledger.keys() == 40; });
+  Manager second(world.client(), options("second"));
+  second.add(spec("second"));
+  Running two(second);
+  world.wait_until([&] { return owned(first) == 8 && owned(second) == 8; });
+  EXPECT_EQ(ledger.twice(), 0);
+}
+
+TEST_F(ShardsManagerConcurrency, ARunningReconcileDelaysTheHandOverAndIsCancelledAfterTheTimeout) {
+  create(40);
+  ManagerOptions quick = options("first");
+  quick.shards->hand_over_timeout = 10ms;
+  Manager first(world.client(), quick);
+  std::atomic<int> cancelled = 0;
+  first.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+              sleep_until(context.clock(), TimePoint::max(), context.stop());
+              ++cancelled;
+              context.log().info("cancelled");
+              return done();
+            }).with({.workers = 40}));
+  Running one(first);
+  world.wait_until([&] { return owned(first) == 16; });
+  Manager second(world.client(), options("second"));
+  second.add(spec("second"));
+  Running two(second);
+  world.wait_until([&] { return owned(second) == 8; });
+  EXPECT_GT(cancelled.load(), 0);
+  world.wait_until([&] { return ledger.keys() > 0; });
+  world.wait_until([&] { return first.shards()->status().draining == 0; });
+}
+
+TEST_F(ShardsManagerConcurrency, ATakenLeaseEndsTheMembershipAndTheReplicaJoinsAgain) {
+  create(40);
+  Manager first(world.client(), options("first"));
+  first.add(spec("first"));
+  Running one(first);
+  world.wait_until([&] { return owned(first) == 16; });
+  const std::string member = first.shards()->status().member;
+  world.patch("/apis/coordination.k8s.io/v1/namespaces/default/leases/" + member,
+              R"({"spec":{"holderIdentity":""}})");
+  world.wait_until([&] {
+    const ShardsStatus status = first.shards()->status();
+    return status.owned == 16 && status.member != member;
+  });
+  EXPECT_EQ(first.shards()->status().lost, 16U);
+  EXPECT_EQ(first.shards()->problem(), "");
 }
 
 TEST_F(ShardsManagerConcurrency, RefusesAnElectionBesideShardsAndTasksOfALeader) {
