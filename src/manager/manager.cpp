@@ -644,9 +644,6 @@ const Client* Manager::election_client() const noexcept {
 detail::WebhookTable& Manager::webhooks() const noexcept {
   return impl_->webhooks_;
 }
-const std::string& Manager::name() const noexcept {
-  return impl_->options_.name;
-}
 std::string Manager::blocked_reason() const {
   if (is_leader()) return {};
   const std::string holder = impl_->elector_->holder();

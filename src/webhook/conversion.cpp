@@ -15,7 +15,7 @@ namespace {
 using detail::field;
 using detail::Presence;
 
-constexpr std::string_view document = "ConversionReview";
+constexpr std::string_view conversion_review = "ConversionReview";
 
 // Restores what a conversion must not change; labels and annotations are those of `to`.
 // Source: apiextensions-apiserver pkg/apiserver/conversion, restoreObjectMeta.
@@ -109,12 +109,15 @@ Json Conversion::convert(const Json& object, std::string_view api_version) const
 
 Json answer_conversion_review(const std::vector<Conversion>& conversions, const Json& review,
                               std::string& failure) {
-  detail::check_review(review, document, "apiextensions.k8s.io");
-  const Json& request = field(review, document, "", "request", Presence::required, Json::Kind::object);
-  const Json& uid = field(request, document, "request", "uid", Presence::required, Json::Kind::string);
-  const Json& desired =
-      field(request, document, "request", "desiredAPIVersion", Presence::required, Json::Kind::string);
-  const Json& objects = field(request, document, "request", "objects", Presence::required, Json::Kind::array);
+  detail::check_review(review, conversion_review, "apiextensions.k8s.io");
+  const Json& request =
+      field(review, conversion_review, "", "request", Presence::required, Json::Kind::object);
+  const Json& uid =
+      field(request, conversion_review, "request", "uid", Presence::required, Json::Kind::string);
+  const Json& desired = field(request, conversion_review, "request", "desiredAPIVersion", Presence::required,
+                              Json::Kind::string);
+  const Json& objects =
+      field(request, conversion_review, "request", "objects", Presence::required, Json::Kind::array);
   Json response = Json::object({{"uid", uid}, {"result", success()}, {"convertedObjects", Json::array()}});
   try {
     response["convertedObjects"] = convert_all(conversions, objects, desired.as_string());
@@ -125,15 +128,16 @@ Json answer_conversion_review(const std::vector<Conversion>& conversions, const 
     failure = "an exception that is not a std::exception was thrown";
     response["result"] = Json::object({{"status", "Failure"}, {"message", failure}});
   }
-  return Json::object(
-      {{"apiVersion", "apiextensions.k8s.io/v1"}, {"kind", document}, {"response", std::move(response)}});
+  return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
+                       {"kind", conversion_review},
+                       {"response", std::move(response)}});
 }
 
 http::Response answer_conversion(const std::vector<Conversion>& conversions, const http::Request& request,
                                  std::string& failure) {
   try {
     return detail::json_answer(
-        answer_conversion_review(conversions, detail::read_body(request, document), failure));
+        answer_conversion_review(conversions, detail::read_body(request, conversion_review), failure));
   } catch (const detail::RefusedReview& error) {
     failure = error.what();
     return detail::text_answer(error.code(), error.what());

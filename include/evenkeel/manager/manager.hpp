@@ -218,7 +218,6 @@ class EVENKEEL_API Manager {
   std::shared_ptr<detail::ConsoleShell> make_console() const;
   void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
   detail::WebhookTable& webhooks() const noexcept;
-  const std::string& name() const noexcept;
 
   std::unique_ptr<Impl> impl_;
 };
