@@ -173,9 +173,9 @@ class EVENKEEL_API Manager {
   /// Adds a route to the metrics site, see http::Server::route(). Has no effect without an endpoint.
   void route(std::string path, std::function<http::Response(const http::ServerCall&)> handler,
              const http::RouteOptions& options);
-  /// Adds a section to the console: `read` returns values, lists of objects (tables) or objects, which the page
-  /// shows under `title`. It is called on the endpoint's thread while somebody looks, and must not block; an
-  /// exception is shown in its place. Has no effect without a console. docs/console.md. Throws
+  /// Adds a section to the console: `read` returns values, lists of objects (tables) or objects, which the
+  /// page shows under `title`. It is called on the endpoint's thread while somebody looks, and must not
+  /// block; an exception is shown in its place. Has no effect without a console. docs/console.md. Throws
   /// std::invalid_argument if the title is empty or taken.
   void add_console_section(std::string title, std::function<Json()> read);
   /// For hosts with their own HTTP server: returns the response to "/healthz", "/readyz/ping?verbose" and so
