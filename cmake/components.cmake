@@ -4,18 +4,19 @@
 #   evenkeel_packages_NAME  packages that a program needs at its link if the library is static
 #   evenkeel_modules_NAME   the same, as pkg-config's modules
 # A library stands behind those that it needs.
-set(evenkeel_components workqueue metrics client serve election coordination foundationdb runtime process_groups
+set(evenkeel_components workqueue metrics client tracing serve election coordination foundationdb runtime process_groups
   apiserver testing)
 
 set(evenkeel_needs_workqueue "")
 set(evenkeel_needs_metrics workqueue)
 set(evenkeel_needs_client workqueue)
+set(evenkeel_needs_tracing client)
 set(evenkeel_needs_serve client)
 set(evenkeel_needs_election client)
 set(evenkeel_needs_coordination client)
 set(evenkeel_needs_foundationdb coordination)
 set(evenkeel_needs_apiserver serve)
-set(evenkeel_needs_runtime election metrics serve)
+set(evenkeel_needs_runtime election metrics serve tracing)
 set(evenkeel_needs_process_groups coordination runtime)
 set(evenkeel_needs_testing runtime coordination apiserver)
 

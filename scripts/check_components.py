@@ -13,9 +13,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ALL = 'workqueue metrics client serve election coordination runtime process_groups apiserver testing'
+ALL = 'workqueue metrics client tracing serve election coordination runtime process_groups apiserver testing'
 PACKAGES = ['CURL', 'simdjson', 'yaml-cpp', 'OpenSSL', 'ZLIB', 'zstd', 'libyaml', 're2', 'spdlog', 'nlohmann_json', 'Boost', 'CLI11']
-SHARED = 'workqueue metrics client serve election coordination foundationdb runtime process_groups'
+SHARED = 'workqueue metrics client tracing serve election coordination foundationdb runtime process_groups'
 
 
 def case(name, expected, wanted='', optional='', hidden=(), kind='static'):
@@ -30,13 +30,13 @@ CASES = [
     case('the queue needs no package', given('workqueue'), 'workqueue', hidden=PACKAGES),
     case('without COMPONENTS, all that can be found', given('workqueue metrics'), hidden=['simdjson']),
     case('without COMPONENTS, the rest is named', '-- evenkeel: left out: client needs simdjson, which CMake did not find; '
-         'serve needs simdjson, which CMake did not find; election needs simdjson, which CMake did not find; coordination needs simdjson, which CMake did not find; '
+         'tracing needs simdjson, which CMake did not find; serve needs simdjson, which CMake did not find; election needs simdjson, which CMake did not find; coordination needs simdjson, which CMake did not find; '
          'runtime needs simdjson, which CMake did not find; process_groups needs simdjson, which CMake did not find; '
          'apiserver needs simdjson, which CMake did not find; testing needs simdjson, which CMake did not find', hidden=['simdjson']),
     case('without COMPONENTS, all', given(ALL)),
     case('a component brings those that it needs', given('workqueue client election'), 'election',
          hidden=['spdlog', 'Boost', 'CLI11', 'nlohmann_json']),
-    case('several components', given('workqueue metrics client serve election coordination runtime'), 'runtime;coordination'),
+    case('several components', given('workqueue metrics client tracing serve election coordination runtime'), 'runtime;coordination'),
     case('a package that is missing is named', 'evenkeel: runtime needs spdlog, which CMake did not find',
          'runtime', hidden=['spdlog']),
     case('a package that another component needs is named', 'evenkeel: client needs yaml-cpp, which CMake did not find; '

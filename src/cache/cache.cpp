@@ -486,7 +486,8 @@ void Cache::Impl::make(const Client& client, const ResourceId& resource, Informe
                         .server_log = server_log_,
                         .streaming = streaming_,
                         .copy = copy,
-                        .transform = transform_of(resource)};
+                        .transform = transform_of(resource),
+                        .tracer = client.tracer()};
   const auto informer = std::make_shared<Informer>(std::move(parts), std::move(options));
   informers_.push_back({.informer = informer});
   if (copy) disk_.add(copy, informer);

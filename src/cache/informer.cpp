@@ -199,7 +199,9 @@ class Informer::Impl final : public detail::Job {
   void ended(const std::exception_ptr& error);
   void failed(const ReflectorFailure& failure);
   void store(ReflectorChange change);
+  void begin_gap();
   void finish_stream() {
+    if (activity_ == Activity::watching) begin_gap();
     head_due_ = TimePoint::max();
     inbox_->end_stream();
     activity_ = Activity::idle;
@@ -231,6 +233,7 @@ class Informer::Impl final : public detail::Job {
   bool begun_ = false;                 // the first step was taken
   bool streams_ = false;               // a streaming list was advised, and its outcome was not reported yet
   unsigned streaming_waits_ = 0;       // in a row
+  Span gap_;                           // from the end of a watch until the next one is open
   bool unreachable_ = false;           // reported to the server's log, but not its recovery
   std::vector<std::shared_ptr<HandlerSlot>> notified_;  // handlers that have received all changes so far
 
@@ -465,11 +468,20 @@ void Informer::Impl::take(StreamInput& input) {
   }
 }
 
+void Informer::Impl::begin_gap() {
+  if (!parts_.tracer || gap_.is_recording()) return;
+  gap_ = parts_.tracer->start("watch gap");
+  gap_.set_attribute("k8s.resource", parts_.resource.plural);
+  if (!parts_.resource.group.empty()) gap_.set_attribute("k8s.resource.group", parts_.resource.group);
+  if (!options_.namespace_.empty()) gap_.set_attribute("k8s.namespace.name", options_.namespace_);
+}
+
 void Informer::Impl::opened(const StreamInput& input) {
   head_due_ = TimePoint::max();
   status_ = input.status;
   error_headers_ = input.headers;
   if (status_ == 200 && activity_ == Activity::watching) {
+    gap_.end();
     reflector_.on_watch_opened(now());
     due_ = reflector_.next_due().value_or(TimePoint::max());
   }
@@ -553,6 +565,7 @@ void Informer::Impl::ended(const std::exception_ptr& error) {
 void Informer::Impl::failed(const ReflectorFailure& failure) {
   const bool listing = activity_ == Activity::listing;
   finish_stream();
+  gap_.set_status(SpanStatus::error, failure.message);
   if (listing) return reflector_.on_list_failed(failure, now());
   if (failure.kind == ReflectorFailure::Kind::undecodable)
     return reflector_.on_undecodable(failure.message, now());

@@ -69,7 +69,8 @@ CallPlan::CallPlan(ClientState& state, const RestRequest& request, const CallOpt
       waits_(state.flow_control && !options.without_flow_control.value_or(false)),
       retry_(retries_of(state, options), request.method, state.next_seed()),
       guard_(options.write_guard),
-      pending_(state.writes, request_, writer_) {}
+      pending_(state.writes, request_, writer_),
+      span_(state.tracer, request_, options.trace_parent) {}
 
 Duration CallPlan::on_attempt(ClientState& state, TimePoint now) {
   if (!waits_) return Duration::zero();
@@ -89,6 +90,7 @@ void CallPlan::on_sending(http::Request& wire, TimePoint now) {
     guard_->check();
     wire.guard = guard_;  // the transport checks it again when bytes are about to be sent
   }
+  span_.on_sending(wire);
   sent_ = wire.headers;
   sent_bytes_ = wire.body.size();
   sent_at_ = now;
@@ -97,10 +99,12 @@ void CallPlan::on_sending(http::Request& wire, TimePoint now) {
 CallPlan::Next CallPlan::on_outcome(ClientState& state, Outcome<http::Response>& outcome, TimePoint now) {
   if (!outcome.ok()) return on_broken(state, outcome, now);
   const http::Response& response = outcome.value();
+  span_.on_status(response.status);
   state.meter->answered(request_.method, response.status, now - sent_at_, sent_bytes_, response.body.size());
   state.note_warnings(response.headers, describe(request_));
   if (response.status < 200 || response.status >= 300) return on_refused(state, outcome, now);
   state.writes->on_answer(request_, response.body, writer_);
+  if (state.write_spans) state.write_spans->on_answer(request_, response.body, span_.context());
   state.observers->on_end(request_, response.status, response.body);
   return Next::end;
 }
@@ -113,6 +117,7 @@ CallPlan::Next CallPlan::on_refused(ClientState& state, Outcome<http::Response>&
   Status status = Status::decode(response);
   const Next next = after(state, retry_.on_refused(status), code, now);
   if (next == Next::end) state.observers->on_end(request_, code, response.body);
+  if (next == Next::end) span_.on_error(status.reason, status.message);
   outcome = Outcome<http::Response>(std::make_exception_ptr(ApiError(describe(request_), std::move(status))));
   return next;
 }
@@ -123,9 +128,11 @@ CallPlan::Next CallPlan::on_broken(ClientState& state, Outcome<http::Response>& 
     std::rethrow_exception(outcome.error());
   } catch (const TransportError& broken) {
     if (may_have_arrived(broken.code())) state.observers->on_end(request_, 0, {});
+    span_.on_error("transport", broken.what());
     return after(state, retry_.on_broken(broken.code()), 0, now);
   } catch (const Cancelled&) {
     state.observers->on_end(request_, 0, {});
+    span_.on_error("cancelled", "cancelled");
     outcome = Outcome<http::Response>(std::make_exception_ptr(cancelled()));
   } catch (...) {  // the outcome as it is
   }
@@ -146,6 +153,7 @@ void CallPlan::on_not_refreshed(Outcome<http::Response>& outcome) const {
 
 void CallPlan::on_end() {
   pending_.end();
+  span_.end();
   guard_.reset();
 }
 

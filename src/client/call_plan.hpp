@@ -11,6 +11,7 @@
 #include <evenkeel/http/transport.hpp>
 
 #include "client/client_state.hpp"
+#include "client/request_span.hpp"
 #include "client/retry_core.hpp"
 #include "client/write_log.hpp"
 
@@ -70,6 +71,7 @@ class CallPlan {
   http::Headers sent_;
   std::size_t sent_bytes_ = 0;
   TimePoint sent_at_{};
+  RequestSpan span_;
   Duration delay_{};
 };
 

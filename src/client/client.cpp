@@ -51,6 +51,7 @@ Client Client::with(CallOptions options) const {
   take(merged.without_flow_control, options.without_flow_control);
   take(merged.write_guard, options.write_guard);
   take(merged.writer, options.writer);
+  take(merged.trace_parent, options.trace_parent);
   return Client(state_, std::move(merged));
 }
 
@@ -77,6 +78,12 @@ const std::shared_ptr<detail::WriteLog>& Client::writes() const noexcept {
 }
 const std::shared_ptr<detail::WriteObservers>& Client::write_observers() const noexcept {
   return state_->observers;
+}
+const std::shared_ptr<Tracer>& Client::tracer() const noexcept {
+  return state_->tracer;
+}
+const std::shared_ptr<detail::WriteSpans>& Client::write_spans() const noexcept {
+  return state_->write_spans;
 }
 ResourceClient Client::resource(ResourceId id) const {
   return ResourceClient(*this, std::move(id));

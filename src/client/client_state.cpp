@@ -78,6 +78,8 @@ ClientState::ClientState(Config config_, ClientOptions options)
       meter(std::make_shared<RequestMeter>(host_of(config.server))),
       writes(std::make_shared<WriteLog>()),
       observers(std::make_shared<WriteObservers>()),
+      tracer(options.tracer),
+      write_spans(tracer ? std::make_shared<WriteSpans>() : nullptr),
       credentials(config, clock),
       delayer(clock, event_loop),
       seed_(options.seed.value_or(first_seed(*clock, this))) {}

@@ -17,6 +17,7 @@
 #include "client/delayer.hpp"
 #include "client/write_log.hpp"
 #include "client/write_observer.hpp"
+#include "client/write_spans.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -53,6 +54,8 @@ class ClientState {
   const std::shared_ptr<RequestMeter> meter;
   const std::shared_ptr<WriteLog> writes;
   const std::shared_ptr<WriteObservers> observers;
+  const std::shared_ptr<Tracer> tracer;           // null: no spans
+  const std::shared_ptr<WriteSpans> write_spans;  // null without a tracer
   Credentials credentials;
   Delayer delayer;
 

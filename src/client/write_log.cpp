@@ -22,18 +22,13 @@ std::size_t size_of(const LoggedWrite& write) {
   return entry_overhead + 2 * write.uid.size() + write.version.size() + write.base.size() + write.body.size();
 }
 
-struct Found {
-  std::string uid = {};
-  std::string version = {};
-};
-
 std::string string_in(ondemand::value value) {
   std::string_view text;
   return value.get_string().get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
 }
 
-Found version_in(ondemand::object metadata) {
-  Found found;
+AnsweredVersion version_in(ondemand::object metadata) {
+  AnsweredVersion found;
   for (auto field : metadata) {
     const std::string_view name = field.unescaped_key();
     if (name == "uid") found.uid = string_in(field.value());
@@ -41,21 +36,6 @@ Found version_in(ondemand::object metadata) {
     if (!found.uid.empty() && !found.version.empty()) break;  // managedFields are long, and come later
   }
   return found;
-}
-
-// Returns empty texts for what is not a JSON object with such members.
-Found version_in(std::string_view document) {
-  try {
-    const simdjson::padded_string text(document);
-    ondemand::parser parser;
-    ondemand::document parsed = parser.iterate(text);
-    for (auto field : parsed.get_object()) {
-      const std::string_view name = field.unescaped_key();
-      if (name == "metadata") return version_in(ondemand::object(field.value().get_object()));
-    }
-  } catch (const simdjson::simdjson_error&) {
-  }
-  return {};
 }
 
 SentForm form_of(const RestRequest& request) {
@@ -79,6 +59,20 @@ std::string key_of(std::string_view namespace_, std::string_view name) {
 
 }  // namespace
 
+AnsweredVersion version_in(std::string_view document) {
+  try {
+    const simdjson::padded_string text(document);
+    ondemand::parser parser;
+    ondemand::document parsed = parser.iterate(text);
+    for (auto field : parsed.get_object()) {
+      const std::string_view name = field.unescaped_key();
+      if (name == "metadata") return version_in(ondemand::object(field.value().get_object()));
+    }
+  } catch (const simdjson::simdjson_error&) {
+  }
+  return {};
+}
+
 WriteLog::Pending::Pending(std::shared_ptr<WriteLog> log, const RestRequest& request, std::uint64_t writer)
     : writer_(writer) {
   if (!log->enabled_.load(std::memory_order_relaxed) || !changes_an_object(request)) return;
@@ -99,7 +93,7 @@ void WriteLog::Pending::end() noexcept {
 
 void WriteLog::on_answer(const RestRequest& request, std::string_view answer, std::uint64_t writer) {
   if (!enabled_.load(std::memory_order_relaxed) || !changes_an_object(request)) return;
-  Found now = version_in(answer);
+  AnsweredVersion now = version_in(answer);
   if (now.uid.empty() || now.version.empty()) return;
   LoggedWrite write{.uid = std::move(now.uid),
                     .version = std::move(now.version),

@@ -44,6 +44,16 @@ struct LoggedWrite {
 };
 using LoggedWrites = std::vector<std::shared_ptr<const LoggedWrite>>;
 
+/// Identity and version of an object; both are empty if they are not known.
+struct AnsweredVersion {
+  std::string uid = {};
+  std::string version = {};
+};
+
+/// Reads them from an object's document. Complexity: scans it up to its metadata, without parsing it into
+/// values.
+AnsweredVersion version_in(std::string_view document);
+
 /// A state of an object. Its kind is left out: the uid tells it.
 struct ObjectVersion {
   std::string_view namespace_ = {};

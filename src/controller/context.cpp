@@ -13,8 +13,12 @@ Context::Context(ContextOptions options)
       key_(options_.request.object_key()),
       deadline_(options_.timeout ? std::optional(deadline_after(options_.clock->now(), *options_.timeout))
                                  : std::nullopt),
-      client_(options_.client.with(
-          {.stop = options_.stop, .deadline = deadline_, .field_owner = options_.field_owner})) {
+      client_(options_.client.with({.stop = options_.stop,
+                                    .deadline = deadline_,
+                                    .field_owner = options_.field_owner,
+                                    .trace_parent = options_.span.context().is_valid()
+                                                        ? std::optional(options_.span.context())
+                                                        : std::nullopt})) {
   if (options_.cache != nullptr) options_.cache->observe(client_);
 }
 

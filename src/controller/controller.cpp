@@ -20,6 +20,7 @@
 #include "controller/gated_queue.hpp"
 #include "controller/inspector.hpp"
 #include "controller/key_sources.hpp"
+#include "controller/run_links.hpp"
 #include "controller/runner.hpp"
 
 namespace evenkeel {
@@ -69,10 +70,18 @@ std::size_t threads_of(const ControllerOptions& options) {
   return std::min(workers, options.in_flight.value_or(workers));
 }
 
-// Gives the client of the controller an identity of its own, which marks its writes.
-ControllerEnvironment with_own_writer(ControllerEnvironment environment) {
+// Gives the client of the controller an identity of its own, which marks its writes, and lets `links` observe
+// what adds keys.
+ControllerEnvironment own_environment(ControllerEnvironment environment,
+                                      const std::shared_ptr<detail::RunLinks>& links) {
   environment.client = environment.client.with({.writer = environment.client.writes()->new_writer()});
+  if (links) environment.observers.push_back(links);
   return environment;
+}
+
+// Returns null without a tracer.
+std::shared_ptr<detail::RunLinks> links_for(const Client& client) {
+  return client.tracer() ? std::make_shared<detail::RunLinks>(client.write_spans()) : nullptr;
 }
 
 detail::ControllerWrites own_writes(const Client& client) {
@@ -122,6 +131,7 @@ class Controller::Impl {
   detail::KeySources::Calls source_calls();
 
   const ControllerSpec spec_;
+  const std::shared_ptr<detail::RunLinks> links_;  // null without a tracer
   const ControllerEnvironment environment_;
   const Log log_;
   const std::size_t workers_;
@@ -141,12 +151,13 @@ class Controller::Impl {
 
 Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
     : spec_(checked(std::move(spec))),
-      environment_(with_own_writer(std::move(environment))),
+      links_(links_for(environment.client)),
+      environment_(own_environment(std::move(environment), links_)),
       log_(environment_.log.with({{"controller", spec_.options.name}})),
       workers_(threads_of(spec_.options)),
       queue_(spec_.options, environment_.clock, environment_.schedule_stuck_check,
              own_writes(environment_.client)),
-      runner_(spec_, environment_, queue_, log_),
+      runner_(spec_, environment_, queue_, log_, links_),
       feed_(environment_, queue_, log_, [this] { notify(); }),
       sources_(spec_, environment_, queue_, log_, source_calls()),
       inspector_(spec_, environment_, queue_, log_) {}

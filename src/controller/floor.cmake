@@ -44,6 +44,8 @@ set(controller_sources
   resource_context.cpp
   resource_reconciler.cpp
   result_core.cpp
+  run_links.cpp
+  run_span.cpp
   runner.cpp
   source.cpp
   stuck_core.cpp

@@ -7,6 +7,7 @@
 #include <evenkeel/sharding/shards.hpp>
 
 #include "controller/report.hpp"
+#include "controller/run_span.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -69,6 +70,8 @@ void Runner::run_owned(const RequestQueue::Claim& claim, std::size_t worker, con
   if (fatal) queue_.end_for_good(request, end);
   const std::optional<Duration> next = fatal ? std::nullopt : settle(claim, end);
   count(outcome, end.took);
+  describe_outcome(context.span(), outcome);
+  context.span().end();
   for (const auto& observer : environment_.observers)
     observer->run_ended({.key = request,
                          .reconcile_id = id,
@@ -93,6 +96,16 @@ TimePoint Runner::limit_of_run(TimePoint began) const {
                   {.after = spec_.options.stuck_after});
 }
 
+Span Runner::span_of(const Request& request, std::uint64_t attempt, const std::string& id) {
+  const std::shared_ptr<Tracer>& tracer = environment_.client.tracer();
+  if (!tracer) return {};
+  return start_run_span(*tracer, {.controller = spec_.options.name,
+                                  .key = request,
+                                  .reconcile_id = id,
+                                  .attempt = attempt,
+                                  .links = links_->take(request)});
+}
+
 Context Runner::context_for(const Request& request, std::uint64_t attempt, const std::string& id,
                             const Ownership* owned) {
   std::optional<std::uint64_t> term;
@@ -111,7 +124,8 @@ Context Runner::context_for(const Request& request, std::uint64_t attempt, const
                   .term = term,
                   .stop = owned ? owned->stop() : cancel_.get_token(),
                   .timeout = spec_.options.reconcile_timeout,
-                  .clock = environment_.clock});
+                  .clock = environment_.clock,
+                  .span = span_of(request, attempt, id)});
 }
 
 ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic, const Ownership* owned) {

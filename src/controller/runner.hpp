@@ -17,6 +17,7 @@
 #include "controller/gated_queue.hpp"
 #include "controller/reconcile_meter.hpp"
 #include "controller/run_ids.hpp"
+#include "controller/run_links.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -25,11 +26,14 @@ namespace detail {
 /// Thread safety: all members may be called concurrently.
 class Runner {
  public:
-  Runner(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log)
+  /// `links` is null without a tracer.
+  Runner(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
+         std::shared_ptr<RunLinks> links)
       : spec_(spec),
         environment_(environment),
         queue_(queue),
         log_(std::move(log)),
+        links_(std::move(links)),
         run_ids_(environment.seed) {}
 
   /// Reconciles a key. Throws exceptions that end the controller, see OnPanic.
@@ -44,6 +48,7 @@ class Runner {
  private:
   class Ownership;
   void run_owned(const RequestQueue::Claim& claim, std::size_t worker, const Ownership* owned);
+  Span span_of(const Request& request, std::uint64_t attempt, const std::string& id);
   Context context_for(const Request& request, std::uint64_t attempt, const std::string& id,
                       const Ownership* owned);
   ReconcileOutcome run_once(Context& context, std::exception_ptr& panic, const Ownership* owned);
@@ -56,6 +61,7 @@ class Runner {
   const ControllerEnvironment& environment_;
   GatedQueue& queue_;
   const Log log_;
+  const std::shared_ptr<RunLinks> links_;
   RunIds run_ids_;
   std::stop_source cancel_;
   std::atomic<std::size_t> active_ = 0;  // statistics only, no ordering required

@@ -65,6 +65,10 @@ void check(const ElectionOptions& options) {
   if (options.lease_duration < std::chrono::seconds{1}) refuse("lease_duration must be at least 1 s");
 }
 
+std::string_view span_name(ElectionCore::Ask ask) {
+  return ask == ElectionCore::Ask::get ? "read lease" : "write lease";
+}
+
 std::string text_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -437,7 +441,12 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
 }
 
 void Elector::State::send(Campaign& campaign, Core::Request request) {
-  auto done = [self = campaign.shared_from_this(), id = request.id](Outcome<ResourceClient::Object> outcome) {
+  const auto span = std::make_shared<Span>(start_span(client_.tracer(), span_name(request.ask)));
+  span->set_attribute("evenkeel.election", options_.namespace_ + "/" + options_.name);
+  auto done = [self = campaign.shared_from_this(), id = request.id,
+               span](Outcome<ResourceClient::Object> outcome) {
+    if (!outcome.ok()) span->set_status(SpanStatus::error, text_of(outcome.error()));
+    span->end();
     if (const auto elector = self->elector) elector->landed(*self, id, std::move(outcome));
   };
   const auto describe_call = [&]() -> ApiCall<ResourceClient::Object> {
@@ -449,8 +458,11 @@ void Elector::State::send(Campaign& campaign, Core::Request request) {
   };
   std::shared_ptr<http::Call> call;
   try {
-    const Client client =
-        client_.with({.deadline = request.deadline, .max_retries = 0, .without_flow_control = true});
+    const Client client = client_.with(
+        {.deadline = request.deadline,
+         .max_retries = 0,
+         .without_flow_control = true,
+         .trace_parent = span->context().is_valid() ? std::optional(span->context()) : std::nullopt});
     call = client.start(describe_call(), std::move(done));
   } catch (...) {  // nothing was sent
     MutexLock lock(mutex_);

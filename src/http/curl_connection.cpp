@@ -12,7 +12,7 @@ inline namespace v0 {
 namespace http::detail {
 namespace {
 
-constexpr Duration longest_wait = std::chrono::seconds{60};
+constexpr Duration longest_poll = std::chrono::seconds{60};
 
 }  // namespace
 
@@ -94,7 +94,7 @@ CURLcode CurlConnection::perform(const std::stop_token& stop, const std::stop_to
       return message == nullptr ? CURLE_FAILED_INIT : message->data.result;
     }
     if (auto error = why_ended(stop, closing)) std::rethrow_exception(error);
-    const Duration wait = std::clamp<Duration>(next_look() - now(), Duration::zero(), longest_wait);
+    const Duration wait = std::clamp<Duration>(next_look() - now(), Duration::zero(), longest_poll);
     curl_multi_poll(multi_, nullptr, 0,
                     static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()), nullptr);
   }

@@ -260,6 +260,17 @@ void add_flow_control_flags(CLI::App& app, Flags& flags) {
       ->needs(rate);
 }
 
+void add_tracing_flags(CLI::App& app, Flags& flags) {
+  CLI::Option* endpoint =
+      app.add_option("--otlp-endpoint", flags.otlp_endpoint,
+                     "Where spans are sent, with OTLP over HTTP: http://collector:4318/v1/traces (nowhere)")
+          ->type_name("URL");
+  app.add_option("--trace-ratio", flags.trace_ratio, "Share of the traces that are recorded (1)")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(endpoint);
+}
+
 void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   app.add_option(
          "--kubeconfig", flags.kubeconfig,
@@ -276,6 +287,7 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   add_shard_flags(app, flags.shards, program.manager.shards);
   add_endpoint_flags(app, flags.settings.endpoint, program.endpoint);
   add_webhook_flags(app, flags.webhooks, program.webhooks);
+  add_tracing_flags(app, flags);
   add_choice(app, "--log-level", log_levels, flags.log_level, "debug, info, warn, error or off (info)");
   add_choice(app, "--log-format", log_formats, flags.log_format, "text or json (text)");
   app.add_option("--log-file", flags.log_file, "Append the log to this file (standard error)")

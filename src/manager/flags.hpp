@@ -56,6 +56,8 @@ struct Flags {
   std::optional<Duration> sync_timeout = {};
   std::string cache_directory = {};
   bool streaming_lists = true;
+  std::string otlp_endpoint = {};  ///< Empty: no spans are exported.
+  double trace_ratio = 1;
   bool print_crds = false;
   WebhookFlags webhooks = {};
 };

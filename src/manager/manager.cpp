@@ -272,7 +272,7 @@ CacheOptions cache_options(const ManagerOptions& options) {
 std::optional<Client> client_for_election(const Client& client, const ManagerOptions& options) {
   if (!options.election && !options.shards) return std::nullopt;
   if (options.election_client) return options.election_client;
-  return Client(client.config(), {.clock = options.clock, .log = options.log});
+  return Client(client.config(), {.clock = options.clock, .log = options.log, .tracer = client.tracer()});
 }
 
 ManagerOptions with_election_name(ManagerOptions options) {

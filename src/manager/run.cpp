@@ -18,6 +18,8 @@
 #include <evenkeel/client/flow_control.hpp>
 #include <evenkeel/manager/log.hpp>
 #include <evenkeel/manager/run.hpp>
+#include <evenkeel/metrics/registry.hpp>
+#include <evenkeel/tracing/otlp_exporter.hpp>
 
 #include "api/yaml_writer.hpp"
 #include "manager/flags.hpp"
@@ -136,7 +138,30 @@ Client make_client(const Config& config, const RunOptions& options, const Manage
                          .log = manager.log,
                          .user_agent = options.name + "/" + options.version + purpose,
                          .field_owner = manager.name,
-                         .flow_control = std::move(flow_control)});
+                         .flow_control = std::move(flow_control),
+                         .tracer = options.tracer});
+}
+
+/// The exporter and the tracer of --otlp-endpoint; both null without it.
+struct Tracing {
+  std::shared_ptr<OtlpExporter> exporter = {};
+  std::shared_ptr<Tracer> tracer = {};
+};
+
+Tracing make_tracing(const RunOptions& options, const detail::Flags& flags, const ManagerOptions& manager) {
+  if (flags.otlp_endpoint.empty()) return {};
+  try {
+    auto exporter = std::make_shared<OtlpExporter>(OtlpOptions{.endpoint = flags.otlp_endpoint,
+                                                               .service_name = options.name,
+                                                               .service_version = options.version,
+                                                               .clock = manager.clock,
+                                                               .log = manager.log});
+    auto tracer =
+        std::make_shared<Tracer>(exporter, TracerOptions{.ratio = flags.trace_ratio, .clock = manager.clock});
+    return {std::move(exporter), std::move(tracer)};
+  } catch (const std::invalid_argument& wrong) {
+    throw detail::SettingsError(std::string("--otlp-endpoint: ") + wrong.what());
+  }
 }
 
 // Returns null if no rate was given.
@@ -288,7 +313,15 @@ int run(int argc, const char* const* argv, const RunOptions& options,
     if (parsed.flags.print_crds)
       return print_crds(options, std::move(manager),
                         detail::webhook_options(parsed.flags.webhooks, options.webhooks), setup);
-    return run_operator(options, std::move(manager), parsed.flags, setup);
+    const Tracing tracing = make_tracing(options, parsed.flags, manager);
+    if (!tracing.exporter) return run_operator(options, std::move(manager), parsed.flags, setup);
+    RunOptions traced = options;
+    traced.tracer = tracing.tracer;
+    return run_operator(traced, std::move(manager), parsed.flags, [&](Manager& made) {
+      made.metrics().add("tracing",
+                         [exporter = tracing.exporter](MetricSink& sink) { exporter->collect(sink); });
+      setup(made);
+    });
   } catch (const detail::SettingsError& error) {
     return wrong_usage(options, error.what());
   } catch (const std::exception& error) {

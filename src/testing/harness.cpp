@@ -40,6 +40,12 @@ apiserver::SharedCoreOptions core_options(const HarnessOptions& options, std::sh
 }
 
 // Returns a clock that begins where the world of the options was taken.
+std::shared_ptr<Tracer> tracer_for(const HarnessOptions& options, std::shared_ptr<const Clock> clock) {
+  if (!options.span_exporter) return nullptr;
+  return std::make_shared<Tracer>(options.span_exporter,
+                                  TracerOptions{.clock = std::move(clock), .seed = options.seed});
+}
+
 std::shared_ptr<HarnessClock> clock_for(const HarnessOptions& options) {
   auto clock = std::make_shared<HarnessClock>();
   if (options.world) clock->advance_to(clock->now() + (options.world->time() - clock->wall_now()));
@@ -138,7 +144,8 @@ Harness::Impl::Impl(HarnessOptions options)
                                                          .clock = clock_,
                                                          .log = Log(recorder_),
                                                          .field_owner = options_.name,
-                                                         .seed = options_.seed}),
+                                                         .seed = options_.seed,
+                                                         .tracer = tracer_for(options_, clock_)}),
       client_({.server = "http://harness"},
               {.transport = std::make_shared<DirectTransport>(core_, transport_->inner()),
                .clock = clock_,

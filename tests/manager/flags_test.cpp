@@ -64,6 +64,9 @@ TEST(Flags, EachIsRead) {
                               "op.yaml",
                               "--rate-limiter",
                               "exponential(1s, 60s)",
+                              "--otlp-endpoint",
+                              "http://collector:4318",
+                              "--trace-ratio=0.1",
                               "--print-crds"});
   ASSERT_FALSE(outcome.exit_code) << outcome.text;
   EXPECT_EQ(outcome.flags.kubeconfig, "k.yaml");
@@ -71,6 +74,8 @@ TEST(Flags, EachIsRead) {
   EXPECT_EQ(outcome.flags.namespace_, "ns");
   EXPECT_EQ(outcome.flags.kube_api_qps, 2.5);
   EXPECT_EQ(outcome.flags.kube_api_burst, 4);
+  EXPECT_EQ(outcome.flags.otlp_endpoint, "http://collector:4318");
+  EXPECT_EQ(outcome.flags.trace_ratio, 0.1);
   EXPECT_FALSE(outcome.flags.streaming_lists);
   EXPECT_EQ(outcome.flags.config, "op.yaml");
   EXPECT_EQ(outcome.flags.settings.defaults.workers, 8U);
@@ -152,6 +157,8 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
       {{"--kube-api-qps", "0"}, "--kube-api-qps"},
       {{"--kube-api-qps", "many"}, "--kube-api-qps"},
       {{"--kube-api-burst", "5"}, "--kube-api-burst requires --kube-api-qps"},
+      {{"--trace-ratio", "0.5"}, "--trace-ratio requires --otlp-endpoint"},
+      {{"--otlp-endpoint", "http://c:4318", "--trace-ratio", "2"}, "--trace-ratio"},
       {{"--workers", "0"}, "--workers: \"0\" is not a number from 1 to 4096"},
       {{"--workers", "4097"}, "\"4097\""},
       {{"--workers", "two"}, "\"two\""},

@@ -151,6 +151,8 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--webhook-cert-file", write_file("webhook.crt", pair.certificate)},
       {"--webhook-key-file", write_file("webhook.key", pair.key)},
       {"--webhook-service", "default/demo"},
+      {"--otlp-endpoint", "http://127.0.0.1:9/v1/traces"},
+      {"--trace-ratio", "0.5"},
       {"--log-level", "info"},
       {"--log-format", "text"},
       {"--log-file", "/dev/stderr"}};

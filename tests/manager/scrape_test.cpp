@@ -25,6 +25,8 @@
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/metrics/text.hpp>
+#include <evenkeel/sharding/shards.hpp>
+#include <evenkeel/tracing/otlp_exporter.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
 
 #include "../support/await.hpp"
@@ -202,6 +204,9 @@ TEST_F(ScrapeConcurrency, EveryFamilyIsDocumentedAndEveryDocumentedOneIsThere) {
   PrometheusText of_shards;  // which exclude an election
   Shards(world.client(), {.name = "op"}).collect(of_shards);
   ours.families.merge(test::parse_scrape(of_shards.str()).families);
+  PrometheusText of_spans;  // which need a collector
+  OtlpExporter().collect(of_spans);
+  ours.families.merge(test::parse_scrape(of_spans.str()).families);
   const std::string page = read("docs/metrics.md");
   std::map<std::string, std::pair<std::string, std::string>> documented;  // name -> type, labels
   const std::regex row(R"(\| `([a-z_]+)` \| (counter|gauge|histogram) \| ([a-z_, ]*|-) \|)");

@@ -19,6 +19,7 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/base/trace.hpp>
 #include <evenkeel/cache/object_event.hpp>
 #include <evenkeel/cache/object_store.hpp>
 #include <evenkeel/cache/projection.hpp>
@@ -133,6 +134,8 @@ class EVENKEEL_API Informer {
     std::shared_ptr<const detail::CollectionFile> copy = {};
     /// See WireScannerOptions.
     std::function<std::string(std::string_view json)> transform = {};
+    /// Records the gaps of the watch; null: they are not recorded.
+    std::shared_ptr<Tracer> tracer = {};
   };
 
   /// The informer is idle until start(). Throws std::invalid_argument for reflector options out of bounds.

@@ -19,6 +19,7 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/object_key.hpp>
+#include <evenkeel/base/trace.hpp>
 #include <evenkeel/client/call.hpp>
 #include <evenkeel/client/calls.hpp>
 #include <evenkeel/client/config.hpp>
@@ -39,6 +40,7 @@ class AsyncWatch;
 class ClientState;
 class WriteLog;
 class WriteObservers;
+class WriteSpans;
 }
 
 /// A handle to a server, an identity and the options bound by with(). Cheap to copy.
@@ -76,6 +78,10 @@ class EVENKEEL_API Client {
   const std::shared_ptr<detail::WriteLog>& writes() const noexcept;
   /// For caches: the observers of the writes of this client and its copies.
   const std::shared_ptr<detail::WriteObservers>& write_observers() const noexcept;
+  /// Returns the tracer of ClientOptions; may be null.
+  const std::shared_ptr<Tracer>& tracer() const noexcept;
+  /// For controllers: the spans of the last writes of this client and its copies; null without a tracer.
+  const std::shared_ptr<detail::WriteSpans>& write_spans() const noexcept;
   /// Returns a client for objects of one kind without a C++ type; see client/resource_client.hpp.
   ResourceClient resource(ResourceId id) const;
 

@@ -14,6 +14,7 @@
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/base/trace.hpp>
 #include <evenkeel/http/message.hpp>
 
 namespace evenkeel {
@@ -51,6 +52,9 @@ struct ClientOptions {
   std::shared_ptr<FlowControl> flow_control = {};
   /// Drives the client, and what uses it, instead of threads of their own; see http/event_loop.hpp.
   std::shared_ptr<EventLoop> event_loop = {};
+  /// Records a span of each request, and those of the controllers, caches and elections that use the client;
+  /// see docs/tracing.md. Null: none.
+  std::shared_ptr<Tracer> tracer = {};
 };
 
 /// Server-side handling of unknown or duplicate fields.
@@ -78,6 +82,8 @@ struct CallOptions {
   /// Identity of the controller that writes, by which it recognizes the events of its own writes; see
   /// EventGate. Set by controllers.
   std::optional<std::uint64_t> writer = {};
+  /// Parent of the spans of calls. Set by controllers to the span of the reconcile.
+  std::optional<SpanContext> trace_parent = {};
 };
 
 struct ListOptions {

@@ -20,6 +20,7 @@
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/base/trace.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
@@ -86,6 +87,7 @@ struct ContextOptions {
   std::stop_token stop = {};
   std::optional<Duration> timeout = {};
   std::shared_ptr<const Clock> clock = real_clock();
+  Span span = {};  ///< Of the run; not recorded by default.
 };
 
 /// One run of a reconciler. Every call made through it carries the run's deadline, stop token and field
@@ -117,6 +119,9 @@ class EVENKEEL_API Context {
   /// Returns the end of the reconcile timeout, or std::nullopt if there is none.
   std::optional<TimePoint> deadline() const { return deadline_; }
   const Clock& clock() const { return *options_.clock; }
+  /// Returns the span of this run, for attributes of the program's own, and as the parent of its spans: pass
+  /// span().context(). Not recorded without a tracer; see docs/tracing.md.
+  Span& span() { return options_.span; }
   /// Throws Cancelled if stop() was triggered or deadline() has passed. For long loops.
   void check() const;
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include <evenkeel/base/export.hpp>
+#include <evenkeel/base/trace.hpp>
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/flag_set.hpp>
 #include <evenkeel/manager/manager.hpp>
@@ -23,7 +25,9 @@ struct RunOptions {
   EndpointOptions endpoint = {};              ///< Overridden by flags. Default: nothing is served.
   WebhookServerOptions webhooks =
       WebhookServerOptions();  ///< Overridden by flags. Serves if there are webhooks.
-  FlagSet flags = {};          ///< The program's own flags, in addition to those of docs/flags.md.
+  /// Records spans; see docs/tracing.md. Null: none, unless --otlp-endpoint makes one.
+  std::shared_ptr<Tracer> tracer = {};
+  FlagSet flags = {};  ///< The program's own flags, in addition to those of docs/flags.md.
 };
 
 /// Parses the flags of docs/flags.md, creates a client and a manager, calls `setup` to add controllers, and

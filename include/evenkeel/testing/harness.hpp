@@ -27,6 +27,7 @@
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/base/trace.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/pod_exec.hpp>
@@ -74,6 +75,8 @@ struct HarnessOptions {
   /// The state in which the server begins, from Harness::snapshot(); its clock begins at the time of the
   /// snapshot, and uids and generated names follow those of the world, not `seed`.
   std::optional<apiserver::World> world = {};
+  /// Receives the spans of the controllers, with virtual times; see docs/tracing.md. Null: none are recorded.
+  std::shared_ptr<SpanExporter> span_exporter = {};
 };
 
 /// A mutating request of a controller and its effect.
