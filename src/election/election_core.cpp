@@ -147,7 +147,7 @@ Json ElectionCore::freed(WallTime wall) const {
 std::optional<ElectionCore::Pending> ElectionCore::finish(std::uint64_t id) {
   auto found = pending_.extract(id);
   if (found.empty() || end_) return std::nullopt;
-  return std::move(found.mapped());
+  return found.mapped();
 }
 
 void ElectionCore::on_answered(std::uint64_t id, Json lease, TimePoint now) {
