@@ -75,12 +75,19 @@ void post_mutation(FDBTransaction* tr, Mutation mutation) {
   post(tr, [mutation = std::move(mutation)](Transaction& transaction) { transaction.mutate(mutation); });
 }
 
-/// Cancels operations that are not done within `milliseconds`; 0: never.
-void set_timeout(FDBTransaction* tr, std::int64_t milliseconds) {
+/// Breaks the transaction off once something has waited for an answer at a multiple of `milliseconds`; 0:
+/// never. What the cluster answers never times out, however slow the machine is.
+void set_timeout(const std::shared_ptr<Transaction>& timed, std::int64_t milliseconds) {
   if (milliseconds == 0) return;
   const auto when = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
-  Network::instance().post_at(when, [weak = std::weak_ptr(tr->transaction)] {
-    if (const auto transaction = weak.lock()) transaction->break_off(fdb_double::transaction_timed_out);
+  Network::instance().post_at(when, [weak = std::weak_ptr(timed), milliseconds] {
+    const auto transaction = weak.lock();
+    if (!transaction) return;
+    if (transaction->waits()) {
+      transaction->break_off(fdb_double::transaction_timed_out);
+    } else {
+      set_timeout(transaction, milliseconds);
+    }
   });
 }
 
@@ -214,7 +221,7 @@ fdb_error_t fdb_transaction_set_option(FDBTransaction* tr, FDBTransactionOption 
   std::int64_t milliseconds = 0;
   if (value_length != sizeof(milliseconds)) return fdb_double::invalid_option_value;
   for (int i = 0; i < value_length; ++i) milliseconds |= static_cast<std::int64_t>(value[i]) << (8 * i);
-  set_timeout(tr, milliseconds);
+  set_timeout(tr->transaction, milliseconds);
   return 0;
 }
 

@@ -37,6 +37,8 @@ class Transaction {
   void add_conflict(const Range& range, bool write);
   /// Fails all present and future operations with `error`.
   void break_off(int error);
+  /// Returns true if an operation has no answer yet.
+  bool waits() const { return !waiting_.empty() || !watches_.empty(); }
 
   void get_read_version(const FuturePtr& future);
   void get(const std::string& key, bool snapshot, const FuturePtr& future);
