@@ -14,21 +14,21 @@ namespace {
 using detail::field;
 using detail::Presence;
 
-constexpr std::array<std::string_view, 4> operations{"CREATE", "UPDATE", "DELETE", "CONNECT"};
-constexpr std::string_view document = "AdmissionReview";
+constexpr std::array<std::string_view, 4> operation_names{"CREATE", "UPDATE", "DELETE", "CONNECT"};
+constexpr std::string_view review_kind = "AdmissionReview";
 
 std::string text(const Json& parent, const std::string& path, std::string_view name, Presence presence) {
-  const Json& value = field(parent, document, path, name, presence, Json::Kind::string);
+  const Json& value = field(parent, review_kind, path, name, presence, Json::Kind::string);
   return value.is_null() ? std::string() : value.as_string();
 }
 
 std::vector<std::string> texts(const Json& parent, const std::string& path, std::string_view name) {
   std::vector<std::string> found;
-  const Json& list = field(parent, document, path, name, Presence::optional, Json::Kind::array);
+  const Json& list = field(parent, review_kind, path, name, Presence::optional, Json::Kind::array);
   for (std::size_t at = 0; at < list.size(); ++at) {
     if (!list[at].is_string())
       throw DecodeError(
-          std::string(document) + ": " + path + "." + std::string(name) + "[" + std::to_string(at) + "]",
+          std::string(review_kind) + ": " + path + "." + std::string(name) + "[" + std::to_string(at) + "]",
           "expected string, found " + std::string(list[at].kind_name()));
     found.push_back(list[at].as_string());
   }
@@ -37,21 +37,22 @@ std::vector<std::string> texts(const Json& parent, const std::string& path, std:
 
 AdmissionOperation read_operation(const Json& request) {
   const std::string word = text(request, "request", "operation", Presence::required);
-  const auto found = std::find(operations.begin(), operations.end(), word);
-  if (found == operations.end())
+  const auto found = std::find(operation_names.begin(), operation_names.end(), word);
+  if (found == operation_names.end())
     throw DecodeError("AdmissionReview: request.operation",
                       "expected CREATE, UPDATE, DELETE or CONNECT, found \"" + word + "\"");
-  return static_cast<AdmissionOperation>(found - operations.begin());
+  return static_cast<AdmissionOperation>(found - operation_names.begin());
 }
 
 AdmissionUser read_user(const Json& request) {
   const std::string path = "request.userInfo";
-  const Json& info = field(request, document, "request", "userInfo", Presence::optional, Json::Kind::object);
+  const Json& info =
+      field(request, review_kind, "request", "userInfo", Presence::optional, Json::Kind::object);
   AdmissionUser user;
   user.name = text(info, path, "username", Presence::optional);
   user.uid = text(info, path, "uid", Presence::optional);
   user.groups = texts(info, path, "groups");
-  const Json& extra = field(info, document, path, "extra", Presence::optional, Json::Kind::object);
+  const Json& extra = field(info, review_kind, path, "extra", Presence::optional, Json::Kind::object);
   if (!extra.is_null()) {
     for (const auto& [name, values] : extra.as_object())
       user.extra[name] = texts(extra, path + ".extra", name);
@@ -60,9 +61,9 @@ AdmissionUser read_user(const Json& request) {
 }
 
 ResourceId read_resource(const Json& request, const std::string& namespace_) {
-  const Json& kind = field(request, document, "request", "kind", Presence::required, Json::Kind::object);
+  const Json& kind = field(request, review_kind, "request", "kind", Presence::required, Json::Kind::object);
   const Json& resource =
-      field(request, document, "request", "resource", Presence::required, Json::Kind::object);
+      field(request, review_kind, "request", "resource", Presence::required, Json::Kind::object);
   return {text(kind, "request.kind", "group", Presence::optional),
           text(kind, "request.kind", "version", Presence::required),
           text(kind, "request.kind", "kind", Presence::required),
@@ -71,7 +72,7 @@ ResourceId read_resource(const Json& request, const std::string& namespace_) {
 }
 
 Json object_of(const Json& request, std::string_view name) {
-  return field(request, document, "request", name, Presence::optional, Json::Kind::object);
+  return field(request, review_kind, "request", name, Presence::optional, Json::Kind::object);
 }
 
 Json group_version(const ResourceId& resource) {
@@ -81,7 +82,7 @@ Json group_version(const ResourceId& resource) {
 }  // namespace
 
 std::string_view operation_name(AdmissionOperation operation) noexcept {
-  return operations[static_cast<std::size_t>(operation)];
+  return operation_names[static_cast<std::size_t>(operation)];
 }
 
 bool AdmissionUser::in_group(std::string_view group) const {
@@ -94,8 +95,8 @@ std::string AdmissionRequest::what() const {
 }
 
 AdmissionRequest read_admission_review(const Json& review) {
-  detail::check_review(review, document, "admission.k8s.io");
-  const Json& from = field(review, document, "", "request", Presence::required, Json::Kind::object);
+  detail::check_review(review, review_kind, "admission.k8s.io");
+  const Json& from = field(review, review_kind, "", "request", Presence::required, Json::Kind::object);
   AdmissionRequest request;
   request.uid = text(from, "request", "uid", Presence::required);
   request.namespace_ = text(from, "request", "namespace", Presence::optional);
@@ -104,7 +105,7 @@ AdmissionRequest read_admission_review(const Json& review) {
   request.name = text(from, "request", "name", Presence::optional);
   request.operation = read_operation(from);
   request.user = read_user(from);
-  if (field(from, document, "request", "dryRun", Presence::optional, Json::Kind::boolean).bool_or(false))
+  if (field(from, review_kind, "request", "dryRun", Presence::optional, Json::Kind::boolean).bool_or(false))
     request.dry_run = DryRun::yes;
   request.object = object_of(from, "object");
   request.old_object = object_of(from, "oldObject");
