@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/testing/harness.hpp>
 #include <evenkeel/webhook/configuration.hpp>
 
