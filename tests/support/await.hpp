@@ -9,15 +9,15 @@
 
 namespace evenkeel::test {
 
-inline constexpr std::chrono::seconds longest_await{20};
+inline constexpr std::chrono::seconds longest_await{300};
 
-/// Polls until `condition()` is true. Throws std::runtime_error naming `what` when that takes longer than 20
-/// s.
+/// Polls until `condition()` is true. Throws std::runtime_error naming `what` when that takes longer than
+/// longest_await.
 template <class Condition>
 void await(const std::string& what, const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + longest_await;
   while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) throw std::runtime_error("waited 20 s for " + what);
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error("waited 300 s for " + what);
     std::this_thread::yield();
   }
 }

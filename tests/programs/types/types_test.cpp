@@ -204,6 +204,16 @@ TEST(TypesHeader, SaysWhatIsLost) {
   EXPECT_EQ(lost("{a: {type: string, x-kubernetes-validations: "
                  "[{rule: 'a'}, {rule: 'b'}, {rule: 'c'}, {rule: 'd'}, {rule: 'e'}]}}"),
             ".spec.a: rules but the first 4\nsubresource status, without a schema\n");
+  EXPECT_EQ(
+      lost("{a: {type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-map-type: atomic}}"),
+      ".spec.a: x-kubernetes-map-type atomic\nsubresource status, without a schema\n");
+}
+
+TEST(TypesHeader, SaysThatMetadataIsNotRequired) {
+  std::string text = box("{type: object, properties: {a: {type: string}}}");
+  const std::string root = "openAPIV3Schema: {type: object, ";
+  text.replace(text.find(root), root.size(), root + "required: [metadata], ");
+  EXPECT_NE(header(text).find("/// - required metadata\n"), std::string::npos);
 }
 
 std::string many_fields(int count) {

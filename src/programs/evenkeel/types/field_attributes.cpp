@@ -45,13 +45,18 @@ class AttributeWriter {
     if (value.kind == map)
       add_counts(schema, "minProperties", "maxProperties", "ek::min_items", "ek::max_items");
     if (value.kind == record) lost_.add_members(schema, path, {"minProperties", "maxProperties"});
-    if ((value.kind == map || value.kind == record) && schema["x-kubernetes-map-type"] == Json("atomic"))
-      attributes_.push_back("ek::map_atomic");
+    if (schema["x-kubernetes-map-type"] == Json("atomic")) add_map_type(value, path);
     if (schema["x-kubernetes-embedded-resource"].bool_or(false)) attributes_.push_back("ek::embedded_object");
     if ((value.kind == map || value.kind == record) &&
         schema["x-kubernetes-preserve-unknown-fields"].bool_or(false))
       attributes_.push_back("ek::preserve_unknown");
     if (!value.draft) add_rules(schema, path);
+  }
+
+  void add_map_type(const Value& value, const std::string& path) {
+    if (value.kind != TypeKind::map && value.kind != TypeKind::record)
+      return lost_.add(path, "x-kubernetes-map-type atomic");
+    attributes_.push_back("ek::map_atomic");
   }
 
   void add_rules(const Json& schema, const std::string& path) {

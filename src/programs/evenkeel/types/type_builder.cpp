@@ -113,6 +113,7 @@ class Builder {
     }
     if (schema["x-kubernetes-preserve-unknown-fields"].bool_or(false))
       lost_.add(path, "x-kubernetes-preserve-unknown-fields");
+    if (is_required(schema, "metadata")) lost_.add(path, "required metadata");
     drafts_.push_back(std::move(kind));
   }
 
