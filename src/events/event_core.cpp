@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "events/event_core.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+std::optional<TimePoint> earlier(std::optional<TimePoint> one, std::optional<TimePoint> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
+std::string hexadecimal(std::int64_t number) {
+  std::array<char, 20> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number, 16);
+  return {text.data(), end.ptr};
+}
+
+}  // namespace
+
+EventCore::EventCore(EventCoreOptions options)
+    : options_(std::move(options)),
+      similar_(options_.limits),
+      filter_(options_.limits),
+      events_(options_.limits.remembered) {}
+
+// Names of client-go: that of the object and the time in nanoseconds, here never the same twice.
+std::string EventCore::name_for(const EventRecord& record, WallTime wall) {
+  const std::int64_t stamp =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(wall.time_since_epoch()).count();
+  last_stamp_ = std::max(stamp, last_stamp_ + 1);
+  return name_of_event(record.subject.name, "." + hexadecimal(last_stamp_));
+}
+
+// Returns the Event that this one repeats, or a new one.
+EventCore::Shared EventCore::counted(const std::string& key, EventRecord& record, WallTime wall) {
+  Shared& slot = events_.at(key, [this](const Shared& forgotten) { write_number(forgotten); });
+  if (!slot) {
+    slot = std::make_shared<CountedEvent>();
+    slot->name = name_for(record, wall);
+    slot->first = wall;
+    slot->record = std::move(record);
+  } else if (options_.api == EventApi::core_v1) {
+    slot->record.message = std::move(record.message);  // a series keeps its first one
+  }
+  return slot;
+}
+
+bool EventCore::on_event(EventRecord record, TimePoint now, WallTime wall) {
+  ++totals_.recorded;
+  const bool series = options_.api == EventApi::events_v1;
+  const std::string object = series ? std::string() : object_key(record);
+  const std::string key = series ? series_key(record) : similar_.correlate(record, now);
+  const Shared event = counted(key, record, wall);
+  ++event->count;
+  event->last = wall;
+  event->last_at = now;
+  if (!series) {
+    if (filter_.admits(object, now)) return enqueue(event);
+    ++totals_.filtered;
+    return true;
+  }
+  if (!scan_at_) scan_at_ = deadline_after(now, options_.limits.series_end);
+  if (!refresh_at_) refresh_at_ = deadline_after(now, options_.limits.series_refresh);
+  const bool begun = event->written > 0 || event->given_up > 0 || event == current_;
+  if (event->count > 2 && begun) return true;  // written with the series
+  return enqueue(event);
+}
+
+bool EventCore::enqueue(const Shared& event) {
+  if (event->queued) return true;
+  if (waiting() >= options_.limits.queue) {
+    ++totals_.dropped;
+    return false;
+  }
+  event->queued = true;
+  queue_.push_back(event);
+  return true;
+}
+
+std::optional<EventWrite> EventCore::next_write(TimePoint now) {
+  if (writing_ || (retry_at_ && now < *retry_at_)) return std::nullopt;
+  retry_at_.reset();
+  while (!current_ && !queue_.empty()) {
+    current_ = std::move(queue_.front());
+    queue_.pop_front();
+    current_->queued = false;
+    tries_ = collisions_ = 0;
+    if (!is_worth_writing(*current_)) current_.reset();
+  }
+  if (!current_) return std::nullopt;
+  writing_ = true;
+  sent_count_ = current_->count;
+  return EventWrite{.event = std::make_shared<const CountedEvent>(*current_),
+                    .create = current_->written == 0};
+}
+
+void EventCore::on_written(WriteEnd end, TimePoint now) {
+  if (!writing_) return;
+  writing_ = false;
+  const bool created = current_->written == 0;
+  if (end == WriteEnd::not_found && !created) {
+    current_->written = 0;  // and is created anew at once
+    return;
+  }
+  // After a failed try, the object of this name is the one that was sent, and its answer was lost.
+  if (end == WriteEnd::already_exists && created && tries_ > 0) end = WriteEnd::done;
+  switch (end) {
+    case WriteEnd::done:
+      ++totals_.written;
+      current_->written = sent_count_;
+      current_.reset();
+      return;
+    case WriteEnd::already_exists:
+      if (++collisions_ >= options_.limits.tries) return give_up();
+      current_->name = name_for(current_->record, current_->first);
+      return;
+    case WriteEnd::failed:
+      return retry(now);
+    case WriteEnd::not_found:
+    case WriteEnd::rejected:
+      return give_up();
+  }
+}
+
+void EventCore::retry(TimePoint now) {
+  if (++tries_ >= options_.limits.tries) return give_up();
+  Duration delay = options_.limits.retry_delay;
+  if (tries_ == 1) {
+    delay = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(delay) * options_.random());
+  }
+  retry_at_ = deadline_after(now, delay);
+}
+
+// The number is known further, and written with the next repetition or the series.
+void EventCore::give_up() {
+  ++totals_.failed;
+  current_->given_up = current_->count;
+  current_->queued = false;
+  std::erase(queue_, current_);
+  current_.reset();
+}
+
+bool EventCore::is_worth_writing(const CountedEvent& event) const {
+  return event.count != event.written && event.count != event.given_up;
+}
+
+// Queues the number of a series that was not written. core/v1 has none: what its filter kept back stays so.
+void EventCore::write_number(const Shared& event) {
+  if (options_.api == EventApi::core_v1 || !is_worth_writing(*event)) return;
+  // The write that goes on, or the next try, may have the number already.
+  if (event == current_ && (!writing_ || event->count == sent_count_)) return;
+  enqueue(event);
+}
+
+void EventCore::end_series(TimePoint now) {
+  events_.erase_if([&](const Shared& event) {
+    if (now - event->last_at < options_.limits.series_end) return false;
+    write_number(event);
+    return true;
+  });
+}
+
+void EventCore::on_timeout(TimePoint now) {
+  if (scan_at_ && now >= *scan_at_) {
+    end_series(now);
+    scan_at_ = deadline_after(now, options_.limits.series_end);
+    if (events_.size() == 0) {
+      scan_at_.reset();
+      refresh_at_.reset();
+    }
+  }
+  if (refresh_at_ && now >= *refresh_at_) {
+    flush();
+    refresh_at_ = deadline_after(now, options_.limits.series_refresh);
+  }
+}
+
+void EventCore::flush() {
+  events_.for_each([this](const Shared& event) { write_number(event); });
+}
+
+std::optional<TimePoint> EventCore::next_write_due(TimePoint now) const {
+  if (writing_ || idle()) return std::nullopt;
+  return retry_at_ ? *retry_at_ : now;
+}
+
+std::optional<TimePoint> EventCore::next_due(TimePoint now) const {
+  return earlier(next_write_due(now), earlier(scan_at_, refresh_at_));
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel
