@@ -4,6 +4,7 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/client/subresources.hpp>
 #include <evenkeel/controller/context.hpp>
+#include <evenkeel/events/event_recorder.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -51,6 +52,15 @@ void Context::refuse_without_cache(const ResourceInfo& resource, const std::stri
 
 void Context::evict(const ObjectKey& pod, const DeleteOptions& options) {
   client_.run(calls::evict(pod, options));
+}
+
+void Context::event(const EventSubject& subject, EventSeverity severity, std::string_view reason,
+                    std::string_view message, const EventOptions& options) {
+  log().debug("event", {{"about", subject.kind + " " + ObjectKey{subject.namespace_, subject.name}.str()},
+                        {"type", severity == EventSeverity::warning ? "Warning" : "Normal"},
+                        {"reason", reason},
+                        {"message", message}});
+  if (options_.events != nullptr) options_.events->record(subject, severity, reason, message, options);
 }
 
 void Context::refuse_stranger() {

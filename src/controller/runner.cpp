@@ -125,7 +125,8 @@ Context Runner::context_for(const Request& request, std::uint64_t attempt, const
                   .stop = owned ? owned->stop() : cancel_.get_token(),
                   .timeout = spec_.options.reconcile_timeout,
                   .clock = environment_.clock,
-                  .span = span_of(request, attempt, id)});
+                  .span = span_of(request, attempt, id),
+                  .events = environment_.events});
 }
 
 ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic, const Ownership* owned) {

@@ -215,6 +215,7 @@ class Manager::Impl {
   const std::unique_ptr<Shards> shards_;  // null without shards
   detail::Operations operations_;
   detail::WebhookTable webhooks_;
+  EventRecorder events_;
 
  private:
   struct Notification {
@@ -275,6 +276,24 @@ std::optional<Client> client_for_election(const Client& client, const ManagerOpt
   return Client(client.config(), {.clock = options.clock, .log = options.log, .tracer = client.tracer()});
 }
 
+// The component is a qualified name: other characters of the manager's name become '-'.
+EventRecorderOptions event_options(const ManagerOptions& options) {
+  EventRecorderOptions events = options.events;
+  events.log = options.log;
+  events.clock = options.clock;
+  events.on_thread_start = options.on_thread_start;
+  if (!events.component.empty()) return events;
+  events.component = options.name.substr(0, 63);
+  for (char& c : events.component) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!letter && c != '.' && c != '_') c = '-';
+  }
+  const auto is_edge = [](char c) { return c == '-' || c == '.' || c == '_'; };
+  while (!events.component.empty() && is_edge(events.component.back())) events.component.pop_back();
+  while (!events.component.empty() && is_edge(events.component.front())) events.component.erase(0, 1);
+  return events;
+}
+
 ManagerOptions with_election_name(ManagerOptions options) {
   if (options.election && options.shards)
     throw std::invalid_argument(
@@ -295,6 +314,7 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
       leader_client_(elector_ ? elector_->guarded(client_) : client_),
       shards_(options_.shards ? std::make_unique<Shards>(*election_client_, *options_.shards) : nullptr),
       operations_(options_.log, options_.clock, options_.on_thread_start),
+      events_(client_, event_options(options_)),
       cache_(client_, cache_options(options_)),
       core_(options_.lifecycle) {
   add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_));
@@ -363,7 +383,8 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
                             .on_thread_start = options_.on_thread_start,
                             .term = everywhere ? nullptr : term_of_lead(),
                             .schedule_stuck_check = [this](TimePoint when) { schedule_stuck_check(when); },
-                            .shards = everywhere ? nullptr : shards_.get()});
+                            .shards = everywhere ? nullptr : shards_.get(),
+                            .events = &events_});
   Controller& added = *controller;
   {
     MutexLock lock(mutex_);
@@ -537,6 +558,8 @@ void Manager::Impl::finish() {
   const std::vector<std::string> stuck = core_.stuck();
   const std::exception_ptr cause = first_error_;
   lock.unlock();
+  // Last of all, so that also the Events of the last runs are written.
+  events_.flush(options_.events.flush_limit);
   if (!error.empty()) {
     try {
       std::rethrow_exception(cause);
@@ -613,6 +636,9 @@ bool Manager::is_leader() const noexcept {
 }
 const Shards* Manager::shards() const noexcept {
   return impl_->shards_.get();
+}
+EventRecorder& Manager::events() const noexcept {
+  return impl_->events_;
 }
 Cache& Manager::cache() noexcept {
   return impl_->cache_;

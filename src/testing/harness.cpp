@@ -90,9 +90,12 @@ class Harness::Impl {
  private:
   // The state that is lost in a crash.
   struct Process {
-    Process(const Client& client, CacheOptions options) : cache(client, std::move(options)) {}
+    Process(const Client& client, CacheOptions options, const Client& background,
+            EventRecorderOptions recorder)
+        : cache(client, std::move(options)), events(background, std::move(recorder)) {}
     KeyTable keys;
     Cache cache;
+    EventRecorder events;
     std::vector<std::unique_ptr<Controller>> controllers;
   };
 
@@ -101,6 +104,7 @@ class Harness::Impl {
   void host(const ControllerSpec& added);
   Result reconcile(const ReconcileFunction& inner, const std::string& controller, Context& context);
   void take_log(ReconcileRun* run);
+  void write_events();
   std::size_t turn();
   void pass(TimePoint deadline);
   void move_to(TimePoint when);
@@ -115,6 +119,7 @@ class Harness::Impl {
   const std::shared_ptr<LogRecorder> recorder_;
   const std::shared_ptr<HarnessTransport> transport_;
   const Client controllers_client_;
+  const Client background_client_;  // of the recorder of Events
   std::vector<ControllerSpec> specs_;
   std::multimap<TimePoint, std::function<void()>> actions_;
   std::unique_ptr<Process> process_;
@@ -146,6 +151,12 @@ Harness::Impl::Impl(HarnessOptions options)
                                                          .field_owner = options_.name,
                                                          .seed = options_.seed,
                                                          .tracer = tracer_for(options_, clock_)}),
+      background_client_({.server = "http://harness"},
+                         {.transport = std::make_shared<BackgroundTransport>(transport_->inner()),
+                          .clock = clock_,
+                          .log = Log(recorder_),
+                          .field_owner = options_.name,
+                          .seed = options_.seed}),
       client_({.server = "http://harness"},
               {.transport = std::make_shared<DirectTransport>(core_, transport_->inner()),
                .clock = clock_,
@@ -172,7 +183,15 @@ void Harness::Impl::begin_process() {
   auto engine = std::make_shared<std::mt19937_64>(options_.seed + lives_++);
   CacheOptions options{.threads = 0, .clock = clock_, .log = Log(recorder_)};
   options.reflector.random = [engine] { return std::uniform_real_distribution<double>(0.0, 1.0)(*engine); };
-  process_ = std::make_unique<Process>(controllers_client_, std::move(options));
+  EventRecorderOptions events = options_.events;
+  if (events.component.empty()) events.component = options_.name;
+  if (events.instance.empty()) events.instance = events.component + "-harness";
+  events.threads = 0;
+  events.log = Log(recorder_);
+  events.clock = clock_;
+  events.seed = options_.seed + lives_;
+  process_ = std::make_unique<Process>(controllers_client_, std::move(options), background_client_,
+                                       std::move(events));
   process_->cache.start();
 }
 
@@ -212,7 +231,8 @@ void Harness::Impl::host(const ControllerSpec& added) {
                                                                           .keys = process_->keys,
                                                                           .log = Log(recorder_),
                                                                           .clock = clock_,
-                                                                          .seed = seed}));
+                                                                          .seed = seed,
+                                                                          .events = &process_->events}));
   controller->attach();
 }
 
@@ -274,11 +294,18 @@ const ReconcileRun* Harness::Impl::step() {
     const std::size_t number = (turn_of_ + at) % controllers.size();
     if (!controllers[number]->step()) continue;
     turn_of_ = number + 1;
+    write_events();
     take_log(&runs_.back());
     check_last();
     return &runs_.back();
   }
   return nullptr;
+}
+
+// Events of a run are written at once, as far as no fault delays them: tests look for them after a single
+// step.
+void Harness::Impl::write_events() {
+  while (process_->events.pump() > 0) transport_->inner()->pump();
 }
 
 apiserver::FaultId Harness::Impl::inject(apiserver::FaultRule rule) {
@@ -306,7 +333,8 @@ void Harness::Impl::check_last() const {
 // Does the work that is due now, except runs.
 std::size_t Harness::Impl::turn() {
   std::size_t total = 0;
-  while (const std::size_t done = transport_->pump() + process_->cache.pump()) total += done;
+  while (const std::size_t done = transport_->pump() + process_->cache.pump() + process_->events.pump())
+    total += done;
   return total;
 }
 
@@ -347,6 +375,7 @@ std::optional<TimePoint> Harness::Impl::next_event() const {
   };
   consider(transport_->next_due());
   consider(process_->cache.next_due());
+  consider(process_->events.next_due());
   if (!actions_.empty()) consider(actions_.begin()->first);
   return next;
 }
@@ -356,6 +385,8 @@ std::optional<TimePoint> Harness::Impl::next_event() const {
 std::optional<TimePoint> Harness::Impl::next_work() const {
   std::optional<TimePoint> next = transport_->next_wanted();
   if (!actions_.empty()) next = earlier(next, actions_.begin()->first);
+  next = earlier(next, process_->events.next_write_due());
+  if (process_->events.is_writing()) next = earlier(next, transport_->next_due());
   for (const auto& controller : process_->controllers) next = earlier(next, controller->next_due());
   for (const CollectionHealth& one : process_->cache.health()) {
     if (one.informer.activity != "watching" || !one.informer.synced) next = earlier(next, next_event());

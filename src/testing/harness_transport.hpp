@@ -67,6 +67,24 @@ class HarnessTransport final : public http::Transport {
   std::size_t unanswered_ = 0;
 };
 
+/// The transport of the recorder of Events: like that of the controllers, with faults, but its writes are in
+/// no run. Thread safety: one thread at a time.
+class BackgroundTransport final : public http::Transport {
+ public:
+  explicit BackgroundTransport(std::shared_ptr<http::Transport> inner) : inner_(std::move(inner)) {}
+
+  std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override {
+    return inner_->send(std::move(request), std::move(completion));
+  }
+  std::shared_ptr<http::Call> stream(http::Request request,
+                                     std::shared_ptr<http::StreamHandler> handler) override {
+    return inner_->stream(std::move(request), std::move(handler));
+  }
+
+ private:
+  const std::shared_ptr<http::Transport> inner_;
+};
+
 /// The test's transport: accesses the core directly, without faults.
 /// Thread safety: one thread at a time.
 class DirectTransport final : public http::Transport {

@@ -23,11 +23,13 @@
 #include <evenkeel/base/trace.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
+#include <evenkeel/events/event.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
 
+class EventRecorder;
 class ResourceContext;
 
 /// The key of the object that a reconcile is about: cluster, namespace and name.
@@ -87,7 +89,8 @@ struct ContextOptions {
   std::stop_token stop = {};
   std::optional<Duration> timeout = {};
   std::shared_ptr<const Clock> clock = real_clock();
-  Span span = {};  ///< Of the run; not recorded by default.
+  Span span = {};                   ///< Of the run; not recorded by default.
+  EventRecorder* events = nullptr;  ///< Null: Events are only logged. Outlives the context.
 };
 
 /// One run of a reconciler. Every call made through it carries the run's deadline, stop token and field
@@ -235,6 +238,23 @@ class EVENKEEL_API Context {
   Scale scale(const ObjectKey& key, std::int64_t replicas) {
     return client_.scale<T>(key, replicas);
   }
+
+  // ---- Events: shown by `kubectl describe`; see docs/events.md ----
+
+  /// Records a Kubernetes Event about `object`, which need not be the one being reconciled. It is written in
+  /// the background: the call neither waits nor fails because of the server. See EventRecorder::event() for
+  /// the arguments and what it throws.
+  template <ObjectType T>
+  void event(const T& object, EventSeverity severity, std::string_view reason, std::string_view message,
+             const EventOptions& options = {}) {
+    event(event_subject(object), severity, reason, message, options);
+  }
+  void event(const DynamicObject& object, EventSeverity severity, std::string_view reason,
+             std::string_view message, const EventOptions& options = {}) {
+    event(event_subject(object), severity, reason, message, options);
+  }
+  void event(const EventSubject& subject, EventSeverity severity, std::string_view reason,
+             std::string_view message, const EventOptions& options = {});
 
   /// Returns reads and writes for objects of one kind without a C++ type; see
   /// controller/resource_context.hpp.

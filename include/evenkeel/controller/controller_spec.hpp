@@ -36,6 +36,7 @@ namespace evenkeel {
 inline namespace v0 {
 
 class ControllerObserver;
+class EventRecorder;
 class Shards;
 
 /// Reaction to first lists that take longer than ControllerOptions::sync_timeout.
@@ -193,6 +194,8 @@ struct ControllerEnvironment {
   std::function<void(TimePoint when)> schedule_stuck_check = {};
   /// Runs only keys that this replica owns. Null: all keys. Outlives the controller.
   Shards* shards = nullptr;
+  /// Writes the Events of Context::event(). Null: they are only logged. Outlives the controller.
+  EventRecorder* events = nullptr;
   /// Notified of every added key and every run; see observer.hpp.
   std::vector<std::shared_ptr<ControllerObserver>> observers = {};
 };

@@ -24,6 +24,7 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/election/elector.hpp>
+#include <evenkeel/events/event_recorder.hpp>
 #include <evenkeel/manager/lifecycle_core.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
@@ -69,6 +70,9 @@ struct ManagerOptions {
   /// Sharding: all replicas work, each on the objects that it owns; controllers with RunsOn::every_instance
   /// run all keys on each. Excludes `election`. The name is by default that of the manager, with "-shards".
   std::optional<ShardOptions> shards = {};
+  /// Kubernetes Events that reconcilers record; log, clock and on_thread_start are filled in, and the
+  /// component is by default the name.
+  EventRecorderOptions events = {};
   /// Called first on each thread that manager and controllers start, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
 };
@@ -107,7 +111,8 @@ struct Totals {
 /// run() starts the cache and tasks, waits for leadership if there is an election, starts controllers, and
 /// blocks until the stop token is triggered or a part fails. On stopping, no further keys are handed out;
 /// running reconciles may finish within the grace period and are cancelled after it; then leadership is
-/// released. It installs no signal handlers, flags or globals; several managers may run in one process.
+/// released, and recorded Events are written (EventRecorderOptions::flush_limit). It installs no signal
+/// handlers, flags or globals; several managers may run in one process.
 /// Thread safety: all members may be called concurrently, except run(), which is called once.
 /// Lifetime: the destructor joins all threads that the manager started.
 class EVENKEEL_API Manager {
@@ -141,6 +146,8 @@ class EVENKEEL_API Manager {
   bool is_leader() const noexcept;
   /// Returns this replica of the ring; null without ManagerOptions::shards.
   const Shards* shards() const noexcept;
+  /// Returns the recorder of Kubernetes Events, for use outside of reconciles.
+  EventRecorder& events() const noexcept;
   Cache& cache() noexcept;
   const Cache& cache() const noexcept;
   const Log& log() const noexcept;

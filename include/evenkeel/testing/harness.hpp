@@ -33,6 +33,7 @@
 #include <evenkeel/client/pod_exec.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/controller/result_core.hpp>
+#include <evenkeel/events/event_recorder.hpp>
 #include <evenkeel/testing/object.hpp>
 
 namespace evenkeel {
@@ -70,7 +71,8 @@ struct HarnessOptions {
   /// UnexpectedFailure, except for conflicts, which are normal, and for failures caused by a fault of this
   /// harness.
   bool expect_failures = false;
-  std::size_t max_runs = 1000;  ///< Limit of runs per call; TooManyRuns is thrown beyond it.
+  std::size_t max_runs = 1000;       ///< Limit of runs per call; TooManyRuns is thrown beyond it.
+  EventRecorderOptions events = {};  ///< Of the recorder; log, clock, seed and threads are filled in.
   LogLevel log_level = LogLevel::debug;
   /// The state in which the server begins, from Harness::snapshot(); its clock begins at the time of the
   /// snapshot, and uids and generated names follow those of the world, not `seed`.
@@ -202,7 +204,8 @@ class EVENKEEL_API Harness {
   /// Returns the log lines of controllers, client and cache, in order.
   std::vector<std::string> log() const;
   /// Returns the Kubernetes Events that were written, in the order of their names; include
-  /// evenkeel/api/kinds/core.hpp.
+  /// evenkeel/api/kinds/core.hpp. Those of Context::event() are written after the run, and their writes are
+  /// in none.
   std::vector<Snapshot<core_v1::Event>> events() const;
   /// Returns the complete history, a line for each run, write and log line, for messages of failed tests.
   /// Consecutive runs that differ only in time and attempt are shown once, with their number: "(x20, until
