@@ -7,6 +7,7 @@
 
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/suspender.hpp>
+#include <evenkeel/client/access_recorder.hpp>
 #include <evenkeel/http/client_certificate.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
@@ -21,7 +22,7 @@ namespace {
 constexpr Duration long_turn = std::chrono::seconds{1};  // of a wait for the flow control
 constexpr std::size_t most_warnings = 1000;              // maximum remembered; further ones may repeat
 
-std::shared_ptr<http::Transport> transport_for(const Config& config, const ClientOptions& options) {
+std::shared_ptr<http::Transport> plain_transport(const Config& config, const ClientOptions& options) {
   if (options.transport) return options.transport;
   return http::make_curl_transport({.server = config.server,
                                     .tls = config.tls,
@@ -30,6 +31,12 @@ std::shared_ptr<http::Transport> transport_for(const Config& config, const Clien
                                     .compression = config.compression,
                                     .credentials_in_clear = config.credentials_in_clear,
                                     .event_loop = options.event_loop});
+}
+
+std::shared_ptr<http::Transport> transport_for(const Config& config, const ClientOptions& options) {
+  auto transport = plain_transport(config, options);
+  if (!options.access_recorder) return transport;
+  return recording_transport(std::move(transport), options.access_recorder);
 }
 
 Config checked(Config config) {

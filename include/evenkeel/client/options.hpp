@@ -34,6 +34,7 @@ struct RetryOptions {
   Duration default_retry_after = std::chrono::seconds{1};  ///< Used for a 429 without a Retry-After.
 };
 
+class AccessRecorder;
 class EventLoop;
 class FlowControl;
 
@@ -55,6 +56,8 @@ struct ClientOptions {
   /// Records a span of each request, and those of the controllers, caches and elections that use the client;
   /// see docs/tracing.md. Null: none.
   std::shared_ptr<Tracer> tracer = {};
+  /// Records the rights that the client's requests need; see client/access_recorder.hpp. Null: none.
+  std::shared_ptr<AccessRecorder> access_recorder = {};
 };
 
 /// Server-side handling of unknown or duplicate fields.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request as an authorizer of the API server sees it.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/http/message.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+
+/// A request about a resource, in the terms of RBAC.
+struct Access {
+  std::string verb =
+      {};  ///< "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"
+  std::string group = {};
+  std::string resource = {};    ///< Plural, and the subresource: "demos", "demos/status".
+  std::string namespace_ = {};  ///< Empty: none, or all; "*": various, see AccessRecord.
+  std::string name = {};        ///< Empty: none; "*": various.
+
+  auto operator<=>(const Access&) const = default;
+  /// Returns "patch demos.demo.evenkeel.dev/status default/web".
+  EVENKEEL_API std::string str() const;
+};
+
+/// Returns the access that a request needs; std::nullopt if it is not about a resource. A list or watch of
+/// one name, by a field selector, has that name. Source: apiserver's RequestInfo resolver
+/// (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
+EVENKEEL_API std::optional<Access> access_of(const http::Request& request);
+
+}  // namespace v0
+}  // namespace evenkeel

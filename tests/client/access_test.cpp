@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses of requests, their record, and the rules that grant them.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/client/access.hpp>
+#include <evenkeel/client/access_record.hpp>
+#include <evenkeel/client/access_recorder.hpp>
+#include <evenkeel/client/client.hpp>
+#include <evenkeel/client/policy_rule.hpp>
+#include <evenkeel/http/web_socket.hpp>
+
+namespace evenkeel {
+namespace access_tests {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string access(http::Method method, const std::string& target) {
+  const auto found = access_of({.method = method, .target = target});
+  return found ? found->str() : "none";
+}
+
+TEST(Access, IsThatOfTheRequestsPathAndMethod) {
+  using http::Method;
+  EXPECT_EQ(access(Method::get, "/api/v1/namespaces/default/pods/web"), "get pods default/web");
+  EXPECT_EQ(access(Method::get, "/api/v1/pods?limit=500"), "list pods");
+  EXPECT_EQ(access(Method::get, "/apis/apps/v1/deployments?watch=true"), "watch deployments.apps");
+  EXPECT_EQ(access(Method::get, "/apis/apps/v1/deployments?watch=0"), "list deployments.apps");
+  EXPECT_EQ(access(Method::post, "/api/v1/namespaces/default/configmaps"), "create configmaps default/");
+  EXPECT_EQ(access(Method::put, "/apis/a.dev/v1/namespaces/n/demos/web/status"),
+            "update demos.a.dev/status n/web");
+  EXPECT_EQ(access(Method::patch, "/apis/a.dev/v1/clusters/one"), "patch clusters.a.dev one");
+  EXPECT_EQ(access(Method::delete_, "/api/v1/namespaces/n/secrets/s"), "delete secrets n/s");
+  EXPECT_EQ(access(Method::delete_, "/api/v1/namespaces/n/secrets"), "deletecollection secrets n/");
+  EXPECT_EQ(access(Method::get, "/api/v1/namespaces/a%20b/pods/c"), "get pods a b/c");
+}
+
+TEST(Access, OfANamespaceIsInThatNamespace) {
+  EXPECT_EQ(access(http::Method::get, "/api/v1/namespaces/n"), "get namespaces n/n");
+  EXPECT_EQ(access(http::Method::put, "/api/v1/namespaces/n/finalize"), "update namespaces/finalize n/n");
+  EXPECT_EQ(access(http::Method::get, "/api/v1/namespaces"), "list namespaces");
+}
+
+TEST(Access, OfAListOfOneNameHasThatName) {
+  const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/n/leases?";
+  EXPECT_EQ(access(http::Method::get, leases + "watch=1&fieldSelector=metadata.name%3Dlock"),
+            "watch leases.coordination.k8s.io n/lock");
+  EXPECT_EQ(access(http::Method::get, leases + "fieldSelector=a%3Db%2Cmetadata.name%3D%3Dlock"),
+            "list leases.coordination.k8s.io n/lock");
+  EXPECT_EQ(access(http::Method::get, leases + "fieldSelector=metadata.namespace%3Dlock"),
+            "list leases.coordination.k8s.io n/");
+}
+
+TEST(Access, IsNoneOfPathsThatAreNoResources) {
+  for (const char* target : {"/", "/healthz", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version"})
+    EXPECT_EQ(access(http::Method::get, target), "none") << target;
+}
+
+const std::vector<PolicyRule> rules = {
+    {{"a.dev"}, {"demos"}, {"list", "get"}},     {{"a.dev"}, {"demos/status"}, {"patch"}},
+    {{""}, {"configmaps"}, {"patch", "create"}}, {{""}, {"secrets"}, {"create", "patch"}},
+    {{"a.dev"}, {"demos"}, {"get"}, {"one"}},    {{"a.dev"}, {"demos"}, {"patch"}, {"one"}},
+    {{"a.dev"}, {"demos"}, {"patch"}, {"two"}}};
+
+TEST(PolicyRule, GrantsWhatItSays) {
+  const PolicyRule all{{"*"}, {"*"}, {"*"}};
+  EXPECT_TRUE(all.grants({"get", "a.dev", "demos", "n", "x"}));
+  EXPECT_TRUE(rules[0].grants({"get", "a.dev", "demos", "n", "x"}));
+  EXPECT_FALSE(rules[0].grants({"get", "b.dev", "demos", "n", "x"}));
+  EXPECT_FALSE(rules[0].grants({"get", "a.dev", "demos/status", "n", "x"}));
+  EXPECT_FALSE(rules[0].grants({"patch", "a.dev", "demos", "n", "x"}));
+  EXPECT_TRUE(rules[5].grants({"patch", "a.dev", "demos", "n", "one"}));
+  EXPECT_FALSE(rules[5].grants({"patch", "a.dev", "demos", "n", "two"}));
+  EXPECT_FALSE(rules[5].grants({"patch", "a.dev", "demos", "n", "*"}));
+  EXPECT_TRUE((PolicyRule{{"a.dev"}, {"*/scale"}, {"get"}}.grants({"get", "a.dev", "demos/scale", "", "x"})));
+}
+
+TEST(PolicyRule, RulesAreMergedWithoutARightTwice) {
+  EXPECT_THAT(merge_rules(rules),
+              ElementsAre(PolicyRule{{""}, {"configmaps", "secrets"}, {"create", "patch"}},
+                          PolicyRule{{"a.dev"}, {"demos"}, {"get", "list"}},
+                          PolicyRule{{"a.dev"}, {"demos"}, {"patch"}, {"one", "two"}},
+                          PolicyRule{{"a.dev"}, {"demos/status"}, {"patch"}}));
+  EXPECT_EQ(merge_rules(merge_rules(rules)), merge_rules(rules));
+}
+
+TEST(PolicyRule, IsWrittenAsAMemberOfARole) {
+  EXPECT_EQ(rules[5].json(),
+            Json::parse(R"({"apiGroups": ["a.dev"], "resources": ["demos"], "verbs": ["patch"],
+                                            "resourceNames": ["one"]})"));
+  EXPECT_FALSE(rules[0].json().contains("resourceNames"));
+}
+
+TEST(PolicyRule, RightsAreComparedWithTheirUse) {
+  const std::vector<PolicyRule> given = {{{""}, {"configmaps"}, {"get", "delete"}},
+                                         {{""}, {"pods"}, {"get"}, {"one"}}};
+  EXPECT_THAT(compare_rights(given, {{"get", "", "configmaps", "n", "x"},
+                                     {"patch", "a.dev", "demos/status", "n", "web"},
+                                     {"get", "", "pods", "n", "two"}}),
+              ElementsAre("not granted: patch demos.a.dev/status n/web", "not granted: get pods n/two",
+                          "not used: delete of configmaps", "not used: get of pods \"one\""));
+  EXPECT_THAT(compare_rights(given, {{"get", "", "configmaps", "n", "x"},
+                                     {"delete", "", "configmaps", "n", "x"},
+                                     {"get", "", "pods", "", "one"}}),
+              IsEmpty());
+}
+
+TEST(AccessRecord, IsReadAsItWasWritten) {
+  AccessRecord record;
+  EXPECT_TRUE(record.add({"patch", "a.dev", "demos/status", "n", "web"}));
+  EXPECT_FALSE(record.add({"patch", "a.dev", "demos/status", "n", "web"}));
+  record.add(Access{"list", "", "pods", "", ""});
+  EXPECT_EQ(record.str(), "list - pods - -\npatch a.dev demos/status n web\n");
+  EXPECT_EQ(AccessRecord::parse("# a comment\n\n" + record.str(), "f"), record);
+}
+
+TEST(AccessRecord, IsBounded) {
+  AccessRecord record;
+  for (int object = 0; object < 1000; ++object)
+    record.add(Access{"get", "", "pods", "n", "pod-" + std::to_string(object)});
+  EXPECT_EQ(record.str(), "get - pods n *\n");
+  EXPECT_FALSE(record.add({"get", "", "pods", "n", "another"}));
+  for (int space = 0; space < 1000; ++space)
+    record.add(Access{"get", "", "pods", "n-" + std::to_string(space), "pod"});
+  EXPECT_EQ(record.str(), "get - pods * *\n");
+  EXPECT_EQ(AccessRecord::parse(record.str(), "f"), record);
+}
+
+TEST(AccessRecord, NamesTheLineThatItCannotRead) {
+  const auto problem = [](const char* text) -> std::string {
+    try {
+      AccessRecord::parse(text, "access.txt");
+    } catch (const DecodeError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(problem("# one\nget - pods n\n"),
+            "access.txt:2: expected VERB GROUP RESOURCE NAMESPACE NAME, found \"get - pods n\"");
+  EXPECT_EQ(problem("get - pods n web more"),
+            "access.txt:1: expected VERB GROUP RESOURCE NAMESPACE NAME, found \"get - pods n web more\"");
+}
+
+// Answers each request with one status.
+class AnsweringTransport final : public http::Transport {
+ public:
+  explicit AnsweringTransport(int status) : status_(status) {}
+  std::shared_ptr<http::Call> send(http::Request, http::Completion completion) override {
+    completion(http::Response{.status = status_, .body = body});
+    return nullptr;
+  }
+  std::shared_ptr<http::Call> stream(http::Request, std::shared_ptr<http::StreamHandler> handler) override {
+    handler->on_end(nullptr);
+    return nullptr;
+  }
+  http::Response fetch(http::Request, std::stop_token) override { return {.status = status_, .body = body}; }
+  http::WebSocketAnswer open_web_socket(http::Request, std::vector<std::string>, std::stop_token) override {
+    return {.response = {.status = status_}};
+  }
+
+  const std::string body = R"({"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "x"}})";
+
+ private:
+  const int status_;
+};
+
+http::Request apply_request() {
+  http::Request request{.method = http::Method::patch, .target = "/api/v1/namespaces/n/configmaps/c"};
+  request.headers.set("Content-Type", "application/apply-patch+yaml");
+  return request;
+}
+
+TEST(AccessRecorder, RecordsEachWayToSend) {
+  const auto recorder = std::make_shared<AccessRecorder>();
+  const auto transport = recording_transport(std::make_shared<AnsweringTransport>(200), recorder);
+  class Handler final : public http::StreamHandler {
+    void on_response(int, const http::Headers&) override {}
+    void on_data(std::string_view) override {}
+    void on_end(std::exception_ptr) override {}
+  };
+  transport->send({.target = "/api/v1/nodes/a"}, [](auto&&) {});
+  transport->stream({.target = "/api/v1/pods?watch=1"}, std::make_shared<Handler>());
+  transport->fetch({.target = "/version"});
+  transport->fetch({.method = http::Method::delete_, .target = "/api/v1/nodes/b"});
+  transport->open_web_socket({.target = "/api/v1/namespaces/n/pods/p/exec?command=ls"}, {});
+  transport->fetch(apply_request());
+  EXPECT_EQ(recorder->record().str(),
+            "create - pods/exec n p\ndelete - nodes - b\nget - nodes - a\nget - pods/exec n p\n"
+            "patch - configmaps n c\nwatch - pods - -\n");
+  recorder->clear();
+  EXPECT_TRUE(recorder->record().empty());
+}
+
+TEST(AccessRecorder, RecordsThatAnApplyCreated) {
+  const auto recorder = std::make_shared<AccessRecorder>();
+  const auto transport = recording_transport(std::make_shared<AnsweringTransport>(201), recorder);
+  transport->fetch(apply_request());
+  EXPECT_EQ(recorder->record().str(), "create - configmaps n c\npatch - configmaps n c\n");
+  recorder->clear();
+  bool completed = false;
+  transport->send(apply_request(),
+                  [&completed](const Outcome<http::Response>& outcome) { completed = outcome.ok(); });
+  EXPECT_TRUE(completed);
+  EXPECT_EQ(recorder->record().str(), "create - configmaps n c\npatch - configmaps n c\n");
+}
+
+TEST(AccessRecorder, RecordsTheRequestsOfAClient) {
+  const auto recorder = std::make_shared<AccessRecorder>();
+  const Client client({.server = "http://nowhere"},
+                      {.transport = std::make_shared<AnsweringTransport>(200), .access_recorder = recorder});
+  client.raw({.resource = {"a.dev", "v1", "Thing", "things"}, .namespace_ = "n", .name = "x"});
+  EXPECT_EQ(recorder->record().str(), "get a.dev things n x\n");
+}
+
+}  // namespace access_tests
+}  // namespace evenkeel
