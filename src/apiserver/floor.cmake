@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The embedded API server, lowest folder first; a folder includes itself and those before it.
-set(apiserver_headers api_server.hpp api_server_core.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
+set(apiserver_headers access_recording.hpp api_server.hpp api_server_core.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
 set(apiserver_sources)
 
 # Texts and their formats: pure functions, independent of resources.
@@ -50,4 +50,4 @@ list(APPEND apiserver_sources
 list(APPEND apiserver_sources
   shell/api_server.cpp shell/core_host.cpp shell/core_session.cpp shell/faults.cpp shell/http_server.cpp
   shell/in_process_transport.cpp shell/kubeconfig_writer.cpp shell/manifest.cpp shell/peer_name.cpp
-  shell/request_target.cpp shell/shared_core.cpp shell/status_answer.cpp shell/tls_certificates.cpp)
+  shell/request_target.cpp shell/shared_core.cpp shell/status_answer.cpp shell/tls_certificates.cpp shell/access_recording.cpp)

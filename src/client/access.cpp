@@ -19,6 +19,12 @@ std::vector<std::string> segments_of(std::string_view path) {
   return segments;
 }
 
+std::string_view query_of(const http::Request& request) {
+  const std::string_view target = request.target;
+  const std::size_t mark = target.find('?');
+  return mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
+}
+
 // Returns the decoded value of a parameter; empty if it is absent.
 std::string parameter(std::string_view query, std::string_view name) {
   while (!query.empty()) {
@@ -90,18 +96,32 @@ std::string Access::str() const {
 }
 
 std::optional<Access> access_of(const http::Request& request) {
-  const std::string_view target = request.target;
-  const std::size_t mark = target.find('?');
-  const std::string_view query =
-      mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
+  const std::string_view query = query_of(request);
   Access access;
-  if (!parse_path(segments_of(target.substr(0, mark)), access)) return std::nullopt;
+  if (!parse_path(segments_of(std::string_view(request.target).substr(0, request.target.find('?'))), access))
+    return std::nullopt;
   const std::string watch = parameter(query, "watch");
   access.verb = verb_of(request.method, !access.name.empty(), watch == "1" || watch == "true");
   if (access.name.empty() &&
       (access.verb == "list" || access.verb == "watch" || access.verb == "deletecollection"))
     access.name = selected_name(parameter(query, "fieldSelector"));
   return access;
+}
+
+std::vector<Access> accesses_of(const http::Request& request, int status) {
+  constexpr int switching_protocols = 101;
+  constexpr int created = 201;
+  const std::optional<Access> access = access_of(request);
+  if (!access) return {};
+  std::vector<Access> all = {*access};
+  const auto add = [&all](const char* verb) {
+    all.push_back(all.front());
+    all.back().verb = verb;
+  };
+  if (access->verb == "watch" && parameter(query_of(request), "sendInitialEvents") == "true") add("list");
+  if (status == switching_protocols || (status == created && request.method == http::Method::patch))
+    add("create");
+  return all;
 }
 
 }  // namespace v0

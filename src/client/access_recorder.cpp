@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
 #include <utility>
 
 #include <evenkeel/client/access_recorder.hpp>
@@ -9,21 +8,6 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-bool is_apply(const http::Request& request) {
-  const std::string* type = request.headers.find("Content-Type");
-  return request.method == http::Method::patch && type != nullptr &&
-         type->starts_with("application/apply-patch");
-}
-
-// An apply that creates the object needs the right to create as well.
-// Source: k8s.io/apiserver/pkg/endpoints/handlers/patch.go, withAuthorization.
-void note_creation(AccessRecorder& recorder, std::optional<Access> access, const http::Response& response) {
-  constexpr int created = 201;
-  if (!access || response.status != created) return;
-  access->verb = "create";
-  recorder.add(*access);
-}
-
 class RecordingTransport final : public http::Transport {
  public:
   RecordingTransport(std::shared_ptr<http::Transport> inner, std::shared_ptr<AccessRecorder> recorder)
@@ -31,10 +15,10 @@ class RecordingTransport final : public http::Transport {
 
   std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override {
     note(request);
-    if (!is_apply(request)) return inner_->send(std::move(request), std::move(completion));
-    auto noted = [recorder = recorder_, access = access_of(request),
+    if (request.method != http::Method::patch) return inner_->send(std::move(request), std::move(completion));
+    auto noted = [recorder = recorder_, question = without_body(request),
                   completion = std::move(completion)](Outcome<http::Response> outcome) {
-      if (outcome.ok()) note_creation(*recorder, access, outcome.value());
+      if (outcome.ok()) recorder->add(question, outcome.value().status);
       completion(std::move(outcome));
     };
     return inner_->send(std::move(request), std::move(noted));
@@ -46,27 +30,24 @@ class RecordingTransport final : public http::Transport {
   }
   http::Response fetch(http::Request request, std::stop_token stop) override {
     note(request);
-    const auto access = is_apply(request) ? access_of(request) : std::nullopt;
+    if (request.method != http::Method::patch) return inner_->fetch(std::move(request), std::move(stop));
+    const http::Request question = without_body(request);
     http::Response response = inner_->fetch(std::move(request), std::move(stop));
-    note_creation(*recorder_, access, response);
+    recorder_->add(question, response.status);
     return response;
   }
-  // The API server asks for both rights since 1.35.
-  // Source: feature AuthorizePodWebsocketUpgradeCreatePermission of kube-apiserver.
   http::WebSocketAnswer open_web_socket(http::Request request, std::vector<std::string> protocols,
                                         std::stop_token stop) override {
-    if (auto access = access_of(request)) {
-      recorder_->add(*access);
-      access->verb = "create";
-      recorder_->add(*access);
-    }
+    constexpr int switching_protocols = 101;
+    recorder_->add(request, switching_protocols);  // a server that refuses it asks for both rights, too
     return inner_->open_web_socket(std::move(request), std::move(protocols), std::move(stop));
   }
 
  private:
-  void note(const http::Request& request) {
-    if (const auto access = access_of(request)) recorder_->add(*access);
+  static http::Request without_body(const http::Request& request) {
+    return {.method = request.method, .target = request.target};
   }
+  void note(const http::Request& request) { recorder_->add(request, 0); }
 
   const std::shared_ptr<http::Transport> inner_;
   const std::shared_ptr<AccessRecorder> recorder_;
@@ -77,6 +58,10 @@ class RecordingTransport final : public http::Transport {
 void AccessRecorder::add(const Access& access) {
   MutexLock lock(mutex_);
   record_.add(access);
+}
+
+void AccessRecorder::add(const http::Request& request, int status) {
+  for (const Access& access : accesses_of(request, status)) add(access);
 }
 
 AccessRecord AccessRecorder::record() const {

@@ -6,4 +6,4 @@ set(client_sources
   access.cpp access_record.cpp access_recorder.cpp async_call.cpp async_watch.cpp call_flow.cpp call_plan.cpp calls.cpp client.cpp client_state.cpp config.cpp credential_check.cpp credentials.cpp delayer.cpp discovery.cpp discovery_table.cpp edit_core.cpp edit_plan.cpp
   errors.cpp exec_core.cpp exec_plugin.cpp frame_splitter.cpp kubeconfig.cpp list_core.cpp list_splitter.cpp pod_exec.cpp pod_logs.cpp pod_stream.cpp policy_rule.cpp port_forward.cpp
   request_meter.cpp request_span.cpp resource_client.cpp rest_request.cpp retry_core.cpp stream_call.cpp subresources.cpp wait.cpp watch.cpp
-  watch_core.cpp watch_flow.cpp write_log.cpp write_observer.cpp write_spans.cpp yaml_text.cpp)
+  watch_core.cpp watch_flow.cpp write_log.cpp write_observer.cpp write_spans.cpp yaml_text.cpp access_file.cpp)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <evenkeel/client/policy_rule.hpp>
@@ -48,6 +48,28 @@ struct VerbLess {
 using Verbs = std::set<std::string, VerbLess>;
 using Names = std::vector<std::string>;
 
+struct Kind {
+  std::string group, resource;
+  Names names;
+  auto operator<=>(const Kind&) const = default;
+};
+
+// Extends a rule for other resources, or other names, by this one, or appends it.
+void add_to(std::vector<PolicyRule>& merged, const PolicyRule& rule) {
+  for (PolicyRule& other : merged) {
+    if (other.groups != rule.groups || other.verbs != rule.verbs) continue;
+    if (other.names == rule.names) {
+      other.resources.push_back(rule.resources[0]);
+      return;
+    }
+    if (other.resources == rule.resources && !other.names.empty() && !rule.names.empty()) {
+      other.names.push_back(rule.names[0]);
+      return;
+    }
+  }
+  merged.push_back(rule);
+}
+
 // "delete of configmaps", "get of leases.coordination.k8s.io \"demo\""
 std::string text_of(const PolicyRule& right) {
   std::string text = Access{right.verbs[0], right.groups[0], right.resources[0], "", ""}.str();
@@ -75,34 +97,19 @@ PolicyRule rule_for(const Access& access) {
 }
 
 std::vector<PolicyRule> merge_rules(const std::vector<PolicyRule>& rules) {
-  std::map<std::tuple<std::string, std::string, Names>, Verbs> verbs;  // of group, resource, names
+  std::map<Kind, Verbs> verbs;
   for (const PolicyRule& right : single_rights(rules))
     verbs[{right.groups[0], right.resources[0], right.names}].insert(right.verbs[0]);
-  for (auto& [key, of_names] : verbs) {
-    const auto& [group, resource, names] = key;
-    if (names.empty()) continue;
-    const auto of_all = verbs.find({group, resource, Names()});
-    if (of_all != verbs.end())
-      std::erase_if(of_names, [&](const std::string& verb) { return of_all->second.contains(verb); });
-  }
   std::vector<PolicyRule> merged;
-  for (const auto& [key, of_resource] : verbs) {
-    if (of_resource.empty()) continue;
-    const auto& [group, resource, names] = key;
-    const PolicyRule rule{{group}, {resource}, {of_resource.begin(), of_resource.end()}, names};
-    const auto same_resource = std::find_if(merged.begin(), merged.end(), [&](const PolicyRule& other) {
-      return !names.empty() && !other.names.empty() && other.groups == rule.groups &&
-             other.resources == rule.resources && other.verbs == rule.verbs;
-    });
-    const auto same_verbs = std::find_if(merged.begin(), merged.end(), [&](const PolicyRule& other) {
-      return other.groups == rule.groups && other.verbs == rule.verbs && other.names == rule.names;
-    });
-    if (same_resource != merged.end())
-      same_resource->names.push_back(names[0]);
-    else if (same_verbs != merged.end())
-      same_verbs->resources.push_back(resource);
-    else
-      merged.push_back(rule);
+  for (const auto& [kind, all] : verbs) {
+    PolicyRule rule{{kind.group}, {kind.resource}, {}, kind.names};
+    const auto of_all_names = verbs.find({kind.group, kind.resource, {}});
+    for (const std::string& verb : all) {
+      const bool granted =
+          !rule.names.empty() && of_all_names != verbs.end() && of_all_names->second.contains(verb);
+      if (!granted) rule.verbs.push_back(verb);
+    }
+    if (!rule.verbs.empty()) add_to(merged, rule);
   }
   return merged;
 }

@@ -148,6 +148,27 @@ TEST(AccessRecord, NamesTheLineThatItCannotRead) {
             "access.txt:1: expected VERB GROUP RESOURCE NAMESPACE NAME, found \"get - pods n web more\"");
 }
 
+TEST(Access, OfAPatchThatMadeAnObjectIncludesItsCreation) {
+  const http::Request patch{.method = http::Method::patch, .target = "/api/v1/namespaces/n/configmaps/c"};
+  EXPECT_THAT(accesses_of(patch, 200), ElementsAre(Access{"patch", "", "configmaps", "n", "c"}));
+  EXPECT_THAT(accesses_of(patch, 201), ElementsAre(Access{"patch", "", "configmaps", "n", "c"},
+                                                   Access{"create", "", "configmaps", "n", "c"}));
+  EXPECT_THAT(accesses_of({.target = "/version"}, 200), IsEmpty());
+}
+
+TEST(Access, OfAStreamingListIncludesTheListOfOtherServers) {
+  EXPECT_THAT(accesses_of({.target = "/api/v1/pods?watch=1&sendInitialEvents=true"}, 200),
+              ElementsAre(Access{"watch", "", "pods", "", ""}, Access{"list", "", "pods", "", ""}));
+  EXPECT_THAT(accesses_of({.target = "/api/v1/pods?watch=1"}, 200),
+              ElementsAre(Access{"watch", "", "pods", "", ""}));
+}
+
+TEST(Access, OfAWebSocketIncludesItsCreation) {
+  EXPECT_THAT(
+      accesses_of({.target = "/api/v1/namespaces/n/pods/p/exec"}, 101),
+      ElementsAre(Access{"get", "", "pods/exec", "n", "p"}, Access{"create", "", "pods/exec", "n", "p"}));
+}
+
 // Answers each request with one status.
 class AnsweringTransport final : public http::Transport {
  public:

@@ -177,6 +177,27 @@ class ApiserverTest(unittest.TestCase):
                 'GET /api/v1/configmaps?limit=5 200 kubernetes-admin',
                 'GET /api/v1/namespaces/default/configmaps/a dropped kubernetes-admin'])
 
+    def test_records_accesses(self):
+        with tempfile.TemporaryDirectory() as folder:
+            record = os.path.join(folder, 'accesses.txt')
+            with open(record, 'w') as file:
+                file.write('# of an earlier run\ndelete - pods default a\n')
+            with Running('--access-record', record, '--access-record-user', 'kubernetes-admin') as server:
+                self.assertEqual(server.get('/api/v1/namespaces/default/configmaps?watch=0')[0], 200)
+                self.assertEqual(server.get('/version')[0], 200)
+                self.assertEqual(server.get('/apis/apps/v1/namespaces/default/deployments/a')[0], 404)
+                server.stop()
+            with open(record) as file:
+                self.assertEqual(file.read().splitlines(), [
+                    '# Requests of clients of evenkeel-apiserver: verb, API group, resource, namespace and name; - is none, '
+                    '* are various.',
+                    'delete - pods default a', 'get apps deployments default a', 'list - configmaps default -'])
+            with Running('--access-record', record + '.others', '--access-record-user', 'somebody') as server:
+                self.assertEqual(server.get('/api/v1/configmaps')[0], 200)
+                server.stop()
+            with open(record + '.others') as file:
+                self.assertEqual(len(file.read().splitlines()), 1)
+
     def test_says_what_is_wrong(self):
         with Running() as server, tempfile.TemporaryDirectory() as folder:
             broken = os.path.join(folder, 'broken.yaml')
@@ -190,6 +211,9 @@ class ApiserverTest(unittest.TestCase):
                     (2, ['--fault', 'verb=list'], 'fault rule: does nothing'),
                     (2, ['--token', 't', '--token-expires-after', 'soon'], 'expected a time like 10s, found "soon"'),
                     (2, ['--token-expires-after', '5s'], '--token'),
+                    (2, ['--access-record', broken], '--access-record: ' + broken + ':1: expected VERB GROUP RESOURCE '
+                     'NAMESPACE NAME, found "apiVersion: v1"'),
+                    (2, ['--access-record-user', 'a'], '--access-record'),
                     (2, ['--fault', 'colour=red'], 'fault rule: unknown member "colour"'),
                     (1, ['--write-kubeconfig', os.path.join(folder, 'no', 'where')], 'cannot write: No such file'),
                     (2, ['--port', 'abc'], '--port'), (2, ['--nonsense'], '--nonsense')):

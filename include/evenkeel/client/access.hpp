@@ -5,6 +5,7 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/http/message.hpp>
@@ -30,6 +31,13 @@ struct Access {
 /// one name, by a field selector, has that name. Source: apiserver's RequestInfo resolver
 /// (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
 EVENKEEL_API std::optional<Access> access_of(const http::Request& request);
+
+/// Returns the accesses that a request needed which was answered with `status`: that of access_of(), and
+/// besides `create` if a patch made the object (201) or a WebSocket was opened (101), and `list` if a watch
+/// began with the objects, as a server without such watches is asked for a list. Source: withAuthorization in
+/// k8s.io/apiserver/pkg/endpoints/handlers/patch.go; the feature
+/// AuthorizePodWebsocketUpgradeCreatePermission, on since 1.35.
+EVENKEEL_API std::vector<Access> accesses_of(const http::Request& request, int status);
 
 }  // namespace v0
 }  // namespace evenkeel

@@ -17,6 +17,8 @@ inline namespace v0 {
 class EVENKEEL_API AccessRecorder {
  public:
   void add(const Access& access) EVENKEEL_EXCLUDES(mutex_);
+  /// Adds accesses_of(request, status). Without an answer, `status` is 0.
+  void add(const http::Request& request, int status) EVENKEEL_EXCLUDES(mutex_);
   AccessRecord record() const EVENKEEL_EXCLUDES(mutex_);
   void clear() EVENKEEL_EXCLUDES(mutex_);
 

@@ -2,6 +2,7 @@
 // The embedded API server as a program: for kubectl, and for tests of operators in any language.
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -12,10 +13,12 @@
 #include <CLI/CLI.hpp>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/apiserver/access_recording.hpp>
 #include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/error.hpp>
 
+#include "client/access_file.hpp"
 #include "programs/common/program.hpp"
 
 namespace {
@@ -31,6 +34,8 @@ struct Flags {
   std::vector<std::string> faults = {};
   std::string token_lifetime = {};
   bool log_requests = false;
+  std::string access_record = {};
+  std::string access_record_user = {};
 };
 
 void declare(CLI::App& app, Flags& flags) {
@@ -56,6 +61,12 @@ void declare(CLI::App& app, Flags& flags) {
       ->type_name("RULE")
       ->allow_extra_args(false);
   app.add_flag("--log-requests", flags.log_requests, "One line on standard error for each request");
+  app.add_option("--access-record", flags.access_record,
+                 "At the end, add the rights that requests needed to this file")
+      ->type_name("FILE");
+  app.add_option("--access-record-user", flags.access_record_user, "Record the requests of this user only")
+      ->type_name("USER")
+      ->needs("--access-record");
 }
 
 void log_request(const ek::apiserver::ServedRequest& request) {
@@ -77,12 +88,33 @@ void limit_token(Flags& flags) {
   flags.server.tokens.push_back({.token = std::exchange(flags.server.token, {}), .expires = end});
 }
 
+// Returns null if nothing is to be recorded. A file that cannot be read ends the program before it serves.
+std::shared_ptr<ek::AccessRecorder> make_recorder(const Flags& flags) {
+  if (flags.access_record.empty()) return nullptr;
+  (void)ek::detail::read_accesses(flags.access_record, ek::detail::MissingFile::empty);
+  return std::make_shared<ek::AccessRecorder>();
+}
+
+void observe(Flags& flags, const std::shared_ptr<ek::AccessRecorder>& recorder) {
+  std::function<void(const ek::apiserver::ServedRequest&)> record;
+  if (recorder) record = ek::apiserver::record_accesses(recorder, flags.access_record_user);
+  if (!flags.log_requests) {
+    flags.server.on_request = std::move(record);
+    return;
+  }
+  flags.server.on_request = [record = std::move(record)](const ek::apiserver::ServedRequest& request) {
+    log_request(request);
+    if (record) record(request);
+  };
+}
+
 void serve(Flags& flags) {
   const sigset_t signals = ek::program::block_signals();
   limit_token(flags);
   for (const std::string& rule : flags.faults)
     flags.server.faults.push_back(ek::apiserver::parse_fault_rule(rule));
-  if (flags.log_requests) flags.server.on_request = log_request;
+  const std::shared_ptr<ek::AccessRecorder> recorder = make_recorder(flags);
+  observe(flags, recorder);
   ek::apiserver::ApiServer server(flags.server);
   if (flags.server.token.empty() && flags.server.tokens.empty())
     std::fputs("evenkeel-apiserver: without --token, every request is an administrator's\n", stderr);
@@ -93,9 +125,12 @@ void serve(Flags& flags) {
       throw ek::Error(manifest + ": " + error.what());
     }
   }
+  if (recorder) recorder->clear();  // of the manifests
   if (!flags.kubeconfig.empty()) ek::program::write_private_file(flags.kubeconfig, server.kubeconfig());
   ek::program::serve_until_told(name, server.url(), signals);
   server.stop();
+  if (recorder)
+    ek::detail::write_accesses(flags.access_record, recorder->record(), "clients of " + std::string(name));
 }
 
 }  // namespace
