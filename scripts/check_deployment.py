@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does what docs/deployment.md says: applies its manifests to the embedded API server, runs the demo operator with the
-arguments of the Deployment, and holds every request that it sends against the rules of the roles.
+"""Does what docs/deployment.md says: applies what the demo operator prints with --print-manifests to the embedded API
+server, runs the operator with the arguments of its Deployment, and holds every request that it sends against the rules of
+its roles. The YAML of the page must be pieces of what is printed.
 
 usage: check_deployment.py BUILD
   BUILD   a build folder with evenkeel-apiserver and demo-operator
@@ -21,10 +22,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / 'docs/deployment.md'
-MANIFEST = re.compile(r'<!-- apply: \w+ -->\n```yaml\n(.*?)```', re.S)
+PRINTED = re.compile(r'<!-- printed by: (\S+) -->\n```yaml\n(.*?)```', re.S)
 REQUEST = re.compile(rb'^(GET|POST|PUT|PATCH|DELETE) (\S+) HTTP/1\.1\r$', re.M)
 DEMO = {'apiVersion': 'demo.evenkeel.dev/v1alpha1', 'kind': 'Demo', 'metadata': {'name': 'web', 'namespace': 'default'},
         'spec': {'replicas': 2, 'image': 'web:1'}}
+IMAGE = 'registry.example.com/demo-operator:0.1'
+SPACE = 'demo-operator-system'
 SECONDS = 60
 # An operator asks once whether a server answers; a 403 is an answer, too.
 PREFLIGHT = ('get', '', 'namespaces')
@@ -104,20 +107,18 @@ class Check:
         server, operator = self.build / 'src/evenkeel-apiserver', self.build / 'examples/demo-operator'
         self.start(server, '--write-kubeconfig', self.kubeconfig)
         self.until('the server is there', lambda: self.kubeconfig.exists() and self.kubeconfig.stat().st_size)
-        manifests = MANIFEST.findall(PAGE.read_text())
-        for manifest in manifests:
-            self.kubectl('apply', '-f', '-', text=manifest)
-        self.kubectl('apply', '-f', '-', text=subprocess.run([operator, '--print-crds'], capture_output=True, text=True).stdout)
-        deployment = json.loads(self.kubectl('-n', 'demo-system', 'get', 'deployment', 'demo-operator', '-o', 'json'))
+        stale = [flag for flag, text in PRINTED.findall(PAGE.read_text()) if text not in self.printed(operator, flag)]
+        self.kubectl('apply', '-f', '-', text=self.printed(operator, '--print-manifests'))
+        deployment = json.loads(self.kubectl('-n', SPACE, 'get', 'deployment', 'demo-operator', '-o', 'json'))
         container = deployment['spec']['template']['spec']['containers'][0]
         roles = json.loads(self.kubectl('get', 'clusterroles/demo-operator', '-o', 'json')), json.loads(
-            self.kubectl('-n', 'demo-system', 'get', 'roles/demo-operator-election', '-o', 'json'))
+            self.kubectl('-n', SPACE, 'get', 'roles/demo-operator-runtime', '-o', 'json'))
 
         direct = self.kubeconfig.read_text()
         relay = Relay(int(re.search(r'http://127\.0\.0\.1:(\d+)', direct)[1]))
         indirect = self.folder / 'relayed'
         indirect.write_text(re.sub(r'127\.0\.0\.1:\d+', f'127.0.0.1:{relay.address}', direct)
-                            .replace('namespace: default', 'namespace: demo-system'))
+                            .replace('namespace: default', f'namespace: {SPACE}'))
         # Ports of one's own: the page's may be taken here.
         arguments = [re.sub(r'=:80(80|81)$', '=127.0.0.1:0', argument) for argument in container['args']]
         process = self.start(operator, '--kubeconfig', indirect, *arguments)
@@ -131,13 +132,19 @@ class Check:
         denied = sorted(one for one in asked if not granted(one, roles) and one[:3] != PREFLIGHT)
         for verb, group, resource, space in denied:
             print(f'deployment.md: no role grants {verb} of {resource}.{group} in namespace "{space}"')
+        for flag in stale:
+            print(f'deployment.md: demo-operator {flag} no longer prints a block of the page')
         if code:
             print(f'deployment.md: the operator ended with code {code}')
         if ('patch', 'demo.evenkeel.dev', 'demos/status', 'default') not in asked:
             print(f'deployment.md: the relay did not see the operator at work: {sorted(asked)}')
             return 1
-        print(f'deployment.md: {len(manifests)} manifests applied; {len(asked)} kinds of requests, {len(denied)} not granted')
-        return 1 if denied or code else 0
+        print(f'deployment.md: {len(asked)} kinds of requests, {len(denied)} not granted')
+        return 1 if denied or code or stale else 0
+
+    @staticmethod
+    def printed(operator, flag):
+        return subprocess.run([operator, flag, '--manifest-image', IMAGE], capture_output=True, text=True, check=True).stdout
 
     @staticmethod
     def until(what, condition):

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <evenkeel/evenkeel.hpp>
 
@@ -77,4 +78,10 @@ inline ek::ControllerSpec demo_controller() {
   return ek::controller_for<Demo>(reconcile, {.when = ek::generation_changed()})
       .owns<ek::ConfigMap>()
       .finalize("demo.evenkeel.dev/cleanup", clean_up);
+}
+
+// Rights of the reconciler besides those of its watches, for --print-manifests. demo_test.cpp holds them.
+inline std::vector<ek::PolicyRule> demo_rules() {
+  return {{{""}, {"configmaps"}, {"create", "patch"}},  // an apply may create
+          {{"demo.evenkeel.dev"}, {"demos/status"}, {"patch"}}};
 }

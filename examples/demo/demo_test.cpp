@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <evenkeel/testing/run.hpp>
@@ -78,4 +79,18 @@ TEST(Demo, CleansUpBeforeItGoes) {
   harness.settle();
   EXPECT_FALSE(harness.find<Demo>(web)) << harness.str();
   EXPECT_FALSE(harness.find<ek::ConfigMap>(web)) << "the garbage collector takes what it owned";
+}
+
+TEST(Demo, IsGrantedExactlyWhatItDoes) {
+  ek::testing::Harness harness = ek::testing::run(demo_controller(), {demo(2)});
+  harness.remove<Demo>(web);
+  harness.settle();
+  std::vector<ek::PolicyRule> rules = ek::rules_of(demo_controller());
+  for (const ek::PolicyRule& rule : demo_rules()) rules.push_back(rule);
+  EXPECT_THAT(ek::compare_rights(rules, harness.accesses().accesses()),
+              ::testing::UnorderedElementsAre(
+                  // After a conflict or a lost answer.
+                  "not used: get of demos.demo.evenkeel.dev",
+                  // Where OwnerReferencesPermissionEnforcement is on.
+                  "not used: update of demos.demo.evenkeel.dev/finalizers"));
 }

@@ -5,6 +5,6 @@
 #include "demo.hpp"
 
 int main(int argc, char** argv) {
-  return ek::run(argc, argv, {.name = "demo-operator"},
+  return ek::run(argc, argv, {.name = "demo-operator", .manifests = {.rules = demo_rules()}},
                  [](ek::Manager& manager) { manager.add(demo_controller()); });
 }

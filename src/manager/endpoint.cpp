@@ -51,10 +51,11 @@ class EndpointPart final : public detail::Part {
  public:
   using ThreadStart = std::function<void(std::string_view)>;
 
-  // `console`: null without one.
-  EndpointPart(Manager& manager, detail::Operations& operations, ThreadStart on_thread_start,
+  // `reviewer` asks for access; `console`: null without one.
+  EndpointPart(Manager& manager, Client reviewer, detail::Operations& operations, ThreadStart on_thread_start,
                std::shared_ptr<detail::ConsoleShell> console, const EndpointOptions& options)
       : manager_(manager),
+        reviewer_(std::move(reviewer)),
         operations_(operations),
         on_thread_start_(std::move(on_thread_start)),
         log_(manager.log()),
@@ -153,7 +154,7 @@ class EndpointPart final : public detail::Part {
 
   http::AccessReview access_review(const EndpointOptions& options) const {
     if (options.access_reviews == AccessReviews::off) return nullptr;
-    return detail::make_access_review(manager_.client(), manager_.shared_clock(), log_);
+    return detail::make_access_review(reviewer_, manager_.shared_clock(), log_);
   }
 
   // The page holds nothing of the program. Browsers cannot send a token with it; its script does with the
@@ -186,6 +187,7 @@ class EndpointPart final : public detail::Part {
   }
 
   Manager& manager_;
+  const Client reviewer_;
   detail::Operations& operations_;
   const ThreadStart on_thread_start_;
   const Log log_;
@@ -239,7 +241,7 @@ void Manager::serve(EndpointOptions options) {
   if (!options.serves_metrics() && !options.serves_probes()) return;
   add_part(
       "endpoint", Stage::servers,
-      std::make_unique<EndpointPart>(*this, operations(), on_thread_start(),
+      std::make_unique<EndpointPart>(*this, own_client(), operations(), on_thread_start(),
                                      options.console == Console::on ? make_console() : nullptr, options));
 }
 

@@ -271,6 +271,35 @@ void add_tracing_flags(CLI::App& app, Flags& flags) {
       ->needs(endpoint);
 }
 
+void add_manifest_flags(CLI::App& app, ManifestFlags& flags, const RunOptions& program) {
+  const ManifestOptions& options = program.manifests;
+  app.add_flag(
+      "--print-manifests", flags.print_manifests,
+      "Print all that the program needs in a cluster as YAML, with the other flags for its Deployment, "
+      "and exit");
+  app.add_flag("--print-rbac", flags.print_rbac, "Print the service account and its roles alone, and exit");
+  app.add_option("--access-record", flags.access_record,
+                 "At the end, add the rights that requests needed to this file; with --print-manifests or "
+                 "--print-rbac, grant them (none)")
+      ->type_name("FILE");
+  app.add_option("--manifest-namespace", flags.namespace_,
+                 with_default("The namespace of the operator",
+                              text_or(options.namespace_, "the program's name, with -system")))
+      ->type_name("NAME");
+  app.add_option(
+         "--manifest-image", flags.image,
+         with_default("The image of the operator", text_or(options.image, "the program's name and version")))
+      ->type_name("IMAGE");
+  app.add_option("--manifest-replicas", flags.replicas,
+                 with_default("Replicas of the operator", options.replicas != 0
+                                                              ? std::to_string(options.replicas)
+                                                              : "2 with an election or shards, otherwise 1"))
+      ->type_name("NUMBER")
+      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000}));
+  app.add_flag("--manifest-service-monitor", flags.service_monitor,
+               "Print a ServiceMonitor of the Prometheus Operator as well");
+}
+
 void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   app.add_option(
          "--kubeconfig", flags.kubeconfig,
@@ -311,6 +340,7 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
                    flags.streaming_lists ? "true" : "false"));
   app.add_flag("--print-crds", flags.print_crds,
                "Print the CustomResourceDefinitions of the program's kinds as YAML, and exit");
+  add_manifest_flags(app, flags.manifests, program);
 }
 
 void add_program_flags(CLI::App& app, const RunOptions& program) {

@@ -39,6 +39,16 @@ struct ShardFlags {
   std::int64_t slots = 0;  ///< 0: the program's.
 };
 
+struct ManifestFlags {
+  bool print_manifests = false;
+  bool print_rbac = false;
+  bool service_monitor = false;
+  std::string image = {};
+  std::string namespace_ = {};
+  std::uint32_t replicas = 0;  ///< 0: the program's.
+  std::string access_record = {};
+};
+
 struct Flags {
   std::string kubeconfig = {};
   std::string context = {};
@@ -60,6 +70,7 @@ struct Flags {
   double trace_ratio = 1;
   bool print_crds = false;
   WebhookFlags webhooks = {};
+  ManifestFlags manifests = {};
 };
 
 /// Either parsed flags, or a text to print and an exit code.

@@ -11,8 +11,10 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/manager/manager.hpp>
+#include <evenkeel/manager/manifests.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "manager/derived_rules.hpp"
 #include "manager/kinds.hpp"
 #include "manager/operations.hpp"
 #include "manager/part.hpp"
@@ -204,12 +206,15 @@ class Manager::Impl {
   std::vector<WatchHealth> watch_health() const;
   std::vector<Json> crds() const;
   std::vector<ResourceId> kinds_without_crd() const;
+  void add_manifest(const ManifestPart& part);
+  ManifestPart manifest() const;
   void add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part);
   std::vector<Controller*> controllers() const;
 
   const ManagerOptions options_;
   const Client client_;
   const std::optional<Client> election_client_;
+  const Client own_client_;
   const std::unique_ptr<Elector> elector_;  // null without an election
   const Client leader_client_;
   const std::unique_ptr<Shards> shards_;  // null without shards
@@ -257,6 +262,7 @@ class Manager::Impl {
   std::vector<std::unique_ptr<Controller>> controllers_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<detail::UsedKind> kinds_
       EVENKEEL_GUARDED_BY(mutex_);  // in the order of adding, with duplicates
+  ManifestPart manifest_ EVENKEEL_GUARDED_BY(mutex_);
   std::deque<std::unique_ptr<detail::Part>> parts_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
@@ -309,6 +315,7 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
     : options_(with_election_name(std::move(options))),
       client_(std::move(client)),
       election_client_(client_for_election(client_, options_)),
+      own_client_(options_.own_client.value_or(client_)),
       elector_(options_.election ? std::make_unique<Elector>(*election_client_, *options_.election)
                                  : nullptr),
       leader_client_(elector_ ? elector_->guarded(client_) : client_),
@@ -373,6 +380,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   const std::string name = chosen.name;
   const bool everywhere = chosen.runs_on == RunsOn::every_instance;
   const std::vector<detail::UsedKind> kinds = detail::kinds_of(spec);
+  const ManifestPart manifest = detail::part_of(spec);
   auto controller = std::make_unique<Controller>(
       std::move(spec),
       ControllerEnvironment{.client = everywhere ? client_ : leader_client_,
@@ -394,6 +402,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
     controllers_.push_back(std::move(controller));
     kinds_.insert(kinds_.end(), kinds.begin(), kinds.end());
   }
+  add_manifest(manifest);
   added.attach();
   operations_.healthz().add("controller/" + name, [&added] { return added.problem(); });
   operations_.readyz().add("controller/" + name,
@@ -610,6 +619,21 @@ std::vector<Json> Manager::Impl::crds() const {
   return merge_versions(definitions);
 }
 
+void Manager::Impl::add_manifest(const ManifestPart& part) {
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  MutexLock lock(mutex_);
+  append(manifest_.objects, part.objects);
+  append(manifest_.rules, part.rules);
+  append(manifest_.cluster_rules, part.cluster_rules);
+  append(manifest_.own_rules, part.own_rules);
+  append(manifest_.ports, part.ports);
+}
+
+ManifestPart Manager::Impl::manifest() const {
+  MutexLock lock(mutex_);
+  return manifest_;
+}
+
 std::vector<ResourceId> Manager::Impl::kinds_without_crd() const {
   MutexLock lock(mutex_);
   return detail::without_crd(kinds_);
@@ -667,6 +691,9 @@ const std::function<void(std::string_view)>& Manager::on_thread_start() const no
 const Client* Manager::election_client() const noexcept {
   return impl_->election_client_ ? &*impl_->election_client_ : nullptr;
 }
+const Client& Manager::own_client() const noexcept {
+  return impl_->own_client_;
+}
 detail::WebhookTable& Manager::webhooks() const noexcept {
   return impl_->webhooks_;
 }
@@ -699,6 +726,12 @@ std::vector<Json> Manager::crds() const {
 }
 std::vector<ResourceId> Manager::kinds_without_crd() const {
   return impl_->kinds_without_crd();
+}
+void Manager::add_manifest(ManifestPart part) {
+  impl_->add_manifest(part);
+}
+ManifestPart Manager::manifest() const {
+  return impl_->manifest();
 }
 
 }  // namespace v0

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/client/access_recorder.hpp>
 #include <evenkeel/client/config.hpp>
 #include <evenkeel/client/flow_control.hpp>
 #include <evenkeel/manager/log.hpp>
@@ -22,9 +23,12 @@
 #include <evenkeel/tracing/otlp_exporter.hpp>
 
 #include "api/yaml_writer.hpp"
+#include "client/access_file.hpp"
+#include "manager/deployment_args.hpp"
 #include "manager/flags.hpp"
 #include "manager/kinds.hpp"
 #include "manager/preflight.hpp"
+#include "manager/print_manifests.hpp"
 #include "manager/settings_file.hpp"
 #include "manager/signals.hpp"
 
@@ -133,13 +137,15 @@ void adjust_controllers(ManagerOptions& manager, std::shared_ptr<detail::Setting
 
 // `purpose` distinguishes connections in the server's log.
 Client make_client(const Config& config, const RunOptions& options, const ManagerOptions& manager,
-                   const std::string& purpose = {}, std::shared_ptr<FlowControl> flow_control = {}) {
+                   const std::string& purpose = {}, std::shared_ptr<FlowControl> flow_control = {},
+                   std::shared_ptr<AccessRecorder> accesses = {}) {
   return Client(config, {.clock = manager.clock,
                          .log = manager.log,
                          .user_agent = options.name + "/" + options.version + purpose,
                          .field_owner = manager.name,
                          .flow_control = std::move(flow_control),
-                         .tracer = options.tracer});
+                         .tracer = options.tracer,
+                         .access_recorder = std::move(accesses)});
 }
 
 /// The exporter and the tracer of --otlp-endpoint; both null without it.
@@ -172,6 +178,18 @@ std::shared_ptr<FlowControl> make_flow_control(const detail::Flags& flags) {
       token_bucket(flags.kube_api_qps, flags.kube_api_burst != 0 ? flags.kube_api_burst : twice));
 }
 
+// Returns null if nothing is to be recorded. A file that cannot be read ends the program before it starts.
+std::shared_ptr<AccessRecorder> make_recorder(const detail::Flags& flags) {
+  const std::string& path = flags.manifests.access_record;
+  if (path.empty()) return nullptr;
+  try {
+    (void)detail::read_accesses(path, detail::MissingFile::empty);
+  } catch (const std::invalid_argument& wrong) {
+    throw detail::SettingsError(wrong.what());
+  }
+  return std::make_shared<AccessRecorder>();
+}
+
 // A program that is started without descriptors 0, 1 or 2 would open sockets and files under these numbers,
 // and then write its log into them. The library itself does not change the process's descriptors.
 void fill_standard_descriptors() {
@@ -183,12 +201,16 @@ void fill_standard_descriptors() {
 }
 
 // Reads no file and sends no request: the output depends on the program alone.
-int print_crds(const RunOptions& options, ManagerOptions manager_options, WebhookServerOptions webhooks,
-               const std::function<void(Manager&)>& setup) {
+Manager offline_manager(const RunOptions& options, ManagerOptions manager) {
   Config nowhere;
   nowhere.server = "http://127.0.0.1:9";
-  Client client = make_client(nowhere, options, manager_options);
-  Manager manager(std::move(client), std::move(manager_options));
+  Client client = make_client(nowhere, options, manager);
+  return Manager(std::move(client), std::move(manager));
+}
+
+int print_crds(const RunOptions& options, ManagerOptions manager_options, WebhookServerOptions webhooks,
+               const std::function<void(Manager&)>& setup) {
+  Manager manager = offline_manager(options, std::move(manager_options));
   setup(manager);
   if (webhooks.service.name.empty()) webhooks.service.name = options.name + "-webhook";
   if (webhooks.service.namespace_.empty()) webhooks.service.namespace_ = "default";
@@ -212,6 +234,30 @@ int print_crds(const RunOptions& options, ManagerOptions manager_options, Webhoo
   return exit_ok;
 }
 
+int wrong_usage(const RunOptions& options, const std::string& problem) {
+  print(stderr, options.name + ": " + problem + "\nSee " + options.name + " --help.\n");
+  return exit_usage;
+}
+
+int print_manifests(const RunOptions& options, const ManagerOptions& chosen, const detail::Flags& flags,
+                    const std::vector<std::string>& args, const std::function<void(Manager&)>& setup) {
+  const detail::SettingsSource file =
+      flags.config.empty() ? detail::SettingsSource() : detail::read_settings(flags.config);
+  Manager manager = offline_manager(options, chosen);
+  setup(manager);
+  try {
+    const detail::PrintedManifests printed = detail::manifests_of(
+        manager, options, chosen, flags,
+        detail::endpoint_options(flags.settings.endpoint, file.endpoint, options.endpoint), args);
+    print(stdout, printed.text);
+    const char* flag = flags.manifests.print_manifests ? ": --print-manifests: " : ": --print-rbac: ";
+    for (const std::string& note : printed.notes) print(stderr, options.name + flag + note + "\n");
+    return exit_ok;
+  } catch (const std::invalid_argument& wrong) {
+    return wrong_usage(options, wrong.what());
+  }
+}
+
 int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions& options, const Log& log) {
   int code = exit_ok;
   bool stuck = false;
@@ -232,11 +278,6 @@ int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions&
   // A reconciler that ignores its stop token would block the destructor; the process ends anyway.
   if (stuck) std::_Exit(code);
   return code;
-}
-
-int wrong_usage(const RunOptions& options, const std::string& problem) {
-  print(stderr, options.name + ": " + problem + "\nSee " + options.name + " --help.\n");
-  return exit_usage;
 }
 
 // The log must not end with "starting" if the program's own setup failed.
@@ -262,6 +303,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
   adjust_controllers(chosen, settings);
   const Log log = chosen.log;
   const detail::SignalStop signals;
+  const std::shared_ptr<AccessRecorder> accesses = make_recorder(flags);
   std::optional<Manager> manager;
   try {
     if (chosen.election) detail::check_election_flags(*chosen.election);
@@ -269,17 +311,22 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
       throw std::invalid_argument(
           "--shards and --leader-elect exclude each other: with shards all replicas work");
     const Config config = load_config({.kubeconfig = flags.kubeconfig, .context = flags.context});
-    const Client client = make_client(config, options, chosen, "", make_flow_control(flags));
+    const std::shared_ptr<FlowControl> flow_control = make_flow_control(flags);
+    Client client = make_client(config, options, chosen, "", flow_control);
     log.info("starting", {{"name", options.name},
                           {"version", options.version},
                           {"server", config.server},
                           {"config", config.origin}});
     detail::check_server(client.with({.stop = signals.token()}), log);
+    if (accesses) {  // only what controllers do is recorded
+      chosen.own_client = chosen.own_client.value_or(client);
+      client = make_client(config, options, chosen, "", flow_control, accesses);
+    }
     if ((chosen.election || chosen.shards) && !chosen.election_client) {
       chosen.election_client =
           make_client(config, options, chosen, chosen.election ? " leader-election" : " shards");
     }
-    manager.emplace(client, std::move(chosen));
+    manager.emplace(std::move(client), std::move(chosen));
     manager->serve(detail::endpoint_options(flags.settings.endpoint, file.endpoint, options.endpoint));
     manager->serve_webhooks(detail::webhook_options(flags.webhooks, options.webhooks));
   } catch (const std::invalid_argument& wrong) {  // durations of the election, or files of the endpoint
@@ -290,7 +337,9 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
   }
   if (!set_up(*manager, setup, log)) return exit_failed;
   if (const auto problem = settings->unknown_name()) return wrong_usage(options, *problem);
-  return run_manager(*manager, signals.token(), options, log);
+  const int code = run_manager(*manager, signals.token(), options, log);
+  if (accesses) detail::write_accesses(flags.manifests.access_record, accesses->record(), options.name);
+  return code;
 }
 
 }  // namespace
@@ -299,7 +348,11 @@ int run(int argc, const char* const* argv, const RunOptions& options,
         const std::function<void(Manager&)>& setup) {
   fill_standard_descriptors();
   try {
-    const detail::FlagsOutcome parsed = detail::parse_flags(argc, argv, options);
+    const std::vector<std::string> args = detail::completed_args(argc, argv, options);
+    std::vector<const char*> words = {argc > 0 ? argv[0] : options.name.c_str()};
+    for (const std::string& arg : args) words.push_back(arg.c_str());
+    const detail::FlagsOutcome parsed =
+        detail::parse_flags(static_cast<int>(words.size()), words.data(), options);
     if (parsed.exit_code) {
       print(*parsed.exit_code == exit_ok ? stdout : stderr, parsed.text);
       return *parsed.exit_code;
@@ -313,6 +366,8 @@ int run(int argc, const char* const* argv, const RunOptions& options,
     if (parsed.flags.print_crds)
       return print_crds(options, std::move(manager),
                         detail::webhook_options(parsed.flags.webhooks, options.webhooks), setup);
+    if (parsed.flags.manifests.print_manifests || parsed.flags.manifests.print_rbac)
+      return print_manifests(options, manager, parsed.flags, args, setup);
     const Tracing tracing = make_tracing(options, parsed.flags, manager);
     if (!tracing.exporter) return run_operator(options, std::move(manager), parsed.flags, setup);
     RunOptions traced = options;

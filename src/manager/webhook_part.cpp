@@ -50,12 +50,12 @@ class ServerSlot {
 // on a thread of its own: the API server may be away when it starts.
 class WebhookPart final : public detail::Part {
  public:
-  WebhookPart(WebhookServerOptions options, detail::BundleInjector::Targets targets, const Manager& manager,
+  WebhookPart(WebhookServerOptions options, detail::BundleInjector::Targets targets, const Client& client,
               detail::WebhookTable& table, WebhookServerEnvironment environment,
               std::shared_ptr<ServerSlot> slot)
       : options_(std::move(options)),
         targets_(std::move(targets)),
-        client_(manager.client()),
+        client_(client),
         table_(table),
         environment_(std::move(environment)),
         slot_(std::move(slot)) {}
@@ -177,7 +177,7 @@ void Manager::serve_webhooks(WebhookServerOptions options) {
                                            &this->clock());  // outlived by the manager
   add_part("webhooks", Stage::servers,
            std::make_unique<WebhookPart>(
-               std::move(options), std::move(targets), *this, webhooks(),
+               std::move(options), std::move(targets), own_client(), webhooks(),
                WebhookServerEnvironment{.log = log(), .clock = clock, .on_thread_start = on_thread_start()},
                slot));
   operations().readyz().add("webhook", [slot, &table = webhooks()] {

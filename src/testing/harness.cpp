@@ -10,6 +10,7 @@
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/cache/cache.hpp>
+#include <evenkeel/client/access_recorder.hpp>
 #include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/testing/run.hpp>
@@ -76,6 +77,7 @@ class Harness::Impl {
   }
   apiserver::FaultId inject(apiserver::FaultRule rule);
   std::string str() const;
+  AccessRecord accesses() const { return accesses_->record(); }
   const Cache& cache() const { return process_->cache; }
   Duration elapsed() const { return clock_->now() - start_; }
 
@@ -118,6 +120,7 @@ class Harness::Impl {
 
   const std::shared_ptr<LogRecorder> recorder_;
   const std::shared_ptr<HarnessTransport> transport_;
+  const std::shared_ptr<AccessRecorder> accesses_ = std::make_shared<AccessRecorder>();
   const Client controllers_client_;
   const Client background_client_;  // of the recorder of Events
   std::vector<ControllerSpec> specs_;
@@ -150,13 +153,15 @@ Harness::Impl::Impl(HarnessOptions options)
                                                          .log = Log(recorder_),
                                                          .field_owner = options_.name,
                                                          .seed = options_.seed,
-                                                         .tracer = tracer_for(options_, clock_)}),
+                                                         .tracer = tracer_for(options_, clock_),
+                                                         .access_recorder = accesses_}),
       background_client_({.server = "http://harness"},
                          {.transport = std::make_shared<BackgroundTransport>(transport_->inner()),
                           .clock = clock_,
                           .log = Log(recorder_),
                           .field_owner = options_.name,
-                          .seed = options_.seed}),
+                          .seed = options_.seed,
+                          .access_recorder = accesses_}),
       client_({.server = "http://harness"},
               {.transport = std::make_shared<DirectTransport>(core_, transport_->inner()),
                .clock = clock_,
@@ -509,6 +514,9 @@ std::vector<Snapshot<core_v1::Event>> Harness::events() const {
 }
 std::string Harness::str() const {
   return impl_->str();
+}
+AccessRecord Harness::accesses() const {
+  return impl_->accesses();
 }
 Duration Harness::elapsed() const {
   return impl_->elapsed();

@@ -153,15 +153,20 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--webhook-service", "default/demo"},
       {"--otlp-endpoint", "http://127.0.0.1:9/v1/traces"},
       {"--trace-ratio", "0.5"},
+      {"--access-record", write_file("access.txt", "")},
+      {"--manifest-namespace", "demo-system"},
+      {"--manifest-image", "demo:1"},
+      {"--manifest-replicas", "2"},
       {"--log-level", "info"},
       {"--log-format", "text"},
       {"--log-file", "/dev/stderr"}};
   const std::set<std::string> without_value = {"--leader-elect", "--streaming-lists", "--debug-endpoints",
-                                               "--console"};
+                                               "--console", "--manifest-service-monitor"};
   // Each excludes another flag: --metrics-token-file, and an election; see ShardsAreChosenByFlags.
   const std::set<std::string> excluded = {"--metrics-access-reviews", "--shards", "--shards-name",
                                           "--shards-namespace", "--shards-slots"};
-  const std::set<std::string> print_and_end = {"--print-crds", "--version", "--help"};
+  const std::set<std::string> print_and_end = {"--print-crds", "--print-manifests", "--print-rbac",
+                                               "--version", "--help"};
   std::vector<std::string> arguments;
   for (const auto& [flag, default_value] : documented_flags()) {
     if (print_and_end.contains(flag)) {
@@ -182,6 +187,43 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
   EXPECT_THAT(child->wait_for_line("workers started"), HasSubstr("controller=demo"));
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 0) << child->log();
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(RunTest, RecordsTheRightsThatItsRequestsNeed) {
+  serve();
+  install_crd();
+  const std::string record = write_file("access.txt", "delete - pods default various\n");
+  const auto child = start({"--kubeconfig", kubeconfig, "--access-record", record});
+  child->wait_for_line("workers started");
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+  EXPECT_EQ(content_of(record),
+            "# Requests of demo-operator: verb, API group, resource, namespace and name; - is none, * are "
+            "various.\n"
+            "delete - pods default various\n"
+            "list - configmaps - -\n"
+            "list demo.evenkeel.dev demos - -\n"
+            "watch - configmaps - -\n"
+            "watch demo.evenkeel.dev demos - -\n");
+  EXPECT_THAT(run_to_end({"--print-rbac", "--access-record", record}, 0)->output(),
+              HasSubstr("  - pods\n  verbs:\n  - delete\n"));
+}
+
+TEST_F(RunTest, RefusesARecordThatItCannotRead) {
+  const std::string record = write_file("access.txt", "delete pods\n");
+  const std::string problem = "demo-operator: --access-record: " + record +
+                              ":1: expected VERB GROUP RESOURCE NAMESPACE NAME, found \"delete pods\"\n"
+                              "See demo-operator --help.\n";
+  EXPECT_EQ(run_to_end({"--access-record", record}, 2)->log(), problem);
+  EXPECT_EQ(run_to_end({"--print-rbac", "--access-record", record}, 2)->log(), problem);
+  EXPECT_EQ(run_to_end({"--print-rbac", "--access-record", record + ".no"}, 2)->log(),
+            "demo-operator: --access-record: " + record +
+                ".no cannot be read: No such file or directory\nSee demo-operator --help.\n");
 }
 
 TEST_F(RunTest, ShardsAreChosenByFlags) {

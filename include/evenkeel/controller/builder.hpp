@@ -254,16 +254,20 @@ class ControllerBuilder {
   /// Reconciles the owner of each U that changes.
   template <ObjectType U>
   ControllerBuilder& owns(TriggerOptions options = {}) {
-    for (detail::WatchScope& scope : detail::scopes_of("owns", U::resource, options, Projection::of<U>()))
+    for (detail::WatchScope& scope : detail::scopes_of("owns", U::resource, options, Projection::of<U>())) {
       spec_.watches.push_back(
           detail::watch_of<U>(map_to_owner(spec_.resource, options.owner), options, std::move(scope)));
+      spec_.watches.back().owned = true;
+    }
     return *this;
   }
   /// Like owns<U>(), for a kind without a C++ type.
   ControllerBuilder& owns(const ResourceId& owned, TriggerOptions options = {}) {
-    for (detail::WatchScope& scope : detail::scopes_of("owns", owned, options))
+    for (detail::WatchScope& scope : detail::scopes_of("owns", owned, options)) {
       spec_.watches.push_back(
           detail::watch_of(owned, map_to_owner(spec_.resource, options.owner), options, std::move(scope)));
+      spec_.watches.back().owned = true;
+    }
     return *this;
   }
 
@@ -349,6 +353,7 @@ class ControllerBuilder {
     WatchSpec watch = watch_mapped<U>(std::move(mapping), std::move(options));
     watch.crd = nullptr;
     watch.installs_crd = false;
+    watch.from_server = false;
     watch.attach = [relay = channel.relay()](Cache&, std::shared_ptr<EventHandler> handler) -> Attachment {
       return {.remove = relay.subscribe(std::move(handler))};
     };
@@ -419,6 +424,7 @@ class ControllerBuilder {
     ControllerSpec spec = spec_;
     if (spec.options.name.empty()) spec.options.name = detail::default_name(spec_.resource.kind);
     spec.reconcile = reconciler_(finalizers_);
+    for (const auto& finalizer : finalizers_) spec.finalizers.push_back(finalizer.name);
     for (WatchSpec& watch : spec.watches) watch.when = filter_ && std::move(watch.when);
     spec.watches.insert(spec.watches.end(), channels_.begin(), channels_.end());
     return spec;

@@ -143,6 +143,8 @@ struct WatchSpec {
   /// std::invalid_argument for a kind that cannot have one, such as those of the core group.
   std::function<Json()> crd = {};
   bool installs_crd = false;  ///< ResourceInfo::installs_crd of the type.
+  bool owned = false;         ///< True if the reconciled objects own these: owns().
+  bool from_server = true;    ///< False if its events are those of an EventChannel.
   /// Declares the kind in the cache and registers `handler` for its events.
   std::function<Attachment(Cache& cache, std::shared_ptr<EventHandler> handler)> attach = {};
 };
@@ -173,8 +175,9 @@ struct ControllerSpec {
   std::vector<TimerSpec> timers = {};
   /// Returns the number of objects of the kind in the cache.
   std::function<std::size_t(Cache& cache)> count = {};
-  std::function<Json()> crd = {};  ///< Like WatchSpec::crd, for the reconciled kind.
-  bool installs_crd = false;       ///< ResourceInfo::installs_crd of the reconciled kind.
+  std::function<Json()> crd = {};            ///< Like WatchSpec::crd, for the reconciled kind.
+  bool installs_crd = false;                 ///< ResourceInfo::installs_crd of the reconciled kind.
+  std::vector<std::string> finalizers = {};  ///< Names of those that `reconcile` adds and removes.
 };
 
 /// Environment of a controller.

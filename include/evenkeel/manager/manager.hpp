@@ -36,6 +36,7 @@ class MetricRegistry;
 class MetricSink;
 class Webhook;
 struct EndpointOptions;
+struct ManifestPart;
 struct WebhookServerOptions;
 struct WebhookTarget;
 namespace http {
@@ -67,6 +68,9 @@ struct ManagerOptions {
   /// Client for the election, or the shards. Default: same server and identity as the manager's client, with
   /// separate connections.
   std::optional<Client> election_client = {};
+  /// Client for what the manager does on its own account: the certificates of webhooks, reviews of access.
+  /// Default: the manager's client.
+  std::optional<Client> own_client = {};
   /// Sharding: all replicas work, each on the objects that it owns; controllers with RunsOn::every_instance
   /// run all keys on each. Excludes `election`. The name is by default that of the manager, with "-shards".
   std::optional<ShardOptions> shards = {};
@@ -211,6 +215,12 @@ class EVENKEEL_API Manager {
   /// Returns all other kinds that controllers reconcile or watch, built-in ones included, in the order of
   /// adding, without duplicates.
   std::vector<ResourceId> kinds_without_crd() const;
+  /// Adds objects, rights and ports to what --print-manifests prints; see manager/manifests.hpp. For parts of
+  /// the program that are no controllers.
+  void add_manifest(ManifestPart part);
+  /// Returns the sum of what was added with add_manifest() and of the rights of the controllers, see
+  /// rules_of().
+  ManifestPart manifest() const;
 
  private:
   class Impl;
@@ -219,7 +229,8 @@ class EVENKEEL_API Manager {
   detail::Operations& operations() const noexcept;
   const std::function<void(std::string_view)>& on_thread_start() const noexcept;
   const Client* election_client() const noexcept;  // null without an election
-  std::string election_name() const;               // empty without one
+  const Client& own_client() const noexcept;
+  std::string election_name() const;  // empty without one
   std::vector<Controller*> controllers() const;
   std::string blocked_reason() const;  // the reason why no controller runs here; empty if they do
   std::shared_ptr<detail::ConsoleShell> make_console() const;

@@ -11,6 +11,7 @@
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/flag_set.hpp>
 #include <evenkeel/manager/manager.hpp>
+#include <evenkeel/manager/manifests.hpp>
 #include <evenkeel/webhook/webhook_server.hpp>
 
 namespace evenkeel {
@@ -27,6 +28,7 @@ struct RunOptions {
       WebhookServerOptions();  ///< Overridden by flags. Serves if there are webhooks.
   /// Records spans; see docs/tracing.md. Null: none, unless --otlp-endpoint makes one.
   std::shared_ptr<Tracer> tracer = {};
+  ManifestOptions manifests = ManifestOptions();  ///< Of --print-manifests; overridden by flags.
   FlagSet flags = {};  ///< The program's own flags, in addition to those of docs/flags.md.
 };
 

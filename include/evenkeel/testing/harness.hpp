@@ -29,6 +29,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/base/trace.hpp>
 #include <evenkeel/cache/cache.hpp>
+#include <evenkeel/client/access_record.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/pod_exec.hpp>
 #include <evenkeel/controller/controller.hpp>
@@ -211,6 +212,9 @@ class EVENKEEL_API Harness {
   /// Consecutive runs that differ only in time and attempt are shown once, with their number: "(x20, until
   /// 41s)".
   std::string str() const;
+  /// Returns the accesses of the controllers, their watches included; see compare_rights() in
+  /// client/policy_rule.hpp.
+  AccessRecord accesses() const;
   /// Returns the virtual time since construction.
   Duration elapsed() const;
 

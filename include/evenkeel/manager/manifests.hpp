@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manifests that a program prints of itself: --print-manifests and --print-rbac. docs/deployment.md
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/client/policy_rule.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+
+struct ControllerSpec;
+
+/// A port of the operator's container.
+struct ManifestPort {
+  std::string name = {};  ///< Up to 15 letters, digits and '-'.
+  std::uint16_t number = 0;
+
+  bool operator==(const ManifestPort&) const = default;
+};
+
+/// The share of a part of the program in its manifests; see Manager::add_manifest().
+struct ManifestPart {
+  std::vector<Json> objects = {};  ///< Printed after the Deployment, as they are.
+  /// Rights in the namespaces in which the operator works: all, or that of --namespace.
+  std::vector<PolicyRule> rules = {};
+  std::vector<PolicyRule> cluster_rules = {};  ///< Rights to kinds without a namespace.
+  std::vector<PolicyRule> own_rules = {};      ///< Rights in the namespace in which the operator runs.
+  std::vector<ManifestPort> ports = {};
+};
+
+struct ManifestOptions {
+  std::string namespace_ = {};  ///< In which the operator runs. Empty: the program's name and "-system".
+  std::string image = {};       ///< Empty: "name:version" of the program.
+  std::uint32_t replicas = 0;   ///< 0: 2 with an election or shards, otherwise 1.
+  /// Rights of the reconcilers, in addition to those of watches, finalizers and of what was recorded.
+  std::vector<PolicyRule> rules = {};
+  /// Likewise, to kinds without a namespace that no controller watches. With --namespace they need a
+  /// ClusterRole.
+  std::vector<PolicyRule> cluster_rules = {};
+  Json requests = Json::object({{"cpu", "50m"}, {"memory", "64Mi"}});  ///< Of the container.
+  Json limits = Json::object({{"memory", "256Mi"}});                   ///< Of the container.
+};
+
+/// Returns the rights that a controller needs by itself: those of its watches, of its finalizers, and of
+/// owner references that block the owner's deletion. What its reconciler does besides is not known.
+EVENKEEL_API std::vector<PolicyRule> rules_of(const ControllerSpec& spec);
+
+/// Returns `rules`, and the right to `get` objects of those kinds that they allow to be listed and written:
+/// after a conflict or a lost answer, reads ask the server.
+EVENKEEL_API std::vector<PolicyRule> with_reads(std::vector<PolicyRule> rules);
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager/derived_rules.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace {
+
+bool has(const std::vector<std::string>& words, const char* word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool writes(const std::string& verb) {
+  return verb == "update" || verb == "patch" || verb == "delete";
+}
+
+using Kind = std::pair<std::string, std::string>;  // group and resource
+
+std::string kind_of(const std::string& resource) {
+  return resource.substr(0, resource.find('/'));
+}
+
+std::set<Kind> kinds_of(const std::vector<PolicyRule>& rules) {
+  std::set<Kind> kinds;
+  for (const PolicyRule& right : single_rights(rules))
+    kinds.insert({right.groups[0], kind_of(right.resources[0])});
+  return kinds;
+}
+
+// Returns true if a rule for certain objects, or for the operator's own namespace, grants the access. Other
+// rules are merged with those of the record.
+bool has_already(const ManifestPart& part, const Access& access, const std::string& own_namespace) {
+  const auto of_names = [&access](const PolicyRule& rule) {
+    return !rule.names.empty() && rule.grants(access);
+  };
+  const auto of_own = [&](const PolicyRule& rule) {
+    return of_names(rule) || (access.namespace_ == own_namespace && rule.grants(access));
+  };
+  return std::any_of(part.cluster_rules.begin(), part.cluster_rules.end(), of_names) ||
+         std::any_of(part.own_rules.begin(), part.own_rules.end(), of_own);
+}
+
+void append(std::vector<PolicyRule>& rules, const std::vector<PolicyRule>& more) {
+  rules.insert(rules.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+namespace detail {
+
+ManifestPart part_of(const ControllerSpec& spec) {
+  ManifestPart part;
+  const auto allow = [&part](const ResourceId& resource, const std::string& subresource,
+                             std::vector<std::string> verbs) {
+    std::vector<PolicyRule>& rules = resource.scope == Scope::cluster ? part.cluster_rules : part.rules;
+    rules.push_back({{resource.group}, {resource.plural + subresource}, std::move(verbs)});
+  };
+  bool owns = false;
+  for (const WatchSpec& watch : spec.watches) {
+    if (watch.from_server) allow(watch.resource, "", {"list", "watch"});
+    owns = owns || watch.owned;
+  }
+  if (!spec.finalizers.empty()) allow(spec.resource, "", {"get", "patch"});
+  // Owner references of ours set blockOwnerDeletion, which OwnerReferencesPermissionEnforcement restricts.
+  if (owns) allow(spec.resource, "/finalizers", {"update"});
+  return part;
+}
+
+void add_rules(ManifestPart& part, const std::vector<PolicyRule>& rules) {
+  const std::set<Kind> cluster = kinds_of(part.cluster_rules);
+  for (const PolicyRule& right : single_rights(rules)) {
+    const bool everywhere = cluster.contains({right.groups[0], kind_of(right.resources[0])});
+    (everywhere ? part.cluster_rules : part.rules).push_back(right);
+  }
+}
+
+void add_recorded(ManifestPart& part, const std::vector<Access>& accesses, const std::string& own_namespace) {
+  // A list of all namespaces looks like one of a kind without namespaces.
+  std::set<Kind> namespaced = kinds_of(part.rules);
+  for (const Access& access : accesses)
+    if (!access.namespace_.empty()) namespaced.insert({access.group, kind_of(access.resource)});
+  for (const Access& access : accesses) {
+    if (has_already(part, access, own_namespace)) continue;
+    const bool everywhere = !namespaced.contains({access.group, kind_of(access.resource)});
+    (everywhere ? part.cluster_rules : part.rules).push_back(rule_for(access));
+  }
+}
+
+}  // namespace detail
+
+std::vector<PolicyRule> rules_of(const ControllerSpec& spec) {
+  ManifestPart part = detail::part_of(spec);
+  append(part.rules, part.cluster_rules);
+  return merge_rules(part.rules);
+}
+
+std::vector<PolicyRule> with_reads(std::vector<PolicyRule> rules) {
+  const std::vector<PolicyRule> rights = single_rights(rules);
+  for (const PolicyRule& listed : rights) {
+    if (!has(listed.verbs, "list") || !listed.names.empty()) continue;
+    const std::string& resource = listed.resources[0];
+    const bool written = std::any_of(rights.begin(), rights.end(), [&](const PolicyRule& right) {
+      const std::string& other = right.resources[0];
+      return right.groups == listed.groups && writes(right.verbs[0]) &&
+             (other == resource || other == resource + "/status");
+    });
+    if (written) rules.push_back({listed.groups, listed.resources, {"get"}});
+  }
+  return merge_rules(rules);
+}
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rights that follow from what a program declares and from what it was seen to do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <evenkeel/client/access.hpp>
+#include <evenkeel/controller/controller_spec.hpp>
+#include <evenkeel/manager/manifests.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+
+/// Returns the rights of rules_of(), by the scope of the kinds.
+ManifestPart part_of(const ControllerSpec& spec);
+
+/// Adds rules to `part`, those for kinds of its cluster_rules to these.
+void add_rules(ManifestPart& part, const std::vector<PolicyRule>& rules);
+
+/// Adds the rights that the accesses need to `part`, except for those that it has for certain objects, or in
+/// the namespace in which the operator runs.
+void add_recorded(ManifestPart& part, const std::vector<Access>& accesses, const std::string& own_namespace);
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel
