@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Applies the manifests of a project that `evenkeel new` wrote to the embedded API server, runs its operator with the
-arguments of its Deployment, and holds every request that it sends against its roles.
+"""Applies what the operator of a project that `evenkeel new` wrote prints with --print-manifests to the embedded API
+server, runs it with the arguments of its Deployment, and holds every request that it sends against its roles.
 
 usage: deployment_test.py APISERVER PROJECT OPERATOR"""
 import json
@@ -16,15 +16,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / 'scripts'))
 from check_deployment import PREFLIGHT, SECONDS, Check, Relay, attributes, granted  # noqa: E402
 
 
-def applied(check, project, operator):
+def applied(check, operator):
     """The roles and the container's arguments, after everything is applied but the sample."""
-    crds = subprocess.run([operator, '--print-crds'], capture_output=True, text=True, check=True).stdout
-    check.kubectl('apply', '-f', '-', text=crds)
-    check.kubectl('apply', '-f', project / 'deploy/operator.yaml')
     name = operator.name
-    get = lambda *what: json.loads(check.kubectl('-n', name, 'get', *what, '-o', 'json'))  # noqa: E731
-    roles = get(f'clusterroles/{name}'), get(f'roles/{name}-election')
-    return roles, get(f'deployments/{name}')['spec']['template']['spec']['containers'][0]['args']
+    printed = subprocess.run([operator, '--print-manifests'], capture_output=True, text=True, check=True).stdout
+    check.kubectl('apply', '-f', '-', text=printed)
+    get = lambda *what: json.loads(check.kubectl('-n', f'{name}-system', 'get', *what, '-o', 'json'))  # noqa: E731
+    roles = get(f'clusterroles/{name}'), get(f'roles/{name}-runtime')
+    container = get(f'deployments/{name}')['spec']['template']['spec']['containers'][0]
+    if container['image'] != f'{name}:0.1.0':
+        raise SystemExit(f'the image is {container["image"]}')
+    return roles, container['args']
 
 
 def work(check, project, kind):
@@ -42,12 +44,12 @@ def work(check, project, kind):
 def run(check, server, project, operator):
     check.start(server, '--write-kubeconfig', check.kubeconfig)
     check.until('the server is there', lambda: check.kubeconfig.exists() and check.kubeconfig.stat().st_size)
-    roles, arguments = applied(check, project, operator)
+    roles, arguments = applied(check, operator)
     direct = check.kubeconfig.read_text()
     relay = Relay(int(re.search(r'http://127\.0\.0\.1:(\d+)', direct)[1]))
     indirect = check.folder / 'relayed'
     indirect.write_text(re.sub(r'127\.0\.0\.1:\d+', f'127.0.0.1:{relay.address}', direct)
-                        .replace('namespace: default', f'namespace: {operator.name}'))
+                        .replace('namespace: default', f'namespace: {operator.name}-system'))
     arguments = [re.sub(r'=:80(80|81)$', '=127.0.0.1:0', argument) for argument in arguments]
     process = check.start(operator, '--kubeconfig', indirect, *arguments)
     kind = re.search(r'^kind: (\w+)', (project / 'deploy/sample.yaml').read_text(), re.M)[1].lower()

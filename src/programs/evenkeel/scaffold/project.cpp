@@ -154,7 +154,6 @@ std::vector<ProjectFile> make_project(ProjectOptions options) {
       {"CMakeLists.txt", templates::cmake_lists},
       {"Dockerfile", templates::dockerfile},
       {"README.md", templates::readme},
-      {"deploy/operator.yaml", templates::operator_yaml},
       {"deploy/sample.yaml", templates::sample_yaml},
       {"src/" + file + ".hpp", templates::kind_hpp},
       {"src/" + file + "_controller.cpp", templates::controller_cpp},

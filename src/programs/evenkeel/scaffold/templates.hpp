@@ -15,7 +15,6 @@ extern const std::string_view dockerfile;
 extern const std::string_view gitignore;
 extern const std::string_view kind_hpp;
 extern const std::string_view main_cpp;
-extern const std::string_view operator_yaml;
 extern const std::string_view readme;
 extern const std::string_view sample_yaml;
 extern const std::string_view server_test_cpp;
